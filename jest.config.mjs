@@ -1,0 +1,25 @@
+/** Tests run as ES modules from the TypeScript sources; `scripts/test.mjs` starts what they need. */
+export default {
+  testMatch: ['<rootDir>/{packages,apps}/*/test/**/*.test.ts', '<rootDir>/test/**/*.test.ts'],
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: {
+    '\\.ts$': [
+      '@swc/jest',
+      {
+        jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
+        module: { type: 'es6' },
+        sourceMaps: 'inline',
+      },
+    ],
+  },
+  moduleNameMapper: {
+    '^@onecode/(domain|store|whatsapp|runtime|simulator)$': '<rootDir>/packages/$1/src/index.ts',
+    '^@onecode/(store)/testing$': '<rootDir>/packages/$1/src/testing/index.ts',
+    '^(\\.{1,2}/.*)\\.js$': ['$1.ts', '$1.js'],
+  },
+  transformIgnorePatterns: ['/node_modules/'],
+  testEnvironment: 'node',
+  testTimeout: 30_000,
+  maxWorkers: 2,
+  watchman: false,
+};
