@@ -1,1 +1,2 @@
 export * from './outcome.js';
+export * from './problems.js';
