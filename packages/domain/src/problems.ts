@@ -48,7 +48,7 @@ const TABLE = {
     status: 422,
     meaning: 'The recipient is not a valid phone number.',
     cause: 'The field "to" is missing, lacks the + and the country code, or is not a possible number.',
-    remedy: 'Give the number in E.164 form, for example +5511987654321.',
+    remedy: 'Give the number in E.164 form, for example +447700900123.',
   },
   channel_unavailable: {
     status: 422,

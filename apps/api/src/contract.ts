@@ -1,0 +1,138 @@
+import { readFileSync } from 'node:fs';
+import { parseRecipient, Problem, type Locale, type ProblemCode } from '@onecode/domain';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import ajvFormats from 'ajv-formats';
+import { parse } from 'yaml';
+
+/** The address that stands in openapi.yaml for the public base address of the service. */
+const PLACEHOLDER = 'https://api.example.com';
+const DOCUMENT = readFileSync(new URL('../openapi.yaml', import.meta.url), 'utf8');
+
+const ajv = new Ajv2020({ strict: true, allErrors: true });
+ajvFormats.default(ajv);
+ajv.addSchema(parse(DOCUMENT), 'openapi');
+
+/** Compiles the schema at a JSON pointer into openapi.yaml, such as `/components/schemas/Send`. Throws if none is there. */
+export function validatorAt(pointer: string): ValidateFunction {
+  const validate = ajv.getSchema(`openapi#${pointer}`);
+  if (validate === undefined) throw new Error(`openapi.yaml has no schema at ${pointer}`);
+  return validate;
+}
+
+/**
+ * The OpenAPI document as it is served: its server is `baseUrl`, and the problem types in its examples lie under `docsUrl`.
+ * Both without a slash at the end.
+ */
+export function openApiDocument(baseUrl: string, docsUrl = `${baseUrl}/docs`): object {
+  const text = DOCUMENT.replaceAll(`${PLACEHOLDER}/docs/`, () => `${docsUrl}/`);
+  return { ...parse(text), servers: [{ url: baseUrl }] };
+}
+
+/** What a client asks for with `POST /v1/send`; null where it leaves the choice to the service. */
+export interface CreateSendInput {
+  recipient: { e164: string; country: string | null };
+  code: string | null;
+  locale: Locale | null;
+}
+
+/** What a client asks for with `POST /v1/send/{id}/verify`. */
+export interface VerifyInput {
+  code: string;
+}
+
+interface Fault {
+  field: 'to' | 'code' | 'locale';
+  code: ProblemCode;
+  message: string;
+}
+
+const RECIPIENT_FAULTS: Record<'invalid' | 'email', Fault> = {
+  invalid: {
+    field: 'to',
+    code: 'invalid_recipient',
+    message: 'Must be a phone number with + and country code.',
+  },
+  email: { field: 'to', code: 'channel_unavailable', message: 'E-mail addresses cannot receive codes.' },
+};
+const OPTION_FAULTS: Fault[] = [
+  { field: 'code', code: 'invalid_code', message: 'Must be 4 to 10 digits.' },
+  { field: 'locale', code: 'invalid_locale', message: 'Must be pt-BR or en.' },
+];
+
+const createSend = validatorAt('/components/schemas/CreateSend');
+const verifyCode = validatorAt('/components/schemas/VerifyCode');
+
+/**
+ * Reads the body of `POST /v1/send`. Throws a `Problem`: `invalid_json` for any fault of structure, and otherwise the code
+ * of the first faulty field in the order to, code, locale, with a message for each faulty field.
+ */
+export function parseCreateSend(body: Buffer): CreateSendInput {
+  const { members, faulty } = readMembers(body, createSend);
+  const recipient = parseRecipient(members.to ?? '');
+  if (recipient.kind === 'phone' && faulty.size === 0)
+    return {
+      recipient: { e164: recipient.e164, country: recipient.country },
+      code: members.code || null,
+      locale: (members.locale as Locale | undefined) ?? null,
+    };
+
+  const faults = OPTION_FAULTS.filter(({ field }) => faulty.has(field));
+  if (recipient.kind !== 'phone') faults.unshift(RECIPIENT_FAULTS[recipient.kind]);
+  throw new Problem(faults[0]?.code ?? 'invalid_json', {
+    errors: Object.fromEntries(faults.map(({ field, message }) => [field, message])),
+  });
+}
+
+/** Reads the body of `POST /v1/send/{id}/verify`. Throws a `Problem` with `invalid_json`. */
+export function parseVerify(body: Buffer): VerifyInput {
+  const { code } = readMembers(body, verifyCode).members;
+  if (code === undefined) throw unreadable('The member "code" is missing.');
+  return { code };
+}
+
+/**
+ * Reads a JSON object whose schema allows string members only. Throws `invalid_json` unless it is one, in strict UTF-8, with
+ * known members, each given once. `faulty` names the members that break another rule of the schema.
+ */
+function readMembers(
+  body: Buffer,
+  validate: ValidateFunction,
+): { members: Partial<Record<string, string>>; faulty: Set<string> } {
+  const text = decode(body);
+  const value = parseJson(text);
+  const errors = validate(value) ? [] : (validate.errors ?? []);
+  if (errors.some(({ keyword }) => keyword === 'type' || keyword === 'additionalProperties'))
+    throw unreadable(
+      'The body must be an object with the documented members only, each of the documented type.',
+    );
+  const members = value as Record<string, string>;
+  // JSON.parse keeps the last of repeated members. What it kept is flat and all strings, so each member that it dropped
+  // left at least one more string in the text.
+  const strings = text.match(/"(?:[^"\\]|\\.)*"/g) ?? [];
+  if (strings.length !== 2 * Object.keys(members).length)
+    throw unreadable('A member is given more than once.');
+  return { members, faulty: new Set(errors.map(({ instancePath }) => instancePath.slice(1))) };
+}
+
+// With ignoreBOM, a byte order mark stays in the text, and JSON.parse refuses it.
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function decode(body: Buffer): string {
+  try {
+    return utf8.decode(body);
+  } catch {
+    throw unreadable('The body is not valid UTF-8.');
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw unreadable('The body is not valid JSON.');
+  }
+}
+
+function unreadable(detail: string): Problem {
+  return new Problem('invalid_json', { detail });
+}
