@@ -1,0 +1,193 @@
+import type { Outcome } from './outcome.js';
+import { retryDelayMs, settleDelayMs, type RetryPolicy } from './retry.js';
+import {
+  isUndelivered,
+  type AttemptChange,
+  type Decision,
+  type FailureReason,
+  type Send,
+  type SendChange,
+} from './send.js';
+import type { AvailableSender } from './senders.js';
+
+const LIFE_SECONDS_MIN = 30;
+const LIFE_SHARE_MIN = 0.1;
+
+const after = (now: Date, ms: number): Date => new Date(now.getTime() + ms);
+
+/** What a definitive failure changes: nothing is due any more, and the sealed code goes. The store returns the unit with it. */
+export function failure(reason: FailureReason, now: Date): SendChange {
+  return {
+    status: 'failed',
+    failureReason: reason,
+    failedAt: now,
+    codeBox: null,
+    attemptId: null,
+    awaitingSender: false,
+    dueAt: null,
+  };
+}
+
+/** Whether enough of the code's life is left for somebody to receive and type it: a tenth of it, or 30 seconds if less. */
+export function isWorthSending(send: Pick<Send, 'createdAt' | 'expiresAt'>, now: Date): boolean {
+  const lifeMs = send.expiresAt.getTime() - send.createdAt.getTime();
+  const leastMs = Math.min(LIFE_SECONDS_MIN * 1000, lifeMs * LIFE_SHARE_MIN);
+  return send.expiresAt.getTime() - now.getTime() > leastMs;
+}
+
+/** The end of a test send: read at once, through no sender. */
+export function simulate(send: Send, now: Date): Decision<'read' | 'settled'> {
+  if (send.status !== 'queued') return { result: 'settled' };
+  return {
+    result: 'read',
+    change: {
+      status: 'read',
+      channel: 'sandbox',
+      sentAt: now,
+      deliveredAt: now,
+      readAt: now,
+      dueAt: null,
+    },
+  };
+}
+
+/** What became of a worker's wish to act on a send. */
+export type Claim =
+  | { kind: 'claimed'; attempt: number }
+  /** Delivered, failed, or waiting for receipts only. */
+  | { kind: 'settled' }
+  /** Somebody holds the lease, or the back-off has not ended. */
+  | { kind: 'not_due'; waitMs: number }
+  | { kind: 'no_sender' }
+  | { kind: 'failed'; reason: FailureReason };
+
+/** What a claim needs besides the send: the sender chosen for it (or none) and the attempt that would begin. */
+export interface ClaimOffer {
+  attemptId: string;
+  leaseMs: number;
+  policy: RetryPolicy;
+  /** Called only when the send may go out now. */
+  sender: () => AvailableSender | null;
+}
+
+/**
+ * Claims a live send for one call to the provider, or says why not. The claim holds until its lease ends; an attempt whose
+ * lease has ended is taken over, and its outcome is then unknown. A send whose deadline has come fails here, and one with too
+ * little life left waits for that without another call.
+ */
+export function claim(send: Send, now: Date, offer: ClaimOffer): Decision<Claim> {
+  if (!isUndelivered(send)) return { result: { kind: 'settled' } };
+  if (send.dueAt !== null && send.dueAt > now)
+    return { result: { kind: 'not_due', waitMs: send.dueAt.getTime() - now.getTime() } };
+
+  const lapsed: AttemptChange[] =
+    send.attemptId === null
+      ? []
+      : [
+          {
+            id: send.attemptId,
+            senderId: send.senderId,
+            outcome: 'unknown',
+            errorCode: null,
+            messageId: null,
+          },
+        ];
+  const uncertain = send.uncertain || lapsed.length > 0;
+
+  if (now >= send.expiresAt) return fail('expired_before_delivery');
+  if (send.attempts >= offer.policy.attemptsMax) {
+    // The lease of the last attempt ended without an answer: a receipt may still tell.
+    if (lapsed.length > 0) return wait({ dueAt: after(now, settleDelayMs(offer.policy)) }, 'settled');
+    return fail('attempts_exhausted');
+  }
+  if (!isWorthSending(send, now)) return wait({ dueAt: send.expiresAt }, 'settled');
+  const sender = offer.sender();
+  if (sender === null) return wait({ dueAt: send.expiresAt, awaitingSender: true }, 'no_sender');
+  return {
+    result: { kind: 'claimed', attempt: send.attempts + 1 },
+    change: {
+      status: 'sending',
+      channel: 'whatsapp',
+      from: sender.number,
+      senderId: sender.id,
+      attempts: send.attempts + 1,
+      attemptId: offer.attemptId,
+      uncertain,
+      awaitingSender: false,
+      dueAt: after(now, offer.leaseMs),
+    },
+    attempts: [
+      ...lapsed,
+      { id: offer.attemptId, senderId: sender.id, outcome: null, errorCode: null, messageId: null },
+    ],
+  };
+
+  function fail(reason: FailureReason): Decision<Claim> {
+    return { result: { kind: 'failed', reason }, change: failure(reason, now), attempts: lapsed };
+  }
+  function wait(change: SendChange, kind: 'settled' | 'no_sender'): Decision<Claim> {
+    return { result: { kind }, change: { ...change, uncertain, attemptId: null }, attempts: lapsed };
+  }
+}
+
+/** What to do after an attempt. */
+export type Settlement =
+  | { kind: 'accepted' }
+  | { kind: 'retry'; delayMs: number }
+  /** The sender cannot serve this send: claim again at once for another. */
+  | { kind: 'hand_over' }
+  | { kind: 'failed'; reason: FailureReason }
+  /** No attempts are left, but one may have gone through: only a receipt or the end of the wait decides. */
+  | { kind: 'awaiting_receipt' }
+  /** Somebody else acts on this send by now; nothing was written. */
+  | { kind: 'stale' };
+
+/** Writes the outcome of an attempt. Only the attempt that holds the claim may: a worker that wakes up late changes nothing. */
+export function settle(
+  send: Send,
+  now: Date,
+  attemptId: string,
+  outcome: Outcome,
+  policy: RetryPolicy,
+  random: number,
+): Decision<Settlement> {
+  if (send.attemptId !== attemptId) return { result: { kind: 'stale' } };
+  const attempts: AttemptChange[] = [
+    {
+      id: attemptId,
+      senderId: send.senderId,
+      outcome: outcome.kind,
+      errorCode: outcome.kind === 'accepted' ? null : outcome.errorCode,
+      messageId: outcome.kind === 'accepted' ? outcome.messageId : null,
+    },
+  ];
+  const done = (result: Settlement, change: SendChange): Decision<Settlement> => ({
+    result,
+    change: { attemptId: null, ...change },
+    attempts,
+  });
+  const failed = (reason: FailureReason): Decision<Settlement> =>
+    done({ kind: 'failed', reason }, failure(reason, now));
+
+  // A receipt was faster than the provider's answer: what became of the message is known, whatever the answer was.
+  if (!isUndelivered(send))
+    return {
+      result: { kind: 'accepted' },
+      change: { attemptId: null, ...(send.sentAt === null && { sentAt: now }) },
+      attempts: outcome.kind === 'accepted' ? attempts : [],
+    };
+  if (outcome.kind === 'accepted')
+    return done({ kind: 'accepted' }, { status: 'sent', sentAt: now, codeBox: null, dueAt: null });
+  if (outcome.kind === 'recipient') return failed('rejected_by_provider');
+  if (outcome.kind === 'config' && outcome.scope === 'request') return failed('rejected_by_provider');
+  if (outcome.kind === 'config' || outcome.kind === 'sender')
+    return done({ kind: 'hand_over' }, { attempts: send.attempts - 1, dueAt: now });
+
+  const uncertain = send.uncertain || outcome.kind === 'unknown';
+  if (send.attempts < policy.attemptsMax) {
+    const delayMs = retryDelayMs(policy, send.attempts, outcome, random);
+    return done({ kind: 'retry', delayMs }, { uncertain, dueAt: after(now, delayMs) });
+  }
+  if (!uncertain) return failed('attempts_exhausted');
+  return done({ kind: 'awaiting_receipt' }, { uncertain, dueAt: after(now, settleDelayMs(policy)) });
+}

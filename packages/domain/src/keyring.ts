@@ -1,0 +1,43 @@
+/**
+ * Secret keys by version (1 to 255). New values are made with `current`; old versions stay readable until they are taken
+ * out of the environment, which is how a key is rotated.
+ */
+export interface Keyring {
+  current: number;
+  keys: ReadonlyMap<number, Buffer>;
+}
+
+const KEY_BYTES = 32;
+
+/**
+ * Reads a key ring from the environment's form: one base64 key of 32 bytes (version 1), or `2:<base64>,1:<base64>` with the
+ * version to use first.
+ *
+ * @throws Error with one sentence that does not contain the key.
+ */
+export function parseKeyring(text: string): Keyring {
+  const parts = text.split(',').map((part) => part.trim());
+  const keys = new Map<number, Buffer>();
+  for (const part of parts) {
+    const [version, encoded] = part.includes(':') ? part.split(':', 2) : ['1', part];
+    const number = Number(version);
+    if (!Number.isInteger(number) || number < 1 || number > 255)
+      throw new Error('a key version must be a whole number from 1 to 255');
+    if (keys.has(number)) throw new Error(`key version ${number} is given twice`);
+    const key = Buffer.from(encoded ?? '', 'base64');
+    if (
+      key.length !== KEY_BYTES ||
+      key.toString('base64').replace(/=+$/, '') !== (encoded ?? '').replace(/=+$/, '')
+    )
+      throw new Error('must be 32 bytes in base64');
+    keys.set(number, key);
+  }
+  return { current: [...keys.keys()][0] as number, keys };
+}
+
+/** The key of a version. @throws Error when that version is no longer in the ring. */
+export function keyOf(ring: Keyring, version: number): Buffer {
+  const key = ring.keys.get(version);
+  if (key === undefined) throw new Error(`key version ${version} is not in the key ring`);
+  return key;
+}

@@ -1,0 +1,108 @@
+import { failure } from './delivery.js';
+import type { Receipt } from './outcome.js';
+import {
+  isUndelivered,
+  type AttemptChange,
+  type Decision,
+  type DeliveryState,
+  type Send,
+  type SendChange,
+} from './send.js';
+
+/** The attempt that a receipt reports on, and whether another attempt of the same send may still deliver. */
+export interface ReportedAttempt {
+  id: string;
+  senderId: string | null;
+  outcome: AttemptChange['outcome'];
+  otherIsLive: boolean;
+}
+
+const ORDER: readonly DeliveryState[] = ['queued', 'sending', 'sent', 'delivered', 'read'];
+
+/**
+ * Applies a provider's report. Status only moves forward, whatever order reports come in; a late one still fills its own time.
+ * A failure counts only before delivery is confirmed, and only when no other message of this send may still arrive.
+ */
+export function applyReceipt(
+  send: Send,
+  now: Date,
+  receipt: Receipt,
+  attempt: ReportedAttempt,
+): Decision<'applied' | 'ignored'> {
+  return receipt.status === 'failed'
+    ? applyFailure(send, now, receipt, attempt)
+    : applyProgress(send, now, receipt, receipt.status, attempt);
+}
+
+function applyProgress(
+  send: Send,
+  now: Date,
+  receipt: Receipt,
+  reported: 'sent' | 'delivered' | 'read',
+  attempt: ReportedAttempt,
+): Decision<'applied' | 'ignored'> {
+  const change: SendChange = {};
+  if (send.status !== 'failed' && ORDER.indexOf(reported) > ORDER.indexOf(send.status)) {
+    change.status = reported;
+    change.codeBox = null;
+    change.dueAt = null;
+    change.awaitingSender = false;
+  }
+  const field = ({ sent: 'sentAt', delivered: 'deliveredAt', read: 'readAt' } as const)[reported];
+  if (send[field] === null && send.status !== 'failed')
+    change[field] = placed(send, now, field, receipt.occurredAt);
+  // The provider names the message: this settles an attempt of which we never heard the answer.
+  const attempts: AttemptChange[] =
+    attempt.outcome === 'accepted'
+      ? []
+      : [
+          {
+            id: attempt.id,
+            senderId: attempt.senderId,
+            outcome: 'accepted',
+            errorCode: null,
+            messageId: receipt.messageId,
+          },
+        ];
+  if (Object.keys(change).length === 0 && attempts.length === 0) return { result: 'ignored' };
+  return { result: 'applied', change, attempts };
+}
+
+function applyFailure(
+  send: Send,
+  now: Date,
+  receipt: Receipt,
+  attempt: ReportedAttempt,
+): Decision<'applied' | 'ignored'> {
+  const reported = receipt.failure;
+  if (reported === null || (!isUndelivered(send) && send.status !== 'sent')) return { result: 'ignored' };
+  const attempts: AttemptChange[] = [
+    {
+      id: attempt.id,
+      senderId: attempt.senderId,
+      outcome: reported.kind,
+      errorCode: reported.errorCode,
+      messageId: receipt.messageId,
+    },
+  ];
+  if (attempt.otherIsLive) return { result: 'applied', change: {}, attempts };
+  const mayTryAgain = isUndelivered(send) && attempt.id !== send.attemptId && reported.kind !== 'recipient';
+  if (mayTryAgain) return { result: 'applied', change: {}, attempts };
+  return {
+    result: 'applied',
+    change: failure('rejected_by_provider', now),
+    attempts,
+  };
+}
+
+/**
+ * The provider's time, which counts whole seconds on another clock, placed between the times that we know: never before the
+ * step that came first, never after the step that came later, never in the future.
+ */
+function placed(send: Send, now: Date, field: 'sentAt' | 'deliveredAt' | 'readAt', at: Date): Date {
+  const earlier = { sentAt: [], deliveredAt: [send.sentAt], readAt: [send.deliveredAt, send.sentAt] }[field];
+  const later = { sentAt: [send.deliveredAt, send.readAt], deliveredAt: [send.readAt], readAt: [] }[field];
+  const floor = earlier.find((time) => time !== null) ?? send.createdAt;
+  const ceiling = later.find((time) => time !== null) ?? now;
+  return new Date(Math.max(floor.getTime(), Math.min(ceiling.getTime(), at.getTime())));
+}

@@ -1,0 +1,27 @@
+import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
+
+/** What the `to` of a request turned out to be. `country` is an ISO 3166 code, or null for numbers of no country. */
+export type Recipient =
+  { kind: 'phone'; e164: string; country: string | null } | { kind: 'email' } | { kind: 'invalid' };
+
+const PHONE = /^\+[0-9 ()-]+$/;
+const EMAIL =
+  /^[^\s@.,:;<>()[\]"\\]+(?:\.[^\s@.,:;<>()[\]"\\]+)*@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,}$/u;
+/** The longest address that SMTP can carry (RFC 5321, 4.5.3.1.3). */
+const EMAIL_LENGTH_MAX = 254;
+/** Generous for a number with its spaces and brackets; E.164 itself allows 15 digits. */
+const PHONE_LENGTH_MAX = 40;
+
+/**
+ * Reads a recipient: a phone number with `+` and country code, in which spaces, hyphens and round brackets may stand, or an
+ * e-mail address. Extensions, `tel:` forms, letters and text around the number are refused, and so is a number whose length
+ * is impossible in its country. Ranges inside a country are not judged: they change faster than any table of them.
+ */
+export function parseRecipient(to: string): Recipient {
+  const text = to.replace(/^ +| +$/g, '');
+  if (text.length <= EMAIL_LENGTH_MAX && EMAIL.test(text)) return { kind: 'email' };
+  if (text.length > PHONE_LENGTH_MAX || !PHONE.test(text)) return { kind: 'invalid' };
+  const number = parsePhoneNumberFromString(text.replace(/[ ()-]/g, ''), { extract: false });
+  if (number === undefined || number.ext !== undefined || !number.isPossible()) return { kind: 'invalid' };
+  return { kind: 'phone', e164: number.number, country: number.country ?? null };
+}

@@ -1,0 +1,101 @@
+export type Mode = 'test' | 'live';
+export type Locale = 'pt-BR' | 'en';
+export const DELIVERY_STATES = ['queued', 'sending', 'sent', 'delivered', 'read', 'failed'] as const;
+export type DeliveryState = (typeof DELIVERY_STATES)[number];
+/** The code's state as it is stored. `expired` is never stored: it follows from the clock (see `verificationAt`). */
+export type StoredVerification = 'pending' | 'verified' | 'locked';
+export type Verification = StoredVerification | 'expired';
+export type FailureReason = 'expired_before_delivery' | 'attempts_exhausted' | 'rejected_by_provider';
+/** Where a live send's unit was taken from. */
+export type UnitBucket = 'free_quota' | 'credit';
+export type Channel = 'sandbox' | 'whatsapp';
+
+/** One code to one recipient, as it stands in the database. Times are the database's. */
+export interface Send {
+  readonly id: string;
+  readonly accountId: string;
+  readonly applicationId: string;
+  readonly mode: Mode;
+  /** E.164. */
+  readonly recipient: string;
+  /** ISO 3166, or null for numbers of no country. */
+  readonly country: string | null;
+  readonly locale: Locale;
+  readonly unit: UnitBucket | null;
+  readonly codeHash: Uint8Array;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  status: DeliveryState;
+  verification: StoredVerification;
+  wrongGuesses: number;
+  channel: Channel | null;
+  /** The sender's E.164 number. */
+  from: string | null;
+  senderId: string | null;
+  /** The sealed code, until it is no longer needed. */
+  codeBox: Uint8Array | null;
+  /** Calls to the provider that count against the limit. */
+  attempts: number;
+  /** The attempt under way; its lease ends at `dueAt`. */
+  attemptId: string | null;
+  /** Whether some attempt's outcome is unknown, so that the message may have gone. */
+  uncertain: boolean;
+  awaitingSender: boolean;
+  /** Nobody may act on the delivery before this time; null when nothing is left to do. */
+  dueAt: Date | null;
+  sentAt: Date | null;
+  deliveredAt: Date | null;
+  readAt: Date | null;
+  verifiedAt: Date | null;
+  failedAt: Date | null;
+  failureReason: FailureReason | null;
+}
+
+/** The fields that a decision may change. */
+export type SendChange = Partial<
+  Pick<
+    Send,
+    | 'status'
+    | 'verification'
+    | 'wrongGuesses'
+    | 'channel'
+    | 'from'
+    | 'senderId'
+    | 'codeBox'
+    | 'attempts'
+    | 'attemptId'
+    | 'uncertain'
+    | 'awaitingSender'
+    | 'dueAt'
+    | 'sentAt'
+    | 'deliveredAt'
+    | 'readAt'
+    | 'verifiedAt'
+    | 'failedAt'
+    | 'failureReason'
+  >
+>;
+
+/** How an attempt ended; `null` while it is under way. */
+export type AttemptOutcome = 'accepted' | 'retry' | 'unknown' | 'sender' | 'recipient' | 'config';
+
+/** What a decision writes about an attempt, in the same statement as the send. */
+export interface AttemptChange {
+  id: string;
+  senderId: string | null;
+  outcome: AttemptOutcome | null;
+  errorCode: number | null;
+  messageId: string | null;
+}
+
+/** What a pure decision wants: a result for the caller and, unless nothing should change, what to write. */
+export interface Decision<R> {
+  result: R;
+  change?: SendChange;
+  attempts?: AttemptChange[];
+}
+
+/** Whether delivery can still move on without a receipt: the send waits for us. */
+export function isUndelivered(send: Pick<Send, 'status'>): boolean {
+  return send.status === 'queued' || send.status === 'sending';
+}

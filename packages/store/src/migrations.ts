@@ -1,0 +1,117 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { Umzug, type UmzugStorage } from 'umzug';
+
+const FOLDER = fileURLToPath(new URL('../../../prisma/migrations/', import.meta.url));
+/** Any fixed number: it keeps migrations that start at once in a line. */
+const LOCK = 7_165_201;
+
+/** The table in which Prisma keeps its migrations, so that `prisma migrate deploy` can take over at any time. */
+const JOURNAL = `
+  create table if not exists _prisma_migrations (
+    id varchar(36) primary key,
+    checksum varchar(64) not null,
+    finished_at timestamptz,
+    migration_name varchar(255) not null,
+    logs text,
+    rolled_back_at timestamptz,
+    started_at timestamptz not null default now(),
+    applied_steps_count integer not null default 0
+  )`;
+
+interface Migration {
+  name: string;
+  sql: string;
+  checksum: string;
+}
+
+async function readMigrations(folder: string): Promise<Migration[]> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+  return Promise.all(
+    names.toSorted().map(async (name) => {
+      const sql = await readFile(`${folder}/${name}/migration.sql`, 'utf8');
+      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
+    }),
+  );
+}
+
+/** A migration that was applied and has changed since. */
+export class MigrationMismatch extends Error {}
+
+/**
+ * Brings a database to the newest schema: each folder of `prisma/migrations` once, in the order of their names, each in a
+ * transaction. Running it again does nothing, and several that start at once wait for each other.
+ *
+ * @returns the names of the migrations applied by this call
+ * @throws MigrationMismatch when an applied migration differs from the one in the folder
+ */
+export async function migrate(url: string, folder: string = FOLDER): Promise<string[]> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  await client.connect();
+  try {
+    await client.query('select pg_advisory_lock($1)', [LOCK]);
+    await client.query(JOURNAL);
+    const migrations = await readMigrations(folder);
+    await refuseMismatch(client, migrations);
+    const umzug = new Umzug({
+      migrations: migrations.map(({ name, sql, checksum }) => ({
+        name,
+        up: () => apply(client, name, sql, checksum),
+      })),
+      storage: journal(client),
+      logger: undefined,
+    });
+    const applied = await umzug.up();
+    return applied.map((migration) => migration.name);
+  } finally {
+    // Ending the connection gives the lock back.
+    await client.end();
+  }
+}
+
+async function refuseMismatch(client: pg.Client, migrations: Migration[]): Promise<void> {
+  const { rows } = await client.query<{ migration_name: string; checksum: string }>(
+    'select migration_name, checksum from _prisma_migrations where finished_at is not null and rolled_back_at is null',
+  );
+  for (const row of rows) {
+    const known = migrations.find((migration) => migration.name === row.migration_name);
+    // A newer release may have gone before us during a deploy: its migrations only add.
+    if (known !== undefined && known.checksum !== row.checksum)
+      throw new MigrationMismatch(`migration ${row.migration_name} was changed after it was applied`);
+  }
+}
+
+async function apply(client: pg.Client, name: string, sql: string, checksum: string): Promise<void> {
+  await client.query('begin');
+  try {
+    await client.query(sql);
+    await client.query(
+      `insert into _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count)
+       values ($1, $2, $3, clock_timestamp(), 1)`,
+      [randomUUID(), checksum, name],
+    );
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback');
+    throw error;
+  }
+}
+
+/** Umzug's view of the journal. Writing to it is part of each migration's own transaction. */
+function journal(client: pg.Client): UmzugStorage {
+  return {
+    async executed() {
+      const { rows } = await client.query<{ migration_name: string }>(
+        'select migration_name from _prisma_migrations where finished_at is not null and rolled_back_at is null',
+      );
+      return rows.map((row) => row.migration_name);
+    },
+    async logMigration() {},
+    async unlogMigration() {
+      throw new Error('migrations are not taken back: write a new one');
+    },
+  };
+}

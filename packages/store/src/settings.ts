@@ -1,0 +1,35 @@
+import type { Database } from './database.js';
+
+/** What operators set for everybody. */
+export interface Settings {
+  freeSends: number;
+  codeValiditySeconds: number;
+  accountRatePerMinute: number;
+}
+
+/** The bounds of each setting, as the table's checks have them. */
+export const SETTING_BOUNDS: Readonly<Record<keyof Settings, { min: number; max: number }>> = {
+  freeSends: { min: 0, max: 1_000_000 },
+  codeValiditySeconds: { min: 1, max: 5400 },
+  accountRatePerMinute: { min: 1, max: 1_000_000 },
+};
+
+const SELECTED = { freeSends: true, codeValiditySeconds: true, accountRatePerMinute: true } as const;
+
+/** The settings in force. */
+export async function readSettings(database: Database): Promise<Settings> {
+  return database.settings.findUniqueOrThrow({ where: { id: true }, select: SELECTED });
+}
+
+/** Changes one setting. @throws when the value is out of the setting's bounds. */
+export async function changeSetting(
+  database: Database,
+  name: keyof Settings,
+  value: number,
+): Promise<Settings> {
+  return database.settings.update({
+    where: { id: true },
+    data: { [name]: value, updatedAt: new Date() },
+    select: SELECTED,
+  });
+}

@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { closeDatabase, openDatabase, type Database } from '../database.js';
+import { migrate } from '../migrations.js';
+
+/** A database of one test file's own, and direct SQL on it for what the store has no function for. */
+export interface TestDatabase {
+  url: string;
+  database: Database;
+  sql<Row extends object = Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]>;
+  /** Closes every connection and drops the database. */
+  drop(): Promise<void>;
+}
+
+const TEMPLATE = 'onecode_test_template';
+const TEMPLATE_LOCK = 7_165_202;
+
+function serverUrl(): string {
+  const url = process.env['TEST_DATABASE_URL'];
+  if (url === undefined) throw new Error('TEST_DATABASE_URL is missing: run the tests with npm test');
+  return url;
+}
+
+function urlOf(name: string): string {
+  const url = new URL(serverUrl());
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+/** Clones a database from the migrated template, which the first caller makes. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const name = `onecode_test_${randomBytes(6).toString('hex')}`;
+  await withServer(async (server) => {
+    // Held until the clone is there: a template must have no other connection while it is copied.
+    await server.query('select pg_advisory_lock($1)', [TEMPLATE_LOCK]);
+    const { rowCount } = await server.query('select from pg_database where datname = $1', [TEMPLATE]);
+    if (rowCount === 0) {
+      await server.query(`create database ${TEMPLATE}_new`);
+      await migrate(urlOf(`${TEMPLATE}_new`));
+      await server.query(`alter database ${TEMPLATE}_new rename to ${TEMPLATE}`);
+    }
+    await server.query(`create database ${name} template ${TEMPLATE}`);
+  });
+  const url = urlOf(name);
+  const database = openDatabase(url, { connectionsMax: 20 });
+  const pool = new pg.Pool({ connectionString: url, max: 2 });
+  return {
+    url,
+    database,
+    async sql<Row extends object>(text: string, values: unknown[] = []) {
+      return (await pool.query(text, values)).rows as Row[];
+    },
+    async drop() {
+      await pool.end();
+      await closeDatabase(database);
+      await withServer((server) => server.query(`drop database ${name} with (force)`));
+    },
+  };
+}
+
+async function withServer(use: (server: pg.Client) => Promise<unknown>): Promise<void> {
+  const server = new pg.Client({ connectionString: serverUrl() });
+  await server.connect();
+  try {
+    await use(server);
+  } finally {
+    await server.end();
+  }
+}
