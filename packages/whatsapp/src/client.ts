@@ -1,0 +1,94 @@
+import type { Outcome } from '@onecode/domain';
+import { classifyError } from './errors.js';
+import { type ExchangeEnd, post } from './exchange.js';
+import { elements, errorNumber, members, parseJson } from './json.js';
+import { isMessageId } from './message-id.js';
+import { type AuthenticationMessage, messageBody } from './message.js';
+import { retryAfterSeconds } from './retry-after.js';
+
+/** A WhatsApp number to send from, with its access token in clear. */
+export interface CloudApiSender {
+  phoneNumberId: string;
+  token: string;
+}
+
+export interface CloudApiOptions {
+  /** Address up to and including the version: `https://graph.facebook.com/v25.0`. */
+  baseUrl: string;
+  /** For one whole call, the reading of the answer included. */
+  timeoutMs: number;
+}
+
+export interface CloudApi {
+  /** Sends one code, once. Never throws: every end is an `Outcome`, and none holds the token, the code or the number. */
+  sendCode(sender: CloudApiSender, message: AuthenticationMessage): Promise<Outcome>;
+}
+
+/**
+ * A client for Meta's Cloud API. It keeps no state of its own: connections belong to Node's `fetch`, and there is nothing
+ * to close.
+ *
+ * @throws {TypeError} if `baseUrl` is not a plain http or https address.
+ */
+export function createCloudApi({ baseUrl, timeoutMs }: CloudApiOptions): CloudApi {
+  const base = checkedBase(baseUrl);
+  return {
+    async sendCode({ phoneNumberId, token }, message) {
+      if (!/^[\w-]+$/.test(phoneNumberId)) {
+        return { kind: 'sender', errorCode: null, reason: "The sender's phone number id is malformed." };
+      }
+      if (!/^[\x21-\x7e]+$/.test(token)) {
+        const reason = 'The access token cannot be put in a header.';
+        return { kind: 'config', errorCode: null, reason, scope: 'token' };
+      }
+      const end = await post({
+        url: `${base}/${phoneNumberId}/messages`,
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify(messageBody(message)),
+        timeoutMs,
+      });
+      return outcomeOf(end);
+    },
+  };
+}
+
+function checkedBase(baseUrl: string): string {
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
+  const isPlain = url !== null && /^https?:$/.test(url.protocol) && !/[?#@]/.test(baseUrl);
+  if (!isPlain) throw new TypeError('The address of the Cloud API is not a plain http or https URL.');
+  return baseUrl.replace(/\/+$/, '');
+}
+
+function outcomeOf(end: ExchangeEnd): Outcome {
+  switch (end.end) {
+    case 'unsent':
+      return {
+        kind: 'retry',
+        errorCode: null,
+        reason: end.reason,
+        throttled: 'none',
+        retryAfterSeconds: null,
+      };
+    case 'lost':
+      return { kind: 'unknown', errorCode: null, reason: end.reason };
+    case 'answered':
+      return outcomeOfAnswer(end);
+  }
+}
+
+function outcomeOfAnswer({ status, headers, text }: ExchangeEnd & { end: 'answered' }): Outcome {
+  const answer = members(parseJson(text));
+  const messageId = members(elements(answer['messages'])[0])['id'];
+  // `message_status` may say held or paused: the provider has the message all the same, and receipts tell the rest.
+  if (status >= 200 && status < 300 && isMessageId(messageId)) return { kind: 'accepted', messageId };
+
+  const { code, error_subcode: subcode } = members(answer['error']);
+  const failure = classifyError({
+    httpStatus: status,
+    code: errorNumber(code),
+    subcode: errorNumber(subcode),
+  });
+  return failure.kind === 'retry'
+    ? { ...failure, retryAfterSeconds: retryAfterSeconds(headers, Date.now()) }
+    : failure;
+}

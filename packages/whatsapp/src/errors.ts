@@ -1,0 +1,61 @@
+import { config, ERROR_TABLE, type Failure, recipient, retry, sender, unknown } from './error-table.js';
+
+/** What the provider said. `httpStatus` is null for an error in a receipt, which comes without a status of its own. */
+export interface ProviderError {
+  httpStatus: number | null;
+  /** `error.code`, or null where there was none. */
+  code: number | null;
+  /** `error.error_subcode`, or null. */
+  subcode: number | null;
+}
+
+/**
+ * What an error of the provider's means for a send. The code decides wherever it is known, whatever the HTTP status: 3 comes
+ * with a 500 and must not be retried, 130429 with a 400 and must be. The status decides the rest.
+ *
+ * `retryAfterSeconds` is always null here: it is in the answer's headers, not in the error.
+ */
+export function classifyError({ httpStatus, code, subcode }: ProviderError): Failure {
+  if (code === null) return withoutCode(httpStatus);
+  // 100 is a fault of the request, except that subcode 33 means: no such phone number id, or not for this token.
+  if (code === 100 && subcode === 33) return UNKNOWN_SENDER(code);
+  const verdict = ERROR_TABLE.get(code) ?? (code >= 200 && code <= 299 ? MISSING_PERMISSION : undefined);
+  return verdict?.(code) ?? withUnknownCode(httpStatus, code);
+}
+
+const UNKNOWN_SENDER = sender("The sender's phone number id does not exist for this access token.");
+const MISSING_PERMISSION = config('token', 'The access token lacks a permission.');
+const REDIRECT = config('token', 'The provider answered with a redirect, which is not followed.');
+const NO_DELIVERY = recipient('The provider reported that the message was not delivered.');
+const NO_MESSAGE_ID = unknown('The provider answered without a message id.');
+
+function withoutCode(httpStatus: number | null): Failure {
+  if (httpStatus === null) return NO_DELIVERY(null);
+  if (httpStatus === 429) return retry('The provider asked to slow down.', 'sender')(null);
+  if (httpStatus === 401 || httpStatus === 403 || httpStatus === 404) {
+    return config('token', 'The provider denied access without an error code.')(null);
+  }
+  if (isRedirect(httpStatus)) return REDIRECT(null);
+  if (isRefusal(httpStatus)) {
+    return config('request', 'The provider refused the request without an error code.')(null);
+  }
+  if (httpStatus >= 500) return unknown('The provider failed without an error code.')(null);
+  return NO_MESSAGE_ID(null);
+}
+
+function withUnknownCode(httpStatus: number | null, code: number): Failure {
+  // A receipt's failure is final whatever its code, and nothing tells what an operator could mend.
+  if (httpStatus === null) return NO_DELIVERY(code);
+  if (isRedirect(httpStatus)) return REDIRECT(code);
+  if (isRefusal(httpStatus)) return config('request', 'The provider gave an unknown error code.')(code);
+  if (httpStatus >= 500) return retry('The provider failed with an unknown error code.')(code);
+  return NO_MESSAGE_ID(code);
+}
+
+function isRedirect(httpStatus: number): boolean {
+  return httpStatus >= 300 && httpStatus <= 399;
+}
+
+function isRefusal(httpStatus: number): boolean {
+  return httpStatus >= 400 && httpStatus <= 499;
+}

@@ -1,0 +1,5 @@
+export * from './client.js';
+export * from './errors.js';
+export * from './message.js';
+export * from './receipts.js';
+export * from './signature.js';

@@ -1,0 +1,26 @@
+/** The members of a JSON object; of anything else, none. So that foreign JSON can be walked without a throw. */
+export function members(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : {};
+}
+
+/** The elements of a JSON array; of anything else, none. */
+export function elements(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** An error code as a 32-bit integer, or null. Meta sends numbers; some resellers of its API send digits in a string. */
+export function errorNumber(value: unknown): number | null {
+  const number = typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value;
+  return typeof number === 'number' && (number | 0) === number ? number : null;
+}
+
+/** The value of a JSON text, or undefined if it is none. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

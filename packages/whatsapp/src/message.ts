@@ -1,0 +1,39 @@
+/** One code to one recipient. `to` is E.164 with `+`; `language` is the template's, `pt_BR` for example. */
+export interface AuthenticationMessage {
+  to: string;
+  code: string;
+  template: string;
+  language: string;
+  /** Our attempt's UUID. It comes back in receipts as opaque data, so it must say nothing about the recipient. */
+  attemptId: string;
+}
+
+/**
+ * The body of `POST /{phone number id}/messages` for an authentication template with a copy-code button.
+ *
+ * The code goes in twice, and the button's `sub_type` is `url` although the template's button is of type copy code:
+ * Meta refuses `copy_code` here (132018). Source: Meta, "Copy code button authentication templates".
+ */
+export function messageBody(message: AuthenticationMessage) {
+  const parameters = [{ type: 'text', text: message.code }];
+  return {
+    messaging_product: 'whatsapp',
+    recipient_type: 'individual',
+    to: message.to,
+    type: 'template',
+    template: {
+      name: message.template,
+      language: { code: message.language },
+      components: [
+        { type: 'body', parameters },
+        { type: 'button', sub_type: 'url', index: '0', parameters },
+      ],
+    },
+    biz_opaque_callback_data: message.attemptId,
+  };
+}
+
+/** The template language for a locale. `english` is the one that the English template was approved in. */
+export function templateLanguage(locale: 'pt-BR' | 'en', english: 'en' | 'en_US'): string {
+  return locale === 'pt-BR' ? 'pt_BR' : english;
+}

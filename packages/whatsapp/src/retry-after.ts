@@ -1,0 +1,33 @@
+import { elements, members, parseJson } from './json.js';
+
+/** Longer than any code lives; so that a nonsensical header cannot park a send for years. */
+const WAIT_SECONDS_MAX = 3_600;
+
+const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+
+/**
+ * Whole seconds that the provider asks to wait, 0–3600, or null. Reads `Retry-After` (seconds or an HTTP date, RFC 9110,
+ * 10.2.3) and, where that is absent or malformed, Meta's `X-Business-Use-Case-Usage`, which counts minutes.
+ *
+ * @param now milliseconds since the epoch
+ */
+export function retryAfterSeconds(headers: Headers, now: number): number | null {
+  const seconds =
+    fromRetryAfter(headers.get('retry-after'), now) ?? fromUsage(headers.get('x-business-use-case-usage'));
+  return seconds === null ? null : Math.min(Math.max(Math.ceil(seconds), 0), WAIT_SECONDS_MAX);
+}
+
+function fromRetryAfter(value: string | null, now: number): number | null {
+  if (value === null) return null;
+  if (/^\d+$/.test(value)) return Number(value);
+  const milliseconds = HTTP_DATE.test(value) ? Date.parse(value) : NaN;
+  return Number.isNaN(milliseconds) ? null : (milliseconds - now) / 1000;
+}
+
+function fromUsage(value: string | null): number | null {
+  const minutes = Object.values(members(parseJson(value ?? '')))
+    .flatMap(elements)
+    .map((usage) => members(usage)['estimated_time_to_regain_access'])
+    .filter((wait) => typeof wait === 'number' && wait > 0) as number[];
+  return minutes.length === 0 ? null : Math.max(...minutes) * 60;
+}

@@ -1,0 +1,36 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+
+/**
+ * Whether `header`, the value of `X-Hub-Signature-256`, is the HMAC-SHA256 of the raw body under the app secret.
+ * Takes the bytes as they arrived: parsed and written again they differ. An empty secret matches nothing.
+ * Source: Meta, "Create a webhook endpoint" (`sha256=` and 64 hex digits).
+ */
+export function signatureMatches(rawBody: Buffer, header: string | undefined, appSecret: string): boolean {
+  const hex = /^sha256=([0-9a-fA-F]{64})$/.exec(header ?? '')?.[1];
+  if (hex === undefined || appSecret === '') return false;
+  const expected = createHmac('sha256', appSecret).update(rawBody).digest();
+  return timingSafeEqual(Buffer.from(hex, 'hex'), expected);
+}
+
+/** The `hub.*` parameters of a handshake, as a query parser gives them. */
+export interface HandshakeQuery {
+  mode: unknown;
+  verifyToken: unknown;
+  challenge: unknown;
+}
+
+/**
+ * What to answer to Meta's GET handshake: the challenge, to be sent as plain text, or null for a 403.
+ * The token is compared in constant time; an empty expected token matches nothing.
+ */
+export function handshakeAnswer(query: HandshakeQuery, expectedToken: string): string | null {
+  const { mode, verifyToken, challenge } = query;
+  if (mode !== 'subscribe' || typeof challenge !== 'string' || challenge === '') return null;
+  if (typeof verifyToken !== 'string' || expectedToken === '') return null;
+  return timingSafeEqual(sha256(verifyToken), sha256(expectedToken)) ? challenge : null;
+}
+
+/** Digests have one length, so comparing them tells nothing about the length of the token. */
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

@@ -1,0 +1,324 @@
+import type { Outcome } from '@onecode/domain';
+import fc from 'fast-check';
+import { type AuthenticationMessage, createCloudApi, messageBody } from '../src/index.js';
+import { closedPort, closeProviders, startProvider, startTcpServer } from './provider.js';
+
+const SENDER = { phoneNumberId: '106540352242922', token: 'planted-token' };
+const MESSAGE: AuthenticationMessage = {
+  to: '+5511987654321',
+  code: '042913',
+  template: 'verification_code',
+  language: 'pt_BR',
+  attemptId: '0190a6f2-5c1d-7b3e-9f00-1234567890ab',
+};
+const ACCEPTED = { messages: [{ id: 'wamid.ABC=' }] };
+
+afterEach(closeProviders);
+
+/** One send to a provider that answers so. */
+async function sendTo(status: number, body: unknown, headers: Record<string, string> = {}): Promise<Outcome> {
+  const provider = await startProvider((response) => {
+    response.writeHead(status, headers).end(typeof body === 'string' ? body : JSON.stringify(body));
+  });
+  return send(provider.baseUrl);
+}
+
+function send(baseUrl: string, timeoutMs = 5_000, message = MESSAGE): Promise<Outcome> {
+  return createCloudApi({ baseUrl, timeoutMs }).sendCode(SENDER, message);
+}
+
+describe('the request', () => {
+  it('is one POST to the messages of the phone number id, with bearer token and documented body', async () => {
+    const provider = await startProvider((response) => response.end(JSON.stringify(ACCEPTED)));
+    await send(`${provider.baseUrl}/`);
+
+    expect(provider.requests).toHaveLength(1);
+    const [request] = provider.requests;
+    expect(request).toMatchObject({
+      method: 'POST',
+      url: '/v25.0/106540352242922/messages',
+      headers: { authorization: 'Bearer planted-token', 'content-type': 'application/json' },
+    });
+    expect(request?.headers['content-length']).toBe(String(request?.body.length));
+    expect(JSON.parse(request?.body ?? '')).toEqual(messageBody(MESSAGE));
+  });
+
+  it.each(['../me', '1/2', '1?x', '', '.', '1 2'])('is not made for the phone number id %j', async (id) => {
+    const provider = await startProvider((response) => response.end());
+    const api = createCloudApi({ baseUrl: provider.baseUrl, timeoutMs: 5_000 });
+    const outcome = await api.sendCode({ ...SENDER, phoneNumberId: id }, MESSAGE);
+    expect(outcome).toMatchObject({ kind: 'sender', errorCode: null });
+    expect(provider.requests).toHaveLength(0);
+  });
+
+  it.each(['', 'a b', 'a\r\nx: y', 'tokén'])('is not made with the token %j', async (token) => {
+    const provider = await startProvider((response) => response.end());
+    const api = createCloudApi({ baseUrl: provider.baseUrl, timeoutMs: 5_000 });
+    const outcome = await api.sendCode({ ...SENDER, token }, MESSAGE);
+    expect(outcome).toMatchObject({ kind: 'config', scope: 'token', errorCode: null });
+    expect(provider.requests).toHaveLength(0);
+  });
+
+  it.each([
+    '',
+    'graph.facebook.com',
+    'ftp://127.0.0.1',
+    'http://u:p@127.0.0.1',
+    'http://127.0.0.1/?a',
+    'http://127.0.0.1/#a',
+  ])('is not made to the address %j: the client refuses it when made', (baseUrl) => {
+    expect(() => createCloudApi({ baseUrl, timeoutMs: 5_000 })).toThrow(TypeError);
+  });
+});
+
+describe('an answer with a message id', () => {
+  it.each([undefined, 'accepted', 'held_for_quality_assessment', 'paused'])(
+    'is accepted when message_status is %s',
+    async (message_status) => {
+      const outcome = await sendTo(200, { messages: [{ id: 'wamid.ABC=', message_status }] });
+      expect(outcome).toEqual({ kind: 'accepted', messageId: 'wamid.ABC=' });
+    },
+  );
+
+  it('is not accepted with an HTTP status that is no success', async () => {
+    expect(await sendTo(500, ACCEPTED)).toMatchObject({ kind: 'unknown' });
+    expect(await sendTo(400, ACCEPTED)).toMatchObject({ kind: 'config', scope: 'request' });
+  });
+});
+
+describe('a success without a usable message id is unknown, never lost and never accepted', () => {
+  it.each<[string, unknown]>([
+    ['an empty object', {}],
+    ['an empty body', ''],
+    ['no JSON', '<html>'],
+    ['cut JSON', '{"messages":[{"id":"wamid.A'],
+    ['an array', []],
+    ['null', null],
+    ['no messages', { messages: [] }],
+    ['a null message', { messages: [null] }],
+    ['a numeric id', { messages: [{ id: 7 }] }],
+    ['an empty id', { messages: [{ id: '' }] }],
+    ['an id with NUL, which the database refuses', { messages: [{ id: 'wamid.\u0000' }] }],
+    ['an id of 513 characters', { messages: [{ id: 'w'.repeat(513) }] }],
+    ['an error code that nobody knows', { error: { code: 999_999 } }],
+  ])('%s', async (_, body) => {
+    expect(await sendTo(200, body)).toMatchObject({ kind: 'unknown' });
+  });
+});
+
+describe('the error code decides, not the HTTP status', () => {
+  it.each<[number, unknown, Partial<Outcome>]>([
+    [500, { code: 3 }, { kind: 'config', errorCode: 3 }],
+    [500, { code: 131045 }, { kind: 'sender', errorCode: 131045 }],
+    [400, { code: 130429 }, { kind: 'retry', errorCode: 130429 }],
+    [429, { code: 130429, error_subcode: 2494055 }, { kind: 'retry', errorCode: 130429 }],
+    [200, { code: 131026 }, { kind: 'recipient', errorCode: 131026 }],
+    [400, { code: '131056' }, { kind: 'retry', errorCode: 131056 }],
+    [400, { code: 100 }, { kind: 'config', errorCode: 100 }],
+    [400, { code: 100, error_subcode: 33 }, { kind: 'sender', errorCode: 100 }],
+    [401, { code: 0 }, { kind: 'config', errorCode: 0 }],
+    [400, { code: 1e12 }, { kind: 'config', errorCode: null }],
+    [502, '<html>Bad gateway</html>', { kind: 'unknown', errorCode: null }],
+  ])('HTTP %i with %j', async (status, error, expected) => {
+    expect(await sendTo(status, typeof error === 'string' ? error : { error })).toMatchObject(expected);
+  });
+
+  it('never repeats a text of the provider, the token, the code or the number', async () => {
+    const quoting = `${SENDER.token} ${MESSAGE.to} ${MESSAGE.code}`;
+    for (const code of [100, 131026, 130429, 190, 999_999, null]) {
+      const outcome = await sendTo(400, {
+        error: { code, message: quoting, error_data: { details: quoting } },
+      });
+      expect(JSON.stringify(outcome)).not.toMatch(/planted-token|5511987654321|042913/);
+    }
+  });
+});
+
+describe('Retry-After', () => {
+  it('is handed on with an outcome that may be retried', async () => {
+    const error = { error: { code: 130429 } };
+    const inAMinute = new Date(Date.now() + 60_000).toUTCString();
+    expect(await sendTo(400, error, { 'retry-after': '7' })).toMatchObject({ retryAfterSeconds: 7 });
+    expect(await sendTo(400, error)).toMatchObject({ retryAfterSeconds: null });
+    expect(await sendTo(429, {}, { 'retry-after': '7' })).toMatchObject({
+      kind: 'retry',
+      throttled: 'sender',
+      retryAfterSeconds: 7,
+    });
+    const dated = (await sendTo(400, error, { 'retry-after': inAMinute })) as { retryAfterSeconds: number };
+    expect(dated.retryAfterSeconds).toBeGreaterThan(50);
+    expect(dated.retryAfterSeconds).toBeLessThanOrEqual(60);
+  });
+});
+
+describe('a redirect', () => {
+  it.each([301, 302, 303, 307, 308])('%i is not followed and is a fault of configuration', async (status) => {
+    const elsewhere = await startProvider((response) => response.end(JSON.stringify(ACCEPTED)));
+    const outcome = await sendTo(status, ACCEPTED, { location: elsewhere.baseUrl });
+    expect(outcome).toMatchObject({ kind: 'config', scope: 'token', errorCode: null });
+    expect(elsewhere.requests).toHaveLength(0);
+  });
+
+  it('is an outcome although its body never ends', async () => {
+    const provider = await startProvider((response) => {
+      response.writeHead(302, { location: '/' }).write('x');
+    });
+    expect(await send(provider.baseUrl)).toMatchObject({ kind: 'config', scope: 'token' });
+  });
+});
+
+describe('before the request is written nothing is lost: the send may be tried again', () => {
+  const retried = { kind: 'retry', errorCode: null, throttled: 'none', retryAfterSeconds: null };
+
+  it('when the connection is refused', async () => {
+    const outcome = await send(`http://127.0.0.1:${await closedPort()}`);
+    expect(outcome).toEqual({ ...retried, reason: 'The provider refused the connection.' });
+  });
+
+  it('when the host name cannot be resolved', async () => {
+    // A label of 64 characters is no name: the resolver says so without asking the network.
+    const outcome = await send(`http://${'a'.repeat(64)}.test`);
+    expect(outcome).toEqual({ ...retried, reason: "The provider's host name could not be resolved." });
+  });
+
+  it('when TLS fails', async () => {
+    const plain = await startProvider((response) => response.end());
+    expect(await send(`https://127.0.0.1:${plain.port}`)).toMatchObject(retried);
+    expect(plain.requests).toHaveLength(0);
+  });
+
+  it('when TLS is broken off', async () => {
+    const port = await startTcpServer((socket) => socket.once('data', () => socket.resetAndDestroy()));
+    expect(await send(`https://127.0.0.1:${port}`)).toMatchObject(retried);
+  });
+
+  it('when no connection stands in time', async () => {
+    const port = await startTcpServer(() => {});
+    const outcome = await send(`https://127.0.0.1:${port}`, 150);
+    expect(outcome).toEqual({ ...retried, reason: 'No connection to the provider could be made in time.' });
+  });
+});
+
+describe('after the request was written nobody knows: the outcome is unknown', () => {
+  it('when no answer comes in time', async () => {
+    const provider = await startProvider(() => {});
+    const started = performance.now();
+    const outcome = await send(provider.baseUrl, 150);
+    expect(outcome).toEqual({
+      kind: 'unknown',
+      errorCode: null,
+      reason: 'The provider did not answer in time.',
+    });
+    expect(performance.now() - started).toBeLessThan(2_000);
+    expect(provider.requests).toHaveLength(1);
+  });
+
+  it('when the answer begins and does not end in time', async () => {
+    const provider = await startProvider((response) => response.writeHead(200).write('{"messages":'));
+    const outcome = await send(provider.baseUrl, 150);
+    expect(outcome).toMatchObject({ kind: 'unknown', reason: 'The provider did not answer in time.' });
+  });
+
+  it('when the connection is reset before the request was read', async () => {
+    const port = await startTcpServer((socket) => socket.once('data', () => socket.resetAndDestroy()));
+    expect(await send(`http://127.0.0.1:${port}`)).toMatchObject({ kind: 'unknown' });
+  });
+
+  it('when the connection is reset after the request was read, and it is not sent again', async () => {
+    const provider = await startProvider((response) => response.socket?.resetAndDestroy());
+    expect(await send(provider.baseUrl)).toMatchObject({ kind: 'unknown' });
+    expect(provider.requests).toHaveLength(1);
+  });
+
+  it('when the connection is closed without an answer', async () => {
+    const provider = await startProvider((response) => response.socket?.end());
+    expect(await send(provider.baseUrl)).toMatchObject({ kind: 'unknown' });
+  });
+
+  it('when the answer is cut off', async () => {
+    const provider = await startProvider((response) => {
+      response.writeHead(200, { 'content-length': '1000' }).write(JSON.stringify(ACCEPTED), () => {
+        response.socket?.resetAndDestroy();
+      });
+    });
+    expect(await send(provider.baseUrl)).toMatchObject({ kind: 'unknown' });
+  });
+
+  it('when the answer is no HTTP', async () => {
+    const port = await startTcpServer((socket) => socket.once('data', () => socket.end('nonsense\r\n\r\n')));
+    expect(await send(`http://127.0.0.1:${port}`)).toMatchObject({ kind: 'unknown' });
+  });
+
+  it('when the answer is not packed as it says', async () => {
+    expect(await sendTo(200, ACCEPTED, { 'content-encoding': 'gzip' })).toMatchObject({ kind: 'unknown' });
+  });
+});
+
+describe('the answer is read up to 64 KiB', () => {
+  const answerOf = (bytes: number) => JSON.stringify(ACCEPTED).padEnd(bytes);
+
+  it('64 KiB are read, one byte more is not', async () => {
+    expect(await sendTo(200, answerOf(65_536))).toMatchObject({ kind: 'accepted' });
+    expect(await sendTo(200, answerOf(65_537))).toMatchObject({ kind: 'unknown' });
+  });
+
+  it('an endless one is broken off, and the connection with it', async () => {
+    let closed: Promise<unknown> = Promise.reject(new Error('no request came'));
+    closed.catch(() => {});
+    const provider = await startProvider((response) => {
+      closed = new Promise((resolve) => response.on('close', resolve));
+      const flood = () => {
+        while (!response.destroyed && response.write('x'.repeat(16_384)));
+      };
+      response.on('drain', flood);
+      flood();
+    });
+    expect(await send(provider.baseUrl)).toMatchObject({ kind: 'unknown', errorCode: null });
+    await closed;
+  });
+});
+
+it('tells many sends at once apart, each by its own connection', async () => {
+  const provider = await startProvider((response, { body }) => {
+    const { to } = JSON.parse(body) as { to: string };
+    if (to.endsWith('1')) response.end(JSON.stringify({ messages: [{ id: `wamid.${to}` }] }));
+    if (to.endsWith('2')) response.socket?.resetAndDestroy();
+  });
+  const silent = await startTcpServer(() => {});
+  const api = createCloudApi({ baseUrl: provider.baseUrl, timeoutMs: 1_500 });
+  const unreachable = createCloudApi({ baseUrl: `https://127.0.0.1:${silent}`, timeoutMs: 1_000 });
+
+  const numbers = Array.from({ length: 40 }, (_, index) => `+55119${1000 + index}`);
+  const kinds = await Promise.all(
+    numbers.map(async (to) => {
+      const isUnreachable = to.endsWith('4');
+      const outcome = await (isUnreachable ? unreachable : api).sendCode(SENDER, { ...MESSAGE, to });
+      return [to, outcome.kind === 'accepted' ? outcome.messageId : outcome.kind];
+    }),
+  );
+
+  const expected = (to: string) =>
+    to.endsWith('1') ? `wamid.${to}` : to.endsWith('4') ? 'retry' : 'unknown';
+  expect(kinds).toEqual(numbers.map((to) => [to, expected(to)]));
+});
+
+it('makes an outcome of any status and any JSON', async () => {
+  let next = { status: 200, body: '' };
+  const provider = await startProvider((response) => response.writeHead(next.status).end(next.body));
+  const kinds = ['accepted', 'retry', 'unknown', 'sender', 'recipient', 'config'];
+  const code = fc.oneof(fc.integer(), fc.jsonValue(), fc.constantFrom(0, 4, 100, 190, 250, 131026, 131056));
+  const body = fc.oneof(
+    fc.json(),
+    fc.string(),
+    fc.record({ error: fc.record({ code, error_subcode: code }) }).map((answer) => JSON.stringify(answer)),
+    fc.record({ messages: fc.jsonValue() }).map((answer) => JSON.stringify(answer)),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 200, max: 599 }), body, async (status, text) => {
+      next = { status, body: text };
+      const outcome = await send(provider.baseUrl);
+      expect(kinds).toContain(outcome.kind);
+    }),
+    { numRuns: 200 },
+  );
+});

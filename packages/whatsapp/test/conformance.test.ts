@@ -1,0 +1,192 @@
+import { createHmac } from 'node:crypto';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormatsModule from 'ajv-formats';
+import { WhatsAppAPI } from 'whatsapp-api-js';
+import { Template } from 'whatsapp-api-js/messages';
+import { parse as parseYaml } from 'yaml';
+import { createCloudApi, messageBody, signatureMatches, templateLanguage } from '../src/index.js';
+import { closeProviders, startProvider } from './provider.js';
+import { describeWithReference, reference } from './shared.js';
+
+// A CommonJS module: its function arrives as `default` of the default.
+const addFormats = addFormatsModule as unknown as typeof addFormatsModule.default;
+
+const MESSAGE = {
+  to: '+5511987654321',
+  code: '042913',
+  template: 'verification_code',
+  language: 'pt_BR',
+  attemptId: '0190a6f2-5c1d-7b3e-9f00-1234567890ab',
+};
+
+interface Body {
+  template: { components: unknown[] };
+}
+
+describe('the body of a message', () => {
+  it('is the documented one, the code twice and the attempt as opaque data', () => {
+    expect(messageBody(MESSAGE)).toEqual({
+      messaging_product: 'whatsapp',
+      recipient_type: 'individual',
+      to: '+5511987654321',
+      type: 'template',
+      template: {
+        name: 'verification_code',
+        language: { code: 'pt_BR' },
+        components: [
+          { type: 'body', parameters: [{ type: 'text', text: '042913' }] },
+          { type: 'button', sub_type: 'url', index: '0', parameters: [{ type: 'text', text: '042913' }] },
+        ],
+      },
+      biz_opaque_callback_data: '0190a6f2-5c1d-7b3e-9f00-1234567890ab',
+    });
+  });
+
+  it('names the language as the template was approved', () => {
+    expect(templateLanguage('pt-BR', 'en')).toBe('pt_BR');
+    expect(templateLanguage('pt-BR', 'en_US')).toBe('pt_BR');
+    expect(templateLanguage('en', 'en')).toBe('en');
+    expect(templateLanguage('en', 'en_US')).toBe('en_US');
+  });
+});
+
+describe('another client of the Cloud API', () => {
+  /** `fetch` that keeps the body of the request and answers as the provider would. */
+  const bodies: unknown[] = [];
+  const keep = async (_: unknown, init?: { body?: unknown }) => {
+    bodies.push(JSON.parse(String(init?.body)));
+    return new Response('{"messages":[{"id":"wamid.A"}]}');
+  };
+  const other = new WhatsAppAPI({
+    token: 'token',
+    appSecret: 'app-secret',
+    v: 'v25.0',
+    ponyfill: { fetch: keep as typeof fetch },
+  });
+
+  it('builds the same body for the same message', async () => {
+    const template = Template.OTP(MESSAGE.template, MESSAGE.language, MESSAGE.code);
+    await other.sendMessage('106540352242922', MESSAGE.to, template, undefined, MESSAGE.attemptId);
+    // It writes the button's index as a number where Meta documents a string, and names the language policy, which has
+    // one value and may be left out.
+    const body: unknown = JSON.parse(JSON.stringify(bodies[0]), (key, value: unknown) => {
+      if (key === 'policy') return undefined;
+      return key === 'index' ? String(value) : value;
+    });
+    expect(body).toEqual(messageBody(MESSAGE));
+  });
+
+  it('judges signatures alike', async () => {
+    const body = '{"object":"whatsapp_business_account"}';
+    const digest = createHmac('sha256', 'app-secret').update(body).digest('hex');
+    for (const header of [`sha256=${digest}`, `sha256=${'0'.repeat(64)}`]) {
+      const theirs = await other.verifyRequestSignature(body, header);
+      expect(signatureMatches(Buffer.from(body), header, 'app-secret')).toBe(theirs);
+    }
+    expect(await other.verifyRequestSignature(body, `sha256=${digest}`)).toBe(true);
+  });
+});
+
+describeWithReference("the provider's own schema", () => {
+  const validators = reference('openapi-v23-patch.json') === '' ? null : compile();
+
+  /** Faults of a body under the schema: the whole, then each component by the schema that its discriminator only names. */
+  function faults(body: Body): unknown[] {
+    const { operation, template, bodyComponent, buttonComponent } = validators!;
+    const [first, second] = body.template.components;
+    const checks: Array<[ValidateFunction, unknown]> = [
+      [operation, body],
+      [template, body],
+      [bodyComponent, first],
+      [buttonComponent, second],
+    ];
+    return checks.flatMap(([validate, value]) => (validate(value) ? [] : [validate.errors]));
+  }
+
+  it('accepts the body that we send, in every language', () => {
+    for (const language of ['pt_BR', 'en', 'en_US']) {
+      expect(faults(messageBody({ ...MESSAGE, language }))).toEqual([]);
+    }
+  });
+
+  it('accepts the reference bodies, and ours is one of them', () => {
+    const sample = JSON.parse(reference('samples/send-request.pt_BR.biz-opaque.json')) as Body;
+    expect(faults(sample)).toEqual([]);
+    expect(faults(JSON.parse(reference('samples/send-request.copy-code.json')) as Body)).toEqual([]);
+    expect(messageBody({ ...MESSAGE, attemptId: 'att_01J9ZK' })).toEqual(sample);
+  });
+
+  it('is a judge that bites', () => {
+    const spoilt = (change: (components: Array<Record<string, unknown>>) => void) => {
+      const body = structuredClone(messageBody(MESSAGE));
+      change(body.template.components);
+      return faults(body);
+    };
+    expect(spoilt(([, button]) => (button!['sub_type'] = 'copy_code'))).not.toEqual([]);
+    expect(spoilt(([, button]) => (button!['index'] = 0))).not.toEqual([]);
+    expect(spoilt(([, button]) => (button!['parameters'] = []))).not.toEqual([]);
+    expect(spoilt(([body]) => (body!['parameters'] = 'code'))).not.toEqual([]);
+    expect(spoilt(([body]) => (body!['type'] = 'button'))).not.toEqual([]);
+  });
+
+  it.each([
+    'send-response.json',
+    'send-response.message-status.json',
+    'send-response.held_for_quality_assessment.json',
+    'send-response.paused.json',
+  ])('and we agree that %s is an acceptance', async (name) => {
+    const text = reference(`samples/${name}`);
+    expect(validators!.answer(JSON.parse(text))).toBe(true);
+    expect(await sendAgainst(200, text)).toMatchObject({ kind: 'accepted' });
+  });
+
+  it.each<[string, number, object]>([
+    ['error.100-33.json', 400, { kind: 'sender', errorCode: 100 }],
+    ['error.130429.json', 400, { kind: 'retry', throttled: 'sender' }],
+    ['error.131056.json', 400, { kind: 'retry', throttled: 'pair' }],
+    ['error.132000.json', 400, { kind: 'config', scope: 'template' }],
+    ['error.190.json', 401, { kind: 'config', scope: 'token' }],
+  ])('%s is read as what it is', async (name, status, expected) => {
+    expect(await sendAgainst(status, reference(`samples/${name}`))).toMatchObject(expected);
+  });
+});
+
+afterAll(closeProviders);
+
+async function sendAgainst(status: number, text: string) {
+  const { baseUrl } = await startProvider((response) => response.writeHead(status).end(text));
+  const api = createCloudApi({ baseUrl, timeoutMs: 5_000 });
+  return api.sendCode({ phoneNumberId: '106540352242922', token: 'token' }, MESSAGE);
+}
+
+/** The schemas of the document with its corrections applied. */
+function compile() {
+  const document = parseYaml(reference('business-messaging-api_v23.0.yaml'), { maxAliasCount: -1 }) as object;
+  const { patch } = JSON.parse(reference('openapi-v23-patch.json')) as {
+    patch: Array<{ path: string; value: unknown }>;
+  };
+  for (const { path, value } of patch) replace(document, path, value);
+  const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: true });
+  addFormats(ajv);
+  ajv.addSchema(document, 'api');
+  const schema = (name: string) => ajv.compile({ $ref: `api#/components/schemas/${name}` });
+  return {
+    operation: schema('Message'),
+    template: schema('TemplateMessage'),
+    bodyComponent: schema('BodyComponent'),
+    buttonComponent: schema('ButtonComponent'),
+    answer: schema('MessageResponsePayload'),
+  };
+}
+
+/** A JSON Patch `replace`: the path has to exist already, or the correction does not fit the document. */
+function replace(document: object, path: string, value: unknown): void {
+  const keys = path.split('/').slice(1);
+  const last = keys.pop()!;
+  const parent = keys.reduce(
+    (node, key) => node[key] as Record<string, unknown>,
+    document as Record<string, unknown>,
+  );
+  if (!(last in parent)) throw new Error(`The correction ${path} does not fit the document.`);
+  parent[last] = value;
+}

@@ -1,0 +1,160 @@
+import type { FaultScope, Outcome } from '@onecode/domain';
+import { classifyError } from '../src/index.js';
+import { describeWithReference, reference } from './shared.js';
+
+const classifyCode = (code: number, httpStatus: number | null = 400) =>
+  classifyError({ httpStatus, code, subcode: null });
+
+type Expected = Omit<Partial<Outcome & { scope: FaultScope; throttled: string }>, 'errorCode'>;
+
+/** Every known code, by what the worker has to do. */
+const CODES: Array<[Expected, number[]]> = [
+  [{ kind: 'config', scope: 'token' }, [0, 3, 10, 104, 190, 200, 201, 250, 299, 131005]],
+  [{ kind: 'config', scope: 'business' }, [368, 131031, 131042, 131064, 134011]],
+  [{ kind: 'config', scope: 'country' }, [130497]],
+  [{ kind: 'config', scope: 'app' }, [131030]],
+  [
+    { kind: 'config', scope: 'request' },
+    [100, 131008, 131009, 131047, 131051, 131052, 131053, 131055, 131062, 134100, 134101, 134102],
+  ],
+  [
+    { kind: 'config', scope: 'template' },
+    [
+      131063, 132000, 132001, 132005, 132007, 132012, 132015, 132016, 132018, 132068, 132069, 2388019,
+      2388039, 2388040, 2388047, 2388072, 2388073, 2388293, 2388299,
+    ],
+  ],
+  [
+    { kind: 'sender' },
+    [
+      33, 131037, 131045, 131048, 131057, 133000, 133005, 133006, 133008, 133009, 133010, 133015, 133016,
+      2494100,
+    ],
+  ],
+  [{ kind: 'recipient' }, [130403, 130472, 131021, 131026, 131049, 131050]],
+  [{ kind: 'retry', throttled: 'business' }, [4, 80007]],
+  [{ kind: 'retry', throttled: 'sender' }, [130429]],
+  [{ kind: 'retry', throttled: 'pair' }, [131056]],
+  [{ kind: 'retry', throttled: 'none' }, [1, 2, 131000, 131016, 133004, 135000]],
+];
+
+describe('every known error code leads to the same action under every HTTP status', () => {
+  const rows = CODES.flatMap(([expected, codes]) => codes.map((code) => [code, expected] as const));
+
+  it.each(rows)('%i → %j', (code, expected) => {
+    for (const httpStatus of [200, 302, 400, 403, 404, 429, 500, 503, null]) {
+      expect(classifyCode(code, httpStatus)).toMatchObject({ ...expected, errorCode: code });
+    }
+  });
+});
+
+describe('a permission range ends where it ends', () => {
+  it.each([199, 300])('%i is not in it', (code) => {
+    expect(classifyCode(code)).toMatchObject({ kind: 'config', scope: 'request', errorCode: code });
+  });
+});
+
+describe('subcode 33', () => {
+  it('turns 100, and nothing else, into a fault of the sender', () => {
+    expect(classifyError({ httpStatus: 400, code: 100, subcode: 33 })).toMatchObject({ kind: 'sender' });
+    expect(classifyError({ httpStatus: 400, code: 100, subcode: 34 })).toMatchObject({ kind: 'config' });
+    expect(classifyError({ httpStatus: 401, code: 190, subcode: 33 })).toMatchObject({ scope: 'token' });
+  });
+});
+
+describe('an unknown code is judged by the HTTP status', () => {
+  it.each<[number | null, Expected]>([
+    [400, { kind: 'config', scope: 'request' }],
+    [429, { kind: 'config', scope: 'request' }],
+    [499, { kind: 'config', scope: 'request' }],
+    [500, { kind: 'retry', throttled: 'none' }],
+    [503, { kind: 'retry', throttled: 'none' }],
+    [200, { kind: 'unknown' }],
+    [302, { kind: 'config', scope: 'token' }],
+    [null, { kind: 'recipient' }],
+  ])('HTTP %s → %j', (httpStatus, expected) => {
+    expect(classifyCode(987_654, httpStatus)).toMatchObject({ ...expected, errorCode: 987_654 });
+  });
+});
+
+describe('an answer without a code is judged by the HTTP status', () => {
+  it.each<[number | null, Expected]>([
+    [200, { kind: 'unknown' }],
+    [204, { kind: 'unknown' }],
+    [302, { kind: 'config', scope: 'token' }],
+    [400, { kind: 'config', scope: 'request' }],
+    [401, { kind: 'config', scope: 'token' }],
+    [403, { kind: 'config', scope: 'token' }],
+    [404, { kind: 'config', scope: 'token' }],
+    [429, { kind: 'retry', throttled: 'sender' }],
+    [500, { kind: 'unknown' }],
+    [502, { kind: 'unknown' }],
+    [599, { kind: 'unknown' }],
+    [null, { kind: 'recipient' }],
+  ])('HTTP %s → %j', (httpStatus, expected) => {
+    expect(classifyError({ httpStatus, code: null, subcode: null })).toMatchObject({
+      ...expected,
+      errorCode: null,
+    });
+  });
+});
+
+it('every reason is one short sentence without a value in it', () => {
+  const known = CODES.flatMap(([, codes]) => codes.map((code) => classifyCode(code)));
+  const rest = [null, 200, 302, 400, 401, 429, 500].flatMap((httpStatus) => [
+    classifyCode(987_654, httpStatus),
+    classifyError({ httpStatus, code: null, subcode: null }),
+  ]);
+  for (const { reason } of [...known, ...rest]) expect(reason).toMatch(/^[A-Z][A-Za-z' ,-]{10,90}\.$/);
+});
+
+interface Row {
+  code: number | string;
+  http: number | null;
+  action: string;
+  scope: string;
+}
+
+const SCOPES: Record<string, FaultScope> = {
+  token: 'token',
+  waba: 'business',
+  'waba+country': 'country',
+  request: 'request',
+  template: 'template',
+  'template+language': 'template',
+  app: 'app',
+};
+const THROTTLED: Record<string, string> = {
+  app: 'business',
+  waba: 'business',
+  phone: 'sender',
+  pair: 'pair',
+};
+
+describeWithReference('the reference table of error codes', () => {
+  const rows = JSON.parse(reference('error-codes.json') || '[]') as Row[];
+
+  it('has 76 rows', () => expect(rows).toHaveLength(76));
+
+  it('leads to the action and scope of each row', () => {
+    for (const { code, http, action, scope } of rows) {
+      for (const number of code === '200-299' ? [200, 201, 298, 299] : [Number(code)]) {
+        // Its note allows retries before an alert, so it is the one row that we treat otherwise.
+        const kind = number === 135000 ? 'retry' : action;
+        const expected: Expected =
+          kind === 'config'
+            ? { kind, scope: SCOPES[scope]! }
+            : kind === 'retry'
+              ? { kind, throttled: THROTTLED[scope] ?? 'none' }
+              : { kind: kind as 'sender' | 'recipient' };
+        expect(classifyCode(number, http)).toMatchObject({ ...expected, errorCode: number });
+      }
+    }
+  });
+
+  it('is covered in full by the table of this file', () => {
+    const ours = new Set(CODES.flatMap(([, codes]) => codes));
+    const theirs = rows.map(({ code }) => (code === '200-299' ? 299 : Number(code)));
+    expect(theirs.filter((code) => !ours.has(code))).toEqual([]);
+  });
+});

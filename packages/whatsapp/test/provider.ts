@@ -1,0 +1,68 @@
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+
+export interface ReceivedRequest {
+  method: string;
+  url: string;
+  headers: IncomingMessage['headers'];
+  body: string;
+}
+
+export interface Provider {
+  baseUrl: string;
+  port: number;
+  requests: ReceivedRequest[];
+}
+
+type Answer = (response: ServerResponse, request: ReceivedRequest) => void;
+
+const open: Array<() => Promise<void>> = [];
+
+/** Ends every server that the tests of a file have started. */
+export async function closeProviders(): Promise<void> {
+  await Promise.all(open.splice(0).map((close) => close()));
+}
+
+/** An HTTP server on a free port of this machine that reads each request to its end, keeps it, and then lets `answer` act. */
+export async function startProvider(answer: Answer): Promise<Provider> {
+  const requests: ReceivedRequest[] = [];
+  const listener: RequestListener = async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const { method = '', url = '', headers } = request;
+    const received = { method, url, headers, body: Buffer.concat(chunks).toString() };
+    requests.push(received);
+    answer(response, received);
+  };
+  const port = await listen(createServer(listener));
+  return { baseUrl: `http://127.0.0.1:${port}/v25.0`, port, requests };
+}
+
+/** A bare TCP server on a free port; returns the port. */
+export function startTcpServer(onConnection: (socket: Socket) => void): Promise<number> {
+  return listen(createTcpServer(onConnection));
+}
+
+/** A port on which nobody listens. */
+export async function closedPort(): Promise<number> {
+  const server = createTcpServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+async function listen(server: Server): Promise<number> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {}).on('close', () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  open.push(async () => {
+    const closed = new Promise((resolve) => server.close(resolve));
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  });
+  return (server.address() as AddressInfo).port;
+}

@@ -1,0 +1,286 @@
+import fc from 'fast-check';
+import { parseReceipts, UnreadableReceipt } from '../src/index.js';
+import { describeWithReference, reference } from './shared.js';
+
+const ATTEMPT = '0190a6f2-5c1d-7b3e-9f00-1234567890ab';
+const STATUS = {
+  id: 'wamid.ABC=',
+  status: 'delivered',
+  timestamp: '1763629203',
+  recipient_id: '5511912345678',
+  biz_opaque_callback_data: ATTEMPT,
+};
+
+const post = (...statuses: unknown[]) => ({
+  object: 'whatsapp_business_account',
+  entry: [{ id: '1', changes: [{ field: 'messages', value: { statuses } }] }],
+});
+const parse = (body: unknown) => parseReceipts(Buffer.from(JSON.stringify(body)));
+const parseOne = (change: Record<string, unknown>) => parse(post({ ...STATUS, ...change }))[0];
+
+describe('a status webhook', () => {
+  it('becomes a receipt with message, attempt, status and the time of the provider', () => {
+    expect(parse(post(STATUS))).toEqual([
+      {
+        messageId: 'wamid.ABC=',
+        attemptId: ATTEMPT,
+        status: 'delivered',
+        occurredAt: new Date('2025-11-20T09:00:03Z'),
+        failure: null,
+      },
+    ]);
+  });
+
+  it('may hold a thousand statuses, in several entries and changes, duplicates and disorder included', () => {
+    const statuses = Array.from({ length: 250 }, (_, index) => ({ ...STATUS, id: `wamid.${index % 200}` }));
+    const change = { field: 'messages', value: { statuses } };
+    const receipts = parse({ entry: [{ changes: [change, change] }, { changes: [change, change] }] });
+    expect(receipts).toHaveLength(1000);
+    expect(receipts[249]?.messageId).toBe('wamid.49');
+  });
+
+  it.each(['sent', 'delivered', 'read', 'failed'])('is taken when it says %s', (status) => {
+    expect(parseOne({ status })?.status).toBe(status);
+  });
+
+  it.each(['deleted', 'warning', 'SENT', '', null, 7, undefined])(
+    'is passed over when it says %j',
+    (status) => {
+      expect(parse(post({ ...STATUS, status }))).toEqual([]);
+    },
+  );
+
+  it('is passed over when it is about a payment and not a message', () => {
+    expect(parse(post({ ...STATUS, type: 'payment', status: 'failed' }))).toEqual([]);
+    expect(parseOne({ type: 'message' })).toBeDefined();
+  });
+});
+
+describe('the attempt id', () => {
+  it.each<unknown>([
+    ATTEMPT.toUpperCase(),
+    `{${ATTEMPT}}`,
+    ATTEMPT.replaceAll('-', ''),
+    `${ATTEMPT}\n`,
+    'att_01J9ZK',
+    '',
+    null,
+    7,
+    undefined,
+    { toString: 1 },
+  ])('is null when the opaque data is %j', (biz_opaque_callback_data) => {
+    expect(parseOne({ biz_opaque_callback_data })).toMatchObject({ messageId: STATUS.id, attemptId: null });
+  });
+});
+
+describe('a message id that the database could not keep', () => {
+  it.each([
+    ['with NUL', 'wamid.\u0000'],
+    ['with a line end', 'wamid.\n'],
+    ['with DEL', 'wamid.\u007f'],
+    ['with half a character', 'wamid.\ud800'],
+    ['empty', ''],
+    ['of 513 characters', 'w'.repeat(513)],
+    ['that is a number', 7],
+    ['missing', undefined],
+  ])('%s: the status is passed over, its neighbour is not', (_, id) => {
+    const receipts = parse(post({ ...STATUS, id }, STATUS));
+    expect(receipts.map(({ messageId }) => messageId)).toEqual([STATUS.id]);
+  });
+
+  it('may have 512 characters', () => {
+    expect(parseOne({ id: 'w'.repeat(512) })).toBeDefined();
+  });
+});
+
+describe('the time', () => {
+  it('may be a number', () => {
+    expect(parseOne({ timestamp: 1763629203 })?.occurredAt).toEqual(new Date(1763629203000));
+  });
+
+  it.each<unknown>([
+    undefined,
+    null,
+    '',
+    'today',
+    '0',
+    '-1',
+    '1.5',
+    '1763629203000',
+    '99999999999',
+    1e300,
+    {},
+    { toString: 1 },
+    [['1763629203']],
+  ])('is the present when the provider says %j', (timestamp) => {
+    const before = Date.now();
+    const occurredAt = parseOne({ timestamp })?.occurredAt.getTime();
+    expect(occurredAt).toBeGreaterThanOrEqual(before);
+    expect(occurredAt).toBeLessThanOrEqual(Date.now());
+  });
+});
+
+describe('a failed status', () => {
+  it.each<[unknown, object]>([
+    [[{ code: 131026 }], { kind: 'recipient', errorCode: 131026 }],
+    [[{ code: 130497 }], { kind: 'config', scope: 'country', errorCode: 130497 }],
+    [[{ code: 131000 }], { kind: 'retry', errorCode: 131000 }],
+    [[{ code: 131048 }, { code: 131026 }], { kind: 'sender', errorCode: 131048 }],
+    [[{ code: '131026' }], { kind: 'recipient', errorCode: 131026 }],
+    [[{ code: 987654 }], { kind: 'recipient', errorCode: 987654 }],
+    [[{ code: 1e12 }], { kind: 'recipient', errorCode: null }],
+    [[{}], { kind: 'recipient', errorCode: null }],
+    [[], { kind: 'recipient', errorCode: null }],
+    [undefined, { kind: 'recipient', errorCode: null }],
+    ['nonsense', { kind: 'recipient', errorCode: null }],
+  ])('with errors %j carries what they mean', (errors, failure) => {
+    expect(parseOne({ status: 'failed', errors })?.failure).toMatchObject(failure);
+  });
+
+  it('carries no text of the provider', () => {
+    const quoting = `to ${STATUS.recipient_id}`;
+    const errors = [{ code: 987654, title: quoting, message: quoting, error_data: { details: quoting } }];
+    expect(JSON.stringify(parseOne({ status: 'failed', errors })?.failure)).not.toContain(
+      STATUS.recipient_id,
+    );
+  });
+
+  it('is the only one that carries a failure', () => {
+    expect(parseOne({ status: 'sent', errors: [{ code: 131026 }] })?.failure).toBeNull();
+  });
+});
+
+describe('what is not ours is harmless', () => {
+  const change = { field: 'messages', value: { statuses: [STATUS] } };
+
+  it.each<[string, unknown]>([
+    ['another object', { object: 'page', entry: [{ changes: [change] }] }],
+    ['another field', { entry: [{ changes: [{ ...change, field: 'calls' }] }] }],
+    ['no entry', { object: 'whatsapp_business_account' }],
+    ['an incoming message', { entry: [{ changes: [{ field: 'messages', value: { messages: [STATUS] } }] }] }],
+    ['an array', [STATUS]],
+    ['null', null],
+    ['a number', 7],
+    ['a text', 'statuses'],
+    ['statuses that are no array', { entry: [{ changes: [{ value: { statuses: STATUS } }] }] }],
+    ['a planted prototype', JSON.parse('{"__proto__":{"entry":[{"changes":[]}]}}')],
+  ])('%s gives no receipt', (_, body) => {
+    expect(parse(body)).toEqual([]);
+  });
+
+  it('entries of a wrong shape do not hide the right one beside them', () => {
+    fc.assert(
+      fc.property(fc.array(fc.jsonValue()), fc.array(fc.jsonValue()), (before, after) => {
+        const around = (right: unknown) => [...before, right, ...after];
+        const body = {
+          object: 'whatsapp_business_account',
+          entry: around({ changes: around({ field: 'messages', value: { statuses: around(STATUS) } }) }),
+        };
+        expect(parse(body).map(({ messageId }) => messageId)).toContain(STATUS.id);
+      }),
+    );
+  });
+});
+
+describe('reading never breaks', () => {
+  const known = fc.constantFrom<unknown>(
+    'failed',
+    'sent',
+    'messages',
+    STATUS.id,
+    ATTEMPT,
+    '1763629203',
+    131026,
+  );
+  const leaf = fc.oneof(known, fc.jsonValue({ maxDepth: 2 }));
+  const list = <T>(item: fc.Arbitrary<T>) => fc.oneof({ weight: 4, arbitrary: fc.array(item) }, leaf);
+  const almostStatus = fc.record(
+    {
+      id: leaf,
+      status: leaf,
+      type: leaf,
+      timestamp: leaf,
+      biz_opaque_callback_data: leaf,
+      errors: list(fc.oneof(fc.record({ code: leaf, error_subcode: leaf }), leaf)),
+    },
+    { requiredKeys: [] },
+  );
+  const almostPost = fc.record({
+    entry: list(
+      fc.record({ changes: list(fc.record({ value: fc.record({ statuses: list(almostStatus) }) })) }),
+    ),
+  });
+
+  it('on any JSON, nor on what is almost a webhook; and what it gives, the database can keep', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.jsonValue(), almostPost), (body) => {
+        for (const { messageId, occurredAt, failure, status } of parse(body)) {
+          expect(messageId).not.toContain('\u0000');
+          expect(occurredAt.toISOString()).toMatch(/^20\d\d-/);
+          expect(failure !== null).toBe(status === 'failed');
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('on any bytes: they are read, or refused as no JSON', () => {
+    fc.assert(
+      fc.property(fc.uint8Array(), (bytes) => {
+        try {
+          expect(parseReceipts(Buffer.from(bytes))).toEqual([]);
+        } catch (error) {
+          expect(error).toBeInstanceOf(UnreadableReceipt);
+        }
+      }),
+    );
+  });
+
+  it('on JSON nested 100,000 deep, in any place', () => {
+    const deep = '['.repeat(100_000) + ']'.repeat(100_000);
+    const text = JSON.stringify(
+      post({ ...STATUS, status: 'failed', timestamp: '@', errors: '@', extra: '@' }),
+    );
+    const [receipt] = parseReceipts(Buffer.from(text.replaceAll('"@"', deep)));
+    expect(receipt).toMatchObject({ messageId: STATUS.id, failure: { kind: 'recipient' } });
+    expect(parseReceipts(Buffer.from(deep))).toEqual([]);
+  });
+
+  it.each(['', '{', 'null null', '{"entry":[{]}', '<html>'])('refuses %j, and does not repeat it', (text) => {
+    expect(() => parseReceipts(Buffer.from(text))).toThrow(UnreadableReceipt);
+    expect(() => parseReceipts(Buffer.from(text))).toThrow('The body of the webhook is not JSON.');
+  });
+});
+
+describeWithReference('the reference webhooks', () => {
+  const read = (name: string) => parseReceipts(Buffer.from(reference(`samples/${name}`)));
+
+  it('in one post come as they stand, whatever else is in it', () => {
+    const statuses = read('webhook.batched-out-of-order.json').map(({ status }) => status);
+    expect(statuses).toEqual(['delivered', 'sent', 'read']);
+  });
+
+  it.each<[string, object]>([
+    ['webhook.status.sent.json', { status: 'sent', occurredAt: new Date(1750030073000) }],
+    ['webhook.status.sent.v24-auth.json', { status: 'sent', failure: null }],
+    ['webhook.status.delivered.v24-auth.json', { status: 'delivered' }],
+    ['webhook.status.read.v24-auth.json', { status: 'read' }],
+    ['webhook.status.failed-131026.auth.json', { failure: { kind: 'recipient', errorCode: 131026 } }],
+    ['webhook.status.failed-131049.json', { failure: { kind: 'recipient', errorCode: 131049 } }],
+    ['webhook.status.failed-130497.auth.json', { failure: { kind: 'config', scope: 'country' } }],
+  ])('%s is one receipt', (name, expected) => {
+    const receipts = read(name);
+    expect(receipts).toHaveLength(1);
+    expect(receipts[0]).toMatchObject(expected);
+  });
+
+  it.each([
+    'webhook.account-update.restriction.json',
+    'webhook.button.did-not-request-code.json',
+    'webhook.phone-quality.json',
+    'webhook.template-status.approved.json',
+    'webhook.template-status.paused.json',
+  ])('%s is none', (name) => {
+    expect(read(name)).toEqual([]);
+  });
+});

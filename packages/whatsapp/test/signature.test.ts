@@ -1,0 +1,90 @@
+import { createHmac } from 'node:crypto';
+import { handshakeAnswer, signatureMatches } from '../src/index.js';
+import { describeWithReference, reference } from './shared.js';
+
+const SECRET = 'app-secret';
+const BODY = Buffer.from('{"object":"whatsapp_business_account","name":"Jos\\u00e9"}');
+// Computed apart from the code: printf '%s' "$body" | openssl dgst -sha256 -hmac app-secret
+const DIGEST = 'b4d2a0947685cd68763fc8e2404fe9e1b899a80b517fa001fc8defa865651b35';
+
+describe('the signature of a webhook', () => {
+  it('matches a known digest of the raw bytes', () => {
+    expect(signatureMatches(BODY, `sha256=${DIGEST}`, SECRET)).toBe(true);
+    expect(signatureMatches(BODY, `sha256=${DIGEST.toUpperCase()}`, SECRET)).toBe(true);
+  });
+
+  it('does not match when any byte of the body is altered', () => {
+    for (let at = 0; at < BODY.length; at += 1) {
+      const altered = Buffer.from(BODY);
+      altered[at]! ^= 1;
+      expect(signatureMatches(altered, `sha256=${DIGEST}`, SECRET)).toBe(false);
+    }
+  });
+
+  it('does not match when any digit is altered', () => {
+    for (let at = 0; at < DIGEST.length; at += 1) {
+      const digit = DIGEST[at] === '0' ? '1' : '0';
+      const altered = DIGEST.slice(0, at) + digit + DIGEST.slice(at + 1);
+      expect(signatureMatches(BODY, `sha256=${altered}`, SECRET)).toBe(false);
+    }
+  });
+
+  it.each([
+    ['missing', undefined],
+    ['empty', ''],
+    ['without a prefix', DIGEST],
+    ['of another algorithm', `sha1=${createHmac('sha1', SECRET).update(BODY).digest('hex')}`],
+    ['called another algorithm', `sha512=${DIGEST}`],
+    ['short', `sha256=${DIGEST.slice(0, 62)}`],
+    ['long', `sha256=${DIGEST}00`],
+    ['no hex', `sha256=${'z'.repeat(64)}`],
+    ['padded', ` sha256=${DIGEST}`],
+    ['followed by a line end', `sha256=${DIGEST}\n`],
+    ['doubled', `sha256=${DIGEST}, sha256=${DIGEST}`],
+  ])('does not match when the header is %s', (_, header) => {
+    expect(signatureMatches(BODY, header, SECRET)).toBe(false);
+  });
+
+  it('does not match under another secret, nor under an empty one that anybody could use', () => {
+    expect(signatureMatches(BODY, `sha256=${DIGEST}`, 'other')).toBe(false);
+    const unkeyed = createHmac('sha256', '').update(BODY).digest('hex');
+    expect(signatureMatches(BODY, `sha256=${unkeyed}`, '')).toBe(false);
+  });
+});
+
+describeWithReference('the reference vector', () => {
+  it('matches', () => {
+    const vector = JSON.parse(reference('samples/signature-vector.json') || '{}') as Record<string, string>;
+    const header = vector['header']?.replace(/^[^:]+: /, '');
+    const body = Buffer.from(vector['raw_body'] ?? '');
+    expect(signatureMatches(body, header, vector['app_secret'] ?? '')).toBe(true);
+    const written = Buffer.from(JSON.stringify(JSON.parse(body.toString())));
+    expect(signatureMatches(written, header, vector['app_secret'] ?? '')).toBe(false);
+  });
+});
+
+describe('the handshake', () => {
+  const query = { mode: 'subscribe', verifyToken: 'right', challenge: '1158201444' };
+
+  it('is answered with the challenge', () => {
+    expect(handshakeAnswer(query, 'right')).toBe('1158201444');
+  });
+
+  it.each([
+    ['the token is wrong', { verifyToken: 'wrong' }],
+    ['the token is part of the right one', { verifyToken: 'righ' }],
+    ['the token is missing', { verifyToken: undefined }],
+    ['the token is given twice', { verifyToken: ['right', 'right'] }],
+    ['the mode is another', { mode: 'unsubscribe' }],
+    ['the mode is missing', { mode: undefined }],
+    ['the challenge is missing', { challenge: undefined }],
+    ['the challenge is empty', { challenge: '' }],
+    ['the challenge is an object', { challenge: { a: '1' } }],
+  ])('is refused when %s', (_, change) => {
+    expect(handshakeAnswer({ ...query, ...change }, 'right')).toBeNull();
+  });
+
+  it('is refused when no token is configured', () => {
+    expect(handshakeAnswer({ ...query, verifyToken: '' }, '')).toBeNull();
+  });
+});
