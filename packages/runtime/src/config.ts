@@ -1,0 +1,87 @@
+import {
+  cleanEnv,
+  EnvMissingError,
+  makeValidator,
+  type CleanedEnv,
+  type RequiredValidatorSpec,
+} from 'envalid';
+
+/** A faulty environment: one line for each fault, none of which repeats a value. */
+export class ConfigError extends Error {
+  constructor(readonly faults: readonly string[]) {
+    super(faults.join('\n'));
+  }
+}
+
+/**
+ * Reads a process's configuration. A variable that is missing and has no default, or is malformed, is a fault; an empty one
+ * counts as missing.
+ *
+ * @throws ConfigError with every fault, so that they can be mended in one go
+ */
+export function readConfig<S extends Record<string, RequiredValidatorSpec<unknown>>>(
+  environment: NodeJS.ProcessEnv,
+  specs: S,
+): CleanedEnv<S> {
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  let faults: string[] = [];
+  const config = cleanEnv(given, specs, {
+    reporter: ({ errors }) => {
+      faults = Object.entries(errors).map(([name, error]) =>
+        error instanceof EnvMissingError
+          ? `${name} is missing`
+          : `${name} ${(error as Error | undefined)?.message ?? 'is malformed'}`,
+      );
+    },
+  });
+  if (faults.length > 0) throw new ConfigError(faults);
+  return config;
+}
+
+/**
+ * A variable that `parse` reads; its error messages complete the sentence "NAME …" and must not repeat the value.
+ *
+ * @param fallback makes the variable optional
+ */
+export function variable<T>(parse: (text: string) => T, fallback?: T): RequiredValidatorSpec<T> {
+  const validator = makeValidator<unknown>(parse) as (spec?: object) => unknown;
+  return validator(fallback === undefined ? {} : { default: fallback }) as RequiredValidatorSpec<T>;
+}
+
+/** Any text. */
+export function text(fallback?: string): RequiredValidatorSpec<string> {
+  return variable((value) => value, fallback);
+}
+
+/** An absolute address with one of these schemes; slashes at its end are dropped. */
+export function address(schemes: readonly string[], fallback?: string): RequiredValidatorSpec<string> {
+  return variable((value) => {
+    const scheme = /^([a-z]+):\/\//.exec(value)?.[1];
+    if (scheme === undefined || !schemes.includes(scheme) || !URL.canParse(value))
+      throw new Error(`must be an address that begins with ${schemes.map((s) => `${s}://`).join(' or ')}`);
+    return value.replace(/\/+$/, '');
+  }, fallback);
+}
+
+/** A whole number within bounds. */
+export function wholeNumber(min: number, max: number, fallback?: number): RequiredValidatorSpec<number> {
+  return variable((value) => {
+    const number = Number(value);
+    if (!/^\d{1,9}$/.test(value) || number < min || number > max)
+      throw new Error(`must be a whole number from ${min} to ${max}`);
+    return number;
+  }, fallback);
+}
+
+/** A TCP port; 0 picks a free one. */
+export function port(fallback?: number): RequiredValidatorSpec<number> {
+  return wholeNumber(0, 65_535, fallback);
+}
+
+/** One of some words. */
+export function oneOf<const W extends string>(words: readonly W[], fallback?: W): RequiredValidatorSpec<W> {
+  return variable((value) => {
+    if (!(words as readonly string[]).includes(value)) throw new Error(`must be one of ${words.join(', ')}`);
+    return value as W;
+  }, fallback);
+}

@@ -1,0 +1,5 @@
+export * from './config.js';
+export * from './lifecycle.js';
+export * from './log.js';
+export * from './metrics.js';
+export * from './queue.js';

@@ -1,0 +1,113 @@
+import { ConfigError } from './config.js';
+import type { Logger } from './log.js';
+
+/** A process that is up. */
+export interface Running {
+  log: Logger;
+  /** Stops taking work, lets what is under way finish or hands it back, and closes everything. */
+  stop(): Promise<void>;
+}
+
+/** A stop that takes longer than this is cut short: whoever sent the signal kills after ten seconds. */
+const STOP_MS_MAX = 9_000;
+
+/**
+ * Runs a process: a faulty configuration or a start that fails ends it with one clear line for each fault and exit code 1;
+ * SIGTERM and SIGINT end it gracefully with exit code 0; an error that nobody caught ends it with exit code 1, because what
+ * state it left behind is not known.
+ */
+export async function runProcess(name: string, start: () => Promise<Running>): Promise<void> {
+  let running: Running;
+  let stopWanted: NodeJS.Signals | null = null;
+  let onSignal = (signal: NodeJS.Signals): void => {
+    stopWanted = signal;
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => onSignal(signal));
+
+  try {
+    running = await start();
+  } catch (error) {
+    const lines = error instanceof ConfigError ? error.faults : [startFault(error)];
+    for (const line of lines) process.stderr.write(`${name}: ${line}\n`);
+    process.exit(1);
+  }
+  const { log, stop } = running;
+
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'an error that nobody caught');
+    process.exit(1);
+  });
+
+  let stopping = false;
+  onSignal = (signal) => {
+    if (stopping) return;
+    stopping = true;
+    log.info({ signal }, 'stopping');
+    const timer = setTimeout(() => {
+      log.warn('the stop took too long and was cut short');
+      process.exit(0);
+    }, STOP_MS_MAX);
+    stop().then(
+      () => {
+        clearTimeout(timer);
+        log.info('stopped');
+        process.exit(0);
+      },
+      (error: unknown) => {
+        log.error({ err: error }, 'the stop failed');
+        process.exit(1);
+      },
+    );
+  };
+  if (stopWanted !== null) onSignal(stopWanted);
+}
+
+function startFault(error: unknown): string {
+  const fault = error as NodeJS.ErrnoException & { port?: number };
+  if (fault.code === 'EADDRINUSE') return `port ${fault.port ?? ''} is in use`;
+  if (fault.code === 'EACCES') return `port ${fault.port ?? ''} may not be used by this user`;
+  return `could not start: ${error instanceof Error ? error.message : String(error)}`;
+}
+
+/** Repeats a piece of work with a pause between its rounds until stopped. Rounds never overlap. */
+export interface Loop {
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a loop. A round that fails is reported and the loop goes on.
+ *
+ * @param pauseMs between the end of a round and the start of the next
+ */
+export function startLoop(
+  round: () => Promise<void>,
+  pauseMs: number,
+  onError: (error: unknown) => void,
+): Loop {
+  let stopped = false;
+  let wake = (): void => {};
+  const ended = (async () => {
+    while (!stopped) {
+      try {
+        await round();
+      } catch (error) {
+        onError(error);
+      }
+      if (stopped) break;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, pauseMs);
+        wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+  })();
+  return {
+    async stop() {
+      stopped = true;
+      wake();
+      await ended;
+    },
+  };
+}

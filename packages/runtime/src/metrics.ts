@@ -1,0 +1,98 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+
+export { Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/** What a process needs for being ready, by name; each answers or throws. */
+export type ReadinessChecks = Readonly<Record<string, () => Promise<void>>>;
+
+const CHECK_MS_MAX = 1_000;
+
+/** A registry with the process's own figures in it already. */
+export function createRegistry(processName: string): Registry {
+  const registry = new Registry();
+  registry.setDefaultLabels({ process: processName });
+  collectDefaultMetrics({ register: registry });
+  return registry;
+}
+
+/** Runs the checks side by side. @returns the names of those that failed or took longer than a second */
+export async function failedChecks(checks: ReadinessChecks): Promise<string[]> {
+  const results = await Promise.all(
+    Object.entries(checks).map(async ([name, check]) => ((await answersInTime(check)) ? [] : [name])),
+  );
+  return results.flat();
+}
+
+async function answersInTime(check: () => Promise<void>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), CHECK_MS_MAX);
+  });
+  const answer = check().then(
+    () => true,
+    () => false,
+  );
+  try {
+    return await Promise.race([answer, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+export interface MetricsServer {
+  port: number;
+  /** From now on the process says that it is not ready. */
+  draining(): void;
+  close(): Promise<void>;
+}
+
+/** Serves `/metrics`, `/livez` and `/readyz` on a port of their own; 0 picks a free one. */
+export async function serveMetrics(
+  registry: Registry,
+  port: number,
+  checks: ReadinessChecks,
+): Promise<MetricsServer> {
+  let draining = false;
+  const server = createServer((request, response) => {
+    const path = (request.url ?? '').split('?')[0];
+    const text = (status: number, body: string, type = 'text/plain; charset=utf-8'): void => {
+      response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body);
+    };
+    if (path === '/livez') return text(200, 'ok\n');
+    if (path === '/readyz')
+      return void (draining ? Promise.resolve(['stopping']) : failedChecks(checks)).then((failed) =>
+        failed.length === 0 ? text(200, 'ok\n') : text(503, `not ready: ${failed.join(', ')}\n`),
+      );
+    if (path === '/metrics')
+      return void registry.metrics().then(
+        (metrics) => text(200, metrics, registry.contentType),
+        () => text(500, 'metrics could not be collected\n'),
+      );
+    return text(404, 'not found\n');
+  });
+  await listen(server, port);
+  return {
+    port: (server.address() as AddressInfo).port,
+    draining: () => {
+      draining = true;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** Listens on all addresses. @throws the operating system's error, as with a port that is taken */
+export function listen(server: Server, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,148 @@
+import { Queue, type JobsOptions, type KeepJobs } from 'bullmq';
+import { Redis, type RedisOptions } from 'ioredis';
+
+/** The queues. `deliver` and `simulate` carry send ids; `receipts` carries nothing but the nudge. */
+export const QUEUES = ['deliver', 'simulate', 'receipts'] as const;
+export type QueueName = (typeof QUEUES)[number];
+
+/** The data of every job: ids only, because Redis and the queue board are no place for anything else. */
+export interface RingData {
+  sendId?: string;
+}
+
+/** Finished jobs stay for the board, within bounds. */
+const KEPT_COMPLETED: KeepJobs = { age: 3_600, count: 1_000 };
+const KEPT_FAILED: KeepJobs = { age: 7 * 86_400, count: 5_000 };
+
+/** A ring is only a nudge: one that takes longer than this is given up, and the sweep rings again. */
+const RING_MS_MAX = 2_000;
+/** Rings under way at the most, so that a frozen Redis does not fill our memory. */
+const RINGS_MAX = 2_000;
+
+const reconnectMs = (times: number): number => Math.min(50 * 2 ** Math.min(times, 6), 1_000);
+
+/** Options for a connection whose commands must fail soon instead of waiting for Redis to come back. */
+const IMPATIENT = {
+  enableOfflineQueue: false,
+  maxRetriesPerRequest: 1,
+  connectTimeout: 2_000,
+  commandTimeout: RING_MS_MAX,
+  retryStrategy: reconnectMs,
+} satisfies RedisOptions;
+
+/** Options for a consumer's connections: they wait for Redis as long as it takes. */
+export const PATIENT = {
+  maxRetriesPerRequest: null,
+  connectTimeout: 2_000,
+  retryStrategy: reconnectMs,
+} satisfies RedisOptions;
+
+export interface RingOptions {
+  /** How often the job is tried before the board shows it as failed. */
+  attempts?: number;
+}
+
+/** Nudges workers to look at sends and receipts. Redis may be away: a lost ring costs a few seconds, never a send. */
+export interface Bell {
+  /** Whether rings can reach the queue now. */
+  isReady(): boolean;
+  /**
+   * Rings for these sends, or with none for the queue as a whole. A send whose ring is still waiting is not rung twice.
+   *
+   * @returns whether Redis took the rings; false is no error
+   */
+  ring(queue: QueueName, sendIds: readonly string[]): Promise<boolean>;
+  /** Answers when Redis does. @throws when it does not */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Opens the bell. Connects in the background, so it succeeds while Redis is away. */
+export function openBell(
+  redisUrl: string,
+  prefix: string,
+  onError: (error: Error) => void,
+  options: RingOptions = {},
+): Bell {
+  const connection = new Redis(redisUrl, IMPATIENT);
+  connection.on('error', onError);
+  const queues = new Map<QueueName, Queue<RingData>>();
+  let underWay = 0;
+
+  const queueOf = (name: QueueName): Queue<RingData> => {
+    let queue = queues.get(name);
+    if (queue === undefined) {
+      queue = new Queue<RingData>(name, {
+        connection,
+        prefix,
+        skipVersionCheck: true,
+        skipWaitingForReady: true,
+      });
+      queue.on('error', onError);
+      queues.set(name, queue);
+    }
+    return queue;
+  };
+
+  return {
+    isReady: () => connection.status === 'ready',
+    async ring(name, sendIds) {
+      if (connection.status !== 'ready' || underWay >= RINGS_MAX) return false;
+      underWay += 1;
+      const added = queueOf(name).addBulk(jobsOf(name, sendIds, options));
+      const taken = added.then(
+        () => true,
+        () => false,
+      );
+      void taken.finally(() => {
+        underWay -= 1;
+      });
+      return within(RING_MS_MAX, taken);
+    },
+    async ping() {
+      if (connection.status !== 'ready') throw new Error('Redis is not connected');
+      await connection.ping();
+    },
+    async close() {
+      await within(
+        RING_MS_MAX,
+        Promise.all([...queues.values()].map((queue) => queue.close())).then(() => true),
+      );
+      connection.disconnect();
+    },
+  };
+}
+
+function jobsOf(
+  name: QueueName,
+  sendIds: readonly string[],
+  options: RingOptions,
+): { name: string; data: RingData; opts: JobsOptions }[] {
+  const common: JobsOptions = {
+    attempts: options.attempts ?? 1,
+    backoff: { type: 'custom' },
+    removeOnComplete: KEPT_COMPLETED,
+    removeOnFail: KEPT_FAILED,
+  };
+  if (name === 'receipts')
+    // A ring during a round must not be lost: it asks for one more round.
+    return [{ name, data: {}, opts: { ...common, deduplication: { id: name, keepLastIfActive: true } } }];
+  return sendIds.map((sendId) => ({
+    name,
+    data: { sendId },
+    opts: { ...common, deduplication: { id: sendId } },
+  }));
+}
+
+/** The answer, or false when it takes longer. */
+async function within(ms: number, answer: Promise<boolean>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), ms);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
