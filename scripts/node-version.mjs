@@ -1,0 +1,36 @@
+// Old releases of Node must be able to read this file and those that import it at once (start, test, setup):
+// no syntax newer than 2019 here.
+
+/**
+ * Says whether a Node version can run Onecode: 20.19 or newer, 22.12 or newer, or any later release.
+ * The bound is Prisma's: its command loads ES modules by `require`, which older releases refuse.
+ * @param {string} version as in process.versions.node, such as '20.19.0'
+ * @returns {boolean}
+ */
+export function isSupportedNode(version) {
+  var parts = version.split('.');
+  var major = Number(parts[0]);
+  var minor = Number(parts[1]);
+  if (major === 20) return minor >= 19;
+  if (major === 22) return minor >= 12;
+  return major > 22;
+}
+
+/**
+ * Runs a command's real part, or ends the process with one clear line when Node is too old.
+ * @param {() => Promise<unknown>} load loads and runs the rest; only called on a Node that can read it
+ */
+export function runOnSupportedNode(load) {
+  if (!isSupportedNode(process.versions.node)) {
+    console.error(
+      'Onecode needs Node 20.19 or newer (22.12 or newer in the 22 line); this is Node ' +
+        process.versions.node +
+        '.',
+    );
+    process.exit(1);
+  }
+  load().catch(function (error) {
+    console.error(error && error.name === 'Refusal' ? error.message : error);
+    process.exit(1);
+  });
+}

@@ -1,0 +1,40 @@
+import { createServer } from 'node:net';
+
+/**
+ * A port that nobody listens on: the wanted one where it is free, else one of the system's choosing.
+ * @param {number} [wanted]
+ * @returns {Promise<number>}
+ */
+export async function freePort(wanted = 0) {
+  if (wanted !== 0 && (await isFree(wanted))) return wanted;
+  return listenOnce(0, '127.0.0.1');
+}
+
+/**
+ * Whether a server could listen on a port, on the loopback address and on all of them.
+ * @param {number} port
+ */
+export async function isFree(port) {
+  try {
+    await listenOnce(port, '127.0.0.1');
+    await listenOnce(port);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * @param {number} port
+ * @param {string} [host]
+ * @returns {Promise<number>} the port it was
+ */
+function listenOnce(port, host) {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject);
+    server.listen(port, host, () => {
+      const { port: taken } = /** @type {import('node:net').AddressInfo} */ (server.address());
+      server.close(() => resolve(taken));
+    });
+  });
+}

@@ -1,0 +1,45 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { freePort } from './ports.mjs';
+import { ready } from './postgres.mjs';
+import { redisFault } from './reachable.mjs';
+import { redisProgram } from './redis-program.mjs';
+
+/**
+ * Starts a Redis of our own, with its data in `folder`/redis and a password made for this run.
+ * @param {import('./postgres.mjs').Wanted} wanted
+ * @returns {Promise<{ url: string, port: number, exited: Promise<string>, name: string }>}
+ */
+export async function startRedis({ processes, folder, port: wantedPort, throwaway, say }) {
+  const { command, env } = redisProgram(say);
+  const dir = join(folder, 'redis');
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const port = await freePort(wantedPort);
+  const password = randomBytes(16).toString('hex');
+  const log = join(folder, 'redis.log');
+  const started = await processes.start({
+    name: 'redis',
+    command,
+    args: ['-'],
+    env,
+    cwd: dir,
+    output: openSync(log, 'w', 0o600),
+    input: [
+      `port ${port}`,
+      'bind 127.0.0.1',
+      `requirepass ${password}`,
+      'maxmemory-policy noeviction',
+      'save ""',
+      `appendonly ${throwaway ? 'no' : 'yes'}`,
+    ].join('\n'),
+    stage: 2,
+    stop: [
+      ['SIGTERM', 1000],
+      ['SIGKILL', 300],
+    ],
+  });
+  const url = `redis://:${password}@127.0.0.1:${port}`;
+  await ready('Redis', started, log, () => redisFault(url));
+  return { ...started, url, port };
+}

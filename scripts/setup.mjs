@@ -1,0 +1,8 @@
+import { runOnSupportedNode } from './node-version.mjs';
+
+/** `node scripts/setup.mjs`: packages and build, and nothing started. */
+runOnSupportedNode(function () {
+  return import('./setup/prepare.mjs').then(function (module) {
+    return module.prepare();
+  });
+});

@@ -1,0 +1,53 @@
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { Refusal } from '../refusal.mjs';
+
+const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+const macApplication = '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome';
+
+/**
+ * The browser for tests: the one that CHROMIUM_PATH names, else one on PATH, else Debian's package, which root installs.
+ * @param {(line: string) => void} say
+ * @returns {string} the program's full path
+ * @throws {Refusal} saying what to install
+ */
+export function chromiumPath(say) {
+  const { CHROMIUM_PATH: given } = process.env;
+  if (given) {
+    if (isProgram(given)) return given;
+    throw new Refusal(`CHROMIUM_PATH names no program: ${given}.`);
+  }
+  const found = onPath();
+  if (found) return found;
+  if (process.getuid?.() === 0) {
+    say('Installing chromium for the browser tests …');
+    for (const args of [['update'], ['install', '-y', '--no-install-recommends', 'chromium']]) {
+      spawnSync('apt-get', ['-q', ...args], {
+        env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+        stdio: 'ignore',
+      });
+    }
+  }
+  const installed = onPath();
+  if (installed) return installed;
+  throw new Refusal(
+    'The browser tests need Chromium: install chromium or google-chrome, or name one with CHROMIUM_PATH.',
+  );
+}
+
+function onPath() {
+  const folders = (process.env['PATH'] ?? '').split(delimiter).filter(Boolean);
+  const candidates = names.flatMap((name) => folders.map((folder) => join(folder, name)));
+  return [...candidates, macApplication].find(isProgram);
+}
+
+/** @param {string} path */
+function isProgram(path) {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
