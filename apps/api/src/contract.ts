@@ -10,6 +10,17 @@ const DOCUMENT = readFileSync(new URL('../openapi.yaml', import.meta.url), 'utf8
 
 const ajv = new Ajv2020({ strict: true, allErrors: true });
 ajvFormats.default(ajv);
+// The document around its schemas: strict mode has to know the names of its parts.
+ajv.addVocabulary([
+  'openapi',
+  'jsonSchemaDialect',
+  'info',
+  'servers',
+  'security',
+  'tags',
+  'paths',
+  'components',
+]);
 ajv.addSchema(parse(DOCUMENT), 'openapi');
 
 /** Compiles the schema at a JSON pointer into openapi.yaml, such as `/components/schemas/Send`. Throws if none is there. */
@@ -24,8 +35,10 @@ export function validatorAt(pointer: string): ValidateFunction {
  * Both without a slash at the end.
  */
 export function openApiDocument(baseUrl: string, docsUrl = `${baseUrl}/docs`): object {
-  const text = DOCUMENT.replaceAll(`${PLACEHOLDER}/docs/`, () => `${docsUrl}/`);
-  return { ...parse(text), servers: [{ url: baseUrl }] };
+  const document = parse(DOCUMENT, (_key, value: unknown) =>
+    typeof value === 'string' ? value.replace(`${PLACEHOLDER}/docs/`, () => `${docsUrl}/`) : value,
+  );
+  return { ...document, servers: [{ url: baseUrl }] };
 }
 
 /** What a client asks for with `POST /v1/send`; null where it leaves the choice to the service. */
