@@ -1,8 +1,6 @@
 /** The members of a JSON object; of anything else, none. So that foreign JSON can be walked without a throw. */
 export function members(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : {};
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
 /** The elements of a JSON array; of anything else, none. */
