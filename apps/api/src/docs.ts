@@ -7,7 +7,8 @@ import express, { type RequestHandler, type Router } from 'express';
 import { openApiDocument } from './contract.js';
 
 const OWN_FILES = fileURLToPath(new URL('../public/docs', import.meta.url));
-const RENDERER = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+const require = createRequire(import.meta.url);
+const RENDERER = dirname(require.resolve('swagger-ui-dist/package.json'));
 const ASSETS = [
   { name: 'swagger-ui-bundle.js', root: RENDERER },
   { name: 'swagger-ui.css', root: RENDERER },

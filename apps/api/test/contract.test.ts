@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { parseCreateSend, parseVerify } from '../src/contract.js';
 
 const PHONE = '+5511987654321';
+const DIGITS = Array.from('0123456789');
 
 /** What a parser made of some bytes: its value, or the problem that it threw. Anything else that it throws is let through. */
 function outcome<T>(parse: (body: Buffer) => T, body: Buffer | string): T | Problem {
@@ -215,21 +216,25 @@ describe('whatever the bytes', () => {
 
   it('a code of 4 to 10 digits comes through unchanged, and nothing else does', () => {
     const codes = fc.oneof(
-      fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: 1, maxLength: 12 }),
+      fc.string({ unit: fc.constantFrom(...DIGITS), minLength: 1, maxLength: 12 }),
       fc.string({ unit: 'binary', minLength: 1, maxLength: 12 }),
     );
     fc.assert(
       fc.property(codes, (code) => {
         const result = outcome(parseCreateSend, JSON.stringify({ to: PHONE, code }));
         const right =
-          code.length >= 4 && code.length <= 10 && [...code].every((digit) => '0123456789'.includes(digit));
+          code.length >= 4 && code.length <= 10 && Array.from(code).every((digit) => DIGITS.includes(digit));
         expect(result.code).toBe(right ? code : 'invalid_code');
       }),
     );
   });
 
   it('no text of a problem repeats what the client sent', () => {
-    const planted = fc.string({ unit: fc.constantFrom(...'qwxz739'), minLength: 8, maxLength: 20 });
+    const planted = fc.string({
+      unit: fc.constantFrom('q', 'w', 'x', 'z', '7', '3', '9'),
+      minLength: 8,
+      maxLength: 20,
+    });
     fc.assert(
       fc.property(planted, planted, (one, two) => {
         for (const body of [

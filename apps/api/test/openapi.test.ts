@@ -3,7 +3,6 @@ import { PROBLEMS, type ProblemCode } from '@onecode/domain';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { openApiDocument, validatorAt } from '../src/contract.js';
 
-/* eslint-disable @typescript-eslint/no-explicit-any */
 const document = openApiDocument('https://codes.test') as any;
 
 /** Section 4 of the specification: what each operation can answer. */
@@ -115,7 +114,9 @@ describe('openapi.yaml', () => {
         return codes.map((code) => `${status} ${code}`);
       });
     expect(statuses).toContain(operation.success);
-    expect(errors.toSorted()).toEqual([...operation.errors, ...TRANSPORT].toSorted());
+    const expected = [...operation.errors, ...TRANSPORT];
+    expect(errors).toHaveLength(expected.length);
+    expect(new Set(errors)).toEqual(new Set(expected));
   });
 
   it('names every problem code, each with the status of the table', () => {

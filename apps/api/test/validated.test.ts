@@ -3,7 +3,6 @@ import { PROBLEMS, type ProblemCode } from '@onecode/domain';
 import { openApiDocument } from '../src/contract.js';
 import { checkResponse, validated, type ApiResponse } from './validated.js';
 
-/* eslint-disable @typescript-eslint/no-explicit-any */
 const document = openApiDocument('https://codes.test') as any;
 const examplesOf = (path: string, method: string, status: number): any[] =>
   Object.values<any>(document.paths[path][method].responses[status].content['application/json'].examples).map(
