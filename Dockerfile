@@ -1,0 +1,71 @@
+# One image for each process: docker build --target api|worker|operator|simulator .
+
+FROM node:22-bookworm-slim AS base
+WORKDIR /app
+
+# What decides the packages and nothing else, so that a change of the code installs nothing anew.
+FROM base AS manifests
+COPY package.json package-lock.json .npmrc ./
+COPY apps/api/package.json apps/api/
+COPY apps/cli/package.json apps/cli/
+COPY apps/worker/package.json apps/worker/
+COPY packages/domain/package.json packages/domain/
+COPY packages/runtime/package.json packages/runtime/
+COPY packages/simulator/package.json packages/simulator/
+COPY packages/store/package.json packages/store/
+COPY packages/whatsapp/package.json packages/whatsapp/
+
+FROM manifests AS build
+RUN npm install --no-save --include=dev
+COPY . .
+RUN npm run build
+
+# Without development packages, and without their names: Prisma's command line is an optional companion of its client, and
+# npm would keep it for that as long as anything names it.
+FROM manifests AS production
+RUN npm pkg delete devDependencies \
+ && npm install --no-save --omit=dev --omit=peer -w apps/api -w apps/worker -w apps/cli
+
+FROM manifests AS production-simulator
+RUN npm pkg delete devDependencies \
+ && npm install --no-save --omit=dev --omit=peer -w packages/simulator
+
+FROM base AS runtime
+ENV NODE_ENV=production METRICS_PORT=9090
+USER node
+EXPOSE 9090
+HEALTHCHECK --interval=10s --timeout=3s --start-period=20s CMD ["node", "-e", \
+  "fetch(`http://127.0.0.1:${process.env.METRICS_PORT}/livez`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+
+FROM runtime AS service
+COPY --from=production /app ./
+COPY --from=build /app/packages/domain/dist packages/domain/dist
+COPY --from=build /app/packages/runtime/dist packages/runtime/dist
+COPY --from=build /app/packages/store/dist packages/store/dist
+COPY --from=build /app/packages/whatsapp/dist packages/whatsapp/dist
+
+FROM service AS api
+COPY apps/api/openapi.yaml apps/api/
+COPY apps/api/public apps/api/public
+COPY --from=build /app/apps/api/dist apps/api/dist
+EXPOSE 3000
+CMD ["node", "apps/api/dist/main.js"]
+
+FROM service AS worker
+COPY --from=build /app/apps/worker/dist apps/worker/dist
+CMD ["node", "apps/worker/dist/main.js"]
+
+# The migrations, and the operator's command line: node apps/cli/dist/main.js --help
+FROM service AS operator
+HEALTHCHECK NONE
+COPY prisma/migrations prisma/migrations
+COPY --from=build /app/apps/cli/dist apps/cli/dist
+CMD ["node", "packages/store/dist/migrate.js"]
+
+FROM runtime AS simulator
+COPY --from=production-simulator /app ./
+COPY packages/simulator/public packages/simulator/public
+COPY --from=build /app/packages/simulator/dist packages/simulator/dist
+ENV HOST=0.0.0.0 PORT=4010
+EXPOSE 4010
+CMD ["node", "packages/simulator/dist/main.js"]
