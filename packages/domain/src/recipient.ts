@@ -9,8 +9,12 @@ const EMAIL =
   /^[^\s@.,:;<>()[\]"\\]+(?:\.[^\s@.,:;<>()[\]"\\]+)*@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,}$/u;
 /** The longest address that SMTP can carry (RFC 5321, 4.5.3.1.3). */
 const EMAIL_LENGTH_MAX = 254;
-/** Generous for a number with its spaces and brackets; E.164 itself allows 15 digits. */
+/** Generous for a number with its spaces and brackets. */
 const PHONE_LENGTH_MAX = 40;
+/** E.164 allows 15 digits; some national plans, such as Germany's, say more. */
+const E164 = /^\+[1-9][0-9]{4,14}$/;
+/** No recipient is longer, outer spaces included. Judged before any pattern that takes more than linear time. */
+const TEXT_LENGTH_MAX = 1000;
 
 /**
  * Reads a recipient: a phone number with `+` and country code, in which spaces, hyphens and round brackets may stand, or an
@@ -18,10 +22,12 @@ const PHONE_LENGTH_MAX = 40;
  * is impossible in its country. Ranges inside a country are not judged: they change faster than any table of them.
  */
 export function parseRecipient(to: string): Recipient {
+  if (to.length > TEXT_LENGTH_MAX) return { kind: 'invalid' };
   const text = to.replace(/^ +| +$/g, '');
   if (text.length <= EMAIL_LENGTH_MAX && EMAIL.test(text)) return { kind: 'email' };
   if (text.length > PHONE_LENGTH_MAX || !PHONE.test(text)) return { kind: 'invalid' };
   const number = parsePhoneNumberFromString(text.replace(/[ ()-]/g, ''), { extract: false });
   if (number === undefined || number.ext !== undefined || !number.isPossible()) return { kind: 'invalid' };
+  if (!E164.test(number.number)) return { kind: 'invalid' };
   return { kind: 'phone', e164: number.number, country: number.country ?? null };
 }
