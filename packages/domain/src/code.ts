@@ -51,7 +51,9 @@ export function unseal(ring: Keyring, ownerId: string, box: Uint8Array): string 
   const key = keyOf(ring, box[0] as number);
   const nonce = box.subarray(1, 1 + NONCE_BYTES);
   const tag = box.subarray(1 + NONCE_BYTES, 1 + NONCE_BYTES + TAG_BYTES);
-  const decipher = createDecipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(ownerId)).setAuthTag(tag);
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
+    .setAAD(Buffer.from(ownerId))
+    .setAuthTag(tag);
   const opened = Buffer.concat([
     decipher.update(box.subarray(1 + NONCE_BYTES + TAG_BYTES)),
     decipher.final(),
