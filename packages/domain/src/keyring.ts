@@ -19,16 +19,15 @@ export function parseKeyring(text: string): Keyring {
   const parts = text.split(',').map((part) => part.trim());
   const keys = new Map<number, Buffer>();
   for (const part of parts) {
-    const [version, encoded] = part.includes(':') ? part.split(':', 2) : ['1', part];
+    const colon = part.indexOf(':');
+    const version = colon < 0 ? '1' : part.slice(0, colon);
+    const encoded = part.slice(colon + 1);
     const number = Number(version);
     if (!Number.isInteger(number) || number < 1 || number > 255)
       throw new Error('a key version must be a whole number from 1 to 255');
     if (keys.has(number)) throw new Error(`key version ${number} is given twice`);
-    const key = Buffer.from(encoded ?? '', 'base64');
-    if (
-      key.length !== KEY_BYTES ||
-      key.toString('base64').replace(/=+$/, '') !== (encoded ?? '').replace(/=+$/, '')
-    )
+    const key = Buffer.from(encoded, 'base64');
+    if (key.length !== KEY_BYTES || key.toString('base64').replace(/=+$/, '') !== encoded.replace(/=+$/, ''))
       throw new Error('must be 32 bytes in base64');
     keys.set(number, key);
   }
