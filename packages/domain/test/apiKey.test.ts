@@ -1,0 +1,101 @@
+import { apiKeyHint, generateApiKey, hashApiKey, isApiKey, type Mode } from '@onecode/domain';
+import fc from 'fast-check';
+import { createHash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const MODES: Mode[] = ['test', 'live'];
+
+const fromBase62 = (text: string): number =>
+  [...text].reduce((value, character) => value * 62 + ALPHABET.indexOf(character), 0);
+
+describe.each(MODES)('a %s key', (mode) => {
+  const keys = Array.from({ length: 2000 }, () => generateApiKey(mode));
+
+  it('is its prefix, 27 characters of base62 and six more to check them: 41 in all', () => {
+    for (const key of keys) {
+      expect(key).toHaveLength(41);
+      expect(key).toMatch(new RegExp(`^ak_${mode}_[0-9A-Za-z]{33}$`));
+      expect(isApiKey(key)).toBe(true);
+    }
+  });
+
+  it('ends with the CRC-32 of all before it, as zlib reckons it', () => {
+    for (const key of keys) expect(fromBase62(key.slice(-6))).toBe(crc32(key.slice(0, -6)));
+  });
+
+  it('is never made twice', () => {
+    expect(new Set(keys).size).toBe(keys.length);
+  });
+
+  it('is random in every character of its secret', () => {
+    // The first character is less free than the others: 62^27 is more than 2^160.
+    for (let place = 9; place < 35; place++)
+      expect(new Set(keys.map((key) => key[place])).size).toBe(ALPHABET.length);
+  });
+
+  it('with one character mistyped, missing or doubled is not a key', () => {
+    const key = keys[0] as string;
+    for (let place = 0; place < key.length; place++) {
+      const before = key.slice(0, place);
+      const after = key.slice(place + 1);
+      for (const wrong of [...ALPHABET, '-', '_', ' ', 'é'])
+        if (wrong !== key[place]) expect(isApiKey(before + wrong + after)).toBe(false);
+      expect(isApiKey(before + after)).toBe(false);
+      expect(isApiKey(before + key[place] + key[place] + after)).toBe(false);
+    }
+  });
+
+  it('keeps of itself only a hint that gives away no more than four characters', () => {
+    const key = keys[0] as string;
+    expect(apiKeyHint(key)).toBe(`ak_${mode}_…${key.slice(-4)}`);
+  });
+});
+
+describe('any key', () => {
+  it('with any one character changed is not a key', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...MODES),
+        fc.nat({ max: 40 }),
+        fc.constantFrom(...ALPHABET),
+        (mode, place, wrong) => {
+          const key = generateApiKey(mode);
+          fc.pre(key[place] !== wrong);
+          expect(isApiKey(key.slice(0, place) + wrong + key.slice(place + 1))).toBe(false);
+        },
+      ),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('with two neighbours of its secret swapped is not a key', () => {
+    const key = generateApiKey('live');
+    for (let place = 8; place < 34; place++) {
+      const [one, two] = [key.charAt(place), key.charAt(place + 1)];
+      if (one !== two) expect(isApiKey(key.slice(0, place) + two + one + key.slice(place + 2))).toBe(false);
+    }
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['a prefix alone', 'ak_live_'],
+    ['an unknown mode', generateApiKey('live').replace('live', 'demo')],
+    ['the other mode', generateApiKey('live').replace('live', 'test')],
+    ['capitals', generateApiKey('live').toUpperCase()],
+    ['a line feed behind it', `${generateApiKey('live')}\n`],
+    ['a space before it', ` ${generateApiKey('live')}`],
+    ['a scheme before it', `Bearer ${generateApiKey('live')}`],
+    ['two keys', generateApiKey('live') + generateApiKey('live')],
+  ])('is not %s', (_, text) => {
+    expect(isApiKey(text)).toBe(false);
+  });
+
+  it('is stored as its SHA-256', () => {
+    const key = generateApiKey('test');
+    expect(hashApiKey(key)).toEqual(createHash('sha256').update(key, 'latin1').digest());
+    expect(hashApiKey('abc').toString('hex')).toBe(
+      'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
+    );
+  });
+});

@@ -1,0 +1,152 @@
+import { parseRecipient } from '@onecode/domain';
+import { getCountries, getCountryCallingCode } from 'libphonenumber-js/max';
+
+const phone = (e164: string, country: string | null) => ({ kind: 'phone', e164, country });
+
+describe('a phone number', () => {
+  it.each([
+    ['+5511987654321', '+5511987654321', 'BR'],
+    ['+55 11 98765-4321', '+5511987654321', 'BR'],
+    ['+55 (11) 98765-4321', '+5511987654321', 'BR'],
+    ['+55(11)98765 4321', '+5511987654321', 'BR'],
+    ['+ 55 11 98765 4321', '+5511987654321', 'BR'],
+    ['  +5511987654321  ', '+5511987654321', 'BR'],
+    ['+1 (415) 555-2671', '+14155552671', 'US'],
+    ['+44 20 7946 0958', '+442079460958', 'GB'],
+    ['+44 (0)20 7946 0958', '+442079460958', 'GB'],
+    ['+39 02 1234 5678', '+390212345678', 'IT'],
+    ['+49 30 901820', '+4930901820', 'DE'],
+    ['+290 22158', '+29022158', 'SH'],
+  ])('%j is read as %s', (to, e164, country) => {
+    expect(parseRecipient(to)).toEqual(phone(e164, country));
+  });
+
+  it('belongs to no country when its calling code does not', () => {
+    expect(parseRecipient('+800 1234 5678')).toEqual(phone('+80012345678', null));
+  });
+
+  it('is read the same again once it is normalised', () => {
+    const once = parseRecipient('+44 (0)20 7946-0958');
+    expect(once.kind === 'phone' && parseRecipient(once.e164)).toEqual(once);
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['only spaces', '   '],
+    ['only a plus', '+'],
+    ['only brackets', '+( )-'],
+    ['no plus', '5511987654321'],
+    ['an international prefix in place of the plus', '005511987654321'],
+    ['a national number', '11 98765-4321'],
+    ['an extension by x', '+1 415 555 2671 x12'],
+    ['an extension by ext.', '+1 415 555 2671 ext. 12'],
+    ['an extension by semicolon', '+14155552671;ext=12'],
+    ['an extension by hash', '+14155552671#12'],
+    ['a tel: form', 'tel:+5511987654321'],
+    ['text before it', 'call +5511987654321'],
+    ['text behind it', '+5511987654321 please'],
+    ['letters that a telephone has', '+1 800 FLOWERS'],
+    ['a letter in the middle', '+55119876S4321'],
+    ['too few digits', '+55119'],
+    ['one digit', '+5'],
+    ['too many digits', '+5511987654321987'],
+    ['more than forty characters', `+55 11 98765-4321${'-'.repeat(24)}`],
+    ['more digits than E.164 allows, though its country does', '+49 1234 5678 9123 45'],
+    ['an unknown country code', '+999123456789'],
+    ['a country code that begins with zero', '+0511987654321'],
+    ['two plusses', '++5511987654321'],
+    ['a plus in the middle', '+55+11987654321'],
+    ['a plus at the end', '5511987654321+'],
+    ['a plus in brackets', '(+55) 11 98765-4321'],
+    ['a full-width plus', '\uff0b5511987654321'],
+    ['full-width digits', '+\uff15\uff1511987654321'],
+    ['Arabic digits', '+\u0665\u066511987654321'],
+    ['a no-break space', '+55\u00a011987654321'],
+    ['a no-break space around it', '\u00a0+5511987654321'],
+    ['a zero-width space', '+55\u200b11987654321'],
+    ['a left-to-right mark', '\u200e+5511987654321'],
+    ['a tab', '+55\t11987654321'],
+    ['a tab around it', '\t+5511987654321'],
+    ['a line feed behind it', '+5511987654321\n'],
+    ['a second line', '+5511987654321\n+5511987654322'],
+    ['a NUL', '+5511987654321\0'],
+    ['dots', '+55.11.98765.4321'],
+    ['slashes', '+55/11/987654321'],
+    ['square brackets', '+55 [11] 987654321'],
+    ['an en dash', '+55 11 98765\u20134321'],
+    ['a comma', '+5511987654321,1'],
+    ['a star code', '+5511987654321*1'],
+    ['a percent code', '%2B5511987654321'],
+    ['an object’s name', '[object Object]'],
+  ])('is refused with %s', (_, to) => {
+    expect(parseRecipient(to)).toEqual({ kind: 'invalid' });
+  });
+
+  it('has a form that the table of sends can hold, in every country and of every length', () => {
+    const callingCodes = new Set(getCountries().map((country) => getCountryCallingCode(country)));
+    let read = 0;
+    for (const code of [...callingCodes, '800', '808', '870', '878', '881', '882', '883', '888', '979'])
+      for (let digits = 1; digits <= 17; digits++)
+        for (const first of '0123456789') {
+          const recipient = parseRecipient(`+${code}${first}${'2345678912345678'.slice(0, digits - 1)}`);
+          if (recipient.kind !== 'phone') continue;
+          read += 1;
+          expect(recipient.e164).toMatch(/^\+[1-9][0-9]{4,14}$/);
+          expect(recipient.country ?? 'XX').toMatch(/^[A-Z]{2}$/);
+        }
+    expect(read).toBeGreaterThan(5000);
+  });
+
+  it('is judged quickly however long the text is', () => {
+    for (const filler of [' ', '+', '0', '(', '-', 'a', 'a.', '@', 'a@', '\u00e9']) {
+      const hostile = filler.repeat(Math.ceil(65_536 / filler.length));
+      const began = performance.now();
+      parseRecipient(`+${hostile}x`);
+      parseRecipient(`a@${hostile}x`);
+      expect(performance.now() - began).toBeLessThan(500);
+    }
+  });
+});
+
+describe('an e-mail address', () => {
+  it.each([
+    'ana@example.com',
+    'Ana.Souza@example.com.br',
+    'ana+codes@example.com',
+    '  ana@example.com ',
+    '+5511987654321@example.com',
+    '+55@example.com',
+    'jos\u00e9@exemplo.com.br',
+    'ana@correi\u00f3s.example',
+    'a@b.co',
+    'ana@sub-domain.example.com',
+    "o'brien@example.com",
+    `${'a'.repeat(64)}@example.com`,
+  ])('%j is seen as one', (to) => {
+    expect(parseRecipient(to)).toEqual({ kind: 'email' });
+  });
+
+  it.each([
+    'ana',
+    'ana@',
+    '@example.com',
+    'ana@example',
+    'ana@@example.com',
+    'ana@exa mple.com',
+    'ana souza@example.com',
+    'ana@.com',
+    'ana@example..com',
+    '.ana@example.com',
+    'ana.@example.com',
+    'ana@-example.com',
+    'ana@example-.com',
+    'Ana <ana@example.com>',
+    'mailto:ana@example.com',
+    'ana@example.com,bob@example.com',
+    'ana@example.com\n',
+    'ana@example.com\u00a0',
+    `${'a'.repeat(250)}@example.com`,
+  ])('%j is not one', (to) => {
+    expect(parseRecipient(to)).toEqual({ kind: 'invalid' });
+  });
+});
