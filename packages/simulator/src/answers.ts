@@ -1,0 +1,153 @@
+import type { Response } from 'express';
+import { metaError, type MetaError } from './errors.js';
+import type { Fault } from './faults.js';
+import { newMessageId, waIdOf } from './identity.js';
+import type { Message, Messages } from './messages.js';
+import type { Receipts } from './receipts.js';
+import type { Outcome, RequestRecord } from './requests.js';
+import { templateText } from './templateText.js';
+import type { Timers } from './timers.js';
+import type { TemplateRequest } from './validation.js';
+
+export interface SendParts {
+  messages: Messages;
+  receipts: Receipts;
+  timers: Timers;
+}
+
+/** Answers with an error in Meta's form. */
+export function refuse(response: Response, { http, retryAfter, body }: MetaError): void {
+  if (retryAfter !== null) response.setHeader('Retry-After', retryAfter);
+  json(response, http, body);
+}
+
+/**
+ * Takes a valid request as its fault says: without one, a message, its receipts and Meta's answer. The record is complete when
+ * this resolves.
+ */
+export async function obey(
+  parts: SendParts,
+  fault: Fault,
+  wanted: TemplateRequest,
+  record: RequestRecord,
+  response: Response,
+): Promise<void> {
+  if (fault.latencyMs !== undefined && !(await parts.timers.scope.sleep(fault.latencyMs)))
+    return void cut(response);
+  if (fault.hang) {
+    record.outcome = 'hung';
+    response.once(
+      'close',
+      parts.timers.scope.atEnd(() => cut(response)),
+    );
+    return;
+  }
+  if (fault.reset === 'before') {
+    record.outcome = 'reset_before';
+    return void cut(response);
+  }
+  if (fault.error !== undefined) {
+    record.outcome = 'error';
+    record.code = fault.error;
+    const error = metaError(fault.error, fault);
+    return write(response, record, error.http, () => refuse(response, error));
+  }
+  const message = isRefusal(fault) ? null : accept(parts, wanted, record, fault);
+  const followed = message && parts.receipts.follow(message, fault);
+  if (fault.receiptsBeforeAnswer) await followed;
+  record.outcome = outcomeOf(fault);
+  if (fault.reset === 'after') return void cut(response);
+  const http = fault.wrongBody === undefined ? 200 : (fault.http ?? 200);
+  write(response, record, http, () => {
+    if (fault.retryAfter !== undefined) response.setHeader('Retry-After', fault.retryAfter);
+    if (fault.wrongBody !== undefined) wrongBody(response, http, fault.wrongBody, wanted);
+    else if (message) json(response, http, success(message, wanted, fault));
+  });
+}
+
+/** A wrong body that comes with an error status refuses the message; with any other status it only hides the success. */
+function isRefusal(fault: Fault): boolean {
+  return fault.wrongBody !== undefined && (fault.http ?? 200) >= 400;
+}
+
+function outcomeOf(fault: Fault): Outcome {
+  if (fault.reset === 'after') return 'reset_after';
+  if (fault.wrongBody !== undefined) return 'wrong_body';
+  if (fault.acceptThenDrop) return 'dropped';
+  if (fault.lateFailure !== undefined) return 'late_failure';
+  return 'accepted';
+}
+
+function accept(parts: SendParts, wanted: TemplateRequest, record: RequestRecord, fault: Fault): Message {
+  const waId = waIdOf(wanted.to);
+  const message: Message = {
+    id: newMessageId(waId),
+    sender: record.sender,
+    to: wanted.to,
+    waId,
+    template: wanted.template,
+    language: wanted.language,
+    code: wanted.code,
+    text: templateText(wanted.language, wanted.code),
+    opaque: wanted.opaque,
+    status: 'accepted',
+    dropped: fault.acceptThenDrop ?? false,
+    acceptedAt: new Date().toISOString(),
+    sentAt: null,
+    deliveredAt: null,
+    readAt: null,
+    failedAt: null,
+    failureCode: null,
+  };
+  record.messageId = message.id;
+  parts.messages.add(message);
+  return message;
+}
+
+function success(message: Message, wanted: TemplateRequest, fault: Fault) {
+  return {
+    messaging_product: 'whatsapp',
+    contacts: [{ input: wanted.input, wa_id: message.waId }],
+    messages: [{ id: message.id, message_status: fault.messageStatus ?? 'accepted' }],
+  };
+}
+
+function wrongBody(
+  response: Response,
+  http: number,
+  kind: NonNullable<Fault['wrongBody']>,
+  wanted: TemplateRequest,
+): void {
+  if (kind === 'no_id') {
+    const contacts = [{ input: wanted.input, wa_id: waIdOf(wanted.to) }];
+    json(response, http, { messaging_product: 'whatsapp', contacts, messages: [{}] });
+  } else if (kind === 'html') {
+    response.writeHead(http, { 'Content-Type': 'text/html; charset=utf-8' });
+    response.end('<!DOCTYPE html><html><body><h1>Sorry, something went wrong.</h1></body></html>');
+  } else {
+    response.writeHead(http, { 'Content-Type': 'application/json; charset=UTF-8', 'Content-Length': 0 });
+    response.end();
+  }
+}
+
+/** Writes an answer, and notes its status where the caller was still there to get it. */
+function write(response: Response, record: RequestRecord, http: number, send: () => void): void {
+  if (response.destroyed) return;
+  send();
+  record.http = http;
+}
+
+/** A TCP reset, without an answer. */
+function cut(response: Response): void {
+  response.socket?.resetAndDestroy();
+}
+
+function json(response: Response, http: number, body: unknown): void {
+  const bytes = Buffer.from(JSON.stringify(body));
+  response.writeHead(http, {
+    'Content-Type': 'application/json; charset=UTF-8',
+    'Content-Length': bytes.length,
+    'Cache-Control': 'private, no-cache, no-store, must-revalidate',
+  });
+  response.end(bytes);
+}

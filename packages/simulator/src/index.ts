@@ -1,0 +1,10 @@
+export type { Fault, NewRule, Rule } from './faults.js';
+export { InvalidInput } from './input.js';
+export type { Message, MessageStatus } from './messages.js';
+export type { Receipt } from './receipts.js';
+export type { Outcome, RequestRecord } from './requests.js';
+export type { Sender } from './senders.js';
+export type { Delays, SettingValues } from './settings.js';
+export { startSimulator, type Simulator, type SimulatorOptions } from './simulator.js';
+export type { ReceiptStatus } from './statusWebhook.js';
+export { metaJson, signatureOf, type Retry } from './webhooks.js';

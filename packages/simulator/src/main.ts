@@ -1,0 +1,49 @@
+import express from 'express';
+import { readEnvironment, type Environment } from './environment.js';
+import { health } from './health.js';
+import { InvalidInput } from './input.js';
+import { listen } from './listening.js';
+import { startSimulator } from './simulator.js';
+
+const STOP_DEADLINE_MS = 8000;
+
+/** Runs the simulator until SIGTERM or SIGINT. */
+async function run(environment: Environment): Promise<void> {
+  const { port, host, appSecret, webhookUrl, verifyToken, delays, keep, metricsPort } = environment;
+  const simulator = await startSimulator({
+    port,
+    host,
+    appSecret,
+    webhookUrl,
+    delays,
+    ...(verifyToken === null ? {} : { verifyToken }),
+    ...(keep === null ? {} : { keep }),
+  });
+  let stopping = false;
+  const metrics =
+    metricsPort === null ? null : await listen(express().use(health(() => !stopping)), metricsPort, host);
+  console.log(`simulator ready: ${simulator.url}${metrics ? `, health: ${metrics.url}` : ''}`);
+
+  const stop = () => {
+    if (stopping) return;
+    stopping = true;
+    setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();
+    void Promise.all([simulator.close(), metrics?.close()]).then(() => process.exit(0));
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+}
+
+/** One clear line for each reason why the process cannot run. */
+function explain(error: unknown): readonly string[] {
+  if (error instanceof InvalidInput) return error.faults;
+  const { code, message, port } = error as NodeJS.ErrnoException & { port?: number };
+  return [code === 'EADDRINUSE' ? `port ${port} is in use` : message];
+}
+
+try {
+  await run(readEnvironment(process.env));
+} catch (error) {
+  for (const line of explain(error)) console.error(`simulator: ${line}`);
+  process.exit(1);
+}
