@@ -37,9 +37,19 @@ export const PATIENT = {
   retryStrategy: reconnectMs,
 } satisfies RedisOptions;
 
-export interface RingOptions {
-  /** How often the job is tried before the board shows it as failed. */
-  attempts?: number;
+/** A nudge for one send. Its generation is the version of the row: a send that has changed may be rung again. */
+export interface Ring {
+  sendId: string;
+  generation: number;
+}
+
+export interface BellOptions {
+  redisUrl: string;
+  /** Keeps this service's queues apart from whatever else is in that Redis. */
+  prefix: string;
+  /** How often a delivery is tried before the board shows it as failed. */
+  deliveryAttempts: number;
+  onError: (error: Error) => void;
 }
 
 /** Nudges workers to look at sends and receipts. Redis may be away: a lost ring costs a few seconds, never a send. */
@@ -47,23 +57,20 @@ export interface Bell {
   /** Whether rings can reach the queue now. */
   isReady(): boolean;
   /**
-   * Rings for these sends, or with none for the queue as a whole. A send whose ring is still waiting is not rung twice.
+   * Rings for these sends, or for the stored receipts. A send whose ring of the same generation is still waiting or being
+   * worked on is not rung twice.
    *
    * @returns whether Redis took the rings; false is no error
    */
-  ring(queue: QueueName, sendIds: readonly string[]): Promise<boolean>;
+  ring(queue: 'deliver' | 'simulate', rings: readonly Ring[]): Promise<boolean>;
+  ring(queue: 'receipts'): Promise<boolean>;
   /** Answers when Redis does. @throws when it does not */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
 
 /** Opens the bell. Connects in the background, so it succeeds while Redis is away. */
-export function openBell(
-  redisUrl: string,
-  prefix: string,
-  onError: (error: Error) => void,
-  options: RingOptions = {},
-): Bell {
+export function openBell({ redisUrl, prefix, deliveryAttempts, onError }: BellOptions): Bell {
   const connection = new Redis(redisUrl, IMPATIENT);
   connection.on('error', onError);
   const queues = new Map<QueueName, Queue<RingData>>();
@@ -86,10 +93,10 @@ export function openBell(
 
   return {
     isReady: () => connection.status === 'ready',
-    async ring(name, sendIds) {
+    async ring(name: QueueName, rings: readonly Ring[] = []) {
       if (connection.status !== 'ready' || underWay >= RINGS_MAX) return false;
       underWay += 1;
-      const added = queueOf(name).addBulk(jobsOf(name, sendIds, options));
+      const added = queueOf(name).addBulk(jobsOf(name, rings, deliveryAttempts));
       const taken = added.then(
         () => true,
         () => false,
@@ -115,11 +122,11 @@ export function openBell(
 
 function jobsOf(
   name: QueueName,
-  sendIds: readonly string[],
-  options: RingOptions,
+  rings: readonly Ring[],
+  deliveryAttempts: number,
 ): { name: string; data: RingData; opts: JobsOptions }[] {
   const common: JobsOptions = {
-    attempts: options.attempts ?? 1,
+    attempts: deliveryAttempts,
     backoff: { type: 'custom' },
     removeOnComplete: KEPT_COMPLETED,
     removeOnFail: KEPT_FAILED,
@@ -127,10 +134,10 @@ function jobsOf(
   if (name === 'receipts')
     // A ring during a round must not be lost: it asks for one more round.
     return [{ name, data: {}, opts: { ...common, deduplication: { id: name, keepLastIfActive: true } } }];
-  return sendIds.map((sendId) => ({
+  return rings.map(({ sendId, generation }) => ({
     name,
     data: { sendId },
-    opts: { ...common, deduplication: { id: sendId } },
+    opts: { ...common, deduplication: { id: `${sendId}-${generation}` } },
   }));
 }
 

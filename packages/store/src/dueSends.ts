@@ -5,6 +5,8 @@ import type { Database } from './database.js';
 export interface DueSend {
   id: string;
   mode: Mode;
+  /** Changes with the send, so that a changed send may be rung again. */
+  version: number;
   /** Whether its deadline has come, so that it can be failed without the provider. */
   expired: boolean;
 }
@@ -30,7 +32,7 @@ export async function takeDueSends(
       where ring_at <= clock_timestamp() and (not ${onlyExpired} or expires_at <= clock_timestamp())
       order by ring_at limit ${limit} for update skip locked
     )
-    returning id, mode, (mode = 'live' and expires_at <= clock_timestamp()) as expired`;
+    returning id, mode, version, (mode = 'live' and expires_at <= clock_timestamp()) as expired`;
 }
 
 /**

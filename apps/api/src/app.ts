@@ -1,0 +1,94 @@
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import { Problem } from '@onecode/domain';
+import { failedChecks, type Bell, type Logger, type ReadinessChecks } from '@onecode/runtime';
+import { pingDatabase, type Database } from '@onecode/store';
+import { authenticator, type Authenticate } from './auth.js';
+import type { ApiConfig } from './config.js';
+import { docsRouter } from './docs.js';
+import type { ApiMetrics } from './metrics.js';
+import { problemWriter } from './problem.js';
+import { commonHeaders, refuseAmbiguous, requestLog, requestTimer } from './requests.js';
+import { createSendRoute } from './routes/createSend.js';
+import { sendStatusRoute } from './routes/sendStatus.js';
+import { signupSettingsRoute } from './routes/signupSettings.js';
+import { verifyRoute } from './routes/verify.js';
+import { webhookHandshakeRoute, webhookRoute } from './routes/whatsappWebhook.js';
+
+/** What the API works with. */
+export interface ApiDependencies {
+  config: ApiConfig;
+  database: Database;
+  bell: Bell;
+  log: Logger;
+  metrics: ApiMetrics;
+}
+
+export interface ApiContext extends ApiDependencies {
+  authenticate: Authenticate;
+}
+
+/** The API is ready when it can serve from PostgreSQL, Redis or not. */
+export function readinessChecks(database: Database): ReadinessChecks {
+  return { database: () => pingDatabase(database) };
+}
+
+/** Builds the HTTP application: what it serves, and in which order a request is looked at. */
+export function createApp(dependencies: ApiDependencies): Express {
+  const { config, database, log, metrics } = dependencies;
+  const context: ApiContext = { ...dependencies, authenticate: authenticator(database) };
+  const app = express();
+  app.disable('x-powered-by').disable('etag');
+  app.enable('strict routing').enable('case sensitive routing');
+
+  app.use(requestLog(log), requestTimer(metrics), commonHeaders(config.BASE_URL), refuseAmbiguous);
+
+  resource(app, '/v1/send', { post: createSendRoute(context) });
+  resource(app, '/v1/send/:id/status', { get: sendStatusRoute(context) as RequestHandler });
+  resource(app, '/v1/send/:id/verify', { post: verifyRoute(context) as RequestHandler });
+  resource(app, '/v1/signup-settings', { get: signupSettingsRoute(context) });
+  resource(app, '/webhooks/whatsapp', { get: webhookHandshakeRoute(context), post: webhookRoute(context) });
+  resource(app, '/livez', { get: (_request, response) => void response.end('ok\n') });
+  resource(app, '/readyz', { get: readyRoute(readinessChecks(database)) });
+  app.use(docsRouter({ baseUrl: config.BASE_URL, docsUrl: config.DOCS_URL }));
+
+  app.use(() => {
+    throw new Problem('not_found');
+  });
+  app.use(unreadablePath(context), problemWriter(config.DOCS_URL, log));
+  return app;
+}
+
+/** Serves a path's methods, and answers 405 with `Allow` to every other. */
+function resource(
+  app: Express,
+  path: string,
+  methods: { get?: RequestHandler; post?: RequestHandler },
+): void {
+  const route = app.route(path);
+  if (methods.get !== undefined) route.get(methods.get);
+  if (methods.post !== undefined) route.post(methods.post);
+  const allowed = [...(methods.get ? ['GET', 'HEAD'] : []), ...(methods.post ? ['POST'] : [])].join(', ');
+  route.all((_request, response) => {
+    response.setHeader('Allow', allowed);
+    throw new Problem('method_not_allowed');
+  });
+}
+
+function readyRoute(checks: ReadinessChecks): RequestHandler {
+  return async (_request, response) => {
+    const failed = await failedChecks(checks);
+    response.statusCode = failed.length === 0 ? 200 : 503;
+    response.setHeader('Content-Type', 'text/plain; charset=utf-8');
+    response.end(failed.length === 0 ? 'ok\n' : `not ready: ${failed.join(', ')}\n`);
+  };
+}
+
+/** Express gives up on a path whose percent-encoding is broken; such an id is unknown, which only callers with a key are told. */
+function unreadablePath({ authenticate }: ApiContext): ErrorRequestHandler {
+  return async (error: unknown, request, _response, next) => {
+    if (!(error instanceof Error && (error as { status?: unknown }).status === 400)) return next(error);
+    if (!request.path.startsWith('/v1/send/')) return next(new Problem('not_found'));
+    await authenticate(request);
+    return next(new Problem('send_not_found'));
+  };
+}

@@ -1,0 +1,52 @@
+import type { IncomingMessage } from 'node:http';
+import { Problem, type ProblemCode } from '@onecode/domain';
+
+/** A body over its limit. Its answer goes out while the rest is still coming in. */
+export class BodyTooLarge extends Problem {}
+
+/** The client went away before its request was complete: there is nobody to answer. */
+export class ClientGone extends Error {}
+
+/**
+ * Reads a request's body, counting its bytes as they arrive, and refuses it as soon as it is too long, announced or not.
+ *
+ * @throws BodyTooLarge with the given code, ClientGone
+ */
+export function readBody(request: IncomingMessage, bytesMax: number, tooLarge: ProblemCode): Promise<Buffer> {
+  const refusal = (): BodyTooLarge =>
+    new BodyTooLarge(tooLarge, { detail: `The body is larger than ${bytesMax} bytes.` });
+  if (Number(request.headers['content-length'] ?? 0) > bytesMax) return Promise.reject(refusal());
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const onData = (chunk: Buffer): void => {
+      bytes += chunk.length;
+      if (bytes > bytesMax) settle(() => reject(refusal()));
+      else chunks.push(chunk);
+    };
+    const onEnd = (): void => settle(() => resolve(Buffer.concat(chunks, bytes)));
+    const onGone = (): void => settle(() => reject(new ClientGone()));
+    const settle = (how: () => void): void => {
+      request.pause().off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone);
+      how();
+    };
+    request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);
+  });
+}
+
+/** 64 KiB: the most that a body of the contract may have. */
+const JSON_BYTES_MAX = 65_536;
+
+/**
+ * Reads the body of an operation of the contract. Its bytes are what counts: a missing media type is no fault, and a body in
+ * a content coding is refused as what it is, not JSON.
+ *
+ * @throws Problem `invalid_json`
+ */
+export async function readJsonBody(request: IncomingMessage): Promise<Buffer> {
+  const coding = request.headers['content-encoding'];
+  const body = await readBody(request, JSON_BYTES_MAX, 'invalid_json');
+  if (coding !== undefined && coding.toLowerCase() !== 'identity')
+    throw new Problem('invalid_json', { detail: 'The body is compressed.' });
+  return body;
+}

@@ -1,0 +1,40 @@
+import { createLog, createRegistry, listen, openBell, runProcess, serveMetrics } from '@onecode/runtime';
+import { closeDatabase, openDatabase } from '@onecode/store';
+import { createApp, readinessChecks } from './app.js';
+import { readApiConfig } from './config.js';
+import { apiMetrics } from './metrics.js';
+import { closeHttpServer, createHttpServer } from './server.js';
+
+const DATABASE_CONNECTIONS = 20;
+
+await runProcess('api', async () => {
+  const config = readApiConfig(process.env);
+  const log = createLog('api', config.LOG_LEVEL);
+  const registry = createRegistry('api');
+  const database = openDatabase(config.DATABASE_URL, {
+    connectionsMax: DATABASE_CONNECTIONS,
+    onConnectionError: (error) => log.warn({ err: error }, 'a database connection broke'),
+  });
+  const bell = openBell({
+    redisUrl: config.REDIS_URL,
+    prefix: config.QUEUE_PREFIX,
+    deliveryAttempts: config.DELIVERY_ATTEMPTS,
+    onError: (error) => log.debug({ err: error }, 'Redis is not reachable'),
+  });
+  const app = createApp({ config, database, bell, log, metrics: apiMetrics(registry) });
+  const server = createHttpServer(app, config.DOCS_URL);
+  await listen(server, config.PORT);
+  const metrics = await serveMetrics(registry, config.METRICS_PORT, readinessChecks(database));
+  log.info({ address: server.address(), metrics_port: metrics.port }, 'ready');
+
+  return {
+    log,
+    async stop() {
+      metrics.draining();
+      await closeHttpServer(server);
+      await bell.close();
+      await closeDatabase(database);
+      await metrics.close();
+    },
+  };
+});

@@ -1,0 +1,46 @@
+import type { ErrorRequestHandler, Response } from 'express';
+import { PROBLEMS, Problem } from '@onecode/domain';
+import type { Logger } from '@onecode/runtime';
+import { endWhileReceiving, problemBody } from './answer.js';
+import { BodyTooLarge, ClientGone } from './body.js';
+
+/** The `WWW-Authenticate` challenges of RFC 6750. */
+const CHALLENGES: Readonly<Record<string, string>> = {
+  missing_credentials: 'Bearer realm="onecode"',
+  invalid_api_key: 'Bearer realm="onecode", error="invalid_token"',
+};
+
+/** The one place that turns an error into an answer: a `Problem` into its problem+json, anything else into a 500. */
+export function problemWriter(docsUrl: string, log: Logger): ErrorRequestHandler {
+  return (error: unknown, request, response, next) => {
+    if (error instanceof ClientGone) {
+      response.destroy();
+      return;
+    }
+    if (response.headersSent) {
+      next(error);
+      return;
+    }
+    const problem = asProblem(error);
+    if (problem.code === 'internal_error') (request.log ?? log).error({ err: error }, 'a request failed');
+    writeHead(response, problem);
+    const body = problemBody(problem, docsUrl);
+    if (error instanceof BodyTooLarge) endWhileReceiving(response, body);
+    else response.end(body);
+  };
+}
+
+function asProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  return new Problem('internal_error');
+}
+
+function writeHead(response: Response, problem: Problem): void {
+  response.statusCode = PROBLEMS[problem.code].status;
+  response.setHeader('Content-Type', 'application/problem+json');
+  response.setHeader('Cache-Control', 'no-store');
+  const challenge = CHALLENGES[problem.code];
+  if (challenge !== undefined) response.setHeader('WWW-Authenticate', challenge);
+  if (problem.retryAfterSeconds !== undefined)
+    response.setHeader('Retry-After', String(problem.retryAfterSeconds));
+}

@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Request, RequestHandler, Response } from 'express';
+import { pinoHttp } from 'pino-http';
+import { Problem } from '@onecode/domain';
+import type { Logger } from '@onecode/runtime';
+import type { ApiMetrics } from './metrics.js';
+
+const NO_ROUTE = 'none';
+
+/** The pattern of the route that took the request: never the path itself, which may hold anything. */
+function routeOf(request: IncomingMessage): string {
+  const { route, baseUrl } = request as Partial<Request>;
+  return typeof route?.path === 'string' ? `${baseUrl ?? ''}${route.path}` : NO_ROUTE;
+}
+
+/** Gives each request an id that its answer and its log lines carry, and writes one line when it has been answered. */
+export function requestLog(log: Logger): RequestHandler {
+  const middleware = pinoHttp<Request, Response>({
+    logger: log,
+    genReqId: (_request, response) => {
+      const id = randomUUID();
+      response.setHeader('X-Request-Id', id);
+      return id;
+    },
+    quietReqLogger: true,
+    customAttributeKeys: { reqId: 'request_id', responseTime: 'duration_ms' },
+    customLogLevel: (_request, response) => (response.statusCode >= 500 ? 'error' : 'info'),
+    customSuccessMessage: () => 'request',
+    customErrorMessage: () => 'request failed',
+    customSuccessObject: (request, response, value: object) => ({ ...value, ...summary(request, response) }),
+    customErrorObject: (request, response, _error, value: object) => ({
+      ...value,
+      ...summary(request, response),
+    }),
+    serializers: { req: () => undefined, res: () => undefined },
+  });
+  return (request, response, next) => {
+    middleware(request, response);
+    next();
+  };
+}
+
+function summary(request: Request, response: Response): object {
+  return { method: request.method, route: routeOf(request), status: response.statusCode };
+}
+
+/** Times each request by route, method and status. */
+export function requestTimer(metrics: ApiMetrics): RequestHandler {
+  return (request, response, next) => {
+    const end = metrics.requests.startTimer();
+    response.once('finish', () => {
+      end({ route: routeOf(request), method: request.method, status: String(response.statusCode) });
+    });
+    next();
+  };
+}
+
+/** Headers of every answer. What is public says so itself later. */
+export function commonHeaders(baseUrl: string): RequestHandler {
+  const behindTls = baseUrl.startsWith('https:');
+  return (_request, response, next) => {
+    response.setHeader('X-Content-Type-Options', 'nosniff');
+    response.setHeader('Cache-Control', 'no-store');
+    if (behindTls) response.setHeader('Strict-Transport-Security', 'max-age=31536000; includeSubDomains');
+    next();
+  };
+}
+
+/** Headers that may come once: which of two would count is a matter of taste, and attackers live on that. */
+const SINGLE = [
+  'host',
+  'authorization',
+  'idempotency-key',
+  'content-type',
+  'content-encoding',
+  'x-hub-signature-256',
+];
+
+/** Refuses requests without a host or with a header twice that may come once. */
+export const refuseAmbiguous: RequestHandler = (request, _response, next) => {
+  const names = request.rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
+  const twice = SINGLE.find((name) => names.indexOf(name) !== names.lastIndexOf(name));
+  if (twice !== undefined)
+    throw new Problem('bad_request', { detail: `The header ${twice} is given more than once.` });
+  if (request.httpVersionMinor >= 1 && request.headers.host === undefined)
+    throw new Problem('bad_request', { detail: 'The header host is missing.' });
+  next();
+};

@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { RequestHandler } from 'express';
+import { generateCode, hashCode, Problem, seal, TEST_CODE } from '@onecode/domain';
+import { createSend, newId } from '@onecode/store';
+import { answerJson } from '../answer.js';
+import type { ApiContext } from '../app.js';
+import { readJsonBody } from '../body.js';
+import { parseCreateSend } from '../contract.js';
+import { sendView } from '../sendView.js';
+
+const IDEMPOTENCY_KEY_BYTES_MAX = 255;
+
+/** `POST /v1/send`: the checks stand in the order in which they are answered. */
+export function createSendRoute({
+  authenticate,
+  database,
+  bell,
+  config,
+  metrics,
+}: ApiContext): RequestHandler {
+  return async (request, response) => {
+    const caller = await authenticate(request);
+    const key = idempotencyKey(request);
+    const body = await readJsonBody(request);
+    const { recipient, code: ownCode, locale } = parseCreateSend(body);
+
+    const id = newId();
+    const code = ownCode ?? (caller.mode === 'test' ? TEST_CODE : generateCode());
+    const creation = await createSend(database, {
+      id,
+      accountId: caller.accountId,
+      applicationId: caller.applicationId,
+      idempotency: key === null ? null : { key, bodyHash: createHash('sha256').update(body).digest() },
+      recipient: recipient.e164,
+      country: recipient.country,
+      locale,
+      codeHash: hashCode(config.CODE_PEPPER, id, code),
+      codeBox: caller.mode === 'live' ? seal(config.SECRET_KEY, id, code) : null,
+    });
+    metrics.creations.inc({ mode: caller.mode, outcome: creation.outcome });
+
+    switch (creation.outcome) {
+      case 'reused':
+        throw new Problem('idempotency_key_reused');
+      case 'rate_limited':
+        throw new Problem('rate_limited', { retryAfterSeconds: creation.retryAfterSeconds });
+      case 'insufficient_credits':
+        throw new Problem('insufficient_credits');
+      case 'created':
+        // Not awaited: the row is the truth, and the sweep rings for what this ring does not reach.
+        void bell.ring(caller.mode === 'test' ? 'simulate' : 'deliver', [{ sendId: id, generation: 0 }]);
+    }
+    answerJson(response, 202, sendView(creation.send, creation.now));
+  };
+}
+
+/**
+ * The key's bytes without outer spaces and tabs, or null for none. Node hands header values over as latin1, one character for
+ * each byte; `trim()` would also eat the byte 0xA0, which ends many letters in UTF-8.
+ */
+function idempotencyKey(request: IncomingMessage): Buffer | null {
+  const header = request.headers['idempotency-key'];
+  const key = (typeof header === 'string' ? header : '').replace(/^[ \t]+|[ \t]+$/g, '');
+  if (key.length > IDEMPOTENCY_KEY_BYTES_MAX)
+    throw new Problem('invalid_idempotency_key', {
+      detail: `The key is longer than ${IDEMPOTENCY_KEY_BYTES_MAX} bytes.`,
+    });
+  return key === '' ? null : Buffer.from(key, 'latin1');
+}

@@ -1,0 +1,17 @@
+import type { RequestHandler } from 'express';
+import { Problem } from '@onecode/domain';
+import { findSend, isId } from '@onecode/store';
+import { answerJson } from '../answer.js';
+import type { ApiContext } from '../app.js';
+import { sendView } from '../sendView.js';
+
+/** `GET /v1/send/{id}/status`: a send of the key's account; any other id is unknown. */
+export function sendStatusRoute({ authenticate, database }: ApiContext): RequestHandler<{ id: string }> {
+  return async (request, response) => {
+    const caller = await authenticate(request);
+    const { id } = request.params;
+    const found = isId(id) ? await findSend(database, caller.accountId, id) : null;
+    if (found === null) throw new Problem('send_not_found');
+    answerJson(response, 200, sendView(found.send, found.now));
+  };
+}

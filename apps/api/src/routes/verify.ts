@@ -1,0 +1,32 @@
+import type { RequestHandler } from 'express';
+import { codeMatches, judge, Problem } from '@onecode/domain';
+import { changeSend, isId } from '@onecode/store';
+import { answerJson } from '../answer.js';
+import type { ApiContext } from '../app.js';
+import { readJsonBody } from '../body.js';
+import { parseVerify } from '../contract.js';
+
+/** `POST /v1/send/{id}/verify`: one judged guess. A guess is committed before it is answered. */
+export function verifyRoute({
+  authenticate,
+  database,
+  config,
+  metrics,
+}: ApiContext): RequestHandler<{ id: string }> {
+  return async (request, response) => {
+    const caller = await authenticate(request);
+    const { id } = request.params;
+    if (!isId(id)) throw new Problem('send_not_found');
+    const { code } = parseVerify(await readJsonBody(request));
+    const judgement = await changeSend(database, { id, accountId: caller.accountId }, (send, now) =>
+      judge(send, now, () => codeMatches(config.CODE_PEPPER, id, send.codeHash, code)),
+    );
+    if (judgement === null) throw new Problem('send_not_found');
+    metrics.verifications.inc({ verification: judgement.verification, valid: String(judgement.valid) });
+    answerJson(response, 200, {
+      valid: judgement.valid,
+      verification: judgement.verification,
+      attempts_left: judgement.attemptsLeft,
+    });
+  };
+}

@@ -1,0 +1,62 @@
+import type { RequestHandler } from 'express';
+import { Problem } from '@onecode/domain';
+import { storeReceipts } from '@onecode/store';
+import { handshakeAnswer, parseReceipts, signatureMatches, UnreadableReceipt } from '@onecode/whatsapp';
+import type { ApiContext } from '../app.js';
+import { readBody } from '../body.js';
+
+/** The most that Meta documents for one webhook. */
+const WEBHOOK_BYTES_MAX = 3 * 1024 * 1024;
+
+/** `GET /webhooks/whatsapp`: the handshake with which the provider checks that the address is ours. */
+export function webhookHandshakeRoute({ config }: ApiContext): RequestHandler {
+  return (request, response) => {
+    const query = new URLSearchParams(request.url.split('?')[1] ?? '');
+    const answer = handshakeAnswer(
+      {
+        mode: query.get('hub.mode') ?? undefined,
+        verifyToken: query.get('hub.verify_token') ?? undefined,
+        challenge: query.get('hub.challenge') ?? undefined,
+      },
+      config.WHATSAPP_VERIFY_TOKEN,
+    );
+    if (answer === null) throw new Problem('forbidden');
+    response.setHeader('Content-Type', 'text/plain; charset=utf-8');
+    response.end(answer);
+  };
+}
+
+/**
+ * `POST /webhooks/whatsapp`: status reports. Their signature is checked over the raw bytes before anything is read, and they
+ * are stored before the 200; the worker applies them.
+ */
+export function webhookRoute({ database, bell, config, metrics }: ApiContext): RequestHandler {
+  return async (request, response) => {
+    const body = await readBody(request, WEBHOOK_BYTES_MAX, 'payload_too_large');
+    const signature = request.headers['x-hub-signature-256'];
+    if (
+      !signatureMatches(
+        body,
+        typeof signature === 'string' ? signature : undefined,
+        config.WHATSAPP_APP_SECRET,
+      )
+    )
+      throw new Problem('invalid_signature');
+    const receipts = readReceipts(body);
+    const stored = await storeReceipts(database, receipts);
+    metrics.receipts.inc({ kind: 'received' }, receipts.length);
+    metrics.receipts.inc({ kind: 'duplicate' }, receipts.length - stored.length);
+    if (stored.length > 0) void bell.ring('receipts');
+    response.setHeader('Content-Type', 'text/plain; charset=utf-8');
+    response.end('ok');
+  };
+}
+
+function readReceipts(body: Buffer): ReturnType<typeof parseReceipts> {
+  try {
+    return parseReceipts(body);
+  } catch (error) {
+    if (error instanceof UnreadableReceipt) throw new Problem('invalid_json');
+    throw error;
+  }
+}

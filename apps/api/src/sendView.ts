@@ -1,0 +1,21 @@
+import { verificationAt, type Send } from '@onecode/domain';
+
+/** A send as clients see it (section 2.1 of the contract): always all fields, never the code. */
+export function sendView(send: Send, now: Date): object {
+  return {
+    id: send.id,
+    status: send.status,
+    verification: verificationAt(send, now),
+    mode: send.mode,
+    channel: send.channel,
+    from: send.from,
+    expires_at: send.expiresAt.toISOString(),
+    created_at: send.createdAt.toISOString(),
+    sent_at: send.sentAt?.toISOString() ?? null,
+    delivered_at: send.deliveredAt?.toISOString() ?? null,
+    read_at: send.readAt?.toISOString() ?? null,
+    verified_at: send.verifiedAt?.toISOString() ?? null,
+    failed_at: send.failedAt?.toISOString() ?? null,
+    failure_reason: send.failureReason,
+  };
+}

@@ -1,0 +1,21 @@
+import { parseKeyring } from '@onecode/domain';
+import { address, LOG_LEVELS, oneOf, port, readConfig, text, variable, wholeNumber } from '@onecode/runtime';
+
+/** The worker's environment, as docs and `.env.example` list it. @throws ConfigError with every fault */
+export function readWorkerConfig(environment: NodeJS.ProcessEnv) {
+  return readConfig(environment, {
+    DATABASE_URL: address(['postgres', 'postgresql']),
+    REDIS_URL: address(['redis', 'rediss']),
+    METRICS_PORT: port(0),
+    SECRET_KEY: variable(parseKeyring),
+    WHATSAPP_API_URL: address(['http', 'https']),
+    DELIVERY_ATTEMPTS: wholeNumber(1, 20, 5),
+    DELIVERY_BACKOFF_MS: wholeNumber(1, 60_000, 1_000),
+    PROVIDER_TIMEOUT_MS: wholeNumber(10, 60_000, 10_000),
+    DELIVERY_CONCURRENCY: wholeNumber(1, 1_000, 50),
+    QUEUE_PREFIX: text('onecode'),
+    LOG_LEVEL: oneOf(LOG_LEVELS, 'info'),
+  });
+}
+
+export type WorkerConfig = ReturnType<typeof readWorkerConfig>;

@@ -1,0 +1,114 @@
+import { DelayedError, UnrecoverableError, Worker, type Job, type Processor } from 'bullmq';
+import { Redis } from 'ioredis';
+import { PATIENT, type QueueName, type RingData } from '@onecode/runtime';
+import type { WorkerConfig } from './config.js';
+import type { WorkerContext } from './context.js';
+import { deliver } from './deliver.js';
+import { applyDueReceipts } from './receipts.js';
+import { simulate } from './simulate.js';
+
+/** A worker that died without a word is noticed after this; its send's own lease may end later. */
+const LOCK_MS = 10_000;
+const STALLED_CHECK_MS = 5_000;
+const BACKOFF_MS_MAX = 30_000;
+
+/** "Not now" for BullMQ: it shows the job as delayed, and this as the reason. */
+class RetryLater extends Error {
+  override readonly name = 'RetryLater';
+  constructor(readonly delayMs: number) {
+    super('the attempt did not succeed; the send’s row has the details');
+  }
+}
+
+/**
+ * An error as Redis and the board may keep it: its kind and code. The original's text may quote parameters, so it stays here.
+ */
+function withoutText(error: unknown): Error {
+  const { name, code } = error as { name?: unknown; code?: unknown };
+  const kind = typeof name === 'string' ? name : 'Error';
+  return new Error(typeof code === 'string' ? `${kind} ${code}` : kind);
+}
+
+export interface Consumers {
+  isReady(): Promise<void>;
+  /** Takes no more jobs, and waits for those under way. */
+  close(): Promise<void>;
+}
+
+/** Starts the consumers of all queues. They wait for Redis, and find it again after any outage. */
+export function startConsumers(context: WorkerContext, config: WorkerConfig): Consumers {
+  const { log, policy } = context;
+  const connection = new Redis(config.REDIS_URL, PATIENT);
+  connection.on('error', (error) => log.debug({ err: error }, 'Redis is not reachable'));
+
+  const consume = (queue: QueueName, concurrency: number, work: Processor<RingData>): Worker<RingData> => {
+    const process: Processor<RingData> = async (job, token) => {
+      try {
+        return await work(job, token);
+      } catch (error) {
+        if (
+          error instanceof DelayedError ||
+          error instanceof RetryLater ||
+          error instanceof UnrecoverableError
+        )
+          throw error;
+        log.error({ err: error, queue, send_id: job.data.sendId }, 'a job failed');
+        throw withoutText(error);
+      }
+    };
+    const worker = new Worker<RingData>(queue, process, {
+      connection,
+      prefix: config.QUEUE_PREFIX,
+      concurrency,
+      lockDuration: LOCK_MS,
+      stalledInterval: STALLED_CHECK_MS,
+      skipVersionCheck: true,
+      settings: {
+        backoffStrategy: (attemptsMade, _type, error) =>
+          error instanceof RetryLater
+            ? error.delayMs
+            : Math.min(BACKOFF_MS_MAX, policy.backoffMs * 2 ** (attemptsMade - 1)),
+      },
+    });
+    worker.on('error', (error) => log.debug({ err: error, queue }, 'the queue is not reachable'));
+    return worker;
+  };
+
+  const workers = [
+    consume('deliver', config.DELIVERY_CONCURRENCY, (job, token) => deliverJob(context, job, token)),
+    consume('simulate', config.DELIVERY_CONCURRENCY, async (job) => simulate(context, sendIdOf(job))),
+    consume('receipts', 1, async () => applyDueReceipts(context)),
+  ];
+  return {
+    async isReady() {
+      if (connection.status !== 'ready') throw new Error('Redis is not connected');
+      await connection.ping();
+    },
+    async close() {
+      await Promise.all(workers.map((worker) => worker.close()));
+      connection.disconnect();
+    },
+  };
+}
+
+/** A round of delivery as BullMQ sees it: waits show as delayed, retries as failed attempts, failures as failed. */
+async function deliverJob(context: WorkerContext, job: Job<RingData>, token?: string): Promise<string> {
+  const end = await deliver(context, sendIdOf(job));
+  context.metrics.deliveries.inc({ end: end.kind === 'failed' ? end.reason : end.kind });
+  switch (end.kind) {
+    case 'retry':
+      throw new RetryLater(end.delayMs);
+    case 'not_due':
+      await job.moveToDelayed(Date.now() + end.waitMs, token);
+      throw new DelayedError();
+    case 'failed':
+      throw new UnrecoverableError(end.reason);
+    default:
+      return end.kind;
+  }
+}
+
+function sendIdOf(job: Job<RingData>): string {
+  if (job.data.sendId === undefined) throw new UnrecoverableError('the job names no send');
+  return job.data.sendId;
+}

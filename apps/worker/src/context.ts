@@ -1,0 +1,22 @@
+import type { Keyring, RetryPolicy } from '@onecode/domain';
+import type { Bell, Logger } from '@onecode/runtime';
+import type { Database } from '@onecode/store';
+import type { CloudApi } from '@onecode/whatsapp';
+import type { WorkerMetrics } from './metrics.js';
+import type { SenderPool } from './senderPool.js';
+
+/** What the worker's duties work with. */
+export interface WorkerContext {
+  database: Database;
+  bell: Bell;
+  cloudApi: CloudApi;
+  senders: SenderPool;
+  secretKey: Keyring;
+  policy: RetryPolicy;
+  /** How long a claim lasts: longer than a call to the provider can take. */
+  leaseMs: number;
+  /** Aborted when a stop can wait no longer for the provider's answers. */
+  handBack: AbortSignal;
+  log: Logger;
+  metrics: WorkerMetrics;
+}

@@ -1,0 +1,131 @@
+import {
+  chooseSender,
+  claim,
+  settle,
+  unseal,
+  type AvailableSender,
+  type Claim,
+  type Outcome,
+  type Send,
+  type Settlement,
+} from '@onecode/domain';
+import { changeSend, newId } from '@onecode/store';
+import { templateLanguage } from '@onecode/whatsapp';
+import type { WorkerContext } from './context.js';
+
+/** What became of one round of delivery. `gone`: there is no such send. */
+export type DeliveryEnd =
+  Exclude<Claim, { kind: 'claimed' }> | Exclude<Settlement, { kind: 'hand_over' }> | { kind: 'gone' };
+
+/** A send that went round more senders than this in one go takes a rest. */
+const HAND_OVERS_MAX = 20;
+const REST_MS = 1_000;
+
+/**
+ * One round of delivery of a live send: claim it, call the provider, write what came of it. A fault of the sender hands the
+ * send to another at once. Everything that happens is a value; only our own failures (database away) throw.
+ */
+export async function deliver(context: WorkerContext, sendId: string): Promise<DeliveryEnd> {
+  for (let handOvers = 0; handOvers < HAND_OVERS_MAX; handOvers++) {
+    const end = await attempt(context, sendId);
+    if (end.kind !== 'hand_over') return end;
+  }
+  return { kind: 'not_due', waitMs: REST_MS };
+}
+
+async function attempt(context: WorkerContext, sendId: string): Promise<DeliveryEnd | { kind: 'hand_over' }> {
+  const { database, policy, leaseMs, senders, log, metrics } = context;
+  const attemptId = newId();
+  const available = await senders.available();
+  let chosen: { sender: AvailableSender; send: Send } | null = null;
+  const claimed = await changeSend(database, { id: sendId }, (send, now) =>
+    claim(send, now, {
+      attemptId,
+      leaseMs,
+      policy,
+      sender: () => {
+        const sender = chooseSender(available, send.country, Math.random());
+        chosen = sender === null ? null : { sender, send };
+        return sender;
+      },
+    }),
+  );
+  if (claimed === null) return { kind: 'gone' };
+  if (claimed.kind !== 'claimed') return claimed;
+  const { sender, send } = chosen as unknown as { sender: AvailableSender; send: Send };
+
+  const endTimer = metrics.attempts.startTimer();
+  const outcome = await call(context, send, sender, attemptId);
+  const seconds = endTimer({ outcome: outcome.kind });
+  if (outcome.kind === 'sender' || (outcome.kind === 'config' && outcome.scope !== 'request'))
+    await senders.faulted(sender, send, outcome);
+
+  const settlement = await changeSend(database, { id: sendId }, (current, now) =>
+    settle(current, now, attemptId, outcome, policy, Math.random()),
+  );
+  if (settlement === null) return { kind: 'gone' };
+  const facts = { send_id: sendId, attempt_id: attemptId, attempt: claimed.attempt, sender_id: sender.id };
+  log.info({ ...facts, outcome: outcome.kind, then: settlement.kind, seconds, ...whyOf(outcome) }, 'attempt');
+  if (outcome.kind === 'accepted') await senders.succeeded(sender);
+  if (outcome.kind === 'config' && outcome.scope === 'request') {
+    metrics.configurationFaults.inc({ scope: 'request', error_code: String(outcome.errorCode ?? 'none') });
+    log.error({ ...facts, ...whyOf(outcome) }, 'the provider refused a request of ours');
+  }
+  return settlement;
+}
+
+const whyOf = (outcome: Outcome): object =>
+  outcome.kind === 'accepted' ? {} : { error_code: outcome.errorCode, reason: outcome.reason };
+
+async function call(
+  context: WorkerContext,
+  send: Send,
+  sender: AvailableSender,
+  attemptId: string,
+): Promise<Outcome> {
+  const code = opened(() => unseal(context.secretKey, send.id, send.codeBox as Uint8Array));
+  if (code === null)
+    return {
+      kind: 'retry',
+      errorCode: null,
+      reason: 'the sealed code cannot be opened: is a key missing from SECRET_KEY?',
+      throttled: 'none',
+      retryAfterSeconds: null,
+    };
+  const token = opened(() => unseal(context.secretKey, sender.id, sender.tokenBox));
+  if (token === null)
+    return { kind: 'config', errorCode: null, reason: 'the sender’s token cannot be opened', scope: 'token' };
+
+  const answer = context.cloudApi.sendCode(
+    { phoneNumberId: sender.phoneNumberId, token },
+    {
+      to: send.recipient,
+      code,
+      template: sender.template,
+      language: templateLanguage(send.locale, sender.english),
+      attemptId,
+    },
+  );
+  return Promise.race([answer, handedBack(context.handBack)]);
+}
+
+function opened(open: () => string): string | null {
+  try {
+    return open();
+  } catch {
+    return null;
+  }
+}
+
+/** Ends a wait for the provider when the worker has to stop: the message may have gone, so the outcome is unknown. */
+function handedBack(signal: AbortSignal): Promise<Outcome> {
+  const outcome: Outcome = {
+    kind: 'unknown',
+    errorCode: null,
+    reason: 'the worker stopped before the answer came',
+  };
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(outcome);
+    else signal.addEventListener('abort', () => resolve(outcome), { once: true });
+  });
+}

@@ -1,0 +1,79 @@
+import {
+  createLog,
+  createRegistry,
+  openBell,
+  runProcess,
+  serveMetrics,
+  startLoop,
+  type ReadinessChecks,
+} from '@onecode/runtime';
+import { closeDatabase, openDatabase, pingDatabase } from '@onecode/store';
+import { createCloudApi } from '@onecode/whatsapp';
+import { readWorkerConfig } from './config.js';
+import { startConsumers } from './consumers.js';
+import type { WorkerContext } from './context.js';
+import { workerMetrics } from './metrics.js';
+import { createSenderPool } from './senderPool.js';
+import { cleanUp, sweep } from './sweep.js';
+
+const DATABASE_CONNECTIONS = 20;
+const SWEEP_PAUSE_MS = 1_000;
+const CLEAN_UP_PAUSE_MS = 60_000;
+/** What a claim lasts beyond the provider's time limit: enough to write the outcome. */
+const LEASE_MARGIN_MS = 5_000;
+/** How long a stop waits for answers of the provider before it hands the sends back. */
+const HAND_BACK_MS = 6_000;
+
+await runProcess('worker', async () => {
+  const config = readWorkerConfig(process.env);
+  const log = createLog('worker', config.LOG_LEVEL);
+  const registry = createRegistry('worker');
+  const database = openDatabase(config.DATABASE_URL, {
+    connectionsMax: DATABASE_CONNECTIONS,
+    onConnectionError: (error) => log.warn({ err: error }, 'a database connection broke'),
+  });
+  const metrics = workerMetrics(registry);
+  const handBack = new AbortController();
+  const context: WorkerContext = {
+    database,
+    bell: openBell({
+      redisUrl: config.REDIS_URL,
+      prefix: config.QUEUE_PREFIX,
+      deliveryAttempts: config.DELIVERY_ATTEMPTS,
+      onError: (error) => log.debug({ err: error }, 'Redis is not reachable'),
+    }),
+    cloudApi: createCloudApi({ baseUrl: config.WHATSAPP_API_URL, timeoutMs: config.PROVIDER_TIMEOUT_MS }),
+    senders: createSenderPool(database, log, metrics),
+    secretKey: config.SECRET_KEY,
+    policy: { attemptsMax: config.DELIVERY_ATTEMPTS, backoffMs: config.DELIVERY_BACKOFF_MS },
+    leaseMs: config.PROVIDER_TIMEOUT_MS + LEASE_MARGIN_MS,
+    handBack: handBack.signal,
+    log,
+    metrics,
+  };
+  const consumers = startConsumers(context, config);
+  const onError = (error: unknown): void => log.error({ err: error }, 'a sweep failed');
+  const loops = [
+    startLoop(() => sweep(context), SWEEP_PAUSE_MS, onError),
+    startLoop(() => cleanUp(context), CLEAN_UP_PAUSE_MS, onError),
+  ];
+  const checks: ReadinessChecks = {
+    database: () => pingDatabase(database),
+    redis: () => consumers.isReady(),
+  };
+  const metricsServer = await serveMetrics(registry, config.METRICS_PORT, checks);
+  log.info({ metrics_port: metricsServer.port }, 'ready');
+
+  return {
+    log,
+    async stop() {
+      metricsServer.draining();
+      const timer = setTimeout(() => handBack.abort(), HAND_BACK_MS);
+      await Promise.all([consumers.close(), ...loops.map((loop) => loop.stop())]);
+      clearTimeout(timer);
+      await context.bell.close();
+      await closeDatabase(database);
+      await metricsServer.close();
+    },
+  };
+});

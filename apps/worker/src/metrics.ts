@@ -1,0 +1,55 @@
+import { Counter, Histogram, type Registry } from '@onecode/runtime';
+
+/** What the worker counts. */
+export interface WorkerMetrics {
+  attempts: Histogram<'outcome'>;
+  /** Raised once for each pause or block that a configuration fault begins: page somebody on its increase. */
+  configurationFaults: Counter<'scope' | 'error_code'>;
+  senderPauses: Counter<'error_code'>;
+  deliveries: Counter<'end'>;
+  receipts: Counter<'result'>;
+  rings: Counter<'queue'>;
+}
+
+export function workerMetrics(registry: Registry): WorkerMetrics {
+  const registers = [registry];
+  return {
+    attempts: new Histogram({
+      name: 'onecode_attempt_seconds',
+      help: 'Time of one call to the provider, by outcome',
+      labelNames: ['outcome'],
+      buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20],
+      registers,
+    }),
+    configurationFaults: new Counter({
+      name: 'onecode_configuration_faults_total',
+      help: 'Faults at the provider that an operator has to mend',
+      labelNames: ['scope', 'error_code'],
+      registers,
+    }),
+    senderPauses: new Counter({
+      name: 'onecode_sender_pauses_total',
+      help: 'Pauses of senders after faults of their own',
+      labelNames: ['error_code'],
+      registers,
+    }),
+    deliveries: new Counter({
+      name: 'onecode_deliveries_total',
+      help: 'Ends of rounds of delivery, by what became of the send',
+      labelNames: ['end'],
+      registers,
+    }),
+    receipts: new Counter({
+      name: 'onecode_receipts_applied_total',
+      help: 'Stored receipts that were dealt with, by result',
+      labelNames: ['result'],
+      registers,
+    }),
+    rings: new Counter({
+      name: 'onecode_sweep_rings_total',
+      help: 'Sends that the sweep rang for',
+      labelNames: ['queue'],
+      registers,
+    }),
+  };
+}
