@@ -47,7 +47,7 @@ create table senders (
   phone_number_id text not null unique check (phone_number_id ~ '^[0-9]{1,32}$'),
   number text not null check (number ~ '^\+[1-9][0-9]{4,14}$'),
   token_box bytea not null,
-  template text not null check (template ~ '^[a-z0-9_]{1,512}$'),
+  template text not null check (template ~ '^[a-z0-9_]+$' and length(template) <= 512),
   english text not null check (english in ('en', 'en_US')),
   faults integer not null default 0 check (faults >= 0),
   paused_at timestamptz(3),
