@@ -30,7 +30,11 @@ const CONTENT_SECURITY_POLICY = [
 ].join('; ');
 
 /** Problems that the four operations never answer with: those of the provider's webhook. */
-const WEBHOOK_CODES: readonly ProblemCode[] = ['forbidden', 'invalid_signature', 'payload_too_large'];
+const WEBHOOK_CODES: ReadonlySet<ProblemCode> = new Set([
+  'forbidden',
+  'invalid_signature',
+  'payload_too_large',
+]);
 
 /**
  * Serves `/openapi.json`, `/docs` and `/docs/errors`. `baseUrl` is the public base address of the service, `docsUrl` the base
@@ -100,9 +104,9 @@ function renderErrorsPage(docsUrl: string): string {
       texts may. A wrong code at verification is no error: it is 200 with <code>valid: false</code>.</p>
       <ul>${links.join('')}</ul>
       <h2>Answers of the API</h2>
-      ${problems(codes.filter((code) => !WEBHOOK_CODES.includes(code)))}
+      ${problems(codes.filter((code) => !WEBHOOK_CODES.has(code)))}
       <h2>Answers to the provider’s webhooks</h2>
-      ${problems(codes.filter((code) => WEBHOOK_CODES.includes(code)))}
+      ${problems(codes.filter((code) => WEBHOOK_CODES.has(code)))}
     </main>
   </body>
 </html>

@@ -65,7 +65,10 @@ async function attempt(context: WorkerContext, sendId: string): Promise<Delivery
   );
   if (settlement === null) return { kind: 'gone' };
   const facts = { send_id: sendId, attempt_id: attemptId, attempt: claimed.attempt, sender_id: sender.id };
-  log.info({ ...facts, outcome: outcome.kind, then: settlement.kind, seconds, ...whyOf(outcome) }, 'attempt');
+  log.info(
+    { ...facts, outcome: outcome.kind, settlement: settlement.kind, seconds, ...whyOf(outcome) },
+    'attempt',
+  );
   if (outcome.kind === 'accepted') await senders.succeeded(sender);
   if (outcome.kind === 'config' && outcome.scope === 'request') {
     metrics.configurationFaults.inc({ scope: 'request', error_code: String(outcome.errorCode ?? 'none') });

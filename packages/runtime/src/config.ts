@@ -30,7 +30,7 @@ export function readConfig<S extends Record<string, RequiredValidatorSpec<unknow
       faults = Object.entries(errors).map(([name, error]) =>
         error instanceof EnvMissingError
           ? `${name} is missing`
-          : `${name} ${(error as Error | undefined)?.message ?? 'is malformed'}`,
+          : `${name} ${error?.message ?? 'is malformed'}`,
       );
     },
   });

@@ -5,7 +5,7 @@ import type { Logger } from './log.js';
 export interface Running {
   log: Logger;
   /** Stops taking work, lets what is under way finish or hands it back, and closes everything. */
-  stop(): Promise<void>;
+  stop: () => Promise<void>;
 }
 
 /** A stop that takes longer than this is cut short: whoever sent the signal kills after ten seconds. */

@@ -47,6 +47,8 @@ export function createSendRoute({
         throw new Problem('rate_limited', { retryAfterSeconds: creation.retryAfterSeconds });
       case 'insufficient_credits':
         throw new Problem('insufficient_credits');
+      case 'existing':
+        break;
       case 'created':
         // Not awaited: the row is the truth, and the sweep rings for what this ring does not reach.
         void bell.ring(caller.mode === 'test' ? 'simulate' : 'deliver', [{ sendId: id, generation: 0 }]);

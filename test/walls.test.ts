@@ -1,0 +1,90 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+type Import = readonly [path: string, specifier: string, why?: string];
+
+const REFUSED: Import[] = [
+  ['packages/domain/src/a.ts', 'node:fs', 'domain is pure'],
+  ['packages/domain/src/a.ts', 'pino', 'domain is pure'],
+  ['packages/domain/src/a.ts', '@onecode/store', 'domain knows no other package'],
+  ['packages/domain/src/a.ts', '../../store/src/index.js', 'not even by a path'],
+  ['packages/store/src/a.ts', '@onecode/whatsapp', 'store knows domain only'],
+  ['packages/store/src/a.ts', '@onecode/runtime', 'store knows domain only'],
+  ['packages/store/src/a.ts', 'bullmq', 'store knows no queue'],
+  ['packages/store/src/a.ts', 'express', 'store knows no HTTP'],
+  ['packages/whatsapp/src/a.ts', '@onecode/store', 'whatsapp knows domain only'],
+  ['packages/whatsapp/src/a.ts', 'pg', 'only store knows SQL'],
+  ['packages/runtime/src/a.ts', '@onecode/domain', 'runtime knows no sibling'],
+  ['packages/runtime/src/a.ts', '@prisma/client', 'only store knows Prisma'],
+  ['packages/simulator/src/a.ts', '@onecode/whatsapp', 'the simulator knows no sibling'],
+  ['apps/api/src/a.ts', '@onecode/worker', 'no app imports an app'],
+  ['apps/api/src/a.ts', '../../worker/src/deliver.js', 'not even by a path'],
+  ['apps/api/src/routes/a.ts', '../../../worker/src/deliver.js', 'from no depth'],
+  ['apps/api/src/a.ts', 'pg', 'only store knows SQL'],
+  ['apps/worker/src/a.ts', '@prisma/client', 'only store knows Prisma'],
+  ['apps/worker/src/a.ts', '@onecode/simulator', 'nothing in production knows the simulator'],
+  ['apps/cli/src/commands/a.ts', '@onecode/store/testing', 'test builders are for tests'],
+  ['apps/console/src/a.ts', '@onecode/simulator', 'rooms to come have the same walls'],
+  ['apps/api/src/a.ts', '@onecode/store/dist/changeSend.js', 'packages are imported by their names'],
+];
+
+const ALLOWED: Import[] = [
+  ['packages/domain/src/a.ts', 'node:crypto'],
+  ['packages/domain/src/a.ts', 'libphonenumber-js/max'],
+  ['packages/domain/src/a.ts', './code.js'],
+  ['packages/store/src/a.ts', '@onecode/domain'],
+  ['packages/store/src/testing/a.ts', '../database.js'],
+  ['packages/store/src/a.ts', 'pg'],
+  ['packages/whatsapp/src/a.ts', '@onecode/domain'],
+  ['packages/runtime/src/a.ts', 'bullmq'],
+  ['apps/api/src/routes/a.ts', '../answer.js'],
+  ['apps/worker/src/a.ts', '@onecode/store'],
+  ['apps/worker/src/a.ts', '@onecode/whatsapp'],
+  ['apps/worker/test/a.test.ts', '@onecode/simulator'],
+  ['apps/worker/test/a.test.ts', '@onecode/store/testing'],
+];
+
+/** Lints files with one import each, at paths as in this repository, in one run; answers with the places that a wall stopped. */
+function stopped(imports: readonly Import[]): Set<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'onecode-walls-'));
+  try {
+    cpSync('.oxlintrc.json', join(folder, '.oxlintrc.json'));
+    imports.forEach(([path, specifier], index) => {
+      const file = join(folder, placeOf(path, index));
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, `export * from '${specifier}';\n`);
+    });
+    const oxlint = join(process.cwd(), 'node_modules/oxlint/bin/oxlint');
+    const run = spawnSync(process.execPath, [oxlint, '--format=unix'], { cwd: folder, encoding: 'utf8' });
+    const reports = run.stdout.split('\n').filter((line) => line.includes('no-restricted-imports'));
+    return new Set(reports.map((line) => line.split(':')[0] as string));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const placeOf = (path: string, index: number): string => path.replace(/a(\.test)?\.ts$/, `a${index}$1.ts`);
+
+describe('the walls between the rooms', () => {
+  const refusals = stopped(REFUSED);
+  const passages = stopped(ALLOWED);
+
+  it.each(named(REFUSED))('$path may not import $specifier: $why', ({ place }) => {
+    expect(refusals).toContain(place);
+  });
+
+  it.each(named(ALLOWED))('$path may import $specifier', ({ place }) => {
+    expect(passages).not.toContain(place);
+  });
+});
+
+function named(imports: readonly Import[]) {
+  return imports.map(([path, specifier, why], index) => ({
+    path,
+    specifier,
+    why,
+    place: placeOf(path, index),
+  }));
+}
