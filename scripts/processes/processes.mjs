@@ -92,6 +92,11 @@ export class Processes {
     return { name, pid, exited };
   }
 
+  /** Whether any child was started. */
+  get any() {
+    return this.#running.children.length > 0;
+  }
+
   /**
    * Stops all children in order.
    * @param {{ hurry?: boolean }} [options] hurry: the first signal of each gets no more than a second

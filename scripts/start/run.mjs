@@ -35,7 +35,7 @@ export async function run() {
     }
   }
   end.abort(asked);
-  console.log('Stopping …');
+  if (processes.any) console.log('Stopping …');
   await processes.stop();
   process.exit(code);
 }
