@@ -1,0 +1,118 @@
+import { parseRecipient } from '@onecode/domain';
+import { isId } from '@onecode/store';
+import { UsageError } from './faults.js';
+
+/**
+ * Readers of what is typed. Each takes the option or argument that it reads for, so that its error can name it, and none of
+ * the errors repeats the value.
+ */
+type Reader<T> = (value: string) => T;
+
+const TEXT_LENGTH_MAX = 200;
+/** No control characters, and no line or paragraph separators. */
+const ONE_LINE = /^[^\p{Cc}\p{Zl}\p{Zp}]*$/u;
+/** What can stand in an HTTP header as a bearer token. */
+const TOKEN = /^[\x21-\x7e]{1,4096}$/;
+
+/** A value that looks like an option is nearly always a value that was left out. */
+function refuseOption(what: string, value: string): void {
+  if (value.startsWith('--')) throw new UsageError(`${what} needs a value`);
+}
+
+/** An id, as the commands print them. */
+export const id =
+  (what: string): Reader<string> =>
+  (value) => {
+    if (!isId(value)) throw new UsageError(`${what} must be an id: 36 characters, lower case`);
+    return value;
+  };
+
+/** A name or a reason: one line of 1 to 200 characters, trimmed. */
+export const text =
+  (what: string): Reader<string> =>
+  (value) => {
+    refuseOption(what, value);
+    const trimmed = value.trim();
+    const { length } = [...trimmed];
+    if (length < 1 || length > TEXT_LENGTH_MAX || !ONE_LINE.test(trimmed))
+      throw new UsageError(`${what} must be 1 to ${TEXT_LENGTH_MAX} characters without control characters`);
+    return trimmed;
+  };
+
+/** A whole number within bounds. */
+export const wholeNumber =
+  (what: string, { min, max }: { min: number; max: number }): Reader<number> =>
+  (value) => {
+    const number = Number(value);
+    if (!/^[0-9]{1,15}$/.test(value) || number < min || number > max)
+      throw new UsageError(`${what} must be a whole number from ${min} to ${max}`);
+    return number;
+  };
+
+/** A limit: a number, `off`, or `on` for the initial value. (Commander turns a reader's null into an empty text.) */
+export const limit =
+  (what: string, bounds: { min: number; max: number }, initial: number): Reader<number | 'off'> =>
+  (value) => {
+    if (value === 'off') return 'off';
+    if (value === 'on') return initial;
+    if (!/^[0-9]+$/.test(value))
+      throw new UsageError(`${what} must be off, on or a whole number from ${bounds.min} to ${bounds.max}`);
+    return wholeNumber(what, bounds)(value);
+  };
+
+/** One of some words. */
+export const oneOf =
+  <const W extends string>(what: string, words: readonly W[]): Reader<W> =>
+  (value) => {
+    const word = words.find((one) => one === value);
+    if (word === undefined) throw new UsageError(`${what} must be ${words.join(' or ')}`);
+    return word;
+  };
+
+/** A phone number, in E.164 once read. */
+export const phoneNumber =
+  (what: string): Reader<string> =>
+  (value) => {
+    const recipient = parseRecipient(value);
+    if (recipient.kind !== 'phone')
+      throw new UsageError(`${what} must be a phone number with + and country code`);
+    return recipient.e164;
+  };
+
+/** The provider's id of a phone number. */
+export const phoneNumberId =
+  (what: string): Reader<string> =>
+  (value) => {
+    if (!/^[0-9]{1,32}$/.test(value)) throw new UsageError(`${what} must be 1 to 32 digits`);
+    return value;
+  };
+
+/** A message template's name, in the form that the provider allows. */
+export const templateName =
+  (what: string): Reader<string> =>
+  (value) => {
+    if (!/^[a-z0-9_]{1,512}$/.test(value))
+      throw new UsageError(`${what} must be 1 to 512 lower-case letters, digits and underscores`);
+    return value;
+  };
+
+/** A provider's access token, or `-` for the one on standard input. */
+export const token =
+  (what: string): Reader<string> =>
+  (value) => {
+    refuseOption(what, value);
+    if (!TOKEN.test(value))
+      throw new UsageError(`${what} must be 1 to 4096 visible ASCII characters, or - for standard input`);
+    return value;
+  };
+
+/** The token that was meant: the one typed or, for `-`, all of standard input without the end of its line. */
+export async function readToken(what: string, typed: string): Promise<string> {
+  if (typed !== '-') return typed;
+  let given = '';
+  for await (const chunk of process.stdin.setEncoding('utf8')) given += chunk as string;
+  const line = given.replace(/\r?\n$/, '');
+  if (line === '-' || !TOKEN.test(line))
+    throw new UsageError(`${what} on standard input must be 1 to 4096 visible ASCII characters on one line`);
+  return line;
+}

@@ -1,0 +1,109 @@
+import type { Locale } from '@onecode/domain';
+import { createAccount, findAccount, grantCredits, SETTING_BOUNDS, type Account } from '@onecode/store';
+import type { Command } from 'commander';
+import { id, oneOf, text, wholeNumber } from '../arguments.js';
+import { withDatabase } from '../database.js';
+import { Refusal } from '../faults.js';
+import { print, type Row } from '../output.js';
+
+const UNITS_MAX = 1_000_000_000;
+
+const rowOf = (account: Account): Row => ({
+  id: account.id,
+  name: account.name,
+  language: account.language,
+  free_quota: account.freeQuota,
+  credits: account.credits,
+  rate_per_minute: account.ratePerMinute,
+});
+
+function found(account: Account | null): Account {
+  if (account === null) throw new Refusal('there is no account with this id');
+  return account;
+}
+
+interface Create {
+  name: string;
+  language: Locale;
+  freeQuota?: number;
+  credits: number;
+  ratePerMinute?: number;
+}
+
+/** `account create`, `show` and `credit`. */
+export function addAccountCommands(program: Command): void {
+  const account = program
+    .command('account')
+    .description('accounts: who pays')
+    .addHelpText('after', '\nExample:\n  $ onecode account create --name "Loja Azul"');
+
+  account
+    .command('create')
+    .description('make an account')
+    .requiredOption('--name <text>', 'its name, 1 to 200 characters', text('--name'))
+    .option(
+      '--language <language>',
+      'pt-BR or en: of messages whose request names none',
+      oneOf('--language', ['pt-BR', 'en']),
+      'pt-BR',
+    )
+    .option(
+      '--free-quota <number>',
+      'free sends (default: the setting free_sends)',
+      wholeNumber('--free-quota', { min: 0, max: UNITS_MAX }),
+    )
+    .option(
+      '--credits <number>',
+      'credits to begin with',
+      wholeNumber('--credits', { min: 0, max: UNITS_MAX }),
+      0,
+    )
+    .option(
+      '--rate-per-minute <number>',
+      'creation limit (default: follows the setting account_rate_per_minute)',
+      wholeNumber('--rate-per-minute', SETTING_BOUNDS.accountRatePerMinute),
+    )
+    .addHelpText('after', '\nExample:\n  $ onecode account create --name "Loja Azul" --credits 500 --json')
+    .action(async (options: Create, command: Command) => {
+      const made = await withDatabase((database) =>
+        createAccount(database, {
+          name: options.name,
+          language: options.language,
+          freeQuota: options.freeQuota ?? null,
+          credits: options.credits,
+          ratePerMinute: options.ratePerMinute ?? null,
+        }),
+      );
+      print(command, rowOf(made));
+    });
+
+  account
+    .command('show')
+    .description('show an account and what it has left')
+    .argument('<id>', 'the account', id('the account'))
+    .addHelpText('after', '\nExample:\n  $ onecode account show 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f')
+    .action(async (accountId: string, _options: object, command: Command) => {
+      print(command, rowOf(found(await withDatabase((database) => findAccount(database, accountId)))));
+    });
+
+  account
+    .command('credit')
+    .description('give an account credits')
+    .argument('<id>', 'the account', id('the account'))
+    .requiredOption(
+      '--amount <number>',
+      'how many to add',
+      wholeNumber('--amount', { min: 1, max: UNITS_MAX }),
+    )
+    .requiredOption('--reason <text>', 'kept in the ledger', text('--reason'))
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ onecode account credit 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f --amount 500 --reason "invoice 42"',
+    )
+    .action(async (accountId: string, options: { amount: number; reason: string }, command: Command) => {
+      const credited = await withDatabase((database) =>
+        grantCredits(database, accountId, options.amount, options.reason),
+      );
+      print(command, rowOf(found(credited)));
+    });
+}

@@ -1,0 +1,95 @@
+import type { Mode } from '@onecode/domain';
+import { createApplication, limitApplication, type Application } from '@onecode/store';
+import type { Command } from 'commander';
+import { id, limit, oneOf, text } from '../arguments.js';
+import { withDatabase } from '../database.js';
+import { Refusal, UsageError } from '../faults.js';
+import { print } from '../output.js';
+
+const LIMIT_BOUNDS = { min: 1, max: 1_000_000 };
+/** The values that `on` stands for: the specification's section 8, "initial values when enabled". */
+const PER_MINUTE_INITIAL = 60;
+const PER_RECIPIENT_HOUR_INITIAL = 5;
+
+const rowOf = (application: Application) => ({
+  id: application.id,
+  account_id: application.accountId,
+  name: application.name,
+  mode: application.mode,
+});
+
+interface Limits {
+  perMinute?: number | 'off';
+  perRecipientHour?: number | 'off';
+}
+
+const limitOf = (typed: number | 'off'): number | null => (typed === 'off' ? null : typed);
+
+/** `application create` and `limits`. */
+export function addApplicationCommands(program: Command): void {
+  const application = program
+    .command('application')
+    .description('applications: a mode, keys and limits of their own')
+    .addHelpText('after', '\nExample:\n  $ onecode application create --account ID --name Shop --mode live');
+
+  application
+    .command('create')
+    .description('make an application of an account')
+    .requiredOption('--account <id>', 'the account', id('--account'))
+    .requiredOption('--name <text>', 'its name, 1 to 200 characters', text('--name'))
+    .requiredOption(
+      '--mode <mode>',
+      'test or live; it never changes afterwards',
+      oneOf('--mode', ['test', 'live']),
+    )
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ onecode application create --account 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f --name Shop --mode live',
+    )
+    .action(async (options: { account: string; name: string; mode: Mode }, command: Command) => {
+      const made = await withDatabase((database) =>
+        createApplication(database, { accountId: options.account, name: options.name, mode: options.mode }),
+      );
+      if (made === null) throw new Refusal('there is no account with this id');
+      print(command, rowOf(made));
+    });
+
+  application
+    .command('limits')
+    .description('set or lift creation limits; what is left out stays as it is')
+    .argument('<id>', 'the application', id('the application'))
+    .option(
+      '--per-minute <limit>',
+      `sends a minute: a number, off, or on for ${PER_MINUTE_INITIAL}`,
+      limit('--per-minute', LIMIT_BOUNDS, PER_MINUTE_INITIAL),
+    )
+    .option(
+      '--per-recipient-hour <limit>',
+      `sends an hour to one recipient: a number, off, or on for ${PER_RECIPIENT_HOUR_INITIAL}`,
+      limit('--per-recipient-hour', LIMIT_BOUNDS, PER_RECIPIENT_HOUR_INITIAL),
+    )
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ onecode application limits 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f --per-minute 100 --per-recipient-hour on',
+    )
+    .action(async (applicationId: string, { perMinute, perRecipientHour }: Limits, command: Command) => {
+      if (perMinute === undefined && perRecipientHour === undefined)
+        throw new UsageError('one of --per-minute and --per-recipient-hour is required');
+      const changed = await withDatabase((database) =>
+        limitApplication(database, applicationId, {
+          ...(perMinute === undefined ? {} : { perMinute: limitOf(perMinute) }),
+          ...(perRecipientHour === undefined ? {} : { perRecipientHour: limitOf(perRecipientHour) }),
+        }),
+      );
+      if (changed === null) throw new Refusal('there is no application with this id');
+      print(
+        command,
+        {
+          ...rowOf(changed),
+          per_minute: changed.perMinute,
+          per_recipient_hour: changed.perRecipientHour,
+        },
+        { absent: 'off' },
+      );
+    });
+}

@@ -1,0 +1,66 @@
+import { createApiKey, listApiKeys, revokeApiKey, type ApiKey } from '@onecode/store';
+import type { Command } from 'commander';
+import { id } from '../arguments.js';
+import { withDatabase } from '../database.js';
+import { Refusal } from '../faults.js';
+import { print, type Row } from '../output.js';
+
+const rowOf = (key: ApiKey): Row => ({
+  id: key.id,
+  application_id: key.applicationId,
+  mode: key.mode,
+  hint: key.hint,
+  created_at: key.createdAt.toISOString(),
+  revoked_at: key.revokedAt?.toISOString() ?? null,
+});
+
+/** `key create`, `revoke` and `list`. */
+export function addKeyCommands(program: Command): void {
+  const key = program
+    .command('key')
+    .description('API keys of applications')
+    .addHelpText('after', '\nExample:\n  $ onecode key create --application ID');
+
+  key
+    .command('create')
+    .description('make a key, which is shown this once only')
+    .requiredOption('--application <id>', 'the application', id('--application'))
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ onecode key create --application 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f',
+    )
+    .action(async ({ application }: { application: string }, command: Command) => {
+      const made = await withDatabase((database) => createApiKey(database, application));
+      if (made === null) throw new Refusal('there is no application with this id');
+      print(
+        command,
+        { id: made.id, key: made.key, application_id: made.applicationId, mode: made.mode },
+        { note: 'The key cannot be shown again: keep it now.' },
+      );
+    });
+
+  key
+    .command('revoke')
+    .description('revoke a key, by its id')
+    .argument('<id>', "the key's id", id("the key's id"))
+    .addHelpText('after', '\nExample:\n  $ onecode key revoke 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f')
+    .action(async (keyId: string, _options: object, command: Command) => {
+      const revoked = await withDatabase((database) => revokeApiKey(database, keyId));
+      if (revoked === null) throw new Refusal('there is no key with this id');
+      print(command, rowOf(revoked));
+    });
+
+  key
+    .command('list')
+    .description("list an application's keys, oldest first")
+    .requiredOption('--application <id>', 'the application', id('--application'))
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ onecode key list --application 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f',
+    )
+    .action(async ({ application }: { application: string }, command: Command) => {
+      const keys = await withDatabase((database) => listApiKeys(database, application));
+      if (keys === null) throw new Refusal('there is no application with this id');
+      print(command, keys.map(rowOf));
+    });
+}

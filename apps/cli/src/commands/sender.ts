@@ -1,0 +1,103 @@
+import { parseKeyring } from '@onecode/domain';
+import { readConfig, variable } from '@onecode/runtime';
+import { addSender, listSenders, pauseSender, resumeSender, type Sender } from '@onecode/store';
+import type { Command } from 'commander';
+import { id, oneOf, phoneNumber, phoneNumberId, readToken, templateName, token } from '../arguments.js';
+import { DATABASE_URL, withDatabase } from '../database.js';
+import { Refusal } from '../faults.js';
+import { print, type Row } from '../output.js';
+
+/** A rest that is over has left its marks in the row until the next send; the sender is active all the same. */
+function rowOf(sender: Sender): Row {
+  const isPaused =
+    sender.pausedAt !== null && (sender.pausedUntil === null || sender.pausedUntil.getTime() > Date.now());
+  return {
+    id: sender.id,
+    phone_number_id: sender.phoneNumberId,
+    number: sender.number,
+    template: sender.template,
+    english: sender.english,
+    state: isPaused ? 'paused' : 'active',
+    paused_until: isPaused ? (sender.pausedUntil?.toISOString() ?? null) : null,
+    pause_reason: isPaused ? sender.pauseReason : null,
+    faults: sender.faults,
+    created_at: sender.createdAt.toISOString(),
+  };
+}
+
+function found(sender: Sender | null): Sender {
+  if (sender === null) throw new Refusal('there is no sender with this id');
+  return sender;
+}
+
+interface Add {
+  phoneNumberId: string;
+  number: string;
+  token: string;
+  template: string;
+  english: 'en' | 'en_US';
+}
+
+/** `sender add`, `list`, `pause` and `resume`. */
+export function addSenderCommands(program: Command): void {
+  const sender = program
+    .command('sender')
+    .description('WhatsApp numbers that codes are sent from')
+    .addHelpText('after', '\nExample:\n  $ onecode sender list');
+
+  sender
+    .command('add')
+    .description('add a sender; its token is stored sealed with SECRET_KEY')
+    .requiredOption(
+      '--phone-number-id <id>',
+      "the provider's id of the number",
+      phoneNumberId('--phone-number-id'),
+    )
+    .requiredOption('--number <number>', 'the number, with + and country code', phoneNumber('--number'))
+    .requiredOption(
+      '--token <token>',
+      'access token; - reads it from standard input, where no list of processes shows it',
+      token('--token'),
+    )
+    .option('--template <name>', 'authentication template', templateName('--template'), 'verification_code')
+    .option(
+      '--english <language>',
+      'en or en_US: the language under which the English template was approved',
+      oneOf('--english', ['en', 'en_US']),
+      'en',
+    )
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ onecode sender add --phone-number-id 106540352242922 --number +15550783881 --token - < token.txt',
+    )
+    .action(async (options: Add, command: Command) => {
+      const config = readConfig(process.env, { DATABASE_URL, SECRET_KEY: variable(parseKeyring) });
+      const accessToken = await readToken('--token', options.token);
+      const added = await withDatabase((database) =>
+        addSender(database, config.SECRET_KEY, { ...options, token: accessToken }),
+      );
+      if (added === null) throw new Refusal('there is a sender with this phone number id already');
+      print(command, rowOf(added));
+    });
+
+  sender
+    .command('list')
+    .description('list all senders, oldest first')
+    .addHelpText('after', '\nExample:\n  $ onecode sender list --json')
+    .action(async (_options: object, command: Command) => {
+      print(command, (await withDatabase(listSenders)).map(rowOf));
+    });
+
+  for (const [name, description, change] of [
+    ['pause', 'send nothing from a sender until it is resumed', pauseSender],
+    ['resume', "end a sender's pause and forget its faults", resumeSender],
+  ] as const)
+    sender
+      .command(name)
+      .description(description)
+      .argument('<id>', 'the sender', id('the sender'))
+      .addHelpText('after', `\nExample:\n  $ onecode sender ${name} 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f`)
+      .action(async (senderId: string, _options: object, command: Command) => {
+        print(command, rowOf(found(await withDatabase((database) => change(database, senderId)))));
+      });
+}

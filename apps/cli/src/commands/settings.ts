@@ -1,0 +1,57 @@
+import { changeSetting, readSettings, SETTING_BOUNDS, type Settings } from '@onecode/store';
+import type { Command } from 'commander';
+import { oneOf, wholeNumber } from '../arguments.js';
+import { withDatabase } from '../database.js';
+import { print, type Row } from '../output.js';
+
+const FIELDS = {
+  free_sends: 'freeSends',
+  code_validity_seconds: 'codeValiditySeconds',
+  account_rate_per_minute: 'accountRatePerMinute',
+} as const satisfies Record<string, keyof Settings>;
+type SettingName = keyof typeof FIELDS;
+const NAMES = Object.keys(FIELDS) as SettingName[];
+
+const rowOf = (settings: Settings): Row =>
+  Object.fromEntries(NAMES.map((name) => [name, settings[FIELDS[name]]]));
+
+function boundsLine(name: SettingName): string {
+  const { min, max } = SETTING_BOUNDS[FIELDS[name]];
+  return `  ${name.padEnd(24)} ${min} to ${max}`;
+}
+
+/** `settings get` and `set`. */
+export function addSettingsCommands(program: Command): void {
+  const settings = program
+    .command('settings')
+    .description('settings for everybody; running processes follow within five seconds')
+    .addHelpText('after', '\nExample:\n  $ onecode settings get');
+
+  settings
+    .command('get')
+    .description('show the settings')
+    .addHelpText('after', '\nExample:\n  $ onecode settings get --json')
+    .action(async (_options: object, command: Command) => {
+      print(command, rowOf(await withDatabase(readSettings)));
+    });
+
+  settings
+    .command('set')
+    .description('change a setting')
+    .argument('<setting>', NAMES.join(', '), oneOf('the setting', NAMES))
+    .argument('<value>', 'a whole number')
+    .addHelpText(
+      'after',
+      `\nSettings:\n${NAMES.map(boundsLine).join('\n')}\n\nExample:\n  $ onecode settings set free_sends 25`,
+    )
+    .action(async (name: SettingName, typed: string, _options: object, command: Command) => {
+      const value = wholeNumber(name, SETTING_BOUNDS[FIELDS[name]])(typed);
+      const changed = await withDatabase((database) => changeSetting(database, FIELDS[name], value));
+      print(command, rowOf(changed), {
+        note:
+          name === 'code_validity_seconds'
+            ? `The expiry that WhatsApp shows is fixed in each sender's template: it has to fit ${value} seconds.`
+            : undefined,
+      });
+    });
+}

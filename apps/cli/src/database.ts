@@ -1,0 +1,54 @@
+import { address, readConfig } from '@onecode/runtime';
+import { closeDatabase, openDatabase, type Database } from '@onecode/store';
+import { Refusal } from './faults.js';
+
+/** Where the database is: the one variable that every command needs. */
+export const DATABASE_URL = address(['postgres', 'postgresql']);
+
+/** Why the database did not answer, by the kind that its driver adapter gives. Drivers' own messages may quote values. */
+const REASONS: Readonly<Record<string, string>> = {
+  DatabaseNotReachable: 'the database cannot be reached',
+  SocketTimeout: 'the database does not answer',
+  ConnectionClosed: 'the database closed the connection',
+  TlsConnectionError: 'the database refused a secure connection',
+  TooManyConnections: 'the database has no connection left',
+  AuthenticationFailed: 'the database refused the user or the password in DATABASE_URL',
+  DatabaseAccessDenied: 'the user in DATABASE_URL may not use the database',
+  DatabaseDoesNotExist: 'the database that DATABASE_URL names does not exist',
+  TableDoesNotExist: 'the database has no tables yet: run npm run migrate',
+  ColumnNotFound: 'the database is of another version: run npm run migrate',
+};
+
+/**
+ * Opens the database for one command.
+ *
+ * @throws ConfigError, or Refusal when the database cannot do it
+ */
+export async function withDatabase<R>(use: (database: Database) => Promise<R>): Promise<R> {
+  const config = readConfig(process.env, { DATABASE_URL });
+  const database = openDatabase(config.DATABASE_URL, { connectionsMax: 1 });
+  try {
+    return await use(database);
+  } catch (error) {
+    throw refusalOf(error) ?? error;
+  } finally {
+    await closeDatabase(database);
+  }
+}
+
+function refusalOf(error: unknown): Refusal | null {
+  const { code, meta, message } = error as {
+    code?: string;
+    message?: string;
+    meta?: { driverAdapterError?: { cause?: { kind?: string; originalCode?: string } } };
+  };
+  const { kind = '', originalCode } = meta?.driverAdapterError?.cause ?? {};
+  if (originalCode === '22003') return new Refusal('a number would grow past 2147483647');
+  const reason = REASONS[kind];
+  if (reason !== undefined) return new Refusal(reason);
+  if (/^Connection terminated/.test(message ?? '')) return new Refusal('the database does not answer');
+  const known = originalCode ?? code;
+  return /^[0-9A-Z]{5}$/.test(known ?? '')
+    ? new Refusal(`the database refused the command (${known})`)
+    : null;
+}

@@ -1,0 +1,46 @@
+import type { Command } from 'commander';
+
+/** What a command prints: its fields by their names, times as RFC 3339. */
+export type Row = Readonly<Record<string, string | number | null>>;
+
+export interface TextForm {
+  /** Stands for null; `-` unless told. */
+  absent?: string;
+  /** A line below the result. */
+  note?: string | undefined;
+}
+
+/** Prints a command's result: with `--json` one line of JSON and nothing else, otherwise aligned text. */
+export function print(command: Command, result: Row | readonly Row[], form: TextForm = {}): void {
+  const { json } = command.optsWithGlobals<{ json?: true }>();
+  process.stdout.write(json ? `${JSON.stringify(result)}\n` : textOf(result, form));
+}
+
+function textOf(result: Row | readonly Row[], { absent = '-', note }: TextForm): string {
+  const isList = Array.isArray(result);
+  const rows = (isList ? result : [result]) as readonly Row[];
+  const [first] = rows;
+  const cell = (value: string | number | null): string =>
+    // A control character could move a terminal's cursor.
+    (value === null ? absent : String(value)).replaceAll(/\p{Cc}/gu, '?');
+  const lines =
+    first === undefined
+      ? ['none']
+      : isList
+        ? aligned([Object.keys(first).map(labelOf), ...rows.map((row) => Object.values(row).map(cell))])
+        : aligned(Object.entries(first).map(([name, value]) => [labelOf(name), cell(value)]));
+  return [...lines, ...(note === undefined ? [] : ['', note])].map((line) => `${line}\n`).join('');
+}
+
+const labelOf = (name: string): string => name.replaceAll('_', ' ');
+
+function aligned(table: readonly string[][]): string[] {
+  const widths =
+    table[0]?.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0))) ?? [];
+  return table.map((row) =>
+    row
+      .map((value, column) => value.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}

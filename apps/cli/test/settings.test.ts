@@ -1,0 +1,63 @@
+import { readSettings } from '@onecode/store';
+import { createTestDatabase, type TestDatabase } from '@onecode/store/testing';
+import { expectFault, jsonOf, onecode } from './onecode.js';
+
+let store: TestDatabase;
+let env: Record<string, string>;
+beforeAll(async () => {
+  store = await createTestDatabase();
+  env = { DATABASE_URL: store.url };
+});
+afterAll(() => store.drop());
+beforeEach(() =>
+  store.sql(
+    'update settings set free_sends = 10, code_validity_seconds = 600, account_rate_per_minute = 600',
+  ),
+);
+
+const DEFAULTS = { free_sends: 10, code_validity_seconds: 600, account_rate_per_minute: 600 };
+
+it('settings get shows the defaults of the specification', async () => {
+  expect(await jsonOf(['settings', 'get'], env)).toEqual(DEFAULTS);
+});
+
+it.each([
+  ['free_sends', 0],
+  ['free_sends', 1_000_000],
+  ['code_validity_seconds', 1],
+  ['code_validity_seconds', 5400],
+  ['account_rate_per_minute', 1],
+  ['account_rate_per_minute', 1_000_000],
+])('settings set %s %i changes that setting and no other', async (name, value) => {
+  const changed = { ...DEFAULTS, [name]: value };
+  expect(await jsonOf(['settings', 'set', name, String(value)], env)).toEqual(changed);
+  expect(await readSettings(store.database)).toEqual({
+    freeSends: changed.free_sends,
+    codeValiditySeconds: changed.code_validity_seconds,
+    accountRatePerMinute: changed.account_rate_per_minute,
+  });
+});
+
+it('settings set code_validity_seconds reminds of the template, in text only', async () => {
+  const { stdout, stderr } = await onecode(['settings', 'set', 'code_validity_seconds', '300'], env);
+  expect(stdout).toMatch(/^code validity seconds {4}300$/m);
+  expect(stdout).toMatch(/template: it has to fit 300 seconds\.\n$/);
+  expect(stderr).toBe('');
+});
+
+it.each([
+  ['free_sends', '-1', 'free_sends must be a whole number from 0 to 1000000'],
+  ['free_sends', '1000001', 'from 0 to 1000000'],
+  ['code_validity_seconds', '0', 'code_validity_seconds must be a whole number from 1 to 5400'],
+  ['code_validity_seconds', '5401', 'from 1 to 5400'],
+  ['account_rate_per_minute', '0', 'account_rate_per_minute must be a whole number from 1 to 1000000'],
+  ['account_rate_per_minute', '1e3', 'from 1 to 1000000'],
+  ['free_quota', '5', 'the setting must be free_sends or code_validity_seconds or account_rate_per_minute'],
+])('settings set %s %s is refused and changes nothing', async (name, value, line) => {
+  expectFault(await onecode(['settings', 'set', name, value], env), 2, line);
+  expect(await readSettings(store.database)).toMatchObject({
+    freeSends: 10,
+    codeValiditySeconds: 600,
+    accountRatePerMinute: 600,
+  });
+});

@@ -1,0 +1,212 @@
+import { createServer, type AddressInfo } from 'node:net';
+import { type Ended, expectFault, onecode, runAll, UNKNOWN_ID } from './onecode.js';
+
+/** Nobody listens on port 1: a command that gets as far as the database says that it cannot be reached. */
+const NOWHERE = { DATABASE_URL: 'postgres://operator:planted-password@127.0.0.1:1/onecode' };
+const KEY = 'ak_live_0123456789ABCDEFGHIJKLMNOPQ012345';
+const TOKEN = 'EAAGplantedToken';
+
+const CREATE = ['account', 'create'];
+const CREDIT = ['account', 'credit', UNKNOWN_ID];
+const MAKE = ['application', 'create', '--account', UNKNOWN_ID, '--name', 'Shop'];
+const LIMITS = ['application', 'limits', UNKNOWN_ID];
+const ADD = ['sender', 'add', '--phone-number-id', '1', '--number', '+15550783881', '--token', TOKEN];
+/** The last of an option that stands twice counts. */
+const ADD_WITH = (...rest: string[]): string[] => [...ADD, ...rest];
+
+/** The command as it would be typed, shortened for a test's name. */
+function named(args: readonly string[]): string {
+  const words = args.map((arg) => {
+    if (arg === UNKNOWN_ID) return 'ID';
+    return /^[\w+@.=-]+$/.test(arg) ? arg.replace(/^(.{40}).+$/, '$1…') : JSON.stringify(arg);
+  });
+  return ['onecode', ...words].join(' ');
+}
+
+describe('a command that was not written right ends with 2 and one line, before anything is read', () => {
+  const rows: [string[], RegExp | string][] = [
+    [[], /a command is missing: one of account, application, key, settings, sender/],
+    [['--json'], /a command is missing/],
+    [['acount', 'create'], /unknown command: one of account/],
+    [[KEY], /unknown command/],
+    [['help', 'acount'], /a command is missing/],
+    [['account'], /a command is missing: one of create, show, credit .*see onecode account --help/],
+    [['account', 'delete', UNKNOWN_ID], /unknown command: one of create, show, credit/],
+    [['key', KEY], /unknown command/],
+    [['key', 'list'], /required option '--application <id>' not specified; see onecode key list --help/],
+
+    [CREATE, /required option '--name <text>' not specified/],
+    [[...CREATE, '--name'], /option '--name <text>' argument missing/],
+    [[...CREATE, '--name', '--json'], /option '--name <text>' argument missing/],
+    [[...CREATE, '--name', '--langauge', 'en'], '--name needs a value'],
+    [
+      [...CREATE, '--name', 'a', '--langauge', 'en'],
+      /unknown option --langauge \(did you mean --language\?\)/,
+    ],
+    [[...CREATE, '--name', 'a', '--mode=test'], /unknown option --mode;/],
+    [[...CREATE, '--name', 'a', '-x'], /unknown option -x;/],
+    [[...CREATE, '--name', 'a', 'b'], /too many arguments/],
+    [[...CREATE, '--name', ''], '--name must be 1 to 200 characters'],
+    [[...CREATE, '--name', ' \t '], '--name must be 1 to 200 characters'],
+    [[...CREATE, '--name', 'a'.repeat(201)], '--name must be 1 to 200 characters'],
+    [[...CREATE, '--name', 'two\nlines'], 'without control characters'],
+    [[...CREATE, '--name', 'bell\u0007'], 'without control characters'],
+    [[...CREATE, '--name', 'a\u2028b'], 'without control characters'],
+    [[...CREATE, '--name', 'a', '--language', 'pt'], '--language must be pt-BR or en'],
+    [
+      [...CREATE, '--name', 'a', '--free-quota', '-1'],
+      '--free-quota must be a whole number from 0 to 1000000000',
+    ],
+    [[...CREATE, '--name', 'a', '--free-quota', '1.5'], '--free-quota must be a whole number'],
+    [[...CREATE, '--name', 'a', '--free-quota', ''], '--free-quota must be a whole number'],
+    [
+      [...CREATE, '--name', 'a', '--credits', '1000000001'],
+      '--credits must be a whole number from 0 to 1000000000',
+    ],
+    [[...CREATE, '--name', 'a', '--credits', '99999999999999999999'], '--credits must be a whole number'],
+    [[...CREATE, '--name', 'a', '--credits', '0x10'], '--credits must be a whole number'],
+    [[...CREATE, '--name', 'a', '--rate-per-minute', '0'], 'must be a whole number from 1 to 1000000'],
+    [[...CREATE, '--name', 'a', '--rate-per-minute', '1000001'], 'must be a whole number from 1 to 1000000'],
+    [['account', 'show'], /missing required argument 'id'/],
+    [['account', 'show', 'x'], 'the account must be an id'],
+    [['account', 'show', UNKNOWN_ID.toUpperCase()], 'the account must be an id'],
+    [['account', 'show', `${UNKNOWN_ID}'`], 'the account must be an id'],
+    [['account', 'show', UNKNOWN_ID, UNKNOWN_ID], /too many arguments for 'show'/],
+    [[...CREDIT, '--reason', 'r'], /required option '--amount <number>'/],
+    [[...CREDIT, '--amount', '1'], /required option '--reason <text>'/],
+    [[...CREDIT, '--amount', '0', '--reason', 'r'], '--amount must be a whole number from 1 to 1000000000'],
+    [[...CREDIT, '--amount', '-5', '--reason', 'r'], '--amount must be a whole number from 1 to 1000000000'],
+    [[...CREDIT, '--amount', '1', '--reason', ' '], '--reason must be 1 to 200 characters'],
+    [['account', 'credit', 'x', '--amount', '1', '--reason', 'r'], 'the account must be an id'],
+
+    [MAKE, /required option '--mode <mode>'/],
+    [[...MAKE, '--mode', 'LIVE'], '--mode must be test or live'],
+    [[...MAKE, '--mode', 'test', '--account', 'x'], '--account must be an id'],
+    [[...MAKE, '--mode', 'test', '--name', ''], '--name must be 1 to 200 characters'],
+    [LIMITS, 'one of --per-minute and --per-recipient-hour is required'],
+    [['application', 'limits', 'x', '--per-minute', '1'], 'the application must be an id'],
+    [[...LIMITS, '--per-minute', '0'], '--per-minute must be a whole number from 1 to 1000000'],
+    [[...LIMITS, '--per-minute', 'none'], '--per-minute must be off, on or a whole number from 1 to 1000000'],
+    [[...LIMITS, '--per-recipient-hour', '1000001'], '--per-recipient-hour must be a whole number'],
+
+    [['key', 'create', '--application', 'x'], '--application must be an id'],
+    [['key', 'list', '--application', 'x'], '--application must be an id'],
+    [['key', 'revoke', KEY], "the key's id must be an id"],
+    [['key', 'revoke', UNKNOWN_ID, KEY], /too many arguments/],
+
+    [['settings', 'set'], /missing required argument 'setting'/],
+    [['settings', 'set', 'free_sends'], /missing required argument 'value'/],
+    [['settings', 'set', 'freeSends', '5'], 'the setting must be free_sends or'],
+
+    [['sender', 'add'], /required option '--phone-number-id <id>'/],
+    [ADD.slice(0, 6), /required option '--token <token>'/],
+    [ADD_WITH('--phone-number-id', '12a'), '--phone-number-id must be 1 to 32 digits'],
+    [ADD_WITH('--phone-number-id', '1'.repeat(33)), '--phone-number-id must be 1 to 32 digits'],
+    [ADD_WITH('--number', '15550783881'), '--number must be a phone number with + and country code'],
+    [ADD_WITH('--number', '+1555'), '--number must be a phone number'],
+    [ADD_WITH('--number', 'ana@example.com'), '--number must be a phone number'],
+    [ADD_WITH('--token', `${TOKEN} ${TOKEN}`), '--token must be 1 to 4096 visible ASCII characters'],
+    [ADD_WITH('--token', ''), '--token must be 1 to 4096 visible ASCII characters'],
+    [ADD_WITH('--token', '--template', 'x'), '--token needs a value'],
+    [ADD_WITH(TOKEN), /too many arguments/],
+    [ADD_WITH(`--tokn=${TOKEN}`), /unknown option --tokn/],
+    [ADD_WITH(`-${TOKEN}`), /unknown option;/],
+    [ADD_WITH('--template', 'Verification'), '--template must be 1 to 512 lower-case letters'],
+    [ADD_WITH('--english', 'en_GB'), '--english must be en or en_US'],
+    [['sender', 'pause'], /missing required argument 'id'/],
+    [['sender', 'resume', 'x'], 'the sender must be an id'],
+  ];
+  let runs: Promise<Ended>[];
+  beforeAll(() => {
+    runs = runAll(rows.map(([args]) => args));
+  });
+
+  it.each(rows.map(([args, line], row) => ({ name: named(args), line, row })))(
+    '$name',
+    async ({ line, row }) => {
+      const ended = await (runs[row] as Promise<Ended>);
+      expectFault(ended, 2, line);
+      expect(ended.stderr).not.toContain(KEY);
+      expect(ended.stderr).not.toContain(TOKEN);
+    },
+  );
+});
+
+describe('a command that cannot be done ends with 1 and one line', () => {
+  it.each([
+    [{}, 'DATABASE_URL is missing'],
+    [{ DATABASE_URL: '' }, 'DATABASE_URL is missing'],
+    [
+      { DATABASE_URL: 'mysql://u:planted-password@h/d' },
+      'DATABASE_URL must be an address that begins with postgres:// or postgresql://',
+    ],
+    [NOWHERE, 'the database cannot be reached'],
+  ])('with %j', async (env, line) => {
+    const ended = await onecode(['settings', 'get', '--json'], env as Record<string, string>);
+    expectFault(ended, 1, line);
+    expect(ended.stderr).not.toContain('planted-password');
+  });
+
+  it('when the database takes the connection and never answers', async () => {
+    const silent = createServer();
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const { port } = silent.address() as AddressInfo;
+    const ended = await onecode(['settings', 'get'], { DATABASE_URL: `postgres://u:p@127.0.0.1:${port}/d` });
+    silent.close();
+    expectFault(ended, 1, 'the database does not answer');
+  });
+
+  it('when the password is wrong, the database is missing, or was never migrated', async () => {
+    const url = new URL(process.env['TEST_DATABASE_URL'] ?? '');
+    const get = (change: Partial<URL>) =>
+      onecode(['settings', 'get'], { DATABASE_URL: Object.assign(new URL(url), change).href });
+    const wrong = await get({ password: 'planted-password' });
+    expectFault(wrong, 1, 'the database refused the user or the password in DATABASE_URL');
+    expectFault(await get({ pathname: '/nothing_here' }), 1, 'the database that DATABASE_URL names does not');
+    expectFault(
+      await get({ pathname: '/template1' }),
+      1,
+      'the database has no tables yet: run npm run migrate',
+    );
+  });
+});
+
+it('takes --json anywhere', async () => {
+  for (const args of [
+    ['--json', 'settings', 'get'],
+    ['settings', '--json', 'get'],
+    ['settings', 'get', '--json'],
+  ])
+    expectFault(await onecode(args, NOWHERE), 1, 'the database cannot be reached');
+});
+
+describe('help needs nothing and has an example', () => {
+  const commands = [
+    [],
+    ...['account', 'application', 'key', 'settings', 'sender'].map((group) => [group]),
+    ...['create', 'show', 'credit'].map((name) => ['account', name]),
+    ...['create', 'limits'].map((name) => ['application', name]),
+    ...['create', 'revoke', 'list'].map((name) => ['key', name]),
+    ...['get', 'set'].map((name) => ['settings', name]),
+    ...['add', 'list', 'pause', 'resume'].map((name) => ['sender', name]),
+  ];
+  let runs: Promise<Ended>[];
+  beforeAll(() => {
+    runs = runAll(commands.map((command) => [...command, '--help']));
+  });
+
+  it.each(commands.map((command, row) => ({ name: named(command), command, row })))(
+    '$name --help',
+    async ({ command, row }) => {
+      const { code, stdout, stderr } = await (runs[row] as Promise<Ended>);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toContain(['Usage: onecode', ...command].join(' '));
+      expect(stdout).toMatch(new RegExp(`^Example:\n {2}\\$ ${['onecode', ...command].join(' ')}`, 'm'));
+      expect(stdout).toContain('--json');
+    },
+  );
+});
+
+it('--version prints the version', async () => {
+  expect(await onecode(['--version'])).toEqual({ code: 0, stdout: '1.0.0\n', stderr: '' });
+});
