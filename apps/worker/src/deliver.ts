@@ -109,7 +109,7 @@ async function call(
       attemptId,
     },
   );
-  return Promise.race([answer, handedBack(context.handBack)]);
+  return untilHandedBack(answer, context.handBack);
 }
 
 function opened(open: () => string): string | null {
@@ -120,15 +120,16 @@ function opened(open: () => string): string | null {
   }
 }
 
-/** Ends a wait for the provider when the worker has to stop: the message may have gone, so the outcome is unknown. */
-function handedBack(signal: AbortSignal): Promise<Outcome> {
-  const outcome: Outcome = {
-    kind: 'unknown',
-    errorCode: null,
-    reason: 'the worker stopped before the answer came',
-  };
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve(outcome);
-    else signal.addEventListener('abort', () => resolve(outcome), { once: true });
+/**
+ * The provider's answer, unless the worker has to stop first: the message may have gone, so the outcome is then unknown.
+ * (`Promise.race` against a signal that lives as long as the process would keep every answer in memory.)
+ */
+function untilHandedBack(answer: Promise<Outcome>, handBack: AbortSignal): Promise<Outcome> {
+  return new Promise((resolve, reject) => {
+    const onStop = (): void =>
+      resolve({ kind: 'unknown', errorCode: null, reason: 'the worker stopped before the answer came' });
+    if (handBack.aborted) onStop();
+    handBack.addEventListener('abort', onStop);
+    answer.finally(() => handBack.removeEventListener('abort', onStop)).then(resolve, reject);
   });
 }

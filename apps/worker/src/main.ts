@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import {
   createLog,
   createRegistry,
@@ -34,6 +35,8 @@ await runProcess('worker', async () => {
   });
   const metrics = workerMetrics(registry);
   const handBack = new AbortController();
+  // One listener for each call under way.
+  setMaxListeners(0, handBack.signal);
   const context: WorkerContext = {
     database,
     bell: openBell({
