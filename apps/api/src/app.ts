@@ -1,11 +1,10 @@
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { Problem } from '@onecode/domain';
-import { failedChecks, type Bell, type Logger, type ReadinessChecks } from '@onecode/runtime';
+import { failedChecks, type ReadinessChecks } from '@onecode/runtime';
 import { pingDatabase, type Database } from '@onecode/store';
-import { authenticator, type Authenticate } from './auth.js';
-import type { ApiConfig } from './config.js';
+import { authenticator } from './auth.js';
+import type { ApiContext, ApiDependencies } from './context.js';
 import { docsRouter } from './docs.js';
-import type { ApiMetrics } from './metrics.js';
 import { problemWriter } from './problem.js';
 import { commonHeaders, refuseAmbiguous, requestLog, requestTimer } from './requests.js';
 import { createSendRoute } from './routes/createSend.js';
@@ -13,19 +12,6 @@ import { sendStatusRoute } from './routes/sendStatus.js';
 import { signupSettingsRoute } from './routes/signupSettings.js';
 import { verifyRoute } from './routes/verify.js';
 import { webhookHandshakeRoute, webhookRoute } from './routes/whatsappWebhook.js';
-
-/** What the API works with. */
-export interface ApiDependencies {
-  config: ApiConfig;
-  database: Database;
-  bell: Bell;
-  log: Logger;
-  metrics: ApiMetrics;
-}
-
-export interface ApiContext extends ApiDependencies {
-  authenticate: Authenticate;
-}
 
 /** The API is ready when it can serve from PostgreSQL, Redis or not. */
 export function readinessChecks(database: Database): ReadinessChecks {

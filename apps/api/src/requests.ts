@@ -62,7 +62,7 @@ export function commonHeaders(baseUrl: string): RequestHandler {
   return (_request, response, next) => {
     response.setHeader('X-Content-Type-Options', 'nosniff');
     response.setHeader('Cache-Control', 'no-store');
-    if (behindTls) response.setHeader('Strict-Transport-Security', 'max-age=31536000; includeSubDomains');
+    if (behindTls) response.setHeader('Strict-Transport-Security', 'max-age=31536000');
     next();
   };
 }

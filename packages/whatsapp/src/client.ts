@@ -2,9 +2,9 @@ import type { Outcome } from '@onecode/domain';
 import { classifyError } from './errors.js';
 import { type ExchangeEnd, post } from './exchange.js';
 import { elements, errorNumber, members, parseJson } from './json.js';
-import { isMessageId } from './message-id.js';
+import { isMessageId } from './messageId.js';
 import { type AuthenticationMessage, messageBody } from './message.js';
-import { retryAfterSeconds } from './retry-after.js';
+import { retryAfterSeconds } from './retryAfter.js';
 
 /** A WhatsApp number to send from, with its access token in clear. */
 export interface CloudApiSender {

@@ -1,4 +1,4 @@
-import { config, ERROR_TABLE, type Failure, recipient, retry, sender, unknown } from './error-table.js';
+import { config, ERROR_TABLE, type Failure, recipient, retry, sender, unknown } from './errorTable.js';
 
 /** What the provider said. `httpStatus` is null for an error in a receipt, which comes without a status of its own. */
 export interface ProviderError {

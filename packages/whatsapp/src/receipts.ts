@@ -1,7 +1,7 @@
 import type { Receipt } from '@onecode/domain';
 import { classifyError } from './errors.js';
 import { elements, errorNumber, members, parseJson } from './json.js';
-import { isMessageId } from './message-id.js';
+import { isMessageId } from './messageId.js';
 
 /** The body of a webhook is not JSON. Its text is not repeated here: it may hold personal data. */
 export class UnreadableReceipt extends Error {

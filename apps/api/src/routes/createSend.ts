@@ -4,7 +4,7 @@ import type { RequestHandler } from 'express';
 import { generateCode, hashCode, Problem, seal, TEST_CODE } from '@onecode/domain';
 import { createSend, newId } from '@onecode/store';
 import { answerJson } from '../answer.js';
-import type { ApiContext } from '../app.js';
+import type { ApiContext } from '../context.js';
 import { readJsonBody } from '../body.js';
 import { parseCreateSend } from '../contract.js';
 import { sendView } from '../sendView.js';

@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express';
 import { Problem } from '@onecode/domain';
 import { findSend, isId } from '@onecode/store';
 import { answerJson } from '../answer.js';
-import type { ApiContext } from '../app.js';
+import type { ApiContext } from '../context.js';
 import { sendView } from '../sendView.js';
 
 /** `GET /v1/send/{id}/status`: a send of the key's account; any other id is unknown. */

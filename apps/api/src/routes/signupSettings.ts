@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express';
 import { LRUCache } from 'lru-cache';
 import { readSettings, type Settings } from '@onecode/store';
 import { answerJson } from '../answer.js';
-import type { ApiContext } from '../app.js';
+import type { ApiContext } from '../context.js';
 
 /** Anybody may ask, so the database is asked once a second at the most. */
 const REMEMBERED_MS = 1_000;

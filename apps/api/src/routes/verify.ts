@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express';
 import { codeMatches, judge, Problem } from '@onecode/domain';
 import { changeSend, isId } from '@onecode/store';
 import { answerJson } from '../answer.js';
-import type { ApiContext } from '../app.js';
+import type { ApiContext } from '../context.js';
 import { readJsonBody } from '../body.js';
 import { parseVerify } from '../contract.js';
 

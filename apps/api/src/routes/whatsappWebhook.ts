@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express';
 import { Problem } from '@onecode/domain';
 import { storeReceipts } from '@onecode/store';
 import { handshakeAnswer, parseReceipts, signatureMatches, UnreadableReceipt } from '@onecode/whatsapp';
-import type { ApiContext } from '../app.js';
+import type { ApiContext } from '../context.js';
 import { readBody } from '../body.js';
 
 /** The most that Meta documents for one webhook. */

@@ -1,4 +1,4 @@
-import { retryAfterSeconds } from '../src/retry-after.js';
+import { retryAfterSeconds } from '../src/retryAfter.js';
 
 const NOW = Date.parse('2026-01-01T00:00:00Z');
 const usage = (...minutes: unknown[]) =>

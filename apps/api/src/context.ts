@@ -1,0 +1,19 @@
+import type { Bell, Logger } from '@onecode/runtime';
+import type { Database } from '@onecode/store';
+import type { Authenticate } from './auth.js';
+import type { ApiConfig } from './config.js';
+import type { ApiMetrics } from './metrics.js';
+
+/** What the application is built from. */
+export interface ApiDependencies {
+  config: ApiConfig;
+  database: Database;
+  bell: Bell;
+  log: Logger;
+  metrics: ApiMetrics;
+}
+
+/** What the routes work with. */
+export interface ApiContext extends ApiDependencies {
+  authenticate: Authenticate;
+}
