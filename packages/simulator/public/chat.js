@@ -51,7 +51,7 @@ export function phones() {
     latest.delete(message.to);
     latest.set(message.to, message);
   }
-  return new Map([...latest].reverse());
+  return new Map([...latest].toReversed());
 }
 
 function redraw() {

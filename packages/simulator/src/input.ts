@@ -8,7 +8,7 @@ export class InvalidInput extends Error {
 
 /** What one member of a JSON object may be. */
 export interface Member {
-  fits(value: unknown): boolean;
+  fits: (value: unknown) => boolean;
   /** What it must be, in words. */
   wanted: string;
 }

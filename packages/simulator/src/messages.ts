@@ -75,7 +75,7 @@ export class Messages {
     const chosen = recipient === undefined ? all : all.filter(({ to }) => to === recipient);
     return chosen
       .slice(-limit)
-      .reverse()
+      .toReversed()
       .map((message) => ({ ...message }));
   }
 

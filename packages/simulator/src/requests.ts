@@ -74,7 +74,7 @@ export class Requests {
 
   /** Copies of the newest ones, newest first. */
   newest(limit: number): RequestRecord[] {
-    return this.all().slice(-limit).reverse();
+    return this.all().slice(-limit).toReversed();
   }
 
   clear(): void {

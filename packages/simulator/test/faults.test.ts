@@ -1,0 +1,304 @@
+import { InvalidInput, type Fault, type Simulator } from '../src/index.js';
+import { bodyOf, closeAll, RECIPIENT, send, SENDER, start, startBoth, until } from './sending.js';
+
+afterEach(closeAll);
+
+const OTHER = '+12015553931';
+
+/** The error code that a cut connection leaves at the caller. */
+async function failureOf(simulator: Simulator): Promise<unknown> {
+  const error = await send(simulator).then(
+    () => null,
+    (thrown: Error) => thrown,
+  );
+  return (error?.cause as { code?: unknown } | undefined)?.code;
+}
+
+describe('which rule applies', () => {
+  it('is the one for the recipient before the one for the sender before the one for all', async () => {
+    const simulator = await start();
+    simulator.rules.add({ fault: { error: 1 } });
+    simulator.rules.add({ sender: SENDER, fault: { error: 2 } });
+    simulator.rules.add({ recipient: RECIPIENT, fault: { error: 4 } });
+    simulator.rules.add({ recipient: RECIPIENT, sender: SENDER, fault: { error: 131000 } });
+    const codeOf = async (to: string, sender: string) =>
+      (await send(simulator, bodyOf({ to }), { sender })).json.error.code;
+    expect(await codeOf(RECIPIENT, SENDER)).toBe(131000);
+    expect(await codeOf(RECIPIENT, '1')).toBe(4);
+    expect(await codeOf(OTHER, SENDER)).toBe(2);
+    expect(await codeOf(OTHER, '1')).toBe(1);
+  });
+
+  it('is the oldest of equals, and is gone after as many requests as it was made for', async () => {
+    const simulator = await start();
+    simulator.rules.add({ fault: { error: 131000 }, times: 2 });
+    simulator.rules.add({ fault: { error: 131016 }, times: 1 });
+    const codes: unknown[] = [];
+    for (let sent = 0; sent < 4; sent += 1) codes.push((await send(simulator)).json.error?.code);
+    expect(codes).toEqual([131000, 131000, 131016, undefined]);
+    expect(simulator.rules.list()).toEqual([]);
+  });
+
+  it('is used up by valid requests only', async () => {
+    const simulator = await start();
+    simulator.rules.add({ fault: { error: 131000 }, times: 1 });
+    expect((await send(simulator, '{}')).json.error.code).toBe(100);
+    expect((await send(simulator)).json.error.code).toBe(131000);
+  });
+
+  it('is noted with the request', async () => {
+    const simulator = await start();
+    const { id } = simulator.rules.add({ recipient: RECIPIENT, fault: { error: 131000 } });
+    await send(simulator);
+    await send(simulator, bodyOf({ to: OTHER }));
+    expect(simulator.requests().map(({ rule }) => rule)).toEqual([id, null]);
+    expect(simulator.rules.list()).toMatchObject([{ id, hits: 1 }]);
+  });
+
+  it('ends when it is removed', async () => {
+    const simulator = await start();
+    const { id } = simulator.rules.add({ recipient: RECIPIENT, fault: { error: 131000 } });
+    simulator.rules.add({ fault: { error: 1 } });
+    expect(simulator.rules.remove(id)).toBe(true);
+    expect(simulator.rules.remove(id)).toBe(false);
+    expect((await send(simulator)).json.error.code).toBe(1);
+    simulator.rules.clear();
+    expect((await send(simulator)).status).toBe(200);
+  });
+});
+
+describe('a rule that makes no sense is refused:', () => {
+  const wrong: [string, unknown, RegExp][] = [
+    ['no object', 'error', /JSON object/],
+    ['no fault', { recipient: RECIPIENT }, /fault is missing/],
+    ['an empty fault', { fault: {} }, /nothing that goes wrong/],
+    ['an unknown member', { fault: { explode: true } }, /fault.explode is not known/],
+    ['an unknown member of the rule', { fault: { hang: true }, duplicates: 2 }, /duplicates is not known/],
+    ['a recipient without +', { recipient: '5511987654321', fault: { hang: true } }, /recipient must be/],
+    ['two outcomes', { fault: { hang: true, error: 1 } }, /only one of error, hang/],
+    ['an http without an answer of its own', { fault: { hang: true, http: 500 } }, /http goes with/],
+    ['a latency that is no number', { fault: { latencyMs: 'long' } }, /latencyMs must be an integer/],
+    ['an unknown reset', { fault: { reset: 'during' } }, /reset must be one of before, after/],
+    ['no times at all', { fault: { hang: true }, times: 0 }, /times must be an integer from 1/],
+    ['an inherited name', { fault: { constructor: 1 } }, /constructor is not known/],
+  ];
+  it.each(wrong)('%s', async (_what, rule, says) => {
+    const simulator = await start();
+    const adding = () => simulator.rules.add(rule as never);
+    expect(adding).toThrow(InvalidInput);
+    expect(adding).toThrow(says);
+    expect(simulator.rules.list()).toEqual([]);
+  });
+});
+
+describe('error', () => {
+  it('refuses with the HTTP status and the words that Meta gives the code', async () => {
+    const { simulator, receiver } = await startBoth();
+    simulator.rules.add({ recipient: RECIPIENT, fault: { error: 131056 } });
+    const { status, json } = await send(simulator);
+    expect(status).toBe(400);
+    expect(json.error).toMatchObject({
+      message: '(#131056) (Business Account, Consumer Account) pair rate limit hit',
+      error_data: { messaging_product: 'whatsapp', details: expect.stringMatching(/too many messages/) },
+    });
+    await send(simulator, bodyOf({ to: OTHER }));
+    await until(() => receiver.words.length === 2);
+    expect(simulator.messages().map(({ to }) => to)).toEqual([OTHER]);
+  });
+
+  it.each([
+    [2, 503],
+    [3, 500],
+    [190, 401],
+    [368, 403],
+    [130429, 400],
+    [131016, 500],
+    [132001, 404],
+    [999999, 400],
+  ])('comes with the usual status: %i with %i', async (error, http) => {
+    const simulator = await start();
+    simulator.rules.add({ fault: { error } });
+    expect((await send(simulator)).status).toBe(http);
+  });
+
+  it('comes with another status, subcode and Retry-After when the rule says so', async () => {
+    const simulator = await start();
+    simulator.rules.add({ fault: { error: 130429, http: 429, subcode: 2494055, retryAfter: 7 } });
+    const { status, headers, json } = await send(simulator);
+    expect([status, headers.get('retry-after'), json.error.error_subcode]).toEqual([429, '7', 2494055]);
+    expect(simulator.requests()[0]).toMatchObject({ outcome: 'error', http: 429, code: 130429 });
+  });
+});
+
+describe('latencyMs', () => {
+  it('holds the request back, and others go on', async () => {
+    const simulator = await start();
+    simulator.rules.add({ recipient: RECIPIENT, fault: { latencyMs: 300 }, times: 1 });
+    const began = performance.now();
+    const late = send(simulator).then(() => performance.now() - began);
+    await send(simulator, bodyOf({ to: OTHER }));
+    expect(simulator.requests()[0]).toMatchObject({ outcome: 'pending', messageId: null });
+    expect(await late).toBeGreaterThanOrEqual(295);
+    expect(simulator.requests()[0]).toMatchObject({ outcome: 'accepted', http: 200 });
+  });
+
+  it('lets the message out also when the caller has left, and knows that nobody heard the answer', async () => {
+    const { simulator, receiver } = await startBoth();
+    simulator.rules.add({ fault: { latencyMs: 200 } });
+    await expect(send(simulator, bodyOf(), { signal: AbortSignal.timeout(50) })).rejects.toThrow();
+    await until(() => receiver.words.includes('delivered'));
+    expect(simulator.messages()).toHaveLength(1);
+    expect(simulator.requests()[0]).toMatchObject({ outcome: 'accepted', http: null });
+  });
+});
+
+describe('hang', () => {
+  it('never answers, records no message, and does not hold up the close', async () => {
+    const simulator = await start();
+    simulator.rules.add({ fault: { hang: true } });
+    let answered = false;
+    const ended = send(simulator).then(
+      () => (answered = true),
+      (error: Error) => (error.cause as { code: string }).code,
+    );
+    await until(() => simulator.requests()[0]?.outcome === 'hung');
+    expect(simulator.messages()).toEqual([]);
+    const began = performance.now();
+    await simulator.close();
+    expect(performance.now() - began).toBeLessThan(1500);
+    expect(await ended).toBe('ECONNRESET');
+    expect(answered).toBe(false);
+  });
+});
+
+describe('reset', () => {
+  it('before: cuts the connection, and there is no message', async () => {
+    const { simulator } = await startBoth();
+    simulator.rules.add({ fault: { reset: 'before' }, times: 1 });
+    expect(await failureOf(simulator)).toBe('ECONNRESET');
+    expect(simulator.messages()).toEqual([]);
+    expect(simulator.requests()).toMatchObject([{ outcome: 'reset_before', http: null, messageId: null }]);
+    expect((await send(simulator)).status).toBe(200);
+  });
+
+  it('after: cuts the connection, and the message goes out with its receipts', async () => {
+    const { simulator, receiver } = await startBoth();
+    simulator.rules.add({ fault: { reset: 'after' } });
+    expect(await failureOf(simulator)).toBe('ECONNRESET');
+    await until(() => receiver.words.length === 2);
+    const [message] = simulator.messages();
+    expect(receiver.statuses.map(({ id }) => id)).toEqual([message!.id, message!.id]);
+    expect(receiver.statuses[0]!.biz_opaque_callback_data).toBe('att_01J9ZK');
+    expect(simulator.requests()).toMatchObject([
+      { outcome: 'reset_after', http: null, messageId: message!.id },
+    ]);
+  });
+});
+
+describe('acceptThenDrop', () => {
+  it('answers 200 and never posts a receipt, not even for reading', async () => {
+    const { simulator, receiver } = await startBoth();
+    simulator.rules.add({ recipient: RECIPIENT, fault: { acceptThenDrop: true } });
+    const { status, json } = await send(simulator);
+    expect(status).toBe(200);
+    expect(await simulator.markRead(json.messages[0].id)).toBe(false);
+    // A message behind it has all its receipts, so that those of the first would be here too.
+    await send(simulator, bodyOf({ to: OTHER }));
+    await until(() => receiver.words.length >= 2);
+    expect(receiver.statuses.map(({ recipient_id }) => recipient_id)).toEqual(['12015553931', '12015553931']);
+    expect(simulator.messages()[0]).toMatchObject({ dropped: true, status: 'accepted' });
+    expect(simulator.requests()[0]).toMatchObject({ outcome: 'dropped', http: 200 });
+  });
+});
+
+describe('lateFailure', () => {
+  it('answers 200, then posts one failed receipt with the code', async () => {
+    const { simulator, receiver } = await startBoth();
+    simulator.rules.add({ fault: { lateFailure: 131026 }, times: 1 });
+    const { status, json } = await send(simulator);
+    expect(status).toBe(200);
+    await send(simulator, bodyOf({ to: OTHER }));
+    await until(() => receiver.words.length === 3);
+    const own = receiver.statuses.filter(({ id }) => id === json.messages[0].id);
+    expect(own).toEqual([
+      {
+        id: json.messages[0].id,
+        status: 'failed',
+        timestamp: expect.stringMatching(/^\d{10}$/),
+        recipient_id: '551187654321',
+        biz_opaque_callback_data: 'att_01J9ZK',
+        errors: [
+          {
+            code: 131026,
+            title: 'Message undeliverable',
+            message: 'Message undeliverable',
+            error_data: { details: 'Message Undeliverable.' },
+            href: 'https://developers.facebook.com/documentation/business-messaging/whatsapp/support/error-codes',
+          },
+        ],
+      },
+    ]);
+    expect(simulator.messages()[0]).toMatchObject({ status: 'failed', failureCode: 131026, sentAt: null });
+  });
+});
+
+describe('wrongBody', () => {
+  const bodies: [NonNullable<Fault['wrongBody']>, RegExp, string][] = [
+    ['empty', /^$/, 'application/json'],
+    ['html', /^<!DOCTYPE html>/, 'text/html'],
+    ['no_id', /"messages":\[\{\}\]/, 'application/json'],
+  ];
+  it.each(bodies)('%s: answers 200 with it, and the message goes out', async (wrongBody, text, type) => {
+    const { simulator, receiver } = await startBoth();
+    simulator.rules.add({ fault: { wrongBody } });
+    const answer = await send(simulator);
+    expect(answer.status).toBe(200);
+    expect(answer.text).toMatch(text);
+    expect(answer.headers.get('content-type')).toContain(type);
+    await until(() => receiver.words.length === 2);
+    expect(simulator.requests()).toMatchObject([{ outcome: 'wrong_body', http: 200 }]);
+  });
+
+  it('with an error status: there is no message', async () => {
+    const simulator = await start();
+    simulator.rules.add({ fault: { wrongBody: 'html', http: 502, retryAfter: 3 } });
+    const answer = await send(simulator);
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([502, '3']);
+    expect(simulator.messages()).toEqual([]);
+  });
+});
+
+describe('receipts', () => {
+  it('come before the answer when the rule says so', async () => {
+    const { simulator, receiver } = await startBoth({ delays: { sentMs: 60_000, deliveredMs: 60_000 } });
+    simulator.rules.add({ fault: { receiptsBeforeAnswer: true } });
+    const { json } = await send(simulator);
+    expect(receiver.words).toEqual(['sent', 'delivered']);
+    expect(receiver.statuses[0]!.id).toBe(json.messages[0].id);
+  });
+
+  it('come several times', async () => {
+    const { simulator, receiver } = await startBoth();
+    simulator.rules.add({ fault: { duplicates: 2 } });
+    await send(simulator);
+    await until(() => receiver.words.length === 6);
+    expect(receiver.words).toEqual(['sent', 'sent', 'sent', 'delivered', 'delivered', 'delivered']);
+  });
+
+  it('come delivered before sent, each with its own time', async () => {
+    const { simulator, receiver } = await startBoth({ delays: { sentMs: 0, deliveredMs: 20, readMs: 40 } });
+    simulator.rules.add({ fault: { disorder: true } });
+    await send(simulator);
+    await until(() => receiver.words.length === 3);
+    expect(receiver.words).toEqual(['read', 'delivered', 'sent']);
+    const [message] = simulator.messages();
+    expect(message!.status).toBe('read');
+    expect(Date.parse(message!.sentAt!)).toBeLessThan(Date.parse(message!.deliveredAt!));
+  });
+
+  it('may be promised later or not at all by the status of the message', async () => {
+    const simulator = await start();
+    simulator.rules.add({ fault: { messageStatus: 'paused' } });
+    expect((await send(simulator)).json.messages[0].message_status).toBe('paused');
+  });
+});
