@@ -56,13 +56,13 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig): Co
         throw withoutText(error);
       }
     };
+    // No `skipVersionCheck`: BullMQ then takes Redis for an old one and wakes up for a retry at whole seconds only.
     const worker = new Worker<RingData>(queue, process, {
       connection,
       prefix: config.QUEUE_PREFIX,
       concurrency,
       lockDuration: LOCK_MS,
       stalledInterval: STALLED_CHECK_MS,
-      skipVersionCheck: true,
       settings: {
         backoffStrategy: (attemptsMade, _type, error) =>
           error instanceof RetryLater

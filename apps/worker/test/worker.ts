@@ -1,0 +1,123 @@
+import { setMaxListeners } from 'node:events';
+import { TEST_SECRET_KEY } from '@onecode/store/testing';
+import { createLog, createRegistry, openBell, startLoop, type Registry } from '@onecode/runtime';
+import { createCloudApi } from '@onecode/whatsapp';
+import { testRedisUrl } from '../../../test/harness/redisContents.js';
+import { until } from '../../../test/harness/until.js';
+import { readWorkerConfig } from '../src/config.js';
+import { startConsumers } from '../src/consumers.js';
+import type { WorkerContext } from '../src/context.js';
+import { workerMetrics } from '../src/metrics.js';
+import { createSenderPool } from '../src/senderPool.js';
+import { sweep } from '../src/sweep.js';
+import type { House } from './house.js';
+
+/** The environment of a worker process in this house. */
+export function workerEnvironment(
+  house: Pick<House, 'db' | 'prefix' | 'tap'>,
+  env: Record<string, string> = {},
+): Record<string, string> {
+  return {
+    DATABASE_URL: house.db.url,
+    REDIS_URL: testRedisUrl(),
+    QUEUE_PREFIX: house.prefix,
+    SECRET_KEY: (TEST_SECRET_KEY.keys.get(1) as Buffer).toString('base64'),
+    WHATSAPP_API_URL: `${house.tap.url}/v25.0`,
+    METRICS_PORT: '0',
+    DELIVERY_BACKOFF_MS: '20',
+    PROVIDER_TIMEOUT_MS: '5000',
+    ...env,
+  };
+}
+
+export interface TestWorkerOptions {
+  /** Variables that differ from `workerEnvironment`. */
+  env?: Record<string, string>;
+  leaseMs?: number;
+  /** Null: only the sweeps that a test calls itself. */
+  sweepPauseMs?: number | null;
+}
+
+/** A worker inside the test's own process, put together as its `main` does. */
+export interface TestWorker {
+  context: WorkerContext;
+  /** Clears the house for the next test, and what the worker remembers of its senders. */
+  begin(): Promise<void>;
+  sweep(): Promise<void>;
+  /** The sum of a counter over the labels given. */
+  count(metric: string, labels?: Record<string, string>): Promise<number>;
+  stop(): Promise<void>;
+}
+
+const SWEEP_PAUSE_MS = 100;
+const LEASE_MARGIN_MS = 5_000;
+
+export async function startWorker(house: House, options: TestWorkerOptions = {}): Promise<TestWorker> {
+  const config = readWorkerConfig(workerEnvironment(house, options.env));
+  const log = createLog('worker', 'silent');
+  const registry = createRegistry('worker');
+  const metrics = workerMetrics(registry);
+  const handBack = new AbortController();
+  setMaxListeners(0, handBack.signal);
+  const { database } = house.db;
+  const context: WorkerContext = {
+    database,
+    bell: openBell({
+      redisUrl: config.REDIS_URL,
+      prefix: config.QUEUE_PREFIX,
+      deliveryAttempts: config.DELIVERY_ATTEMPTS,
+      onError: () => {},
+    }),
+    cloudApi: createCloudApi({ baseUrl: config.WHATSAPP_API_URL, timeoutMs: config.PROVIDER_TIMEOUT_MS }),
+    senders: createSenderPool(database, log, metrics),
+    secretKey: config.SECRET_KEY,
+    policy: { attemptsMax: config.DELIVERY_ATTEMPTS, backoffMs: config.DELIVERY_BACKOFF_MS },
+    leaseMs: options.leaseMs ?? config.PROVIDER_TIMEOUT_MS + LEASE_MARGIN_MS,
+    handBack: handBack.signal,
+    log,
+    metrics,
+  };
+  const consumers = startConsumers(context, config);
+  const pauseMs = options.sweepPauseMs === undefined ? SWEEP_PAUSE_MS : options.sweepPauseMs;
+  const failures: unknown[] = [];
+  const loop =
+    pauseMs === null
+      ? null
+      : startLoop(
+          () => sweep(context),
+          pauseMs,
+          (error) => failures.push(error),
+        );
+  if (config.REDIS_URL === testRedisUrl()) await until('a bell', () => context.bell.isReady());
+
+  return {
+    context,
+    async begin() {
+      await house.clear();
+      context.senders = createSenderPool(database, log, metrics);
+    },
+    sweep: () => sweep(context),
+    count: (metric, labels) => countOf(registry, metric, labels),
+    async stop() {
+      handBack.abort();
+      await Promise.all([consumers.close(), loop?.stop()]);
+      await context.bell.close();
+      expect(failures).toEqual([]);
+    },
+  };
+}
+
+async function countOf(
+  registry: Registry,
+  metric: string,
+  labels: Record<string, string> = {},
+): Promise<number> {
+  const values = (await registry.getSingleMetric(metric)?.get())?.values ?? [];
+  return values
+    .filter((value) =>
+      Object.entries(labels).every(
+        ([name, wanted]) => (value.labels as Record<string, unknown>)[name] === wanted,
+      ),
+    )
+    .reduce((sum, { value }) => sum + value, 0);
+}

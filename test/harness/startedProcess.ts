@@ -1,0 +1,96 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { until } from './until.js';
+
+/** A built program of this repository that runs as a process of its own. */
+export interface StartedProcess {
+  readonly pid: number;
+  /** Everything it wrote so far, standard output and standard error. */
+  output(): string;
+  stderr(): string;
+  /** Its log lines so far. */
+  log(): LogLine[];
+  signal(name: 'SIGTERM' | 'SIGKILL' | 'SIGINT'): void;
+  /** Whether it has ended, and how. */
+  ended(): Exit | null;
+  /** Resolves when it has ended and all of its output was read. */
+  readonly exited: Promise<Exit>;
+  /** Ends it gracefully, or by force when it takes too long. */
+  stop(): Promise<Exit>;
+}
+
+export interface Exit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+export type LogLine = Readonly<Record<string, unknown>> & { msg?: string };
+
+const STOP_MS_MAX = 11_000;
+const ROOT = new URL('../../', import.meta.url);
+const running = new Set<ChildProcess>();
+// A test run that is broken off leaves no process behind.
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+/** Starts a program by its path from the root, with these variables and no others of ours. */
+export function startProcess(path: string, env: Readonly<Record<string, string>>): StartedProcess {
+  const { PATH = '' } = process.env;
+  const child = spawn(process.execPath, [fileURLToPath(new URL(path, ROOT))], {
+    env: { PATH, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  running.add(child);
+  let output = '';
+  let stdout = '';
+  let stderr = '';
+  let exit: Exit | null = null;
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    output += chunk;
+    stdout += chunk;
+  });
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    output += chunk;
+    stderr += chunk;
+  });
+  const exited = new Promise<Exit>((resolve) =>
+    child.on('close', (code, signal) => {
+      running.delete(child);
+      exit = { code, signal };
+      resolve(exit);
+    }),
+  );
+  const signal = (name: NodeJS.Signals): void => void child.kill(name);
+  return {
+    pid: child.pid ?? 0,
+    output: () => output,
+    stderr: () => stderr,
+    log: () => linesOf(stdout),
+    signal,
+    ended: () => exit,
+    exited,
+    async stop() {
+      signal('SIGTERM');
+      const timer = setTimeout(() => signal('SIGKILL'), STOP_MS_MAX);
+      const end = await exited;
+      clearTimeout(timer);
+      return end;
+    },
+  };
+}
+
+function linesOf(stdout: string): LogLine[] {
+  return stdout
+    .split('\n')
+    .filter((line) => line.startsWith('{') && line.endsWith('}'))
+    .map((line) => JSON.parse(line) as LogLine);
+}
+
+/** Waits for the log line that says the process is up. @throws with its output when it ends before */
+export async function untilReady(started: StartedProcess): Promise<LogLine> {
+  return until('a process that is ready', () => {
+    if (started.ended() !== null) throw new Error(`the process ended:\n${started.output()}`);
+    return started.log().find(({ msg }) => msg === 'ready');
+  });
+}
