@@ -14,6 +14,16 @@ const LIFE_SECONDS_MIN = 30;
 const LIFE_SHARE_MIN = 0.1;
 
 const after = (now: Date, ms: number): Date => new Date(now.getTime() + ms);
+const latest = (one: Date, other: Date): Date => (one > other ? one : other);
+
+/**
+ * When to look at a send again: at the time wanted, or at its deadline if that is not later. A message of unknown outcome may
+ * have gone, so the look that can only give the send up leaves a receipt the time to tell.
+ */
+function nextLook(send: Send, now: Date, wanted: Date, uncertain: boolean, policy: RetryPolicy): Date {
+  if (wanted < send.expiresAt) return wanted;
+  return uncertain ? latest(send.expiresAt, after(now, settleDelayMs(policy))) : send.expiresAt;
+}
 
 /** What a definitive failure changes: nothing is due any more, and the sealed code goes. The store returns the unit with it. */
 export function failure(reason: FailureReason, now: Date): SendChange {
@@ -72,8 +82,8 @@ export interface ClaimOffer {
 
 /**
  * Claims a live send for one call to the provider, or says why not. The claim holds until its lease ends; an attempt whose
- * lease has ended is taken over, and its outcome is then unknown. A send whose deadline has come fails here, and one with too
- * little life left waits for that without another call.
+ * lease has ended is taken over, and its outcome is then unknown. A send whose deadline has come fails here (after a receipt had
+ * time to tell, if its message may have gone), and one with too little life left waits for that without another call.
  */
 export function claim(send: Send, now: Date, offer: ClaimOffer): Decision<Claim> {
   if (!isUndelivered(send)) return { result: { kind: 'settled' } };
@@ -93,16 +103,23 @@ export function claim(send: Send, now: Date, offer: ClaimOffer): Decision<Claim>
           },
         ];
   const uncertain = send.uncertain || lapsed.length > 0;
+  const lastLook = nextLook(send, now, send.expiresAt, uncertain, offer.policy);
 
-  if (now >= send.expiresAt) return fail('expired_before_delivery');
+  if (now >= send.expiresAt) {
+    // It was due for another attempt and nobody came in time: a receipt may still tell of an earlier one.
+    const untold = uncertain && send.dueAt !== null && send.dueAt < send.expiresAt;
+    return lapsed.length > 0 || untold
+      ? wait({ dueAt: lastLook }, 'settled')
+      : fail('expired_before_delivery');
+  }
   if (send.attempts >= offer.policy.attemptsMax) {
     // The lease of the last attempt ended without an answer: a receipt may still tell.
     if (lapsed.length > 0) return wait({ dueAt: after(now, settleDelayMs(offer.policy)) }, 'settled');
     return fail('attempts_exhausted');
   }
-  if (!isWorthSending(send, now)) return wait({ dueAt: send.expiresAt }, 'settled');
+  if (!isWorthSending(send, now)) return wait({ dueAt: lastLook }, 'settled');
   const sender = offer.sender();
-  if (sender === null) return wait({ dueAt: send.expiresAt, awaitingSender: true }, 'no_sender');
+  if (sender === null) return wait({ dueAt: lastLook, awaitingSender: true }, 'no_sender');
   return {
     result: { kind: 'claimed', attempt: send.attempts + 1 },
     change: {
@@ -170,23 +187,30 @@ export function settle(
     done({ kind: 'failed', reason }, failure(reason, now));
 
   // A receipt was faster than the provider's answer: what became of the message is known, whatever the answer was.
-  if (!isUndelivered(send))
+  if (!isUndelivered(send)) {
+    const sentAt = send.sentAt ?? send.deliveredAt ?? send.readAt ?? now;
     return {
       result: { kind: 'accepted' },
-      change: { attemptId: null, ...(send.sentAt === null && { sentAt: now }) },
+      change: { attemptId: null, ...(send.sentAt === null && { sentAt }) },
       attempts: outcome.kind === 'accepted' ? attempts : [],
     };
+  }
   if (outcome.kind === 'accepted')
     return done({ kind: 'accepted' }, { status: 'sent', sentAt: now, codeBox: null, dueAt: null });
   if (outcome.kind === 'recipient') return failed('rejected_by_provider');
   if (outcome.kind === 'config' && outcome.scope === 'request') return failed('rejected_by_provider');
-  if (outcome.kind === 'config' || outcome.kind === 'sender')
-    return done({ kind: 'hand_over' }, { attempts: send.attempts - 1, dueAt: now });
-
   const uncertain = send.uncertain || outcome.kind === 'unknown';
+  if (outcome.kind === 'config' || outcome.kind === 'sender')
+    return done(
+      { kind: 'hand_over' },
+      { attempts: send.attempts - 1, dueAt: nextLook(send, now, now, uncertain, policy) },
+    );
+
   if (send.attempts < policy.attemptsMax) {
-    const delayMs = retryDelayMs(policy, send.attempts, outcome, random);
-    return done({ kind: 'retry', delayMs }, { uncertain, dueAt: after(now, delayMs) });
+    const wanted = after(now, retryDelayMs(policy, send.attempts, outcome, random));
+    const dueAt = nextLook(send, now, wanted, uncertain, policy);
+    const delayMs = Math.max(0, dueAt.getTime() - now.getTime());
+    return done({ kind: 'retry', delayMs }, { uncertain, dueAt });
   }
   if (!uncertain) return failed('attempts_exhausted');
   return done({ kind: 'awaiting_receipt' }, { uncertain, dueAt: after(now, settleDelayMs(policy)) });
