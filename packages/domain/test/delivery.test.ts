@@ -1,0 +1,382 @@
+import { claim, isWorthSending, settle, simulate, type Outcome, type Send } from '@onecode/domain';
+import {
+  ACCEPTED,
+  at,
+  CONFIG_FAULT,
+  CREATED_AT,
+  LEASE_MS,
+  LIFE_SECONDS,
+  liveSend,
+  offer,
+  POLICY,
+  RECIPIENT_FAULT,
+  REQUEST_FAULT,
+  retryable,
+  SENDER_FAULT,
+  sender,
+  sendingSend,
+  sentSend,
+  testSend,
+  UNKNOWN,
+  written,
+} from './sends.js';
+
+const NOW = at(20);
+const ms = (time: Date, more: number): Date => new Date(time.getTime() + more);
+const FAILED = {
+  status: 'failed',
+  failedAt: NOW,
+  codeBox: null,
+  attemptId: null,
+  awaitingSender: false,
+  dueAt: null,
+};
+const noSender = { sender: () => null };
+const unasked = {
+  sender: () => {
+    throw new Error('a sender was chosen for a send that may not go out');
+  },
+};
+
+describe('whether a send is still worth sending', () => {
+  it.each([
+    ['30 seconds of a long life', 600, 570],
+    ['30 seconds of the longest life', 5400, 5370],
+    ['a tenth of a short life', 60, 54],
+    ['a tenth of the shortest life', 1, 0.9],
+  ])('ends with %s left', (_, life, last) => {
+    const send = { createdAt: CREATED_AT, expiresAt: at(life) };
+    expect(isWorthSending(send, ms(at(last), -1))).toBe(true);
+    expect(isWorthSending(send, at(last))).toBe(false);
+    expect(isWorthSending(send, at(life))).toBe(false);
+  });
+});
+
+describe('a claim', () => {
+  it('routes a queued send: channel, sender, attempt and lease', () => {
+    const decision = claim(
+      liveSend(),
+      NOW,
+      offer({ sender: () => sender({ id: 's', number: '+15550001' }) }),
+    );
+    expect(decision).toEqual({
+      result: { kind: 'claimed', attempt: 1 },
+      change: {
+        status: 'sending',
+        channel: 'whatsapp',
+        from: '+15550001',
+        senderId: 's',
+        attempts: 1,
+        attemptId: 'attempt-new',
+        uncertain: false,
+        awaitingSender: false,
+        dueAt: ms(NOW, LEASE_MS),
+      },
+      attempts: [{ id: 'attempt-new', senderId: 's', outcome: null, errorCode: null, messageId: null }],
+    });
+  });
+
+  it('may change the sender of a send that waited for its retry', () => {
+    const waiting = sendingSend({ attemptId: null, attempts: 2 });
+    const after = written(
+      waiting,
+      claim(waiting, NOW, offer({ sender: () => sender({ id: 's2', number: '+15550002' }) })),
+    );
+    expect(after).toMatchObject({ status: 'sending', attempts: 3, senderId: 's2', from: '+15550002' });
+  });
+
+  it('waits while somebody holds the lease, to the millisecond', () => {
+    const send = sendingSend();
+    expect(claim(send, at(14.999), offer(unasked))).toEqual({ result: { kind: 'not_due', waitMs: 1 } });
+    expect(claim(send, at(15), offer()).result).toEqual({ kind: 'claimed', attempt: 2 });
+  });
+
+  it('waits while the back-off has not ended', () => {
+    const send = sendingSend({ attemptId: null, dueAt: at(24) });
+    expect(claim(send, NOW, offer(unasked))).toEqual({ result: { kind: 'not_due', waitMs: 4000 } });
+  });
+
+  it('takes an attempt over whose lease has ended, and calls its outcome unknown', () => {
+    const decision = claim(sendingSend(), NOW, offer());
+    expect(decision.change).toMatchObject({ attemptId: 'attempt-new', attempts: 2, uncertain: true });
+    expect(decision.attempts).toEqual([
+      { id: 'attempt-1', senderId: 'sender-1', outcome: 'unknown', errorCode: null, messageId: null },
+      { id: 'attempt-new', senderId: 'sender-1', outcome: null, errorCode: null, messageId: null },
+    ]);
+  });
+
+  it('stays uncertain once it was', () => {
+    const send = sendingSend({ attemptId: null, uncertain: true });
+    expect(claim(send, NOW, offer()).change).toMatchObject({ uncertain: true });
+  });
+
+  it.each(['sent', 'delivered', 'read', 'failed'] as const)('leaves a send alone that is %s', (status) => {
+    expect(claim(sentSend({ status }), NOW, offer(unasked))).toEqual({ result: { kind: 'settled' } });
+  });
+
+  it('without a sender waits in its state until the deadline, uses no attempt, and can be woken', () => {
+    const decision = claim(liveSend(), NOW, offer(noSender));
+    expect(decision.result).toEqual({ kind: 'no_sender' });
+    const after = written(liveSend(), decision);
+    expect(after).toMatchObject({
+      status: 'queued',
+      channel: null,
+      attempts: 0,
+      awaitingSender: true,
+      dueAt: at(LIFE_SECONDS),
+    });
+    const woken = { ...after, awaitingSender: false, dueAt: NOW };
+    expect(claim(woken, NOW, offer()).result).toEqual({ kind: 'claimed', attempt: 1 });
+  });
+
+  it('without a sender keeps a send that was routed before as sending', () => {
+    const send = sendingSend({ attemptId: null, dueAt: NOW });
+    expect(written(send, claim(send, NOW, offer(noSender)))).toMatchObject({
+      status: 'sending',
+      awaitingSender: true,
+    });
+  });
+
+  it('with too little life left waits for the deadline without another call', () => {
+    const decision = claim(liveSend(), at(570), offer(unasked));
+    expect(decision.result).toEqual({ kind: 'settled' });
+    expect(written(liveSend(), decision)).toMatchObject({ status: 'queued', dueAt: at(LIFE_SECONDS) });
+  });
+
+  it.each([LIFE_SECONDS, LIFE_SECONDS + 1000])(
+    'at second %d fails a queued send with expired_before_delivery',
+    (second) => {
+      const decision = claim(liveSend(), at(second), offer(unasked));
+      expect(decision.result).toEqual({ kind: 'failed', reason: 'expired_before_delivery' });
+      expect(decision.change).toEqual({
+        ...FAILED,
+        failedAt: at(second),
+        failureReason: 'expired_before_delivery',
+      });
+    },
+  );
+
+  it('a millisecond before the deadline does not fail it yet', () => {
+    expect(claim(liveSend(), ms(at(LIFE_SECONDS), -1), offer(unasked)).result.kind).toBe('settled');
+  });
+
+  it('after the last attempt and its wait fails with attempts_exhausted', () => {
+    const send = sendingSend({ attempts: 5, attemptId: null, uncertain: true });
+    const decision = claim(send, NOW, offer(unasked));
+    expect(decision.result).toEqual({ kind: 'failed', reason: 'attempts_exhausted' });
+    expect(decision.change).toEqual({ ...FAILED, failureReason: 'attempts_exhausted' });
+  });
+
+  it('gives the last attempt’s receipt time when its lease ended without an answer', () => {
+    const send = sendingSend({ attempts: 5 });
+    const decision = claim(send, NOW, offer(unasked));
+    expect(decision.result).toEqual({ kind: 'settled' });
+    const after = written(send, decision);
+    expect(after).toMatchObject({
+      status: 'sending',
+      attemptId: null,
+      uncertain: true,
+      dueAt: ms(NOW, 32_000),
+    });
+    expect(decision.attempts).toMatchObject([{ id: 'attempt-1', outcome: 'unknown' }]);
+    expect(claim(after, ms(NOW, 32_000), offer(unasked)).result).toEqual({
+      kind: 'failed',
+      reason: 'attempts_exhausted',
+    });
+  });
+});
+
+describe('the deadline of a send whose message may have gone', () => {
+  const reasonAfterWait = (send: Send, now: Date): string => {
+    const waiting = written(send, claim(send, now, offer(unasked)));
+    expect(waiting.status).toBe('sending');
+    expect(waiting.dueAt!.getTime() - now.getTime()).toBeGreaterThanOrEqual(32_000);
+    const end = claim(waiting, waiting.dueAt!, offer(unasked)).result;
+    return end.kind === 'failed' ? end.reason : end.kind;
+  };
+
+  it('gives a receipt time when the lease ends with it', () => {
+    expect(reasonAfterWait(sendingSend({ dueAt: at(LIFE_SECONDS) }), at(LIFE_SECONDS))).toBe(
+      'expired_before_delivery',
+    );
+  });
+
+  it('gives a receipt time when a claim comes long after the back-off', () => {
+    const send = sendingSend({ attemptId: null, uncertain: true, dueAt: at(560) });
+    expect(reasonAfterWait(send, at(LIFE_SECONDS + 5))).toBe('expired_before_delivery');
+  });
+
+  it('gives a receipt time when too little life is left for another attempt', () => {
+    const send = sendingSend({ attemptId: null, uncertain: true, dueAt: at(590) });
+    expect(reasonAfterWait(send, at(590))).toBe('expired_before_delivery');
+  });
+
+  it('gives a receipt time when no sender is there for another attempt', () => {
+    const send = sendingSend({ attemptId: null, uncertain: true, expiresAt: at(60), dueAt: at(50) });
+    const waiting = written(send, claim(send, at(50), offer(noSender)));
+    expect(waiting.dueAt).toEqual(at(82));
+    expect(claim(waiting, at(82), offer(unasked)).result).toMatchObject({ kind: 'failed' });
+  });
+
+  it('gives a receipt time when the answer came too late for another attempt', () => {
+    const send = sendingSend({ dueAt: at(605) });
+    const waiting = written(send, settle(send, at(599.5), 'attempt-1', UNKNOWN, POLICY, 0));
+    expect(waiting.dueAt).toEqual(at(599.5 + 32));
+  });
+});
+
+describe('the outcome of an attempt', () => {
+  const settled = (send: Send, outcome: Outcome, random = 0) =>
+    settle(send, NOW, 'attempt-1', outcome, POLICY, random);
+
+  it('accepted: sent, code erased, nothing due', () => {
+    expect(settled(sendingSend(), ACCEPTED)).toEqual({
+      result: { kind: 'accepted' },
+      change: { attemptId: null, status: 'sent', sentAt: NOW, codeBox: null, dueAt: null },
+      attempts: [
+        {
+          id: 'attempt-1',
+          senderId: 'sender-1',
+          outcome: 'accepted',
+          errorCode: null,
+          messageId: 'wamid.1',
+        },
+      ],
+    });
+  });
+
+  it('retry: stays sending with the code, due after the back-off, certain', () => {
+    const decision = settled(sendingSend({ attempts: 3 }), retryable(), 0.5);
+    expect(decision.result).toEqual({ kind: 'retry', delayMs: 5000 });
+    expect(decision.change).toEqual({ attemptId: null, uncertain: false, dueAt: ms(NOW, 5000) });
+    expect(decision.attempts).toMatchObject([{ id: 'attempt-1', outcome: 'retry', errorCode: 131000 }]);
+  });
+
+  it('unknown: as retry, but the message may have gone', () => {
+    const decision = settled(sendingSend(), UNKNOWN);
+    expect(decision.result).toEqual({ kind: 'retry', delayMs: 1000 });
+    expect(decision.change).toEqual({ attemptId: null, uncertain: true, dueAt: ms(NOW, 1000) });
+    expect(decision.attempts).toMatchObject([{ id: 'attempt-1', outcome: 'unknown' }]);
+  });
+
+  it.each([
+    ['sender', SENDER_FAULT],
+    ['config', CONFIG_FAULT],
+  ])('%s: handed over at once, without using up the attempt', (kind, outcome) => {
+    const send = sendingSend({ attempts: 5 });
+    const decision = settled(send, outcome);
+    expect(decision.result).toEqual({ kind: 'hand_over' });
+    const after = written(send, decision);
+    expect(after).toMatchObject({ status: 'sending', attempts: 4, attemptId: null, dueAt: NOW });
+    expect(decision.attempts).toMatchObject([{ outcome: kind }]);
+    expect(claim(after, NOW, offer()).result).toEqual({ kind: 'claimed', attempt: 5 });
+  });
+
+  it.each([
+    ['recipient', RECIPIENT_FAULT],
+    ['config, of this request only', REQUEST_FAULT],
+  ])('%s: failed with rejected_by_provider', (_, outcome) => {
+    const decision = settled(sendingSend(), outcome);
+    expect(decision.result).toEqual({ kind: 'failed', reason: 'rejected_by_provider' });
+    expect(decision.change).toEqual({ ...FAILED, failureReason: 'rejected_by_provider' });
+    expect(decision.attempts).toHaveLength(1);
+  });
+
+  it('retry on the last attempt: failed with attempts_exhausted', () => {
+    const decision = settled(sendingSend({ attempts: 5 }), retryable());
+    expect(decision.result).toEqual({ kind: 'failed', reason: 'attempts_exhausted' });
+    expect(decision.change).toEqual({ ...FAILED, failureReason: 'attempts_exhausted' });
+  });
+
+  it.each([
+    ['unknown itself', UNKNOWN, false],
+    ['retry after an unknown one', retryable(), true],
+  ])('on the last attempt, %s: waits for a receipt', (_, outcome, uncertain) => {
+    const decision = settled(sendingSend({ attempts: 5, uncertain }), outcome);
+    expect(decision.result).toEqual({ kind: 'awaiting_receipt' });
+    expect(decision.change).toEqual({ attemptId: null, uncertain: true, dueAt: ms(NOW, 32_000) });
+  });
+
+  it('of a worker that lost its claim changes nothing', () => {
+    for (const outcome of [ACCEPTED, UNKNOWN, retryable(), RECIPIENT_FAULT, SENDER_FAULT])
+      for (const send of [sendingSend({ attemptId: 'attempt-2' }), sentSend(), liveSend()])
+        expect(settled(send, outcome)).toEqual({ result: { kind: 'stale' } });
+  });
+
+  it('still counts after the lease ended, as long as nobody took over', () => {
+    expect(settle(sendingSend(), at(500), 'attempt-1', ACCEPTED, POLICY, 0).result.kind).toBe('accepted');
+  });
+
+  it('never has a send wait beyond its deadline: what the provider asks for may outlast the code', () => {
+    const decision = settled(sendingSend(), retryable({ retryAfterSeconds: 900 }));
+    const after = written(sendingSend(), decision);
+    expect(after.dueAt).toEqual(at(LIFE_SECONDS));
+    expect(decision.result).toEqual({ kind: 'retry', delayMs: (LIFE_SECONDS - 20) * 1000 });
+    expect(claim(after, at(LIFE_SECONDS), offer(unasked)).result).toEqual({
+      kind: 'failed',
+      reason: 'expired_before_delivery',
+    });
+  });
+
+  describe('after a receipt that was faster', () => {
+    const delivered = () =>
+      sendingSend({ status: 'delivered', codeBox: null, dueAt: null, deliveredAt: at(10) });
+
+    it('ends the claim and fills in when it was sent, not after it was delivered', () => {
+      const decision = settled(delivered(), ACCEPTED);
+      expect(decision.result).toEqual({ kind: 'accepted' });
+      expect(decision.change).toEqual({ attemptId: null, sentAt: at(10) });
+      expect(decision.attempts).toMatchObject([{ outcome: 'accepted', messageId: 'wamid.1' }]);
+    });
+
+    it('is not after it was read either', () => {
+      const read = { ...delivered(), status: 'read', deliveredAt: null, readAt: at(12) } as const;
+      expect(settled(read, ACCEPTED).change).toEqual({ attemptId: null, sentAt: at(12) });
+    });
+
+    it('keeps the time that a receipt gave', () => {
+      const sent = { ...delivered(), status: 'sent', deliveredAt: null, sentAt: at(9) } as const;
+      expect(settled(sent, ACCEPTED).change).toEqual({ attemptId: null });
+    });
+
+    it.each([UNKNOWN, retryable(), RECIPIENT_FAULT, SENDER_FAULT, CONFIG_FAULT])(
+      'changes neither state nor attempt when the answer was $kind',
+      (outcome) => {
+        const decision = settled(delivered(), outcome);
+        expect(written(delivered(), decision)).toMatchObject({ status: 'delivered', dueAt: null });
+        expect(decision.attempts).toEqual([]);
+      },
+    );
+  });
+});
+
+describe('a test send', () => {
+  it('is read at once, through the sandbox, from nobody', () => {
+    const after = written(testSend(), simulate(testSend(), NOW));
+    expect(after).toEqual(
+      testSend({
+        status: 'read',
+        channel: 'sandbox',
+        from: null,
+        sentAt: NOW,
+        deliveredAt: NOW,
+        readAt: NOW,
+        dueAt: null,
+      }),
+    );
+    expect(simulate(testSend(), NOW).result).toBe('read');
+  });
+
+  it('is simulated once', () => {
+    const after = written(testSend(), simulate(testSend(), NOW));
+    expect(simulate(after, at(30))).toEqual({ result: 'settled' });
+  });
+
+  it('keeps its code state', () => {
+    const verified = testSend({ verification: 'verified', verifiedAt: at(1) });
+    expect(written(verified, simulate(verified, NOW))).toMatchObject({
+      status: 'read',
+      verification: 'verified',
+    });
+  });
+});

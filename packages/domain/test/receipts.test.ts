@@ -1,0 +1,201 @@
+import { applyReceipt, type Outcome, type Receipt, type ReportedAttempt, type Send } from '@onecode/domain';
+import fc from 'fast-check';
+import {
+  at,
+  RECIPIENT_FAULT,
+  retryable,
+  SENDER_FAULT,
+  sendingSend,
+  sentSend,
+  UNKNOWN,
+  written,
+} from './sends.js';
+
+const NOW = at(60);
+
+function report(status: Receipt['status'], occurredAt = at(30), failure: Outcome = RECIPIENT_FAULT): Receipt {
+  return {
+    messageId: 'wamid.1',
+    attemptId: 'attempt-1',
+    status,
+    occurredAt,
+    failure: status === 'failed' && failure.kind !== 'accepted' ? failure : null,
+  };
+}
+
+const attempt = (fields: Partial<ReportedAttempt> = {}): ReportedAttempt => ({
+  id: 'attempt-1',
+  senderId: 'sender-1',
+  outcome: 'accepted',
+  otherIsLive: false,
+  ...fields,
+});
+
+const apply = (send: Send, receipt: Receipt, which = attempt()) => applyReceipt(send, NOW, receipt, which);
+const after = (send: Send, receipt: Receipt, which = attempt()): Send =>
+  written(send, apply(send, receipt, which));
+
+describe('a report of progress', () => {
+  it.each([
+    ['sent', 'delivered', 'delivered'],
+    ['sent', 'read', 'read'],
+    ['delivered', 'read', 'read'],
+    ['delivered', 'sent', 'delivered'],
+    ['read', 'delivered', 'read'],
+    ['read', 'sent', 'read'],
+    ['sent', 'sent', 'sent'],
+    ['read', 'read', 'read'],
+  ] as const)('on a send that is %s: %s makes it %s', (before, reported, status) => {
+    expect(after(sentSend({ status: before }), report(reported)).status).toBe(status);
+  });
+
+  it('fills the time that it reports, and no other: read implies no delivery', () => {
+    expect(after(sentSend(), report('read'))).toMatchObject({ deliveredAt: null, readAt: at(30) });
+    expect(after(sentSend(), report('delivered'))).toMatchObject({ deliveredAt: at(30), readAt: null });
+  });
+
+  it('that comes late still fills its own time', () => {
+    const read = sentSend({ status: 'read', readAt: at(40) });
+    expect(after(read, report('delivered'))).toMatchObject({ status: 'read', deliveredAt: at(30) });
+  });
+
+  it('that is there already changes nothing', () => {
+    const delivered = sentSend({ status: 'delivered', deliveredAt: at(10) });
+    expect(apply(delivered, report('delivered'))).toEqual({ result: 'ignored' });
+    expect(apply(delivered, report('sent'))).toEqual({ result: 'ignored' });
+  });
+
+  it.each(['sent', 'delivered', 'read'] as const)(
+    '%s settles a send whose answer was never heard: code erased, nothing due, attempt named',
+    (reported) => {
+      const send = sendingSend({ attemptId: null, uncertain: true, awaitingSender: true });
+      const decision = apply(send, report(reported), attempt({ outcome: 'unknown' }));
+      expect(decision.result).toBe('applied');
+      expect(written(send, decision)).toMatchObject({
+        status: reported,
+        codeBox: null,
+        dueAt: null,
+        awaitingSender: false,
+        [`${reported}At`]: at(30),
+      });
+      expect(decision.attempts).toEqual([
+        {
+          id: 'attempt-1',
+          senderId: 'sender-1',
+          outcome: 'accepted',
+          errorCode: null,
+          messageId: 'wamid.1',
+        },
+      ]);
+    },
+  );
+
+  it('leaves the claim to the worker that waits for its answer', () => {
+    expect(after(sendingSend(), report('delivered'), attempt({ outcome: null })).attemptId).toBe('attempt-1');
+  });
+
+  it('does not bring a failed send back, nor give it a time', () => {
+    const failed = sentSend({ status: 'failed', failedAt: at(20), failureReason: 'attempts_exhausted' });
+    for (const status of ['sent', 'delivered', 'read'] as const)
+      expect(apply(failed, report(status))).toEqual({ result: 'ignored' });
+    const named = apply(failed, report('delivered'), attempt({ outcome: 'unknown' }));
+    expect(written(failed, named)).toEqual(failed);
+    expect(named.attempts).toMatchObject([{ outcome: 'accepted', messageId: 'wamid.1' }]);
+  });
+});
+
+describe('the time of a report', () => {
+  it('is never before creation, nor before the step that came first', () => {
+    expect(after(sentSend({ sentAt: null }), report('sent', at(-5))).sentAt).toEqual(at(0));
+    expect(after(sentSend({ sentAt: at(10) }), report('delivered', at(9))).deliveredAt).toEqual(at(10));
+    expect(after(sentSend({ sentAt: at(10) }), report('read', at(9))).readAt).toEqual(at(10));
+    const delivered = sentSend({ status: 'delivered', deliveredAt: at(20) });
+    expect(after(delivered, report('read', at(15))).readAt).toEqual(at(20));
+  });
+
+  it('is never after the step that came later, nor in the future', () => {
+    const read = sentSend({ status: 'read', readAt: at(20) });
+    expect(after(read, report('delivered', at(25))).deliveredAt).toEqual(at(20));
+    expect(after({ ...read, sentAt: null }, report('sent', at(25))).sentAt).toEqual(at(20));
+    expect(after(sentSend(), report('delivered', at(3600))).deliveredAt).toEqual(NOW);
+  });
+
+  it('keeps created ≤ sent ≤ delivered ≤ read in any order of reports', () => {
+    const reports = fc.array(
+      fc.tuple(fc.constantFrom('sent', 'delivered', 'read'), fc.integer({ min: -100, max: 200 })),
+      { maxLength: 8 },
+    );
+    fc.assert(
+      fc.property(reports, (some) => {
+        const end = some.reduce(
+          (send, [status, second]) => after(send, report(status, at(second))),
+          sentSend({ sentAt: null }),
+        );
+        const times = [end.createdAt, end.sentAt, end.deliveredAt, end.readAt, NOW]
+          .filter((time) => time !== null)
+          .map(Number);
+        expect(times).toEqual(times.toSorted((a, b) => a - b));
+      }),
+    );
+  });
+});
+
+describe('a report of failure', () => {
+  it('fails a sent send with rejected_by_provider, whatever kind of error it names', () => {
+    for (const failure of [RECIPIENT_FAULT, retryable(), SENDER_FAULT, UNKNOWN]) {
+      const decision = apply(sentSend(), report('failed', at(30), failure));
+      expect(decision.result).toBe('applied');
+      expect(written(sentSend(), decision)).toMatchObject({
+        status: 'failed',
+        failureReason: 'rejected_by_provider',
+        failedAt: NOW,
+        codeBox: null,
+        dueAt: null,
+      });
+      expect(decision.attempts).toMatchObject([
+        { id: 'attempt-1', outcome: failure.kind, messageId: 'wamid.1' },
+      ]);
+    }
+  });
+
+  it('fails a send whose answer is still awaited', () => {
+    expect(after(sendingSend(), report('failed'), attempt({ outcome: null }))).toMatchObject({
+      status: 'failed',
+      failureReason: 'rejected_by_provider',
+      attemptId: null,
+      dueAt: null,
+      codeBox: null,
+    });
+  });
+
+  it('fails it even for an error that may pass: the answer to come will be that it was accepted', () => {
+    const decision = apply(sendingSend(), report('failed', at(30), retryable()), attempt({ outcome: null }));
+    expect(written(sendingSend(), decision)).toMatchObject({ status: 'failed', attemptId: null });
+  });
+
+  it.each(['delivered', 'read', 'failed'] as const)('is ignored once a send is %s', (status) => {
+    expect(apply(sentSend({ status }), report('failed'))).toEqual({ result: 'ignored' });
+  });
+
+  it('that does not say why is ignored', () => {
+    expect(apply(sentSend(), { ...report('failed'), failure: null })).toEqual({ result: 'ignored' });
+  });
+
+  it('only marks its attempt while another message of the send may still arrive', () => {
+    const decision = apply(sentSend(), report('failed'), attempt({ otherIsLive: true }));
+    expect(written(sentSend(), decision)).toEqual(sentSend());
+    expect(decision.attempts).toMatchObject([{ id: 'attempt-1', outcome: 'recipient' }]);
+  });
+
+  it('of an earlier attempt leaves a retry its chance, unless nobody can reach the recipient', () => {
+    const waiting = sendingSend({ attemptId: null, attempts: 2, uncertain: true });
+    const passing = apply(waiting, report('failed', at(30), retryable()), attempt({ outcome: 'unknown' }));
+    expect(written(waiting, passing)).toEqual(waiting);
+    expect(passing.attempts).toMatchObject([{ outcome: 'retry', errorCode: 131000 }]);
+    const definitive = apply(waiting, report('failed'), attempt({ outcome: 'unknown' }));
+    expect(written(waiting, definitive)).toMatchObject({
+      status: 'failed',
+      failureReason: 'rejected_by_provider',
+    });
+  });
+});

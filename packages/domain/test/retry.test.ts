@@ -1,0 +1,88 @@
+import { retryDelayMs, settleDelayMs, type RetryPolicy } from '@onecode/domain';
+import fc from 'fast-check';
+import { POLICY, retryable, UNKNOWN } from './sends.js';
+
+const WAIT_MS_MAX = 900_000;
+const policy = fc.record<RetryPolicy>({
+  attemptsMax: fc.integer({ min: 1, max: 12 }),
+  backoffMs: fc.integer({ min: 1, max: 60_000 }),
+});
+const attempt = fc.integer({ min: 1, max: 12 });
+const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+const outcome = fc.oneof(
+  fc.constant(UNKNOWN),
+  fc.record({
+    kind: fc.constant('retry' as const),
+    errorCode: fc.constant(131000),
+    reason: fc.constant('busy'),
+    throttled: fc.constantFrom('none', 'sender', 'pair', 'business'),
+    retryAfterSeconds: fc.option(fc.integer({ min: 0, max: 10_000 })),
+  }),
+);
+
+describe('the wait after an attempt', () => {
+  it('doubles from the back-off, with up to half of it as jitter', () => {
+    fc.assert(
+      fc.property(policy, attempt, random, (given, n, chance) => {
+        const least = given.backoffMs * 2 ** (n - 1);
+        for (const plain of [UNKNOWN, retryable(), retryable({ throttled: 'sender' })]) {
+          const delay = retryDelayMs(given, n, plain, chance);
+          expect(delay).toBeGreaterThanOrEqual(Math.min(WAIT_MS_MAX, least));
+          expect(delay).toBeLessThanOrEqual(Math.min(WAIT_MS_MAX, Math.round(least * 1.5)));
+        }
+      }),
+    );
+  });
+
+  it('uses the whole of its jitter', () => {
+    expect(retryDelayMs(POLICY, 3, UNKNOWN, 0)).toBe(4000);
+    expect(retryDelayMs(POLICY, 3, UNKNOWN, 0.5)).toBe(5000);
+    expect(retryDelayMs(POLICY, 3, UNKNOWN, 1 - Number.EPSILON)).toBe(6000);
+  });
+
+  it('is whole milliseconds and never more than fifteen minutes', () => {
+    fc.assert(
+      fc.property(policy, attempt, outcome, random, (given, n, whatever, chance) => {
+        const delay = retryDelayMs(given, n, whatever, chance);
+        expect(Number.isInteger(delay)).toBe(true);
+        expect(delay).toBeGreaterThan(0);
+        expect(delay).toBeLessThanOrEqual(WAIT_MS_MAX);
+      }),
+    );
+  });
+
+  it('is never shorter than what the provider asked for, fifteen minutes at most', () => {
+    fc.assert(
+      fc.property(attempt, fc.integer({ min: 0, max: 10_000 }), random, (n, seconds, chance) => {
+        const delay = retryDelayMs(POLICY, n, retryable({ retryAfterSeconds: seconds }), chance);
+        expect(delay).toBeGreaterThanOrEqual(Math.min(WAIT_MS_MAX, seconds * 1000));
+      }),
+    );
+    expect(retryDelayMs(POLICY, 1, retryable({ retryAfterSeconds: 30 }), 0.9)).toBe(30_000);
+    expect(retryDelayMs(POLICY, 1, retryable({ retryAfterSeconds: 86_400 }), 0)).toBe(WAIT_MS_MAX);
+  });
+
+  it('is 4^n seconds when the window of sender and recipient is full', () => {
+    const waits = [1, 2, 3, 4, 5].map((n) => retryDelayMs(POLICY, n, retryable({ throttled: 'pair' }), 0.99));
+    expect(waits).toEqual([4000, 16_000, 64_000, 256_000, WAIT_MS_MAX]);
+  });
+
+  it('takes the longest of what is asked', () => {
+    const both = retryable({ throttled: 'pair', retryAfterSeconds: 10 });
+    expect(retryDelayMs(POLICY, 1, both, 0)).toBe(10_000);
+    expect(retryDelayMs(POLICY, 2, both, 0)).toBe(16_000);
+    expect(retryDelayMs({ ...POLICY, backoffMs: 60_000 }, 2, both, 0)).toBe(120_000);
+  });
+});
+
+describe('the wait for a receipt after the last attempt', () => {
+  it('is the next step of the back-off', () => {
+    expect(settleDelayMs(POLICY)).toBe(32_000);
+    expect(settleDelayMs({ attemptsMax: 1, backoffMs: 50 })).toBe(100);
+  });
+
+  it('is never more than fifteen minutes', () => {
+    fc.assert(fc.property(policy, (given) => settleDelayMs(given) <= WAIT_MS_MAX));
+    expect(settleDelayMs({ attemptsMax: 12, backoffMs: 60_000 })).toBe(WAIT_MS_MAX);
+  });
+});

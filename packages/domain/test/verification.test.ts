@@ -1,0 +1,94 @@
+import { DELIVERY_STATES, GUESSES_MAX, judge, verificationAt, type Send } from '@onecode/domain';
+import { at, CREATED_AT, LIFE_SECONDS, liveSend, sentSend, written } from './sends.js';
+
+const NOW = at(30);
+const right = () => true;
+const wrong = () => false;
+const never = () => {
+  throw new Error('a guess that does not count was compared');
+};
+const VERIFIED = { verification: 'verified', verifiedAt: at(20) } as const;
+const LOCKED = { verification: 'locked', wrongGuesses: GUESSES_MAX } as const;
+
+describe('the state of a code', () => {
+  it('is expired from the very moment of its deadline, and pending until a millisecond before', () => {
+    const { expiresAt } = liveSend();
+    const around = [-1, 0, 1].map((ms) => new Date(expiresAt.getTime() + ms));
+    expect(around.map((now) => verificationAt(liveSend(), now))).toEqual(['pending', 'expired', 'expired']);
+  });
+
+  it('stays verified or locked after the deadline', () => {
+    expect(verificationAt(liveSend(VERIFIED), at(LIFE_SECONDS))).toBe('verified');
+    expect(verificationAt(liveSend(LOCKED), at(LIFE_SECONDS))).toBe('locked');
+  });
+});
+
+describe('a guess', () => {
+  it('that is right answers valid, verified, 0, and sets verified_at', () => {
+    expect(judge(liveSend(), NOW, right)).toEqual({
+      result: { valid: true, verification: 'verified', attemptsLeft: 0 },
+      change: { verification: 'verified', verifiedAt: NOW },
+    });
+  });
+
+  it.each([
+    ['first', 0, 'pending', 4],
+    ['second', 1, 'pending', 3],
+    ['third', 2, 'pending', 2],
+    ['fourth', 3, 'pending', 1],
+    ['fifth', 4, 'locked', 0],
+  ] as const)(
+    'that is the %s wrong one leaves the code as the table says',
+    (_, before, state, attemptsLeft) => {
+      expect(judge(liveSend({ wrongGuesses: before }), NOW, wrong)).toEqual({
+        result: { valid: false, verification: state, attemptsLeft },
+        change: { verification: state, wrongGuesses: before + 1 },
+      });
+    },
+  );
+
+  it('that is right after four wrong ones still verifies', () => {
+    expect(judge(liveSend({ wrongGuesses: 4 }), NOW, right).result).toEqual({
+      valid: true,
+      verification: 'verified',
+      attemptsLeft: 0,
+    });
+  });
+
+  it.each([
+    ['at the deadline', {}, at(LIFE_SECONDS), 'expired'],
+    ['after the deadline', { wrongGuesses: 2 }, at(LIFE_SECONDS + 3600), 'expired'],
+    ['on a used code', VERIFIED, NOW, 'verified'],
+    ['on a used code after the deadline', VERIFIED, at(LIFE_SECONDS + 1), 'verified'],
+    ['on a locked code', LOCKED, NOW, 'locked'],
+    ['on a locked code after the deadline', LOCKED, at(LIFE_SECONDS + 1), 'locked'],
+  ] as [string, Partial<Send>, Date, string][])(
+    'made %s is not compared, changes nothing and leaves 0',
+    (_, fields, now, verification) => {
+      const decision = judge(liveSend(fields), now, never);
+      expect(decision).toEqual({ result: { valid: false, verification, attemptsLeft: 0 } });
+    },
+  );
+
+  it('a millisecond before the deadline still counts', () => {
+    const justInTime = new Date(at(LIFE_SECONDS).getTime() - 1);
+    expect(judge(liveSend(), justInTime, right).result.valid).toBe(true);
+  });
+
+  it.each(DELIVERY_STATES)('is judged the same while delivery is %s, and leaves that as it is', (status) => {
+    const send = liveSend({ status });
+    expect(judge(send, NOW, right).result.valid).toBe(true);
+    const after = written(send, judge(send, NOW, right));
+    expect({ ...after, verification: send.verification, verifiedAt: send.verifiedAt }).toEqual(send);
+    expect(judge(send, NOW, wrong).result).toMatchObject({ verification: 'pending', attemptsLeft: 4 });
+  });
+
+  it('is compared once', () => {
+    let compared = 0;
+    judge(sentSend(), CREATED_AT, () => {
+      compared += 1;
+      return false;
+    });
+    expect(compared).toBe(1);
+  });
+});
