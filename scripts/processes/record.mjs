@@ -50,7 +50,7 @@ export function removeRecord(folder) {
  * @param {Child[]} children
  */
 export async function stopChildren(children) {
-  const stages = [...new Set(children.map(({ stage }) => stage))].sort((a, b) => b - a);
+  const stages = [...new Set(children.map(({ stage }) => stage))].toSorted((a, b) => b - a);
   for (const stage of stages) await Promise.all(children.filter((one) => one.stage === stage).map(stopChild));
 }
 

@@ -35,5 +35,5 @@ async function fingerprint() {
 /** @param {string} parent */
 async function folders(parent) {
   const names = await readdir(join(root, parent));
-  return names.sort().map((name) => join(parent, name, 'package.json'));
+  return names.toSorted().map((name) => join(parent, name, 'package.json'));
 }

@@ -24,11 +24,11 @@ export async function demonstration(env, simulated) {
   const kept = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
   if (kept && (await stillThere(env, kept))) return kept;
   const account = await onecode(env, 'account', 'create', '--name', 'Demonstration', '--free-quota', 1000);
-  const made = {
-    account: account.id,
-    test: await makeKey(env, account.id, 'test'),
-    live: await makeKey(env, account.id, 'live'),
-  };
+  const [test, live] = await Promise.all([
+    makeKey(env, account.id, 'test'),
+    makeKey(env, account.id, 'live'),
+  ]);
+  const made = { account: account.id, test, live };
   writeFileSync(file, JSON.stringify(made, null, 2), { mode: 0o600 });
   return made;
 }

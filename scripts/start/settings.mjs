@@ -59,7 +59,7 @@ async function wantedPort(variable, usual) {
  * The secrets of this installation: made once and kept, except those that the environment gives.
  * @returns {Record<string, string>}
  */
-export function readSecrets() {
+function readSecrets() {
   const file = join(dataFolder, 'secrets.json');
   /** @type {Record<string, string>} */
   const kept = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
