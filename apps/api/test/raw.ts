@@ -1,0 +1,159 @@
+import { connect as connectSocket, type Socket } from 'node:net';
+import type { ProblemCode } from '@onecode/domain';
+import { checkResponse } from './validated.js';
+
+/** What came back over a socket, as it came. Header names are in lower case. */
+export interface RawAnswer {
+  status: number;
+  headers: Record<string, string>;
+  /** Of each header, how often it came. */
+  headerCounts: Record<string, number>;
+  body: string;
+  json: { code?: ProblemCode; [member: string]: unknown };
+}
+
+const ANSWER_MS_MAX = 20_000;
+
+/** A connection that writes bytes as they are and reads answers with a Content-Length. */
+export class RawConnection {
+  private received = Buffer.alloc(0);
+  private ended = false;
+  private wake = (): void => {};
+
+  private constructor(readonly socket: Socket) {
+    const look = (): void => this.wake();
+    socket
+      .on('data', (chunk) => {
+        this.received = Buffer.concat([this.received, chunk]);
+        look();
+      })
+      .on('error', look)
+      .on('close', () => {
+        this.ended = true;
+        look();
+      });
+  }
+
+  static async open(port: number): Promise<RawConnection> {
+    const socket = connectSocket({ port, host: '127.0.0.1', noDelay: true });
+    await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject));
+    return new RawConnection(socket);
+  }
+
+  /** Whether the other side has closed the connection, in whatever way. */
+  get isClosed(): boolean {
+    return this.ended;
+  }
+
+  /** Bytes that came after the answers that were read. */
+  get rest(): string {
+    return this.received.toString('latin1');
+  }
+
+  /** Texts are written as latin1, one byte a character. */
+  write(...parts: (string | Buffer)[]): this {
+    for (const part of parts)
+      this.socket.write(typeof part === 'string' ? Buffer.from(part, 'latin1') : part);
+    return this;
+  }
+
+  /** Writes, and waits until the system has taken it or the connection is closed. */
+  async push(part: Buffer): Promise<void> {
+    if (this.socket.destroyed || this.socket.write(part)) return;
+    await new Promise<void>((resolve) => {
+      this.socket.once('drain', resolve).once('close', resolve);
+    });
+  }
+
+  /** The next answer, interim ones (100 Continue) left out. `method` tells whether a body belongs to it. */
+  async answer(method = 'GET'): Promise<RawAnswer> {
+    await this.wait(() => this.received.includes('\r\n\r\n') || this.ended);
+    const headEnd = this.received.indexOf('\r\n\r\n');
+    if (headEnd < 0) throw new Error('the connection was closed without an answer');
+    const [statusLine = '', ...lines] = this.received.subarray(0, headEnd).toString('latin1').split('\r\n');
+    const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1]);
+    if (status < 200) {
+      this.received = this.received.subarray(headEnd + 4);
+      return this.answer(method);
+    }
+    const headers: Record<string, string> = {};
+    const headerCounts: Record<string, number> = {};
+    for (const line of lines) {
+      const [, name = '', value = ''] = /^([^:]+): *(.*)$/.exec(line) ?? [];
+      headers[name.toLowerCase()] = value;
+      headerCounts[name.toLowerCase()] = (headerCounts[name.toLowerCase()] ?? 0) + 1;
+    }
+    const end = headEnd + 4 + (method === 'HEAD' ? 0 : Number(headers['content-length']));
+    await this.wait(() => this.received.length >= end || this.ended);
+    const body = this.received.subarray(headEnd + 4, end).toString('utf8');
+    this.received = this.received.subarray(end);
+    const isJson = /json/.test(headers['content-type'] ?? '') && body !== '';
+    return { status, headers, headerCounts, body, json: isJson ? JSON.parse(body) : {} };
+  }
+
+  /** Waits until the other side has closed the connection. */
+  async closed(msMax = ANSWER_MS_MAX): Promise<void> {
+    await this.wait(() => this.ended, msMax);
+  }
+
+  destroy(): void {
+    this.socket.destroy();
+  }
+
+  private async wait(condition: () => boolean, msMax = ANSWER_MS_MAX): Promise<void> {
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      this.wake();
+    }, msMax);
+    while (!condition()) {
+      if (late) throw new Error(`nothing came within ${msMax} ms`);
+      await new Promise<void>((resolve) => {
+        this.wake = resolve;
+      });
+    }
+    clearTimeout(timer);
+  }
+}
+
+/** The bytes of a request. A body gets its Content-Length unless the headers frame it. Texts are latin1. */
+export function requestBytes(
+  method: string,
+  path: string,
+  headers: readonly (readonly [name: string, value: string])[],
+  body: string | Buffer = '',
+): Buffer {
+  const bytes = typeof body === 'string' ? Buffer.from(body, 'utf8') : body;
+  const framed = headers.some(([name]) => /^(?:content-length|transfer-encoding)$/i.test(name));
+  const lines = [
+    `${method} ${path} HTTP/1.1`,
+    ...headers.map(([name, value]) => `${name}: ${value}`),
+    ...(framed || bytes.length === 0 ? [] : [`Content-Length: ${bytes.length}`]),
+  ];
+  return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), bytes]);
+}
+
+/**
+ * Sends one request over a connection of its own, byte by byte as given, and holds the answer against openapi.yaml.
+ * `Host` is added unless the headers have one.
+ */
+export async function ask(
+  port: number,
+  method: string,
+  path: string,
+  headers: readonly (readonly [name: string, value: string])[] = [],
+  body: string | Buffer = '',
+): Promise<RawAnswer> {
+  const host = headers.some(([name]) => name.toLowerCase() === 'host')
+    ? []
+    : [['Host', 'codes.test'] as const];
+  const connection = await RawConnection.open(port);
+  try {
+    connection.write(requestBytes(method, path, [...host, ...headers], body));
+    const answer = await connection.answer(method);
+    checkResponse({ method, path, ...answer });
+    return answer;
+  } finally {
+    connection.destroy();
+  }
+}
