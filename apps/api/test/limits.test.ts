@@ -1,0 +1,200 @@
+import { changeSetting, findAccount, limitApplication } from '@onecode/store';
+import { buildCaller, type TestCaller } from '@onecode/store/testing';
+import type { Response } from 'supertest';
+import { PHONE, startApi, type TestApi } from './api.js';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startApi();
+});
+afterAll(() => api.close());
+afterEach(() =>
+  api.store.sql(
+    'update settings set code_validity_seconds = 600, account_rate_per_minute = 600, free_sends = 10',
+  ),
+);
+
+const retryAfter = ({ headers }: Response): number => {
+  expect(headers['retry-after']).toMatch(/^[1-9][0-9]*$/);
+  return Number(headers['retry-after']);
+};
+const statuses = async (answers: PromiseLike<Response>[]): Promise<number[]> =>
+  (await Promise.all(answers)).map(({ status }) => status);
+const count = (all: number[], status: number): number => all.filter((one) => one === status).length;
+/** Makes an account's sends older, so that their windows open sooner. */
+const age = (caller: TestCaller, seconds: number): Promise<unknown> =>
+  api.store.sql(
+    'update sends set created_at = created_at - make_interval(secs => $2) where account_id = $1',
+    [caller.accountId, seconds],
+  );
+
+describe.each(['test', 'live'] as const)('in %s mode', (mode) => {
+  it('the account’s limit counts all its applications, and no other account’s', async () => {
+    const one = await buildCaller(api.store.database, mode, { ratePerMinute: 3 });
+    const two = await buildCaller(api.store.database, mode, { id: one.accountId });
+    const other = await buildCaller(api.store.database, mode, { ratePerMinute: 3 });
+    expect(await statuses([api.create(one), api.create(two), api.create(one)])).toEqual([202, 202, 202]);
+    for (const caller of [one, two]) {
+      const refused = await api.create(caller);
+      expect(refused.body).toMatchObject({ status: 429, code: 'rate_limited' });
+      expect(retryAfter(refused)).toBeGreaterThanOrEqual(50);
+      expect(retryAfter(refused)).toBeLessThanOrEqual(60);
+    }
+    expect((await api.create(other)).status).toBe(202);
+  });
+
+  it('the application’s limit counts its own sends', async () => {
+    const limited = await buildCaller(api.store.database, mode);
+    const free = await buildCaller(api.store.database, mode, { id: limited.accountId });
+    await limitApplication(api.store.database, limited.applicationId, { perMinute: 2 });
+    expect(await statuses([api.create(limited), api.create(limited)])).toEqual([202, 202]);
+    expect(retryAfter(await api.create(limited).expect(429))).toBeLessThanOrEqual(60);
+    expect((await api.create(free)).status).toBe(202);
+  });
+
+  it('the recipient’s limit counts one number in whatever form, for an hour', async () => {
+    const caller = await buildCaller(api.store.database, mode);
+    await limitApplication(api.store.database, caller.applicationId, { perRecipientHour: 2 });
+    expect((await api.create(caller, { to: PHONE })).status).toBe(202);
+    expect((await api.create(caller, { to: '+55 (11) 98765-4321' })).status).toBe(202);
+    const refused = await api.create(caller, { to: '+55 11 98765 4321' }).expect(429);
+    expect(retryAfter(refused)).toBeGreaterThan(3_500);
+    expect(retryAfter(refused)).toBeLessThanOrEqual(3_600);
+    expect((await api.create(caller, { to: '+5511987654322' })).status).toBe(202);
+    await age(caller, 3_601);
+    expect((await api.create(caller, { to: PHONE })).status).toBe(202);
+  });
+
+  it('exactly as many as the limit allows get through at once', async () => {
+    const caller = await buildCaller(api.store.database, mode, { ratePerMinute: 7, freeQuota: 100 });
+    const all = await statuses(Array.from({ length: 30 }, () => api.create(caller)));
+    expect([count(all, 202), count(all, 429)]).toEqual([7, 23]);
+  });
+});
+
+describe('the limits in force', () => {
+  it('are 600 a minute for an account, and none for an application', async () => {
+    const caller = await buildCaller(api.store.database, 'test');
+    expect(await findAccount(api.store.database, caller.accountId)).toMatchObject({ ratePerMinute: 600 });
+    // 598 more, as far as the counters know.
+    await api.create(caller).expect(202);
+    await api.store.sql('update accounts set sends_created = 599 where id = $1', [caller.accountId]);
+    await api.create(caller).expect(202);
+    await api.create(caller).expect(429);
+  });
+
+  it('follow the setting without a restart, except where the account has its own', async () => {
+    const ordinary = await buildCaller(api.store.database, 'test');
+    const special = await buildCaller(api.store.database, 'test', { ratePerMinute: 5 });
+    for (const caller of [ordinary, special]) await api.create(caller).expect(202);
+    await changeSetting(api.store.database, 'accountRatePerMinute', 1);
+    expect(await statuses([api.create(ordinary), api.create(special)])).toEqual([429, 202]);
+    await changeSetting(api.store.database, 'accountRatePerMinute', 2);
+    expect(await statuses([api.create(ordinary)])).toEqual([202]);
+    await api.create(ordinary).expect(429);
+  });
+
+  it('of an application can be turned on, changed and off while it runs', async () => {
+    const caller = await buildCaller(api.store.database, 'test');
+    const limit = (limits: Parameters<typeof limitApplication>[2]) =>
+      limitApplication(api.store.database, caller.applicationId, limits);
+    await api.create(caller).expect(202);
+    await limit({ perMinute: 1 });
+    await api.create(caller).expect(429);
+    await limit({ perMinute: null, perRecipientHour: 1 });
+    await api.create(caller).expect(429);
+    await limit({ perRecipientHour: 2 });
+    await api.create(caller).expect(202);
+    await api.create(caller).expect(429);
+    await limit({ perRecipientHour: null });
+    await api.create(caller).expect(202);
+  });
+
+  it('hold for creation only', async () => {
+    const caller = await buildCaller(api.store.database, 'test', { ratePerMinute: 1 });
+    const { id } = (await api.create(caller)).body;
+    await api.create(caller).expect(429);
+    await api.status(caller, id).expect(200);
+    await api.verify(caller, id, '1').expect(200);
+    await api.request.get('/v1/signup-settings').expect(200);
+  });
+});
+
+describe('Retry-After', () => {
+  it('is the truth: the same key and body work after so many seconds, and not before', async () => {
+    const caller = await buildCaller(api.store.database, 'test', { ratePerMinute: 2 });
+    const key = { 'Idempotency-Key': 'later' };
+    await api.create(caller).expect(202);
+    await age(caller, 20);
+    await api.create(caller).expect(202);
+    const seconds = retryAfter(await api.create(caller, { to: PHONE }, key).expect(429));
+    expect(seconds).toBeLessThanOrEqual(40);
+    expect(seconds).toBeGreaterThan(25);
+    await age(caller, seconds - 10);
+    expect(retryAfter(await api.create(caller, { to: PHONE }, key).expect(429))).toBeLessThanOrEqual(10);
+    await age(caller, 10);
+    await api.create(caller, { to: PHONE }, key).expect(202);
+  });
+
+  it('is at least 1 when the window opens within the second', async () => {
+    const caller = await buildCaller(api.store.database, 'test', { ratePerMinute: 1 });
+    await api.create(caller).expect(202);
+    // The clock goes on meanwhile: more than one round is needed only when this machine is slow.
+    for (let round = 0; round < 20; round++) {
+      await api.store.sql(
+        `update sends set created_at = clock_timestamp() - interval '59.5 seconds' where account_id = $1`,
+        [caller.accountId],
+      );
+      const answer = await api.create(caller);
+      if (answer.status === 429) return expect(retryAfter(answer)).toBe(1);
+      await api.store.sql('delete from sends where account_id = $1 and account_number > 1', [
+        caller.accountId,
+      ]);
+      await api.store.sql('update accounts set sends_created = 1 where id = $1', [caller.accountId]);
+    }
+    throw new Error('no request was answered within half a second');
+  });
+
+  it('is that of the window that opens last', async () => {
+    const caller = await buildCaller(api.store.database, 'test', { ratePerMinute: 1 });
+    await limitApplication(api.store.database, caller.applicationId, { perMinute: 1, perRecipientHour: 1 });
+    await api.create(caller).expect(202);
+    expect(retryAfter(await api.create(caller).expect(429))).toBeGreaterThan(3_000);
+    expect(retryAfter(await api.create(caller, { to: '+5511987654322' }).expect(429))).toBeLessThanOrEqual(
+      60,
+    );
+  });
+});
+
+describe('units', () => {
+  it('15 of them and 60 live sends at once are exactly 15 accepted, and 402 for the rest', async () => {
+    const caller = await buildCaller(api.store.database, 'live', { freeQuota: 10, credits: 5 });
+    const all = await statuses(Array.from({ length: 60 }, () => api.create(caller)));
+    expect([count(all, 202), count(all, 402)]).toEqual([15, 45]);
+    expect(await findAccount(api.store.database, caller.accountId)).toMatchObject({
+      freeQuota: 0,
+      credits: 0,
+    });
+    const ledger = await api.store.sql(
+      `select bucket, count(*)::integer as units from ledger_entries
+       where account_id = $1 and kind = 'reserved' group by bucket order by bucket`,
+      [caller.accountId],
+    );
+    expect(ledger).toEqual([
+      { bucket: 'credit', units: 5 },
+      { bucket: 'free_quota', units: 10 },
+    ]);
+  });
+});
+
+describe('the validity of codes', () => {
+  it('follows its setting for new sends without a restart, and leaves old ones alone', async () => {
+    const caller = await buildCaller(api.store.database, 'test');
+    const life = ({ body }: Response): number => Date.parse(body.expires_at) - Date.parse(body.created_at);
+    const old = await api.create(caller);
+    expect(life(old)).toBe(600_000);
+    await changeSetting(api.store.database, 'codeValiditySeconds', 90);
+    expect(life(await api.create(caller))).toBe(90_000);
+    expect((await api.status(caller, old.body.id)).body.expires_at).toBe(old.body.expires_at);
+  });
+});
