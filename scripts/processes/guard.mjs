@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { readRecord, removeRecord, stopChildren } from './record.mjs';
+import { hurried, readRecord, removeRecord, stopChildren } from './record.mjs';
 
 /**
  * `node guard.mjs FOLDER [--remove]`: waits until the process at the other end of its standard input is gone, however it
@@ -8,7 +8,7 @@ import { readRecord, removeRecord, stopChildren } from './record.mjs';
 const [folder = '', remove] = process.argv.slice(2);
 
 process.stdin.resume().once('end', async () => {
-  await stopChildren(readRecord(folder).children);
+  await stopChildren(hurried(readRecord(folder).children));
   removeRecord(folder);
   if (remove === '--remove') rmSync(folder, { recursive: true, force: true });
   process.exit(0);

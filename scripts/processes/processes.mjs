@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { Refusal } from '../refusal.mjs';
 import { bornAt, isAlive } from './identity.mjs';
-import { ended, readRecord, removeRecord, stopChildren, writeRecord } from './record.mjs';
+import { ended, hurried, readRecord, removeRecord, stopChildren, writeRecord } from './record.mjs';
 
 /**
  * @typedef {object} Start  what to run and how to end it
@@ -56,7 +56,7 @@ export class Processes {
       throw new Refusal(`Onecode is already running from this folder (process ${owner.pid}).`);
     }
     if (guard) await ended(guard, 20_000);
-    await stopChildren(children);
+    await stopChildren(hurried(children));
     const processes = new Processes(folder, { owner: living(process.pid), guard: null, children: [] });
     processes.#watch(remove);
     return processes;
@@ -99,12 +99,12 @@ export class Processes {
 
   /**
    * Stops all children in order.
-   * @param {{ hurry?: boolean }} [options] hurry: the first signal of each gets no more than a second
+   * @param {{ hurry?: boolean }} [options] hurry: see `hurried`
    */
   async stop({ hurry = false } = {}) {
     this.#stopping = true;
-    const children = this.#running.children.map((child) => (hurry ? hurried(child) : child));
-    await stopChildren(children);
+    const { children } = this.#running;
+    await stopChildren(hurry ? hurried(children) : children);
     removeRecord(this.#folder);
   }
 
@@ -125,10 +125,4 @@ export class Processes {
 /** @param {number} pid */
 function living(pid) {
   return { pid, born: bornAt(pid) ?? 'gone' };
-}
-
-/** @param {import('./record.mjs').Child} child */
-function hurried(child) {
-  const [[signal, graceMs], ...rest] = /** @type {[[NodeJS.Signals, number]]} */ (child.stop);
-  return { ...child, stop: /** @type {typeof child.stop} */ ([[signal, Math.min(graceMs, 1000)], ...rest]) };
 }

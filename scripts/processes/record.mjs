@@ -54,6 +54,18 @@ export async function stopChildren(children) {
   for (const stage of stages) await Promise.all(children.filter((one) => one.stage === stage).map(stopChild));
 }
 
+/**
+ * The same children with no more than a second for each signal: for those that nobody waits for any more.
+ * @param {Child[]} children
+ * @returns {Child[]}
+ */
+export function hurried(children) {
+  return children.map((child) => ({
+    ...child,
+    stop: child.stop.map(([signal, graceMs]) => [signal, Math.min(graceMs, 1000)]),
+  }));
+}
+
 /** @param {Child} child */
 async function stopChild(child) {
   for (const [signal, graceMs] of child.stop) {
