@@ -31,6 +31,14 @@ export interface AttemptRow {
   finished_at: Date | null;
 }
 
+export interface SenderRecord {
+  faults: number;
+  paused_at: Date | null;
+  paused_until: Date | null;
+  pause_reason: string | null;
+  pause_seconds: number | null;
+}
+
 export interface SendRecord {
   id: string;
   status: string;
@@ -75,7 +83,8 @@ export class House {
     this.#receiver = receiver;
   }
 
-  static async open(): Promise<House> {
+  /** @param ownAnswer what the tap answers in place of the provider */
+  static async open(ownAnswer?: Parameters<typeof startProviderTap>[1]): Promise<House> {
     const prefix = `test-${randomBytes(6).toString('hex')}`;
     const db = await createTestDatabase();
     const ringer = openBell({ redisUrl: testRedisUrl(), prefix, deliveryAttempts: 5, onError: () => {} });
@@ -101,7 +110,7 @@ export class House {
       webhookUrl: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`,
       delays: { sentMs: 0, deliveredMs: 0 },
     });
-    const tap = await startProviderTap(simulator.url);
+    const tap = await startProviderTap(simulator.url, ownAnswer);
     const redis = new Redis(testRedisUrl());
     await until('a bell', () => ringer.isReady());
     return new House(db, redis, prefix, simulator, tap, ringer, receiver);
@@ -119,10 +128,15 @@ export class House {
     await this.db.drop();
   }
 
-  /** Takes the senders of earlier tests out of service, and the provider's faults. */
+  /** Ends what earlier tests left: their sends, their senders and the provider's faults. */
   async clear(): Promise<void> {
     this.simulator.reset();
     this.tap.requests.length = 0;
+    await this.db.sql(
+      `update sends set status = 'failed', failed_at = now(), failure_reason = 'attempts_exhausted', code_box = null,
+         attempt_id = null, awaiting_sender = false, due_at = null, ring_at = null, version = version + 1
+       where status in ('queued', 'sending') and mode = 'live'`,
+    );
     await this.db.sql(
       "update senders set paused_at = now(), paused_until = null, pause_reason = 'of an earlier test'",
     );
@@ -167,6 +181,30 @@ export class House {
         cause: error,
       });
     }
+  }
+
+  /** Makes a send older, as if all that happened to it had happened so long ago. */
+  async age(id: string, seconds: number): Promise<void> {
+    await this.db.sql(
+      `update sends set created_at = created_at - $2::interval, expires_at = expires_at - $2::interval,
+         due_at = due_at - $2::interval, ring_at = ring_at - $2::interval, sent_at = sent_at - $2::interval where id = $1`,
+      [id, `${seconds} seconds`],
+    );
+  }
+
+  /** Lets what a send waits for come: its back-off, or its lease, is over and its ring is due. */
+  async ripen(id: string): Promise<void> {
+    await this.db.sql('update sends set due_at = now(), ring_at = now() where id = $1', [id]);
+  }
+
+  async sender(id: string): Promise<SenderRecord> {
+    const [sender] = await this.db.sql<SenderRecord>(
+      `select faults, paused_at, paused_until, pause_reason,
+         round(extract(epoch from paused_until - paused_at))::integer as pause_seconds from senders where id = $1`,
+      [id],
+    );
+    if (sender === undefined) throw new Error('no such sender');
+    return sender;
   }
 
   /** The attempts of a send, oldest first. */

@@ -42,7 +42,7 @@ describe('an answer that says "not now"', () => {
 
   /** Lets the wait of a send be over, as if its row were older. */
   const ripen = async (id: string): Promise<void> => {
-    await house.db.sql('update sends set due_at = now(), ring_at = now() where id = $1', [id]);
+    await house.ripen(id);
     await worker.sweep();
   };
 

@@ -1,0 +1,140 @@
+import { buildSender } from '@onecode/store/testing';
+import type { Fault } from '@onecode/simulator';
+import { House } from './house.js';
+import { startWorker, type TestWorker } from './worker.js';
+
+type Row = [what: string, fault: Fault];
+
+/** Representatives of every action; `packages/whatsapp` holds the whole table. */
+const RETRIED: Row[] = [
+  ['1', { error: 1 }],
+  ['4, the whole app', { error: 4 }],
+  ['80007, the whole business', { error: 80007 }],
+  ['130429 with its HTTP 400', { error: 130429, http: 400 }],
+  ['131016', { error: 131016 }],
+  ['133004', { error: 133004 }],
+  ['135000', { error: 135000 }],
+  ['a code that nobody knows, with HTTP 503', { error: 987654, http: 503 }],
+];
+const HANDED_OVER: Row[] = [
+  ['33', { error: 33 }],
+  ['100 with subcode 33', { error: 100, subcode: 33 }],
+  ['131045 with its HTTP 500', { error: 131045, http: 500 }],
+  ['131048', { error: 131048 }],
+];
+const ALERTED: [...Row, scope: string][] = [
+  ['0', { error: 0 }, 'token'],
+  ['3 with its HTTP 500', { error: 3, http: 500 }, 'token'],
+  ['190', { error: 190 }, 'token'],
+  ['299, a missing permission', { error: 299, http: 403 }, 'token'],
+  ['HTTP 401 without a code', { wrongBody: 'html', http: 401 }, 'token'],
+  ['131031', { error: 131031 }, 'business'],
+  ['132001', { error: 132001 }, 'template'],
+  ['132015', { error: 132015 }, 'template'],
+  ['131030', { error: 131030 }, 'app'],
+  ['130497', { error: 130497 }, 'country'],
+];
+const REFUSED: Row[] = [
+  ['130472', { error: 130472 }],
+  ['131021', { error: 131021 }],
+  ['131026', { error: 131026 }],
+  ['131049', { error: 131049 }],
+  ['131050', { error: 131050 }],
+];
+const REQUEST: Row[] = [
+  ['100', { error: 100 }],
+  ['131008', { error: 131008 }],
+  ['131009', { error: 131009 }],
+  ['131047', { error: 131047 }],
+  ['a code that nobody knows, with HTTP 400', { error: 987654, http: 400 }],
+  ['HTTP 400 without a code', { wrongBody: 'html', http: 400 }],
+];
+
+describe('the provider’s error', () => {
+  let house: House;
+  let worker: TestWorker;
+  beforeAll(async () => {
+    house = await House.open();
+    worker = await startWorker(house);
+  });
+  beforeEach(async () => {
+    await worker.begin();
+    await house.db.sql('delete from sender_country_blocks');
+    await buildSender(house.db.database);
+    await buildSender(house.db.database);
+  });
+  afterAll(async () => {
+    await worker.stop();
+    await house.close();
+  });
+
+  const pausedByFault = async (): Promise<number> =>
+    (await house.db.sql('select from senders where paused_until is not null')).length;
+
+  it.each(RETRIED)('%s is tried again, and no sender rests', async (_, fault) => {
+    house.simulator.rules.add({ fault, times: 1 });
+    const id = await house.send(await house.caller());
+    expect(await house.until(id, 'delivered')).toMatchObject({ attempts: 2 });
+    expect(await house.attempts(id)).toMatchObject([
+      { outcome: 'retry', error_code: fault.error },
+      { outcome: 'accepted' },
+    ]);
+    expect(await pausedByFault()).toBe(0);
+  });
+
+  it.each(HANDED_OVER)('%s is a fault of the sender: another one sends', async (_, fault) => {
+    house.simulator.rules.add({ fault, times: 1 });
+    const id = await house.send(await house.caller());
+    expect(await house.until(id, 'delivered')).toMatchObject({ attempts: 1 });
+    expect(await house.attempts(id)).toMatchObject([
+      { outcome: 'sender', error_code: fault.error },
+      { outcome: 'accepted' },
+    ]);
+    expect(await pausedByFault()).toBe(1);
+  });
+
+  it.each(ALERTED)('%s is for an operator: one alert, and another sender sends', async (_, fault, scope) => {
+    const alertsBefore = await worker.count('onecode_configuration_faults_total', { scope });
+    house.simulator.rules.add({ fault, times: 1 });
+    const id = await house.send(await house.caller());
+    expect(await house.until(id, 'delivered')).toMatchObject({ attempts: 1 });
+    expect(await house.attempts(id)).toMatchObject([
+      { outcome: 'config', error_code: fault.error ?? null },
+      { outcome: 'accepted' },
+    ]);
+    expect(await pausedByFault()).toBe(scope === 'country' ? 0 : 1);
+    const alerts = await worker.count('onecode_configuration_faults_total', { scope });
+    expect(alerts - alertsBefore).toBe(1);
+  });
+
+  it.each(REFUSED)('%s is final for this recipient, and the unit goes back at once', async (_, fault) => {
+    house.simulator.rules.add({ fault });
+    const caller = await house.caller('live', { freeQuota: 0, credits: 1 });
+    const id = await house.send(caller);
+    expect(await house.until(id, 'failed')).toMatchObject({
+      failure_reason: 'rejected_by_provider',
+      code_box: null,
+      due_at: null,
+    });
+    expect(await house.attempts(id)).toMatchObject([{ outcome: 'recipient', error_code: fault.error }]);
+    expect(await house.units(caller.accountId)).toEqual({ free_quota: 0, credits: 1, returned: ['credit'] });
+    expect(await pausedByFault()).toBe(0);
+  });
+
+  it.each(REQUEST)('%s fails this send with an alert, and blocks no other', async (_, fault) => {
+    const alertsBefore = await worker.count('onecode_configuration_faults_total', { scope: 'request' });
+    house.simulator.rules.add({ fault, times: 1 });
+    const caller = await house.caller('live', { credits: 1 });
+    const id = await house.send(caller);
+    expect(await house.until(id, 'failed')).toMatchObject({
+      failure_reason: 'rejected_by_provider',
+      code_box: null,
+    });
+    expect(await house.attempts(id)).toMatchObject([{ outcome: 'config', error_code: fault.error ?? null }]);
+    expect(await house.units(caller.accountId)).toMatchObject({ returned: ['free_quota'] });
+    expect(await pausedByFault()).toBe(0);
+    await house.until(await house.send(caller, { recipient: '+5511987650003' }), 'delivered');
+    const alerts = await worker.count('onecode_configuration_faults_total', { scope: 'request' });
+    expect(alerts - alertsBefore).toBe(1);
+  });
+});

@@ -1,0 +1,115 @@
+import { claim, type AvailableSender } from '@onecode/domain';
+import { changeSend, listAvailableSenders, newId } from '@onecode/store';
+import { buildSend, buildSender, type TestCaller } from '@onecode/store/testing';
+import { until } from '../../../test/harness/until.js';
+import { House } from './house.js';
+import { startWorker, type TestWorker } from './worker.js';
+
+const LEASE_MS = 60_000;
+
+describe('the lease of an attempt', () => {
+  let house: House;
+  let worker: TestWorker;
+  let caller: TestCaller;
+  beforeAll(async () => {
+    house = await House.open();
+    worker = await startWorker(house);
+  });
+  beforeEach(async () => {
+    await worker.begin();
+    await buildSender(house.db.database);
+    caller = await house.caller();
+  });
+  afterAll(async () => {
+    await worker.stop();
+    await house.close();
+  });
+
+  /** A send that a worker claimed and then died with. */
+  const claimedByTheDead = async (): Promise<string> => {
+    const id = await buildSend(house.db.database, caller, { code: '042913' });
+    const [sender] = await listAvailableSenders(house.db.database);
+    const { policy } = worker.context;
+    const claimed = await changeSend(house.db.database, { id }, (send, now) =>
+      claim(send, now, {
+        attemptId: newId(),
+        leaseMs: LEASE_MS,
+        policy,
+        sender: () => sender as AvailableSender,
+      }),
+    );
+    expect(claimed).toEqual({ kind: 'claimed', attempt: 1 });
+    return id;
+  };
+
+  it('keeps everybody else off while it lasts', async () => {
+    const id = await claimedByTheDead();
+    const before = await house.row(id);
+    await house.ring('live', id, 0);
+    await until(
+      'a ring that was not due',
+      async () => (await worker.count('onecode_deliveries_total', { end: 'not_due' })) > 0,
+    );
+    await worker.sweep();
+    expect(await house.row(id)).toEqual(before);
+    expect(house.tap.requests).toEqual([]);
+  });
+
+  it('is followed by a take-over: the same code again, and one charge', async () => {
+    const id = await claimedByTheDead();
+    await house.ripen(id);
+    const row = await house.until(id, ({ status, attempt_id }) => status === 'delivered' && !attempt_id);
+    expect(row).toMatchObject({ attempts: 2, uncertain: true });
+    expect(await house.attempts(id)).toMatchObject([{ outcome: 'unknown' }, { outcome: 'accepted' }]);
+    expect(house.simulator.messages()).toMatchObject([{ code: '042913' }]);
+    expect(await house.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
+  });
+
+  it('of the last attempt is followed by the wait for a receipt, and only then by the refund', async () => {
+    const id = await claimedByTheDead();
+    await house.db.sql('update sends set attempts = 5 where id = $1', [id]);
+    await house.ripen(id);
+    const ended = await house.until(id, 'failed');
+    expect(ended).toMatchObject({ failure_reason: 'attempts_exhausted', uncertain: true });
+    const [attempt] = await house.attempts(id);
+    expect(attempt).toMatchObject({ outcome: 'unknown' });
+    const { backoffMs } = worker.context.policy;
+    expect(ended.failed_at!.getTime() - attempt!.finished_at!.getTime()).toBeGreaterThanOrEqual(
+      backoffMs * 2 ** 5 - 1,
+    );
+    expect(house.tap.requests).toEqual([]);
+    expect(await house.units(caller.accountId)).toMatchObject({ free_quota: 1, returned: ['free_quota'] });
+  });
+});
+
+describe('a worker that wakes up after its lease', () => {
+  it.each([
+    ['an acceptance', { latencyMs: 1_000 }],
+    ['a final refusal', { latencyMs: 1_000, error: 131026 }],
+  ])('changes nothing, though it brings %s', async (_, fault) => {
+    const house = await House.open();
+    const slow = await startWorker(house, { env: { DELIVERY_CONCURRENCY: '1' } });
+    await buildSender(house.db.database);
+    house.simulator.rules.add({ fault, times: 1 });
+    const caller = await house.caller();
+    const id = await house.send(caller);
+    await until('the slow call', async () => (await house.calls(id)).length === 1);
+    await house.ripen(id);
+
+    const other = await startWorker(house);
+    const after = await house.until(
+      id,
+      ({ status, attempt_id }) => status === 'delivered' && attempt_id === null,
+    );
+    expect(after).toMatchObject({ attempts: 2 });
+    await until(
+      'the slow answer',
+      async () => (await slow.count('onecode_deliveries_total', { end: 'stale' })) === 1,
+    );
+    const { version: _version, ...same } = after;
+    expect(await house.row(id)).toMatchObject(same);
+    expect(await house.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
+    await Promise.all([slow.stop(), other.stop()]);
+    await house.close();
+  });
+});

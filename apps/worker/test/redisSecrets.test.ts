@@ -1,0 +1,104 @@
+import type { Fault } from '@onecode/simulator';
+import { buildSender } from '@onecode/store/testing';
+import { findSecrets, type Secret } from '../../../test/harness/disguises.js';
+import { redisContents } from '../../../test/harness/redisContents.js';
+import { until } from '../../../test/harness/until.js';
+import { House } from './house.js';
+import { startWorker, type TestWorker } from './worker.js';
+
+const TOKEN = 'EAAG-planted-token-7f3b';
+const FAULTS: Fault[] = [
+  { duplicates: 1 },
+  { error: 131000 },
+  { error: 131026 },
+  { error: 131009 },
+  { wrongBody: 'no_id' },
+  { reset: 'after' },
+  { lateFailure: 131026 },
+];
+/** To this one, the provider answers with an error that repeats all that it was told. */
+const QUOTED = '+5511987660100';
+/** What becomes of this one, the database refuses to write, and says what. */
+const REFUSED = '+5511987660101';
+
+describe('Redis', () => {
+  let house: House;
+  let worker: TestWorker;
+  let contents: string;
+  let ids: string[];
+  const secrets: Secret[] = [{ name: 'token', value: TOKEN }];
+
+  beforeAll(async () => {
+    house = await House.open(({ headers, body }) =>
+      body.includes(QUOTED)
+        ? {
+            status: 400,
+            body: JSON.stringify({ error: { code: 131026, message: headers.authorization + body } }),
+          }
+        : null,
+    );
+    worker = await startWorker(house, { env: { DELIVERY_ATTEMPTS: '2' }, sweepMayFail: true });
+    await buildSender(house.db.database, { token: TOKEN });
+    await house.db.sql(
+      `create function refuse() returns trigger language plpgsql as $$ begin
+         if new.message_id is not null and (select recipient = '${REFUSED}' from sends where id = new.send_id) then
+           raise exception 'refused: %', (select row_to_json(s)::text || row_to_json(new)::text from sends s where id = new.send_id);
+         end if;
+         return new;
+       end $$`,
+    );
+    await house.db.sql(
+      'create trigger refuse before insert or update on attempts for each row execute function refuse()',
+    );
+
+    const recipients = [...FAULTS.map((_, index) => `+551198766000${index}`), QUOTED, REFUSED];
+    ids = [];
+    for (const [index, recipient] of recipients.entries()) {
+      const fault = FAULTS[index];
+      const code = `90817263${10 + index}`;
+      secrets.push({ name: 'code', value: code }, { name: 'phone', value: recipient.slice(1) });
+      if (fault !== undefined) house.simulator.rules.add({ recipient, fault });
+      ids.push(await house.send(await house.caller(), { recipient, code }));
+    }
+    for (const id of ids.slice(0, -1))
+      await house.until(id, ({ status }) => status === 'delivered' || status === 'failed');
+    await until('a job that the database has failed', async () => {
+      contents = await redisContents(house.redis, house.prefix);
+      return contents.includes('DriverAdapterError') || contents.includes('PrismaClient');
+    });
+    for (const { id, waId } of house.simulator.messages())
+      secrets.push({ name: 'wamid', value: id.slice('wamid.'.length) }, { name: 'phone', value: waId });
+  });
+  afterAll(async () => {
+    await worker.stop();
+    await house.close();
+  });
+
+  it('holds the ids of sends, and why jobs failed', () => {
+    for (const id of ids) expect(contents).toContain(id);
+    for (const reason of ['rejected_by_provider', 'attempts_exhausted']) expect(contents).toContain(reason);
+  });
+
+  it('holds no code, phone number, token or message id, in clear or encoded, whatever went wrong', () => {
+    expect(house.simulator.messages().length).toBeGreaterThan(4);
+    expect(findSecrets(contents, secrets)).toEqual([]);
+  });
+});
+
+describe('the search for secrets', () => {
+  const secret = { name: 'code', value: '9081726354' };
+  it.each([
+    ['in clear', 'x9081726354x'],
+    ['in hex', Buffer.from('a9081726354').toString('hex')],
+    ['in hex, capitals', Buffer.from('a9081726354').toString('hex').toUpperCase()],
+    ['in base64', Buffer.from('{"code":"9081726354"}').toString('base64')],
+    ['in base64, shifted', Buffer.from('{"code":"99081726354"}').toString('base64')],
+    ['in base64, shifted again', Buffer.from('{"code":"999081726354"}').toString('base64url')],
+  ])('finds one %s', (_, text) => {
+    expect(findSecrets(`before ${text} after`, [secret])).not.toEqual([]);
+  });
+
+  it('finds one that was percent-encoded', () => {
+    expect(findSecrets('to=%2B5511987654321', [{ name: 'phone', value: '+5511987654321' }])).not.toEqual([]);
+  });
+});
