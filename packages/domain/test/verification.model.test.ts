@@ -68,7 +68,7 @@ it('any order of guesses and waits keeps to five judged guesses and one valid an
       fc.constant(guess(false)),
       fc.integer({ min: 0, max: 250 }).map(pass),
     ],
-    { maxCommands: 20 },
+    { maxCommands: 20, size: 'max' },
   );
   fc.assert(
     fc.property(commands, (run) => {
