@@ -47,10 +47,9 @@ export class Throughput {
     this.#settings = settings;
   }
 
-  /** Counts one message; the refusal when a limit is reached. */
-  take(sender: string, to: string): MetaError | null {
+  /** Counts one message at a moment in milliseconds; the refusal when a limit is reached. */
+  take(sender: string, to: string, now = performance.now()): MetaError | null {
     const { pairLimit, senderLimit } = this.#settings.current;
-    const now = performance.now();
     if (senderLimit && !this.#senders.take(sender, now)) return metaError(130429, { subcode: 2494055 });
     if (pairLimit && !this.#pairs.take(`${sender} ${to}`, now)) return metaError(131056);
     return null;

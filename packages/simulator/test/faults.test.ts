@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { InvalidInput, type Fault, type Simulator } from '../src/index.js';
 import { bodyOf, closeAll, RECIPIENT, send, SENDER, start, startBoth, until } from './sending.js';
 
@@ -144,8 +145,12 @@ describe('latencyMs', () => {
 
   it('lets the message out also when the caller has left, and knows that nobody heard the answer', async () => {
     const { simulator, receiver } = await startBoth();
-    simulator.rules.add({ fault: { latencyMs: 200 } });
-    await expect(send(simulator, bodyOf(), { signal: AbortSignal.timeout(50) })).rejects.toThrow();
+    simulator.rules.add({ fault: { latencyMs: 500 } });
+    const impatience = new AbortController();
+    const sending = send(simulator, bodyOf(), { signal: impatience.signal });
+    await until(() => simulator.requests().length === 1);
+    impatience.abort();
+    await expect(sending).rejects.toThrow();
     await until(() => receiver.words.includes('delivered'));
     expect(simulator.messages()).toHaveLength(1);
     expect(simulator.requests()[0]).toMatchObject({ outcome: 'accepted', http: null });
@@ -168,6 +173,23 @@ describe('hang', () => {
     expect(performance.now() - began).toBeLessThan(1500);
     expect(await ended).toBe('ECONNRESET');
     expect(answered).toBe(false);
+  });
+});
+
+describe('a connection that a client opened and left silent', () => {
+  it('does not hold up the close', async () => {
+    const simulator = await start();
+    const { hostname, port } = new URL(simulator.url);
+    const socket = connect(Number(port), hostname);
+    let closed = false;
+    socket.on('error', () => undefined).on('close', () => (closed = true));
+    await until(() => !socket.connecting);
+    // Answered on another connection, so that the server has accepted the silent one before.
+    await send(simulator);
+    const began = performance.now();
+    await simulator.close();
+    expect(performance.now() - began).toBeLessThan(1500);
+    await until(() => closed);
   });
 });
 
