@@ -56,7 +56,7 @@ export function text(fallback?: string): RequiredValidatorSpec<string> {
 /** An absolute address with one of these schemes; slashes at its end are dropped. */
 export function address(schemes: readonly string[], fallback?: string): RequiredValidatorSpec<string> {
   return variable((value) => {
-    const scheme = /^([a-z]+):\/\//.exec(value)?.[1];
+    const scheme = /^([a-z]+):\/\/\S*$/.exec(value)?.[1];
     if (scheme === undefined || !schemes.includes(scheme) || !URL.canParse(value))
       throw new Error(`must be an address that begins with ${schemes.map((s) => `${s}://`).join(' or ')}`);
     return value.replace(/\/+$/, '');

@@ -1,0 +1,106 @@
+import { address, ConfigError, oneOf, port, readConfig, text, variable, wholeNumber } from '@onecode/runtime';
+
+const SPECS = {
+  DATABASE_URL: address(['postgres', 'postgresql']),
+  BASE_URL: address(['http', 'https'], 'http://localhost'),
+  PORT: port(),
+  ATTEMPTS: wholeNumber(1, 20, 5),
+  LEVEL: oneOf(['info', 'debug'], 'info'),
+  NAME: text('onecode'),
+  PEPPER: variable((value) => {
+    if (value.length !== 4) throw new Error('must be 4 characters');
+    return Buffer.from(value);
+  }),
+};
+const GOOD = { DATABASE_URL: 'postgres://u:p@h/d', PORT: '8080', PEPPER: 'abcd' };
+
+function faultsOf(environment: NodeJS.ProcessEnv): readonly string[] {
+  try {
+    readConfig(environment, SPECS);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
+  return [];
+}
+
+it('gives what was read, with defaults for what was left out', () => {
+  const config = readConfig({ ...GOOD, UNRELATED: 'x', LEVEL: 'debug' }, SPECS);
+  expect({ ...config }).toEqual({
+    DATABASE_URL: 'postgres://u:p@h/d',
+    BASE_URL: 'http://localhost',
+    PORT: 8080,
+    ATTEMPTS: 5,
+    LEVEL: 'debug',
+    NAME: 'onecode',
+    PEPPER: Buffer.from('abcd'),
+  });
+});
+
+it('names every fault at once, one line each, as the error’s message does', () => {
+  const environment = { DATABASE_URL: 'mysql://x', PORT: '70000', LEVEL: 'loud' };
+  const faults = [
+    'DATABASE_URL must be an address that begins with postgres:// or postgresql://',
+    'PORT must be a whole number from 0 to 65535',
+    'LEVEL must be one of info, debug',
+    'PEPPER is missing',
+  ];
+  expect(faultsOf(environment).toSorted()).toEqual(faults.toSorted());
+  expect(() => readConfig(environment, SPECS)).toThrow(faultsOf(environment).join('\n'));
+});
+
+it('takes an empty variable for a missing one, with its default if it has one', () => {
+  expect(faultsOf({ ...GOOD, PEPPER: '' })).toEqual(['PEPPER is missing']);
+  expect(readConfig({ ...GOOD, ATTEMPTS: '', BASE_URL: '' }, SPECS)).toMatchObject({
+    ATTEMPTS: 5,
+    BASE_URL: 'http://localhost',
+  });
+});
+
+it('drops slashes at the end of an address', () => {
+  expect(readConfig({ ...GOOD, BASE_URL: 'https://x.test/v25.0//' }, SPECS).BASE_URL).toBe(
+    'https://x.test/v25.0',
+  );
+});
+
+it.each([
+  ['DATABASE_URL', 'planted'],
+  ['DATABASE_URL', 'postgres:planted'],
+  ['DATABASE_URL', 'redis://planted'],
+  ['DATABASE_URL', ' postgres://planted'],
+  ['DATABASE_URL', 'postgres://planted\n'],
+  ['DATABASE_URL', 'postgres://pla nted/d'],
+  ['BASE_URL', 'http://'],
+  ['BASE_URL', 'http://planted:port'],
+  ['PORT', '-1'],
+  ['PORT', '65536'],
+  ['PORT', '80.5'],
+  ['PORT', '0x50'],
+  ['PORT', '8e1'],
+  ['PORT', ' 80'],
+  ['PORT', 'planted'],
+  ['ATTEMPTS', '0'],
+  ['ATTEMPTS', '21'],
+  ['ATTEMPTS', '99999999999999999999'],
+  ['LEVEL', 'planted'],
+  ['LEVEL', 'INFO'],
+  ['PEPPER', 'planted'],
+])('refuses %s=%j in one line without the value', (name, value) => {
+  const faults = faultsOf({ ...GOOD, [name]: value });
+  expect(faults).toEqual([expect.stringMatching(new RegExp(`^${name} must be [^\n]+$`))]);
+  expect(faults.join()).not.toContain('planted');
+});
+
+it.each([
+  ['PORT', '0', 0],
+  ['PORT', '65535', 65_535],
+  ['ATTEMPTS', '1', 1],
+  ['ATTEMPTS', '20', 20],
+  [
+    'DATABASE_URL',
+    'postgresql://u:p%40@h:5432/d?sslmode=require',
+    'postgresql://u:p%40@h:5432/d?sslmode=require',
+  ],
+] as const)('takes %s=%j', (name, value, read) => {
+  expect(readConfig({ ...GOOD, [name]: value }, SPECS)[name]).toBe(read);
+});
