@@ -1,17 +1,22 @@
-import { pino, type Logger } from 'pino';
+import { pino, type LogFn, type Logger, type LoggerOptions } from 'pino';
 
 export type { Logger } from 'pino';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** What must never be written, wherever in a line it stands: keys, credentials, message ids, phone numbers. */
+/**
+ * What must never be written, wherever in a line it stands: keys, credentials, message ids, phone numbers. Callers choose parts
+ * of lines (a path, a header), so no pattern may begin with an unbounded run: searching would take quadratic time.
+ */
 const SECRETS: readonly [RegExp, string][] = [
   [/ak_(test|live)_[0-9A-Za-z]+/g, 'ak_$1_[removed]'],
   [/Bearer\s+[^\s"\\]+/gi, 'Bearer [removed]'],
+  // The provider's access tokens.
+  [/EAA[0-9A-Za-z]{16,}/g, 'EAA[removed]'],
   [/wamid\.[0-9A-Za-z+/=_-]+/g, 'wamid.[removed]'],
-  [/\+[1-9][0-9]{6,14}(?![0-9])/g, '+[removed]'],
-  [/([a-z]+:\/\/)[^\s"@/]+@/gi, '$1[removed]@'],
+  [/(?:\+|%2B)[1-9](?:[ ().-]{0,2}[0-9]){6,14}(?![0-9])/gi, '+[removed]'],
+  [/:\/\/[^\s"@/]+@/g, '://[removed]@'],
 ];
 
 /** Removes secrets from a text. */
@@ -19,11 +24,16 @@ export function redact(line: string): string {
   return SECRETS.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), line);
 }
 
+/** A line of a stack trace; lines of the message itself have no position at their end. */
+const FRAME = /^\s+at .+:\d+:\d+\)?$/;
+/** An error may be its own cause. */
+const CAUSES_MAX = 4;
+
 /**
  * What is logged of an error: its kind, code, where it arose, and its message without any run of digits, because drivers quote
  * rows and parameters in their messages.
  */
-export function describeError(error: unknown): object {
+export function describeError(error: unknown, causes = 0): object {
   if (!(error instanceof Error)) return { type: typeof error };
   const withCode = error as Error & { code?: unknown };
   const message = redact(error.message).replace(/\d{4,}/g, '[digits]');
@@ -35,21 +45,37 @@ export function describeError(error: unknown): object {
     message: message.length > 500 ? `${message.slice(0, 500)}…` : message,
     at: error.stack
       ?.split('\n')
-      .filter((line) => /^\s+at /.test(line))
+      .filter((line) => FRAME.test(line))
       .slice(0, 8)
       .map((line) => line.trim()),
-    ...(error.cause === undefined ? {} : { cause: describeError(error.cause) }),
+    ...(error.cause === undefined || causes >= CAUSES_MAX
+      ? {}
+      : { cause: describeError(error.cause, causes + 1) }),
   };
+}
+
+/** Without a message of ours, pino would take the error's own, past `describeError`. */
+function withMessage(args: Parameters<LogFn>): Parameters<LogFn> {
+  const [subject, message] = args as [unknown, unknown];
+  const holdsError = subject instanceof Error || (subject as { err?: unknown } | null)?.err instanceof Error;
+  return holdsError && message === undefined ? [subject, 'an error'] : args;
 }
 
 /** Structured lines on standard output, one JSON object each, with secrets removed whatever field they hide in. */
 export function createLog(processName: string, level: LogLevel): Logger {
-  return pino({
+  const options: LoggerOptions = {
     level,
     base: { process: processName, pid: process.pid },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
-    serializers: { err: describeError, error: describeError },
-    hooks: { streamWrite: redact },
-  });
+    serializers: { err: (error) => describeError(error), error: (error) => describeError(error) },
+    hooks: {
+      streamWrite: redact,
+      logMethod(args, method) {
+        method.apply(this, withMessage(args));
+      },
+    },
+  };
+  // Written at once: a write in flight when the process exits comes after later lines, or not at all.
+  return pino(options, pino.destination({ dest: 1, sync: true }));
 }

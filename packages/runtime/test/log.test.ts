@@ -1,0 +1,167 @@
+import { endScripts, linesOf, startScript } from './script.js';
+
+afterEach(endScripts);
+
+/** What must never be seen, as it would come: whole, or as part of a text. */
+const PLANTED = {
+  key: 'ak_live_0123456789ABCDEFGHIJabcdefghij012',
+  testKey: 'ak_test_zyxwvutsrqponmlkjihgfedcba987654',
+  bearer: 'Bearer planted.bearer-token_1',
+  token: 'EAAGm0PX4ZCpsBAplantedTokenOfASender',
+  phone: '+5511987654321',
+  spacedPhone: '+55 (11) 98765-4321',
+  phoneInPath: '/v1/send/%2B5511987654321/status',
+  wamid: 'wamid.HBgNNTUxMTk4NzY1NDMyMRUCABEYEjdFRkYz+A/b_c-d==',
+  database: 'postgres://onecode:planted-password@db:5432/onecode',
+  redis: 'rediss://:planted-redis@redis:6379',
+};
+const NEVER = [
+  '0123456789ABCDEFGHIJ',
+  'zyxwvutsrq',
+  'planted.bearer',
+  'plantedToken',
+  '987654321',
+  '98765-4321',
+  'HBgNNTUx',
+  'planted-password',
+  'planted-redis',
+];
+
+/** What a process writes that logs at `trace` with `createLog`; `planted` holds all of the above. */
+async function written(statements: string): Promise<string> {
+  const { ended } = startScript(
+    `import { createLog } from '@onecode/runtime';
+     const planted = JSON.parse(process.env.PLANTED);
+     const log = createLog('test', 'trace');
+     ${statements}`,
+    { PLANTED: JSON.stringify(PLANTED) },
+  );
+  const { code, stdout, stderr } = await ended;
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return stdout;
+}
+
+function expectClean(output: string): void {
+  expect(NEVER.filter((secret) => output.includes(secret))).toEqual([]);
+}
+
+it('writes one JSON object a line with level, time, process and message', async () => {
+  expect(linesOf(await written(`log.info({ send_id: 'abc' }, 'sent'); log.trace('seen');`))).toEqual([
+    {
+      level: 'info',
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      process: 'test',
+      pid: expect.any(Number),
+      send_id: 'abc',
+      msg: 'sent',
+    },
+    expect.objectContaining({ level: 'trace', msg: 'seen' }),
+  ]);
+});
+
+it('keeps a level silent that was not asked for', async () => {
+  const { stdout } = await startScript(
+    `import { createLog } from '@onecode/runtime';
+     const log = createLog('test', 'warn'); log.info('no'); log.warn('yes');
+     createLog('test', 'silent').fatal('no');`,
+  ).ended;
+  expect(linesOf(stdout).map((line) => line['msg'])).toEqual(['yes']);
+});
+
+describe('a secret never reaches the output, at level trace', () => {
+  it.each([
+    ['a message', `log.trace('before ' + secret + ' after')`],
+    ['a field', `log.trace({ field: secret }, 'message')`],
+    ['a nested field', `log.debug({ a: { b: [{ c: secret }, secret] } }, 'message')`],
+    ['a field’s name', `log.info({ [secret]: 1 }, 'message')`],
+    ['a header', `log.info({ req: { headers: { authorization: secret } } }, 'message')`],
+    ['a bound field', `log.child({ bound: { secret } }).info('message')`],
+    ['an argument', `log.info('%s and %o', secret, { secret })`],
+    ['a JSON text in a field', `log.info({ body: JSON.stringify(JSON.stringify({ secret })) }, 'message')`],
+    ['an error’s message', `log.error({ err: new Error('before ' + secret) }, 'message')`],
+    ['an error’s message under another name', `log.error({ error: new Error(secret) }, 'message')`],
+    [
+      'an error’s code and name',
+      `log.error({ err: Object.assign(new Error('x'), { code: secret, name: secret }) }, 'm')`,
+    ],
+    [
+      'an error’s own fields',
+      `log.error({ err: Object.assign(new Error('x'), { detail: secret }) }, 'message')`,
+    ],
+    [
+      'an error in a field',
+      `log.error({ failure: Object.assign(new Error(secret), { detail: secret }) }, 'message')`,
+    ],
+    [
+      'a cause',
+      `log.error({ err: new Error('x', { cause: new Error('y', { cause: new Error(secret) }) }) }, 'm')`,
+    ],
+    ['a cause that is a text', `log.error({ err: new Error('x', { cause: secret }) }, 'message')`],
+    ['an error of several lines', `log.error({ err: new Error('x\\n    at ' + secret) }, 'message')`],
+    ['an error alone', `log.fatal(new Error(secret))`],
+    ['an error without a message', `log.error({ err: new Error(secret) })`],
+    ['a thrown text', `log.error({ err: secret }, 'message')`],
+  ])('in %s', async (_, statement) => {
+    const output = await written(`for (const secret of Object.values(planted)) { ${statement}; }`);
+    expect(linesOf(output)).toHaveLength(Object.keys(PLANTED).length);
+    expectClean(output);
+  });
+});
+
+it('keeps what stands around a secret', async () => {
+  const output = await written(
+    `log.info(Object.values(planted).map((secret) => '< ' + secret + ' >').join(' '))`,
+  );
+  expect(linesOf(output)[0]?.['msg']).toBe(
+    [
+      '< ak_live_[removed] > < ak_test_[removed] > < Bearer [removed] > < EAA[removed] > < +[removed] > < +[removed] >',
+      '< /v1/send/+[removed]/status > < wamid.[removed] >',
+      '< postgres://[removed]@db:5432/onecode > < rediss://[removed]@redis:6379 >',
+    ].join(' '),
+  );
+});
+
+it('leaves ids, times and addresses without a user alone', async () => {
+  const text =
+    '01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f 2026-11-20T10:31:44+00:00 http://x.test:80/a@b +1 1.5e+21';
+  expect(linesOf(await written(`log.info(${JSON.stringify(text)})`))[0]?.['msg']).toBe(text);
+});
+
+it('says of an error its kind, code and place, and no digits of its message, for they may be a code', async () => {
+  const output = await written(
+    `log.error({ err: Object.assign(new TypeError('code 042913 is wrong'), { code: 'P2010' }) }, 'failed');
+     log.error({ err: new Error('the code is 0429') });
+     log.error(new Error('the code is 9021384756'));
+     log.error({ err: new Error('x', { cause: new Error('its code is 5550') }) }, 'failed');`,
+  );
+  expect(linesOf(output)[0]?.['err']).toEqual({
+    type: 'TypeError',
+    code: 'P2010',
+    message: 'code [digits] is wrong',
+    at: expect.arrayContaining([expect.stringMatching(/^at /)]),
+  });
+  for (const code of ['042913', '0429', '9021384756', '5550'])
+    expect(output).not.toContain(`code is ${code}`);
+  expect(output).not.toContain('042913');
+});
+
+it('cuts a long error short, and survives one that is its own cause', async () => {
+  const output = await written(
+    `log.error({ err: new Error('x'.repeat(100000)) }, 'long');
+     const circle = new Error('circle'); circle.cause = circle;
+     log.error({ err: circle }, 'round');`,
+  );
+  expect(output.length).toBeLessThan(10_000);
+  expect(linesOf(output).map((line) => line['msg'])).toEqual(['long', 'round']);
+});
+
+it('is not held up by a line that was made to be slow to search', async () => {
+  // A search that begins anew at each letter would take minutes for these.
+  const output = await written(
+    `const started = performance.now();
+     for (const part of ['a', 'Bearer ', '+1', 'ak_live_', 'wamid.', '://', '+1 ', 'x://y'])
+       log.info(part.repeat(400000 / part.length));
+     log.info({ ms: performance.now() - started }, 'done');`,
+  );
+  expect(linesOf(output).at(-1)?.['ms']).toBeLessThan(5_000);
+});
