@@ -1,5 +1,5 @@
 import { ConfigError } from './config.js';
-import type { Logger } from './log.js';
+import { redact, type Logger } from './log.js';
 
 /** A process that is up. */
 export interface Running {
@@ -66,7 +66,8 @@ function startFault(error: unknown): string {
   const fault = error as NodeJS.ErrnoException & { port?: number };
   if (fault.code === 'EADDRINUSE') return `port ${fault.port ?? ''} is in use`;
   if (fault.code === 'EACCES') return `port ${fault.port ?? ''} may not be used by this user`;
-  return `could not start: ${error instanceof Error ? error.message : String(error)}`;
+  const message = error instanceof Error ? error.message : String(error);
+  return `could not start: ${redact(message).trim().replaceAll(/\s+/g, ' ')}`;
 }
 
 /** Repeats a piece of work with a pause between its rounds until stopped. Rounds never overlap. */

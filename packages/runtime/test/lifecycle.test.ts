@@ -1,0 +1,129 @@
+import { createServer, type AddressInfo } from 'node:net';
+import { endScripts, linesOf, startScript, type Script } from './script.js';
+
+afterEach(endScripts);
+
+/** A process whose start does `start` and whose stop does `stop`; it says "up" when it is. */
+function startProcess(parts: { before?: string; start?: string; stop?: string }): Script {
+  return startScript(
+    `import { ConfigError, createLog, listen, runProcess } from '@onecode/runtime';
+     import { createServer } from 'node:http';
+     const alive = setInterval(() => {}, 1000);
+     ${parts.before ?? ''}
+     await runProcess('demo', async () => {
+       ${parts.start ?? ''}
+       const log = createLog('demo', 'info');
+       return { log, async stop() { ${parts.stop ?? ''} } };
+     });
+     process.stdout.write('{"msg":"up"}\\n');`,
+  );
+}
+
+const messagesOf = (stdout: string): unknown[] => linesOf(stdout).map((line) => line['msg']);
+
+describe('a start that fails ends with 1 and nothing but its lines', () => {
+  it('one for each fault of the configuration', async () => {
+    const { ended } = startProcess({ start: `throw new ConfigError(['A is missing', 'B must be a word']);` });
+    expect(await ended).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'demo: A is missing\ndemo: B must be a word\n',
+    });
+  });
+
+  it('one for a port that is taken', async () => {
+    const holder = createServer();
+    await new Promise<void>((resolve) => holder.listen(0, resolve));
+    const { port } = holder.address() as AddressInfo;
+    const { ended } = startProcess({ start: `await listen(createServer(), ${port});` });
+    expect(await ended).toEqual({ code: 1, stdout: '', stderr: `demo: port ${port} is in use\n` });
+    await new Promise((resolve) => holder.close(resolve));
+  });
+
+  it('one for anything else, without secrets', async () => {
+    const message = 'no way\nto\tpostgres://u:planted@h/d with ak_live_planted0123';
+    const { ended } = startProcess({ start: `throw new Error(${JSON.stringify(message)});` });
+    const { code, stdout, stderr } = await ended;
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toBe('demo: could not start: no way to postgres://[removed]@h/d with ak_live_[removed]\n');
+  });
+});
+
+describe('a signal', () => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('%s stops gracefully with 0', async (signal) => {
+    const child = startProcess({ stop: `await null; log.info('handed back');` });
+    await child.says('up');
+    child.kill(signal);
+    const { code, stdout, stderr } = await child.ended;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(messagesOf(stdout)).toEqual(['up', 'stopping', 'handed back', 'stopped']);
+    expect(linesOf(stdout)[1]).toMatchObject({ signal });
+  });
+
+  it('during the start is obeyed once the start is over', async () => {
+    const child = startProcess({
+      start: `process.stdout.write('{"msg":"starting"}\\n');
+        await new Promise((resolve) => process.once('SIGTERM', resolve));`,
+      stop: `log.info('handed back');`,
+    });
+    await child.says('starting');
+    child.kill('SIGTERM');
+    const { code, stdout } = await child.ended;
+    expect(code).toBe(0);
+    expect(messagesOf(stdout).filter((message) => message !== 'up')).toEqual([
+      'starting',
+      'stopping',
+      'handed back',
+      'stopped',
+    ]);
+  });
+
+  it('that comes again stops nothing twice', async () => {
+    const child = startProcess({
+      stop: `log.info('stop began'); await new Promise((resolve) => process.once('SIGINT', resolve)); log.info('stop ended');`,
+    });
+    await child.says('up');
+    child.kill('SIGTERM');
+    await child.says('stop began');
+    child.kill('SIGINT');
+    const { code, stdout } = await child.ended;
+    expect(code).toBe(0);
+    expect(messagesOf(stdout)).toEqual(['up', 'stopping', 'stop began', 'stop ended', 'stopped']);
+  });
+
+  it('ends with 0 within ten seconds even when the stop hangs', async () => {
+    const child = startProcess({ stop: `await new Promise(() => {});` });
+    await child.says('up');
+    child.kill('SIGTERM');
+    const started = performance.now();
+    const { code, stdout } = await child.ended;
+    expect(performance.now() - started).toBeLessThan(10_000);
+    expect(code).toBe(0);
+    expect(messagesOf(stdout).at(-1)).toBe('the stop took too long and was cut short');
+  });
+
+  it('ends with 1 when the stop fails', async () => {
+    const child = startProcess({ stop: `throw new Error('no');` });
+    await child.says('up');
+    child.kill('SIGTERM');
+    const { code, stdout } = await child.ended;
+    expect(code).toBe(1);
+    expect(linesOf(stdout).at(-1)).toMatchObject({ level: 'error', msg: 'the stop failed' });
+  });
+});
+
+it.each([
+  ['an exception', `setImmediate(() => { throw new Error('planted ak_live_planted0123'); });`],
+  ['a rejection', `setImmediate(() => { void Promise.reject(new Error('planted ak_live_planted0123')); });`],
+])('%s that nobody caught ends the process with 1 and a fatal line', async (_, before) => {
+  const child = startProcess({ before: `process.once('SIGUSR2', () => { ${before} });` });
+  await child.says('up');
+  child.kill('SIGUSR2');
+  const { code, stdout, stderr } = await child.ended;
+  expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
+  expect(linesOf(stdout).at(-1)).toMatchObject({
+    level: 'fatal',
+    msg: 'an error that nobody caught',
+    err: { type: 'Error', message: 'planted ak_live_[removed]' },
+  });
+});
