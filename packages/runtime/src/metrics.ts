@@ -30,7 +30,7 @@ async function answersInTime(check: () => Promise<void>): Promise<boolean> {
   const timeout = new Promise<boolean>((resolve) => {
     timer = setTimeout(() => resolve(false), CHECK_MS_MAX);
   });
-  const answer = check().then(
+  const answer = (async () => check())().then(
     () => true,
     () => false,
   );

@@ -1,0 +1,116 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  Counter,
+  createRegistry,
+  failedChecks,
+  listen,
+  serveMetrics,
+  type MetricsServer,
+  type ReadinessChecks,
+} from '@onecode/runtime';
+
+const opened: MetricsServer[] = [];
+afterEach(() => Promise.all(opened.splice(0).map((server) => server.close())));
+
+async function serve(
+  checks: ReadinessChecks = {},
+  registry = createRegistry('test'),
+): Promise<MetricsServer> {
+  const server = await serveMetrics(registry, 0, checks);
+  opened.push(server);
+  return server;
+}
+
+async function get({ port }: MetricsServer, path: string): Promise<{ status: number; body: string }> {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`);
+  expect(response.headers.get('cache-control')).toBe('no-store');
+  return { status: response.status, body: await response.text() };
+}
+
+const passes = async (): Promise<void> => {};
+const fails = async (): Promise<void> => {
+  throw new Error('planted-password');
+};
+const hangs = (): Promise<void> => new Promise(() => {});
+
+it('is alive whatever its checks say', async () => {
+  const server = await serve({ database: fails });
+  expect(await get(server, '/livez')).toEqual({ status: 200, body: 'ok\n' });
+  server.draining();
+  expect(await get(server, '/livez')).toEqual({ status: 200, body: 'ok\n' });
+});
+
+it('is ready when every check passes', async () => {
+  expect(await get(await serve(), '/readyz')).toEqual({ status: 200, body: 'ok\n' });
+  const server = await serve({ database: passes, redis: passes });
+  expect(await get(server, '/readyz?verbose')).toEqual({ status: 200, body: 'ok\n' });
+});
+
+it('names the checks that fail, and nothing of why', async () => {
+  const server = await serve({ database: passes, redis: fails, queue: fails });
+  expect(await get(server, '/readyz')).toEqual({ status: 503, body: 'not ready: redis, queue\n' });
+});
+
+it('is ready again once the checks pass again', async () => {
+  let check = fails;
+  const server = await serve({ database: () => check() });
+  expect(await get(server, '/readyz')).toMatchObject({ status: 503 });
+  check = passes;
+  expect(await get(server, '/readyz')).toMatchObject({ status: 200 });
+});
+
+it('gives a check that hangs a second, and both of two the same one', async () => {
+  const server = await serve({ database: hangs, redis: hangs, queue: passes });
+  const started = performance.now();
+  expect(await get(server, '/readyz')).toEqual({ status: 503, body: 'not ready: database, redis\n' });
+  expect(performance.now() - started).toBeLessThan(1_900);
+});
+
+it('takes a check that throws before it promises anything for one that fails', async () => {
+  const server = await serve({
+    database: () => {
+      throw new Error('at once');
+    },
+  });
+  expect(await get(server, '/readyz')).toEqual({ status: 503, body: 'not ready: database\n' });
+  await expect(failedChecks({ a: passes, b: fails })).resolves.toEqual(['b']);
+});
+
+it('is not ready while it stops, and does not ask its checks', async () => {
+  const server = await serve({ database: hangs });
+  server.draining();
+  expect(await get(server, '/readyz')).toEqual({ status: 503, body: 'not ready: stopping\n' });
+});
+
+it('serves the registry’s figures with the name of the process', async () => {
+  const registry = createRegistry('worker');
+  new Counter({ name: 'sends_total', help: 'sends', registers: [registry] }).inc(3);
+  const { status, body } = await get(await serve({}, registry), '/metrics');
+  expect(status).toBe(200);
+  expect(body).toContain('sends_total{process="worker"} 3');
+  expect(body).toMatch(/^process_resident_memory_bytes\{process="worker"\} \d+/m);
+});
+
+it('serves nothing else', async () => {
+  expect(await get(await serve(), '/debug')).toEqual({ status: 404, body: 'not found\n' });
+});
+
+it('answers no more once closed, and frees its port for another', async () => {
+  const server = await serve();
+  await get(server, '/livez');
+  await server.close();
+  await expect(get(server, '/livez')).rejects.toThrow('fetch failed');
+  opened.push(await serveMetrics(createRegistry('next'), server.port, {}));
+});
+
+it('refuses a port that is taken, with the system’s error', async () => {
+  const holder = createServer();
+  await listen(holder, 0);
+  const { port } = holder.address() as AddressInfo;
+  await expect(serveMetrics(createRegistry('test'), port, {})).rejects.toMatchObject({
+    code: 'EADDRINUSE',
+    port,
+  });
+  await new Promise((resolve) => holder.close(resolve));
+});
