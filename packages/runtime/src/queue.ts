@@ -27,13 +27,18 @@ const IMPATIENT = {
   maxRetriesPerRequest: 1,
   connectTimeout: 2_000,
   commandTimeout: RING_MS_MAX,
+  socketTimeout: RING_MS_MAX + 1_000,
   retryStrategy: reconnectMs,
 } satisfies RedisOptions;
 
-/** Options for a consumer's connections: they wait for Redis as long as it takes. */
+/**
+ * Options for a consumer's connections: they wait for Redis as long as it takes. A connection that owes an answer for longer
+ * than BullMQ ever blocks (ten seconds) is dead without a word, as after a lost network path, and is left for a new one.
+ */
 export const PATIENT = {
   maxRetriesPerRequest: null,
   connectTimeout: 2_000,
+  socketTimeout: 12_000,
   retryStrategy: reconnectMs,
 } satisfies RedisOptions;
 
@@ -75,6 +80,9 @@ export function openBell({ redisUrl, prefix, deliveryAttempts, onError }: BellOp
   connection.on('error', onError);
   const queues = new Map<QueueName, Queue<RingData>>();
   let underWay = 0;
+  let closed = false;
+  // A closed connection still counts as ready until the socket's end is seen.
+  const isReady = (): boolean => !closed && connection.status === 'ready';
 
   const queueOf = (name: QueueName): Queue<RingData> => {
     let queue = queues.get(name);
@@ -92,9 +100,9 @@ export function openBell({ redisUrl, prefix, deliveryAttempts, onError }: BellOp
   };
 
   return {
-    isReady: () => connection.status === 'ready',
+    isReady,
     async ring(name: QueueName, rings: readonly Ring[] = []) {
-      if (connection.status !== 'ready' || underWay >= RINGS_MAX) return false;
+      if (!isReady() || underWay >= RINGS_MAX) return false;
       underWay += 1;
       const added = queueOf(name).addBulk(jobsOf(name, rings, deliveryAttempts));
       const taken = added.then(
@@ -107,10 +115,11 @@ export function openBell({ redisUrl, prefix, deliveryAttempts, onError }: BellOp
       return within(RING_MS_MAX, taken);
     },
     async ping() {
-      if (connection.status !== 'ready') throw new Error('Redis is not connected');
+      if (!isReady()) throw new Error('Redis is not connected');
       await connection.ping();
     },
     async close() {
+      closed = true;
       await within(
         RING_MS_MAX,
         Promise.all([...queues.values()].map((queue) => queue.close())).then(() => true),

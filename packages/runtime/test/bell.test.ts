@@ -1,0 +1,172 @@
+import type { Bell, RingData } from '@onecode/runtime';
+import type { Job } from 'bullmq';
+import { openCorner } from './redis.js';
+import { until } from './until.js';
+
+const corner = openCorner();
+let bell: Bell;
+beforeEach(async () => {
+  bell = await corner.openBell();
+});
+afterEach(() => corner.clean());
+afterAll(() => corner.end());
+
+const ONE = { sendId: '01990c1e-7c5a-7d2b-9a53-000000000001', generation: 0 };
+const TWO = { sendId: '01990c1e-7c5a-7d2b-9a53-000000000002', generation: 0 };
+
+/** Work that a test lets end. */
+function heldWork() {
+  const begun: (string | undefined)[] = [];
+  const releases: (() => void)[] = [];
+  return {
+    begun,
+    work: (job: Job<RingData>): Promise<void> => {
+      begun.push(job.data.sendId);
+      return new Promise((resolve) => releases.push(resolve));
+    },
+    release: () => releases.shift()?.(),
+  };
+}
+
+async function completed(queue: string): Promise<number> {
+  return corner.redis.zcard(`${corner.prefix}:${queue}:completed`);
+}
+
+describe('a ring', () => {
+  it('brings each send to its queue, in order', async () => {
+    expect(await bell.ring('deliver', [ONE, TWO])).toBe(true);
+    expect(await bell.ring('simulate', [TWO])).toBe(true);
+    const seen: unknown[] = [];
+    const work = async (job: Job<RingData>): Promise<void> => void seen.push([job.queueName, job.data]);
+    corner.startWorker('deliver', work);
+    await until(() => seen.length === 2);
+    corner.startWorker('simulate', work);
+    await until(() => seen.length === 3);
+    expect(seen).toEqual([
+      ['deliver', { sendId: ONE.sendId }],
+      ['deliver', { sendId: TWO.sendId }],
+      ['simulate', { sendId: TWO.sendId }],
+    ]);
+  });
+
+  it('holds nothing but the id of the send, and the one for receipts nothing', async () => {
+    await bell.ring('deliver', [ONE]);
+    await bell.ring('receipts');
+    const jobs = await Promise.all(
+      (['deliver', 'receipts'] as const).map(async (queue) => {
+        const [id] = await corner.waiting(queue);
+        const { name, data } = await corner.redis.hgetall(`${corner.prefix}:${queue}:${id}`);
+        return { name, data: JSON.parse(data ?? '') as unknown };
+      }),
+    );
+    expect(jobs).toEqual([
+      { name: 'deliver', data: { sendId: ONE.sendId } },
+      { name: 'receipts', data: {} },
+    ]);
+  });
+
+  it('for no send at all is taken and leaves nothing', async () => {
+    expect(await bell.ring('deliver', [])).toBe(true);
+    expect(await corner.waiting('deliver')).toEqual([]);
+  });
+
+  it('is tried as often as deliveries are', async () => {
+    await bell.ring('deliver', [ONE]);
+    const [id] = await corner.waiting('deliver');
+    const opts = await corner.redis.hget(`${corner.prefix}:deliver:${id}`, 'opts');
+    expect(JSON.parse(opts ?? '')).toMatchObject({ attempts: 5, backoff: { type: 'custom' } });
+  });
+
+  it('is not doubled while the first still waits, by whomever it is rung', async () => {
+    const other = await corner.openBell();
+    await bell.ring('deliver', [ONE, ONE]);
+    await Promise.all([bell.ring('deliver', [ONE, TWO]), other.ring('deliver', [ONE])]);
+    expect(await corner.waiting('deliver')).toHaveLength(2);
+    expect(await bell.ring('deliver', [ONE])).toBe(true);
+    expect(await corner.waiting('deliver')).toHaveLength(2);
+  });
+
+  it('of another generation is a ring of its own', async () => {
+    await bell.ring('deliver', [ONE]);
+    await bell.ring('deliver', [{ ...ONE, generation: 1 }]);
+    expect(await corner.waiting('deliver')).toHaveLength(2);
+  });
+
+  it('is not doubled while the first is worked on', async () => {
+    const { begun, work, release } = heldWork();
+    corner.startWorker('deliver', work);
+    await bell.ring('deliver', [ONE]);
+    await until(() => begun.length === 1);
+    expect(await bell.ring('deliver', [ONE])).toBe(true);
+    await bell.ring('deliver', [TWO]);
+    release();
+    await until(() => begun.length === 2);
+    expect(begun).toEqual([ONE.sendId, TWO.sendId]);
+    release();
+    await until(async () => (await completed('deliver')) === 2);
+    expect(await corner.waiting('deliver')).toEqual([]);
+  });
+
+  it('can be rung again once the first is done', async () => {
+    const { begun, work, release } = heldWork();
+    corner.startWorker('deliver', work);
+    for (const round of [1, 2, 3]) {
+      await bell.ring('deliver', [ONE]);
+      await until(() => begun.length === round);
+      release();
+      await until(async () => (await completed('deliver')) === round);
+    }
+    expect(begun).toEqual([ONE.sendId, ONE.sendId, ONE.sendId]);
+  });
+});
+
+describe('a ring for receipts', () => {
+  it('waits once however often it is rung', async () => {
+    await bell.ring('receipts');
+    await bell.ring('receipts');
+    expect(await corner.waiting('receipts')).toHaveLength(1);
+  });
+
+  it('during a round causes exactly one more round', async () => {
+    const { begun, work, release } = heldWork();
+    corner.startWorker('receipts', work);
+    await bell.ring('receipts');
+    await until(() => begun.length === 1);
+    for (let ring = 0; ring < 3; ring++) expect(await bell.ring('receipts')).toBe(true);
+    release();
+    await until(() => begun.length === 2);
+    release();
+    await until(async () => (await completed('receipts')) === 2);
+    expect(await corner.waiting('receipts')).toEqual([]);
+    expect(begun).toHaveLength(2);
+  });
+
+  it('after a round causes another', async () => {
+    const { begun, work, release } = heldWork();
+    corner.startWorker('receipts', work);
+    for (const round of [1, 2]) {
+      await bell.ring('receipts');
+      await until(() => begun.length === round);
+      release();
+      await until(async () => (await completed('receipts')) === round);
+    }
+  });
+});
+
+it('keeps finished jobs within bounds', async () => {
+  corner.startWorker('deliver', async () => {});
+  const many = Array.from({ length: 1_200 }, (_, generation) => ({ ...ONE, generation }));
+  await bell.ring('deliver', many);
+  await until(async () => (await corner.waiting('deliver')).length === 0);
+  await until(async () => (await corner.redis.llen(`${corner.prefix}:deliver:active`)) === 0);
+  expect(await completed('deliver')).toBe(1_000);
+});
+
+it('answers a ping, and no ring once it is closed', async () => {
+  await expect(bell.ping()).resolves.toBeUndefined();
+  await bell.ring('deliver', [ONE]);
+  await bell.close();
+  expect(bell.isReady()).toBe(false);
+  expect(await bell.ring('deliver', [TWO])).toBe(false);
+  await expect(bell.ping()).rejects.toThrow('Redis is not connected');
+});

@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto';
+import { openBell, PATIENT, type Bell, type QueueName, type RingData } from '@onecode/runtime';
+import { Worker, type Job } from 'bullmq';
+import { Redis } from 'ioredis';
+import { until } from './until.js';
+
+/** A corner of the real Redis that belongs to one test file, with everything that its tests open there. */
+export interface Corner {
+  url: string;
+  prefix: string;
+  redis: Redis;
+  /** A bell that is ready, or one to another address that need not be. */
+  openBell(url?: string): Promise<Bell>;
+  /** Works off a queue. */
+  startWorker(queue: QueueName, work: (job: Job<RingData>) => Promise<unknown>, url?: string): void;
+  /** The ids of the jobs that wait, first come first. */
+  waiting(queue: QueueName): Promise<string[]>;
+  /** Closes what was opened and removes every key. */
+  clean(): Promise<void>;
+  end(): Promise<void>;
+}
+
+export function openCorner(): Corner {
+  const url = process.env['TEST_REDIS_URL'];
+  if (url === undefined) throw new Error('TEST_REDIS_URL is missing: run the tests with npm test');
+  const prefix = `test-${randomBytes(6).toString('hex')}`;
+  const redis = new Redis(url);
+  let opened: Array<{ close(): Promise<unknown> }> = [];
+
+  const corner: Corner = {
+    url,
+    prefix,
+    redis,
+    async openBell(other) {
+      const bell = openBell({ redisUrl: other ?? url, prefix, deliveryAttempts: 5, onError: () => {} });
+      opened.push(bell);
+      if (other === undefined) await until(() => bell.isReady());
+      return bell;
+    },
+    startWorker(queue, work, other) {
+      const connection = new Redis(other ?? url, PATIENT);
+      const worker = new Worker<RingData>(queue, work, { connection, prefix });
+      connection.on('error', () => {});
+      worker.on('error', () => {});
+      opened.push(worker, { close: async () => connection.disconnect() });
+    },
+    waiting: (queue) => redis.lrange(`${prefix}:${queue}:wait`, 0, -1).then((ids) => ids.toReversed()),
+    async clean() {
+      for (const one of opened) await one.close();
+      opened = [];
+      const keys = await redis.keys(`${prefix}:*`);
+      if (keys.length > 0) await redis.del(keys);
+    },
+    async end() {
+      await corner.clean();
+      redis.disconnect();
+    },
+  };
+  return corner;
+}
