@@ -46,7 +46,8 @@ function refusalOf(error: unknown): Refusal | null {
   if (originalCode === '22003') return new Refusal('a number would grow past 2147483647');
   const reason = REASONS[kind];
   if (reason !== undefined) return new Refusal(reason);
-  if (/^Connection terminated/.test(message ?? '')) return new Refusal('the database does not answer');
+  if (message?.startsWith('Connection terminated') === true)
+    return new Refusal('the database does not answer');
   const known = originalCode ?? code;
   return /^[0-9A-Z]{5}$/.test(known ?? '')
     ? new Refusal(`the database refused the command (${known})`)

@@ -9,6 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.drop());
 
+const create = (name: string): string[] => ['account', 'create', '--name', name];
 const ledgerOf = (accountId: string) =>
   store.sql('select kind, bucket, units, reason from ledger_entries where account_id = $1 order by id', [
     accountId,
@@ -17,7 +18,7 @@ const ledgerOf = (accountId: string) =>
 describe('account create', () => {
   it('takes what is left out from the settings, and the language pt-BR', async () => {
     await store.sql('update settings set free_sends = 13, account_rate_per_minute = 77');
-    const account = await jsonOf(['account', 'create', '--name', 'Loja Azul'], env);
+    const account = await jsonOf(create('Loja Azul'), env);
     expect(account).toEqual({
       id: ID,
       name: 'Loja Azul',
@@ -32,8 +33,8 @@ describe('account create', () => {
   it('keeps everything that is given, with the units in the ledger', async () => {
     const account = (await jsonOf(
       [
-        ...['account', 'create', '--name', '  Çafé 24h ☕ ', '--language', 'en', '--free-quota', '0'],
-        ...['--credits', '250', '--rate-per-minute', '1000000'],
+        ...create('  Çafé 24h ☕ '),
+        ...'--language en --free-quota 0 --credits 250 --rate-per-minute 1000000'.split(' '),
       ],
       env,
     )) as { id: string };
@@ -52,11 +53,11 @@ describe('account create', () => {
 
   it('counts a name in characters as people do, 200 at the most', async () => {
     const name = '😀'.repeat(200);
-    expect(await jsonOf(['account', 'create', '--name', name], env)).toMatchObject({ name });
+    expect(await jsonOf(create(name), env)).toMatchObject({ name });
   });
 
   it('prints an aligned text without --json', async () => {
-    const { stdout } = await onecode(['account', 'create', '--name', 'Readable', '--free-quota', '5'], env);
+    const { stdout } = await onecode([...create('Readable'), '--free-quota', '5'], env);
     expect(stdout.replace(/[0-9a-f-]{36}/, 'ID')).toBe(
       [
         'id               ID',

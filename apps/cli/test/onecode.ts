@@ -28,11 +28,15 @@ export function onecode(
   });
 }
 
-/** Starts all of these commands, three at once, and gives what each will have ended with. */
-export function runAll(commands: readonly (readonly string[])[]): Promise<Ended>[] {
+/** Starts all of these commands, three at once. @returns what the nth of them ends with */
+export function runAll(commands: readonly (readonly string[])[]): (row: number) => Promise<Ended> {
   const runs: Promise<Ended>[] = [];
   for (const args of commands) runs.push((runs.at(-3) ?? Promise.resolve()).then(() => onecode(args)));
-  return runs;
+  return async (row) => {
+    const run = runs[row];
+    if (run === undefined) throw new Error(`there is no command ${row}`);
+    return run;
+  };
 }
 
 /** What a command that must succeed prints with `--json`, held to be one line and nothing else. */

@@ -17,7 +17,12 @@ afterAll(() => store.drop());
 beforeEach(() => store.sql('delete from senders'));
 
 const add = (...rest: string[]): string[] => [
-  ...['sender', 'add', '--phone-number-id', '106540352242922', '--number', '+15550783881'],
+  'sender',
+  'add',
+  '--phone-number-id',
+  '106540352242922',
+  '--number',
+  '+15550783881',
   ...rest,
 ];
 const ACTIVE = { state: 'active', paused_until: null, pause_reason: null, faults: 0, created_at: TIME };

@@ -1,5 +1,5 @@
 import { createServer, type AddressInfo } from 'node:net';
-import { type Ended, expectFault, onecode, runAll, UNKNOWN_ID } from './onecode.js';
+import { expectFault, onecode, runAll, UNKNOWN_ID } from './onecode.js';
 
 /** Nobody listens on port 1: a command that gets as far as the database says that it cannot be reached. */
 const NOWHERE = { DATABASE_URL: 'postgres://operator:planted-password@127.0.0.1:1/onecode' };
@@ -116,15 +116,15 @@ describe('a command that was not written right ends with 2 and one line, before 
     [['sender', 'pause'], /missing required argument 'id'/],
     [['sender', 'resume', 'x'], 'the sender must be an id'],
   ];
-  let runs: Promise<Ended>[];
+  let endOf: ReturnType<typeof runAll>;
   beforeAll(() => {
-    runs = runAll(rows.map(([args]) => args));
+    endOf = runAll(rows.map(([args]) => args));
   });
 
   it.each(rows.map(([args, line], row) => ({ name: named(args), line, row })))(
     '$name',
     async ({ line, row }) => {
-      const ended = await (runs[row] as Promise<Ended>);
+      const ended = await endOf(row);
       expectFault(ended, 2, line);
       expect(ended.stderr).not.toContain(KEY);
       expect(ended.stderr).not.toContain(TOKEN);
@@ -190,15 +190,15 @@ describe('help needs nothing and has an example', () => {
     ...['get', 'set'].map((name) => ['settings', name]),
     ...['add', 'list', 'pause', 'resume'].map((name) => ['sender', name]),
   ];
-  let runs: Promise<Ended>[];
+  let endOf: ReturnType<typeof runAll>;
   beforeAll(() => {
-    runs = runAll(commands.map((command) => [...command, '--help']));
+    endOf = runAll(commands.map((command) => [...command, '--help']));
   });
 
   it.each(commands.map((command, row) => ({ name: named(command), command, row })))(
     '$name --help',
     async ({ command, row }) => {
-      const { code, stdout, stderr } = await (runs[row] as Promise<Ended>);
+      const { code, stdout, stderr } = await endOf(row);
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       expect(stdout).toContain(['Usage: onecode', ...command].join(' '));
       expect(stdout).toMatch(new RegExp(`^Example:\n {2}\\$ ${['onecode', ...command].join(' ')}`, 'm'));
