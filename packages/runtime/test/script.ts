@@ -4,7 +4,7 @@ import { until } from './until.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
-export interface Ended {
+interface Ended {
   code: number | null;
   stdout: string;
   stderr: string;
