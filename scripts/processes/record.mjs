@@ -71,7 +71,7 @@ async function stopChild(child) {
   for (const [signal, graceMs] of child.stop) {
     if (!isAlive(child)) return;
     try {
-      process.kill(child.pid, signal);
+      process.kill(-child.pid, signal); // its group: what it has started itself ends with it
     } catch {
       return; // it ended between the look and the signal
     }
