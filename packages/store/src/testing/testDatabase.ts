@@ -1,4 +1,5 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { closeDatabase, openDatabase, type Database } from '../database.js';
 import { migrate } from '../migrations.js';
@@ -12,7 +13,7 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-const TEMPLATE = 'onecode_test_template';
+const MIGRATIONS = new URL('../../../../prisma/migrations/', import.meta.url);
 const TEMPLATE_LOCK = 7_165_202;
 
 function serverUrl(): string {
@@ -27,19 +28,29 @@ function urlOf(name: string): string {
   return url.href;
 }
 
+/** The template's name says which migrations made it, so that changed ones get a new template. */
+async function templateName(): Promise<string> {
+  const digest = createHash('sha256');
+  for (const name of (await readdir(MIGRATIONS, { recursive: true })).toSorted())
+    if (name.endsWith('.sql')) digest.update(name).update(await readFile(new URL(name, MIGRATIONS)));
+  return `onecode_test_template_${digest.digest('hex').slice(0, 12)}`;
+}
+
 /** Clones a database from the migrated template, which the first caller makes. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const name = `onecode_test_${randomBytes(6).toString('hex')}`;
+  const template = await templateName();
   await withServer(async (server) => {
     // Held until the clone is there: a template must have no other connection while it is copied.
     await server.query('select pg_advisory_lock($1)', [TEMPLATE_LOCK]);
-    const { rowCount } = await server.query('select from pg_database where datname = $1', [TEMPLATE]);
+    const { rowCount } = await server.query('select from pg_database where datname = $1', [template]);
     if (rowCount === 0) {
-      await server.query(`create database ${TEMPLATE}_new`);
-      await migrate(urlOf(`${TEMPLATE}_new`));
-      await server.query(`alter database ${TEMPLATE}_new rename to ${TEMPLATE}`);
+      await server.query(`drop database if exists ${template}_new with (force)`);
+      await server.query(`create database ${template}_new`);
+      await migrate(urlOf(`${template}_new`));
+      await server.query(`alter database ${template}_new rename to ${template}`);
     }
-    await server.query(`create database ${name} template ${TEMPLATE}`);
+    await server.query(`create database ${name} template ${template}`);
   });
   const url = urlOf(name);
   const database = openDatabase(url, { connectionsMax: 20 });
