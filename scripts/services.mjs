@@ -14,25 +14,24 @@ import { startRedis } from './services/redis.mjs';
 
 /**
  * PostgreSQL and Redis: those that DATABASE_URL and REDIS_URL name, which must answer, else servers of our own with their
- * data in `folder`. Ours take the ports they had the last time where these are still free.
+ * data in the processes' folder. Ours take the ports they had the last time where these are still free.
  * @param {object} wanted
  * @param {import('./processes/processes.mjs').Processes} wanted.processes
- * @param {string} wanted.folder
  * @param {boolean} wanted.throwaway nothing needs to survive a crash of the machine: faster
  * @param {(line: string) => void} wanted.say
  * @returns {Promise<Services>}
  * @throws {Refusal} naming the one that is missing
  */
-export async function startServices({ processes, folder, throwaway, say }) {
+export async function startServices({ processes, throwaway, say }) {
   const { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = process.env;
   const wrong =
     (databaseUrl && named('DATABASE_URL', await postgresFault(databaseUrl))) ||
     (redisUrl && named('REDIS_URL', await redisFault(redisUrl)));
   if (wrong) throw new Refusal(wrong);
 
-  const portsFile = join(folder, 'ports.json');
+  const portsFile = join(processes.folder, 'ports.json');
   const ports = readPorts(portsFile);
-  const wanted = { processes, folder, throwaway, say };
+  const wanted = { processes, throwaway, say };
   const postgres = databaseUrl ? undefined : await startPostgres({ ...wanted, port: ports.postgres ?? 0 });
   const redis = redisUrl ? undefined : await startRedis({ ...wanted, port: ports.redis ?? 0 });
   const now = { ...ports, ...(postgres && { postgres: postgres.port }), ...(redis && { redis: redis.port }) };

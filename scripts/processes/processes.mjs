@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { Refusal } from '../refusal.mjs';
@@ -30,25 +32,26 @@ import { ended, hurried, readRecord, removeRecord, stopChildren, writeRecord } f
 export class Processes {
   #folder;
   /** @type {import('./record.mjs').Running} */
-  #running;
+  #running = { owner: living(process.pid), guard: null, children: [] };
+  #remove;
   #stopping = false;
 
   /**
+   * @private
    * @param {string} folder
-   * @param {import('./record.mjs').Running} running
+   * @param {boolean} remove
    */
-  constructor(folder, running) {
+  constructor(folder, remove) {
     this.#folder = folder;
-    this.#running = running;
+    this.#remove = remove;
   }
 
   /**
    * Takes a folder for this process, after stopping what a killed earlier one has left running there.
    * @param {string} folder holds the record
-   * @param {{ remove?: boolean }} [options] remove: the guard deletes the folder when we are killed
    * @throws {Refusal} when another living process holds the folder
    */
-  static async claim(folder, { remove = false } = {}) {
+  static async claim(folder) {
     mkdirSync(folder, { recursive: true });
     chmodSync(folder, 0o711);
     const { owner, guard, children } = readRecord(folder);
@@ -57,9 +60,22 @@ export class Processes {
     }
     if (guard) await ended(guard, 20_000);
     await stopChildren(hurried(children));
-    const processes = new Processes(folder, { owner: living(process.pid), guard: null, children: [] });
-    processes.#watch(remove);
+    const processes = new Processes(folder, false);
+    processes.#watch();
     return processes;
+  }
+
+  /** In a folder of their own, which goes when they are stopped or we are killed. */
+  static throwaway() {
+    const folder = mkdtempSync(join(tmpdir(), 'onecode-'));
+    chmodSync(folder, 0o711);
+    const processes = new Processes(folder, true);
+    processes.#watch();
+    return processes;
+  }
+
+  get folder() {
+    return this.#folder;
   }
 
   /**
@@ -81,18 +97,22 @@ export class Processes {
       return new Promise((_, reject) => child.once('error', reject));
     }
     this.#running.children.push({ ...living(pid), name, stage, stop });
-    writeRecord(this.#folder, this.#running);
+    this.#write();
     child.stdin?.on('error', () => {}).end(input);
     for (const stream of [child.stdout, child.stderr]) {
       if (stream) createInterface({ input: stream }).on('line', onLine ?? (() => {}));
     }
+    child.once('exit', () => {
+      this.#running.children = this.#running.children.filter((one) => one.pid !== pid);
+      this.#write();
+    });
     const exited = new Promise((resolve) =>
-      child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`)),
+      child.once('close', (code, signal) => resolve(signal ?? `exit code ${code}`)),
     );
     return { name, pid, exited };
   }
 
-  /** Whether any child was started. */
+  /** Whether any child runs. */
   get any() {
     return this.#running.children.length > 0;
   }
@@ -106,19 +126,23 @@ export class Processes {
     const { children } = this.#running;
     await stopChildren(hurry ? hurried(children) : children);
     removeRecord(this.#folder);
+    if (this.#remove) rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** @param {boolean} remove */
-  #watch(remove) {
+  #write() {
+    if (!this.#stopping) writeRecord(this.#folder, this.#running);
+  }
+
+  #watch() {
     const script = fileURLToPath(new URL('guard.mjs', import.meta.url));
-    const guard = spawn(process.execPath, [script, this.#folder, ...(remove ? ['--remove'] : [])], {
+    const guard = spawn(process.execPath, [script, this.#folder, ...(this.#remove ? ['--remove'] : [])], {
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],
     });
     guard.unref();
     /** @type {import('node:net').Socket} */ (/** @type {unknown} */ (guard.stdin)).unref();
     this.#running.guard = living(/** @type {number} */ (guard.pid));
-    writeRecord(this.#folder, this.#running);
+    this.#write();
   }
 }
 

@@ -23,21 +23,21 @@ const stop = /** @type {[NodeJS.Signals, number][]} */ ([
  * @typedef {import('./account.mjs').Account} Account
  *
  * @typedef {object} Wanted  a service of our own
- * @property {import('../processes/processes.mjs').Processes} processes
- * @property {string} folder  where its data folder and its log go
+ * @property {import('../processes/processes.mjs').Processes} processes  its data and its log go into their folder
  * @property {number} [port]  the port it had last time
  * @property {boolean} throwaway  its data need not survive a crash of the machine
  * @property {(line: string) => void} say
  */
 
 /**
- * Starts the PostgreSQL that comes as an npm package, with its data in `folder`/postgres. What a killed earlier run has
- * left there is stopped first.
+ * Starts the PostgreSQL that comes as an npm package, with its data in the folder `postgres`. What a killed earlier run
+ * has left there is stopped first.
  * @param {Wanted} wanted
  * @returns {Promise<{ url: string, port: number, exited: Promise<string>, name: string }>} url: of a database "onecode",
  *   as a user who may create others
  */
-export async function startPostgres({ processes, folder, port: wantedPort, throwaway, say }) {
+export async function startPostgres({ processes, port: wantedPort, throwaway, say }) {
+  const { folder } = processes;
   const account = postgresAccount(say);
   const native = postgresBinaries(account, say);
   const dataDir = dataFolder(folder, account, say);

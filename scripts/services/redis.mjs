@@ -7,11 +7,12 @@ import { redisFault } from './reachable.mjs';
 import { redisProgram } from './redis-program.mjs';
 
 /**
- * Starts a Redis of our own, with its data in `folder`/redis and a password made for this run.
+ * Starts a Redis of our own, with its data in the folder `redis` and a password made for this run.
  * @param {import('./postgres.mjs').Wanted} wanted
  * @returns {Promise<{ url: string, port: number, exited: Promise<string>, name: string }>}
  */
-export async function startRedis({ processes, folder, port: wantedPort, throwaway, say }) {
+export async function startRedis({ processes, port: wantedPort, throwaway, say }) {
+  const { folder } = processes;
   const { command, env } = redisProgram(say);
   const dir = join(folder, 'redis');
   mkdirSync(dir, { recursive: true, mode: 0o700 });

@@ -10,15 +10,14 @@ const stamp = join(root, 'node_modules', '.onecode-install');
  * The lock file itself is left as it is, whatever npm's version would like to write there.
  * `npm install`, because `npm ci` refuses a registry that lacks another platform's optional packages;
  * with development packages even under NODE_ENV=production, since the build needs them.
- * @param {(line: string) => void} say
- * @param {AbortSignal} [signal] ends it early
+ * @param {import('../processes/processes.mjs').Processes} processes
  */
-export async function installPackages(say, signal) {
+export async function installPackages(processes) {
   const wanted = await fingerprint();
   if (wanted === (await readFile(stamp, 'utf8').catch(() => null))) return;
-  say('Installing packages (half a minute the first time) …');
+  console.log('Installing packages (half a minute the first time) …');
   const args = ['install', '--no-save', '--include=dev', '--loglevel=error'];
-  await runNpm(args, { title: 'npm install', signal });
+  await runNpm(processes, args, { title: 'npm install' });
   await writeFile(stamp, wanted);
 }
 

@@ -3,11 +3,10 @@ import { runNpm } from './npm.mjs';
 
 /**
  * Makes a checkout ready to run: packages as the lock file names them, then the build.
- * @param {(line: string) => void} [say] hears one short line for each step
- * @param {AbortSignal} [signal] ends it early
+ * @param {import('../processes/processes.mjs').Processes} processes
  */
-export async function prepare(say = console.log, signal) {
-  await installPackages(say, signal);
-  say('Building …');
-  await runNpm(['run', '--silent', 'build'], { title: 'npm run build', signal });
+export async function prepare(processes) {
+  await installPackages(processes);
+  console.log('Building …');
+  await runNpm(processes, ['run', '--silent', 'build'], { title: 'npm run build' });
 }

@@ -65,13 +65,13 @@ function endOnSignal(end, processes) {
  */
 async function startAll(processes, end, beganAt) {
   const ports = await choosePorts();
-  await prepare(console.log, end.signal);
+  await prepare(processes);
 
   const { startServices } = await import('../services.mjs'); // needs the packages
-  const services = await startServices({ processes, folder: dataFolder, throwaway: false, say: console.log });
+  const services = await startServices({ processes, throwaway: false, say: console.log });
   for (const service of services.started) endWith(service, end);
   const env = commonEnvironment(ports, services);
-  await runNpm(['run', '--silent', 'migrate'], { title: 'npm run migrate', env, signal: end.signal });
+  await runNpm(processes, ['run', '--silent', 'migrate'], { title: 'npm run migrate', env });
 
   console.log('Starting …');
   const wanted = apps(ports, env);

@@ -1,9 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Processes } from '../processes/processes.mjs';
 import { Refusal } from '../refusal.mjs';
-import { npm, root } from '../setup/npm.mjs';
+import { npm, step } from '../setup/npm.mjs';
 import { prepare } from '../setup/prepare.mjs';
 import { chromiumPath } from './chromium.mjs';
 import { summarise } from './summary.mjs';
@@ -14,8 +12,7 @@ import { summarise } from './summary.mjs';
  * @param {string[]} jestArgs
  */
 export async function run(jestArgs) {
-  const folder = mkdtempSync(join(tmpdir(), 'onecode-test-'));
-  const processes = await Processes.claim(folder, { remove: true });
+  const processes = Processes.throwaway();
   const end = new AbortController();
   const aborted = new Promise((_, reject) =>
     end.signal.addEventListener('abort', () => reject(end.signal.reason)),
@@ -26,12 +23,11 @@ export async function run(jestArgs) {
   /** @type {import('./summary.mjs').Summary} */
   let summary = { passed: 0, failed: 1, skipped: 0 };
   try {
-    summary = await Promise.race([checkAndTest(processes, folder, jestArgs, end.signal), aborted]);
+    summary = await Promise.race([checkAndTest(processes, jestArgs), aborted]);
   } catch (error) {
     console.error(error instanceof Refusal ? error.message : error);
   }
   await processes.stop();
-  rmSync(folder, { recursive: true, force: true });
   if (summary.skipped > 0) console.log(`${summary.skipped} skipped`);
   console.log(`${summary.passed} passed, ${summary.failed} failed`);
   process.exit(summary.failed === 0 ? 0 : 1);
@@ -39,23 +35,19 @@ export async function run(jestArgs) {
 
 /**
  * @param {Processes} processes
- * @param {string} folder
  * @param {string[]} jestArgs
- * @param {AbortSignal} signal
  */
-async function checkAndTest(processes, folder, jestArgs, signal) {
-  await prepare(console.log, signal);
+async function checkAndTest(processes, jestArgs) {
+  await prepare(processes);
   for (const script of ['typecheck', 'lint']) {
     console.log(`npm run ${script} …`);
-    const [command, args] = npm(['run', '--silent', script]);
-    if (!(await succeeds(processes, command, args, process.env)))
-      throw new Refusal(`npm run ${script} failed.`);
+    const ended = await pass(processes, { ...npm(['run', '--silent', script]), env: process.env });
+    if (!ended) throw new Refusal(`npm run ${script} failed.`);
   }
   const chromium = chromiumPath(console.log);
   const { startServices } = await import('../services.mjs'); // needs the packages
   const { databaseUrl, redisUrl } = await startServices({
     processes,
-    folder,
     throwaway: true,
     say: console.log,
   });
@@ -65,34 +57,21 @@ async function checkAndTest(processes, folder, jestArgs, signal) {
     TEST_DATABASE_URL: databaseUrl,
     TEST_REDIS_URL: redisUrl,
   };
-  const results = join(folder, 'results.json');
+  const results = join(processes.folder, 'results.json');
   const node = ['--experimental-vm-modules', '--no-warnings=ExperimentalWarning'];
   const args = [...node, 'node_modules/jest/bin/jest.js', '--json', `--outputFile=${results}`, ...jestArgs];
-  const endedWell = await succeeds(processes, process.execPath, args, withoutServices(env));
+  const endedWell = await pass(processes, { command: process.execPath, args, env: withoutServices(env) });
   return summarise(results, endedWell);
 }
 
 /**
  * Runs a step with its output passed through.
  * @param {Processes} processes
- * @param {string} command
- * @param {string[]} args
- * @param {NodeJS.ProcessEnv} env
+ * @param {{ command: string, args: string[], env: NodeJS.ProcessEnv }} what
+ * @returns {Promise<boolean>} whether it ended well
  */
-async function succeeds(processes, command, args, env) {
-  const { exited } = await processes.start({
-    name: args.at(-1) ?? command,
-    command,
-    args,
-    env,
-    cwd: root,
-    output: 'inherit',
-    stage: 5,
-    stop: [
-      ['SIGTERM', 2000],
-      ['SIGKILL', 500],
-    ],
-  });
+async function pass(processes, what) {
+  const { exited } = await processes.start({ ...step, ...what, name: 'step', output: 'inherit' });
   return (await exited) === 'exit code 0';
 }
 
