@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http';
+import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Response } from 'express';
 import { PROBLEMS, type Problem } from '@onecode/domain';
 
@@ -25,14 +25,15 @@ export function problemBody(problem: Problem, docsUrl: string): string {
 }
 
 /** How long a client that is still writing is listened to after its answer, so that it gets to read it. */
-const LINGER_MS = 1_000;
+export const LINGER_MS = 1_000;
 
 /**
- * Ends an answer while the request's body is still coming in, and closes the connection. Closing at once would reset it, and
- * the client might lose the answer; what comes in meanwhile is thrown away.
+ * Ends a refusal. If the request's body is still coming in, the connection closes with it, but not at once: that would reset
+ * it, and the client might lose the answer. What comes in meanwhile is thrown away.
  */
-export function endWhileReceiving(response: Response, body: string): void {
+export function endRefusal(response: Response, body: string): void {
   const request = response.req;
+  if (!isReceiving(request)) return void response.end(body);
   response.setHeader('Connection', 'close');
   response.setHeader('Content-Length', Buffer.byteLength(body));
   response.write(body);
@@ -42,4 +43,10 @@ export function endWhileReceiving(response: Response, body: string): void {
   };
   const timer = setTimeout(end, LINGER_MS);
   request.once('end', end).once('close', end).resume();
+}
+
+/** Whether a part of the request's body has not come in yet. `complete` alone is false too before Node has looked for one. */
+function isReceiving({ complete, headers }: IncomingMessage): boolean {
+  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+  return hasBody && !complete;
 }

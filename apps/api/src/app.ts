@@ -1,4 +1,5 @@
-import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import type { RequestListener } from 'node:http';
+import express, { type Express, type RequestHandler } from 'express';
 import { Problem } from '@onecode/domain';
 import { failedChecks, type ReadinessChecks } from '@onecode/runtime';
 import { pingDatabase, type Database } from '@onecode/store';
@@ -6,7 +7,7 @@ import { authenticator } from './auth.js';
 import type { ApiContext, ApiDependencies } from './context.js';
 import { docsRouter } from './docs.js';
 import { problemWriter } from './problem.js';
-import { commonHeaders, refuseAmbiguous, requestLog, requestTimer } from './requests.js';
+import { readableTarget, refuseAmbiguous, requestLog, requestTimer, withCommonHeaders } from './requests.js';
 import { createSendRoute } from './routes/createSend.js';
 import { sendStatusRoute } from './routes/sendStatus.js';
 import { signupSettingsRoute } from './routes/signupSettings.js';
@@ -19,14 +20,14 @@ export function readinessChecks(database: Database): ReadinessChecks {
 }
 
 /** Builds the HTTP application: what it serves, and in which order a request is looked at. */
-export function createApp(dependencies: ApiDependencies): Express {
+export function createApp(dependencies: ApiDependencies): RequestListener {
   const { config, database, log, metrics } = dependencies;
   const context: ApiContext = { ...dependencies, authenticate: authenticator(database) };
   const app = express();
   app.disable('x-powered-by').disable('etag');
   app.enable('strict routing').enable('case sensitive routing');
 
-  app.use(requestLog(log), requestTimer(metrics), commonHeaders(config.BASE_URL), refuseAmbiguous);
+  app.use(requestLog(log), requestTimer(metrics), withCommonHeaders(config.BASE_URL), refuseAmbiguous);
 
   resource(app, '/v1/send', { post: createSendRoute(context) });
   resource(app, '/v1/send/:id/status', { get: sendStatusRoute(context) as RequestHandler });
@@ -40,8 +41,11 @@ export function createApp(dependencies: ApiDependencies): Express {
   app.use(() => {
     throw new Problem('not_found');
   });
-  app.use(unreadablePath(context), problemWriter(config.DOCS_URL, log));
-  return app;
+  app.use(problemWriter(config.DOCS_URL, log));
+  return (request, response) => {
+    request.url = readableTarget(request.url ?? '');
+    app(request, response);
+  };
 }
 
 /** Serves a path's methods, and answers 405 with `Allow` to every other. */
@@ -66,15 +70,5 @@ function readyRoute(checks: ReadinessChecks): RequestHandler {
     response.statusCode = failed.length === 0 ? 200 : 503;
     response.setHeader('Content-Type', 'text/plain; charset=utf-8');
     response.end(failed.length === 0 ? 'ok\n' : `not ready: ${failed.join(', ')}\n`);
-  };
-}
-
-/** Express gives up on a path whose percent-encoding is broken; such an id is unknown, which only callers with a key are told. */
-function unreadablePath({ authenticate }: ApiContext): ErrorRequestHandler {
-  return async (error: unknown, request, _response, next) => {
-    if (!(error instanceof Error && (error as { status?: unknown }).status === 400)) return next(error);
-    if (!request.path.startsWith('/v1/send/')) return next(new Problem('not_found'));
-    await authenticate(request);
-    return next(new Problem('send_not_found'));
   };
 }

@@ -1,20 +1,17 @@
 import type { IncomingMessage } from 'node:http';
 import { Problem, type ProblemCode } from '@onecode/domain';
 
-/** A body over its limit. Its answer goes out while the rest is still coming in. */
-export class BodyTooLarge extends Problem {}
-
 /** The client went away before its request was complete: there is nobody to answer. */
 export class ClientGone extends Error {}
 
 /**
  * Reads a request's body, counting its bytes as they arrive, and refuses it as soon as it is too long, announced or not.
  *
- * @throws BodyTooLarge with the given code, ClientGone
+ * @throws Problem with the given code, ClientGone
  */
 export function readBody(request: IncomingMessage, bytesMax: number, tooLarge: ProblemCode): Promise<Buffer> {
-  const refusal = (): BodyTooLarge =>
-    new BodyTooLarge(tooLarge, { detail: `The body is larger than ${bytesMax} bytes.` });
+  const refusal = (): Problem =>
+    new Problem(tooLarge, { detail: `The body is larger than ${bytesMax} bytes.` });
   if (Number(request.headers['content-length'] ?? 0) > bytesMax) return Promise.reject(refusal());
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

@@ -22,7 +22,7 @@ await runProcess('api', async () => {
     onError: (error) => log.debug({ err: error }, 'Redis is not reachable'),
   });
   const app = createApp({ config, database, bell, log, metrics: apiMetrics(registry) });
-  const server = createHttpServer(app, config.DOCS_URL);
+  const server = createHttpServer(app, config);
   await listen(server, config.PORT);
   const metrics = await serveMetrics(registry, config.METRICS_PORT, readinessChecks(database));
   log.info({ address: server.address(), metrics_port: metrics.port }, 'ready');

@@ -1,8 +1,8 @@
 import type { ErrorRequestHandler, Response } from 'express';
 import { PROBLEMS, Problem } from '@onecode/domain';
 import type { Logger } from '@onecode/runtime';
-import { endWhileReceiving, problemBody } from './answer.js';
-import { BodyTooLarge, ClientGone } from './body.js';
+import { endRefusal, problemBody } from './answer.js';
+import { ClientGone } from './body.js';
 
 /** The `WWW-Authenticate` challenges of RFC 6750. */
 const CHALLENGES: Readonly<Record<string, string>> = {
@@ -24,9 +24,7 @@ export function problemWriter(docsUrl: string, log: Logger): ErrorRequestHandler
     const problem = asProblem(error);
     if (problem.code === 'internal_error') (request.log ?? log).error({ err: error }, 'a request failed');
     writeHead(response, problem);
-    const body = problemBody(problem, docsUrl);
-    if (error instanceof BodyTooLarge) endWhileReceiving(response, body);
-    else response.end(body);
+    endRefusal(response, problemBody(problem, docsUrl));
   };
 }
 

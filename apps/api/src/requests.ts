@@ -57,14 +57,43 @@ export function requestTimer(metrics: ApiMetrics): RequestHandler {
 }
 
 /** Headers of every answer. What is public says so itself later. */
-export function commonHeaders(baseUrl: string): RequestHandler {
-  const behindTls = baseUrl.startsWith('https:');
+export function commonHeaders(baseUrl: string): Readonly<Record<string, string>> {
+  return {
+    'X-Content-Type-Options': 'nosniff',
+    'Cache-Control': 'no-store',
+    ...(baseUrl.startsWith('https:') && { 'Strict-Transport-Security': 'max-age=31536000' }),
+  };
+}
+
+/** Sets the common headers. */
+export function withCommonHeaders(baseUrl: string): RequestHandler {
+  const headers = new Map(Object.entries(commonHeaders(baseUrl)));
   return (_request, response, next) => {
-    response.setHeader('X-Content-Type-Options', 'nosniff');
-    response.setHeader('Cache-Control', 'no-store');
-    if (behindTls) response.setHeader('Strict-Transport-Security', 'max-age=31536000');
+    response.setHeaders(headers);
     next();
   };
+}
+
+/**
+ * The target of a request in a form that Express can read, and answer with our own problems. An absolute address gives its
+ * path (RFC 9112, 3.2.2). Where the percent-encoding is broken, percent signs stand for themselves, so that such an id is
+ * merely unknown. What is no path at all becomes `*`, which names nothing.
+ */
+export function readableTarget(target: string): string {
+  const path = target.startsWith('/') ? target : pathOfAddress(target);
+  try {
+    decodeURIComponent(path.replace(/\?.*$/s, ''));
+    return path;
+  } catch {
+    return path.replaceAll('%', '%25');
+  }
+}
+
+function pathOfAddress(target: string): string {
+  const authority = /^https?:\/\/[^/?#]+/i.exec(target)?.[0];
+  return authority !== undefined && URL.canParse(target)
+    ? target.slice(authority.length).replace(/^\/?/, '/')
+    : '*';
 }
 
 /** Headers that may come once: which of two would count is a matter of taste, and attackers live on that. */
@@ -77,7 +106,10 @@ const SINGLE = [
   'x-hub-signature-256',
 ];
 
-/** Refuses requests without a host or with a header twice that may come once. */
+/** A host with or without a port (RFC 9110, 7.2); it may be empty. */
+const HOST = /^(?:\[[0-9a-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::[0-9]*)?$/i;
+
+/** Refuses requests without a host or with a wrong one, or with a header twice that may come once. */
 export const refuseAmbiguous: RequestHandler = (request, _response, next) => {
   const names = request.rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
   const twice = SINGLE.find((name) => names.indexOf(name) !== names.lastIndexOf(name));
@@ -85,5 +117,7 @@ export const refuseAmbiguous: RequestHandler = (request, _response, next) => {
     throw new Problem('bad_request', { detail: `The header ${twice} is given more than once.` });
   if (request.httpVersionMinor >= 1 && request.headers.host === undefined)
     throw new Problem('bad_request', { detail: 'The header host is missing.' });
+  if (!HOST.test(request.headers.host ?? ''))
+    throw new Problem('bad_request', { detail: 'The header host is not a host.' });
   next();
 };

@@ -9,7 +9,9 @@ import {
 } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Problem, PROBLEMS, type ProblemCode } from '@onecode/domain';
-import { problemBody } from './answer.js';
+import { LINGER_MS, problemBody } from './answer.js';
+import type { ApiConfig } from './config.js';
+import { commonHeaders } from './requests.js';
 
 const HEADERS_MS_MAX = 10_000;
 const REQUEST_MS_MAX = 15_000;
@@ -21,8 +23,11 @@ const PARSER_PROBLEMS: Readonly<Record<string, ProblemCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 };
 
-/** An HTTP server that cuts slow clients off and answers even broken HTTP with problem+json. */
-export function createHttpServer(app: RequestListener, docsUrl: string): Server {
+/** An HTTP server that cuts slow clients off, and answers even broken HTTP with problem+json: once each, and in order. */
+export function createHttpServer(
+  app: RequestListener,
+  { BASE_URL, DOCS_URL }: Pick<ApiConfig, 'BASE_URL' | 'DOCS_URL'>,
+): Server {
   const server = createServer(
     {
       headersTimeout: HEADERS_MS_MAX,
@@ -34,33 +39,68 @@ export function createHttpServer(app: RequestListener, docsUrl: string): Server 
     },
     app,
   );
+  const headers = commonHeaders(BASE_URL);
+  const refuse = (socket: Duplex, code: ProblemCode): void =>
+    endWithProblem(socket, code, { headers, docsUrl: DOCS_URL });
+
+  const latestAnswers = new WeakMap<Duplex, ServerResponse>();
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    latestAnswers.set(request.socket, response);
+    // Whoever has its answer may not go on sending for long.
+    response.once('finish', () => {
+      if (!request.complete) destroySoon(request.socket, () => !request.complete);
+    });
+  });
+
+  const broken = new WeakSet<Duplex>();
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-    if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-    endWithProblem(socket, PARSER_PROBLEMS[error.code ?? ''] ?? 'bad_request', docsUrl);
+    // Node reports whatever still comes in on a broken connection as one more error.
+    if (broken.has(socket)) return;
+    broken.add(socket);
+    if (error.code === 'ECONNRESET') return void socket.destroy();
+    const code = PARSER_PROBLEMS[error.code ?? ''] ?? 'bad_request';
+    const latest = latestAnswers.get(socket);
+    if (latest === undefined || (latest.req.complete && latest.closed)) refuse(socket, code);
+    else if (latest.req.complete) latest.once('close', () => refuse(socket, code));
+    else if (latest.headersSent) destroySoon(socket);
+    else refuse(socket, code);
   });
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
-    endWithProblem(socket, 'bad_request', docsUrl);
+    refuse(socket, 'bad_request');
   });
   // An expectation that we do not know is no reason to refuse (RFC 9110, 10.1.1, allows either).
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
-    app(request, response),
+    server.emit('request', request, response),
   );
   return server;
 }
 
-function endWithProblem(socket: Duplex, code: ProblemCode, docsUrl: string): void {
+function endWithProblem(
+  socket: Duplex,
+  code: ProblemCode,
+  { headers, docsUrl }: { headers: Readonly<Record<string, string>>; docsUrl: string },
+): void {
+  if (!socket.writable) return void socket.destroy();
   const { status } = PROBLEMS[code];
   const body = problemBody(new Problem(code), docsUrl);
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n` +
-      'Content-Type: application/problem+json\r\n' +
-      `Content-Length: ${Buffer.byteLength(body)}\r\n` +
-      `X-Request-Id: ${randomUUID()}\r\n` +
-      'X-Content-Type-Options: nosniff\r\n' +
-      'Cache-Control: no-store\r\n' +
-      `Connection: close\r\n\r\n${body}`,
-    () => socket.destroy(),
-  );
+  const fields = {
+    'X-Request-Id': randomUUID(),
+    ...headers,
+    'Content-Type': 'application/problem+json',
+    'Content-Length': Buffer.byteLength(body),
+    Connection: 'close',
+  };
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
+  destroySoon(socket);
+}
+
+/** Closes a connection once its client has had the time to read an answer; what still comes in is thrown away. */
+function destroySoon(socket: Duplex, stillWanted: () => boolean = () => true): void {
+  const timer = setTimeout(() => {
+    if (stillWanted()) socket.destroy();
+  }, LINGER_MS);
+  socket.once('close', () => clearTimeout(timer)).resume();
 }
 
 /** Stops taking connections, lets requests under way finish, and closes each connection as it falls idle. */

@@ -88,7 +88,7 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
     log: createLog('api', config.LOG_LEVEL),
     metrics: apiMetrics(new Registry()),
   });
-  const server = createHttpServer(app, config.DOCS_URL);
+  const server = createHttpServer(app, config);
   await listen(server, 0);
   await until(() => bell.isReady());
   const { port } = server.address() as AddressInfo;

@@ -14,7 +14,7 @@ export interface RawAnswer {
 
 const ANSWER_MS_MAX = 20_000;
 
-/** A connection that writes bytes as they are and reads answers with a Content-Length. */
+/** A connection that writes bytes as they are and reads answers that end by their Content-Length or with the connection. */
 export class RawConnection {
   private received = Buffer.alloc(0);
   private ended = false;
@@ -65,17 +65,13 @@ export class RawConnection {
     });
   }
 
-  /** The next answer, interim ones (100 Continue) left out. `method` tells whether a body belongs to it. */
+  /** The next answer. `method` tells whether a body belongs to it. */
   async answer(method = 'GET'): Promise<RawAnswer> {
     await this.wait(() => this.received.includes('\r\n\r\n') || this.ended);
     const headEnd = this.received.indexOf('\r\n\r\n');
     if (headEnd < 0) throw new Error('the connection was closed without an answer');
     const [statusLine = '', ...lines] = this.received.subarray(0, headEnd).toString('latin1').split('\r\n');
     const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1]);
-    if (status < 200) {
-      this.received = this.received.subarray(headEnd + 4);
-      return this.answer(method);
-    }
     const headers: Record<string, string> = {};
     const headerCounts: Record<string, number> = {};
     for (const line of lines) {
@@ -83,12 +79,22 @@ export class RawConnection {
       headers[name.toLowerCase()] = value;
       headerCounts[name.toLowerCase()] = (headerCounts[name.toLowerCase()] ?? 0) + 1;
     }
-    const end = headEnd + 4 + (method === 'HEAD' ? 0 : Number(headers['content-length']));
+    const length = method === 'HEAD' ? 0 : Number(headers['content-length'] ?? Infinity);
+    const end = headEnd + 4 + length;
     await this.wait(() => this.received.length >= end || this.ended);
     const body = this.received.subarray(headEnd + 4, end).toString('utf8');
     this.received = this.received.subarray(end);
     const isJson = /json/.test(headers['content-type'] ?? '') && body !== '';
     return { status, headers, headerCounts, body, json: isJson ? JSON.parse(body) : {} };
+  }
+
+  /** Waits for an interim answer, such as 100 Continue, and takes it. */
+  async interim(status: number): Promise<void> {
+    await this.wait(() => this.received.includes('\r\n\r\n') || this.ended);
+    const end = this.received.indexOf('\r\n\r\n') + 4;
+    const head = this.received.subarray(0, end).toString('latin1');
+    if (!head.startsWith(`HTTP/1.1 ${status} `)) throw new Error(`expected ${status}, and got ${head}`);
+    this.received = this.received.subarray(end);
   }
 
   /** Waits until the other side has closed the connection. */
