@@ -76,7 +76,7 @@ describe('a live send', () => {
       code_box: null,
       attempts: 1,
       attempt_id: null,
-      uncertain: false,
+      receipt_until: null,
       due_at: null,
       ring_at: null,
       delivered_at: null,

@@ -48,7 +48,7 @@ export interface SendRecord {
   code_box: Buffer | null;
   attempts: number;
   attempt_id: string | null;
-  uncertain: boolean;
+  receipt_until: Date | null;
   awaiting_sender: boolean;
   due_at: Date | null;
   ring_at: Date | null;

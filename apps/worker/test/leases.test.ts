@@ -59,7 +59,7 @@ describe('the lease of an attempt', () => {
     const id = await claimedByTheDead();
     await house.ripen(id);
     const row = await house.until(id, ({ status, attempt_id }) => status === 'delivered' && !attempt_id);
-    expect(row).toMatchObject({ attempts: 2, uncertain: true });
+    expect(row).toMatchObject({ attempts: 2, receipt_until: expect.any(Date) });
     expect(await house.attempts(id)).toMatchObject([{ outcome: 'unknown' }, { outcome: 'accepted' }]);
     expect(house.simulator.messages()).toMatchObject([{ code: '042913' }]);
     expect(await house.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
@@ -70,7 +70,7 @@ describe('the lease of an attempt', () => {
     await house.db.sql('update sends set attempts = 5 where id = $1', [id]);
     await house.ripen(id);
     const ended = await house.until(id, 'failed');
-    expect(ended).toMatchObject({ failure_reason: 'attempts_exhausted', uncertain: true });
+    expect(ended).toMatchObject({ failure_reason: 'attempts_exhausted', receipt_until: expect.any(Date) });
     const [attempt] = await house.attempts(id);
     expect(attempt).toMatchObject({ outcome: 'unknown' });
     const { backoffMs } = worker.context.policy;

@@ -51,7 +51,7 @@ describe('an answer that says "not now"', () => {
     const caller = await house.caller();
     const id = await house.send(caller, { code: '042913' });
     const row = await house.until(id, 'delivered');
-    expect(row).toMatchObject({ attempts: 3, uncertain: false, code_box: null });
+    expect(row).toMatchObject({ attempts: 3, receipt_until: null, code_box: null });
     const attempts = await house.attempts(id);
     expect(attempts).toMatchObject([
       { outcome: 'retry', error_code: 131000 },
@@ -152,7 +152,7 @@ describe('a provider that cannot be reached', () => {
     const id = await house.send(caller);
     expect(await house.until(id, 'failed')).toMatchObject({
       failure_reason: 'attempts_exhausted',
-      uncertain: false,
+      receipt_until: null,
       attempts: 5,
     });
     expect((await house.attempts(id)).map(({ outcome }) => outcome)).toEqual(Array(5).fill('retry'));

@@ -50,7 +50,7 @@ describe('an outcome that nobody knows, no receipt coming', () => {
       expect(row).toMatchObject({
         failure_reason: 'attempts_exhausted',
         attempts: 5,
-        uncertain: true,
+        receipt_until: expect.any(Date),
         code_box: null,
       });
       const attempts = await house.attempts(id);
@@ -108,7 +108,10 @@ describe('a receipt with our opaque data', () => {
       house.simulator.rules.add({ fault: { wrongBody: 'no_id' } });
       const caller = await house.caller();
       const id = await house.send(caller);
-      const waiting = await house.until(id, ({ uncertain, attempt_id }) => uncertain && attempt_id === null);
+      const waiting = await house.until(
+        id,
+        ({ receipt_until, attempt_id }) => receipt_until !== null && attempt_id === null,
+      );
       expect(waiting).toMatchObject({ status: 'sending', failed_at: null });
       expect(await house.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
 

@@ -14,16 +14,7 @@ const LIFE_SECONDS_MIN = 30;
 const LIFE_SHARE_MIN = 0.1;
 
 const after = (now: Date, ms: number): Date => new Date(now.getTime() + ms);
-const latest = (one: Date, other: Date): Date => (one > other ? one : other);
-
-/**
- * When to look at a send again: at the time wanted, or at its deadline if that is not later. A message of unknown outcome may
- * have gone, so the look that can only give the send up leaves a receipt the time to tell.
- */
-function nextLook(send: Send, now: Date, wanted: Date, uncertain: boolean, policy: RetryPolicy): Date {
-  if (wanted < send.expiresAt) return wanted;
-  return uncertain ? latest(send.expiresAt, after(now, settleDelayMs(policy))) : send.expiresAt;
-}
+const earlier = (one: Date, other: Date): Date => (one < other ? one : other);
 
 /** What a definitive failure changes: nothing is due any more, and the sealed code goes. The store returns the unit with it. */
 export function failure(reason: FailureReason, now: Date): SendChange {
@@ -102,24 +93,13 @@ export function claim(send: Send, now: Date, offer: ClaimOffer): Decision<Claim>
             messageId: null,
           },
         ];
-  const uncertain = send.uncertain || lapsed.length > 0;
-  const lastLook = nextLook(send, now, send.expiresAt, uncertain, offer.policy);
+  const receiptUntil = lapsed.length > 0 ? after(now, settleDelayMs(offer.policy)) : send.receiptUntil;
 
-  if (now >= send.expiresAt) {
-    // It was due for another attempt and nobody came in time: a receipt may still tell of an earlier one.
-    const untold = uncertain && send.dueAt !== null && send.dueAt < send.expiresAt;
-    return lapsed.length > 0 || untold
-      ? wait({ dueAt: lastLook }, 'settled')
-      : fail('expired_before_delivery');
-  }
-  if (send.attempts >= offer.policy.attemptsMax) {
-    // The lease of the last attempt ended without an answer: a receipt may still tell.
-    if (lapsed.length > 0) return wait({ dueAt: after(now, settleDelayMs(offer.policy)) }, 'settled');
-    return fail('attempts_exhausted');
-  }
-  if (!isWorthSending(send, now)) return wait({ dueAt: lastLook }, 'settled');
+  if (now >= send.expiresAt) return giveUp('expired_before_delivery');
+  if (send.attempts >= offer.policy.attemptsMax) return giveUp('attempts_exhausted');
+  if (!isWorthSending(send, now)) return wait({ dueAt: send.expiresAt }, 'settled');
   const sender = offer.sender();
-  if (sender === null) return wait({ dueAt: lastLook, awaitingSender: true }, 'no_sender');
+  if (sender === null) return wait({ dueAt: send.expiresAt, awaitingSender: true }, 'no_sender');
   return {
     result: { kind: 'claimed', attempt: send.attempts + 1 },
     change: {
@@ -129,7 +109,7 @@ export function claim(send: Send, now: Date, offer: ClaimOffer): Decision<Claim>
       senderId: sender.id,
       attempts: send.attempts + 1,
       attemptId: offer.attemptId,
-      uncertain,
+      receiptUntil,
       awaitingSender: false,
       dueAt: after(now, offer.leaseMs),
     },
@@ -139,12 +119,18 @@ export function claim(send: Send, now: Date, offer: ClaimOffer): Decision<Claim>
     ],
   };
 
-  function fail(reason: FailureReason): Decision<Claim> {
+  function giveUp(reason: FailureReason): Decision<Claim> {
+    if (mayStillArrive(receiptUntil, now)) return wait({ dueAt: receiptUntil }, 'settled');
     return { result: { kind: 'failed', reason }, change: failure(reason, now), attempts: lapsed };
   }
   function wait(change: SendChange, kind: 'settled' | 'no_sender'): Decision<Claim> {
-    return { result: { kind }, change: { ...change, uncertain, attemptId: null }, attempts: lapsed };
+    return { result: { kind }, change: { ...change, receiptUntil, attemptId: null }, attempts: lapsed };
   }
+}
+
+/** Whether a message of unknown outcome may have gone, and its receipt still has time to say so. */
+function mayStillArrive(receiptUntil: Date | null, now: Date): receiptUntil is Date {
+  return receiptUntil !== null && now < receiptUntil;
 }
 
 /** What to do after an attempt. */
@@ -199,19 +185,16 @@ export function settle(
     return done({ kind: 'accepted' }, { status: 'sent', sentAt: now, codeBox: null, dueAt: null });
   if (outcome.kind === 'recipient') return failed('rejected_by_provider');
   if (outcome.kind === 'config' && outcome.scope === 'request') return failed('rejected_by_provider');
-  const uncertain = send.uncertain || outcome.kind === 'unknown';
   if (outcome.kind === 'config' || outcome.kind === 'sender')
-    return done(
-      { kind: 'hand_over' },
-      { attempts: send.attempts - 1, dueAt: nextLook(send, now, now, uncertain, policy) },
-    );
+    return done({ kind: 'hand_over' }, { attempts: send.attempts - 1, dueAt: now });
 
+  const receiptUntil = outcome.kind === 'unknown' ? after(now, settleDelayMs(policy)) : send.receiptUntil;
   if (send.attempts < policy.attemptsMax) {
+    // Not beyond the deadline: the send is looked at then, and given up.
     const wanted = after(now, retryDelayMs(policy, send.attempts, outcome, random));
-    const dueAt = nextLook(send, now, wanted, uncertain, policy);
-    const delayMs = Math.max(0, dueAt.getTime() - now.getTime());
-    return done({ kind: 'retry', delayMs }, { uncertain, dueAt });
+    const dueAt = earlier(wanted, now < send.expiresAt ? send.expiresAt : now);
+    return done({ kind: 'retry', delayMs: dueAt.getTime() - now.getTime() }, { receiptUntil, dueAt });
   }
-  if (!uncertain) return failed('attempts_exhausted');
-  return done({ kind: 'awaiting_receipt' }, { uncertain, dueAt: after(now, settleDelayMs(policy)) });
+  if (!mayStillArrive(receiptUntil, now)) return failed('attempts_exhausted');
+  return done({ kind: 'awaiting_receipt' }, { receiptUntil, dueAt: receiptUntil });
 }

@@ -38,8 +38,8 @@ export interface Send {
   attempts: number;
   /** The attempt under way; its lease ends at `dueAt`. */
   attemptId: string | null;
-  /** Whether some attempt's outcome is unknown, so that the message may have gone. */
-  uncertain: boolean;
+  /** Until when a receipt may still tell of an attempt whose outcome is unknown; null when there was none. */
+  receiptUntil: Date | null;
   awaitingSender: boolean;
   /** Nobody may act on the delivery before this time; null when nothing is left to do. */
   dueAt: Date | null;
@@ -64,7 +64,7 @@ export type SendChange = Partial<
     | 'codeBox'
     | 'attempts'
     | 'attemptId'
-    | 'uncertain'
+    | 'receiptUntil'
     | 'awaitingSender'
     | 'dueAt'
     | 'sentAt'

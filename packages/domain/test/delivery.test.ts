@@ -68,7 +68,7 @@ describe('a claim', () => {
         senderId: 's',
         attempts: 1,
         attemptId: 'attempt-new',
-        uncertain: false,
+        receiptUntil: null,
         awaitingSender: false,
         dueAt: ms(NOW, LEASE_MS),
       },
@@ -98,16 +98,20 @@ describe('a claim', () => {
 
   it('takes an attempt over whose lease has ended, and calls its outcome unknown', () => {
     const decision = claim(sendingSend(), NOW, offer());
-    expect(decision.change).toMatchObject({ attemptId: 'attempt-new', attempts: 2, uncertain: true });
+    expect(decision.change).toMatchObject({
+      attemptId: 'attempt-new',
+      attempts: 2,
+      receiptUntil: ms(NOW, 32_000),
+    });
     expect(decision.attempts).toEqual([
       { id: 'attempt-1', senderId: 'sender-1', outcome: 'unknown', errorCode: null, messageId: null },
       { id: 'attempt-new', senderId: 'sender-1', outcome: null, errorCode: null, messageId: null },
     ]);
   });
 
-  it('stays uncertain once it was', () => {
-    const send = sendingSend({ attemptId: null, uncertain: true });
-    expect(claim(send, NOW, offer()).change).toMatchObject({ uncertain: true });
+  it('remembers until when a receipt of an earlier attempt may come', () => {
+    const send = sendingSend({ attemptId: null, receiptUntil: at(40) });
+    expect(claim(send, NOW, offer()).change).toMatchObject({ receiptUntil: at(40) });
   });
 
   it.each(['sent', 'delivered', 'read', 'failed'] as const)('leaves a send alone that is %s', (status) => {
@@ -161,7 +165,7 @@ describe('a claim', () => {
   });
 
   it('after the last attempt and its wait fails with attempts_exhausted', () => {
-    const send = sendingSend({ attempts: 5, attemptId: null, uncertain: true });
+    const send = sendingSend({ attempts: 5, attemptId: null, receiptUntil: NOW });
     const decision = claim(send, NOW, offer(unasked));
     expect(decision.result).toEqual({ kind: 'failed', reason: 'attempts_exhausted' });
     expect(decision.change).toEqual({ ...FAILED, failureReason: 'attempts_exhausted' });
@@ -175,7 +179,7 @@ describe('a claim', () => {
     expect(after).toMatchObject({
       status: 'sending',
       attemptId: null,
-      uncertain: true,
+      receiptUntil: ms(NOW, 32_000),
       dueAt: ms(NOW, 32_000),
     });
     expect(decision.attempts).toMatchObject([{ id: 'attempt-1', outcome: 'unknown' }]);
@@ -187,41 +191,54 @@ describe('a claim', () => {
 });
 
 describe('the deadline of a send whose message may have gone', () => {
-  const reasonAfterWait = (send: Send, now: Date): string => {
-    const waiting = written(send, claim(send, now, offer(unasked)));
-    expect(waiting.status).toBe('sending');
-    expect(waiting.dueAt!.getTime() - now.getTime()).toBeGreaterThanOrEqual(32_000);
-    const end = claim(waiting, waiting.dueAt!, offer(unasked)).result;
-    return end.kind === 'failed' ? end.reason : end.kind;
-  };
-
   it('gives a receipt time when the lease ends with it', () => {
-    expect(reasonAfterWait(sendingSend({ dueAt: at(LIFE_SECONDS) }), at(LIFE_SECONDS))).toBe(
-      'expired_before_delivery',
-    );
+    const send = sendingSend({ dueAt: at(LIFE_SECONDS) });
+    const waiting = written(send, claim(send, at(LIFE_SECONDS), offer(unasked)));
+    expect(waiting).toMatchObject({ status: 'sending', dueAt: at(LIFE_SECONDS + 32) });
+    expect(claim(waiting, at(LIFE_SECONDS + 32), offer(unasked)).result).toEqual({
+      kind: 'failed',
+      reason: 'expired_before_delivery',
+    });
   });
 
-  it('gives a receipt time when a claim comes long after the back-off', () => {
-    const send = sendingSend({ attemptId: null, uncertain: true, dueAt: at(560) });
-    expect(reasonAfterWait(send, at(LIFE_SECONDS + 5))).toBe('expired_before_delivery');
+  it('gives what is left of that time when an attempt became unknown shortly before', () => {
+    const send = sendingSend({
+      attemptId: null,
+      receiptUntil: at(LIFE_SECONDS + 10),
+      dueAt: at(LIFE_SECONDS),
+    });
+    const waiting = written(send, claim(send, at(LIFE_SECONDS), offer(unasked)));
+    expect(waiting).toMatchObject({ status: 'sending', dueAt: at(LIFE_SECONDS + 10) });
+    expect(claim(waiting, at(LIFE_SECONDS + 10), offer(unasked)).result).toMatchObject({ kind: 'failed' });
   });
 
-  it('gives a receipt time when too little life is left for another attempt', () => {
-    const send = sendingSend({ attemptId: null, uncertain: true, dueAt: at(590) });
-    expect(reasonAfterWait(send, at(590))).toBe('expired_before_delivery');
+  it('gives no more when the receipt has had its time', () => {
+    const send = sendingSend({ attemptId: null, receiptUntil: at(LIFE_SECONDS), dueAt: at(590) });
+    expect(claim(send, at(LIFE_SECONDS), offer(unasked)).result).toEqual({
+      kind: 'failed',
+      reason: 'expired_before_delivery',
+    });
   });
 
-  it('gives a receipt time when no sender is there for another attempt', () => {
-    const send = sendingSend({ attemptId: null, uncertain: true, expiresAt: at(60), dueAt: at(50) });
-    const waiting = written(send, claim(send, at(50), offer(noSender)));
-    expect(waiting.dueAt).toEqual(at(82));
-    expect(claim(waiting, at(82), offer(unasked)).result).toMatchObject({ kind: 'failed' });
+  it.each([
+    ['too little life is left', unasked, at(590)],
+    ['no sender is there', noSender, at(500)],
+  ])('is waited for when %s for another attempt', (_, senders, now) => {
+    const send = sendingSend({ attemptId: null, receiptUntil: at(595), dueAt: now });
+    expect(claim(send, now, offer(senders)).change).toMatchObject({
+      dueAt: at(LIFE_SECONDS),
+      receiptUntil: at(595),
+    });
   });
 
-  it('gives a receipt time when the answer came too late for another attempt', () => {
-    const send = sendingSend({ dueAt: at(605) });
+  it('gives a receipt time when the last call ends just before it', () => {
+    const send = sendingSend({ dueAt: at(610) });
     const waiting = written(send, settle(send, at(599.5), 'attempt-1', UNKNOWN, POLICY, 0));
-    expect(waiting.dueAt).toEqual(at(599.5 + 32));
+    expect(waiting.dueAt).toEqual(at(LIFE_SECONDS));
+    expect(written(waiting, claim(waiting, at(LIFE_SECONDS), offer(unasked)))).toMatchObject({
+      status: 'sending',
+      dueAt: at(631.5),
+    });
   });
 });
 
@@ -248,14 +265,18 @@ describe('the outcome of an attempt', () => {
   it('retry: stays sending with the code, due after the back-off, certain', () => {
     const decision = settled(sendingSend({ attempts: 3 }), retryable(), 0.5);
     expect(decision.result).toEqual({ kind: 'retry', delayMs: 5000 });
-    expect(decision.change).toEqual({ attemptId: null, uncertain: false, dueAt: ms(NOW, 5000) });
+    expect(decision.change).toEqual({ attemptId: null, receiptUntil: null, dueAt: ms(NOW, 5000) });
     expect(decision.attempts).toMatchObject([{ id: 'attempt-1', outcome: 'retry', errorCode: 131000 }]);
   });
 
   it('unknown: as retry, but the message may have gone', () => {
     const decision = settled(sendingSend(), UNKNOWN);
     expect(decision.result).toEqual({ kind: 'retry', delayMs: 1000 });
-    expect(decision.change).toEqual({ attemptId: null, uncertain: true, dueAt: ms(NOW, 1000) });
+    expect(decision.change).toEqual({
+      attemptId: null,
+      receiptUntil: ms(NOW, 32_000),
+      dueAt: ms(NOW, 1000),
+    });
     expect(decision.attempts).toMatchObject([{ id: 'attempt-1', outcome: 'unknown' }]);
   });
 
@@ -289,12 +310,12 @@ describe('the outcome of an attempt', () => {
   });
 
   it.each([
-    ['unknown itself', UNKNOWN, false],
-    ['retry after an unknown one', retryable(), true],
-  ])('on the last attempt, %s: waits for a receipt', (_, outcome, uncertain) => {
-    const decision = settled(sendingSend({ attempts: 5, uncertain }), outcome);
+    ['unknown itself', UNKNOWN, null, ms(NOW, 32_000)],
+    ['retry after an unknown one', retryable(), ms(NOW, 7_000), ms(NOW, 7_000)],
+  ])('on the last attempt, %s: waits for a receipt', (_, outcome, before, receiptUntil) => {
+    const decision = settled(sendingSend({ attempts: 5, receiptUntil: before }), outcome);
     expect(decision.result).toEqual({ kind: 'awaiting_receipt' });
-    expect(decision.change).toEqual({ attemptId: null, uncertain: true, dueAt: ms(NOW, 32_000) });
+    expect(decision.change).toEqual({ attemptId: null, receiptUntil, dueAt: receiptUntil });
   });
 
   it('of a worker that lost its claim changes nothing', () => {

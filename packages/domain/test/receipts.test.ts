@@ -68,7 +68,7 @@ describe('a report of progress', () => {
   it.each(['sent', 'delivered', 'read'] as const)(
     '%s settles a send whose answer was never heard: code erased, nothing due, attempt named',
     (reported) => {
-      const send = sendingSend({ attemptId: null, uncertain: true, awaitingSender: true });
+      const send = sendingSend({ attemptId: null, receiptUntil: at(30), awaitingSender: true });
       const decision = apply(send, report(reported), attempt({ outcome: 'unknown' }));
       expect(decision.result).toBe('applied');
       expect(written(send, decision)).toMatchObject({
@@ -188,7 +188,7 @@ describe('a report of failure', () => {
   });
 
   it('of an earlier attempt leaves a retry its chance, unless nobody can reach the recipient', () => {
-    const waiting = sendingSend({ attemptId: null, attempts: 2, uncertain: true });
+    const waiting = sendingSend({ attemptId: null, attempts: 2, receiptUntil: at(30) });
     const passing = apply(waiting, report('failed', at(30), retryable()), attempt({ outcome: 'unknown' }));
     expect(written(waiting, passing)).toEqual(waiting);
     expect(passing.attempts).toMatchObject([{ outcome: 'retry', errorCode: 131000 }]);

@@ -32,7 +32,7 @@ export function liveSend(fields: Partial<Send> = {}): Send {
     codeBox: new Uint8Array(40),
     attempts: 0,
     attemptId: null,
-    uncertain: false,
+    receiptUntil: null,
     awaitingSender: false,
     dueAt: CREATED_AT,
     sentAt: null,

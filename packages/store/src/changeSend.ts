@@ -112,7 +112,7 @@ async function write(
         status = ${after.status}, verification = ${after.verification}, wrong_guesses = ${after.wrongGuesses}::smallint,
         channel = ${after.channel}, from_number = ${after.from}, sender_id = ${after.senderId}::uuid,
         code_box = ${after.codeBox}::bytea, attempts = ${after.attempts}::smallint, attempt_id = ${after.attemptId}::uuid,
-        uncertain = ${after.uncertain}, awaiting_sender = ${after.awaitingSender},
+        receipt_until = ${after.receiptUntil}::timestamptz, awaiting_sender = ${after.awaitingSender},
         due_at = ${after.dueAt}::timestamptz, ring_at = ${after.dueAt}::timestamptz + interval '1 second',
         sent_at = ${after.sentAt}::timestamptz, delivered_at = ${after.deliveredAt}::timestamptz,
         read_at = ${after.readAt}::timestamptz, verified_at = ${after.verifiedAt}::timestamptz,

@@ -21,13 +21,15 @@ const JOURNAL = `
     applied_steps_count integer not null default 0
   )`;
 
-interface Migration {
+/** One folder of `prisma/migrations`. */
+export interface Migration {
   name: string;
   sql: string;
   checksum: string;
 }
 
-async function readMigrations(folder: string): Promise<Migration[]> {
+/** The migrations of a folder in the order in which they are applied, each with the SHA-256 of its SQL in hex. */
+export async function readMigrations(folder: string = FOLDER): Promise<Migration[]> {
   const entries = await readdir(folder, { withFileTypes: true });
   const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
   return Promise.all(

@@ -29,7 +29,7 @@ export interface SendRow {
   sender_id: string | null;
   attempts: number;
   attempt_id: string | null;
-  uncertain: boolean;
+  receipt_until: Date | null;
   awaiting_sender: boolean;
   due_at: Date | null;
   created_at: Date;
@@ -64,7 +64,7 @@ export function sendOf(row: SendRow): Send {
     senderId: row.sender_id,
     attempts: row.attempts,
     attemptId: row.attempt_id,
-    uncertain: row.uncertain,
+    receiptUntil: row.receipt_until,
     awaitingSender: row.awaiting_sender,
     dueAt: row.due_at,
     createdAt: row.created_at,

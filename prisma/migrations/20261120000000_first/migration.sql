@@ -90,7 +90,7 @@ create table sends (
   sender_id uuid references senders,
   attempts smallint not null default 0 check (attempts >= 0),
   attempt_id uuid,
-  uncertain boolean not null default false,
+  receipt_until timestamptz(3),
   awaiting_sender boolean not null default false,
   due_at timestamptz(3),
   ring_at timestamptz(3),

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { closeDatabase, openDatabase, type Database } from '../database.js';
-import { migrate } from '../migrations.js';
+import { migrate, readMigrations } from '../migrations.js';
 
 /** A database of one test file's own, and direct SQL on it for what the store has no function for. */
 export interface TestDatabase {
@@ -36,9 +36,16 @@ async function templateName(): Promise<string> {
   return `onecode_test_template_${digest.digest('hex').slice(0, 12)}`;
 }
 
+/** A name that changes with the migrations, so that a server that is kept never offers an old template. */
+async function templateName(): Promise<string> {
+  const checksums = (await readMigrations()).map((migration) => migration.checksum).join();
+  return `onecode_template_${createHash('sha256').update(checksums).digest('hex').slice(0, 12)}`;
+}
+
 /** Clones a database from the migrated template, which the first caller makes. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const name = `onecode_test_${randomBytes(6).toString('hex')}`;
+  const template = await templateName();
   const template = await templateName();
   await withServer(async (server) => {
     // Held until the clone is there: a template must have no other connection while it is copied.

@@ -1,0 +1,31 @@
+import { startProcess, untilReady, type StartedProcess } from '../../../test/harness/startedProcess.js';
+import { until } from '../../../test/harness/until.js';
+import type { House } from './house.js';
+import { workerEnvironment } from './worker.js';
+
+/** A worker as a process of its own, as it is built. */
+export interface WorkerProcess extends StartedProcess {
+  /** The status and text of `/livez`, `/readyz` or `/metrics`. */
+  ask(path: string): Promise<{ status: number; text: string }>;
+}
+
+/** Starts one that works for this house, and waits until it says that it is up. */
+export async function startWorkerProcess(
+  house: House,
+  env: Record<string, string> = {},
+): Promise<WorkerProcess> {
+  const started = startProcess('apps/worker/dist/main.js', workerEnvironment(house, env));
+  const { metrics_port: port } = await untilReady(started);
+  return {
+    ...started,
+    async ask(path) {
+      const response = await fetch(`http://127.0.0.1:${String(port)}${path}`);
+      return { status: response.status, text: await response.text() };
+    },
+  };
+}
+
+/** Waits until a worker has all that it needs. */
+export async function untilServing(worker: WorkerProcess): Promise<void> {
+  await until('a worker that is ready', async () => (await worker.ask('/readyz')).status === 200);
+}
