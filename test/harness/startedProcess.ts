@@ -7,6 +7,7 @@ export interface StartedProcess {
   readonly pid: number;
   /** Everything it wrote so far, standard output and standard error. */
   output(): string;
+  stdout(): string;
   stderr(): string;
   /** Its log lines so far. */
   log(): LogLine[];
@@ -35,9 +36,13 @@ process.on('exit', () => {
 });
 
 /** Starts a program by its path from the root, with these variables and no others of ours. */
-export function startProcess(path: string, env: Readonly<Record<string, string>>): StartedProcess {
+export function startProcess(
+  path: string,
+  env: Readonly<Record<string, string>>,
+  args: readonly string[] = [],
+): StartedProcess {
   const { PATH = '' } = process.env;
-  const child = spawn(process.execPath, [fileURLToPath(new URL(path, ROOT))], {
+  const child = spawn(process.execPath, [fileURLToPath(new URL(path, ROOT)), ...args], {
     env: { PATH, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -65,6 +70,7 @@ export function startProcess(path: string, env: Readonly<Record<string, string>>
   return {
     pid: child.pid ?? 0,
     output: () => output,
+    stdout: () => stdout,
     stderr: () => stderr,
     log: () => linesOf(stdout),
     signal,

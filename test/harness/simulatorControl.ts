@@ -1,0 +1,47 @@
+import type { Message, NewRule, Receipt, SettingValues } from '@onecode/simulator';
+import { until } from './until.js';
+
+/** The simulator's own interface, over HTTP. */
+export class SimulatorControl {
+  constructor(readonly url: string) {}
+
+  /** The messages to a recipient (E.164 with `+`) or to all, newest first. */
+  async messages(recipient?: string): Promise<Message[]> {
+    const query = recipient === undefined ? '' : `&recipient=${encodeURIComponent(recipient)}`;
+    return (await this.#ask('GET', `/messages?limit=10000${query}`)) as Message[];
+  }
+
+  /** Waits for the first message to a recipient. */
+  async message(recipient: string): Promise<Message> {
+    return until('a message', async () => (await this.messages(recipient)).at(-1));
+  }
+
+  async addRule(rule: NewRule): Promise<void> {
+    await this.#ask('POST', '/rules', rule);
+  }
+
+  async changeSettings(settings: Partial<SettingValues>): Promise<void> {
+    await this.#ask('PUT', '/settings', settings);
+  }
+
+  /** The person behind the phone reads a message. */
+  async markRead(messageId: string): Promise<void> {
+    await this.#ask('POST', `/messages/${encodeURIComponent(messageId)}/read`);
+  }
+
+  async postReceipt(receipt: Receipt): Promise<void> {
+    await this.#ask('POST', '/receipts', receipt);
+  }
+
+  async #ask(method: string, path: string, body?: object): Promise<unknown> {
+    const response = await fetch(`${this.url}/simulator${path}`, {
+      method,
+      ...(body === undefined
+        ? {}
+        : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`the simulator answered ${response.status}: ${text}`);
+    return text === '' ? null : JSON.parse(text);
+  }
+}

@@ -1,0 +1,214 @@
+import { randomBytes } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { createTestDatabase, type TestDatabase } from '@onecode/store/testing';
+import { deleteKeys, testRedisUrl } from './redisContents.js';
+import { SimulatorControl } from './simulatorControl.js';
+import { startProcess, untilReady, type StartedProcess } from './startedProcess.js';
+import { until } from './until.js';
+
+/** What the processes of a stack are given as secrets. */
+export interface StackSecrets {
+  pepper: string;
+  secretKey: string;
+  appSecret: string;
+  verifyToken: string;
+}
+
+export interface StackOptions {
+  apis?: number;
+  workers?: number;
+  /** Variables for the API and the workers. */
+  env?: Record<string, string>;
+  simulatorEnv?: Record<string, string>;
+  /** Puts something between the workers and the simulator. @returns its address without a path */
+  provider?: (simulatorUrl: string) => Promise<string>;
+}
+
+export interface Answer<Body = Record<string, unknown>> {
+  status: number;
+  headers: Headers;
+  body: Body;
+}
+
+/** A send as the contract shows it. */
+export interface SendView {
+  id: string;
+  status: string;
+  verification: string;
+  mode: string;
+  channel: string | null;
+  from: string | null;
+  created_at: string;
+  sent_at: string | null;
+  delivered_at: string | null;
+  read_at: string | null;
+  failed_at: string | null;
+  failure_reason: string | null;
+}
+
+/** The built processes, as they run in earnest: simulator, API and workers, with a database and a queue prefix of their own. */
+export class Stack {
+  readonly #processes: StartedProcess[] = [];
+  readonly secrets: StackSecrets = {
+    pepper: randomBytes(32).toString('base64'),
+    secretKey: randomBytes(32).toString('base64'),
+    appSecret: randomBytes(16).toString('hex'),
+    verifyToken: randomBytes(16).toString('hex'),
+  };
+  readonly prefix = `test-${randomBytes(6).toString('hex')}`;
+  readonly redis = new Redis(testRedisUrl());
+  readonly apis: string[] = [];
+  /** The metrics addresses of the API and the workers. */
+  readonly metrics: string[] = [];
+  simulator!: SimulatorControl;
+
+  private constructor(readonly db: TestDatabase) {}
+
+  static async start(options: StackOptions = {}): Promise<Stack> {
+    const stack = new Stack(await createTestDatabase());
+    await stack.#start(options);
+    return stack;
+  }
+
+  async #start({
+    apis = 1,
+    workers = 1,
+    env = {},
+    simulatorEnv = {},
+    provider,
+  }: StackOptions): Promise<void> {
+    const { pepper, secretKey, appSecret, verifyToken } = this.secrets;
+    const shared = {
+      DATABASE_URL: this.db.url,
+      REDIS_URL: testRedisUrl(),
+      QUEUE_PREFIX: this.prefix,
+      SECRET_KEY: secretKey,
+      METRICS_PORT: '0',
+      DELIVERY_BACKOFF_MS: '50',
+      ...env,
+    };
+    const webhooks = { WHATSAPP_APP_SECRET: appSecret, WHATSAPP_VERIFY_TOKEN: verifyToken };
+    const apiEnv = {
+      ...shared,
+      ...webhooks,
+      CODE_PEPPER: pepper,
+      PORT: '0',
+      BASE_URL: 'http://127.0.0.1:3000',
+    };
+    const startedApis = Array.from({ length: apis }, () => this.#run('apps/api/dist/main.js', apiEnv));
+    for (const api of startedApis) {
+      const line = await untilReady(api);
+      this.apis.push(`http://127.0.0.1:${(line['address'] as { port: number }).port}`);
+      this.metrics.push(`http://127.0.0.1:${String(line['metrics_port'])}`);
+    }
+
+    const simulator = this.#run('packages/simulator/dist/main.js', {
+      ...webhooks,
+      PORT: '0',
+      HOST: '127.0.0.1',
+      WEBHOOK_URL: `${this.apis[0]}/webhooks/whatsapp`,
+      SENT_DELAY_MS: '0',
+      DELIVERED_DELAY_MS: '0',
+      ...simulatorEnv,
+    });
+    const url = await until(
+      'the simulator',
+      () => /simulator ready: (http:\/\/[\d.]+:\d+)/.exec(simulator.output())?.[1],
+    );
+    this.simulator = new SimulatorControl(url);
+
+    const workerEnv = {
+      ...shared,
+      WHATSAPP_API_URL: `${provider === undefined ? url : await provider(url)}/v25.0`,
+    };
+    const startedWorkers = Array.from({ length: workers }, () =>
+      this.#run('apps/worker/dist/main.js', workerEnv),
+    );
+    for (const worker of startedWorkers)
+      this.metrics.push(`http://127.0.0.1:${String((await untilReady(worker))['metrics_port'])}`);
+  }
+
+  #run(path: string, env: Record<string, string>): StartedProcess {
+    const started = startProcess(path, env);
+    this.#processes.push(started);
+    return started;
+  }
+
+  /** Everything that any process wrote so far. */
+  output(): string {
+    return this.#processes.map((process) => process.output()).join('\n');
+  }
+
+  /** One request to the API, by default to the first. */
+  async request<Body = Record<string, unknown>>(
+    method: string,
+    path: string,
+    { key, headers = {}, body, api = 0 }: RequestParts = {},
+  ): Promise<Answer<Body>> {
+    const response = await fetch(`${this.apis[api]}${path}`, {
+      method,
+      headers: {
+        ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: (text.startsWith('{') ? JSON.parse(text) : text) as Body,
+    };
+  }
+
+  /** Creates a send that must be accepted. */
+  async create(key: string, body: object, parts: RequestParts = {}): Promise<SendView> {
+    const answer = await this.request<SendView>('POST', '/v1/send', { ...parts, key, body });
+    expect(answer).toMatchObject({ status: 202 });
+    return answer.body;
+  }
+
+  async status(key: string, id: string): Promise<SendView> {
+    const answer = await this.request<SendView>('GET', `/v1/send/${id}/status`, { key });
+    expect(answer).toMatchObject({ status: 200 });
+    return answer.body;
+  }
+
+  /** Waits until the API shows the send with this status. */
+  async untilStatus(key: string, id: string, wanted: string): Promise<SendView> {
+    return until(`a send that is ${wanted}`, async () => {
+      const view = await this.status(key, id);
+      return view.status === wanted && view;
+    });
+  }
+
+  async verify(key: string, id: string, code: string): Promise<unknown> {
+    return (await this.request('POST', `/v1/send/${id}/verify`, { key, body: { code } })).body;
+  }
+
+  /** Runs a command of the operator's command line that must succeed. @returns what it prints */
+  async onecode<Result = Record<string, string | number | null>>(...args: string[]): Promise<Result> {
+    const env = { DATABASE_URL: this.db.url, SECRET_KEY: this.secrets.secretKey };
+    const command = startProcess('apps/cli/dist/main.js', env, [...args, '--json']);
+    expect([await command.exited, command.stderr()]).toEqual([{ code: 0, signal: null }, '']);
+    return JSON.parse(command.stdout()) as Result;
+  }
+
+  /** Stops every process. @returns the exit codes of the API and the workers */
+  async stop(): Promise<void> {
+    const exits = await Promise.all(this.#processes.map((process) => process.stop()));
+    await deleteKeys(this.redis, this.prefix);
+    this.redis.disconnect();
+    await this.db.drop();
+    for (const exit of exits) expect(exit).toEqual({ code: 0, signal: null });
+  }
+}
+
+interface RequestParts {
+  key?: string;
+  headers?: Record<string, string>;
+  body?: object | string;
+  /** Which API to ask. */
+  api?: number;
+}

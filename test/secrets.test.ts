@@ -1,0 +1,215 @@
+import { findSecrets, type Secret } from './harness/disguises.js';
+import { startProviderTap, type ProviderTap } from './harness/providerTap.js';
+import { redisContents } from './harness/redisContents.js';
+import { Stack } from './harness/stack.js';
+import { startProcess } from './harness/startedProcess.js';
+import { tableContents } from './harness/tableContents.js';
+import { until } from './harness/until.js';
+import { quotingAnswer, refuseInDatabase, RECIPIENTS, FAULTS } from './harness/planted.js';
+
+const TOKEN = 'EAAGplantedTokenOfTheSender7f3b';
+const SENDER = '+15550783881';
+
+/** Columns that have to hold phone numbers, and those of message ids, which encode phone numbers. */
+const PHONE_COLUMNS = ['sends.recipient', 'sends.from_number', 'senders.number'];
+const MESSAGE_ID_COLUMNS = ['attempts.message_id', 'receipts.message_id'];
+
+describe('secrets that went through every path, the failing ones too', () => {
+  let stack: Stack;
+  let tap: ProviderTap;
+  const planted: Secret[] = [];
+  const phones: Secret[] = [];
+  const messageIds: Secret[] = [];
+  const ids: string[] = [];
+  let commandLine = '';
+
+  beforeAll(async () => {
+    stack = await Stack.start({
+      env: { LOG_LEVEL: 'trace', DELIVERY_ATTEMPTS: '2' },
+      provider: async (simulatorUrl) => {
+        tap = await startProviderTap(simulatorUrl, quotingAnswer);
+        return tap.url;
+      },
+    });
+    const { pepper, secretKey, appSecret, verifyToken } = stack.secrets;
+    for (const [name, value] of Object.entries({ pepper, secretKey, appSecret, verifyToken, token: TOKEN }))
+      planted.push({ name, value });
+    for (const [name, value] of Object.entries({ pepper, secretKey }))
+      planted.push({ name: `${name} (bytes)`, value: Buffer.from(value, 'base64').toString('hex') });
+    phones.push({ name: 'number of the sender', value: SENDER.slice(1) });
+
+    const keys = await makeKeys();
+    await misuseTheCommandLine();
+    await misuseTheApi(keys.live);
+    await sendEverything(keys);
+    await misuseTheWebhook();
+    await letTheDatabaseRefuse(keys.live);
+    for (const message of await stack.simulator.messages()) {
+      messageIds.push({ name: 'message id', value: message.id.slice('wamid.'.length) });
+      phones.push({ name: 'wa_id', value: message.waId });
+      planted.push({ name: 'code on the phone', value: message.code });
+    }
+  }, 90_000);
+  afterAll(async () => {
+    await stack.stop();
+    await tap.close();
+  });
+
+  async function makeKeys(): Promise<{ live: string; test: string }> {
+    const account = await stack.onecode('account', 'create', '--name', 'Secrets', '--credits', '100');
+    const keyOf = async (mode: string): Promise<string> => {
+      const application = await stack.onecode(
+        ...['application', 'create', '--account', String(account['id']), '--name', mode, '--mode', mode],
+      );
+      const { key } = await stack.onecode('key', 'create', '--application', String(application['id']));
+      planted.push({ name: `${mode} key`, value: String(key).replace(/^ak_(test|live)_/, '') });
+      return String(key);
+    };
+    const sender = ['--phone-number-id', '106540352242922', '--number', SENDER, '--token', TOKEN];
+    await stack.onecode('sender', 'add', ...sender);
+    return { live: await keyOf('live'), test: await keyOf('test') };
+  }
+
+  /** Commands that fail, with secrets in the right and in the wrong places. */
+  async function misuseTheCommandLine(): Promise<void> {
+    const env = { DATABASE_URL: stack.db.url, SECRET_KEY: stack.secrets.secretKey };
+    const sender = ['sender', 'add', '--phone-number-id', '106540352242922', '--number', SENDER];
+    for (const args of [
+      [...sender, '--token', TOKEN],
+      [...sender, '--tokn', TOKEN],
+      ['sender', 'resume', TOKEN],
+    ]) {
+      const command = startProcess('apps/cli/dist/main.js', env, args);
+      expect((await command.exited).code).not.toBe(0);
+      commandLine += command.output();
+    }
+  }
+
+  async function misuseTheApi(key: string): Promise<void> {
+    const to = '+5511987669999';
+    phones.push({ name: 'recipient of a refused request', value: to.slice(1) });
+    planted.push({ name: 'code of a refused request', value: '90817263540' });
+    const stolen = `ak_live_${'S'.repeat(33)}`;
+    planted.push({ name: 'key that is not valid', value: 'S'.repeat(33) });
+    const body = { to, code: '90817263540' };
+    const expectStatus = async (status: number, ...request: Parameters<Stack['request']>): Promise<void> => {
+      expect((await stack.request(...request)).status).toBe(status);
+    };
+    await expectStatus(422, 'POST', '/v1/send', { key, body });
+    await expectStatus(422, 'POST', '/v1/send', { key, body: `${JSON.stringify(body)}}` });
+    await expectStatus(422, 'POST', '/v1/send', { key, body: { to: `tel:${to}` } });
+    await expectStatus(401, 'POST', '/v1/send', { key: stolen, body });
+    await expectStatus(401, 'POST', '/v1/send', { headers: { authorization: `Basic ${key}` }, body });
+    await expectStatus(404, 'GET', `/v1/send/${key}/status?to=${to}`, { key });
+    await expectStatus(404, 'GET', `/${key}/${to}`, { headers: { referer: `http://x/${key}`, cookie: key } });
+    await expectStatus(405, 'PUT', `/v1/send?key=${key}`, { key, body });
+  }
+
+  async function sendEverything(keys: { live: string; test: string }): Promise<void> {
+    const walk = async ({ recipient, fault, end }: (typeof RECIPIENTS)[0], index: number): Promise<void> => {
+      const code = `90817263${10 + index}`;
+      planted.push({ name: 'code', value: code });
+      phones.push({ name: 'recipient', value: recipient.slice(1) });
+      if (fault !== null) await stack.simulator.addRule({ recipient, fault });
+      const { id } = await stack.create(keys.live, { to: recipient, code });
+      ids.push(id);
+      await stack.untilStatus(keys.live, id, end);
+      await stack.verify(keys.live, id, '9081726999');
+      await stack.verify(keys.live, id, code);
+    };
+    await Promise.all(RECIPIENTS.map(walk));
+    planted.push({ name: 'wrong guess', value: '9081726999' });
+    const generated = await stack.create(keys.live, { to: '+5511987668888' });
+    await stack.untilStatus(keys.live, generated.id, 'delivered');
+    const sandboxed = await stack.create(keys.test, { to: '+5511987667777', code: '9081726350' });
+    await stack.untilStatus(keys.test, sandboxed.id, 'read');
+    planted.push({ name: 'code of a test send', value: '9081726350' });
+    phones.push({ name: 'recipient', value: '5511987668888' }, { name: 'recipient', value: '5511987667777' });
+  }
+
+  async function misuseTheWebhook(): Promise<void> {
+    const { verifyToken } = stack.secrets;
+    const path = '/webhooks/whatsapp';
+    const query = `hub.mode=subscribe&hub.challenge=5&hub.verify_token=${verifyToken}`;
+    expect((await stack.request('GET', `${path}?${query}`)).status).toBe(200);
+    expect((await stack.request('GET', `${path}?${query}x`)).status).toBe(403);
+    const [message] = await stack.simulator.messages();
+    const body = { statuses: [{ id: message!.id, status: 'read', recipient_id: message!.waId }] };
+    const headers = { 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` };
+    expect((await stack.request('POST', path, { body, headers })).status).toBe(401);
+  }
+
+  /** The database refuses what creates, delivers, reports and verifies, and quotes the rows that it refused. */
+  async function letTheDatabaseRefuse(key: string): Promise<void> {
+    const to = '+5511987666666';
+    const code = '9081726340';
+    planted.push({ name: 'code that the database saw', value: code });
+    phones.push({ name: 'recipient that the database refused', value: to.slice(1) });
+    await stack.simulator.changeSettings({ deliveredMs: 86_400_000 });
+    const { id } = await stack.create(key, { to, code });
+    await stack.untilStatus(key, id, 'sent');
+    const slow = '+5511987665555';
+    phones.push({ name: 'recipient in between', value: slow.slice(1) });
+    await stack.simulator.addRule({ recipient: slow, fault: { latencyMs: 500 } });
+    const between = await stack.create(key, { to: slow });
+    await stack.untilStatus(key, between.id, 'sending');
+
+    const allow = await refuseInDatabase(stack.db);
+    expect((await stack.request('POST', '/v1/send', { key, body: { to, code } })).status).toBe(500);
+    expect((await stack.request('POST', `/v1/send/${id}/verify`, { key, body: { code } })).status).toBe(500);
+    const [message] = await stack.simulator.messages(to);
+    await stack.simulator.postReceipt({ messageId: message!.id, status: 'delivered' });
+    for (const where of ['"process":"api"', '"queue":"receipts"', '"queue":"deliver"'])
+      await until(`a refusal in a line with ${where}`, () =>
+        stack
+          .output()
+          .split('\n')
+          .some((line) => line.includes(where) && line.includes('refused by a test')),
+      );
+    await allow();
+    // A receipt that could not be applied is taken again after fifteen seconds: here, at once.
+    await stack.db.sql('update receipts set due_at = now() where due_at is not null');
+    await stack.untilStatus(key, id, 'delivered');
+  }
+
+  it('the paths have been walked: each fault, each kind of refusal, at the level trace', async () => {
+    expect(tap.requests.length).toBeGreaterThan(FAULTS.length);
+    const output = stack.output();
+    for (const id of ids) expect(output).toContain(id);
+    expect(messageIds.length).toBeGreaterThan(4);
+    expect(commandLine.split('\n').length).toBeGreaterThan(3);
+  });
+
+  it('stand in no line of any process', () => {
+    expect(findSecrets(stack.output() + commandLine, [...planted, ...phones, ...messageIds])).toEqual([]);
+  });
+
+  it('stand nowhere in Redis, in no job, finished or failed', async () => {
+    const contents = await redisContents(stack.redis, stack.prefix);
+    for (const id of ids) expect(contents).toContain(id);
+    expect(findSecrets(contents, [...planted, ...phones, ...messageIds])).toEqual([]);
+  });
+
+  it('stand in no metric', async () => {
+    const metrics = await Promise.all(
+      stack.metrics.map(async (address) => (await fetch(`${address}/metrics`)).text()),
+    );
+    expect(metrics.join()).toContain('onecode_');
+    expect(findSecrets(metrics.join('\n'), [...planted, ...phones, ...messageIds])).toEqual([]);
+  });
+
+  it('stand in no table, but for phone numbers and message ids where they have to', async () => {
+    const contents = await tableContents(stack.db);
+    const found = [...contents].flatMap(([column, text]) => {
+      const mayHoldPhones = PHONE_COLUMNS.includes(column) || MESSAGE_ID_COLUMNS.includes(column);
+      const secrets = [
+        ...planted,
+        ...(mayHoldPhones ? [] : phones),
+        ...(MESSAGE_ID_COLUMNS.includes(column) ? [] : messageIds),
+      ];
+      return findSecrets(text, secrets).map((find) => `${column}: ${find}`);
+    });
+    expect(found).toEqual([]);
+    for (const column of [...PHONE_COLUMNS, ...MESSAGE_ID_COLUMNS]) expect(contents.get(column)).not.toBe('');
+  });
+});
