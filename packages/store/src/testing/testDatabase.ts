@@ -1,5 +1,4 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { closeDatabase, openDatabase, type Database } from '../database.js';
 import { migrate, readMigrations } from '../migrations.js';
@@ -13,7 +12,6 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-const MIGRATIONS = new URL('../../../../prisma/migrations/', import.meta.url);
 const TEMPLATE_LOCK = 7_165_202;
 
 function serverUrl(): string {
@@ -28,24 +26,15 @@ function urlOf(name: string): string {
   return url.href;
 }
 
-/** The template's name says which migrations made it, so that changed ones get a new template. */
-async function templateName(): Promise<string> {
-  const digest = createHash('sha256');
-  for (const name of (await readdir(MIGRATIONS, { recursive: true })).toSorted())
-    if (name.endsWith('.sql')) digest.update(name).update(await readFile(new URL(name, MIGRATIONS)));
-  return `onecode_test_template_${digest.digest('hex').slice(0, 12)}`;
-}
-
 /** A name that changes with the migrations, so that a server that is kept never offers an old template. */
 async function templateName(): Promise<string> {
   const checksums = (await readMigrations()).map((migration) => migration.checksum).join();
-  return `onecode_template_${createHash('sha256').update(checksums).digest('hex').slice(0, 12)}`;
+  return `onecode_test_template_${createHash('sha256').update(checksums).digest('hex').slice(0, 12)}`;
 }
 
 /** Clones a database from the migrated template, which the first caller makes. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const name = `onecode_test_${randomBytes(6).toString('hex')}`;
-  const template = await templateName();
   const template = await templateName();
   await withServer(async (server) => {
     // Held until the clone is there: a template must have no other connection while it is copied.
