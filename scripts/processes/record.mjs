@@ -66,16 +66,28 @@ export function hurried(children) {
   }));
 }
 
-/** @param {Child} child */
+/**
+ * Signals go to the child's group, so that what it has started itself ends too; whatever of that outlives it is killed.
+ * @param {Child} child
+ */
 async function stopChild(child) {
+  if (!isAlive(child)) return;
   for (const [signal, graceMs] of child.stop) {
-    if (!isAlive(child)) return;
-    try {
-      process.kill(-child.pid, signal); // its group: what it has started itself ends with it
-    } catch {
-      return; // it ended between the look and the signal
-    }
-    await ended(child, graceMs);
+    signalGroup(child.pid, signal);
+    if (await ended(child, graceMs)) break;
+  }
+  signalGroup(child.pid, 'SIGKILL');
+}
+
+/**
+ * @param {number} pid
+ * @param {NodeJS.Signals} signal
+ */
+function signalGroup(pid, signal) {
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // The group has ended already.
   }
 }
 
