@@ -4,10 +4,11 @@ import type { Logger } from '@onecode/runtime';
 import { endRefusal, problemBody } from './answer.js';
 import { ClientGone } from './body.js';
 
-/** The `WWW-Authenticate` challenges of RFC 6750. */
+/** The `WWW-Authenticate` challenges: a 401 must have one (RFC 9110, 15.5.2). Those of Bearer are RFC 6750's. */
 const CHALLENGES: Readonly<Record<string, string>> = {
   missing_credentials: 'Bearer realm="onecode"',
   invalid_api_key: 'Bearer realm="onecode", error="invalid_token"',
+  invalid_signature: 'X-Hub-Signature-256',
 };
 
 /** The one place that turns an error into an answer: a `Problem` into its problem+json, anything else into a 500. */

@@ -12,12 +12,13 @@ const WEBHOOK_BYTES_MAX = 3 * 1024 * 1024;
 export function webhookHandshakeRoute({ config }: ApiContext): RequestHandler {
   return (request, response) => {
     const query = new URLSearchParams(request.url.split('?')[1] ?? '');
+    /** A parameter that comes twice counts as none: which of two is meant is anybody's guess. */
+    const only = (name: string): string | undefined => {
+      const values = query.getAll(name);
+      return values.length === 1 ? values[0] : undefined;
+    };
     const answer = handshakeAnswer(
-      {
-        mode: query.get('hub.mode') ?? undefined,
-        verifyToken: query.get('hub.verify_token') ?? undefined,
-        challenge: query.get('hub.challenge') ?? undefined,
-      },
+      { mode: only('hub.mode'), verifyToken: only('hub.verify_token'), challenge: only('hub.challenge') },
       config.WHATSAPP_VERIFY_TOKEN,
     );
     if (answer === null) throw new Problem('forbidden');

@@ -1,0 +1,280 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { APP_SECRET, startApi, until, VERIFY_TOKEN, type TestApi } from './api.js';
+import { ask, type RawAnswer } from './raw.js';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startApi();
+});
+afterAll(() => api.close());
+
+const PATH = '/webhooks/whatsapp';
+const MEBIBYTE = 2 ** 20;
+
+const sign = (body: string | Buffer, secret = APP_SECRET, algorithm = 'sha256'): string =>
+  `${algorithm}=${createHmac(algorithm, secret).update(body).digest('hex')}`;
+
+function post(body: string | Buffer, ...signatures: string[]): Promise<RawAnswer> {
+  const headers = signatures.map((signature) => ['X-Hub-Signature-256', signature] as const);
+  return ask(api.port, 'POST', PATH, headers, body);
+}
+const postSigned = (body: string | Buffer): Promise<RawAnswer> => post(body, sign(body));
+
+const newMessageId = (): string => `wamid.${randomUUID()}`;
+const status = (id: string, more: object = {}): object => ({
+  id,
+  status: 'delivered',
+  timestamp: '1767225600',
+  recipient_id: '5511987654321',
+  ...more,
+});
+const webhook = (statuses: object[], field = 'messages'): object => ({
+  object: 'whatsapp_business_account',
+  entry: [{ id: '1', changes: [{ field, value: { messaging_product: 'whatsapp', statuses } }] }],
+});
+const textOf = (...statuses: object[]): string => JSON.stringify(webhook(statuses));
+
+const stored = (messageId: string): Promise<Record<string, unknown>[]> =>
+  api.store.sql(
+    `select message_id, attempt_id, status, occurred_at, failure, result, due_at is not null as waits
+     from receipts where message_id = $1 order by id`,
+    [messageId],
+  );
+async function storedCount(): Promise<number> {
+  const [row] = await api.store.sql<{ count: number }>('select count(*)::integer as count from receipts');
+  return row?.count ?? -1;
+}
+
+describe('the handshake', () => {
+  const RIGHT = [
+    ['hub.mode', 'subscribe'],
+    ['hub.verify_token', VERIFY_TOKEN],
+    ['hub.challenge', '1158201444'],
+  ] as const;
+  const shake = (parameters: readonly (readonly [string, string])[]): Promise<RawAnswer> =>
+    ask(api.port, 'GET', `${PATH}?${new URLSearchParams(parameters as [string, string][]).toString()}`);
+  const changed = (name: string, value: string) =>
+    RIGHT.map(([key, old]) => [key, key === name ? value : old] as const);
+  const without = (name: string) => RIGHT.filter(([key]) => key !== name);
+
+  it('is answered with the challenge as plain text', async () => {
+    const answer = await shake(RIGHT);
+    expect(answer).toMatchObject({ status: 200, body: '1158201444' });
+    expect(answer.headers['content-type']).toMatch(/^text\/plain/);
+    expect(answer.headers['x-content-type-options']).toBe('nosniff');
+  });
+
+  it('does not mind the order of the parameters, nor others beside them', async () => {
+    expect((await shake([['more', '1'], ...RIGHT.toReversed()])).body).toBe('1158201444');
+  });
+
+  it('gives a challenge back as it is', async () => {
+    const challenge = '<script>é & "x"\n';
+    expect((await shake(changed('hub.challenge', challenge))).body).toBe(challenge);
+  });
+
+  it.each([
+    ['another token', changed('hub.verify_token', `${VERIFY_TOKEN}x`)],
+    ['an empty token', changed('hub.verify_token', '')],
+    ['no token', without('hub.verify_token')],
+    ['another mode', changed('hub.mode', 'unsubscribe')],
+    ['no mode', without('hub.mode')],
+    ['an empty challenge', changed('hub.challenge', '')],
+    ['no challenge', without('hub.challenge')],
+    ['nothing', []],
+    ['names in capitals', RIGHT.map(([name, value]) => [name.toUpperCase(), value] as const)],
+    ['two tokens, the first right', [...RIGHT, ['hub.verify_token', 'x']]],
+    ['two tokens, the last right', [['hub.verify_token', 'x'], ...RIGHT]],
+    ['the right token twice', [...RIGHT, ['hub.verify_token', VERIFY_TOKEN]]],
+    ['two modes', [...RIGHT, ['hub.mode', 'x']]],
+    ['two challenges', [...RIGHT, ['hub.challenge', '2']]],
+  ] as [string, (readonly [string, string])[]][])('is forbidden with %s', async (_name, parameters) => {
+    const { json, body } = await shake(parameters);
+    expect(json).toMatchObject({ status: 403, code: 'forbidden' });
+    expect(body).not.toContain(VERIFY_TOKEN);
+  });
+});
+
+describe('a post whose signature is not right is refused, and nothing is stored', () => {
+  const BODY = textOf(status(newMessageId()));
+  const RIGHT = sign(BODY);
+
+  it.each<[string, string, string[]]>([
+    ['missing', BODY, []],
+    ['empty', BODY, ['']],
+    ['without its algorithm', BODY, [RIGHT.slice(7)]],
+    ['of another algorithm', BODY, [sign(BODY, APP_SECRET, 'sha1')]],
+    ['of a longer algorithm', BODY, [sign(BODY, APP_SECRET, 'sha512')]],
+    ['under another algorithm’s name', BODY, [RIGHT.replace('sha256', 'sha1')]],
+    ['cut off', BODY, [RIGHT.slice(0, -1)]],
+    ['of one byte', BODY, [RIGHT.slice(0, 9)]],
+    ['too long', BODY, [`${RIGHT}0`]],
+    ['with one digit changed', BODY, [RIGHT.slice(0, -1) + (RIGHT.endsWith('0') ? '1' : '0')]],
+    ['in base64', BODY, [`sha256=${createHmac('sha256', APP_SECRET).update(BODY).digest('base64')}`]],
+    ['under another secret', BODY, [sign(BODY, 'another secret')]],
+    ['under an empty secret', BODY, [sign(BODY, '')]],
+    ['of the body before one byte of it changed', BODY.replace('delivered', 'delivereD'), [RIGHT]],
+    ['of the body before a space was added', `${BODY} `, [RIGHT]],
+    ['of the same JSON in another form', JSON.stringify(JSON.parse(BODY), null, 1), [RIGHT]],
+    ['of nothing', BODY, [sign('')]],
+    ['two in one header', BODY, [`${RIGHT}, ${RIGHT}`]],
+  ])('%s', async (_name, body, signatures) => {
+    const before = await storedCount();
+    const { json, headers } = await post(body, ...signatures);
+    expect(json).toMatchObject({ status: 401, code: 'invalid_signature' });
+    expect(headers['www-authenticate']).toBe('X-Hub-Signature-256');
+    expect(await storedCount()).toBe(before);
+  });
+
+  it('given twice', async () => {
+    const before = await storedCount();
+    expect((await post(BODY, RIGHT, RIGHT)).json).toMatchObject({ status: 400, code: 'bad_request' });
+    expect(await storedCount()).toBe(before);
+  });
+
+  it('also when the body is no JSON: the signature comes first', async () => {
+    expect((await post('no json', sign('other'))).json).toMatchObject({ code: 'invalid_signature' });
+  });
+});
+
+describe('a signed post', () => {
+  it('is stored before it is answered, as it was reported, for the worker to apply', async () => {
+    const id = newMessageId();
+    const attemptId = randomUUID();
+    const answer = await postSigned(textOf(status(id, { biz_opaque_callback_data: attemptId })));
+    expect(answer).toMatchObject({ status: 200, body: 'ok' });
+    expect(await stored(id)).toEqual([
+      {
+        message_id: id,
+        attempt_id: attemptId,
+        status: 'delivered',
+        occurred_at: new Date(1_767_225_600_000),
+        failure: null,
+        result: null,
+        waits: true,
+      },
+    ]);
+  });
+
+  it('keeps what a failure means', async () => {
+    const id = newMessageId();
+    await postSigned(textOf(status(id, { status: 'failed', errors: [{ code: 131026, title: 'x' }] })));
+    expect(await stored(id)).toMatchObject([
+      { status: 'failed', failure: { kind: 'recipient', errorCode: 131026 } },
+    ]);
+  });
+
+  it('with 1,000 statuses has them all stored', async () => {
+    const ids = Array.from({ length: 1_000 }, newMessageId);
+    const before = await storedCount();
+    expect((await postSigned(textOf(...ids.map((id) => status(id))))).status).toBe(200);
+    expect(await storedCount()).toBe(before + 1_000);
+  });
+
+  it('with several entries and changes has them all stored', async () => {
+    const ids = Array.from({ length: 4 }, newMessageId);
+    const [one, two, three, four] = ids.map((id) => status(id));
+    const part = (...statuses: unknown[]) => ({ field: 'messages', value: { statuses } });
+    const body = {
+      object: 'whatsapp_business_account',
+      entry: [{ changes: [part(one), part(two)] }, { changes: [part(three, four)] }],
+    };
+    await postSigned(JSON.stringify(body));
+    for (const id of ids) expect(await stored(id)).toHaveLength(1);
+  });
+
+  it('is harmless when it comes again, or twice at once, or repeats itself', async () => {
+    const id = newMessageId();
+    const body = textOf(status(id), status(id, { timestamp: '1767225700' }), status(id, { status: 'read' }));
+    for (let round = 0; round < 2; round++) expect((await postSigned(body)).status).toBe(200);
+    const answers = await Promise.all(Array.from({ length: 10 }, () => postSigned(body)));
+    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
+    expect(await stored(id)).toMatchObject([{ status: 'delivered' }, { status: 'read' }]);
+  });
+
+  it('in any order is stored, one row for each status', async () => {
+    const id = newMessageId();
+    for (const name of ['read', 'sent', 'delivered']) await postSigned(textOf(status(id, { status: name })));
+    expect((await stored(id)).map((row) => row['status'])).toEqual(['read', 'sent', 'delivered']);
+  });
+
+  it.each([
+    [
+      'an incoming message',
+      {
+        object: 'whatsapp_business_account',
+        entry: [
+          {
+            changes: [
+              { field: 'messages', value: { messages: [{ id: 'wamid.x', from: '1', type: 'text' }] } },
+            ],
+          },
+        ],
+      },
+    ],
+    ['a template’s status', webhook([], 'message_template_status_update')],
+    ['a number’s quality', webhook([], 'phone_number_quality_update')],
+    ['an account’s update', webhook([], 'account_update')],
+    ['an unknown field with statuses', webhook([status(newMessageId())], 'something_new')],
+    ['another object', { ...webhook([status(newMessageId())]), object: 'page' }],
+    ['a status that is none', webhook([status(newMessageId(), { status: 'played' })])],
+    ['a status without an id', webhook([{ status: 'read' }])],
+    ['an id with a NUL', webhook([status('wamid.\0')])],
+    ['half a surrogate pair in an id', webhook([status('wamid.\ud800')])],
+    ['an endless id', webhook([status(`wamid.${'x'.repeat(10_000)}`)])],
+    ['no statuses', webhook([])],
+    ['an empty object', {}],
+    ['an array', []],
+    ['null', null],
+  ])('with %s is answered 200 and stores nothing', async (_name, body) => {
+    const before = await storedCount();
+    expect((await postSigned(JSON.stringify(body))).status).toBe(200);
+    expect(await storedCount()).toBe(before);
+  });
+
+  it('for a message that nobody knows is stored all the same, since it may come before our own record of it', async () => {
+    const id = newMessageId();
+    expect((await postSigned(textOf(status(id, { biz_opaque_callback_data: 'not ours' })))).status).toBe(200);
+    expect(await stored(id)).toMatchObject([{ attempt_id: null, waits: true }]);
+  });
+
+  it.each([
+    ['no JSON', '{"object":'],
+    ['nothing', ''],
+    ['a form', 'object=x'],
+  ])('with %s is invalid_json', async (_name, body) => {
+    expect((await postSigned(body)).json).toMatchObject({ status: 422, code: 'invalid_json' });
+  });
+
+  it('may have 3 MB and not a byte more', async () => {
+    const id = newMessageId();
+    const padded = (bytes: number): Buffer => Buffer.from(textOf(status(id)).padEnd(bytes));
+    const tooLarge = await postSigned(padded(3 * MEBIBYTE + 1));
+    expect(tooLarge.json).toMatchObject({ status: 413, code: 'payload_too_large' });
+    expect(await stored(id)).toEqual([]);
+    expect((await postSigned(padded(3 * MEBIBYTE))).status).toBe(200);
+    expect(await stored(id)).toHaveLength(1);
+  });
+
+  it('is internal_error when it cannot be stored, so that it comes again and is stored then', async () => {
+    const id = newMessageId();
+    await api.store.sql('alter table receipts rename to receipts_away');
+    const failed = await postSigned(textOf(status(id)));
+    await api.store.sql('alter table receipts_away rename to receipts');
+    expect(failed.json).toMatchObject({ status: 500, code: 'internal_error' });
+    expect(failed.body).not.toContain(id);
+    expect((await postSigned(textOf(status(id)))).status).toBe(200);
+    expect(await stored(id)).toHaveLength(1);
+  });
+
+  it('rings for the worker, and tells Redis nothing of the message', async () => {
+    const jobs = (): Promise<string[]> => api.redis.keys(`${api.prefix}:receipts:*`);
+    const id = newMessageId();
+    await postSigned(textOf(status(id)));
+    await until(async () => (await jobs()).length > 0);
+    const hashes = (await jobs()).filter((key) => /:\d+$/.test(key)).map((key) => api.redis.hgetall(key));
+    const texts = JSON.stringify(await Promise.all(hashes));
+    expect(texts).toContain('"data":"{}"');
+    for (const secret of ['wamid', id, '5511987654321']) expect(texts).not.toContain(secret);
+  });
+});
