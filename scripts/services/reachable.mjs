@@ -15,7 +15,7 @@ export async function postgresFault(url) {
     await client.query('select 1');
     return null;
   } catch (error) {
-    return `no PostgreSQL answers at ${new URL(url).host} (${reason(error)})`;
+    return `PostgreSQL at ${new URL(url).host} cannot be used (${reason(error)})`;
   } finally {
     await client.end().catch(() => {});
   }
@@ -43,7 +43,7 @@ export async function redisFault(url) {
     await client.ping();
     return null;
   } catch (error) {
-    return `no Redis answers at ${new URL(url).host} (${reason(last ?? error)})`;
+    return `Redis at ${new URL(url).host} cannot be used (${reason(last ?? error)})`;
   } finally {
     client.disconnect();
   }
