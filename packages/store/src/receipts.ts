@@ -27,6 +27,8 @@ export async function storeReceipts(database: Database, receipts: readonly Recei
     select r.message_id, r.attempt_id, r.status, r.occurred_at, r.failure
     from jsonb_to_recordset(${JSON.stringify(records)}::jsonb)
       as r (message_id text, attempt_id uuid, status text, occurred_at timestamptz, failure jsonb)
+    -- In one order for everybody: posts at the same time that repeat each other would wait for each other without end.
+    order by r.message_id, r.status
     on conflict (message_id, status) do nothing
     returning id`;
   return rows.map((row) => row.id);
