@@ -29,14 +29,14 @@ export async function takeDueSends(
     update sends set ring_at = clock_timestamp() + make_interval(secs => ${RING_AGAIN_SECONDS})
     where id in (
       select id from sends
-      where ring_at <= clock_timestamp() and (not ${onlyExpired} or expires_at <= clock_timestamp())
+      where ring_at <= clock_timestamp() and (not ${onlyExpired} or (mode = 'live' and expires_at <= clock_timestamp()))
       order by ring_at limit ${limit} for update skip locked
     )
     returning id, mode, version, (mode = 'live' and expires_at <= clock_timestamp()) as expired`;
 }
 
 /**
- * Makes sends due that wait for a sender and could have one now, oldest first.
+ * Makes sends due that wait for a sender and could have one now, oldest first. One whose deadline has come waits for its end.
  *
  * @returns how many
  */
@@ -45,7 +45,7 @@ export async function wakeAwaitingSends(database: Database, limit: number): Prom
     update sends set awaiting_sender = false, due_at = clock_timestamp(), ring_at = clock_timestamp(), version = version + 1
     where id in (
       select w.id from sends w
-      where w.awaiting_sender and exists (
+      where w.awaiting_sender and w.expires_at > clock_timestamp() and exists (
         select from senders r
         where (r.paused_at is null or r.paused_until <= clock_timestamp()) and not exists (
           select from sender_country_blocks b
