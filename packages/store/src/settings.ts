@@ -21,12 +21,14 @@ export async function readSettings(database: Database): Promise<Settings> {
   return database.settings.findUniqueOrThrow({ where: { id: true }, select: SELECTED });
 }
 
-/** Changes one setting. @throws when the value is out of the setting's bounds. */
+/** Changes one setting. @throws when the value is not a whole number within the setting's bounds. */
 export async function changeSetting(
   database: Database,
   name: keyof Settings,
   value: number,
 ): Promise<Settings> {
+  // Prisma would cut a fraction off and write the rest.
+  if (!Number.isInteger(value)) throw new RangeError('a setting is a whole number');
   return database.settings.update({
     where: { id: true },
     data: { [name]: value, updatedAt: new Date() },
