@@ -1,0 +1,196 @@
+import {
+  changeSetting,
+  createAccount,
+  createApplication,
+  findAccount,
+  grantCredits,
+  limitApplication,
+  newId,
+  readSettings,
+  SETTING_BOUNDS,
+  type NewAccount,
+  type Settings,
+} from '@onecode/store';
+import {
+  buildAccount,
+  buildCaller,
+  buildSend,
+  createTestDatabase,
+  type TestDatabase,
+} from '@onecode/store/testing';
+
+const DEFAULTS: Settings = { freeSends: 10, codeValiditySeconds: 600, accountRatePerMinute: 600 };
+
+let store: TestDatabase;
+beforeAll(async () => {
+  store = await createTestDatabase();
+});
+afterAll(() => store.drop());
+afterEach(() =>
+  store.sql(
+    'update settings set free_sends = 10, code_validity_seconds = 600, account_rate_per_minute = 600',
+  ),
+);
+
+const ledgerOf = (accountId: string) =>
+  store.sql('select kind, bucket, units, reason from ledger_entries where account_id = $1 order by id', [
+    accountId,
+  ]);
+const make = (fields: Partial<NewAccount> = {}) =>
+  createAccount(store.database, {
+    name: 'Ana',
+    language: 'en',
+    freeQuota: null,
+    credits: 0,
+    ratePerMinute: null,
+    ...fields,
+  });
+
+describe('an account', () => {
+  it('takes free quota and rate from the settings, and its grant is in the ledger', async () => {
+    await changeSetting(store.database, 'freeSends', 7);
+    await changeSetting(store.database, 'accountRatePerMinute', 90);
+    const made = await make();
+    expect(made).toEqual({
+      id: made.id,
+      name: 'Ana',
+      language: 'en',
+      freeQuota: 7,
+      credits: 0,
+      ratePerMinute: 90,
+    });
+    expect(await findAccount(store.database, made.id)).toEqual(made);
+    expect(await ledgerOf(made.id)).toEqual([
+      { kind: 'granted', bucket: 'free_quota', units: 7, reason: 'account created' },
+    ]);
+  });
+
+  it('keeps its balance when the setting changes, and follows the rate', async () => {
+    const made = await make();
+    await changeSetting(store.database, 'freeSends', 99);
+    await changeSetting(store.database, 'accountRatePerMinute', 5);
+    expect(await findAccount(store.database, made.id)).toEqual({ ...made, ratePerMinute: 5 });
+  });
+
+  it('may have its own of everything', async () => {
+    const made = await make({ language: 'pt-BR', freeQuota: 0, credits: 12, ratePerMinute: 3 });
+    expect(made).toMatchObject({ language: 'pt-BR', freeQuota: 0, credits: 12, ratePerMinute: 3 });
+    await changeSetting(store.database, 'accountRatePerMinute', 5);
+    expect(await findAccount(store.database, made.id)).toMatchObject({ ratePerMinute: 3 });
+    expect(await ledgerOf(made.id)).toEqual([
+      { kind: 'granted', bucket: 'credit', units: 12, reason: 'account created' },
+    ]);
+  });
+
+  it('that the table refuses leaves nothing in the ledger', async () => {
+    const [before] = await store.sql('select count(*) from ledger_entries');
+    await expect(make({ credits: -1 })).rejects.toThrow();
+    await expect(make({ name: '' })).rejects.toThrow();
+    expect((await store.sql('select count(*) from ledger_entries'))[0]).toEqual(before);
+  });
+
+  it('is null when there is none', async () => {
+    expect(await findAccount(store.database, newId())).toBeNull();
+  });
+});
+
+describe('credits', () => {
+  it('are added with their reason in the ledger', async () => {
+    const { id } = await make({ freeQuota: 0 });
+    expect(await grantCredits(store.database, id, 25, 'invoice 7')).toMatchObject({ id, credits: 25 });
+    expect(await grantCredits(store.database, id, 5, 'goodwill')).toMatchObject({ credits: 30 });
+    expect(await ledgerOf(id)).toEqual([
+      { kind: 'granted', bucket: 'credit', units: 25, reason: 'invoice 7' },
+      { kind: 'granted', bucket: 'credit', units: 5, reason: 'goodwill' },
+    ]);
+  });
+
+  it('are lost by none of many grants at once', async () => {
+    const { id } = await make({ freeQuota: 0 });
+    await Promise.all(Array.from({ length: 30 }, () => grantCredits(store.database, id, 2, 'many')));
+    expect(await findAccount(store.database, id)).toMatchObject({ credits: 60 });
+    expect(await ledgerOf(id)).toHaveLength(30);
+  });
+
+  it.each([0, -5, 2 ** 31])('are not granted in an amount of %d, and nothing changes', async (amount) => {
+    const { id } = await make({ freeQuota: 0, credits: 10 });
+    await expect(grantCredits(store.database, id, amount, 'wrong')).rejects.toThrow();
+    expect(await findAccount(store.database, id)).toMatchObject({ credits: 10 });
+    expect(await ledgerOf(id)).toHaveLength(1);
+  });
+
+  it('go to nobody when there is no such account', async () => {
+    const id = newId();
+    expect(await grantCredits(store.database, id, 5, 'nobody')).toBeNull();
+    expect(await ledgerOf(id)).toEqual([]);
+  });
+});
+
+describe('the settings', () => {
+  it('begin with the specification’s defaults', async () => {
+    const fresh = await createTestDatabase();
+    expect(await readSettings(fresh.database)).toEqual(DEFAULTS);
+    await fresh.drop();
+  });
+
+  it.each(Object.keys(DEFAULTS) as (keyof Settings)[])('take %s from bound to bound', async (name) => {
+    const { min, max } = SETTING_BOUNDS[name];
+    for (const value of [min, max]) {
+      expect(await changeSetting(store.database, name, value)).toEqual({ ...DEFAULTS, [name]: value });
+      expect(await readSettings(store.database)).toEqual({ ...DEFAULTS, [name]: value });
+    }
+    for (const value of [min - 1, max + 1, 1.5, Number.NaN, 2 ** 40])
+      await expect(changeSetting(store.database, name, value)).rejects.toThrow();
+    expect(await readSettings(store.database)).toEqual({ ...DEFAULTS, [name]: max });
+  });
+
+  it('give new sends their validity, and leave the old ones theirs', async () => {
+    const caller = await buildCaller(store.database, 'test');
+    const lives = async () =>
+      (
+        await store.sql<{ life: number }>(
+          'select extract(epoch from expires_at - created_at)::int as life from sends where account_id = $1 order by account_number',
+          [caller.accountId],
+        )
+      ).map(({ life }) => life);
+    await buildSend(store.database, caller);
+    await changeSetting(store.database, 'codeValiditySeconds', 45);
+    await buildSend(store.database, caller);
+    expect(await lives()).toEqual([600, 45]);
+  });
+});
+
+describe('an application', () => {
+  it('belongs to an account and begins without limits', async () => {
+    const accountId = await buildAccount(store.database);
+    const made = await createApplication(store.database, { accountId, name: 'Shop', mode: 'live' });
+    expect(made).toEqual({
+      id: made!.id,
+      accountId,
+      name: 'Shop',
+      mode: 'live',
+      perMinute: null,
+      perRecipientHour: null,
+    });
+  });
+
+  it('is not made for an account that is not there', async () => {
+    expect(
+      await createApplication(store.database, { accountId: newId(), name: 'Shop', mode: 'live' }),
+    ).toBeNull();
+  });
+
+  it('has each limit set, kept and turned off by itself', async () => {
+    const { applicationId: id } = await buildCaller(store.database, 'test');
+    const limits = async (change: { perMinute?: number | null; perRecipientHour?: number | null }) => {
+      const { perMinute, perRecipientHour } = (await limitApplication(store.database, id, change))!;
+      return [perMinute, perRecipientHour];
+    };
+    expect(await limits({ perMinute: 60 })).toEqual([60, null]);
+    expect(await limits({ perRecipientHour: 5 })).toEqual([60, 5]);
+    expect(await limits({})).toEqual([60, 5]);
+    expect(await limits({ perMinute: null })).toEqual([null, 5]);
+    await expect(limits({ perMinute: 0 })).rejects.toThrow();
+    expect(await limitApplication(store.database, newId(), { perMinute: 60 })).toBeNull();
+  });
+});

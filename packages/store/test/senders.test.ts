@@ -1,0 +1,188 @@
+import { unseal } from '@onecode/domain';
+import {
+  addSender,
+  blockCountry,
+  listAvailableSenders,
+  listSenders,
+  newId,
+  pauseSender,
+  recoverSender,
+  restSender,
+  resumeSender,
+} from '@onecode/store';
+import { buildSender, createTestDatabase, TEST_SECRET_KEY, type TestDatabase } from '@onecode/store/testing';
+
+let store: TestDatabase;
+beforeAll(async () => {
+  store = await createTestDatabase();
+});
+afterAll(() => store.drop());
+beforeEach(() => store.sql('truncate senders cascade'));
+
+const rest = (id: string, faultsBefore: number, seconds = 60) =>
+  restSender(store.database, id, { faultsBefore, seconds, reason: 'a fault (131042)' });
+const block = (senderId: string, country: string, seconds = 60) =>
+  blockCountry(store.database, { senderId, country, seconds, errorCode: 130497 });
+const available = async () => (await listAvailableSenders(store.database)).map(({ id }) => id);
+const stateOf = async (id: string) => (await listSenders(store.database)).find((one) => one.id === id)!;
+const pauseSecondsOf = async (id: string) => {
+  const { pausedAt, pausedUntil } = await stateOf(id);
+  return (pausedUntil!.getTime() - pausedAt!.getTime()) / 1000;
+};
+const pausesEnd = () =>
+  store.sql(
+    `update senders set paused_until = now() - interval '1 millisecond' where paused_until is not null`,
+  );
+
+describe('a sender', () => {
+  it('is added with its token sealed, and shown without it', async () => {
+    const token = 'EAAG-token-of-the-sender';
+    const sender = await buildSender(store.database, { token });
+    expect(JSON.stringify([sender, await listSenders(store.database)])).not.toContain('oken');
+    const [row] = await store.sql<{ token_box: Buffer }>('select * from senders');
+    expect(JSON.stringify(row)).not.toContain(token);
+    expect(row!.token_box.toString('latin1')).not.toContain(token);
+    const [one] = await listAvailableSenders(store.database);
+    expect(unseal(TEST_SECRET_KEY, sender.id, one!.tokenBox)).toBe(token);
+    expect(one).toMatchObject({
+      id: sender.id,
+      phoneNumberId: sender.phoneNumberId,
+      number: sender.number,
+      template: 'verification_code',
+      english: 'en',
+      faults: 0,
+      blockedCountries: [],
+    });
+  });
+
+  it('is refused when its phone number id is there already', async () => {
+    const { phoneNumberId } = await buildSender(store.database);
+    const twin = { phoneNumberId, number: '+15550001', token: 't', template: 'code', english: 'en' } as const;
+    expect(await addSender(store.database, TEST_SECRET_KEY, twin)).toBeNull();
+    expect(await listSenders(store.database)).toHaveLength(1);
+  });
+
+  it('that the table cannot hold is an error, not taken for a twin', async () => {
+    await expect(buildSender(store.database, { number: 'none' })).rejects.toThrow();
+  });
+
+  it('is listed oldest first', async () => {
+    const made = [await buildSender(store.database), await buildSender(store.database)];
+    expect(await listSenders(store.database)).toEqual(made);
+    expect(await available()).toEqual(made.map(({ id }) => id));
+  });
+});
+
+describe('an operator', () => {
+  it('pauses a sender until it is resumed, however long that takes', async () => {
+    const { id } = await buildSender(store.database);
+    expect(await pauseSender(store.database, id)).toMatchObject({ id, pausedUntil: null });
+    expect((await stateOf(id)).pausedAt).not.toBeNull();
+    expect(await available()).toEqual([]);
+    await store.sql(`update senders set paused_at = paused_at - interval '10 years'`);
+    expect(await available()).toEqual([]);
+    expect(await resumeSender(store.database, id)).toMatchObject({
+      id,
+      pausedAt: null,
+      pauseReason: null,
+      faults: 0,
+    });
+    expect(await available()).toEqual([id]);
+  });
+
+  it('ends a rest and the country blocks by resuming', async () => {
+    const { id } = await buildSender(store.database);
+    await rest(id, 0, 3600);
+    await block(id, 'BR');
+    await resumeSender(store.database, id);
+    expect(await listAvailableSenders(store.database)).toMatchObject([
+      { id, faults: 0, blockedCountries: [] },
+    ]);
+  });
+
+  it('hears of a sender that is not there', async () => {
+    expect(await pauseSender(store.database, newId())).toBeNull();
+    expect(await resumeSender(store.database, newId())).toBeNull();
+  });
+
+  it('wins over a fault, before and after', async () => {
+    const { id } = await buildSender(store.database);
+    await pauseSender(store.database, id);
+    expect(await rest(id, 0)).toBe(false);
+    expect(await stateOf(id)).toMatchObject({ pausedUntil: null, faults: 0 });
+    await resumeSender(store.database, id);
+    await rest(id, 0);
+    await pauseSender(store.database, id);
+    await pausesEnd();
+    await recoverSender(store.database, id);
+    expect(await available()).toEqual([]);
+    expect(await stateOf(id)).toMatchObject({ pausedUntil: null, pauseReason: 'paused by an operator' });
+  });
+});
+
+describe('a sender with a fault', () => {
+  it('rests for the given time, and then is there again with its faults counted', async () => {
+    const { id } = await buildSender(store.database);
+    expect(await rest(id, 0, 60)).toBe(true);
+    expect(await available()).toEqual([]);
+    expect(await pauseSecondsOf(id)).toBe(60);
+    expect((await stateOf(id)).pauseReason).toBe('a fault (131042)');
+    await pausesEnd();
+    expect(await listAvailableSenders(store.database)).toMatchObject([{ id, faults: 1 }]);
+    expect(await rest(id, 1, 120)).toBe(true);
+    expect(await pauseSecondsOf(id)).toBe(120);
+    expect(await stateOf(id)).toMatchObject({ faults: 2 });
+  });
+
+  it('counts faults once that came in together', async () => {
+    const { id } = await buildSender(store.database);
+    const begun = await Promise.all(Array.from({ length: 20 }, () => rest(id, 0)));
+    expect(begun.filter(Boolean)).toHaveLength(1);
+    expect(await stateOf(id)).toMatchObject({ faults: 1 });
+  });
+
+  it('does not count a fault that was known before the last rest', async () => {
+    const { id } = await buildSender(store.database);
+    await rest(id, 0);
+    await pausesEnd();
+    expect(await rest(id, 0)).toBe(false);
+    expect(await available()).toEqual([id]);
+  });
+
+  it('is forgiven by a success after its rest, and not during it', async () => {
+    const { id } = await buildSender(store.database);
+    await rest(id, 0);
+    await recoverSender(store.database, id);
+    expect(await available()).toEqual([]);
+    await pausesEnd();
+    await recoverSender(store.database, id);
+    expect(await stateOf(id)).toMatchObject({
+      faults: 0,
+      pausedAt: null,
+      pausedUntil: null,
+      pauseReason: null,
+    });
+  });
+});
+
+describe('a country block', () => {
+  it('keeps one sender off one country, until its time is over', async () => {
+    const [one, two] = [await buildSender(store.database), await buildSender(store.database)];
+    expect(await block(one.id, 'BR')).toBe(true);
+    const blocked = async () =>
+      (await listAvailableSenders(store.database)).map(({ blockedCountries }) => blockedCountries);
+    expect(await blocked()).toEqual([['BR'], []]);
+    expect(await block(two.id, 'US')).toBe(true);
+    expect(await blocked()).toEqual([['BR'], ['US']]);
+    await store.sql(`update sender_country_blocks set blocked_until = now() where country = 'BR'`);
+    expect(await blocked()).toEqual([[], ['US']]);
+  });
+
+  it('is new once, also when several begin it at once, and new again after its end', async () => {
+    const { id } = await buildSender(store.database);
+    const begun = await Promise.all(Array.from({ length: 20 }, () => block(id, 'BR')));
+    expect(begun.filter(Boolean)).toHaveLength(1);
+    await store.sql('update sender_country_blocks set blocked_until = now()');
+    expect(await block(id, 'BR')).toBe(true);
+  });
+});
