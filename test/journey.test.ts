@@ -12,25 +12,21 @@ describe('from the first command to a verified code', () => {
   let testKey: string;
   beforeAll(async () => {
     stack = await Stack.start();
-    const account = await stack.onecode('account', 'create', '--name', 'Journey', '--free-quota', '10');
+    const account = await stack.onecode('account create --name Journey --free-quota 10');
     accountId = String(account['id']);
-    const keyOf = async (mode: string): Promise<string> => {
-      const made = await stack.onecode(
-        ...['application', 'create', '--account', accountId, '--name', mode, '--mode', mode],
-      );
-      return String((await stack.onecode('key', 'create', '--application', String(made['id'])))['key']);
-    };
-    [liveKey, testKey] = await Promise.all([keyOf('live'), keyOf('test')]);
+    [liveKey, testKey] = await Promise.all([
+      stack.makeKey(accountId, 'live'),
+      stack.makeKey(accountId, 'test'),
+    ]);
     const sender = await stack.onecode(
-      ...['sender', 'add', '--phone-number-id', '106540352242922'],
-      ...['--number', '+15550783881', '--token', 'a-token'],
+      'sender add --phone-number-id 106540352242922 --number +15550783881 --token a-token',
     );
     senderId = String(sender['id']);
   });
   afterAll(() => stack.stop());
 
   const freeQuota = async (): Promise<unknown> =>
-    (await stack.onecode('account', 'show', accountId))['free_quota'];
+    (await stack.onecode(`account show ${accountId}`))['free_quota'];
 
   /** Until a worker has looked for a sender and found none. */
   const waitsForSender = (id: string): Promise<boolean> =>
@@ -74,7 +70,7 @@ describe('from the first command to a verified code', () => {
       const read = await stack.untilStatus(liveKey, id, 'read');
       expect(read).toMatchObject({ read_at: ANY_TIME, verification: 'pending', failed_at: null });
       const times = [read.created_at, read.sent_at, read.delivered_at, read.read_at];
-      expect(times).toEqual(times.toSorted());
+      expect(times).toEqual(times.toSorted((a, b) => Date.parse(String(a)) - Date.parse(String(b))));
 
       const wrong = message.code === '111111' ? '222222' : '111111';
       expect(await stack.verify(liveKey, id, wrong)).toEqual({
@@ -144,13 +140,13 @@ describe('from the first command to a verified code', () => {
   it('a send without a sender waits in the queue, and goes out once an operator resumes one', async () => {
     await stack.simulator.changeSettings({ sentMs: 0, deliveredMs: 0 });
     const to = '+5511987650004';
-    await stack.onecode('sender', 'pause', senderId);
+    await stack.onecode(`sender pause ${senderId}`);
     const before = Number(await freeQuota());
     const { id } = await stack.create(liveKey, { to });
     await waitsForSender(id);
     expect(await stack.status(liveKey, id)).toMatchObject({ status: 'queued', channel: null, from: null });
     expect(await freeQuota()).toBe(before - 1);
-    await stack.onecode('sender', 'resume', senderId);
+    await stack.onecode(`sender resume ${senderId}`);
     const view = await stack.untilStatus(liveKey, id, 'delivered');
     expect(view.from).toBe('+15550783881');
     expect(await stack.simulator.messages(to)).toHaveLength(1);

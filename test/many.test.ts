@@ -21,8 +21,7 @@ describe('two APIs and two workers at once', () => {
     stack = await Stack.start({ apis: 2, workers: 2 });
     for (const number of [1, 2, 3])
       await stack.onecode(
-        ...['sender', 'add', '--phone-number-id', `10654035224292${number}`],
-        ...['--number', `+1555078388${number}`, '--token', 'a-token'],
+        `sender add --phone-number-id 10654035224292${number} --number +1555078388${number} --token a-token`,
       );
   });
   afterAll(() => stack.stop());

@@ -56,17 +56,13 @@ describe('secrets that went through every path, the failing ones too', () => {
   });
 
   async function makeKeys(): Promise<{ live: string; test: string }> {
-    const account = await stack.onecode('account', 'create', '--name', 'Secrets', '--credits', '100');
-    const keyOf = async (mode: string): Promise<string> => {
-      const application = await stack.onecode(
-        ...['application', 'create', '--account', String(account['id']), '--name', mode, '--mode', mode],
-      );
-      const { key } = await stack.onecode('key', 'create', '--application', String(application['id']));
-      planted.push({ name: `${mode} key`, value: String(key).replace(/^ak_(test|live)_/, '') });
-      return String(key);
+    const { id } = await stack.onecode('account create --name Secrets --credits 100');
+    const keyOf = async (mode: 'live' | 'test'): Promise<string> => {
+      const key = await stack.makeKey(String(id), mode);
+      planted.push({ name: `${mode} key`, value: key.slice(`ak_${mode}_`.length) });
+      return key;
     };
-    const sender = ['--phone-number-id', '106540352242922', '--number', SENDER, '--token', TOKEN];
-    await stack.onecode('sender', 'add', ...sender);
+    await stack.onecode(`sender add --phone-number-id 106540352242922 --number ${SENDER} --token ${TOKEN}`);
     return { live: await keyOf('live'), test: await keyOf('test') };
   }
 

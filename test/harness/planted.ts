@@ -55,19 +55,19 @@ export function quotingAnswer({ headers, body }: TappedRequest): OwnAnswer | nul
  *
  * @returns what ends it
  */
-export async function refuseInDatabase({ sql }: TestDatabase): Promise<() => Promise<void>> {
-  await sql(
+export async function refuseInDatabase(db: TestDatabase): Promise<() => Promise<void>> {
+  await db.sql(
     `create function refuse() returns trigger language plpgsql as $$ begin
        raise exception 'refused by a test: %', row_to_json(new)
          using detail = 'Failing row contains ' || new::text, hint = new::text;
      end $$`,
   );
   // Ring times may change, so that sweeps go on; attempts too, so that each refusal is met by a worker as well.
-  await sql(
+  await db.sql(
     'create trigger refuse before insert or update of status, verification on sends for each row execute function refuse()',
   );
   return async () => {
-    await sql('drop trigger refuse on sends');
-    await sql('drop function refuse()');
+    await db.sql('drop trigger refuse on sends');
+    await db.sql('drop function refuse()');
   };
 }

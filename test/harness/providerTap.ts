@@ -34,15 +34,16 @@ export async function startProviderTap(
   ownAnswer: (request: TappedRequest) => OwnAnswer | null = () => null,
 ): Promise<ProviderTap> {
   const requests: TappedRequest[] = [];
+  const answer = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { method = '', url: path = '', headers } = incoming;
+    const request = { method, path, headers, body: await readText(incoming) };
+    requests.push(request);
+    const own = ownAnswer(request);
+    if (own === null) pass(target, request, response);
+    else response.writeHead(own.status, { 'content-type': 'application/json' }).end(own.body);
+  };
   const server = createServer((incoming, response) => {
-    void readText(incoming).then((body) => {
-      const { method = '', url: path = '', headers } = incoming;
-      const request = { method, path, headers, body };
-      requests.push(request);
-      const own = ownAnswer(request);
-      if (own === null) pass(target, request, response);
-      else response.writeHead(own.status, { 'content-type': 'application/json' }).end(own.body);
-    });
+    answer(incoming, response).catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

@@ -177,9 +177,12 @@ export class House {
     try {
       return await until(`a send that is ${typeof wanted === 'string' ? wanted : 'as wanted'}`, look);
     } catch (error) {
-      throw new Error(`it stayed ${JSON.stringify({ ...(last ?? {}), code_box: undefined })}`, {
-        cause: error,
-      });
+      throw new Error(
+        `it stayed ${JSON.stringify({ ...(last as SendRecord | null), code_box: undefined })}`,
+        {
+          cause: error,
+        },
+      );
     }
   }
 

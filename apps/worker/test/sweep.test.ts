@@ -2,6 +2,7 @@ import { buildSend, buildSender, type TestCaller } from '@onecode/store/testing'
 import { deleteKeys, keysOf, testRedisUrl } from '../../../test/harness/redisContents.js';
 import { startTcpProxy, type TcpProxy } from '../../../test/harness/tcpProxy.js';
 import { until } from '../../../test/harness/until.js';
+import { cleanUp } from '../src/sweep.js';
 import { House } from './house.js';
 import { startWorker, type TestWorker } from './worker.js';
 
@@ -86,6 +87,23 @@ describe('a sweep', () => {
     await Promise.all([worker.sweep(), worker.sweep(), worker.sweep()]);
     expect(await worker.count('onecode_sweep_rings_total', { queue: 'deliver' })).toBe(1);
     await worker.stop();
+    await house.close();
+  });
+});
+
+describe('cleaning up', () => {
+  it('deletes receipts that were dealt with more than eight days ago, and no others', async () => {
+    const house = await House.open();
+    const { database } = house.db;
+    await house.db.sql(
+      `insert into receipts (message_id, status, occurred_at, received_at, due_at, result) values
+         ('old', 'sent', now(), now() - interval '9 days', null, 'applied'),
+         ('old but open', 'sent', now(), now() - interval '9 days', now(), null),
+         ('young', 'sent', now(), now() - interval '7 days', null, 'ignored')`,
+    );
+    await cleanUp({ database });
+    const left = await house.db.sql('select message_id from receipts order by id');
+    expect(left).toEqual([{ message_id: 'old but open' }, { message_id: 'young' }]);
     await house.close();
   });
 });
