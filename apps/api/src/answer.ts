@@ -11,6 +11,13 @@ export function answerJson(response: Response, status: number, body: object): vo
   response.end(JSON.stringify(body));
 }
 
+/** Writes an answer in plain text. */
+export function answerText(response: Response, status: number, text: string): void {
+  response.statusCode = status;
+  response.setHeader('Content-Type', 'text/plain; charset=utf-8');
+  response.end(text);
+}
+
 /** The problem+json body of a problem (RFC 9457). */
 export function problemBody(problem: Problem, docsUrl: string): string {
   const { status } = PROBLEMS[problem.code];

@@ -3,6 +3,7 @@ import express, { type Express, type RequestHandler } from 'express';
 import { Problem } from '@onecode/domain';
 import { failedChecks, type ReadinessChecks } from '@onecode/runtime';
 import { pingDatabase, type Database } from '@onecode/store';
+import { answerText } from './answer.js';
 import { authenticator } from './auth.js';
 import type { ApiContext, ApiDependencies } from './context.js';
 import { docsRouter } from './docs.js';
@@ -34,7 +35,7 @@ export function createApp(dependencies: ApiDependencies): RequestListener {
   resource(app, '/v1/send/:id/verify', { post: verifyRoute(context) as RequestHandler });
   resource(app, '/v1/signup-settings', { get: signupSettingsRoute(context) });
   resource(app, '/webhooks/whatsapp', { get: webhookHandshakeRoute(context), post: webhookRoute(context) });
-  resource(app, '/livez', { get: (_request, response) => void response.end('ok\n') });
+  resource(app, '/livez', { get: (_request, response) => answerText(response, 200, 'ok\n') });
   resource(app, '/readyz', { get: readyRoute(readinessChecks(database)) });
   app.use(docsRouter({ baseUrl: config.BASE_URL, docsUrl: config.DOCS_URL }));
 
@@ -67,8 +68,7 @@ function resource(
 function readyRoute(checks: ReadinessChecks): RequestHandler {
   return async (_request, response) => {
     const failed = await failedChecks(checks);
-    response.statusCode = failed.length === 0 ? 200 : 503;
-    response.setHeader('Content-Type', 'text/plain; charset=utf-8');
-    response.end(failed.length === 0 ? 'ok\n' : `not ready: ${failed.join(', ')}\n`);
+    if (failed.length === 0) answerText(response, 200, 'ok\n');
+    else answerText(response, 503, `not ready: ${failed.join(', ')}\n`);
   };
 }

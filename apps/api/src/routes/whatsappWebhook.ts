@@ -3,6 +3,7 @@ import { Problem } from '@onecode/domain';
 import { storeReceipts } from '@onecode/store';
 import { handshakeAnswer, parseReceipts, signatureMatches, UnreadableReceipt } from '@onecode/whatsapp';
 import type { ApiContext } from '../context.js';
+import { answerText } from '../answer.js';
 import { readBody } from '../body.js';
 
 /** The most that Meta documents for one webhook. */
@@ -22,8 +23,7 @@ export function webhookHandshakeRoute({ config }: ApiContext): RequestHandler {
       config.WHATSAPP_VERIFY_TOKEN,
     );
     if (answer === null) throw new Problem('forbidden');
-    response.setHeader('Content-Type', 'text/plain; charset=utf-8');
-    response.end(answer);
+    answerText(response, 200, answer);
   };
 }
 
@@ -48,8 +48,7 @@ export function webhookRoute({ database, bell, config, metrics }: ApiContext): R
     metrics.receipts.inc({ kind: 'received' }, receipts.length);
     metrics.receipts.inc({ kind: 'duplicate' }, receipts.length - stored.length);
     if (stored.length > 0) void bell.ring('receipts');
-    response.setHeader('Content-Type', 'text/plain; charset=utf-8');
-    response.end('ok');
+    answerText(response, 200, 'ok');
   };
 }
 

@@ -1,0 +1,185 @@
+import { createHmac } from 'node:crypto';
+import { PROBLEMS } from '@onecode/domain';
+import { closeDatabase, openDatabase } from '@onecode/store';
+import { buildCaller } from '@onecode/store/testing';
+import { APP_SECRET, bearer, PHONE, startApi, VERIFY_TOKEN, type TestApi } from './api.js';
+import { ask, RawConnection, type RawAnswer } from './raw.js';
+
+const BODY = JSON.stringify({ to: PHONE });
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+/** Answers that anybody may keep. */
+const PUBLIC = new Set(['the contract', 'the reference', 'the page of errors', 'an asset']);
+
+let api: TestApi;
+let answers: Map<string, RawAnswer>;
+
+/** One answer of every kind that the API gives. */
+async function answersOf(api: TestApi): Promise<Map<string, RawAnswer>> {
+  const test = await buildCaller(api.store.database, 'test', { ratePerMinute: 1 });
+  const live = await buildCaller(api.store.database, 'live', { freeQuota: 0 });
+  const as = (caller: { key: string }, ...more: [string, string][]) => [
+    ...Object.entries(bearer(caller)),
+    ...more,
+  ];
+  const get = (path: string, headers: [string, string][] = []) => ask(api.port, 'GET', path, headers);
+  const post = (path: string, headers: [string, string][], body: string) =>
+    ask(api.port, 'POST', path, headers, body);
+  const once: [string, string] = ['Idempotency-Key', 'once'];
+  const webhook = '{}';
+  const signed: [string, string] = [
+    'X-Hub-Signature-256',
+    `sha256=${createHmac('sha256', APP_SECRET).update(webhook).digest('hex')}`,
+  ];
+  const created = await post('/v1/send', as(test, once), BODY);
+  const id = String(created.json['id']);
+  const token = encodeURIComponent(VERIFY_TOKEN);
+  const broken = await RawConnection.open(api.port);
+  broken.write('nonsense\r\n\r\n');
+
+  return new Map(
+    Object.entries({
+      'a new send': created,
+      'a repeat': await post('/v1/send', as(test, once), BODY),
+      'a status': await get(`/v1/send/${id}/status`, as(test)),
+      'a judged guess': await post(`/v1/send/${id}/verify`, as(test), '{"code":"1"}'),
+      'the sign-up settings': await get('/v1/signup-settings'),
+      'no credential': await post('/v1/send', [], BODY),
+      'a wrong key': await post('/v1/send', [['Authorization', 'Bearer x']], BODY),
+      'no unit': await post('/v1/send', as(live), BODY),
+      'no send': await get('/v1/send/x/status', as(test)),
+      'a key reused': await post('/v1/send', as(test, once), `${BODY} `),
+      'no JSON': await post('/v1/send', as(test), ''),
+      'a body too large': await post('/v1/send', as(test), ' '.repeat(65_537)),
+      'a wrong recipient': await post('/v1/send', as(test), '{}'),
+      'an e-mail address': await post('/v1/send', as(test), '{"to":"a@example.com"}'),
+      'a wrong code': await post('/v1/send', as(test), `{"to":"${PHONE}","code":"1"}`),
+      'a wrong locale': await post('/v1/send', as(test), `{"to":"${PHONE}","locale":"x"}`),
+      'a long key': await post('/v1/send', as(test, ['Idempotency-Key', 'k'.repeat(256)]), BODY),
+      'a limit': await post('/v1/send', as(test), BODY),
+      'an unknown path': await get('/unknown'),
+      'a wrong method': await get('/v1/send'),
+      'a header twice': await get('/v1/signup-settings', [
+        ['Host', 'a'],
+        ['Host', 'b'],
+      ]),
+      'broken HTTP': await broken.answer(),
+      'huge headers': await get('/v1/signup-settings', [['X', 'x'.repeat(20_000)]]),
+      'a handshake': await get(
+        `/webhooks/whatsapp?hub.mode=subscribe&hub.challenge=1&hub.verify_token=${token}`,
+      ),
+      'a wrong handshake': await get('/webhooks/whatsapp'),
+      'a webhook': await post('/webhooks/whatsapp', [signed], webhook),
+      'a webhook that is not signed': await post('/webhooks/whatsapp', [], webhook),
+      'a webhook too large': await post('/webhooks/whatsapp', [['Content-Length', '4000000']], '{'),
+      'the liveness': await get('/livez'),
+      'the readiness': await get('/readyz'),
+      'the contract': await get('/openapi.json'),
+      'the reference': await get('/docs'),
+      'the page of errors': await get('/docs/errors'),
+      'an asset': await get('/docs/assets/docs.css'),
+    }),
+  );
+}
+
+beforeAll(async () => {
+  api = await startApi();
+  answers = await answersOf(api);
+});
+afterAll(() => api.close());
+
+/** Those take an outage or a slow client; see below and the tests of large bodies. */
+const ELSEWHERE = new Set(['internal_error', 'request_timeout']);
+
+describe('every kind of answer', () => {
+  it('is among these, every problem code included', () => {
+    const codes = new Set([...answers.values()].flatMap(({ json }) => json.code ?? []));
+    expect(codes).toEqual(new Set(Object.keys(PROBLEMS).filter((code) => !ELSEWHERE.has(code))));
+  });
+
+  it('has a request id of its own', () => {
+    const ids = [...answers.values()].map(({ headers }) => headers['x-request-id'] ?? '');
+    for (const id of ids) expect(id).toMatch(UUID);
+    expect(new Set(ids).size).toBe(answers.size);
+  });
+
+  it('forbids guessing its type, and keeping it unless it is public', () => {
+    for (const [name, { headers }] of answers)
+      expect([name, headers['x-content-type-options'], headers['cache-control']]).toEqual([
+        name,
+        'nosniff',
+        PUBLIC.has(name) ? expect.stringMatching(/^public, max-age=\d+$/) : 'no-store',
+      ]);
+  });
+
+  it('asks for HTTPS from now on, where the service is reached by it', () => {
+    for (const [name, { headers }] of answers)
+      expect([name, headers['strict-transport-security']]).toEqual([
+        name,
+        expect.stringMatching(/^max-age=\d{8}/),
+      ]);
+  });
+
+  it('has each header once, and none that tells what is behind it or lets browsers in', () => {
+    for (const [name, { headers, headerCounts }] of answers) {
+      for (const [header, count] of Object.entries(headerCounts))
+        expect([name, header, count]).toEqual([name, header, 1]);
+      for (const header of ['x-powered-by', 'server', 'set-cookie', 'access-control-allow-origin'])
+        expect([name, header, headers[header]]).toEqual([name, header, undefined]);
+    }
+  });
+
+  it('has a media type', () => {
+    for (const [name, { status, headers }] of answers)
+      expect([name, headers['content-type']]).toEqual([
+        name,
+        status >= 400
+          ? 'application/problem+json'
+          : expect.stringMatching(/^(application\/json|text\/[a-z]+;|text\/css)/),
+      ]);
+  });
+
+  it('that is a problem has a type with an anchor that explains it', async () => {
+    const pages = new Map<string, string>();
+    for (const { json } of answers.values()) {
+      if (json.code === undefined) continue;
+      expect(json['type']).toBe(`${api.docsUrl}/errors#${json.code}`);
+      const { pathname, hash } = new URL(String(json['type']));
+      if (!pages.has(pathname)) pages.set(pathname, (await api.request.get(pathname).expect(200)).text);
+      expect(pages.get(pathname)).toContain(`id="${hash.slice(1)}"`);
+    }
+  });
+});
+
+describe('a request id', () => {
+  it('is ours, whatever the client sends', async () => {
+    const { headers } = await ask(api.port, 'GET', '/v1/signup-settings', [['X-Request-Id', 'planted']]);
+    expect(headers['x-request-id']).toMatch(UUID);
+  });
+});
+
+describe('without HTTPS', () => {
+  it('nothing asks for HTTPS from now on', async () => {
+    const plain = await startApi({ baseUrl: 'http://codes.test' });
+    for (const [name, { headers }] of await answersOf(plain))
+      expect([name, headers['strict-transport-security']]).toEqual([name, undefined]);
+    await plain.close();
+  });
+});
+
+describe('a failure of ours', () => {
+  it('has the same headers, and tells nothing of its reason', async () => {
+    const database = openDatabase('postgres://nobody:planted@127.0.0.1:1/none', { connectionsMax: 1 });
+    const cutOff = await startApi({ database });
+    const { json, headers, body } = await ask(cutOff.port, 'GET', '/v1/signup-settings');
+    expect(json).toMatchObject({ status: 500, code: 'internal_error' });
+    expect(headers).toMatchObject({
+      'x-request-id': expect.stringMatching(UUID),
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-store',
+      'strict-transport-security': expect.stringMatching(/^max-age/),
+    });
+    expect(body).not.toMatch(/planted|127\.0\.0\.1|prisma|postgres/i);
+    await cutOff.close();
+    await closeDatabase(database);
+  });
+});

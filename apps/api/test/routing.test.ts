@@ -1,0 +1,216 @@
+import { randomUUID } from 'node:crypto';
+import { PROBLEMS } from '@onecode/domain';
+import { changeSetting, closeDatabase, createAccount, findAccount, openDatabase } from '@onecode/store';
+import { buildAccount, buildCaller, type TestCaller } from '@onecode/store/testing';
+import { bearer, startApi, until, type TestApi } from './api.js';
+import { ask } from './raw.js';
+
+let api: TestApi;
+let caller: TestCaller;
+
+beforeAll(async () => {
+  api = await startApi();
+  caller = await buildCaller(api.store.database, 'test');
+});
+afterAll(() => api.close());
+
+describe('an unknown path is not_found, with and without a key', () => {
+  it.each([
+    '/',
+    '/v1',
+    '/v1/',
+    '/send',
+    '/v2/send',
+    '/V1/send',
+    '/v1/Send',
+    '/v1/send/',
+    '/v1/sends',
+    '/v1//send',
+    '//v1/send',
+    '/v1/send%2f',
+    '/v1/%73end/',
+    '/v1/send/x',
+    '/v1/send/x/',
+    '/v1/send/x/y',
+    '/v1/send/x/status/',
+    '/v1/send/x/Status',
+    '/v1/send/x/y/status',
+    '/v1/send//status',
+    '/v1/send/x/statuses',
+    '/v1/send/%ff',
+    '/v1/send/%ff/other',
+    '/v1/signup-settings/',
+    '/v1/signup_settings',
+    '/webhooks',
+    '/webhooks/whatsapp/',
+    '/webhooks/other',
+    '/livez/',
+    '/metrics',
+    '/openapi.yaml',
+    '/docs/unknown',
+    '/docs/errors/',
+    '/%ff',
+    '/%00',
+    '/..',
+    '/v1/../v1/send',
+    `/${'a'.repeat(8_000)}`,
+  ])('%s', async (path) => {
+    for (const method of ['GET', 'POST', 'DELETE']) {
+      const headers = method === 'GET' ? [] : Object.entries(bearer(caller));
+      const { json } = await ask(api.port, method, path, headers);
+      expect(json).toMatchObject({ status: 404, code: 'not_found' });
+    }
+  });
+});
+
+const ID = randomUUID();
+const PATHS: [path: string, allow: string][] = [
+  ['/v1/send', 'POST'],
+  [`/v1/send/${ID}/status`, 'GET, HEAD'],
+  [`/v1/send/${ID}/verify`, 'POST'],
+  ['/v1/send/%ff/status', 'GET, HEAD'],
+  ['/v1/send/%00/verify', 'POST'],
+  ['/v1/signup-settings', 'GET, HEAD'],
+  ['/webhooks/whatsapp', 'GET, HEAD, POST'],
+  ['/livez', 'GET, HEAD'],
+  ['/readyz', 'GET, HEAD'],
+  ['/openapi.json', 'GET, HEAD'],
+  ['/docs', 'GET, HEAD'],
+  ['/docs/errors', 'GET, HEAD'],
+];
+const METHODS = [
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+  'TRACE',
+  'PROPFIND',
+  'PURGE',
+  'QUERY',
+];
+
+describe.each(PATHS)('%s', (path, allow) => {
+  it(`takes ${allow}, and answers every other method with 405 and just that in Allow`, async () => {
+    for (const method of METHODS) {
+      // Which methods Node's parser knows depends on its version.
+      const { status, headers, json } = await ask(api.port, method, path);
+      if (method === 'QUERY' && status === 400) continue;
+      if (allow.split(', ').includes(method)) {
+        expect([404, 405]).not.toContain(status);
+        continue;
+      }
+      expect([method, status, headers['allow']]).toEqual([method, 405, allow]);
+      if (method !== 'HEAD') expect(json.code).toBe('method_not_allowed');
+    }
+  });
+});
+
+describe('HEAD', () => {
+  it.each(['/v1/signup-settings', '/openapi.json', '/docs', '/docs/errors', '/livez', '/readyz'])(
+    'is GET without the body: %s',
+    async (path) => {
+      const [get, head] = [await ask(api.port, 'GET', path), await ask(api.port, 'HEAD', path)];
+      expect(head.status).toBe(get.status);
+      expect(head.body).toBe('');
+      for (const name of ['content-type', 'cache-control'])
+        expect([name, head.headers[name]]).toEqual([name, get.headers[name]]);
+    },
+  );
+
+  it('of a status asks for the key, and needs an existing id', async () => {
+    const { id } = (await api.create(caller)).body;
+    const head = (headers: Record<string, string>, of = id as string) =>
+      ask(api.port, 'HEAD', `/v1/send/${of}/status`, Object.entries(headers));
+    expect((await head({})).status).toBe(401);
+    expect((await head(bearer(caller), ID)).status).toBe(404);
+    expect(await head(bearer(caller))).toMatchObject({ status: 200, body: '' });
+  });
+});
+
+describe('the sign-up settings', () => {
+  const read = async (): Promise<unknown> => {
+    const { type, headers, body } = await api.request.get('/v1/signup-settings').expect(200);
+    expect([type, headers['cache-control']]).toEqual(['application/json', 'no-store']);
+    return body;
+  };
+
+  it('are public, and say ten free sends by default', async () => {
+    expect(await read()).toEqual({ free_sends: 10 });
+  });
+
+  it('follow a change within five seconds, down to none, for new accounts only', async () => {
+    const old = await buildAccount(api.store.database);
+    for (const freeSends of [25, 0, 10]) {
+      await changeSetting(api.store.database, 'freeSends', freeSends);
+      await until(async () => ((await read()) as { free_sends: number }).free_sends === freeSends, 5_000);
+      const made = await createAccount(api.store.database, {
+        name: 'New',
+        language: 'en',
+        freeQuota: null,
+        credits: 0,
+        ratePerMinute: null,
+      });
+      expect(made.freeQuota).toBe(freeSends);
+      expect(await findAccount(api.store.database, old)).toMatchObject({ freeQuota: 10 });
+    }
+  });
+
+  it('are internal_error when they cannot be read', async () => {
+    await api.store.sql('alter table settings rename to settings_away');
+    let failed: unknown;
+    await until(async () => {
+      failed = (await api.request.get('/v1/signup-settings')).body;
+      return (failed as { free_sends?: number }).free_sends === undefined;
+    });
+    await api.store.sql('alter table settings_away rename to settings');
+    expect(failed).toMatchObject({ status: 500, code: 'internal_error' });
+    expect(await read()).toEqual({ free_sends: 10 });
+  });
+});
+
+describe('health', () => {
+  it('is live and ready while PostgreSQL answers', async () => {
+    for (const path of ['/livez', '/readyz'])
+      expect(await ask(api.port, 'GET', path)).toMatchObject({ status: 200, body: 'ok\n' });
+  });
+
+  it('is live but not ready while PostgreSQL is away, and names what is missing and nothing else', async () => {
+    const database = openDatabase('postgres://nobody:planted@127.0.0.1:1/none', { connectionsMax: 1 });
+    const cutOff = await startApi({ database });
+    expect((await ask(cutOff.port, 'GET', '/livez')).status).toBe(200);
+    expect(await ask(cutOff.port, 'GET', '/readyz')).toMatchObject({
+      status: 503,
+      body: 'not ready: database\n',
+    });
+    await cutOff.close();
+    await closeDatabase(database);
+  });
+});
+
+describe('the contract', () => {
+  it('is served as OpenAPI 3.1, version 1.0.0, with the four operations and this service’s address', async () => {
+    const { type, body } = await api.request.get('/openapi.json').expect(200);
+    expect(type).toBe('application/json');
+    expect(body.openapi).toMatch(/^3\.1\./);
+    expect(body.info.version).toBe('1.0.0');
+    expect(body.servers).toEqual([{ url: 'https://codes.test' }]);
+    const operations = Object.entries(body.paths as Record<string, object>).flatMap(([path, node]) =>
+      Object.keys(node).map((method) => `${method} ${path}`),
+    );
+    expect(operations).toEqual([
+      'post /v1/send',
+      'get /v1/send/{id}/status',
+      'post /v1/send/{id}/verify',
+      'get /v1/signup-settings',
+    ]);
+  });
+
+  it.each(Object.keys(PROBLEMS))('explains %s at the address in a problem’s type', async (code) => {
+    const { pathname, hash } = new URL(`${api.docsUrl}/errors#${code}`);
+    const { text } = await api.request.get(pathname).expect(200);
+    expect(text).toContain(`id="${hash.slice(1)}"`);
+  });
+});
