@@ -268,7 +268,7 @@ describe('the agent', () => {
         ([, value]) => value !== undefined,
       ),
     );
-    await expect(validated(answer({ ...response, headers } as ApiResponse)).post('/v1/send')).rejects.toThrow(
+    await expect(validated(answer({ ...response, headers })).post('/v1/send')).rejects.toThrow(
       'against openapi.yaml',
     );
   });

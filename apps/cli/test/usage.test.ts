@@ -142,7 +142,7 @@ describe('a command that cannot be done ends with 1 and one line', () => {
     ],
     [NOWHERE, 'the database cannot be reached'],
   ])('with %j', async (env, line) => {
-    const ended = await onecode(['settings', 'get', '--json'], env as Record<string, string>);
+    const ended = await onecode(['settings', 'get', '--json'], env);
     expectFault(ended, 1, line);
     expect(ended.stderr).not.toContain('planted-password');
   });

@@ -27,9 +27,9 @@ function chiSquared(counts: readonly number[]): number {
 
 describe('generated codes', () => {
   it('are six digits, evenly spread over a million draws, leading zeros among them', () => {
-    const thousands = new Array<number>(1000).fill(0);
-    const rests = new Array<number>(1000).fill(0);
-    const digits = Array.from({ length: 6 }, () => new Array<number>(10).fill(0));
+    const thousands = Array.from({ length: 1000 }, () => 0);
+    const rests = Array.from({ length: 1000 }, () => 0);
+    const digits = Array.from({ length: 6 }, () => Array.from({ length: 10 }, () => 0));
     for (let draw = 0; draw < 1_000_000; draw++) {
       const code = generateCode();
       if (!/^[0-9]{6}$/.test(code)) throw new Error('a code is not six digits');

@@ -281,7 +281,7 @@ const anyWait = fc
     { arbitrary: fc.tuple(fc.constant('dueAt'), fc.constantFrom(-1, 0, 1, 40_000)), weight: 3 },
     { arbitrary: fc.tuple(fc.constant('expiresAt'), fc.constantFrom(-31_000, -1, 0, 1)), weight: 1 },
   )
-  .map(([field, offset]) => passesUntil(field as 'dueAt' | 'expiresAt', offset));
+  .map(([field, offset]) => passesUntil(field, offset));
 const anyDelivery = fc
   .tuple(fc.constantFrom(UNKNOWN, retryable(), ...PROVIDER_SAYS), chance)
   .map((from) => delivers(...from));

@@ -90,7 +90,7 @@ describe('verification', () => {
     const id = await buildSend(store.database, caller, { code: CODE });
     const answers = await Promise.all(Array.from({ length: 200 }, () => verify(caller, id, '042914')));
     const pending = answers.filter((answer) => answer.verification === 'pending');
-    expect(pending.map((answer) => answer.attemptsLeft).toSorted()).toEqual([1, 2, 3, 4]);
+    expect(pending.map((answer) => answer.attemptsLeft).toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4]);
     const locked = answers.filter((answer) => answer.verification === 'locked');
     expect(locked).toHaveLength(196);
     expect(locked.every((answer) => answer.attemptsLeft === 0)).toBe(true);

@@ -61,7 +61,7 @@ describe('another client of the Cloud API', () => {
     token: 'token',
     appSecret: 'app-secret',
     v: 'v25.0',
-    ponyfill: { fetch: keep as typeof fetch },
+    ponyfill: { fetch: keep },
   });
 
   it('builds the same body for the same message', async () => {

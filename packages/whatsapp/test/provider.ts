@@ -26,13 +26,15 @@ export async function closeProviders(): Promise<void> {
 /** An HTTP server on a free port of this machine that reads each request to its end, keeps it, and then lets `answer` act. */
 export async function startProvider(answer: Answer): Promise<Provider> {
   const requests: ReceivedRequest[] = [];
-  const listener: RequestListener = async (request, response) => {
+  const listener: RequestListener = (request, response) => {
     const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const { method = '', url = '', headers } = request;
-    const received = { method, url, headers, body: Buffer.concat(chunks).toString() };
-    requests.push(received);
-    answer(response, received);
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const { method = '', url = '', headers } = request;
+      const received = { method, url, headers, body: Buffer.concat(chunks).toString() };
+      requests.push(received);
+      answer(response, received);
+    });
   };
   const port = await listen(createServer(listener));
   return { baseUrl: `http://127.0.0.1:${port}/v25.0`, port, requests };
