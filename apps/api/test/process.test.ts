@@ -1,0 +1,257 @@
+import { createHmac } from 'node:crypto';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { buildCaller, createTestDatabase, type TestCaller, type TestDatabase } from '@onecode/store/testing';
+import { APP_SECRET, apiEnvironment, bearer, PHONE, until, VERIFY_TOKEN } from './api.js';
+import { ApiProcess } from './process.js';
+import { ask, RawConnection, requestBytes } from './raw.js';
+
+let store: TestDatabase;
+let caller: TestCaller;
+const processes: ApiProcess[] = [];
+
+beforeAll(async () => {
+  store = await createTestDatabase();
+  caller = await buildCaller(store.database, 'live', { freeQuota: 100 });
+});
+afterEach(async () => {
+  await Promise.all(processes.splice(0).map((one) => one.end()));
+});
+afterAll(() => store.drop());
+
+function start(changes: Record<string, string> = {}): ApiProcess {
+  const started = ApiProcess.start({ ...apiEnvironment(store.url), LOG_LEVEL: 'info', ...changes });
+  processes.push(started);
+  return started;
+}
+const create = (port: number, body = JSON.stringify({ to: PHONE }), ...headers: [string, string][]) =>
+  ask(port, 'POST', '/v1/send', [...Object.entries(bearer(caller)), ...headers], body);
+/** A server that takes a port. */
+async function taken(): Promise<{ server: Server; port: number }> {
+  const server = createServer().listen(0);
+  await new Promise((resolve) => server.once('listening', resolve));
+  return { server, port: (server.address() as AddressInfo).port };
+}
+
+describe('a wrong environment', () => {
+  const lines = (text: string): string[] => text.split('\n').filter((line) => line !== '');
+
+  it('is told in one line for each variable that is missing, and ends the process with 1', async () => {
+    const bare = ApiProcess.start({});
+    processes.push(bare);
+    expect(await bare.exited()).toBe(1);
+    expect(new Set(lines(bare.stderr))).toEqual(
+      new Set(
+        [
+          'DATABASE_URL',
+          'REDIS_URL',
+          'BASE_URL',
+          'CODE_PEPPER',
+          'SECRET_KEY',
+          'WHATSAPP_APP_SECRET',
+          'WHATSAPP_VERIFY_TOKEN',
+        ].map((name) => `api: ${name} is missing`),
+      ),
+    );
+    expect(bare.stdout).toBe('');
+  });
+
+  it('is told in one line for each variable that is malformed, which repeats no value', async () => {
+    const wrong = {
+      DATABASE_URL: 'mysql://user:planted@db/x',
+      REDIS_URL: 'planted',
+      BASE_URL: 'ftp://planted',
+      DOCS_URL: '/planted',
+      PORT: '65536',
+      METRICS_PORT: '-1',
+      CODE_PEPPER: 'cGxhbnRlZA==',
+      SECRET_KEY: 'planted planted planted planted planted!',
+      DELIVERY_ATTEMPTS: 'planted',
+      LOG_LEVEL: 'planted',
+    };
+    const faulty = start({ ...wrong, WHATSAPP_APP_SECRET: '' });
+    expect(await faulty.exited()).toBe(1);
+    const told = lines(faulty.stderr);
+    for (const name of Object.keys(wrong))
+      expect(told.filter((line) => line.startsWith(`api: ${name} must `))).toHaveLength(1);
+    expect(told).toContain('api: WHATSAPP_APP_SECRET is missing');
+    expect(told).toHaveLength(Object.keys(wrong).length + 1);
+    expect(faulty.stderr).not.toMatch(/planted|cGxhbnRlZA|65536/);
+    expect(faulty.stdout).toBe('');
+  });
+
+  it.each(['PORT', 'METRICS_PORT'])(
+    'with a busy %s is told in one line, and ends the process with 1',
+    async (name) => {
+      const { server, port } = await taken();
+      const late = start({ [name]: String(port) });
+      expect(await late.exited()).toBe(1);
+      expect(late.stderr).toBe(`api: port ${port} is in use\n`);
+      await new Promise((resolve) => server.close(resolve));
+    },
+  );
+});
+
+describe('a running process', () => {
+  it('serves without Redis: it starts, is ready, and accepts sends', async () => {
+    const { server, port: closedPort } = await taken();
+    await new Promise((resolve) => server.close(resolve));
+    const { port, metricsPort } = await start({ REDIS_URL: `redis://127.0.0.1:${closedPort}` }).ready();
+    expect((await ask(port, 'GET', '/readyz')).status).toBe(200);
+    for (const path of ['/livez', '/readyz'])
+      expect((await fetch(`http://127.0.0.1:${metricsPort}${path}`)).status).toBe(200);
+    const created = await create(port);
+    expect(created).toMatchObject({ status: 202, json: { status: 'queued' } });
+    const [row] = await store.sql('select ring_at is not null as rings from sends where id = $1', [
+      created.json['id'],
+    ]);
+    expect(row).toEqual({ rings: true });
+  });
+
+  it('counts its requests by route, and shows no path', async () => {
+    const { port, metricsPort } = await start().ready();
+    await create(port);
+    await ask(port, 'GET', '/v1/send/planted-id/status');
+    const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+    expect(metrics).toMatch(
+      /onecode_http_request_seconds_count\{.*route="\/v1\/send",.*status="202".*\} 1\n/,
+    );
+    expect(metrics).toContain('route="/v1/send/:id/status"');
+    expect(metrics).not.toContain('planted-id');
+  });
+
+  it('stops on SIGTERM within ten seconds with exit code 0: what is under way is answered, what never ends is not waited for', async () => {
+    const running = start();
+    const { port } = await running.ready();
+    const [asking, silent, idle] = [
+      await RawConnection.open(port),
+      await RawConnection.open(port),
+      await RawConnection.open(port),
+    ];
+    const body = JSON.stringify({ to: PHONE });
+    const headers = [
+      ['Host', 'x'],
+      ...Object.entries(bearer(caller)),
+      ['Content-Length', String(body.length)],
+    ];
+    const head = requestBytes('POST', '/v1/send', headers as [string, string][]);
+    idle.write(requestBytes('GET', '/livez', [['Host', 'x']]));
+    await idle.answer();
+    asking.write(head, body.slice(0, 5));
+    silent.write(head);
+    // Its answer comes after those bytes, so they have been read.
+    await create(port);
+
+    const signalledAt = Date.now();
+    running.signal('SIGTERM');
+    await running.line('stopping');
+    await idle.closed(5_000);
+    await until(async () => {
+      const late = await RawConnection.open(port).catch(() => null);
+      late?.destroy();
+      return late === null;
+    });
+    asking.write(body.slice(5));
+    expect((await asking.answer('POST')).status).toBe(202);
+    await asking.closed(5_000);
+    expect(await running.exited()).toBe(0);
+    expect(Date.now() - signalledAt).toBeLessThan(10_000);
+    silent.destroy();
+  });
+
+  it('stops at once on SIGTERM and on SIGINT when nothing is under way', async () => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      const running = start();
+      const { port } = await running.ready();
+      await create(port);
+      running.signal(signal);
+      expect(await running.exited()).toBe(0);
+      expect(running.log.at(-1)?.msg).toBe('stopped');
+      expect(running.stderr).toBe('');
+    }
+  });
+});
+
+describe('the log at level trace', () => {
+  const CODE = '7391846205';
+  const TO = '+5511912345678';
+  const KEY = 'planted-idempotency-key';
+  const WAMID = 'wamid.HBgNNTUxMTkxMjM0NTY3OA==';
+
+  it('has one line for each request, with the id of its answer, and no secret in any', async () => {
+    const running = start({ LOG_LEVEL: 'trace' });
+    const { port } = await running.ready();
+    const key: [string, string] = ['Idempotency-Key', KEY];
+    const own = Object.entries(bearer(caller));
+    const body = JSON.stringify({ to: TO, code: CODE });
+    const webhook = JSON.stringify({
+      entry: [{ changes: [{ value: { statuses: [{ id: WAMID, status: 'read' }] } }] }],
+    });
+    const signature = `sha256=${createHmac('sha256', APP_SECRET).update(webhook).digest('hex')}`;
+    const post = (path: string, headers: [string, string][], text: string) =>
+      ask(port, 'POST', path, headers, text);
+
+    const created = await create(port, body, key);
+    const path = `/v1/send/${String(created.json['id'])}`;
+    const answers = [
+      created,
+      await create(port, body, key),
+      await create(port, `${body} `, key),
+      await create(port, `{"to":"x${TO}","code":"${CODE}"}`, key),
+      await create(port, body.slice(1), key),
+      await ask(port, 'GET', `${path}/status?code=${CODE}&to=${encodeURIComponent(TO)}`, own),
+      await ask(port, 'GET', `/v1/send/${CODE}/status`, own),
+      await ask(port, 'GET', `/${CODE}/${caller.key}`),
+      await post(`${path}/verify`, own, `{"code":"${CODE}x"}`),
+      await post(`${path}/verify`, own, `{"code":"${CODE}"}`),
+      await post('/v1/send', [['Authorization', `Bearer ${caller.key}x`]], body),
+      await post('/v1/send', [['Authorization', `Basic ${caller.key}`]], body),
+      await post('/webhooks/whatsapp', [['X-Hub-Signature-256', signature]], webhook),
+      await post('/webhooks/whatsapp', [], webhook),
+      await ask(port, 'GET', `/webhooks/whatsapp?hub.verify_token=${encodeURIComponent(VERIFY_TOKEN)}`),
+      await ask(port, 'GET', '/v1/signup-settings', [
+        ['Cookie', `code=${CODE}`],
+        ['Referer', `http://x/${CODE}`],
+      ]),
+    ];
+    // Failures quote rows and parameters most readily.
+    await store.sql(`alter table sends add constraint planted check (recipient <> '${TO}') not valid`);
+    answers.push(await create(port, body, ['Idempotency-Key', `${KEY}-2`]));
+    await store.sql('alter table sends drop constraint planted');
+    expect(answers.at(-1)?.status).toBe(500);
+    running.signal('SIGTERM');
+    expect(await running.exited()).toBe(0);
+
+    const requestLines = running.log.filter(({ msg }) => msg === 'request' || msg === 'request failed');
+    const summary = requestLines.map((line) => [line.request_id, line['status']]);
+    expect(summary).toEqual(answers.map(({ headers, status }) => [headers['x-request-id'], status]));
+    for (const line of requestLines)
+      expect(line).toMatchObject({
+        method: expect.any(String),
+        route: expect.any(String),
+        duration_ms: expect.any(Number),
+      });
+    const failure = running.log.find(({ msg }) => msg === 'a request failed');
+    expect(failure?.request_id).toBe(answers.at(-1)?.headers['x-request-id']);
+
+    const output = running.stdout + running.stderr;
+    const environment = apiEnvironment(store.url);
+    const { username, password } = new URL(store.url);
+    for (const secret of [
+      CODE,
+      TO.slice(1),
+      TO.slice(3),
+      KEY,
+      caller.key,
+      caller.key.slice(8),
+      WAMID,
+      WAMID.slice(6),
+      signature.slice(7),
+      APP_SECRET,
+      VERIFY_TOKEN,
+      environment['CODE_PEPPER'] as string,
+      environment['SECRET_KEY'] as string,
+      `${username}:${password}@`,
+    ])
+      expect(output.includes(secret) ? `the log holds ${secret}` : 'clean').toBe('clean');
+  });
+});
