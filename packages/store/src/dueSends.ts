@@ -16,7 +16,7 @@ const RING_AGAIN_SECONDS = 3;
 
 /**
  * Takes sends whose ring is due, oldest first, and moves their next ring on. Several sweeps may run at once: each row goes to
- * one of them.
+ * one of them. Compares with `statement_timestamp()`: an index cannot be searched by the ever moving `clock_timestamp()`.
  *
  * @param onlyExpired leaves the others due, for when there is no queue to ring them on
  */
@@ -29,10 +29,11 @@ export async function takeDueSends(
     update sends set ring_at = clock_timestamp() + make_interval(secs => ${RING_AGAIN_SECONDS})
     where id in (
       select id from sends
-      where ring_at <= clock_timestamp() and (not ${onlyExpired} or (mode = 'live' and expires_at <= clock_timestamp()))
+      where ring_at <= statement_timestamp()
+        and (not ${onlyExpired} or (mode = 'live' and expires_at <= statement_timestamp()))
       order by ring_at limit ${limit} for update skip locked
     )
-    returning id, mode, version, (mode = 'live' and expires_at <= clock_timestamp()) as expired`;
+    returning id, mode, version, (mode = 'live' and expires_at <= statement_timestamp()) as expired`;
 }
 
 /**
@@ -45,11 +46,11 @@ export async function wakeAwaitingSends(database: Database, limit: number): Prom
     update sends set awaiting_sender = false, due_at = clock_timestamp(), ring_at = clock_timestamp(), version = version + 1
     where id in (
       select w.id from sends w
-      where w.awaiting_sender and w.expires_at > clock_timestamp() and exists (
+      where w.awaiting_sender and w.expires_at > statement_timestamp() and exists (
         select from senders r
-        where (r.paused_at is null or r.paused_until <= clock_timestamp()) and not exists (
+        where (r.paused_at is null or r.paused_until <= statement_timestamp()) and not exists (
           select from sender_country_blocks b
-          where b.sender_id = r.id and b.country = w.country and b.blocked_until > clock_timestamp()
+          where b.sender_id = r.id and b.country = w.country and b.blocked_until > statement_timestamp()
         )
       )
       order by w.created_at limit ${limit} for update skip locked

@@ -37,7 +37,11 @@ export async function storeReceipts(database: Database, receipts: readonly Recei
 /** Seconds for which a taken receipt is left to the one who took it. */
 const LEASE_SECONDS = 15;
 
-/** Takes receipts that are due, oldest first; each goes to one taker, and comes back if that one dies. */
+/**
+ * Takes receipts that are due, oldest first; each goes to one taker, and comes back if that one dies.
+ *
+ * Compares with `statement_timestamp()`: an index cannot be searched by the ever moving `clock_timestamp()`.
+ */
 export async function takeDueReceipts(database: Database, limit: number): Promise<StoredReceipt[]> {
   const rows = await database.$queryRaw<
     {
@@ -52,7 +56,7 @@ export async function takeDueReceipts(database: Database, limit: number): Promis
   >`
     update receipts set due_at = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS}), tries = tries + 1
     where id in (
-      select id from receipts where due_at <= clock_timestamp() order by due_at, id limit ${limit} for update skip locked
+      select id from receipts where due_at <= statement_timestamp() order by due_at, id limit ${limit} for update skip locked
     )
     returning id, message_id, attempt_id, status, occurred_at, failure, tries`;
   return rows
@@ -96,7 +100,7 @@ export async function deleteOldReceipts(
   return database.$executeRaw`
     delete from receipts where id in (
       select id from receipts
-      where due_at is null and received_at < clock_timestamp() - make_interval(days => ${olderThanDays}::integer)
+      where due_at is null and received_at < statement_timestamp() - make_interval(days => ${olderThanDays}::integer)
       order by received_at limit ${limit}
     )`;
 }
