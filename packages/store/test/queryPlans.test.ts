@@ -1,0 +1,259 @@
+import { hashApiKey } from '@onecode/domain';
+import {
+  changeReportedSend,
+  changeSend,
+  createSend,
+  deleteOldReceipts,
+  findCaller,
+  findSend,
+  finishReceipts,
+  limitApplication,
+  storeReceipts,
+  takeDueReceipts,
+  takeDueSends,
+  wakeAwaitingSends,
+  type Database,
+} from '@onecode/store';
+import {
+  buildCaller,
+  buildSender,
+  createTestDatabase,
+  newSend,
+  type TestCaller,
+  type TestDatabase,
+} from '@onecode/store/testing';
+import pg from 'pg';
+
+const SENDS = 20_000;
+/** Tables that grow with use. The others have a few rows, which are best read in one go. */
+const LARGE = ['sends', 'attempts', 'receipts', 'ledger_entries', 'api_keys'];
+
+let store: TestDatabase;
+let caller: TestCaller;
+let sendId: string;
+let attemptId: string;
+
+beforeAll(async () => {
+  store = await createTestDatabase();
+  caller = await buildCaller(store.database, 'live', { freeQuota: 1_000_000, ratePerMinute: 600 });
+  await limitApplication(store.database, caller.applicationId, { perMinute: 60, perRecipientHour: 5 });
+  await buildSender(store.database);
+  await fill();
+  [{ id: sendId, attempt: attemptId }] = (await store.sql<{ id: string; attempt: string }>(
+    `select s.id, a.id as attempt from sends s join attempts a on a.send_id = s.id where s.account_number = 77`,
+  )) as [{ id: string; attempt: string }];
+}, 120_000);
+afterAll(() => store.drop());
+
+/** A day of one busy account: most sends are over, some wait for a retry or a sender, a few are due. */
+async function fill(): Promise<void> {
+  await store.sql(
+    `insert into sends (id, account_id, application_id, mode, account_number, application_number, idempotency_key,
+       body_hash, recipient, country, locale, unit, code_hash, code_box, status, channel, from_number, sender_id,
+       awaiting_sender, due_at, ring_at, sent_at, created_at, expires_at)
+     select gen_random_uuid(), $1, $2, 'live', n, n, convert_to('key ' || n, 'utf8'), sha256('{}'),
+       '+55119' || lpad((n % 3000)::text, 8, '0'), 'BR', 'pt-BR', 'free_quota', convert_to(repeat('h', 33), 'utf8'),
+       case when waits then 'box'::bytea end, case when waits then 'sending' else 'sent' end, 'whatsapp',
+       senders.number, senders.id, n % 40 = 1,
+       case when waits then due end, case when waits then due + interval '1 second' end,
+       case when not waits then made end, made, made + interval '10 minutes'
+     from generate_series(1, ${SENDS}) n, senders,
+       lateral (select n % 20 = 1 as waits, now() - make_interval(secs => 4 * (${SENDS} - n) + 60) as made,
+         case when n % 2000 = 1 then now() - interval '1 minute' else now() + interval '5 minutes' end as due) as t`,
+    [caller.accountId, caller.applicationId],
+  );
+  for (const statement of [
+    `insert into attempts (id, send_id, sender_id, outcome, message_id, finished_at)
+       select gen_random_uuid(), id, sender_id, 'accepted', 'wamid.' || account_number, now() from sends`,
+    `insert into ledger_entries (account_id, send_id, kind, bucket, units)
+       select account_id, id, 'reserved', unit, 1 from sends`,
+    `insert into receipts (message_id, status, occurred_at, received_at, due_at, result)
+       select 'wamid.' || n, 'delivered', now(), now() - make_interval(secs => 34.6 * (${SENDS} - n)),
+         case when n % 1000 = 0 then now() - interval '1 second' when n % 100 = 0 then now() + interval '1 minute' end,
+         case when n % 100 <> 0 then 'applied' end
+       from generate_series(1, ${SENDS}) n`,
+    `insert into api_keys (id, application_id, hash, hint)
+       select gen_random_uuid(), applications.id, sha256(convert_to('key ' || n, 'utf8')), 'hint'
+       from generate_series(1, 5000) n, applications`,
+    `update accounts set sends_created = ${SENDS}`,
+    `update applications set sends_created = ${SENDS}`,
+    'analyze',
+  ])
+    await store.sql(statement);
+}
+
+interface Node {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Index Name'?: string;
+  'Index Cond'?: string;
+  Plans?: Node[];
+}
+
+interface Statement {
+  text: string;
+  values: unknown[];
+}
+
+/** The statements that `use` issues, as they are; what they change is taken back. */
+async function statementsOf(use: (database: Database) => Promise<unknown>): Promise<Statement[]> {
+  const statements: Statement[] = [];
+  const takenBack = new Error('taken back');
+  const run = store.database.$transaction(async (transaction) => {
+    const recording = new Proxy(transaction, {
+      get(target, name) {
+        const own: unknown = Reflect.get(target, name);
+        if (name !== '$queryRaw' && name !== '$executeRaw') return own;
+        return (parts: TemplateStringsArray, ...values: unknown[]): unknown => {
+          statements.push({ text: parts.reduce((text, part, n) => `${text}$${n}${part}`), values });
+          return (own as (...given: unknown[]) => unknown).call(target, parts, ...values);
+        };
+      },
+    });
+    await use(recording as Database);
+    throw takenBack;
+  });
+  await expect(run).rejects.toBe(takenBack);
+  return statements;
+}
+
+/** The plans by which PostgreSQL runs these statements, those inside functions included. */
+async function plansOf(statements: readonly Statement[], mode: string): Promise<Node[]> {
+  const client = new pg.Client({ connectionString: store.url });
+  await client.connect();
+  const plans: Node[] = [];
+  client.on('notice', ({ message }) => {
+    const json = message?.slice(message.indexOf('{')) ?? '';
+    if (message?.includes('plan:')) plans.push((JSON.parse(json) as { Plan: Node }).Plan);
+  });
+  await client.query(`load 'auto_explain'`);
+  await client.query(
+    `set plan_cache_mode = ${mode}; set auto_explain.log_level = notice; set auto_explain.log_format = json;
+     set auto_explain.log_nested_statements = on`,
+  );
+  await client.query('begin');
+  await client.query('set local auto_explain.log_min_duration = 0');
+  for (const { text, values } of statements) await client.query(text, values);
+  await client.query('rollback');
+  await client.end();
+  return plans;
+}
+
+function nodesOf(plans: readonly Node[]): Node[] {
+  return plans.flatMap((plan) => [plan, ...nodesOf(plan.Plans ?? [])]);
+}
+
+const repeat = (n: number) => newSend(caller, { idempotencyKey: `key ${n}`, recipient: '+5511900000077' });
+
+/** Each hot path with the indexes that it goes by, and the condition that has to be looked up and not filtered. */
+const HOT: [
+  name: string,
+  indexes: string[],
+  condition: RegExp,
+  use: (database: Database) => Promise<unknown>,
+][] = [
+  [
+    'the caller behind a key',
+    ['api_keys_hash_key'],
+    /hash = /,
+    (database) => findCaller(database, hashApiKey(caller.key)),
+  ],
+  [
+    'a creation: idempotency look-up and three windows',
+    ['sends_idempotency_key', 'sends_account_number', 'sends_application_number', 'sends_recipient_window'],
+    /application_id = .* AND .*idempotency_key = /,
+    (database) => createSend(database, repeat(1_000_000)),
+  ],
+  [
+    'an idempotent repeat',
+    ['sends_idempotency_key'],
+    /idempotency_key = /,
+    (database) => createSend(database, repeat(77)),
+  ],
+  ['a status', ['sends_pkey'], /id = /, (database) => findSend(database, caller.accountId, sendId)],
+  [
+    'a change',
+    ['sends_pkey'],
+    /id = /,
+    (database) =>
+      changeSend(database, { id: sendId, accountId: caller.accountId }, () => ({
+        result: null,
+        change: { wrongGuesses: 1 },
+        attempts: [{ id: attemptId, senderId: null, outcome: 'accepted', errorCode: null, messageId: null }],
+      })),
+  ],
+  [
+    'a report by its attempt',
+    ['attempts_pkey', 'attempts_send_id_idx', 'sends_pkey'],
+    /send_id = /,
+    (database) =>
+      changeReportedSend(database, { attemptId, messageId: 'wamid.none' }, () => ({ result: null })),
+  ],
+  [
+    'a report by its message id',
+    ['attempts_message_id_idx', 'sends_pkey'],
+    /message_id = /,
+    (database) =>
+      changeReportedSend(database, { attemptId: null, messageId: 'wamid.77' }, () => ({ result: null })),
+  ],
+  ['due sends', ['sends_ring_at'], /ring_at <= /, (database) => takeDueSends(database, 500, false)],
+  [
+    'due sends without a queue',
+    ['sends_ring_at'],
+    /ring_at <= /,
+    (database) => takeDueSends(database, 500, true),
+  ],
+  [
+    'sends that wait for a sender',
+    ['sends_awaiting_sender'],
+    /id = /,
+    (database) => wakeAwaitingSends(database, 500),
+  ],
+  ['due receipts', ['receipts_due_at'], /due_at <= /, (database) => takeDueReceipts(database, 200)],
+  [
+    'receipts that are done with',
+    ['receipts_pkey'],
+    /id = ANY/,
+    (database) => finishReceipts(database, [1n, 2n, 3n], 'applied'),
+  ],
+];
+
+/** The large tables that some plan reads from end to end. */
+const readInOneGo = (nodes: readonly Node[]): string[] =>
+  nodes
+    .filter((node) => node['Node Type'] === 'Seq Scan')
+    .map((node) => node['Relation Name'] ?? '')
+    .filter((table) => LARGE.includes(table));
+
+describe.each(['force_custom_plan', 'force_generic_plan'])('with a day of sends and %s', (mode) => {
+  it.each(HOT)('%s goes by index', async (_, indexes, condition, use) => {
+    const nodes = nodesOf(await plansOf(await statementsOf(use), mode));
+    expect(nodes.length).toBeGreaterThan(0);
+    expect(readInOneGo(nodes)).toEqual([]);
+    const used = new Set(nodes.map((node) => node['Index Name']));
+    expect(indexes.filter((index) => !used.has(index))).toEqual([]);
+    const conditions = nodes.map((node) => node['Index Cond'] ?? '');
+    expect(conditions.filter((text) => condition.test(text))).not.toEqual([]);
+  });
+
+  it('storing receipts reads no table', async () => {
+    const receipt = {
+      messageId: 'wamid.77',
+      attemptId,
+      status: 'read',
+      occurredAt: new Date(),
+      failure: null,
+    } as const;
+    const statements = await statementsOf((database) => storeReceipts(database, [receipt]));
+    expect(readInOneGo(nodesOf(await plansOf(statements, mode)))).toEqual([]);
+  });
+});
+
+it('old receipts are looked up by their age', async () => {
+  const statements = await statementsOf((database) => deleteOldReceipts(database, 8, 500));
+  const nodes = nodesOf(await plansOf(statements, 'force_custom_plan'));
+  expect(readInOneGo(nodes)).toEqual([]);
+  expect(nodes.find((node) => node['Index Name'] === 'receipts_received_at')?.['Index Cond']).toMatch(
+    /received_at < /,
+  );
+});
