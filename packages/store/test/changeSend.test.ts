@@ -192,7 +192,7 @@ describe('one door for changes', () => {
       senderId: sender.id,
       attempts: 4,
       attemptId,
-      uncertain: true,
+      receiptUntil: at(40),
       awaitingSender: true,
       dueAt: at(20),
       sentAt: at(1),
