@@ -42,7 +42,7 @@ function usageLine(error: CommanderError, command: Command): string {
       return `unknown option${name === undefined ? '' : ` ${name}`}${meant === undefined ? '' : ` (did you mean ${meant}?)`}; ${help}`;
     }
     default:
-      return `${error.message.replace(/^error: /, '').replaceAll(/\s+/g, ' ')}; ${help}`;
+      return `${error.message.replace(/^error: /, '')}; ${help}`;
   }
 }
 

@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { jest } from '@jest/globals';
+import { run } from '../src/program.js';
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 
@@ -28,15 +30,21 @@ export function onecode(
   });
 }
 
-/** Starts all of these commands, three at once. @returns what the nth of them ends with */
-export function runAll(commands: readonly (readonly string[])[]): (row: number) => Promise<Ended> {
-  const runs: Promise<Ended>[] = [];
-  for (const args of commands) runs.push((runs.at(-3) ?? Promise.resolve()).then(() => onecode(args)));
-  return async (row) => {
-    const run = runs[row];
-    if (run === undefined) throw new Error(`there is no command ${row}`);
-    return run;
-  };
+/** Runs a command in this process: far quicker, for what is answered before any variable is read. */
+export async function onecodeHere(args: readonly string[]): Promise<Ended> {
+  const ended: Ended = { code: null, stdout: '', stderr: '' };
+  const spies = (['stdout', 'stderr'] as const).map((name) =>
+    jest.spyOn(process[name], 'write').mockImplementation((chunk) => {
+      ended[name] += String(chunk);
+      return true;
+    }),
+  );
+  try {
+    ended.code = await run(args);
+    return ended;
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
 }
 
 /** What a command that must succeed prints with `--json`, held to be one line and nothing else. */

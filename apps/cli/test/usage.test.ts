@@ -1,5 +1,5 @@
 import { createServer, type AddressInfo } from 'node:net';
-import { expectFault, onecode, runAll, UNKNOWN_ID } from './onecode.js';
+import { expectFault, onecode, onecodeHere, UNKNOWN_ID, type Ended } from './onecode.js';
 
 /** Nobody listens on port 1: a command that gets as far as the database says that it cannot be reached. */
 const NOWHERE = { DATABASE_URL: 'postgres://operator:planted-password@127.0.0.1:1/onecode' };
@@ -111,25 +111,29 @@ describe('a command that was not written right ends with 2 and one line, before 
     [ADD_WITH(TOKEN), /too many arguments/],
     [ADD_WITH(`--tokn=${TOKEN}`), /unknown option --tokn/],
     [ADD_WITH(`-${TOKEN}`), /unknown option;/],
+    [ADD_WITH(`--token${TOKEN}`), /unknown option(;| \()/],
     [ADD_WITH('--template', 'Verification'), '--template must be 1 to 512 lower-case letters'],
     [ADD_WITH('--english', 'en_GB'), '--english must be en or en_US'],
     [['sender', 'pause'], /missing required argument 'id'/],
     [['sender', 'resume', 'x'], 'the sender must be an id'],
   ];
-  let endOf: ReturnType<typeof runAll>;
-  beforeAll(() => {
-    endOf = runAll(rows.map(([args]) => args));
-  });
+  function expectRefusal(ended: Ended, line: RegExp | string): void {
+    expectFault(ended, 2, line);
+    expect(ended.stderr).not.toContain(KEY);
+    expect(ended.stderr).not.toContain(TOKEN);
+  }
 
-  it.each(rows.map(([args, line], row) => ({ name: named(args), line, row })))(
+  it.each(rows.map(([args, line]) => ({ name: named(args), args, line })))(
     '$name',
-    async ({ line, row }) => {
-      const ended = await endOf(row);
-      expectFault(ended, 2, line);
-      expect(ended.stderr).not.toContain(KEY);
-      expect(ended.stderr).not.toContain(TOKEN);
+    async ({ args, line }) => {
+      expectRefusal(await onecodeHere(args), line);
     },
   );
+
+  it('in a process of its own too', async () => {
+    const sample = rows.filter((_, row) => row % 12 === 0);
+    for (const [args, line] of sample) expectRefusal(await onecode(args), line);
+  });
 });
 
 describe('a command that cannot be done ends with 1 and one line', () => {
@@ -190,21 +194,22 @@ describe('help needs nothing and has an example', () => {
     ...['get', 'set'].map((name) => ['settings', name]),
     ...['add', 'list', 'pause', 'resume'].map((name) => ['sender', name]),
   ];
-  let endOf: ReturnType<typeof runAll>;
-  beforeAll(() => {
-    endOf = runAll(commands.map((command) => [...command, '--help']));
-  });
-
-  it.each(commands.map((command, row) => ({ name: named(command), command, row })))(
+  it.each(commands.map((command) => ({ name: named(command), command })))(
     '$name --help',
-    async ({ command, row }) => {
-      const { code, stdout, stderr } = await endOf(row);
+    async ({ command }) => {
+      const { code, stdout, stderr } = await onecodeHere([...command, '--help']);
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       expect(stdout).toContain(['Usage: onecode', ...command].join(' '));
       expect(stdout).toMatch(new RegExp(`^Example:\n {2}\\$ ${['onecode', ...command].join(' ')}`, 'm'));
       expect(stdout).toContain('--json');
     },
   );
+
+  it('in a process of its own too', async () => {
+    const { code, stdout, stderr } = await onecode(['sender', 'add', '--help']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain('Usage: onecode sender add');
+  });
 });
 
 it('--version prints the version', async () => {

@@ -8,7 +8,11 @@ let bell: Bell;
 beforeEach(async () => {
   bell = await corner.openBell();
 });
-afterEach(() => corner.clean());
+const held: (() => void)[] = [];
+afterEach(async () => {
+  for (const release of held.splice(0)) release();
+  await corner.clean();
+});
 afterAll(() => corner.end());
 
 const ONE = { sendId: '01990c1e-7c5a-7d2b-9a53-000000000001', generation: 0 };
@@ -17,14 +21,13 @@ const TWO = { sendId: '01990c1e-7c5a-7d2b-9a53-000000000002', generation: 0 };
 /** Work that a test lets end. */
 function heldWork() {
   const begun: (string | undefined)[] = [];
-  const releases: (() => void)[] = [];
   return {
     begun,
     work: (job: Job<RingData>): Promise<void> => {
       begun.push(job.data.sendId);
-      return new Promise((resolve) => releases.push(resolve));
+      return new Promise((resolve) => held.push(resolve));
     },
-    release: () => releases.shift()?.(),
+    release: () => held.shift()?.(),
   };
 }
 

@@ -68,6 +68,20 @@ it('keeps a level silent that was not asked for', async () => {
   expect(linesOf(stdout).map((line) => line['msg'])).toEqual(['yes']);
 });
 
+it('writes every line, in order, before the process exits', async () => {
+  // The only thread for writes in the background is busy.
+  const { stdout } = await startScript(
+    `import { pbkdf2 } from 'node:crypto';
+     import { createLog } from '@onecode/runtime';
+     pbkdf2('', '', 300000, 64, 'sha512', () => {});
+     const log = createLog('test', 'info');
+     for (const message of ['one', 'two', 'three']) log.info(message);
+     process.exit(0);`,
+    { UV_THREADPOOL_SIZE: '1' },
+  ).ended;
+  expect(linesOf(stdout).map((line) => line['msg'])).toEqual(['one', 'two', 'three']);
+});
+
 describe('a secret never reaches the output, at level trace', () => {
   it.each([
     ['a message', `log.trace('before ' + secret + ' after')`],
@@ -132,7 +146,8 @@ it('says of an error its kind, code and place, and no digits of its message, for
     `log.error({ err: Object.assign(new TypeError('code 042913 is wrong'), { code: 'P2010' }) }, 'failed');
      log.error({ err: new Error('the code is 0429') });
      log.error(new Error('the code is 9021384756'));
-     log.error({ err: new Error('x', { cause: new Error('its code is 5550') }) }, 'failed');`,
+     log.error({ err: new Error('x', { cause: new Error('its code is 5550') }) }, 'failed');
+     log.error({ err: new Error('x\\n    at code is 7312') }, 'failed');`,
   );
   expect(linesOf(output)[0]?.['err']).toEqual({
     type: 'TypeError',
@@ -140,7 +155,7 @@ it('says of an error its kind, code and place, and no digits of its message, for
     message: 'code [digits] is wrong',
     at: expect.arrayContaining([expect.stringMatching(/^at /)]),
   });
-  for (const code of ['042913', '0429', '9021384756', '5550'])
+  for (const code of ['042913', '0429', '9021384756', '5550', '7312'])
     expect(output).not.toContain(`code is ${code}`);
   expect(output).not.toContain('042913');
 });
