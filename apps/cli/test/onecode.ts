@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { jest } from '@jest/globals';
 import { run } from '../src/program.js';
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
@@ -33,17 +32,21 @@ export function onecode(
 /** Runs a command in this process: far quicker, for what is answered before any variable is read. */
 export async function onecodeHere(args: readonly string[]): Promise<Ended> {
   const ended: Ended = { code: null, stdout: '', stderr: '' };
-  const spies = (['stdout', 'stderr'] as const).map((name) =>
-    jest.spyOn(process[name], 'write').mockImplementation((chunk) => {
+  const restores = (['stdout', 'stderr'] as const).map((name) => {
+    const { write } = process[name];
+    process[name].write = (chunk: string | Uint8Array): boolean => {
       ended[name] += String(chunk);
       return true;
-    }),
-  );
+    };
+    return () => {
+      process[name].write = write;
+    };
+  });
   try {
     ended.code = await run(args);
     return ended;
   } finally {
-    for (const spy of spies) spy.mockRestore();
+    for (const restore of restores) restore();
   }
 }
 
