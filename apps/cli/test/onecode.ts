@@ -33,7 +33,7 @@ export function onecode(
 export async function onecodeHere(args: readonly string[]): Promise<Ended> {
   const ended: Ended = { code: null, stdout: '', stderr: '' };
   const restores = (['stdout', 'stderr'] as const).map((name) => {
-    const { write } = process[name];
+    const write = process[name].write.bind(process[name]);
     process[name].write = (chunk: string | Uint8Array): boolean => {
       ended[name] += String(chunk);
       return true;
