@@ -58,7 +58,7 @@ export function quotingAnswer({ headers, body }: TappedRequest): OwnAnswer | nul
 export async function refuseInDatabase(db: TestDatabase): Promise<() => Promise<void>> {
   await db.sql(
     `create function refuse() returns trigger language plpgsql as $$ begin
-       raise exception 'refused by a test: %', row_to_json(new)
+       raise exception 'refused by a test: % %', ltrim(new.recipient, '+'), row_to_json(new)
          using detail = 'Failing row contains ' || new::text, hint = new::text;
      end $$`,
   );
