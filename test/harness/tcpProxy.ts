@@ -2,7 +2,8 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 /** A TCP server that stands in front of another one and can make it look down or frozen. */
 export interface TcpProxy {
-  port: number;
+  /** The target's address by way of the proxy, with its user and password. */
+  url: string;
   /** Passes everything on, as at the start. */
   open(): void;
   /** Cuts every connection, and new ones at once. */
@@ -12,8 +13,9 @@ export interface TcpProxy {
   close(): Promise<void>;
 }
 
-/** Starts a proxy to a port of this machine, on a free port. */
-export async function startTcpProxy(targetPort: number, state: 'open' | 'cut' = 'open'): Promise<TcpProxy> {
+/** Starts a proxy, on a free port, to a service of this machine. */
+export async function startTcpProxy(targetUrl: string, state: 'open' | 'cut' = 'open'): Promise<TcpProxy> {
+  const target = new URL(targetUrl);
   let current: 'open' | 'cut' | 'frozen' = state;
   const sockets = new Set<Socket>();
   const keep = (socket: Socket): Socket => {
@@ -24,7 +26,7 @@ export async function startTcpProxy(targetPort: number, state: 'open' | 'cut' = 
     if (current === 'cut') return void client.resetAndDestroy();
     keep(client);
     if (current === 'frozen') return void client.pause();
-    const upstream = keep(connect(targetPort, '127.0.0.1'));
+    const upstream = keep(connect(Number(target.port), '127.0.0.1'));
     for (const [from, to] of [
       [client, upstream],
       [upstream, client],
@@ -37,8 +39,10 @@ export async function startTcpProxy(targetPort: number, state: 'open' | 'cut' = 
   const cutAll = (): void => {
     for (const socket of sockets) socket.resetAndDestroy();
   };
+  const through = new URL(target);
+  through.port = String((server.address() as AddressInfo).port);
   return {
-    port: (server.address() as AddressInfo).port,
+    url: through.href,
     open() {
       // What was frozen has lost bytes, so its connections cannot go on.
       if (current === 'frozen') cutAll();

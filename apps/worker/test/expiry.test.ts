@@ -80,9 +80,9 @@ describe('a code that has expired or is about to', () => {
 describe('without Redis', () => {
   it('expired sends fail all the same, and the others keep their ring for its return', async () => {
     const house = await House.open();
-    const proxy = await startTcpProxy(Number(new URL(testRedisUrl()).port), 'cut');
+    const proxy = await startTcpProxy(testRedisUrl(), 'cut');
     const worker = await startWorker(house, {
-      env: { REDIS_URL: `redis://127.0.0.1:${proxy.port}` },
+      env: { REDIS_URL: proxy.url },
       sweepPauseMs: null,
     });
     await buildSender(house.db.database);

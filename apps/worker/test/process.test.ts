@@ -63,8 +63,8 @@ describe('a worker process', () => {
 
   it('starts without Redis, says so, and sends what waits as soon as Redis appears', async () => {
     await buildSender(house.db.database);
-    const proxy = await startTcpProxy(Number(new URL(testRedisUrl()).port), 'cut');
-    const worker = await start({ REDIS_URL: `redis://127.0.0.1:${proxy.port}` });
+    const proxy = await startTcpProxy(testRedisUrl(), 'cut');
+    const worker = await start({ REDIS_URL: proxy.url });
     const id = await house.send(await house.caller());
     const test = await house.send(await house.caller('test'));
     expect(await worker.ask('/livez')).toEqual({ status: 200, text: 'ok\n' });
@@ -88,10 +88,8 @@ describe('a worker process', () => {
 
   it('that loses the database after the provider’s answer sends nothing twice: the receipt settles it', async () => {
     await buildSender(house.db.database);
-    const proxy = await startTcpProxy(Number(new URL(house.db.url).port));
-    const url = new URL(house.db.url);
-    url.port = String(proxy.port);
-    const worker = await start({ DATABASE_URL: url.href });
+    const proxy = await startTcpProxy(house.db.url);
+    const worker = await start({ DATABASE_URL: proxy.url });
     house.simulator.rules.add({ fault: { latencyMs: 500 } });
     const caller = await house.caller();
     const id = await house.send(caller);

@@ -22,9 +22,9 @@ describe('a worker that is told to stop', () => {
   let withoutRedis: Promise<Exit & { ms: number }>;
   beforeAll(async () => {
     house = await House.open();
-    proxy = await startTcpProxy(Number(new URL(testRedisUrl()).port), 'cut');
+    proxy = await startTcpProxy(testRedisUrl(), 'cut');
     // Takes its time, so it runs beside the other test.
-    const worker = await startWorkerProcess(house, { REDIS_URL: `redis://127.0.0.1:${proxy.port}` });
+    const worker = await startWorkerProcess(house, { REDIS_URL: proxy.url });
     withoutRedis = stopped(worker);
   });
   afterAll(async () => {

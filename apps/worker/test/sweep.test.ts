@@ -111,13 +111,13 @@ describe('cleaning up', () => {
 describe('a Redis that freezes and comes back', () => {
   let proxy: TcpProxy;
   beforeAll(async () => {
-    proxy = await startTcpProxy(Number(new URL(testRedisUrl()).port));
+    proxy = await startTcpProxy(testRedisUrl());
   });
   afterAll(() => proxy.close());
 
   it('costs time and nothing else', async () => {
     const house = await House.open();
-    const worker = await startWorker(house, { env: { REDIS_URL: `redis://127.0.0.1:${proxy.port}` } });
+    const worker = await startWorker(house, { env: { REDIS_URL: proxy.url } });
     await buildSender(house.db.database);
     const caller = await house.caller('live', { credits: 5 });
     await house.until(await house.send(caller), 'delivered');

@@ -1,0 +1,96 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isSupportedNode } from '../scripts/node-version.mjs';
+import { summarise } from '../scripts/test/summary.mjs';
+import { until } from './harness/until.js';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'onecode-scripts-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+it.each([
+  ['14.21.3', false],
+  ['18.20.4', false],
+  ['20.18.3', false],
+  ['20.19.0', true],
+  ['21.7.3', false],
+  ['22.11.0', false],
+  ['22.12.0', true],
+  ['23.0.0', true],
+  ['24.4.1', true],
+])('Node %s is supported: %s', (version, supported) => {
+  expect(isSupportedNode(version)).toBe(supported);
+});
+
+describe('the summary of a test run', () => {
+  const results = (counts: object): string => {
+    const file = join(folder, 'results.json');
+    const none = {
+      numPassedTests: 0,
+      numFailedTests: 0,
+      numRuntimeErrorTestSuites: 0,
+      numPendingTests: 0,
+      numTodoTests: 0,
+    };
+    writeFileSync(file, JSON.stringify({ ...none, ...counts }));
+    return file;
+  };
+
+  it('counts what Jest counted', () => {
+    expect(summarise(results({ numPassedTests: 7, numPendingTests: 2, numTodoTests: 1 }), true)).toEqual({
+      passed: 7,
+      failed: 0,
+      skipped: 3,
+    });
+  });
+
+  it('counts a file that could not run as a failure', () => {
+    const file = results({ numPassedTests: 7, numFailedTests: 1, numRuntimeErrorTestSuites: 2 });
+    expect(summarise(file, false)).toMatchObject({ passed: 7, failed: 3 });
+  });
+
+  it.each([
+    ['no test ran', {}, true],
+    ['Jest ended badly', { numPassedTests: 7 }, false],
+  ])('never says that nothing failed when %s', (_, counts, endedWell) => {
+    expect(summarise(results(counts), endedWell).failed).toBeGreaterThan(0);
+  });
+
+  it('is a failure when Jest left no result', () => {
+    expect(summarise(join(folder, 'none.json'), true)).toEqual({ passed: 0, failed: 1, skipped: 0 });
+  });
+});
+
+it('what a killed run has started is stopped all the same', async () => {
+  const script = `
+    import { Processes } from ${JSON.stringify(new URL('../scripts/processes/processes.mjs', import.meta.url).href)};
+    const processes = await Processes.claim(${JSON.stringify(folder)});
+    const { child } = await processes.start({
+      name: 'child', command: process.execPath, args: ['-e', 'console.log(process.pid); setInterval(() => {}, 1000)'],
+      env: process.env, cwd: ${JSON.stringify(folder)}, output: 'inherit', stage: 1, stop: [['SIGTERM', 2000]],
+    });
+    setInterval(() => {}, 1000);
+  `;
+  const run = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = (await once(run.stdout, 'data')) as [Buffer];
+  const child = Number(line.toString().trim());
+  expect(isAlive(child)).toBe(true);
+  run.kill('SIGKILL');
+  await until('the end of the child', () => !isAlive(child));
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
