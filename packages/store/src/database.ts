@@ -26,6 +26,8 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
       statement_timeout: STATEMENT_MS_MAX,
       query_timeout: STATEMENT_MS_MAX + 1_000,
       idle_in_transaction_session_timeout: STATEMENT_MS_MAX,
+      // The adapter takes every time for UTC in ISO form, whatever the server would say by itself.
+      options: '-c TimeZone=UTC -c DateStyle=ISO',
       keepAlive: true,
     },
     {
