@@ -26,7 +26,7 @@ import pg from 'pg';
 
 const SENDS = 20_000;
 /** Tables that grow with use. The others have a few rows, which are best read in one go. */
-const LARGE = ['sends', 'attempts', 'receipts', 'ledger_entries', 'api_keys'];
+const LARGE = new Set(['sends', 'attempts', 'receipts', 'ledger_entries', 'api_keys']);
 
 let store: TestDatabase;
 let caller: TestCaller;
@@ -223,7 +223,7 @@ const readInOneGo = (nodes: readonly Node[]): string[] =>
   nodes
     .filter((node) => node['Node Type'] === 'Seq Scan')
     .map((node) => node['Relation Name'] ?? '')
-    .filter((table) => LARGE.includes(table));
+    .filter((table) => LARGE.has(table));
 
 describe.each(['force_custom_plan', 'force_generic_plan'])('with a day of sends and %s', (mode) => {
   it.each(HOT)('%s goes by index', async (_, indexes, condition, use) => {

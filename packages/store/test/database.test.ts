@@ -1,0 +1,109 @@
+import {
+  closeDatabase,
+  findSend,
+  isId,
+  newId,
+  openDatabase,
+  pingDatabase,
+  type Database,
+} from '@onecode/store';
+import { buildCaller, buildSend, createTestDatabase, type TestDatabase } from '@onecode/store/testing';
+
+let store: TestDatabase;
+beforeAll(async () => {
+  store = await createTestDatabase();
+});
+afterAll(() => store.drop());
+
+async function withDatabase<T>(url: string, use: (database: Database) => Promise<T>): Promise<T> {
+  const database = openDatabase(url, { connectionsMax: 2 });
+  try {
+    return await use(database);
+  } finally {
+    await closeDatabase(database);
+  }
+}
+
+describe('a connection', () => {
+  it.each([
+    ['timezone', 'America/Sao_Paulo'],
+    ['timezone', 'Asia/Kathmandu'],
+    ['datestyle', 'SQL, DMY'],
+    ['bytea_output', 'escape'],
+  ])('reads and writes the same values on a server whose %s is %s', async (name, value) => {
+    const databaseName = new URL(store.url).pathname.slice(1);
+    await store.sql(`alter database ${databaseName} set ${name} = '${value}'`);
+    await withDatabase(store.url, async (database) => {
+      const caller = await buildCaller(database, 'live');
+      const id = await buildSend(database, caller);
+      const { send, now } = (await findSend(database, caller.accountId, id))!;
+      const [row] = await store.sql<{ created: number; now: number; hash: string }>(
+        `select extract(epoch from created_at)::float8 as created, extract(epoch from clock_timestamp())::float8 as now,
+           encode(code_hash, 'hex') as hash from sends where id = $1`,
+        [id],
+      );
+      expect(send.createdAt.getTime() / 1000).toBe(row!.created);
+      expect(Math.abs(now.getTime() / 1000 - row!.now)).toBeLessThan(60);
+      expect(Buffer.from(send.codeHash).toString('hex')).toBe(row!.hash);
+      await database.send.update({ where: { id }, data: { verifiedAt: now, verification: 'verified' } });
+      expect((await findSend(database, caller.accountId, id))!.send.verifiedAt).toEqual(now);
+    });
+    await store.sql(`alter database ${databaseName} reset ${name}`);
+  });
+
+  it('that breaks while idle is reported and replaced', async () => {
+    const reported: Error[] = [];
+    const database = openDatabase(store.url, {
+      connectionsMax: 1,
+      onConnectionError: (error) => reported.push(error),
+    });
+    const [{ pid }] = await database.$queryRaw<[{ pid: number }]>`select pg_backend_pid() as pid`;
+    await store.sql('select pg_terminate_backend($1)', [pid]);
+    while (reported.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    const [after] = await database.$queryRaw<[{ pid: number }]>`select pg_backend_pid() as pid`;
+    expect(after.pid).not.toBe(pid);
+    await closeDatabase(database);
+  });
+
+  it('that cannot be had is an error that does not tell the password', async () => {
+    const away = 'postgres://onecode:planted-password@127.0.0.1:1/onecode';
+    const error = await withDatabase(away, (database) =>
+      pingDatabase(database).then(
+        () => null,
+        (reason: Error) => reason,
+      ),
+    );
+    expect(error).toBeInstanceOf(Error);
+    expect(`${error!.message} ${error!.stack} ${JSON.stringify(error)}`).not.toContain('planted-password');
+  });
+
+  it('answers a ping', async () => {
+    await expect(pingDatabase(store.database)).resolves.toBeUndefined();
+  });
+});
+
+describe('an id', () => {
+  it('is a UUID of version 7 in small letters, and later ones sort behind', () => {
+    const ids = Array.from({ length: 1000 }, newId);
+    for (const id of ids) {
+      expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+      expect(isId(id)).toBe(true);
+    }
+    expect(ids.toSorted()).toEqual(ids);
+    expect(new Set(ids).size).toBe(1000);
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['capitals', newId().toUpperCase()],
+    ['no hyphens', newId().replaceAll('-', '')],
+    ['braces', `{${newId()}}`],
+    ['a line feed behind it', `${newId()}\n`],
+    ['a NUL in it', newId().replace('7', '\0')],
+    ['a letter beyond f', newId().replace('7', 'g')],
+    ['another id behind it', newId() + newId()],
+    ['a percent code', newId().replace('-', '%2d')],
+  ])('does not have %s', (_, text) => {
+    expect(isId(text)).toBe(false);
+  });
+});
