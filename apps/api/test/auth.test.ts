@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { generateApiKey } from '@onecode/domain';
-import { createApiKey, revokeApiKey } from '@onecode/store';
+import { closeDatabase, createApiKey, openDatabase, revokeApiKey } from '@onecode/store';
 import { buildCaller, type TestCaller } from '@onecode/store/testing';
 import { PHONE, startApi, until, type TestApi } from './api.js';
 import { ask, type RawAnswer } from './raw.js';
@@ -148,6 +148,18 @@ describe('a key', () => {
     expect(statuses(answers.slice(0, 5))).toEqual([202]);
     expect(statuses(answers.filter(({ at }) => at > revokedAt + 1_000))).toEqual([401]);
     expect((await create(`Bearer ${caller.key}`)).status).toBe(202);
+  });
+
+  it('with a typo is told apart without a look-up, so even while PostgreSQL is away', async () => {
+    const database = openDatabase('postgres://nobody@127.0.0.1:1/none', { connectionsMax: 1 });
+    const cutOff = await startApi({ database });
+    const answerTo = async (key: string) => (await cutOff.create({ key })).body.code;
+    expect(await answerTo(`${caller.key.slice(0, -1)}${caller.key.endsWith('a') ? 'b' : 'a'}`)).toBe(
+      'invalid_api_key',
+    );
+    expect(await answerTo(caller.key)).toBe('internal_error');
+    await cutOff.close();
+    await closeDatabase(database);
   });
 
   it('works at once even if it was refused just before', async () => {

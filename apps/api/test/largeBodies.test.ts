@@ -69,6 +69,7 @@ async function onlyAnswer(connection: RawConnection, [, method, path, , expected
   const answer = await connection.answer(method);
   checkResponse({ method, path, ...answer });
   expect(answer.json).toMatchObject(expected);
+  if (answer.status >= 400) expect(answer.headers['connection']).toBe('close');
   await connection.closed(8_000);
   expect(connection.rest).toBe('');
 }
@@ -90,6 +91,28 @@ describe('the answer does not wait for the body, and the connection is closed', 
     }
     await answering;
     expect((highest - before) / MEGABYTE).toBeLessThan(150);
+  });
+});
+
+describe('a client that goes on sending after its answer', () => {
+  it.each([
+    ['a wrong key', `POST /v1/send HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer x\r\n`],
+    ['a body too large', 'POST /webhooks/whatsapp HTTP/1.1\r\nHost: x\r\n'],
+    ['broken HTTP', 'POST /v1/send HTTP/1.1\r\nHost : x\r\n'],
+    ['headers too large', `POST /v1/send HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n`],
+    ['CONNECT', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n'],
+  ])('is listened to for a while and not reset, so that it can read the answer: %s', async (_name, head) => {
+    const connection = await RawConnection.open(api.port);
+    connection.write(
+      `${head}Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n`,
+      ...Array(4).fill(CHUNK),
+    );
+    expect((await connection.answer()).status).toBeGreaterThanOrEqual(400);
+    await connection.push(CHUNK);
+    connection.socket.end('0\r\n\r\n');
+    await connection.closed();
+    expect(connection.error).toBeNull();
+    expect(connection.rest).toBe('');
   });
 });
 

@@ -18,6 +18,7 @@ const ANSWER_MS_MAX = 20_000;
 export class RawConnection {
   private received = Buffer.alloc(0);
   private ended = false;
+  private fault: Error | null = null;
   private wake = (): void => {};
 
   private constructor(readonly socket: Socket) {
@@ -27,7 +28,10 @@ export class RawConnection {
         this.received = Buffer.concat([this.received, chunk]);
         look();
       })
-      .on('error', look)
+      .on('error', (error) => {
+        this.fault = error;
+        look();
+      })
       .on('close', () => {
         this.ended = true;
         look();
@@ -43,6 +47,11 @@ export class RawConnection {
   /** Whether the other side has closed the connection, in whatever way. */
   get isClosed(): boolean {
     return this.ended;
+  }
+
+  /** What broke the connection, such as a reset, or null. */
+  get error(): Error | null {
+    return this.fault;
   }
 
   /** Bytes that came after the answers that were read. */
