@@ -28,17 +28,22 @@ export interface ProviderTap {
   close(): Promise<void>;
 }
 
-/** Starts a tap on a free port. @param target the provider's address without a path */
+/**
+ * Starts a tap on a free port.
+ *
+ * @param target the provider's address without a path
+ * @param ownAnswer the tap's answer, or null to pass the request on; a request is held back for as long as it takes
+ */
 export async function startProviderTap(
   target: string,
-  ownAnswer: (request: TappedRequest) => OwnAnswer | null = () => null,
+  ownAnswer: (request: TappedRequest) => OwnAnswer | null | Promise<OwnAnswer | null> = () => null,
 ): Promise<ProviderTap> {
   const requests: TappedRequest[] = [];
   const answer = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { method = '', url: path = '', headers } = incoming;
     const request = { method, path, headers, body: await readText(incoming) };
     requests.push(request);
-    const own = ownAnswer(request);
+    const own = await ownAnswer(request);
     if (own === null) pass(target, request, response);
     else response.writeHead(own.status, { 'content-type': 'application/json' }).end(own.body);
   };

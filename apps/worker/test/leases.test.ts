@@ -1,6 +1,7 @@
 import { claim, type AvailableSender } from '@onecode/domain';
 import { changeSend, listAvailableSenders, newId } from '@onecode/store';
 import { buildSend, buildSender, type TestCaller } from '@onecode/store/testing';
+import type { OwnAnswer } from '../../../test/harness/providerTap.js';
 import { until } from '../../../test/harness/until.js';
 import { House } from './house.js';
 import { startWorker, type TestWorker } from './worker.js';
@@ -83,14 +84,23 @@ describe('the lease of an attempt', () => {
 });
 
 describe('a worker that wakes up after its lease', () => {
-  it.each([
-    ['an acceptance', { latencyMs: 1_000 }],
-    ['a final refusal', { latencyMs: 1_000, error: 131026 }],
-  ])('changes nothing, though it brings %s', async (_, fault) => {
-    const house = await House.open();
-    const slow = await startWorker(house, { env: { DELIVERY_CONCURRENCY: '1' } });
+  it.each<[string, OwnAnswer | null]>([
+    ['an acceptance', null],
+    ['a final refusal', { status: 400, body: '{"error":{"code":131026}}' }],
+  ])('changes nothing, though it brings %s', async (_, lateAnswer) => {
+    let answerNow = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      answerNow = resolve;
+    });
+    const house: House = await House.open(async () => {
+      if (house.tap.requests.length > 1) return null;
+      await held;
+      return lateAnswer;
+    });
+    const slow = await startWorker(house, {
+      env: { DELIVERY_CONCURRENCY: '1', PROVIDER_TIMEOUT_MS: '60000' },
+    });
     await buildSender(house.db.database);
-    house.simulator.rules.add({ fault, times: 1 });
     const caller = await house.caller();
     const id = await house.send(caller);
     await until('the slow call', async () => (await house.calls(id)).length === 1);
@@ -102,6 +112,7 @@ describe('a worker that wakes up after its lease', () => {
       ({ status, attempt_id }) => status === 'delivered' && attempt_id === null,
     );
     expect(after).toMatchObject({ attempts: 2 });
+    answerNow();
     await until(
       'the slow answer',
       async () => (await slow.count('onecode_deliveries_total', { end: 'stale' })) === 1,

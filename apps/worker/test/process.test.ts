@@ -4,7 +4,7 @@ import { startProcess } from '../../../test/harness/startedProcess.js';
 import { startTcpProxy } from '../../../test/harness/tcpProxy.js';
 import { until } from '../../../test/harness/until.js';
 import { House } from './house.js';
-import { startWorkerProcess, untilServing, type WorkerProcess } from './workerProcess.js';
+import { PROCESSES_MS_MAX, startWorkerProcess, untilServing, type WorkerProcess } from './workerProcess.js';
 
 describe('a worker process', () => {
   let house: House;
@@ -24,103 +24,125 @@ describe('a worker process', () => {
     return started;
   };
 
-  it('names each variable that is missing, a line for each, and ends with exit code 1', async () => {
-    const started = startProcess('apps/worker/dist/main.js', {});
-    expect(await started.exited).toEqual({ code: 1, signal: null });
-    expect(started.output().trim().split('\n').toSorted()).toEqual([
-      'worker: DATABASE_URL is missing',
-      'worker: REDIS_URL is missing',
-      'worker: SECRET_KEY is missing',
-      'worker: WHATSAPP_API_URL is missing',
-    ]);
-    expect(started.stderr()).toBe(started.output());
-  });
+  it(
+    'names each variable that is missing, a line for each, and ends with exit code 1',
+    async () => {
+      const started = startProcess('apps/worker/dist/main.js', {});
+      expect(await started.exited).toEqual({ code: 1, signal: null });
+      expect(started.output().trim().split('\n').toSorted()).toEqual([
+        'worker: DATABASE_URL is missing',
+        'worker: REDIS_URL is missing',
+        'worker: SECRET_KEY is missing',
+        'worker: WHATSAPP_API_URL is missing',
+      ]);
+      expect(started.stderr()).toBe(started.output());
+    },
+    PROCESSES_MS_MAX,
+  );
 
-  it('names each variable that is malformed, and repeats no value', async () => {
-    const values = {
-      DATABASE_URL: 'mysql://root:hunter2@db',
-      REDIS_URL: 'not-an-address',
-      SECRET_KEY: 'c2hvcnQta2V5',
-      WHATSAPP_API_URL: 'ftp://provider',
-      DELIVERY_ATTEMPTS: '-3',
-      DELIVERY_BACKOFF_MS: '0x10',
-      PROVIDER_TIMEOUT_MS: '9',
-      DELIVERY_CONCURRENCY: '1.5',
-      METRICS_PORT: '70000',
-      LOG_LEVEL: 'loud',
-    };
-    const started = startProcess('apps/worker/dist/main.js', values);
-    expect(await started.exited).toEqual({ code: 1, signal: null });
-    const lines = started.output().trim().split('\n');
-    expect(lines.map((line) => line.split(' ').slice(0, 2).join(' ')).toSorted()).toEqual(
-      Object.keys(values)
-        .map((name) => `worker: ${name}`)
-        .toSorted(),
-    );
-    for (const value of Object.values(values).filter(({ length }) => length > 2))
-      expect(started.output()).not.toContain(value);
-  });
+  it(
+    'names each variable that is malformed, and repeats no value',
+    async () => {
+      const values = {
+        DATABASE_URL: 'mysql://root:hunter2@db',
+        REDIS_URL: 'not-an-address',
+        SECRET_KEY: 'c2hvcnQta2V5',
+        WHATSAPP_API_URL: 'ftp://provider',
+        DELIVERY_ATTEMPTS: '-3',
+        DELIVERY_BACKOFF_MS: '0x10',
+        PROVIDER_TIMEOUT_MS: '9',
+        DELIVERY_CONCURRENCY: '1.5',
+        METRICS_PORT: '70000',
+        LOG_LEVEL: 'loud',
+      };
+      const started = startProcess('apps/worker/dist/main.js', values);
+      expect(await started.exited).toEqual({ code: 1, signal: null });
+      const lines = started.output().trim().split('\n');
+      expect(lines.map((line) => line.split(' ').slice(0, 2).join(' ')).toSorted()).toEqual(
+        Object.keys(values)
+          .map((name) => `worker: ${name}`)
+          .toSorted(),
+      );
+      for (const value of Object.values(values).filter(({ length }) => length > 2))
+        expect(started.output()).not.toContain(value);
+    },
+    PROCESSES_MS_MAX,
+  );
 
-  it('starts without Redis, says so, and sends what waits as soon as Redis appears', async () => {
-    await buildSender(house.db.database);
-    const proxy = await startTcpProxy(testRedisUrl(), 'cut');
-    const worker = await start({ REDIS_URL: proxy.url });
-    const id = await house.send(await house.caller());
-    const test = await house.send(await house.caller('test'));
-    expect(await worker.ask('/livez')).toEqual({ status: 200, text: 'ok\n' });
-    expect(await worker.ask('/readyz')).toEqual({ status: 503, text: 'not ready: redis\n' });
-    expect(await house.row(id)).toMatchObject({ status: 'queued' });
+  it(
+    'starts without Redis, says so, and sends what waits as soon as Redis appears',
+    async () => {
+      await buildSender(house.db.database);
+      const proxy = await startTcpProxy(testRedisUrl(), 'cut');
+      const worker = await start({ REDIS_URL: proxy.url });
+      const id = await house.send(await house.caller());
+      const test = await house.send(await house.caller('test'));
+      expect(await worker.ask('/livez')).toEqual({ status: 200, text: 'ok\n' });
+      expect(await worker.ask('/readyz')).toEqual({ status: 503, text: 'not ready: redis\n' });
+      expect(await house.row(id)).toMatchObject({ status: 'queued' });
 
-    proxy.open();
-    await house.until(id, 'delivered');
-    await house.until(test, 'read');
-    await untilServing(worker);
+      proxy.open();
+      await house.until(id, 'delivered');
+      await house.until(test, 'read');
+      await untilServing(worker);
 
-    // And again, after it was away.
-    proxy.cut();
-    await until('an outage', async () => (await worker.ask('/readyz')).status === 503);
-    const next = await house.send(await house.caller(), { recipient: '+5511987650002' });
-    proxy.open();
-    await house.until(next, 'delivered');
-    expect(await worker.stop()).toEqual({ code: 0, signal: null });
-    await proxy.close();
-  });
+      // And again, after it was away.
+      proxy.cut();
+      await until('an outage', async () => (await worker.ask('/readyz')).status === 503);
+      const next = await house.send(await house.caller(), { recipient: '+5511987650002' });
+      proxy.open();
+      await house.until(next, 'delivered');
+      expect(await worker.stop()).toEqual({ code: 0, signal: null });
+      await proxy.close();
+    },
+    PROCESSES_MS_MAX,
+  );
 
-  it('that loses the database after the provider’s answer sends nothing twice: the receipt settles it', async () => {
-    await buildSender(house.db.database);
-    const proxy = await startTcpProxy(house.db.url);
-    const worker = await start({ DATABASE_URL: proxy.url });
-    house.simulator.rules.add({ fault: { latencyMs: 500 } });
-    const caller = await house.caller();
-    const id = await house.send(caller);
-    await until('a call', async () => (await house.calls(id)).length === 1);
-    proxy.cut();
-    await until('a job that could not write', () =>
-      worker.log().find(({ msg, queue }) => msg === 'a job failed' && queue === 'deliver'),
-    );
-    expect(await house.row(id)).toMatchObject({ status: 'sending' });
-    proxy.open();
-    expect(await house.until(id, 'delivered')).toMatchObject({ attempts: 1, code_box: null });
-    expect(await house.attempts(id)).toMatchObject([{ outcome: 'accepted' }]);
-    expect(await house.calls(id)).toHaveLength(1);
-    expect(await house.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
-    expect(await worker.stop()).toEqual({ code: 0, signal: null });
-    await proxy.close();
-  });
+  it(
+    'that loses the database after the provider’s answer sends nothing twice: the receipt settles it',
+    async () => {
+      await buildSender(house.db.database);
+      const proxy = await startTcpProxy(house.db.url);
+      const worker = await start({ DATABASE_URL: proxy.url });
+      house.simulator.rules.add({ fault: { latencyMs: 500 } });
+      const caller = await house.caller();
+      const id = await house.send(caller);
+      await until('a call', async () => (await house.calls(id)).length === 1);
+      proxy.cut();
+      await until('a job that could not write', () =>
+        worker.log().find(({ msg, queue }) => msg === 'a job failed' && queue === 'deliver'),
+      );
+      expect(await house.row(id)).toMatchObject({ status: 'sending' });
+      proxy.open();
+      expect(await house.until(id, 'delivered')).toMatchObject({ attempts: 1, code_box: null });
+      expect(await house.attempts(id)).toMatchObject([{ outcome: 'accepted' }]);
+      expect(await house.calls(id)).toHaveLength(1);
+      expect(await house.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
+      expect(await worker.stop()).toEqual({ code: 0, signal: null });
+      await proxy.close();
+    },
+    PROCESSES_MS_MAX,
+  );
 
-  it('writes one alert for many sends that run into the same fault', async () => {
-    const [broken, able] = [await buildSender(house.db.database), await buildSender(house.db.database)];
-    house.simulator.rules.add({ sender: broken.phoneNumberId, fault: { error: 190, latencyMs: 50 } });
-    const caller = await house.caller('live', { credits: 20 });
-    const ids = await Promise.all(
-      Array.from({ length: 20 }, (_, n) => house.send(caller, { recipient: `+5511987653${100 + n}` })),
-    );
-    const worker = await start();
-    for (const id of ids) expect(await house.until(id, 'delivered')).toMatchObject({ sender_id: able.id });
-    const alerts = worker.log().filter(({ msg }) => msg?.startsWith('an operator has to act'));
-    expect(alerts).toMatchObject([{ level: 'error', sender_id: broken.id, error_code: 190, scope: 'token' }]);
-    expect((await worker.ask('/metrics')).text).toMatch(
-      /^onecode_configuration_faults_total\{[^}]*scope="token"[^}]*\} 1$/m,
-    );
-  });
+  it(
+    'writes one alert for many sends that run into the same fault',
+    async () => {
+      const [broken, able] = [await buildSender(house.db.database), await buildSender(house.db.database)];
+      house.simulator.rules.add({ sender: broken.phoneNumberId, fault: { error: 190, latencyMs: 50 } });
+      const caller = await house.caller('live', { credits: 20 });
+      const ids = await Promise.all(
+        Array.from({ length: 20 }, (_, n) => house.send(caller, { recipient: `+5511987653${100 + n}` })),
+      );
+      const worker = await start();
+      for (const id of ids) expect(await house.until(id, 'delivered')).toMatchObject({ sender_id: able.id });
+      const alerts = worker.log().filter(({ msg }) => msg?.startsWith('an operator has to act'));
+      expect(alerts).toMatchObject([
+        { level: 'error', sender_id: broken.id, error_code: 190, scope: 'token' },
+      ]);
+      expect((await worker.ask('/metrics')).text).toMatch(
+        /^onecode_configuration_faults_total\{[^}]*scope="token"[^}]*\} 1$/m,
+      );
+    },
+    PROCESSES_MS_MAX,
+  );
 });

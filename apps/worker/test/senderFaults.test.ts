@@ -11,8 +11,13 @@ const COUNTRY_FORBIDDEN = 130497;
 describe('a fault of the sender', () => {
   let house: House;
   let worker: TestWorker;
+  /** What holds requests back before they reach the provider. */
+  let held: Promise<void> | null = null;
   beforeAll(async () => {
-    house = await House.open();
+    house = await House.open(async () => {
+      await held;
+      return null;
+    });
     // One attempt only: whatever goes on after a fault has not used it up.
     worker = await startWorker(house, { env: { DELIVERY_ATTEMPTS: '1' } });
   });
@@ -84,19 +89,23 @@ describe('a fault of the sender', () => {
 
   it('that hits many sends at once raises one alert', async () => {
     const [broken, able] = [await buildSender(house.db.database), await buildSender(house.db.database)];
-    house.simulator.rules.add({
-      sender: broken.phoneNumberId,
-      fault: { error: TOKEN_EXPIRED, latencyMs: 50 },
+    house.simulator.rules.add({ sender: broken.phoneNumberId, fault: { error: TOKEN_EXPIRED } });
+    let release = (): void => {};
+    held = new Promise((resolve) => {
+      release = resolve;
     });
     const alertsBefore = await worker.count('onecode_configuration_faults_total', { scope: 'token' });
     const caller = await house.caller('live', { credits: 30 });
     const ids = await Promise.all(
       Array.from({ length: 30 }, (_, n) => house.send(caller, { recipient: `+5511987651${100 + n}` })),
     );
+    const hits = (): number =>
+      house.tap.requests.filter(({ path }) => path.includes(broken.phoneNumberId)).length;
+    await until('several calls that will meet the fault', () => hits() >= 3);
+    release();
+    held = null;
     for (const id of ids)
       expect(await house.until(id, 'delivered')).toMatchObject({ sender_id: able.id, attempts: 1 });
-    const calls = house.tap.requests.filter(({ path }) => path.includes(broken.phoneNumberId));
-    expect(calls.length).toBeGreaterThan(1);
     expect(await house.sender(broken.id)).toMatchObject({ faults: 1, pause_seconds: 60 });
     const alerts = await worker.count('onecode_configuration_faults_total', { scope: 'token' });
     expect(alerts - alertsBefore).toBe(1);

@@ -4,7 +4,7 @@ import type { Exit } from '../../../test/harness/startedProcess.js';
 import { startTcpProxy, type TcpProxy } from '../../../test/harness/tcpProxy.js';
 import { until } from '../../../test/harness/until.js';
 import { House } from './house.js';
-import { startWorkerProcess, untilServing, type WorkerProcess } from './workerProcess.js';
+import { PROCESSES_MS_MAX, startWorkerProcess, untilServing, type WorkerProcess } from './workerProcess.js';
 
 const STOP_MS_MAX = 10_000;
 
@@ -26,47 +26,57 @@ describe('a worker that is told to stop', () => {
     // Takes its time, so it runs beside the other test.
     const worker = await startWorkerProcess(house, { REDIS_URL: proxy.url });
     withoutRedis = stopped(worker);
-  });
+  }, PROCESSES_MS_MAX);
   afterAll(async () => {
     await withoutRedis;
     await proxy.close();
     await house.close();
   });
 
-  it('while the provider hangs hands the send back, and another worker sends it', async () => {
-    await buildSender(house.db.database);
-    // A lease of more than a minute: without the hand-back, the other worker would come too late for this test.
-    const env = { PROVIDER_TIMEOUT_MS: '60000' };
-    const first = await startWorkerProcess(house, env);
-    house.simulator.rules.add({ fault: { hang: true }, times: 1 });
-    const caller = await house.caller();
-    const id = await house.send(caller, { code: '042913' });
-    await until('a call that hangs', () => house.simulator.requests()[0]?.outcome === 'hung');
-    const second = await startWorkerProcess(house, env);
-    await untilServing(second);
+  it(
+    'while the provider hangs hands the send back, and another worker sends it',
+    async () => {
+      await buildSender(house.db.database);
+      // A lease of more than a minute: without the hand-back, the other worker would come too late for this test.
+      const env = { PROVIDER_TIMEOUT_MS: '60000' };
+      const first = await startWorkerProcess(house, env);
+      house.simulator.rules.add({ fault: { hang: true }, times: 1 });
+      const caller = await house.caller();
+      const id = await house.send(caller, { code: '042913' });
+      await until('a call that hangs', () => house.simulator.requests()[0]?.outcome === 'hung');
+      const second = await startWorkerProcess(house, env);
+      await untilServing(second);
 
-    const exit = stopped(first);
-    await until('a process that drains', async () => (await first.ask('/readyz')).text.includes('stopping'));
-    expect(await exit).toMatchObject({ code: 0, signal: null });
-    expect((await exit).ms).toBeLessThan(STOP_MS_MAX);
-    expect(first.log().at(-1)).toMatchObject({ msg: 'stopped' });
+      const exit = stopped(first);
+      await until('a process that drains', async () =>
+        (await first.ask('/readyz')).text.includes('stopping'),
+      );
+      expect(await exit).toMatchObject({ code: 0, signal: null });
+      expect((await exit).ms).toBeLessThan(STOP_MS_MAX);
+      expect(first.log().at(-1)).toMatchObject({ msg: 'stopped' });
 
-    expect(await house.until(id, 'delivered')).toMatchObject({
-      attempts: 2,
-      receipt_until: expect.any(Date),
-    });
-    expect((await house.attempts(id)).map(({ outcome }) => outcome)).toEqual(['unknown', 'accepted']);
-    expect(house.simulator.messages()).toMatchObject([{ code: '042913' }]);
-    expect(await house.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
+      expect(await house.until(id, 'delivered')).toMatchObject({
+        attempts: 2,
+        receipt_until: expect.any(Date),
+      });
+      expect((await house.attempts(id)).map(({ outcome }) => outcome)).toEqual(['unknown', 'accepted']);
+      expect(house.simulator.messages()).toMatchObject([{ code: '042913' }]);
+      expect(await house.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
 
-    // With nothing under way, a stop does not wait for anything.
-    const idle = await stopped(second);
-    expect(idle).toMatchObject({ code: 0, signal: null });
-    expect(idle.ms).toBeLessThan(5_000);
-  });
+      // With nothing under way, a stop does not wait for anything.
+      const idle = await stopped(second);
+      expect(idle).toMatchObject({ code: 0, signal: null });
+      expect(idle.ms).toBeLessThan(5_000);
+    },
+    PROCESSES_MS_MAX,
+  );
 
-  it('though Redis never came ends within ten seconds, and with exit code 0', async () => {
-    expect(await withoutRedis).toMatchObject({ code: 0, signal: null });
-    expect((await withoutRedis).ms).toBeLessThan(STOP_MS_MAX);
-  });
+  it(
+    'though Redis never came ends within ten seconds, and with exit code 0',
+    async () => {
+      expect(await withoutRedis).toMatchObject({ code: 0, signal: null });
+      expect((await withoutRedis).ms).toBeLessThan(STOP_MS_MAX);
+    },
+    PROCESSES_MS_MAX,
+  );
 });

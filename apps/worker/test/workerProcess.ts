@@ -3,6 +3,9 @@ import { until } from '../../../test/harness/until.js';
 import type { House } from './house.js';
 import { workerEnvironment } from './worker.js';
 
+/** The time limit of a test that starts processes: on a machine that has other work, each start takes seconds. */
+export const PROCESSES_MS_MAX = 90_000;
+
 /** A worker as a process of its own, as it is built. */
 export interface WorkerProcess extends StartedProcess {
   /** The status and text of `/livez`, `/readyz` or `/metrics`. */
