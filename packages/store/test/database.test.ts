@@ -25,14 +25,15 @@ async function withDatabase<T>(url: string, use: (database: Database) => Promise
 }
 
 describe('a connection', () => {
+  afterEach(() => store.sql(`alter database ${new URL(store.url).pathname.slice(1)} reset all`));
+
   it.each([
     ['timezone', 'America/Sao_Paulo'],
     ['timezone', 'Asia/Kathmandu'],
     ['datestyle', 'SQL, DMY'],
     ['bytea_output', 'escape'],
   ])('reads and writes the same values on a server whose %s is %s', async (name, value) => {
-    const databaseName = new URL(store.url).pathname.slice(1);
-    await store.sql(`alter database ${databaseName} set ${name} = '${value}'`);
+    await store.sql(`alter database ${new URL(store.url).pathname.slice(1)} set ${name} = '${value}'`);
     await withDatabase(store.url, async (database) => {
       const caller = await buildCaller(database, 'live');
       const id = await buildSend(database, caller);
@@ -48,7 +49,6 @@ describe('a connection', () => {
       await database.send.update({ where: { id }, data: { verifiedAt: now, verification: 'verified' } });
       expect((await findSend(database, caller.accountId, id))!.send.verifiedAt).toEqual(now);
     });
-    await store.sql(`alter database ${databaseName} reset ${name}`);
   });
 
   it('that breaks while idle is reported and replaced', async () => {
