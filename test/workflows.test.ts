@@ -17,6 +17,8 @@ describe('the workflows of continuous integration', () => {
 
   it.each(files)('%s names each action by its commit, which nobody can move', (name) => {
     const uses = readFileSync(new URL(name, folder), 'utf8').match(/uses: .*/g) ?? [];
-    expect(uses.filter((line) => !/^uses: [\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(line))).toEqual([]);
+    expect(uses.filter((line) => !/^uses: [\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(line))).toEqual(
+      [],
+    );
   });
 });
