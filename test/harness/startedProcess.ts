@@ -30,8 +30,8 @@ export type LogLine = Readonly<Record<string, unknown>> & { msg?: string };
 const STOP_MS_MAX = 11_000;
 const ROOT = new URL('../../', import.meta.url);
 const running = new Set<ChildProcess>();
-// A test run that is broken off leaves no process behind.
-process.on('exit', () => {
+// A test that fails half-way leaves no process behind.
+afterAll(() => {
   for (const child of running) child.kill('SIGKILL');
 });
 
