@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
 import { pinoHttp } from 'pino-http';
 import { Problem } from '@onecode/domain';
-import type { Logger } from '@onecode/runtime';
+import { describeError, type Logger } from '@onecode/runtime';
 import type { ApiMetrics } from './metrics.js';
 
 const NO_ROUTE = 'none';
@@ -33,7 +33,9 @@ export function requestLog(log: Logger): RequestHandler {
       ...value,
       ...summary(request, response),
     }),
-    serializers: { req: () => undefined, res: () => undefined },
+    // Its own serializer of errors would write a driver's text, with the row in it.
+    wrapSerializers: false,
+    serializers: { req: () => undefined, res: () => undefined, err: (error) => describeError(error) },
   });
   return (request, response, next) => {
     middleware(request, response);

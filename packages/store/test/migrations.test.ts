@@ -111,6 +111,17 @@ describe('migrating', () => {
     expect(await sql('select n from made order by n')).toEqual([{ n: 2 }, { n: 3 }]);
   });
 
+  it('writes a migration together with its entry in the journal or not at all', async () => {
+    await write(
+      '1_first',
+      `create table made (n integer);
+       alter table _prisma_migrations add check (migration_name <> '1_first');`,
+    );
+    await expect(migrate(url, folder)).rejects.toThrow();
+    expect(await applied()).toEqual([]);
+    expect(await sql(`select to_regclass('made') as made`)).toEqual([{ made: null }]);
+  });
+
   it('refuses to go on when an applied migration has changed since, and applies nothing', async () => {
     await write('1_first', 'create table made (n integer);');
     await migrate(url, folder);
