@@ -318,6 +318,18 @@ describe('the outcome of an attempt', () => {
     expect(decision.change).toEqual({ attemptId: null, receiptUntil, dueAt: receiptUntil });
   });
 
+  it('on the last attempt, retry after an unknown one whose receipt had its time: failed at once', () => {
+    const decision = settled(sendingSend({ attempts: 5, receiptUntil: NOW }), retryable());
+    expect(decision.result).toEqual({ kind: 'failed', reason: 'attempts_exhausted' });
+  });
+
+  it('that comes after the deadline has the send looked at again at once', () => {
+    const late = at(LIFE_SECONDS + 5);
+    const decision = settle(sendingSend(), late, 'attempt-1', retryable(), POLICY, 0);
+    expect(decision.result).toEqual({ kind: 'retry', delayMs: 0 });
+    expect(decision.change).toMatchObject({ dueAt: late });
+  });
+
   it('of a worker that lost its claim changes nothing', () => {
     for (const outcome of [ACCEPTED, UNKNOWN, retryable(), RECIPIENT_FAULT, SENDER_FAULT])
       for (const send of [sendingSend({ attemptId: 'attempt-2' }), sentSend(), liveSend()])
