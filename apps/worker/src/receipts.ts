@@ -38,7 +38,10 @@ async function applyBatch(context: WorkerContext, batch: readonly StoredReceipt[
   const lane = async (): Promise<void> => {
     for (const receipts of next) for (const stored of receipts) await applyOne(context, stored);
   };
-  await Promise.all(Array.from({ length: SIDE_BY_SIDE }, lane));
+  const lanes = await Promise.allSettled(Array.from({ length: SIDE_BY_SIDE }, lane));
+  // One receipt that cannot be written holds up no other; it comes back when its lease ends.
+  const failed = lanes.find((ended) => ended.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
 }
 
 async function applyOne({ database, metrics }: WorkerContext, stored: StoredReceipt): Promise<void> {
