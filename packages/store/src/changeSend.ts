@@ -1,6 +1,6 @@
 import type { AttemptChange, AttemptOutcome, Decision, ReportedAttempt, Send } from '@onecode/domain';
 import type { Database } from './database.js';
-import { sendOf, type SendRow } from './sendRow.js';
+import { sendColumns, sendOf, type SendRow } from './sendRow.js';
 
 /** More rounds than this means that something writes one row without end. */
 const ROUNDS_MAX = 1000;
@@ -77,14 +77,14 @@ async function repeatUntilWritten<Row extends ReadRow, R>(
 
 async function readSend(database: Database, which: WhichSend): Promise<ReadRow[]> {
   return which.accountId === undefined
-    ? database.$queryRaw`select *, clock_timestamp() as now from sends where id = ${which.id}::uuid`
-    : database.$queryRaw`select *, clock_timestamp() as now from sends
+    ? database.$queryRaw`select ${sendColumns('s')}, clock_timestamp() as now from sends s where id = ${which.id}::uuid`
+    : database.$queryRaw`select ${sendColumns('s')}, clock_timestamp() as now from sends s
         where id = ${which.id}::uuid and account_id = ${which.accountId}::uuid`;
 }
 
 async function readReportedSend(database: Database, which: WhichReport): Promise<ReportedRow[]> {
   return database.$queryRaw`
-    select s.*, clock_timestamp() as now,
+    select ${sendColumns('s')}, clock_timestamp() as now,
       a.id as reported_id, a.sender_id as reported_sender_id, a.outcome as reported_outcome,
       exists (
         select from attempts o where o.send_id = s.id and o.id <> a.id and (o.outcome = 'accepted' or o.id = s.attempt_id)

@@ -1,6 +1,6 @@
 import type { Locale, Send } from '@onecode/domain';
 import type { Database } from './database.js';
-import { sendOf, type SendRow } from './sendRow.js';
+import { sendColumns, sendOf, type SendRow } from './sendRow.js';
 
 /** What a creation stores. The caller made the id, because code hash and box are bound to it. */
 export interface NewSend {
@@ -33,7 +33,7 @@ export async function createSend(database: Database, send: NewSend): Promise<Cre
   const [row] = await database.$queryRaw<
     [SendRow & { outcome: string; retry_after_seconds: number | null; now: Date }]
   >`
-    select c.outcome, c.retry_after_seconds, c.now, (c.send).*
+    select c.outcome, c.retry_after_seconds, c.now, ${sendColumns('(c.send)')}
     from create_send(
       ${send.id}::uuid, ${send.accountId}::uuid, ${send.applicationId}::uuid,
       ${send.idempotency?.key ?? null}::bytea, ${send.idempotency?.bodyHash ?? null}::bytea,

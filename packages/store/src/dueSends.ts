@@ -16,7 +16,8 @@ const RING_AGAIN_SECONDS = 3;
 
 /**
  * Takes sends whose ring is due, oldest first, and moves their next ring on. Several sweeps may run at once: each row goes to
- * one of them. Compares with `statement_timestamp()`: an index cannot be searched by the ever moving `clock_timestamp()`.
+ * one of them. Compares with `statement_timestamp()`: an index cannot be searched by the ever moving `clock_timestamp()`. The rows
+ * are picked in a materialized step, because a planner that picked them anew for each row would pass the limit.
  *
  * @param onlyExpired leaves the others due, for when there is no queue to ring them on
  */
@@ -26,13 +27,14 @@ export async function takeDueSends(
   onlyExpired: boolean,
 ): Promise<DueSend[]> {
   return database.$queryRaw<DueSend[]>`
-    update sends set ring_at = clock_timestamp() + make_interval(secs => ${RING_AGAIN_SECONDS})
-    where id in (
+    with due as materialized (
       select id from sends
       where ring_at <= statement_timestamp()
         and (not ${onlyExpired} or (mode = 'live' and expires_at <= statement_timestamp()))
       order by ring_at limit ${limit} for update skip locked
     )
+    update sends set ring_at = clock_timestamp() + make_interval(secs => ${RING_AGAIN_SECONDS})
+    where id in (select id from due)
     returning id, mode, version, (mode = 'live' and expires_at <= statement_timestamp()) as expired`;
 }
 
@@ -43,8 +45,7 @@ export async function takeDueSends(
  */
 export async function wakeAwaitingSends(database: Database, limit: number): Promise<number> {
   return database.$executeRaw`
-    update sends set awaiting_sender = false, due_at = clock_timestamp(), ring_at = clock_timestamp(), version = version + 1
-    where id in (
+    with awaiting as materialized (
       select w.id from sends w
       where w.awaiting_sender and w.expires_at > statement_timestamp() and exists (
         select from senders r
@@ -54,5 +55,7 @@ export async function wakeAwaitingSends(database: Database, limit: number): Prom
         )
       )
       order by w.created_at limit ${limit} for update skip locked
-    )`;
+    )
+    update sends set awaiting_sender = false, due_at = clock_timestamp(), ring_at = clock_timestamp(), version = version + 1
+    where id in (select id from awaiting)`;
 }

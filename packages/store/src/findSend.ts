@@ -1,6 +1,6 @@
 import type { Send } from '@onecode/domain';
 import type { Database } from './database.js';
-import { sendOf, type SendRow } from './sendRow.js';
+import { sendColumns, sendOf, type SendRow } from './sendRow.js';
 
 /** A send of this account with the database's clock, or null when the account has no such send. */
 export async function findSend(
@@ -9,6 +9,6 @@ export async function findSend(
   id: string,
 ): Promise<{ send: Send; now: Date } | null> {
   const [row] = await database.$queryRaw<(SendRow & { now: Date })[]>`
-    select *, clock_timestamp() as now from sends where id = ${id}::uuid and account_id = ${accountId}::uuid`;
+    select ${sendColumns('s')}, clock_timestamp() as now from sends s where id = ${id}::uuid and account_id = ${accountId}::uuid`;
   return row === undefined ? null : { send: sendOf(row), now: row.now };
 }

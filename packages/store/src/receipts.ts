@@ -54,10 +54,11 @@ export async function takeDueReceipts(database: Database, limit: number): Promis
       tries: number;
     }[]
   >`
-    update receipts set due_at = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS}), tries = tries + 1
-    where id in (
+    with due as materialized (
       select id from receipts where due_at <= statement_timestamp() order by due_at, id limit ${limit} for update skip locked
     )
+    update receipts set due_at = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS}), tries = tries + 1
+    where id in (select id from due)
     returning id, message_id, attempt_id, status, occurred_at, failure, tries`;
   return rows
     .toSorted((a, b) => Number(a.id - b.id))

@@ -76,8 +76,15 @@ export async function pauseSender(database: Database, id: string): Promise<Sende
 
 /** Ends a sender's pause and its country blocks. @returns null when there is no such sender */
 export async function resumeSender(database: Database, id: string): Promise<Sender | null> {
-  await database.senderCountryBlock.deleteMany({ where: { senderId: id } });
-  return changed(database, id, { pausedAt: null, pausedUntil: null, pauseReason: null, faults: 0 });
+  const [, [sender]] = await database.$transaction([
+    database.senderCountryBlock.deleteMany({ where: { senderId: id } }),
+    database.sender.updateManyAndReturn({
+      where: { id },
+      data: { pausedAt: null, pausedUntil: null, pauseReason: null, faults: 0 },
+      select: SELECTED,
+    }),
+  ]);
+  return (sender as Sender | undefined) ?? null;
 }
 
 async function changed(

@@ -84,6 +84,7 @@ const receipt = (columns: string, values: string) =>
   `insert into receipts (occurred_at, ${columns}) values (now(), ${values})`;
 const routed = `channel = 'whatsapp', from_number = '+15550783881', sender_id = :sender`;
 const undue = 'due_at = null, ring_at = null';
+const happened = 'sent_at = now(), delivered_at = now(), read_at = now()';
 const copied = (columns: string, values: string) =>
   `insert into sends (id, account_id, application_id, mode, account_number, application_number, recipient, locale, unit,
      code_hash, code_box, due_at, ring_at, created_at, expires_at, ${columns})
@@ -217,10 +218,32 @@ const WRONG: [constraint: string, what: string, statement: string][] = [
   ['channel_fits_mode', 'a live send in the sandbox', send('sent', `channel = 'sandbox'`)],
   ['channel_fits_mode', 'a test send over WhatsApp', send('testQueued', routed)],
   [
-    'channel_fits_mode',
+    'channel_once_routed',
     'sending without a channel',
     send('sending', 'channel = null, from_number = null, sender_id = null'),
   ],
+  ['channel_once_routed', 'a channel while queued', send('queued', routed)],
+  ['state_says_when', 'sent, but at no time', send('sent', 'sent_at = null')],
+  ['state_says_when', 'delivered, but at no time', send('sent', `status = 'delivered'`)],
+  ['state_says_when', 'read, but at no time', send('sent', `status = 'read'`)],
+  [
+    'state_says_when',
+    'a test send that is read without having been sent',
+    send('testQueued', `status = 'read', channel = 'sandbox', read_at = now(), ${undue}`),
+  ],
+  ['times_in_order', 'sent before it was created', send('sent', `sent_at = created_at - interval '1 ms'`)],
+  [
+    'times_in_order',
+    'delivered before it was sent',
+    send('sent', `delivered_at = sent_at - interval '1 ms'`),
+  ],
+  [
+    'times_in_order',
+    'read before it was delivered',
+    send('sent', `delivered_at = sent_at + interval '2 ms', read_at = sent_at + interval '1 ms'`),
+  ],
+  ['only_waiting_sends_await', 'sent, and waiting for a sender', send('sent', 'awaiting_sender = true')],
+  ['sender_fits_channel', 'a number without a channel', send('queued', `from_number = '+15550783881'`)],
   ['sender_fits_channel', 'sending without a number', send('sending', 'from_number = null')],
   ['sender_fits_channel', 'sending without a sender', send('sending', 'sender_id = null')],
   [
@@ -239,7 +262,7 @@ const WRONG: [constraint: string, what: string, statement: string][] = [
   [
     'test_is_queued_or_read',
     'a test send that is only sent',
-    send('testQueued', `status = 'sent', channel = 'sandbox', ${undue}`),
+    send('testQueued', `status = 'sent', channel = 'sandbox', sent_at = now(), ${undue}`),
   ],
   ['failed_says_why', 'a failure without its time', send('failed', 'failed_at = null')],
   ['failed_says_why', 'a failure without its reason', send('failed', 'failure_reason = null')],
@@ -342,8 +365,6 @@ describe('the database', () => {
 `,
     );
     const implied = [
-      // By channel_fits_mode.
-      'sends_channel_check',
       // By the primary key; it is there for the foreign key of sends.
       'applications_id_account_id_mode_key',
     ];
@@ -360,7 +381,7 @@ describe('the database', () => {
       send('keyed', `idempotency_key = repeat('k', 255)::bytea`),
       send('sent', `recipient = '+123456789012345'`),
       send('sent', `wrong_guesses = 5, verification = 'locked'`),
-      send('testQueued', `status = 'read', channel = 'sandbox', ${undue}`),
+      send('testQueued', `status = 'read', channel = 'sandbox', ${happened}, ${undue}`),
       copied('country', `'BR'`),
       attempt('send_id, outcome, finished_at', `:sent, 'retry', now()`),
       entry('returned', 'free_quota', 1),

@@ -1,5 +1,7 @@
 import {
+  changeSend,
   closeDatabase,
+  createSend,
   findSend,
   isId,
   newId,
@@ -7,7 +9,13 @@ import {
   pingDatabase,
   type Database,
 } from '@onecode/store';
-import { buildCaller, buildSend, createTestDatabase, type TestDatabase } from '@onecode/store/testing';
+import {
+  buildCaller,
+  buildSend,
+  createTestDatabase,
+  newSend,
+  type TestDatabase,
+} from '@onecode/store/testing';
 
 let store: TestDatabase;
 beforeAll(async () => {
@@ -15,8 +23,12 @@ beforeAll(async () => {
 });
 afterAll(() => store.drop());
 
-async function withDatabase<T>(url: string, use: (database: Database) => Promise<T>): Promise<T> {
-  const database = openDatabase(url, { connectionsMax: 2 });
+async function withDatabase<T>(
+  url: string,
+  use: (database: Database) => Promise<T>,
+  connectionsMax = 2,
+): Promise<T> {
+  const database = openDatabase(url, { connectionsMax });
   try {
     return await use(database);
   } finally {
@@ -75,6 +87,26 @@ describe('a connection', () => {
     );
     expect(error).toBeInstanceOf(Error);
     expect(`${error!.message} ${error!.stack} ${JSON.stringify(error)}`).not.toContain('planted-password');
+  });
+
+  it('goes on with its prepared statements after a migration has added a column', async () => {
+    const caller = await buildCaller(store.database, 'test');
+    await withDatabase(
+      store.url,
+      async (database) => {
+        const id = await buildSend(database, caller);
+        const use = async (): Promise<void> => {
+          expect(await findSend(database, caller.accountId, id)).toMatchObject({ send: { id } });
+          const wanted = { idempotencyKey: 'repeated', body: 'same' };
+          expect(await createSend(database, newSend(caller, wanted))).toHaveProperty('send');
+          expect(await changeSend(database, { id }, () => ({ result: 'seen' }))).toBe('seen');
+        };
+        await use();
+        await store.sql('alter table sends add column of_the_next_release integer');
+        await use();
+      },
+      1,
+    );
   });
 
   it('answers a ping', async () => {

@@ -85,7 +85,7 @@ create table sends (
     check (status in ('queued', 'sending', 'sent', 'delivered', 'read', 'failed')),
   verification text not null default 'pending' check (verification in ('pending', 'verified', 'locked')),
   wrong_guesses smallint not null default 0 check (wrong_guesses between 0 and 5),
-  channel text check (channel in ('sandbox', 'whatsapp')),
+  channel text,
   from_number text,
   sender_id uuid references senders,
   attempts smallint not null default 0 check (attempts >= 0),
@@ -111,14 +111,25 @@ create table sends (
   constraint test_has_no_box check (mode = 'live' or code_box is null),
   constraint box_only_while_needed check (code_box is null or status in ('queued', 'sending')),
   constraint box_while_needed check (mode = 'test' or code_box is not null or status not in ('queued', 'sending')),
-  constraint channel_fits_mode check (
-    case when channel is null then status in ('queued', 'failed')
-      else channel = case mode when 'test' then 'sandbox' else 'whatsapp' end end
-  ),
+  constraint channel_fits_mode check (channel = case mode when 'test' then 'sandbox' else 'whatsapp' end),
+  constraint channel_once_routed check (status = 'failed' or (status = 'queued') = (channel is null)),
   constraint sender_fits_channel check (
-    (coalesce(channel, '') = 'whatsapp') = (from_number is not null and sender_id is not null)
+    (channel is not distinct from 'whatsapp') = (from_number is not null)
+    and (from_number is null) = (sender_id is null)
   ),
   constraint test_is_queued_or_read check (mode = 'live' or status in ('queued', 'read')),
+  constraint state_says_when check (
+    (status <> 'sent' or sent_at is not null)
+    and (status <> 'delivered' or delivered_at is not null)
+    and (status <> 'read' or read_at is not null)
+    and (mode = 'live' or status <> 'read' or (sent_at is not null and delivered_at is not null))
+  ),
+  constraint times_in_order check (
+    coalesce(sent_at >= created_at, true)
+    and coalesce(delivered_at >= coalesce(sent_at, created_at), true)
+    and coalesce(read_at >= coalesce(delivered_at, sent_at, created_at), true)
+  ),
+  constraint only_waiting_sends_await check (not awaiting_sender or status in ('queued', 'sending')),
   constraint failed_says_why check (
     (status = 'failed') = (failed_at is not null) and (status = 'failed') = (failure_reason is not null)
   ),
@@ -175,7 +186,7 @@ create table receipts (
   failure jsonb,
   received_at timestamptz(3) not null default now(),
   due_at timestamptz(3) default now(),
-  tries smallint not null default 0,
+  tries integer not null default 0,
   result text check (result in ('applied', 'ignored', 'unmatched')),
   check ((due_at is null) = (result is not null))
 );
