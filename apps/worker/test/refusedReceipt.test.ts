@@ -16,7 +16,8 @@ describe('a receipt that the database refuses to apply', () => {
   });
 
   it('holds up no other, is reported, and is applied once the database takes it', async () => {
-    const { database, sql } = house.db;
+    const { db } = house;
+    const { database } = db;
     await worker.begin();
     await buildSender(database);
     const caller = await buildCaller(database, 'live', { credits: 25 });
@@ -24,28 +25,30 @@ describe('a receipt that the database refuses to apply', () => {
     const ids: string[] = [];
     for (let nth = 0; nth < 25; nth++) ids.push(await house.send(caller));
     for (const id of ids) await house.until(id, 'sent');
-    await sql(
+    await db.sql(
       `create function refuse() returns trigger language plpgsql as $$ begin
          if new.id = '${ids[0]}' then raise exception 'refused'; end if; return new;
        end $$`,
     );
-    await sql('create trigger refuse before update on sends for each row execute function refuse()');
+    await db.sql('create trigger refuse before update on sends for each row execute function refuse()');
     await storeDelivered(database, await messageIds());
 
     await expect(worker.sweep()).rejects.toThrow();
     expect(await statuses()).toEqual({ sent: 1, delivered: 24 });
 
-    await sql('drop trigger refuse on sends');
-    await sql('update receipts set due_at = now() where result is null');
+    await db.sql('drop trigger refuse on sends');
+    await db.sql('update receipts set due_at = now() where result is null');
     await worker.sweep();
     expect(await statuses()).toEqual({ delivered: 25 });
 
     async function messageIds(): Promise<string[]> {
-      const rows = await sql<{ message_id: string }>('select message_id from attempts order by started_at');
+      const rows = await db.sql<{ message_id: string }>(
+        'select message_id from attempts order by started_at',
+      );
       return rows.map((row) => row.message_id);
     }
     async function statuses(): Promise<Record<string, number>> {
-      const rows = await sql<{ status: string; count: number }>(
+      const rows = await db.sql<{ status: string; count: number }>(
         'select status, count(*)::integer from sends group by status',
       );
       return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
