@@ -36,7 +36,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
   const environment: Environment = {
     port: integer('PORT', 0, 65_535) ?? 4010,
     metricsPort: integer('METRICS_PORT', 0, 65_535),
-    host: text('HOST') ?? '0.0.0.0',
+    host: text('HOST') ?? '127.0.0.1',
     appSecret: required('WHATSAPP_APP_SECRET'),
     webhookUrl: required('WEBHOOK_URL'),
     verifyToken: text('WHATSAPP_VERIFY_TOKEN'),
