@@ -102,7 +102,7 @@ describe('without Redis', () => {
     expect(await house.units(caller.accountId)).toMatchObject({ free_quota: 1, returned: ['free_quota'] });
     expect(await house.row(waiting)).toEqual(before);
 
-    proxy.open();
+    await proxy.open();
     await until('Redis', () => worker.context.bell.isReady());
     await worker.sweep();
     await house.until(waiting, 'delivered');

@@ -81,7 +81,7 @@ describe('a worker process', () => {
       expect(await worker.ask('/readyz')).toEqual({ status: 503, text: 'not ready: redis\n' });
       expect(await house.row(id)).toMatchObject({ status: 'queued' });
 
-      proxy.open();
+      await proxy.open();
       await house.until(id, 'delivered');
       await house.until(test, 'read');
       await untilServing(worker);
@@ -90,7 +90,7 @@ describe('a worker process', () => {
       proxy.cut();
       await until('an outage', async () => (await worker.ask('/readyz')).status === 503);
       const next = await house.send(await house.caller(), { recipient: '+5511987650002' });
-      proxy.open();
+      await proxy.open();
       await house.until(next, 'delivered');
       expect(await worker.stop()).toEqual({ code: 0, signal: null });
       await proxy.close();
@@ -113,7 +113,7 @@ describe('a worker process', () => {
         worker.log().find(({ msg, queue }) => msg === 'a job failed' && queue === 'deliver'),
       );
       expect(await house.row(id)).toMatchObject({ status: 'sending' });
-      proxy.open();
+      await proxy.open();
       expect(await house.until(id, 'delivered')).toMatchObject({ attempts: 1, code_box: null });
       expect(await house.attempts(id)).toMatchObject([{ outcome: 'accepted' }]);
       expect(await house.calls(id)).toHaveLength(1);

@@ -1,7 +1,7 @@
 import type { Bell, RingData } from '@onecode/runtime';
 import type { Job } from 'bullmq';
+import { until } from '../../../test/harness/until.js';
 import { openCorner } from './redis.js';
-import { until } from './until.js';
 
 const corner = openCorner();
 let bell: Bell;
@@ -42,9 +42,9 @@ describe('a ring', () => {
     const seen: unknown[] = [];
     const work = async (job: Job<RingData>): Promise<void> => void seen.push([job.queueName, job.data]);
     corner.startWorker('deliver', work);
-    await until(() => seen.length === 2);
+    await until('2 jobs', () => seen.length === 2);
     corner.startWorker('simulate', work);
-    await until(() => seen.length === 3);
+    await until('3 jobs', () => seen.length === 3);
     expect(seen).toEqual([
       ['deliver', { sendId: ONE.sendId }],
       ['deliver', { sendId: TWO.sendId }],
@@ -99,14 +99,14 @@ describe('a ring', () => {
     const { begun, work, release } = heldWork();
     corner.startWorker('deliver', work);
     await bell.ring('deliver', [ONE]);
-    await until(() => begun.length === 1);
+    await until('job 1', () => begun.length === 1);
     expect(await bell.ring('deliver', [ONE])).toBe(true);
     await bell.ring('deliver', [TWO]);
     release();
-    await until(() => begun.length === 2);
+    await until('job 2', () => begun.length === 2);
     expect(begun).toEqual([ONE.sendId, TWO.sendId]);
     release();
-    await until(async () => (await completed('deliver')) === 2);
+    await until('the end of job 2', async () => (await completed('deliver')) === 2);
     expect(await corner.waiting('deliver')).toEqual([]);
   });
 
@@ -115,9 +115,9 @@ describe('a ring', () => {
     corner.startWorker('deliver', work);
     for (const round of [1, 2, 3]) {
       await bell.ring('deliver', [ONE]);
-      await until(() => begun.length === round);
+      await until('a job of this round', () => begun.length === round);
       release();
-      await until(async () => (await completed('deliver')) === round);
+      await until('the end of this round’s job', async () => (await completed('deliver')) === round);
     }
     expect(begun).toEqual([ONE.sendId, ONE.sendId, ONE.sendId]);
   });
@@ -134,12 +134,12 @@ describe('a ring for receipts', () => {
     const { begun, work, release } = heldWork();
     corner.startWorker('receipts', work);
     await bell.ring('receipts');
-    await until(() => begun.length === 1);
+    await until('job 1', () => begun.length === 1);
     for (let ring = 0; ring < 3; ring++) expect(await bell.ring('receipts')).toBe(true);
     release();
-    await until(() => begun.length === 2);
+    await until('job 2', () => begun.length === 2);
     release();
-    await until(async () => (await completed('receipts')) === 2);
+    await until('the end of job 2', async () => (await completed('receipts')) === 2);
     expect(await corner.waiting('receipts')).toEqual([]);
     expect(begun).toHaveLength(2);
   });
@@ -149,9 +149,9 @@ describe('a ring for receipts', () => {
     corner.startWorker('receipts', work);
     for (const round of [1, 2]) {
       await bell.ring('receipts');
-      await until(() => begun.length === round);
+      await until('a job of this round', () => begun.length === round);
       release();
-      await until(async () => (await completed('receipts')) === round);
+      await until('the end of this round’s job', async () => (await completed('receipts')) === round);
     }
   });
 });
@@ -160,8 +160,11 @@ it('keeps finished jobs within bounds', async () => {
   corner.startWorker('deliver', async () => {});
   const many = Array.from({ length: 1_200 }, (_, generation) => ({ ...ONE, generation }));
   await bell.ring('deliver', many);
-  await until(async () => (await corner.waiting('deliver')).length === 0);
-  await until(async () => (await corner.redis.llen(`${corner.prefix}:deliver:active`)) === 0);
+  await until('a queue with nothing that waits', async () => (await corner.waiting('deliver')).length === 0);
+  await until(
+    'a queue with nothing under way',
+    async () => (await corner.redis.llen(`${corner.prefix}:deliver:active`)) === 0,
+  );
   expect(await completed('deliver')).toBe(1_000);
 });
 

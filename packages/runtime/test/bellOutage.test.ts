@@ -1,12 +1,15 @@
 import type { Bell } from '@onecode/runtime';
+import { closedPort } from '../../../test/harness/closedPort.js';
+import { startTcpProxy, type TcpProxy } from '../../../test/harness/tcpProxy.js';
+import { startTcpServer } from '../../../test/harness/tcpServer.js';
+import { until } from '../../../test/harness/until.js';
 import { openCorner } from './redis.js';
-import { closedPort, closeServers, startProxy, startSilentServer, type Proxy } from './tcp.js';
-import { until } from './until.js';
 
 const corner = openCorner();
+const proxies: TcpProxy[] = [];
 afterEach(async () => {
   await corner.clean();
-  await closeServers();
+  for (const proxy of proxies.splice(0)) await proxy.close();
 });
 afterAll(() => corner.end());
 
@@ -28,11 +31,16 @@ function urlAt(port: number): string {
   return url.href;
 }
 
-async function openBehindProxy(): Promise<{ proxy: Proxy; bell: Bell }> {
-  const { hostname, port } = new URL(corner.url);
-  const proxy = await startProxy({ host: hostname, port: Number(port === '' ? 6379 : port) });
-  const bell = await corner.openBell(urlAt(proxy.port));
-  await until(() => bell.isReady());
+async function startProxy(): Promise<TcpProxy> {
+  const proxy = await startTcpProxy(corner.url);
+  proxies.push(proxy);
+  return proxy;
+}
+
+async function openBehindProxy(): Promise<{ proxy: TcpProxy; bell: Bell }> {
+  const proxy = await startProxy();
+  const bell = await corner.openBell(proxy.url);
+  await until('a bell that is ready', () => bell.isReady());
   expect(await bell.ring('deliver', ring('before'))).toBe(true);
   return { proxy, bell };
 }
@@ -40,7 +48,7 @@ async function openBehindProxy(): Promise<{ proxy: Proxy; bell: Bell }> {
 /** A ring gets through again, and its job is really there. */
 async function expectRecovery(bell: Bell): Promise<void> {
   let rings = 0;
-  await until(() => bell.ring('deliver', ring(`after-${(rings += 1)}`)));
+  await until('a ring that is taken', () => bell.ring('deliver', ring(`after-${(rings += 1)}`)));
   const jobs = await Promise.all(
     (await corner.waiting('deliver')).map((id) =>
       corner.redis.hget(`${corner.prefix}:deliver:${id}`, 'data'),
@@ -52,7 +60,7 @@ async function expectRecovery(bell: Bell): Promise<void> {
 
 describe.each([
   ['nobody listens', closedPort],
-  ['the server never says a word', startSilentServer],
+  ['the server never says a word', () => startTcpServer()],
 ])('when %s', (_, start) => {
   it('opens, says at once that it took no ring, fails a ping, and closes', async () => {
     const bell = await corner.openBell(urlAt(await start()));
@@ -67,31 +75,30 @@ describe.each([
 });
 
 it('is ready by itself once a Redis that was away at the start is there', async () => {
-  const { hostname, port } = new URL(corner.url);
-  const proxy = await startProxy({ host: hostname, port: Number(port === '' ? 6379 : port) });
-  await proxy.cut();
-  const bell = await corner.openBell(urlAt(proxy.port));
+  const proxy = await startProxy();
+  await proxy.refuse();
+  const bell = await corner.openBell(proxy.url);
   expect(await bell.ring('deliver', ring('early'))).toBe(false);
-  await proxy.restore();
+  await proxy.open();
   await expectRecovery(bell);
 });
 
 it('says that it took no ring while connections are refused, and recovers by itself', async () => {
   const { proxy, bell } = await openBehindProxy();
-  await proxy.cut();
-  await until(() => !bell.isReady());
+  await proxy.refuse();
+  await until('a bell that noticed', () => !bell.isReady());
   const answers = Array.from({ length: 50 }, () => bell.ring('deliver', ring('lost')));
   expect(await msOf(Promise.all(answers))).toBeLessThan(AT_ONCE_MS);
   expect(new Set(await Promise.all(answers))).toEqual(new Set([false]));
-  await proxy.restore();
+  await proxy.open();
   await expectRecovery(bell);
 });
 
 it('recovers from one cut after the other', async () => {
   const { proxy, bell } = await openBehindProxy();
   for (let round = 0; round < 3; round++) {
-    await proxy.cut();
-    await proxy.restore();
+    await proxy.refuse();
+    await proxy.open();
     await expectRecovery(bell);
   }
 });
@@ -100,7 +107,7 @@ it('gives up a ring under way when the connection breaks', async () => {
   const { proxy, bell } = await openBehindProxy();
   proxy.freeze();
   const answer = bell.ring('deliver', ring('under-way'));
-  await proxy.cut();
+  await proxy.refuse();
   expect(await msOf(answer)).toBeLessThan(IN_TIME_MS);
   expect(await answer).toBe(false);
 });
@@ -121,7 +128,7 @@ describe('when Redis freezes', () => {
     expect(await msOf(Promise.all([...answers, ping]))).toBeLessThan(IN_TIME_MS);
     expect(await Promise.all(answers)).toEqual([false, false, false]);
     expect(await ping).toBe('failed');
-    proxy.thaw();
+    await proxy.open();
     await expectRecovery(bell);
   });
 
@@ -134,7 +141,7 @@ describe('when Redis freezes', () => {
     const oneMore = bell.ring('deliver', ring('one-more')).then(() => 'one more');
     expect(await Promise.race([underWay.then(() => 'under way'), oneMore])).toBe('one more');
     expect(new Set(await underWay)).toEqual(new Set([false]));
-    proxy.thaw();
+    await proxy.open();
     await expectRecovery(bell);
   });
 
@@ -157,11 +164,11 @@ describe('a connection that went dead without a word is left for a new one', () 
   it('by a consumer', async () => {
     const { proxy, bell } = await openBehindProxy();
     const seen: unknown[] = [];
-    corner.startWorker('deliver', async (job) => seen.push(job.data.sendId), urlAt(proxy.port));
-    await until(() => seen.includes('before'));
+    corner.startWorker('deliver', async (job) => seen.push(job.data.sendId), proxy.url);
+    await until('the ring “before”', () => seen.includes('before'));
     proxy.abandon();
-    await until(() => bell.ring('deliver', ring('after')));
+    await until('a ring that is taken', () => bell.ring('deliver', ring('after')));
     // BullMQ leaves its blocking connection after six seconds, and only then uses the other one.
-    await until(() => seen.includes('after'), 40_000);
+    await until('the ring “after”', () => seen.includes('after'), 40_000);
   }, 60_000);
 });

@@ -1,5 +1,5 @@
 import { startLoop } from '@onecode/runtime';
-import { until } from './until.js';
+import { until } from '../../../test/harness/until.js';
 
 const HOUR_MS = 3_600_000;
 const unexpected = (error: unknown): void => {
@@ -21,7 +21,7 @@ it('goes round after round, and never two at once', async () => {
     0,
     unexpected,
   );
-  await until(() => rounds >= 20);
+  await until('20 rounds', () => rounds >= 20);
   await loop.stop();
   expect(underWayMax).toBe(1);
   const roundsAtStop = rounds;
@@ -42,7 +42,7 @@ it('pauses between rounds', async () => {
     100,
     unexpected,
   );
-  await until(() => rounds >= 3);
+  await until('3 rounds', () => rounds >= 3);
   await loop.stop();
   // Timers may be a millisecond early.
   expect((starts[1] ?? 0) - (ends[0] ?? 0)).toBeGreaterThanOrEqual(98);
@@ -59,7 +59,7 @@ it('reports a round that fails and goes on', async () => {
     0,
     (error) => errors.push(error),
   );
-  await until(() => rounds >= 3);
+  await until('3 rounds', () => rounds >= 3);
   await loop.stop();
   expect(errors).toEqual([new Error('first')]);
 });
@@ -73,7 +73,7 @@ it('stops at once in a pause', async () => {
     HOUR_MS,
     unexpected,
   );
-  await until(() => rounds === 1);
+  await until('a round', () => rounds === 1);
   await loop.stop();
   expect(rounds).toBe(1);
 });
@@ -92,7 +92,7 @@ it('waits at a stop for the round under way, and begins no other', async () => {
     0,
     unexpected,
   );
-  await until(() => events.length === 1);
+  await until('the first event', () => events.length === 1);
   const stopped = loop.stop().then(() => events.push('stopped'));
   await new Promise(setImmediate);
   expect(events).toEqual(['began']);

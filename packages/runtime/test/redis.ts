@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { openBell, PATIENT, type Bell, type QueueName, type RingData } from '@onecode/runtime';
 import { Worker, type Job } from 'bullmq';
 import { Redis } from 'ioredis';
-import { until } from './until.js';
+import { until } from '../../../test/harness/until.js';
 
 /** A corner of the real Redis that belongs to one test file, with everything that its tests open there. */
 export interface Corner {
@@ -34,7 +34,7 @@ export function openCorner(): Corner {
     async openBell(other) {
       const bell = openBell({ redisUrl: other ?? url, prefix, deliveryAttempts: 5, onError: () => {} });
       opened.push(bell);
-      if (other === undefined) await until(() => bell.isReady());
+      if (other === undefined) await until('a bell that is ready', () => bell.isReady());
       return bell;
     },
     startWorker(queue, work, other) {

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { until } from './until.js';
+import { until } from '../../../test/harness/until.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -39,7 +39,8 @@ export function startScript(source: string, env: Readonly<Record<string, string>
     });
   });
   return {
-    says: (text) => until(() => heard.stdout.includes(text)),
+    says: async (text) =>
+      void (await until('the words on standard output', () => heard.stdout.includes(text))),
     kill: (signal) => child.kill(signal),
     ended,
   };

@@ -23,6 +23,7 @@ import {
   type TestDatabase,
 } from '@onecode/store/testing';
 import pg from 'pg';
+import { until } from '../../../test/harness/until.js';
 
 const CODE = '042913';
 const POLICY = { attemptsMax: 5, backoffMs: 1000 };
@@ -281,12 +282,12 @@ describe('one door for changes', () => {
   });
 
   async function untilSomebodyWaits(): Promise<void> {
-    for (;;) {
+    await until('a session that waits for a lock', async () => {
       const waiting = await store.sql(
         `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
       );
-      if (waiting.length > 0) return;
-    }
+      return waiting.length > 0;
+    });
   }
 });
 

@@ -1,7 +1,9 @@
 import type { Outcome } from '@onecode/domain';
 import fc from 'fast-check';
 import { type AuthenticationMessage, createCloudApi, messageBody } from '../src/index.js';
-import { closedPort, closeProviders, startProvider, startTcpServer } from './provider.js';
+import { closedPort } from '../../../test/harness/closedPort.js';
+import { startTcpServer } from '../../../test/harness/tcpServer.js';
+import { closeProviders, startProvider } from './provider.js';
 
 const SENDER = { phoneNumberId: '106540352242922', token: 'planted-token' };
 const MESSAGE: AuthenticationMessage = {
@@ -193,7 +195,7 @@ describe('before the request is written nothing is lost: the send may be tried a
   });
 
   it('when no connection stands in time', async () => {
-    const port = await startTcpServer(() => {});
+    const port = await startTcpServer();
     const outcome = await send(`https://127.0.0.1:${port}`, 150);
     expect(outcome).toEqual({ ...retried, reason: 'No connection to the provider could be made in time.' });
   });
@@ -289,7 +291,7 @@ it('tells many sends at once apart, each by its own connection', async () => {
     if (to.endsWith('1')) response.end(JSON.stringify({ messages: [{ id: `wamid.${to}` }] }));
     if (to.endsWith('2')) response.socket?.resetAndDestroy();
   });
-  const silent = await startTcpServer(() => {});
+  const silent = await startTcpServer();
   const api = createCloudApi({ baseUrl: provider.baseUrl, timeoutMs: 3_000 });
   const unreachable = createCloudApi({ baseUrl: `https://127.0.0.1:${silent}`, timeoutMs: 1_000 });
 

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
 
 interface ReceivedRequest {
   method: string;
@@ -38,20 +38,6 @@ export async function startProvider(answer: Answer): Promise<Provider> {
   };
   const port = await listen(createServer(listener));
   return { baseUrl: `http://127.0.0.1:${port}/v25.0`, port, requests };
-}
-
-/** A bare TCP server on a free port; returns the port. */
-export function startTcpServer(onConnection: (socket: Socket) => void): Promise<number> {
-  return listen(createTcpServer(onConnection));
-}
-
-/** A port on which nobody listens. */
-export async function closedPort(): Promise<number> {
-  const server = createTcpServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 async function listen(server: Server): Promise<number> {
