@@ -1,13 +1,12 @@
-import { existsSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Problem, PROBLEMS } from '@onecode/domain';
 import express, { type NextFunction, type Request, type Response } from 'express';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
+import { describeInBrowser, launchBrowser } from '../../../test/harness/browser.js';
 import { openApiDocument } from '../src/contract.js';
 import { docsRouter } from '../src/docs.js';
 
-const CHROMIUM = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
 const PAGES = ['/docs', '/docs/errors'];
 
 let server: Server;
@@ -85,12 +84,10 @@ describe('the documentation over HTTP', () => {
   });
 });
 
-const browserTests = existsSync(CHROMIUM) ? describe : describe.skip;
-
-browserTests('the documentation in Chromium', () => {
+describeInBrowser('the documentation in Chromium', () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+    browser = await launchBrowser();
   });
   afterAll(() => browser.close());
 

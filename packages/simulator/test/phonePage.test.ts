@@ -1,19 +1,8 @@
-import { existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
+import { describeInBrowser, launchBrowser } from '../../../test/harness/browser.js';
+import { until } from '../../../test/harness/until.js';
 import { startSimulator } from '../src/index.js';
-import { APP_SECRET, bodyOf, closeAll, RECIPIENT, send, start, startBoth, until } from './sending.js';
-
-const browserPath = findBrowser();
-const describeInBrowser = browserPath === undefined ? describe.skip : describe;
-
-/** Chromium from `CHROMIUM_PATH`, else from the usual place or `PATH`. */
-function findBrowser(): string | undefined {
-  const folders = ['/usr/bin', ...(process.env['PATH'] ?? '').split(delimiter)];
-  const names = ['chromium', 'google-chrome'];
-  const candidates = names.flatMap((name) => folders.map((folder) => join(folder, name)));
-  return [process.env['CHROMIUM_PATH'] ?? '', ...candidates].find((path) => path !== '' && existsSync(path));
-}
+import { APP_SECRET, bodyOf, closeAll, RECIPIENT, send, start, startBoth } from './sending.js';
 
 const OTHER = '+12015553931';
 
@@ -23,18 +12,7 @@ describeInBrowser('the phone page in a real browser', () => {
   let complaints: string[];
 
   beforeAll(async () => {
-    browser = await chromium.launch({
-      executablePath: browserPath!,
-      args: [
-        '--no-sandbox',
-        '--disable-gpu',
-        '--disable-quic',
-        '--no-first-run',
-        '--disable-background-networking',
-        '--disable-component-update',
-        '--disable-sync',
-      ],
-    });
+    browser = await launchBrowser();
   }, 60_000);
   afterAll(() => browser.close());
 
@@ -111,11 +89,11 @@ describeInBrowser('the phone page in a real browser', () => {
     const { simulator, receiver } = await startBoth();
     await send(simulator);
     await open(simulator.url);
-    await until(() => receiver.words.length === 2);
+    await until('2 statuses', () => receiver.words.length === 2);
     await page.getByRole('button', { name: 'Mark as read' }).focus();
     await page.keyboard.press('Enter');
     await ticks('Read').waitFor();
-    await until(() => receiver.words.length === 3);
+    await until('3 statuses', () => receiver.words.length === 3);
     expect(receiver.words).toEqual(['sent', 'delivered', 'read']);
     expect(await page.getByRole('button', { name: 'Mark as read' }).isVisible()).toBe(false);
     expect(await page.evaluate('document.activeElement.id')).toBe('chat');
@@ -195,7 +173,7 @@ describeInBrowser('the phone page in a real browser', () => {
     for (const [at, kind] of kinds.entries()) {
       await page.getByLabel('What goes wrong').selectOption(kind);
       await page.getByRole('button', { name: 'Add fault' }).click();
-      await until(() => simulator.rules.list().length === at + 1, `${kind} is added`);
+      await until(`the fault “${kind}”`, () => simulator.rules.list().length === at + 1);
     }
     await page
       .locator('.rule')
