@@ -1,9 +1,5 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { until } from './api.js';
-
-const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+import { startProcess, type StartedProcess } from '../../../test/harness/startedProcess.js';
+import { until } from '../../../test/harness/until.js';
 
 /** A line of a process's log. */
 interface LogLine {
@@ -15,20 +11,19 @@ interface LogLine {
 
 /** The API as a process of its own, from its build. */
 export class ApiProcess {
-  stdout = '';
-  stderr = '';
-  private readonly exitCode: Promise<number | null>;
+  private constructor(private readonly started: StartedProcess) {}
 
-  private constructor(private readonly child: ChildProcess) {
-    child.stdout?.on('data', (chunk: Buffer) => (this.stdout += chunk.toString()));
-    child.stderr?.on('data', (chunk: Buffer) => (this.stderr += chunk.toString()));
-    this.exitCode = new Promise((resolve) => child.once('close', (code) => resolve(code)));
+  /** Starts it with these variables and no others of ours. */
+  static start(environment: Record<string, string>): ApiProcess {
+    return new ApiProcess(startProcess('apps/api/dist/main.js', environment));
   }
 
-  /** Starts it with these variables and no others. */
-  static start(environment: Record<string, string>): ApiProcess {
-    if (!existsSync(MAIN)) throw new Error('apps/api is not built: run npm run build');
-    return new ApiProcess(spawn(process.execPath, [MAIN], { env: environment }));
+  get stdout(): string {
+    return this.started.stdout();
+  }
+
+  get stderr(): string {
+    return this.started.stderr();
   }
 
   /** The whole lines of its log so far. */
@@ -39,13 +34,11 @@ export class ApiProcess {
 
   /** Waits for a line of its log. */
   async line(msg: string): Promise<LogLine> {
-    let found: LogLine | undefined;
-    await until(() => {
-      if (this.child.exitCode !== null) throw new Error(`it has ended: ${this.stderr}`);
-      found = this.log.find((line) => line.msg === msg);
-      return found !== undefined;
-    }, 25_000);
-    return found as LogLine;
+    const look = (): LogLine | undefined => {
+      if (this.started.ended() !== null) throw new Error(`it has ended: ${this.stderr}`);
+      return this.log.find((line) => line.msg === msg);
+    };
+    return until(`the line “${msg}”`, look, 25_000);
   }
 
   /** Waits until it serves. */
@@ -54,18 +47,18 @@ export class ApiProcess {
     return { port: (address as { port: number }).port, metricsPort: metricsPort as number };
   }
 
-  signal(signal: NodeJS.Signals): void {
-    this.child.kill(signal);
+  signal(signal: 'SIGTERM' | 'SIGINT'): void {
+    this.started.signal(signal);
   }
 
   /** Waits until it has ended and all its output is here. */
-  exited(): Promise<number | null> {
-    return this.exitCode;
+  async exited(): Promise<number | null> {
+    return (await this.started.exited).code;
   }
 
   /** Ends it if it runs. */
   async end(): Promise<void> {
-    this.child.kill('SIGKILL');
-    await this.exitCode;
+    this.started.signal('SIGKILL');
+    await this.started.exited;
   }
 }

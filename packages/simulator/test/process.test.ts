@@ -1,13 +1,14 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { bodyOf, closeAll, SENDER, startReceiver, until } from './sending.js';
+import { startProcess, type Exit, type StartedProcess } from '../../../test/harness/startedProcess.js';
+import { until } from '../../../test/harness/until.js';
+import { bodyOf, closeAll, SENDER, startReceiver } from './sending.js';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 
-const running: ChildProcess[] = [];
+const running: StartedProcess[] = [];
 
 beforeAll(() => {
   const built = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '-b', 'packages/simulator'], {
@@ -18,27 +19,26 @@ beforeAll(() => {
 }, 120_000);
 
 afterEach(async () => {
-  for (const child of running.splice(0)) child.kill('SIGKILL');
+  for (const started of running.splice(0)) started.signal('SIGKILL');
   await closeAll();
 });
 
 /** Starts the process with this environment and nothing else of ours. */
-function run(env: Record<string, string>) {
-  const child = spawn(process.execPath, [MAIN], { env: { PATH: process.env['PATH'] ?? '', ...env } });
-  running.push(child);
-  const output = { out: '', err: '', exit: undefined as number | null | undefined };
-  child.stdout.on('data', (chunk: Buffer) => (output.out += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => (output.err += chunk.toString()));
-  child.on('exit', (code) => (output.exit = code));
-  return { child, output };
+function run(env: Record<string, string>): StartedProcess {
+  const started = startProcess('packages/simulator/dist/main.js', env);
+  running.push(started);
+  return started;
 }
+
+const endOf = (started: StartedProcess): Promise<Exit> =>
+  until('the end of the process', () => started.ended(), 10_000);
 
 const GOOD = { PORT: '0', WHATSAPP_APP_SECRET: 'planted-secret', WEBHOOK_URL: 'http://127.0.0.1:9/' };
 
 describe('the process', () => {
   it('prints one line with its addresses, is alive and ready on both ports, and simulates', async () => {
     const receiver = await startReceiver();
-    const { child, output } = run({
+    const started = run({
       ...GOOD,
       METRICS_PORT: '0',
       WEBHOOK_URL: receiver.url,
@@ -47,8 +47,8 @@ describe('the process', () => {
       DELIVERED_DELAY_MS: '10',
       READ_DELAY_MS: '20',
     });
-    await until(() => output.out.includes('\n'));
-    const line = /^simulator ready: (http:\S+), health: (http:\S+)\n$/.exec(output.out);
+    await until('the line with the addresses', () => started.stdout().includes('\n'));
+    const line = /^simulator ready: (http:\S+), health: (http:\S+)\n$/.exec(started.stdout());
     expect(line).not.toBeNull();
     const [, url, metrics] = line!;
     for (const address of [url, metrics])
@@ -60,23 +60,22 @@ describe('the process', () => {
       body: JSON.stringify(bodyOf()),
     });
     expect(answer.status).toBe(200);
-    await until(() => receiver.words.length === 3);
+    await until('3 statuses', () => receiver.words.length === 3);
     expect(receiver.words).toEqual(['sent', 'delivered', 'read']);
     expect(receiver.handshakes[0]!.get('hub.verify_token')).toBe('planted-token');
     expect((await fetch(`${url}/`)).headers.get('content-type')).toContain('text/html');
 
-    child.kill('SIGTERM');
-    await until(() => output.exit !== undefined);
-    expect(output.exit).toBe(0);
-    expect(output.out + output.err).not.toMatch(/planted|wamid|042913|98765/);
+    started.signal('SIGTERM');
+    expect(await endOf(started)).toEqual({ code: 0, signal: null });
+    expect(started.output()).not.toMatch(/planted|wamid|042913|98765/);
   });
 
   it.each(['SIGTERM', 'SIGINT'] as const)(
     'stops on %s with exit code 0 while requests hang',
     async (signal) => {
-      const { child, output } = run(GOOD);
-      await until(() => output.out.includes('\n'));
-      const url = /http:\S+/.exec(output.out)![0];
+      const started = run(GOOD);
+      await until('the line with the addresses', () => started.stdout().includes('\n'));
+      const url = /http:\S+/.exec(started.stdout())![0];
       await fetch(`${url}/simulator/rules`, {
         method: 'POST',
         headers: { 'Content-Type': 'application/json' },
@@ -88,27 +87,26 @@ describe('the process', () => {
         body: JSON.stringify(bodyOf()),
       }).catch(() => 'cut');
       const page = await fetch(`${url}/simulator/events`);
-      let requests: { outcome: string }[] = [];
-      while (requests[0]?.outcome !== 'hung')
-        requests = (await (await fetch(`${url}/simulator/requests`)).json()) as { outcome: string }[];
-      child.kill(signal);
-      await until(() => output.exit !== undefined);
-      expect(output.exit).toBe(0);
+      await until('a request that hangs', async () => {
+        const requests = (await (await fetch(`${url}/simulator/requests`)).json()) as { outcome: string }[];
+        return requests[0]?.outcome === 'hung';
+      });
+      started.signal(signal);
+      expect(await endOf(started)).toEqual({ code: 0, signal: null });
       expect(await hung).toBe('cut');
       await page.body?.cancel().catch(() => undefined);
     },
   );
 
   it('says in one line for each fault what is wrong with its environment, without its secrets', async () => {
-    const { output } = run({
+    const started = run({
       PORT: '70000',
       METRICS_PORT: 'some',
       WEBHOOK_URL: 'ftp://planted-place/',
       SENT_DELAY_MS: '-1',
     });
-    await until(() => output.exit !== undefined);
-    expect(output.exit).toBe(1);
-    expect(output.err.split('\n').toSorted()).toEqual([
+    expect(await endOf(started)).toEqual({ code: 1, signal: null });
+    expect(started.stderr().split('\n').toSorted()).toEqual([
       '',
       'simulator: METRICS_PORT must be an integer from 0 to 65535',
       'simulator: PORT must be an integer from 0 to 65535',
@@ -116,16 +114,16 @@ describe('the process', () => {
       'simulator: WEBHOOK_URL must be an http or https address',
       'simulator: WHATSAPP_APP_SECRET is missing',
     ]);
-    expect(output.out).toBe('');
+    expect(started.stdout()).toBe('');
   });
 
   it('says in one line that its port is in use', async () => {
     const holder = createServer().listen(0, '0.0.0.0');
-    await until(() => holder.listening);
+    await until('the holder of the port', () => holder.listening);
     const { port } = holder.address() as AddressInfo;
-    const { output } = run({ ...GOOD, PORT: String(port) });
-    await until(() => output.exit !== undefined);
+    const started = run({ ...GOOD, PORT: String(port) });
+    const { code } = await endOf(started);
     holder.close();
-    expect([output.exit, output.err]).toEqual([1, `simulator: port ${port} is in use\n`]);
+    expect([code, started.stderr()]).toEqual([1, `simulator: port ${port} is in use\n`]);
   });
 });
