@@ -12,6 +12,7 @@ import {
 } from '@onecode/store/testing';
 import { Redis } from 'ioredis';
 import type { Test } from 'supertest';
+import { until } from '../../../test/harness/until.js';
 import { createApp } from '../src/app.js';
 import { readApiConfig, type ApiConfig } from '../src/config.js';
 import { apiMetrics } from '../src/metrics.js';
@@ -90,7 +91,7 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
   });
   const server = createHttpServer(app, config);
   await listen(server, 0);
-  await until(() => bell.isReady());
+  await until('a bell that is ready', () => bell.isReady());
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
   const request = validated(url);
@@ -126,15 +127,4 @@ function redisUrl(): string {
   const url = process.env['TEST_REDIS_URL'];
   if (url === undefined) throw new Error('TEST_REDIS_URL is missing: run the tests with npm test');
   return url;
-}
-
-const LOOK_AGAIN_MS = 10;
-
-/** Waits until a condition holds. Throws when that takes longer than `msMax`. */
-export async function until(condition: () => boolean | Promise<boolean>, msMax = 15_000): Promise<void> {
-  for (const end = Date.now() + msMax; !(await condition());) {
-    if (Date.now() > end)
-      throw new Error(`the condition did not hold within ${msMax} ms: ${String(condition)}`);
-    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
-  }
 }

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { generateApiKey } from '@onecode/domain';
 import { closeDatabase, createApiKey, openDatabase, revokeApiKey } from '@onecode/store';
 import { buildCaller, type TestCaller } from '@onecode/store/testing';
-import { PHONE, startApi, until, type TestApi } from './api.js';
+import { until } from '../../../test/harness/until.js';
+import { PHONE, startApi, type TestApi } from './api.js';
 import { ask, type RawAnswer } from './raw.js';
 
 let api: TestApi;
@@ -138,10 +139,10 @@ describe('a key', () => {
       }
     };
     const runners = [runner(), runner(), runner()];
-    await until(() => answers.length > 5);
+    await until('answers before', () => answers.length > 5);
     await revokeApiKey(api.store.database, doomed.id);
     const revokedAt = Date.now();
-    await until(() => answers.filter(({ at }) => at > revokedAt + 1_000).length > 5);
+    await until('answers after', () => answers.filter(({ at }) => at > revokedAt + 1_000).length > 5);
     running = false;
     await Promise.all(runners);
     const statuses = (some: typeof answers): number[] => [...new Set(some.map(({ status }) => status))];

@@ -2,7 +2,8 @@ import { gzipSync } from 'node:zlib';
 import { unseal, type Mode } from '@onecode/domain';
 import { findAccount } from '@onecode/store';
 import { buildCaller, TEST_SECRET_KEY, type TestCaller } from '@onecode/store/testing';
-import { bearer, PHONE, startApi, until, type TestApi } from './api.js';
+import { until } from '../../../test/harness/until.js';
+import { bearer, PHONE, startApi, type TestApi } from './api.js';
 import { ask, type RawAnswer } from './raw.js';
 
 let api: TestApi;
@@ -163,17 +164,15 @@ describe('the code', () => {
 
   /** Everything in Redis about the jobs, once one for this send is there. */
   async function redisTexts(id: string): Promise<string> {
-    let texts = '';
-    await until(async () => {
+    return until('a job for the send', async () => {
       const keys = await api.redis.keys(`${api.prefix}:deliver:*`);
       const types = await Promise.all(keys.map((key) => api.redis.type(key)));
       const hashes = await Promise.all(
         keys.filter((_, index) => types[index] === 'hash').map((key) => api.redis.hgetall(key)),
       );
-      texts = [...keys, ...hashes.flatMap((hash) => Object.entries(hash).flat())].join('\n');
-      return texts.includes(id);
+      const texts = [...keys, ...hashes.flatMap((hash) => Object.entries(hash).flat())].join('\n');
+      return texts.includes(id) && texts;
     });
-    return texts;
   }
 });
 

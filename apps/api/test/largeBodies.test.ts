@@ -1,5 +1,6 @@
 import { buildCaller, type TestCaller } from '@onecode/store/testing';
-import { PHONE, startApi, until, type TestApi } from './api.js';
+import { until } from '../../../test/harness/until.js';
+import { PHONE, startApi, type TestApi } from './api.js';
 import { RawConnection, requestBytes } from './raw.js';
 import { checkResponse } from './validated.js';
 
@@ -132,14 +133,18 @@ describe('slow clients', () => {
       if (!slowBody.isClosed) slowBody.write(' ');
     }, 250);
     const slowest = { ms: 0 };
-    await until(async () => {
-      if (slowHead.isClosed && headMs === 0) headMs = Date.now() - began;
-      const at = Date.now();
-      await api.create(caller, { to: PHONE }).expect(202);
-      slowest.ms = Math.max(slowest.ms, Date.now() - at);
-      served += 1;
-      return slowHead.isClosed && slowBody.isClosed;
-    }, 40_000);
+    await until(
+      'the end of both slow connections',
+      async () => {
+        if (slowHead.isClosed && headMs === 0) headMs = Date.now() - began;
+        const at = Date.now();
+        await api.create(caller, { to: PHONE }).expect(202);
+        slowest.ms = Math.max(slowest.ms, Date.now() - at);
+        served += 1;
+        return slowHead.isClosed && slowBody.isClosed;
+      },
+      40_000,
+    );
     clearInterval(dripping);
     const bodyMs = Date.now() - began;
     for (const connection of [slowHead, slowBody]) {

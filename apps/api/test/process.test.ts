@@ -1,7 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { buildCaller, createTestDatabase, type TestCaller, type TestDatabase } from '@onecode/store/testing';
-import { APP_SECRET, apiEnvironment, bearer, PHONE, until, VERIFY_TOKEN } from './api.js';
+import { closedPort } from '../../../test/harness/closedPort.js';
+import { until } from '../../../test/harness/until.js';
+import { APP_SECRET, apiEnvironment, bearer, PHONE, VERIFY_TOKEN } from './api.js';
 import { ApiProcess } from './process.js';
 import { ask, RawConnection, requestBytes } from './raw.js';
 
@@ -93,9 +95,9 @@ describe('a wrong environment', () => {
 
 describe('a running process', () => {
   it('serves without Redis: it starts, is ready, and accepts sends', async () => {
-    const { server, port: closedPort } = await taken();
-    await new Promise((resolve) => server.close(resolve));
-    const { port, metricsPort } = await start({ REDIS_URL: `redis://127.0.0.1:${closedPort}` }).ready();
+    const { port, metricsPort } = await start({
+      REDIS_URL: `redis://127.0.0.1:${await closedPort()}`,
+    }).ready();
     expect((await ask(port, 'GET', '/readyz')).status).toBe(200);
     for (const path of ['/livez', '/readyz'])
       expect((await fetch(`http://127.0.0.1:${metricsPort}${path}`)).status).toBe(200);
@@ -145,7 +147,7 @@ describe('a running process', () => {
     running.signal('SIGTERM');
     await running.line('stopping');
     await idle.closed(5_000);
-    await until(async () => {
+    await until('a refused connection', async () => {
       const late = await RawConnection.open(port).catch(() => null);
       late?.destroy();
       return late === null;

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { PROBLEMS } from '@onecode/domain';
 import { changeSetting, closeDatabase, createAccount, findAccount, openDatabase } from '@onecode/store';
 import { buildAccount, buildCaller, type TestCaller } from '@onecode/store/testing';
-import { bearer, startApi, until, type TestApi } from './api.js';
+import { until } from '../../../test/harness/until.js';
+import { bearer, startApi, type TestApi } from './api.js';
 import { ask } from './raw.js';
 
 let api: TestApi;
@@ -145,7 +146,11 @@ describe('the sign-up settings', () => {
     const old = await buildAccount(api.store.database);
     for (const freeSends of [25, 0, 10]) {
       await changeSetting(api.store.database, 'freeSends', freeSends);
-      await until(async () => ((await read()) as { free_sends: number }).free_sends === freeSends, 5_000);
+      await until(
+        'the changed setting',
+        async () => ((await read()) as { free_sends: number }).free_sends === freeSends,
+        5_000,
+      );
       const made = await createAccount(api.store.database, {
         name: 'New',
         language: 'en',
@@ -160,10 +165,9 @@ describe('the sign-up settings', () => {
 
   it('are internal_error when they cannot be read', async () => {
     await api.store.sql('alter table settings rename to settings_away');
-    let failed: unknown;
-    await until(async () => {
-      failed = (await api.request.get('/v1/signup-settings')).body;
-      return (failed as { free_sends?: number }).free_sends === undefined;
+    const failed: unknown = await until('an answer without the setting', async () => {
+      const { body } = await api.request.get('/v1/signup-settings');
+      return (body as { free_sends?: number }).free_sends === undefined && body;
     });
     await api.store.sql('alter table settings_away rename to settings');
     expect(failed).toMatchObject({ status: 500, code: 'internal_error' });

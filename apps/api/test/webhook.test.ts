@@ -1,5 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { APP_SECRET, startApi, until, VERIFY_TOKEN, type TestApi } from './api.js';
+import { until } from '../../../test/harness/until.js';
+import { APP_SECRET, startApi, VERIFY_TOKEN, type TestApi } from './api.js';
 import { ask, type RawAnswer } from './raw.js';
 
 let api: TestApi;
@@ -271,7 +272,7 @@ describe('a signed post', () => {
     const jobs = (): Promise<string[]> => api.redis.keys(`${api.prefix}:receipts:*`);
     const id = newMessageId();
     await postSigned(textOf(status(id)));
-    await until(async () => (await jobs()).length > 0);
+    await until('a ring for receipts', async () => (await jobs()).length > 0);
     const hashes = (await jobs()).filter((key) => /:\d+$/.test(key)).map((key) => api.redis.hgetall(key));
     const texts = JSON.stringify(await Promise.all(hashes));
     expect(texts).toContain('"data":"{}"');

@@ -3,8 +3,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { WhatsAppAPI } from 'whatsapp-api-js';
 import { Template } from 'whatsapp-api-js/messages';
 import { parse } from 'yaml';
+import { until } from '../../../test/harness/until.js';
 import { metaJson, signatureOf, type NewRule } from '../src/index.js';
-import { bodyOf, closeAll, RECIPIENT, send, SENDER, start, startBoth, until, type Json } from './sending.js';
+import { bodyOf, closeAll, RECIPIENT, send, SENDER, start, startBoth, type Json } from './sending.js';
 
 // Meta's OpenAPI document and samples lie beside the repository where they may be had; elsewhere the report shows a skip.
 const FOLDER = new URL('../../../../shared/whatsapp/', import.meta.url);
@@ -31,7 +32,7 @@ async function webhooksOf(rule: NewRule | null, count: number, read = false) {
   const { simulator, receiver } = await startBoth();
   if (rule) simulator.rules.add(rule);
   const { json } = await send(simulator);
-  await until(() => receiver.webhooks.length === count);
+  await until('the webhooks', () => receiver.webhooks.length === count);
   if (read) await simulator.markRead(json.messages[0].id);
   return receiver.webhooks.map(({ rawBody }) => JSON.parse(rawBody));
 }
@@ -58,7 +59,7 @@ describe('another client of the Cloud API', () => {
     expect(answer.messages[0].id).toBe(simulator.messages()[0]!.id);
     expect(simulator.messages()[0]).toMatchObject({ code: '042913', opaque: 'att_01J9ZK' });
 
-    await until(() => receiver.webhooks.length === 2);
+    await until('2 webhooks', () => receiver.webhooks.length === 2);
     const seen: unknown[] = [];
     other.on.status = ({ phoneID, id, status, biz_opaque_callback_data }) => {
       seen.push([phoneID, id, status, biz_opaque_callback_data]);
@@ -66,7 +67,7 @@ describe('another client of the Cloud API', () => {
     for (const { rawBody, headers } of receiver.webhooks)
       await other.post(JSON.parse(rawBody), rawBody, String(headers['x-hub-signature-256']));
     const { id } = simulator.messages()[0]!;
-    await until(() => seen.length === 2);
+    await until('2 statuses', () => seen.length === 2);
     expect(seen).toEqual([
       [SENDER, id, 'sent', 'att_01J9ZK'],
       [SENDER, id, 'delivered', 'att_01J9ZK'],
@@ -155,7 +156,7 @@ describeWithReference("the reference samples: the simulator's own", () => {
     const { request } = sample('verification-handshake.json');
     const documented = new URL(request.replace('GET ', ''), 'http://receiver').searchParams;
     const { receiver } = await startBoth({ verifyToken: documented.get('hub.verify_token')! });
-    await until(() => receiver.handshakes.length === 1);
+    await until('a handshake', () => receiver.handshakes.length === 1);
     const asked = receiver.handshakes[0]!;
     expect([...asked.keys()].toSorted()).toEqual([...documented.keys()].toSorted());
     expect(asked.get('hub.mode')).toBe(documented.get('hub.mode'));

@@ -1,6 +1,7 @@
 import { request } from 'node:http';
+import { until } from '../../../test/harness/until.js';
 import type { Simulator } from '../src/index.js';
-import { bodyOf, closeAll, control, RECIPIENT, send, start, startBoth, until, type Json } from './sending.js';
+import { bodyOf, closeAll, control, RECIPIENT, send, start, startBoth, type Json } from './sending.js';
 
 afterEach(closeAll);
 
@@ -22,7 +23,7 @@ describe('/simulator/messages', () => {
   it('marks a message read, once', async () => {
     const { simulator, receiver } = await startBoth();
     const { json } = await send(simulator);
-    await until(() => receiver.words.length === 2);
+    await until('2 statuses', () => receiver.words.length === 2);
     const path = `messages/${encodeURIComponent(json.messages[0].id)}/read`;
     expect(await control(simulator, 'POST', path)).toMatchObject({ status: 200, json: { status: 'read' } });
     expect(receiver.words.at(-1)).toBe('read');
@@ -139,7 +140,7 @@ describe('/simulator/reset', () => {
     expect(simulator.settings.sentMs).toBe(60_000);
     simulator.changeSettings({ sentMs: 0, deliveredMs: 0 });
     const { json } = await send(simulator);
-    await until(() => receiver.words.length === 2);
+    await until('2 statuses', () => receiver.words.length === 2);
     expect(receiver.statuses.every(({ id }) => id === json.messages[0].id)).toBe(true);
   });
 
@@ -147,7 +148,7 @@ describe('/simulator/reset', () => {
     const simulator = await start();
     simulator.rules.add({ fault: { hang: true } });
     const hung = send(simulator);
-    await until(() => simulator.requests()[0]?.outcome === 'hung');
+    await until('a request that hangs', () => simulator.requests()[0]?.outcome === 'hung');
     simulator.reset();
     await expect(hung).rejects.toThrow();
   });
@@ -171,7 +172,7 @@ describe('/simulator/events', () => {
       response.on('error', () => undefined);
     });
     opened.on('error', () => undefined).end();
-    await until(() => events.length > 0);
+    await until('an event', () => events.length > 0);
     return { events, stop: () => opened.destroy() };
   }
 
@@ -188,12 +189,17 @@ describe('/simulator/events', () => {
       events
         .filter(({ name, data }) => name === 'message' && data.to === OTHER)
         .map(({ data }) => data.status);
-    await until(() => told().length === 3);
+    await until('3 statuses', () => told().length === 3);
     expect(told()).toEqual(['accepted', 'sent', 'delivered']);
     simulator.rules.add({ fault: { error: 1 } });
-    await until(() => events.some(({ name, data }) => name === 'state' && data.rules.length === 1));
+    await until('a state with the rule', () =>
+      events.some(({ name, data }) => name === 'state' && data.rules.length === 1),
+    );
     simulator.reset();
-    await until(() => events.at(-1)?.name === 'snapshot' && events.at(-1)?.data.messages.length === 0);
+    await until(
+      'an empty snapshot',
+      () => events.at(-1)?.name === 'snapshot' && events.at(-1)?.data.messages.length === 0,
+    );
     stop();
   });
 });

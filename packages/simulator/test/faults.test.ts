@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
+import { until } from '../../../test/harness/until.js';
 import { InvalidInput, type Fault, type Simulator } from '../src/index.js';
-import { bodyOf, closeAll, RECIPIENT, send, SENDER, start, startBoth, until } from './sending.js';
+import { bodyOf, closeAll, RECIPIENT, send, SENDER, start, startBoth } from './sending.js';
 
 afterEach(closeAll);
 
@@ -103,7 +104,7 @@ describe('error', () => {
       error_data: { messaging_product: 'whatsapp', details: expect.stringMatching(/too many messages/) },
     });
     await send(simulator, bodyOf({ to: OTHER }));
-    await until(() => receiver.words.length === 2);
+    await until('2 statuses', () => receiver.words.length === 2);
     expect(simulator.messages().map(({ to }) => to)).toEqual([OTHER]);
   });
 
@@ -148,10 +149,10 @@ describe('latencyMs', () => {
     simulator.rules.add({ fault: { latencyMs: 500 } });
     const impatience = new AbortController();
     const sending = send(simulator, bodyOf(), { signal: impatience.signal });
-    await until(() => simulator.requests().length === 1);
+    await until('a request', () => simulator.requests().length === 1);
     impatience.abort();
     await expect(sending).rejects.toThrow();
-    await until(() => receiver.words.includes('delivered'));
+    await until('the status delivered', () => receiver.words.includes('delivered'));
     expect(simulator.messages()).toHaveLength(1);
     expect(simulator.requests()[0]).toMatchObject({ outcome: 'accepted', http: null });
   });
@@ -166,7 +167,7 @@ describe('hang', () => {
       () => (answered = true),
       (error: Error) => (error.cause as { code: string }).code,
     );
-    await until(() => simulator.requests()[0]?.outcome === 'hung');
+    await until('a request that hangs', () => simulator.requests()[0]?.outcome === 'hung');
     expect(simulator.messages()).toEqual([]);
     const began = performance.now();
     await simulator.close();
@@ -183,13 +184,13 @@ describe('a connection that a client opened and left silent', () => {
     const socket = connect(Number(port), hostname);
     let closed = false;
     socket.on('error', () => undefined).on('close', () => (closed = true));
-    await until(() => !socket.connecting);
+    await until('a connection', () => !socket.connecting);
     // Answered on another connection, so that the server has accepted the silent one before.
     await send(simulator);
     const began = performance.now();
     await simulator.close();
     expect(performance.now() - began).toBeLessThan(1500);
-    await until(() => closed);
+    await until('the end of the connection', () => closed);
   });
 });
 
@@ -207,7 +208,7 @@ describe('reset', () => {
     const { simulator, receiver } = await startBoth();
     simulator.rules.add({ fault: { reset: 'after' } });
     expect(await failureOf(simulator)).toBe('ECONNRESET');
-    await until(() => receiver.words.length === 2);
+    await until('2 statuses', () => receiver.words.length === 2);
     const [message] = simulator.messages();
     expect(receiver.statuses.map(({ id }) => id)).toEqual([message!.id, message!.id]);
     expect(receiver.statuses[0]!.biz_opaque_callback_data).toBe('att_01J9ZK');
@@ -226,7 +227,7 @@ describe('acceptThenDrop', () => {
     expect(await simulator.markRead(json.messages[0].id)).toBe(false);
     // A message behind it has all its receipts, so that those of the first would be here too.
     await send(simulator, bodyOf({ to: OTHER }));
-    await until(() => receiver.words.length >= 2);
+    await until('2 statuses', () => receiver.words.length >= 2);
     expect(receiver.statuses.map(({ recipient_id }) => recipient_id)).toEqual(['12015553931', '12015553931']);
     expect(simulator.messages()[0]).toMatchObject({ dropped: true, status: 'accepted' });
     expect(simulator.requests()[0]).toMatchObject({ outcome: 'dropped', http: 200 });
@@ -240,7 +241,7 @@ describe('lateFailure', () => {
     const { status, json } = await send(simulator);
     expect(status).toBe(200);
     await send(simulator, bodyOf({ to: OTHER }));
-    await until(() => receiver.words.length === 3);
+    await until('3 statuses', () => receiver.words.length === 3);
     const own = receiver.statuses.filter(({ id }) => id === json.messages[0].id);
     expect(own).toEqual([
       {
@@ -277,7 +278,7 @@ describe('wrongBody', () => {
     expect(answer.status).toBe(200);
     expect(answer.text).toMatch(text);
     expect(answer.headers.get('content-type')).toContain(type);
-    await until(() => receiver.words.length === 2);
+    await until('2 statuses', () => receiver.words.length === 2);
     expect(simulator.requests()).toMatchObject([{ outcome: 'wrong_body', http: 200 }]);
   });
 
@@ -303,7 +304,7 @@ describe('receipts', () => {
     const { simulator, receiver } = await startBoth();
     simulator.rules.add({ fault: { duplicates: 2 } });
     await send(simulator);
-    await until(() => receiver.words.length === 6);
+    await until('6 statuses', () => receiver.words.length === 6);
     expect(receiver.words).toEqual(['sent', 'sent', 'sent', 'delivered', 'delivered', 'delivered']);
   });
 
@@ -311,7 +312,7 @@ describe('receipts', () => {
     const { simulator, receiver } = await startBoth({ delays: { sentMs: 0, deliveredMs: 20, readMs: 40 } });
     simulator.rules.add({ fault: { disorder: true } });
     await send(simulator);
-    await until(() => receiver.words.length === 3);
+    await until('3 statuses', () => receiver.words.length === 3);
     expect(receiver.words).toEqual(['read', 'delivered', 'sent']);
     const [message] = simulator.messages();
     expect(message!.status).toBe('read');

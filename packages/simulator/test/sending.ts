@@ -97,15 +97,6 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Waits until the condition holds. @throws when it does not within 10 s. */
-export async function until(condition: () => boolean, what = condition.toString()): Promise<void> {
-  const deadline = performance.now() + 10_000;
-  while (!condition()) {
-    if (performance.now() > deadline) throw new Error(`still not so after 10 s: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
-
 /** Calls one of the simulator's own endpoints. */
 export async function control(simulator: Simulator, method: string, path: string, body?: unknown) {
   const response = await fetch(`${simulator.url}/simulator/${path}`, {

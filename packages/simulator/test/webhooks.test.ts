@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { WhatsAppAPI } from 'whatsapp-api-js';
+import { until } from '../../../test/harness/until.js';
 import { metaJson, signatureOf } from '../src/index.js';
 import {
   APP_SECRET,
@@ -11,7 +12,6 @@ import {
   start,
   startBoth,
   startReceiver,
-  until,
   type Json,
 } from './sending.js';
 
@@ -24,7 +24,7 @@ describe('the signature', () => {
   it('is made over the exact bytes, and an independent library agrees', async () => {
     const { simulator, receiver } = await startBoth();
     await send(simulator, bodyOf({ opaque: 'José 🍕 a/b' }));
-    await until(() => receiver.webhooks.length === 2);
+    await until('2 webhooks', () => receiver.webhooks.length === 2);
     const judge = new WhatsAppAPI({ token: 'token', appSecret: APP_SECRET, v: 'v25.0' });
     for (const { rawBody, headers } of receiver.webhooks) {
       const signature = String(headers['x-hub-signature-256']);
@@ -38,7 +38,7 @@ describe('the signature', () => {
   it('covers a body whose non-ASCII characters and slashes are escaped as Meta does', async () => {
     const { simulator, receiver } = await startBoth();
     await send(simulator, bodyOf({ opaque: 'José 🍕 a/b' }));
-    await until(() => receiver.webhooks.length === 2);
+    await until('2 webhooks', () => receiver.webhooks.length === 2);
     expect(receiver.webhooks[0]!.rawBody).toContain(
       String.raw`"biz_opaque_callback_data":"Jos\u00e9 \ud83c\udf55 a\/b"`,
     );
@@ -58,7 +58,7 @@ describe('receipts', () => {
   it('are sent, then delivered, in the documented form', async () => {
     const { simulator, receiver } = await startBoth();
     const { json } = await send(simulator);
-    await until(() => receiver.webhooks.length === 2);
+    await until('2 webhooks', () => receiver.webhooks.length === 2);
     const payload = JSON.parse(receiver.webhooks[0]!.rawBody);
     expect(payload).toEqual({
       object: 'whatsapp_business_account',
@@ -101,7 +101,7 @@ describe('receipts', () => {
     const body: Record<string, unknown> = bodyOf();
     delete body['biz_opaque_callback_data'];
     await send(simulator, body);
-    await until(() => receiver.statuses.length === 2);
+    await until('2 statuses', () => receiver.statuses.length === 2);
     expect(Object.keys(receiver.statuses[0]!)).not.toContain('biz_opaque_callback_data');
   });
 
@@ -111,7 +111,7 @@ describe('receipts', () => {
     });
     const began = performance.now();
     await send(simulator);
-    await until(() => receiver.webhooks.length === 3);
+    await until('3 webhooks', () => receiver.webhooks.length === 3);
     expect(receiver.words).toEqual(['sent', 'delivered', 'read']);
     const [sent, delivered, read] = receiver.webhooks.map(({ at }) => at - began);
     expect(sent).toBeGreaterThanOrEqual(45);
@@ -122,7 +122,7 @@ describe('receipts', () => {
   it('tell of reading without pricing, once, when the person reads', async () => {
     const { simulator, receiver } = await startBoth();
     const { json } = await send(simulator);
-    await until(() => receiver.words.length === 2);
+    await until('2 statuses', () => receiver.words.length === 2);
     const { id } = json.messages[0];
     expect(await simulator.markRead(id)).toBe(true);
     expect(receiver.statuses.at(-1)).toMatchObject({ id, status: 'read' });
@@ -137,7 +137,7 @@ describe('receipts', () => {
     const { simulator, receiver } = await startBoth({ delays: { sentMs: 100, deliveredMs: 200 } });
     const { json } = await send(simulator);
     await simulator.markRead(json.messages[0].id);
-    await until(() => receiver.words.length === 3);
+    await until('3 statuses', () => receiver.words.length === 3);
     expect(receiver.words).toEqual(['read', 'sent', 'delivered']);
     expect(simulator.messages()[0]).toMatchObject({ status: 'read', sentAt: expect.any(String) });
   });
@@ -170,7 +170,7 @@ describe('receipts', () => {
     const { simulator, receiver } = await startBoth();
     simulator.changeSettings({ batchMs: 1000 });
     await send(simulator);
-    await until(() => receiver.statuses.length === 2);
+    await until('2 statuses', () => receiver.statuses.length === 2);
     expect(receiver.webhooks).toHaveLength(1);
     expect(receiver.words).toEqual(['sent', 'delivered']);
   });
@@ -233,7 +233,7 @@ describe('a webhook that is not answered with 200', () => {
     const { simulator, receiver } = await startBoth(quick);
     receiver.answer = (number) => (number === 1 ? status : 200);
     expect(await simulator.postWebhook({ n: 1 })).toBe(status);
-    await until(() => receiver.webhooks.length === 2);
+    await until('2 webhooks', () => receiver.webhooks.length === 2);
     expect(receiver.webhooks[1]!.rawBody).toBe(receiver.webhooks[0]!.rawBody);
   });
 
@@ -241,7 +241,7 @@ describe('a webhook that is not answered with 200', () => {
     const { simulator, receiver } = await startBoth(quick);
     receiver.answer = () => 503;
     await simulator.postWebhook({ n: 1 });
-    await until(() => receiver.webhooks.length === 4);
+    await until('4 webhooks', () => receiver.webhooks.length === 4);
     const at = receiver.webhooks.map((webhook) => webhook.at);
     const [first, second, third] = [at[1]! - at[0]!, at[2]! - at[1]!, at[3]! - at[2]!];
     expect(first).toBeLessThan(290);
@@ -264,7 +264,7 @@ describe('a webhook that is not answered with 200', () => {
     expect(await simulator.postWebhook({ n: 1 })).toBe(null);
     const receiver = await startReceiver();
     simulator.setWebhookUrl(receiver.url);
-    await until(() => receiver.webhooks.length === 1);
+    await until('a webhook', () => receiver.webhooks.length === 1);
   });
 
   it('is forgotten when the simulator is reset or closed', async () => {
@@ -273,13 +273,13 @@ describe('a webhook that is not answered with 200', () => {
     });
     receiver.answer = () => 500;
     await simulator.postWebhook({ n: 1 });
-    await until(() => receiver.webhooks.length >= 2);
+    await until('2 webhooks', () => receiver.webhooks.length >= 2);
     simulator.reset();
     receiver.answer = () => 200;
     await simulator.postWebhook({ n: 2 });
     const seen = receiver.webhooks.length;
     await send(simulator);
-    await until(() => receiver.words.length === 2);
+    await until('2 statuses', () => receiver.words.length === 2);
     expect(receiver.webhooks).toHaveLength(seen + 2);
     await simulator.close();
     expect(await simulator.postWebhook({ n: 3 })).toBe(null);
@@ -304,7 +304,7 @@ describe('the handshake', () => {
     const receiver = await startReceiver();
     receiver.verify = () => ({ status: 403, body: '' });
     const simulator = await start({ webhookUrl: receiver.url, verifyToken: 'vibecoding' });
-    await until(() => receiver.handshakes.length === 2);
+    await until('2 handshakes', () => receiver.handshakes.length === 2);
     expect(await stateOf(simulator.url)).toEqual({ state: 'waiting', reason: 'answered 403' });
     const [asked] = receiver.handshakes;
     expect(asked!.get('hub.mode')).toBe('subscribe');
@@ -321,7 +321,7 @@ describe('the handshake', () => {
     const receiver = await startReceiver();
     receiver.verify = () => ({ status: 200, body: 'ok' });
     const simulator = await start({ webhookUrl: receiver.url, verifyToken: 'v' });
-    await until(() => receiver.handshakes.length === 2);
+    await until('2 handshakes', () => receiver.handshakes.length === 2);
     expect((await stateOf(simulator.url)).state).toBe('waiting');
   });
 
