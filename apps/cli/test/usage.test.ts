@@ -1,4 +1,4 @@
-import { createServer, type AddressInfo } from 'node:net';
+import { startTcpServer } from '../../../test/harness/tcpServer.js';
 import { expectFault, onecode, onecodeHere, UNKNOWN_ID, type Ended } from './onecode.js';
 
 /** Nobody listens on port 1: a command that gets as far as the database says that it cannot be reached. */
@@ -152,11 +152,8 @@ describe('a command that cannot be done ends with 1 and one line', () => {
   });
 
   it('when the database takes the connection and never answers', async () => {
-    const silent = createServer();
-    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-    const { port } = silent.address() as AddressInfo;
+    const port = await startTcpServer();
     const ended = await onecode(['settings', 'get'], { DATABASE_URL: `postgres://u:p@127.0.0.1:${port}/d` });
-    silent.close();
     expectFault(ended, 1, 'the database does not answer');
   });
 
