@@ -37,22 +37,20 @@ async function attempt(context: WorkerContext, sendId: string): Promise<Delivery
   const { database, policy, leaseMs, senders, log, metrics } = context;
   const attemptId = newId();
   const available = await senders.available();
-  let chosen: { sender: AvailableSender; send: Send } | null = null;
-  const claimed = await changeSend(database, { id: sendId }, (send, now) =>
-    claim(send, now, {
-      attemptId,
-      leaseMs,
-      policy,
-      sender: () => {
-        const sender = chooseSender(available, send.country, Math.random());
-        chosen = sender === null ? null : { sender, send };
-        return sender;
-      },
-    }),
-  );
-  if (claimed === null) return { kind: 'gone' };
+  const round = await changeSend(database, { id: sendId }, (send, now) => {
+    const offered: AvailableSender[] = [];
+    const sender = (): AvailableSender | null => {
+      const chosen = chooseSender(available, send.country, Math.random());
+      if (chosen !== null) offered.push(chosen);
+      return chosen;
+    };
+    const decision = claim(send, now, { attemptId, leaseMs, policy, sender });
+    return { ...decision, result: { claimed: decision.result, send, sender: offered[0] } };
+  });
+  if (round === null) return { kind: 'gone' };
+  const { claimed, send, sender } = round;
   if (claimed.kind !== 'claimed') return claimed;
-  const { sender, send } = chosen as unknown as { sender: AvailableSender; send: Send };
+  if (sender === undefined) throw new Error('a send was claimed for no sender');
 
   const endTimer = metrics.attempts.startTimer();
   const outcome = await call(context, send, sender, attemptId);

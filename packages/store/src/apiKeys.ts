@@ -51,7 +51,7 @@ export async function createApiKey(
 
 /** Revokes a key; a key that is revoked already keeps its time. @returns null when there is no such key */
 export async function revokeApiKey(database: Database, id: string): Promise<ApiKey | null> {
-  await database.apiKey.updateMany({ where: { id, revokedAt: null }, data: { revokedAt: new Date() } });
+  await database.$executeRaw`update api_keys set revoked_at = now() where id = ${id}::uuid and revoked_at is null`;
   const [key] = await listKeys(database, { id });
   return key ?? null;
 }

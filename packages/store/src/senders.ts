@@ -67,11 +67,10 @@ export async function listSenders(database: Database): Promise<Sender[]> {
 
 /** Pauses a sender until an operator resumes it. @returns null when there is no such sender */
 export async function pauseSender(database: Database, id: string): Promise<Sender | null> {
-  return changed(database, id, {
-    pausedAt: new Date(),
-    pausedUntil: null,
-    pauseReason: 'paused by an operator',
-  });
+  await database.$executeRaw`
+    update senders set paused_at = now(), paused_until = null, pause_reason = 'paused by an operator'
+    where id = ${id}::uuid`;
+  return (await database.sender.findUnique({ where: { id }, select: SELECTED })) as Sender | null;
 }
 
 /** Ends a sender's pause and its country blocks. @returns null when there is no such sender */
@@ -84,15 +83,6 @@ export async function resumeSender(database: Database, id: string): Promise<Send
       select: SELECTED,
     }),
   ]);
-  return (sender as Sender | undefined) ?? null;
-}
-
-async function changed(
-  database: Database,
-  id: string,
-  data: Prisma.SenderUpdateManyMutationInput,
-): Promise<Sender | null> {
-  const [sender] = await database.sender.updateManyAndReturn({ where: { id }, data, select: SELECTED });
   return (sender as Sender | undefined) ?? null;
 }
 

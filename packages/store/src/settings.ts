@@ -29,9 +29,5 @@ export async function changeSetting(
 ): Promise<Settings> {
   // Prisma would cut a fraction off and write the rest.
   if (!Number.isInteger(value)) throw new RangeError('a setting is a whole number');
-  return database.settings.update({
-    where: { id: true },
-    data: { [name]: value, updatedAt: new Date() },
-    select: SELECTED,
-  });
+  return database.settings.update({ where: { id: true }, data: { [name]: value }, select: SELECTED });
 }

@@ -3,8 +3,7 @@ create table settings (
   free_sends integer not null default 10 check (free_sends between 0 and 1000000),
   -- Ninety minutes is the longest expiry that the provider lets a template state.
   code_validity_seconds integer not null default 600 check (code_validity_seconds between 1 and 5400),
-  account_rate_per_minute integer not null default 600 check (account_rate_per_minute between 1 and 1000000),
-  updated_at timestamptz(3) not null default now()
+  account_rate_per_minute integer not null default 600 check (account_rate_per_minute between 1 and 1000000)
 );
 insert into settings default values;
 
