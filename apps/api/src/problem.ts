@@ -31,12 +31,17 @@ export function problemWriter(docsUrl: string, log: Logger): ErrorRequestHandler
 
 function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
-  return new Problem('internal_error');
+  // Express and its file sender say by a status of 4xx that the request is at fault, as with a range beyond a file's end.
+  const { status } = error as { status?: unknown };
+  return new Problem(
+    typeof status === 'number' && status >= 400 && status < 500 ? 'bad_request' : 'internal_error',
+  );
 }
 
 function writeHead(response: Response, problem: Problem): void {
   response.statusCode = PROBLEMS[problem.code].status;
   response.setHeader('Content-Type', 'application/problem+json');
+  // Over what the route may have said of the answer that it meant to give.
   response.setHeader('Cache-Control', 'no-store');
   const challenge = CHALLENGES[problem.code];
   if (challenge !== undefined) response.setHeader('WWW-Authenticate', challenge);

@@ -131,6 +131,16 @@ describe('HEAD', () => {
   });
 });
 
+it.each([
+  ['a range beyond the end of a file', { Range: 'bytes=99999999-' }],
+  ['a condition that does not hold', { 'If-Match': '"another"' }],
+  ['a time that has passed', { 'If-Unmodified-Since': 'Thu, 01 Jan 1970 00:00:00 GMT' }],
+])('%s is the fault of the request, and its answer is not to be kept', async (_, headers) => {
+  const answer = await api.request.get('/docs/assets/docs.css').set(headers);
+  expect([answer.status, answer.body.code]).toEqual([400, 'bad_request']);
+  expect(answer.headers['cache-control']).toBe('no-store');
+});
+
 describe('the sign-up settings', () => {
   const read = async (): Promise<unknown> => {
     const { type, headers, body } = await api.request.get('/v1/signup-settings').expect(200);
