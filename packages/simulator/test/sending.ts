@@ -4,6 +4,7 @@ import { Receiver } from './receiver.js';
 export const SENDER = '106540352242922';
 export const APP_SECRET = 'sample-app-secret';
 export const RECIPIENT = '+5511987654321';
+export const OTHER = '+12015553931';
 
 /** Parsed JSON, whose shape only the test knows. */
 export type Json = ReturnType<typeof JSON.parse>;
@@ -63,6 +64,18 @@ export function bodyOf({
     },
     biz_opaque_callback_data: opaque,
   };
+}
+
+/** The documented body after a change to a copy of it. */
+export function changed(change: (body: Json) => void): unknown {
+  const body = structuredClone(bodyOf());
+  change(body);
+  return body;
+}
+
+/** Writes another code into the body and the button. */
+export function setCode(body: Json, code: string) {
+  for (const component of body.template.components) component.parameters[0].text = code;
 }
 
 export interface Sent {
