@@ -1,7 +1,5 @@
-import { buildSender } from '@onecode/store/testing';
 import type { Fault } from '@onecode/simulator';
-import { House } from './house.js';
-import { startWorker, type TestWorker } from './worker.js';
+import { useWorker } from './fixture.js';
 
 type Row = [what: string, fault: Fault];
 
@@ -51,31 +49,17 @@ const REQUEST: Row[] = [
 ];
 
 describe('the provider’s error', () => {
-  let house: House;
-  let worker: TestWorker;
-  beforeAll(async () => {
-    house = await House.open();
-    worker = await startWorker(house);
-  });
-  beforeEach(async () => {
-    await worker.begin();
-    await house.db.sql('delete from sender_country_blocks');
-    await buildSender(house.db.database);
-    await buildSender(house.db.database);
-  });
-  afterAll(async () => {
-    await worker.stop();
-    await house.close();
-  });
+  const t = useWorker({ senders: 2 });
+  beforeEach(() => t.house.db.sql('delete from sender_country_blocks'));
 
   const pausedByFault = async (): Promise<number> =>
-    (await house.db.sql('select from senders where paused_until is not null')).length;
+    (await t.house.db.sql('select from senders where paused_until is not null')).length;
 
   it.each(RETRIED)('%s is tried again, and no sender rests', async (_, fault) => {
-    house.simulator.rules.add({ fault, times: 1 });
-    const id = await house.send(await house.caller());
-    expect(await house.until(id, 'delivered')).toMatchObject({ attempts: 2 });
-    expect(await house.attempts(id)).toMatchObject([
+    t.house.simulator.rules.add({ fault, times: 1 });
+    const id = await t.house.send(await t.house.caller());
+    expect(await t.house.until(id, 'delivered')).toMatchObject({ attempts: 2 });
+    expect(await t.house.attempts(id)).toMatchObject([
       { outcome: 'retry', error_code: fault.error },
       { outcome: 'accepted' },
     ]);
@@ -83,10 +67,10 @@ describe('the provider’s error', () => {
   });
 
   it.each(HANDED_OVER)('%s is a fault of the sender: another one sends', async (_, fault) => {
-    house.simulator.rules.add({ fault, times: 1 });
-    const id = await house.send(await house.caller());
-    expect(await house.until(id, 'delivered')).toMatchObject({ attempts: 1 });
-    expect(await house.attempts(id)).toMatchObject([
+    t.house.simulator.rules.add({ fault, times: 1 });
+    const id = await t.house.send(await t.house.caller());
+    expect(await t.house.until(id, 'delivered')).toMatchObject({ attempts: 1 });
+    expect(await t.house.attempts(id)).toMatchObject([
       { outcome: 'sender', error_code: fault.error },
       { outcome: 'accepted' },
     ]);
@@ -94,47 +78,53 @@ describe('the provider’s error', () => {
   });
 
   it.each(ALERTED)('%s is for an operator: one alert, and another sender sends', async (_, fault, scope) => {
-    const alertsBefore = await worker.count('onecode_configuration_faults_total', { scope });
-    house.simulator.rules.add({ fault, times: 1 });
-    const id = await house.send(await house.caller());
-    expect(await house.until(id, 'delivered')).toMatchObject({ attempts: 1 });
-    expect(await house.attempts(id)).toMatchObject([
+    const alertsBefore = await t.worker.count('onecode_configuration_faults_total', { scope });
+    t.house.simulator.rules.add({ fault, times: 1 });
+    const id = await t.house.send(await t.house.caller());
+    expect(await t.house.until(id, 'delivered')).toMatchObject({ attempts: 1 });
+    expect(await t.house.attempts(id)).toMatchObject([
       { outcome: 'config', error_code: fault.error ?? null },
       { outcome: 'accepted' },
     ]);
     expect(await pausedByFault()).toBe(scope === 'country' ? 0 : 1);
-    const alerts = await worker.count('onecode_configuration_faults_total', { scope });
+    const alerts = await t.worker.count('onecode_configuration_faults_total', { scope });
     expect(alerts - alertsBefore).toBe(1);
   });
 
   it.each(REFUSED)('%s is final for this recipient, and the unit goes back at once', async (_, fault) => {
-    house.simulator.rules.add({ fault });
-    const caller = await house.caller('live', { freeQuota: 0, credits: 1 });
-    const id = await house.send(caller);
-    expect(await house.until(id, 'failed')).toMatchObject({
+    t.house.simulator.rules.add({ fault });
+    const caller = await t.house.caller('live', { freeQuota: 0, credits: 1 });
+    const id = await t.house.send(caller);
+    expect(await t.house.until(id, 'failed')).toMatchObject({
       failure_reason: 'rejected_by_provider',
       code_box: null,
       due_at: null,
     });
-    expect(await house.attempts(id)).toMatchObject([{ outcome: 'recipient', error_code: fault.error }]);
-    expect(await house.units(caller.accountId)).toEqual({ free_quota: 0, credits: 1, returned: ['credit'] });
+    expect(await t.house.attempts(id)).toMatchObject([{ outcome: 'recipient', error_code: fault.error }]);
+    expect(await t.house.units(caller.accountId)).toEqual({
+      free_quota: 0,
+      credits: 1,
+      returned: ['credit'],
+    });
     expect(await pausedByFault()).toBe(0);
   });
 
   it.each(REQUEST)('%s fails this send with an alert, and blocks no other', async (_, fault) => {
-    const alertsBefore = await worker.count('onecode_configuration_faults_total', { scope: 'request' });
-    house.simulator.rules.add({ fault, times: 1 });
-    const caller = await house.caller('live', { credits: 1 });
-    const id = await house.send(caller);
-    expect(await house.until(id, 'failed')).toMatchObject({
+    const alertsBefore = await t.worker.count('onecode_configuration_faults_total', { scope: 'request' });
+    t.house.simulator.rules.add({ fault, times: 1 });
+    const caller = await t.house.caller('live', { credits: 1 });
+    const id = await t.house.send(caller);
+    expect(await t.house.until(id, 'failed')).toMatchObject({
       failure_reason: 'rejected_by_provider',
       code_box: null,
     });
-    expect(await house.attempts(id)).toMatchObject([{ outcome: 'config', error_code: fault.error ?? null }]);
-    expect(await house.units(caller.accountId)).toMatchObject({ returned: ['free_quota'] });
+    expect(await t.house.attempts(id)).toMatchObject([
+      { outcome: 'config', error_code: fault.error ?? null },
+    ]);
+    expect(await t.house.units(caller.accountId)).toMatchObject({ returned: ['free_quota'] });
     expect(await pausedByFault()).toBe(0);
-    await house.until(await house.send(caller, { recipient: '+5511987650003' }), 'delivered');
-    const alerts = await worker.count('onecode_configuration_faults_total', { scope: 'request' });
+    await t.house.until(await t.house.send(caller, { recipient: '+5511987650003' }), 'delivered');
+    const alerts = await t.worker.count('onecode_configuration_faults_total', { scope: 'request' });
     expect(alerts - alertsBefore).toBe(1);
   });
 });

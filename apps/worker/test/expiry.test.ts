@@ -1,76 +1,68 @@
-import { buildSend, buildSender, type TestCaller } from '@onecode/store/testing';
+import { buildSend, buildSender } from '@onecode/store/testing';
 import { startTcpProxy } from '../../../test/harness/tcpProxy.js';
 import { testRedisUrl } from '../../../test/harness/redisContents.js';
 import { until } from '../../../test/harness/until.js';
+import { useWorker } from './fixture.js';
 import { House } from './house.js';
-import { startWorker, type TestWorker } from './worker.js';
+import { startWorker } from './worker.js';
 
 const VALIDITY_SECONDS = 600;
 
 describe('a code that has expired or is about to', () => {
-  let house: House;
-  let worker: TestWorker;
-  let caller: TestCaller;
-  beforeAll(async () => {
-    house = await House.open();
-    worker = await startWorker(house);
-  });
-  beforeEach(async () => {
-    await worker.begin();
-    await buildSender(house.db.database);
-    caller = await house.caller();
-  });
-  afterAll(async () => {
-    await worker.stop();
-    await house.close();
-  });
+  const t = useWorker();
 
   const oldSend = async (seconds: number): Promise<string> => {
-    const id = await buildSend(house.db.database, caller);
-    await house.age(id, seconds);
+    const id = await buildSend(t.house.db.database, t.caller);
+    await t.house.age(id, seconds);
     return id;
   };
 
   it('is never sent: the send fails, and its unit goes back', async () => {
     const id = await oldSend(VALIDITY_SECONDS);
-    await house.ring('live', id, 0);
-    expect(await house.until(id, 'failed')).toMatchObject({
+    await t.house.ring('live', id, 0);
+    expect(await t.house.until(id, 'failed')).toMatchObject({
       failure_reason: 'expired_before_delivery',
       code_box: null,
       attempts: 0,
     });
-    expect(await house.units(caller.accountId)).toMatchObject({ free_quota: 1, returned: ['free_quota'] });
-    expect(house.tap.requests).toEqual([]);
+    expect(await t.house.units(t.caller.accountId)).toMatchObject({
+      free_quota: 1,
+      returned: ['free_quota'],
+    });
+    expect(t.house.tap.requests).toEqual([]);
   });
 
   it('is not sent with too little life left to be typed, and fails once it is over', async () => {
     const id = await oldSend(VALIDITY_SECONDS - 29);
-    const row = await house.until(id, ({ version }) => version > 0);
+    const row = await t.house.until(id, ({ version }) => version > 0);
     expect(row).toMatchObject({ status: 'queued', attempts: 0, due_at: row.expires_at });
-    await house.age(id, 29);
-    await house.until(id, 'failed');
-    expect(house.tap.requests).toEqual([]);
+    await t.house.age(id, 29);
+    await t.house.until(id, 'failed');
+    expect(t.house.tap.requests).toEqual([]);
   });
 
   it('is not tried again then either', async () => {
-    house.simulator.rules.add({ fault: { error: 131000, retryAfter: 60 }, times: 1 });
-    const id = await house.send(caller);
-    await house.until(id, ({ attempts, attempt_id }) => attempts === 1 && attempt_id === null);
-    await house.age(id, VALIDITY_SECONDS - 20);
-    await house.until(id, (row) => row.due_at?.getTime() === row.expires_at.getTime());
-    await house.age(id, 20);
-    expect(await house.until(id, 'failed')).toMatchObject({ failure_reason: 'expired_before_delivery' });
-    expect(await house.calls(id)).toHaveLength(1);
-    expect(await house.units(caller.accountId)).toMatchObject({ free_quota: 1, returned: ['free_quota'] });
+    t.house.simulator.rules.add({ fault: { error: 131000, retryAfter: 60 }, times: 1 });
+    const id = await t.house.send(t.caller);
+    await t.house.until(id, ({ attempts, attempt_id }) => attempts === 1 && attempt_id === null);
+    await t.house.age(id, VALIDITY_SECONDS - 20);
+    await t.house.until(id, (row) => row.due_at?.getTime() === row.expires_at.getTime());
+    await t.house.age(id, 20);
+    expect(await t.house.until(id, 'failed')).toMatchObject({ failure_reason: 'expired_before_delivery' });
+    expect(await t.house.calls(id)).toHaveLength(1);
+    expect(await t.house.units(t.caller.accountId)).toMatchObject({
+      free_quota: 1,
+      returned: ['free_quota'],
+    });
   });
 
   it('ends its send on time, however long the provider asks to wait', async () => {
-    house.simulator.rules.add({ fault: { error: 131000, retryAfter: 3_600 } });
-    const id = await house.send(caller);
-    const row = await house.until(id, ({ attempts, attempt_id }) => attempts === 1 && attempt_id === null);
+    t.house.simulator.rules.add({ fault: { error: 131000, retryAfter: 3_600 } });
+    const id = await t.house.send(t.caller);
+    const row = await t.house.until(id, ({ attempts, attempt_id }) => attempts === 1 && attempt_id === null);
     expect(row.due_at).toEqual(row.expires_at);
-    await house.age(id, VALIDITY_SECONDS);
-    expect(await house.until(id, 'failed')).toMatchObject({
+    await t.house.age(id, VALIDITY_SECONDS);
+    expect(await t.house.until(id, 'failed')).toMatchObject({
       failure_reason: 'expired_before_delivery',
       code_box: null,
     });

@@ -1,37 +1,23 @@
 import { claim, type AvailableSender } from '@onecode/domain';
 import { changeSend, listAvailableSenders, newId } from '@onecode/store';
-import { buildSend, buildSender, type TestCaller } from '@onecode/store/testing';
+import { buildSend, buildSender } from '@onecode/store/testing';
 import type { OwnAnswer } from '../../../test/harness/providerTap.js';
 import { until } from '../../../test/harness/until.js';
+import { useWorker } from './fixture.js';
 import { House } from './house.js';
-import { startWorker, type TestWorker } from './worker.js';
+import { startWorker } from './worker.js';
 
 const LEASE_MS = 60_000;
 
 describe('the lease of an attempt', () => {
-  let house: House;
-  let worker: TestWorker;
-  let caller: TestCaller;
-  beforeAll(async () => {
-    house = await House.open();
-    worker = await startWorker(house);
-  });
-  beforeEach(async () => {
-    await worker.begin();
-    await buildSender(house.db.database);
-    caller = await house.caller();
-  });
-  afterAll(async () => {
-    await worker.stop();
-    await house.close();
-  });
+  const t = useWorker();
 
   /** A send that a worker claimed and then died with. */
   const claimedByTheDead = async (): Promise<string> => {
-    const id = await buildSend(house.db.database, caller, { code: '042913' });
-    const [sender] = await listAvailableSenders(house.db.database);
-    const { policy } = worker.context;
-    const claimed = await changeSend(house.db.database, { id }, (send, now) =>
+    const id = await buildSend(t.house.db.database, t.caller, { code: '042913' });
+    const [sender] = await listAvailableSenders(t.house.db.database);
+    const { policy } = t.worker.context;
+    const claimed = await changeSend(t.house.db.database, { id }, (send, now) =>
       claim(send, now, {
         attemptId: newId(),
         leaseMs: LEASE_MS,
@@ -45,41 +31,44 @@ describe('the lease of an attempt', () => {
 
   it('keeps everybody else off while it lasts', async () => {
     const id = await claimedByTheDead();
-    const before = await house.row(id);
-    await house.ring('live', id, 0);
+    const before = await t.house.row(id);
+    await t.house.ring('live', id, 0);
     await until(
       'a ring that was not due',
-      async () => (await worker.count('onecode_deliveries_total', { end: 'not_due' })) > 0,
+      async () => (await t.worker.count('onecode_deliveries_total', { end: 'not_due' })) > 0,
     );
-    await worker.sweep();
-    expect(await house.row(id)).toEqual(before);
-    expect(house.tap.requests).toEqual([]);
+    await t.worker.sweep();
+    expect(await t.house.row(id)).toEqual(before);
+    expect(t.house.tap.requests).toEqual([]);
   });
 
   it('is followed by a take-over: the same code again, and one charge', async () => {
     const id = await claimedByTheDead();
-    await house.ripen(id);
-    const row = await house.until(id, ({ status, attempt_id }) => status === 'delivered' && !attempt_id);
+    await t.house.ripen(id);
+    const row = await t.house.until(id, ({ status, attempt_id }) => status === 'delivered' && !attempt_id);
     expect(row).toMatchObject({ attempts: 2, receipt_until: expect.any(Date) });
-    expect(await house.attempts(id)).toMatchObject([{ outcome: 'unknown' }, { outcome: 'accepted' }]);
-    expect(house.simulator.messages()).toMatchObject([{ code: '042913' }]);
-    expect(await house.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
+    expect(await t.house.attempts(id)).toMatchObject([{ outcome: 'unknown' }, { outcome: 'accepted' }]);
+    expect(t.house.simulator.messages()).toMatchObject([{ code: '042913' }]);
+    expect(await t.house.units(t.caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
   });
 
   it('of the last attempt is followed by the wait for a receipt, and only then by the refund', async () => {
     const id = await claimedByTheDead();
-    await house.db.sql('update sends set attempts = 5 where id = $1', [id]);
-    await house.ripen(id);
-    const ended = await house.until(id, 'failed');
+    await t.house.db.sql('update sends set attempts = 5 where id = $1', [id]);
+    await t.house.ripen(id);
+    const ended = await t.house.until(id, 'failed');
     expect(ended).toMatchObject({ failure_reason: 'attempts_exhausted', receipt_until: expect.any(Date) });
-    const [attempt] = await house.attempts(id);
+    const [attempt] = await t.house.attempts(id);
     expect(attempt).toMatchObject({ outcome: 'unknown' });
-    const { backoffMs } = worker.context.policy;
+    const { backoffMs } = t.worker.context.policy;
     expect(ended.failed_at!.getTime() - attempt!.finished_at!.getTime()).toBeGreaterThanOrEqual(
       backoffMs * 2 ** 5 - 1,
     );
-    expect(house.tap.requests).toEqual([]);
-    expect(await house.units(caller.accountId)).toMatchObject({ free_quota: 1, returned: ['free_quota'] });
+    expect(t.house.tap.requests).toEqual([]);
+    expect(await t.house.units(t.caller.accountId)).toMatchObject({
+      free_quota: 1,
+      returned: ['free_quota'],
+    });
   });
 });
 

@@ -1,30 +1,19 @@
 import { storeReceipts, type Database } from '@onecode/store';
 import { buildCaller, buildSender } from '@onecode/store/testing';
-import { House } from './house.js';
-import { startWorker, type TestWorker } from './worker.js';
+import { useWorker } from './fixture.js';
 
 describe('a receipt that the database refuses to apply', () => {
-  let house: House;
-  let worker: TestWorker;
-  beforeAll(async () => {
-    house = await House.open();
-    worker = await startWorker(house, { sweepPauseMs: null, sweepMayFail: true });
-  });
-  afterAll(async () => {
-    await worker.stop();
-    await house.close();
-  });
+  const t = useWorker({ senders: 0, sweepPauseMs: null, sweepMayFail: true });
 
   it('holds up no other, is reported, and is applied once the database takes it', async () => {
-    const { db } = house;
+    const { db } = t.house;
     const { database } = db;
-    await worker.begin();
     await buildSender(database);
     const caller = await buildCaller(database, 'live', { credits: 25 });
-    house.simulator.rules.add({ fault: { acceptThenDrop: true } });
+    t.house.simulator.rules.add({ fault: { acceptThenDrop: true } });
     const ids: string[] = [];
-    for (let nth = 0; nth < 25; nth++) ids.push(await house.send(caller));
-    for (const id of ids) await house.until(id, 'sent');
+    for (let nth = 0; nth < 25; nth++) ids.push(await t.house.send(caller));
+    for (const id of ids) await t.house.until(id, 'sent');
     await db.sql(
       `create function refuse() returns trigger language plpgsql as $$ begin
          if new.id = '${ids[0]}' then raise exception 'refused'; end if; return new;
@@ -33,12 +22,12 @@ describe('a receipt that the database refuses to apply', () => {
     await db.sql('create trigger refuse before update on sends for each row execute function refuse()');
     await storeDelivered(database, await messageIds());
 
-    await expect(worker.sweep()).rejects.toThrow();
+    await expect(t.worker.sweep()).rejects.toThrow();
     expect(await statuses()).toEqual({ sent: 1, delivered: 24 });
 
     await db.sql('drop trigger refuse on sends');
     await db.sql('update receipts set due_at = now() where result is null');
-    await worker.sweep();
+    await t.worker.sweep();
     expect(await statuses()).toEqual({ delivered: 25 });
 
     async function messageIds(): Promise<string[]> {
