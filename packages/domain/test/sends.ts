@@ -9,6 +9,10 @@ export const LEASE_MS = 15_000;
 /** Seconds after creation. */
 export const at = (seconds: number): Date => new Date(CREATED_AT.getTime() + seconds * 1000);
 
+/** A moment at which a send is looked at, early in its life. */
+export const NOW = at(20);
+export const ms = (time: Date, more: number): Date => new Date(time.getTime() + more);
+
 /** A live send as `create_send` leaves it, with these fields changed. */
 export function liveSend(fields: Partial<Send> = {}): Send {
   return {
@@ -92,6 +96,22 @@ export function sender(fields: Partial<AvailableSender> = {}): AvailableSender {
 export function offer(fields: Partial<ClaimOffer> = {}): ClaimOffer {
   return { attemptId: 'attempt-new', leaseMs: LEASE_MS, policy: POLICY, sender: () => sender(), ...fields };
 }
+
+export const unasked = {
+  sender: () => {
+    throw new Error('a sender was chosen for a send that may not go out');
+  },
+};
+
+/** What changes in a send that fails at `NOW`, but for the reason. */
+export const FAILED = {
+  status: 'failed',
+  failedAt: NOW,
+  codeBox: null,
+  attemptId: null,
+  awaitingSender: false,
+  dueAt: null,
+};
 
 /** The send as the store would write it. */
 export function written(send: Send, decision: Decision<unknown>): Send {

@@ -1,0 +1,149 @@
+import { applyReceipt, type Outcome, type Receipt } from '@onecode/domain';
+import fc from 'fast-check';
+import { check, runAnswer, runClaim, write, type Model, type World } from './deliveryModel.js';
+import {
+  ACCEPTED,
+  CONFIG_FAULT,
+  RECIPIENT_FAULT,
+  REQUEST_FAULT,
+  retryable,
+  SENDER_FAULT,
+  UNKNOWN,
+} from './sends.js';
+
+type Command = fc.Command<Model, World>;
+
+const PROVIDER_SAYS: Outcome[] = [
+  ACCEPTED,
+  UNKNOWN,
+  retryable(),
+  retryable({ throttled: 'pair' }),
+  retryable({ retryAfterSeconds: 300 }),
+  SENDER_FAULT,
+  CONFIG_FAULT,
+  REQUEST_FAULT,
+  RECIPIENT_FAULT,
+];
+
+/** The nth attempt, counted round, or null while there is none. */
+function attemptAt(world: World, index: number): string | null {
+  const ids = [...world.attempts.keys()];
+  return ids[index % ids.length] ?? null;
+}
+
+const claims = (index: number | null): Command => ({
+  check: () => true,
+  run: (model, world) => runClaim(model, world, index),
+  toString: () => (index === null ? 'claim, no sender' : `claim for s${index + 1}`),
+});
+
+const answers = (index: number, outcome: Outcome, random: number): Command => ({
+  check: () => true,
+  run: (model, world) => runAnswer(model, world, attemptAt(world, index) ?? 'attempt-0', outcome, random),
+  toString: () => `answer ${index}: ${outcome.kind}`,
+});
+
+/** What a worker does when nothing is in its way: waits until the send is due, claims it and writes the answer. */
+const delivers = (outcome: Outcome, random: number): Command => ({
+  check: () => true,
+  run(model, world) {
+    world.now = new Date(Math.max(Number(world.now), Number(world.send.dueAt ?? 0)));
+    runClaim(model, world, 0);
+    if (world.send.attemptId !== null) runAnswer(model, world, world.send.attemptId, outcome, random);
+  },
+  toString: () => `delivery: ${outcome.kind}`,
+});
+
+const reports = (index: number, status: Receipt['status'], failure: Outcome, lateMs: number): Command => ({
+  check: () => true,
+  run(model, world) {
+    const id = attemptAt(world, index);
+    if (id === null) return;
+    const others = [...world.attempts].filter(([other]) => other !== id);
+    const decision = applyReceipt(
+      world.send,
+      world.now,
+      {
+        messageId: `wamid.${id}`,
+        attemptId: id,
+        status,
+        occurredAt: new Date(world.now.getTime() - lateMs),
+        failure: status === 'failed' && failure.kind !== 'accepted' ? failure : null,
+      },
+      {
+        id,
+        senderId: world.attempts.get(id)!.senderId,
+        outcome: world.attempts.get(id)!.outcome,
+        otherIsLive: others.some(
+          ([other, { outcome }]) => outcome === 'accepted' || other === world.send.attemptId,
+        ),
+      },
+    );
+    write(world, decision);
+    check(model, world);
+  },
+  toString: () => `receipt ${index}: ${status}`,
+});
+
+const passes = (ms: number): Command => ({
+  check: () => true,
+  run(model, world) {
+    world.now = new Date(world.now.getTime() + ms);
+    check(model, world);
+  },
+  toString: () => `${ms} ms pass`,
+});
+
+const passesUntil = (field: 'dueAt' | 'expiresAt', offsetMs: number): Command => ({
+  check: () => true,
+  run(model, world) {
+    const target = Number(world.send[field] ?? world.now) + offsetMs;
+    world.now = new Date(Math.max(Number(world.now), target));
+    check(model, world);
+  },
+  toString: () => `time passes until ${field} ${offsetMs} ms`,
+});
+
+/** A sender has become available: what the sweep does to sends that wait for one. */
+const wakes: Command = {
+  check: () => true,
+  run(model, world) {
+    if (world.send.awaitingSender && world.now < world.send.expiresAt)
+      world.send = { ...world.send, awaitingSender: false, dueAt: world.now };
+    check(model, world);
+  },
+  toString: () => 'wake',
+};
+
+const index = fc.nat({ max: 7 });
+const outcome = fc.constantFrom(...PROVIDER_SAYS);
+export const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+const anyClaim = fc.option(fc.nat({ max: 1 }), { freq: 4 }).map(claims);
+const anyAnswer = fc.tuple(index, outcome, chance).map((from) => answers(...from));
+export const anyReceipt = fc
+  .tuple(
+    index,
+    fc.constantFrom('sent', 'delivered', 'read', 'failed'),
+    outcome,
+    fc.integer({ min: -5000, max: 700_000 }),
+  )
+  .map((from) => reports(...from));
+const anyWait = fc
+  .oneof(
+    { arbitrary: fc.tuple(fc.constant('dueAt'), fc.constantFrom(-1, 0, 1, 40_000)), weight: 3 },
+    { arbitrary: fc.tuple(fc.constant('expiresAt'), fc.constantFrom(-31_000, -1, 0, 1)), weight: 1 },
+  )
+  .map(([field, offset]) => passesUntil(field, offset));
+const anyDelivery = fc
+  .tuple(fc.constantFrom(UNKNOWN, retryable(), ...PROVIDER_SAYS), chance)
+  .map((from) => delivers(...from));
+export const step = [
+  anyClaim,
+  anyAnswer,
+  anyDelivery,
+  anyDelivery,
+  anyWait,
+  fc.integer({ min: 1, max: 20_000 }).map(passes),
+  fc.constant(wakes),
+];
+export const lifeMs = fc.constantFrom(1000, 20_000, 120_000, 600_000);
