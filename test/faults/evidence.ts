@@ -1,0 +1,128 @@
+import type { Message, RequestRecord } from '@onecode/simulator';
+import type { SendView } from '../harness/stack.js';
+
+/** What a client saw of one request. Times are milliseconds of the run's own clock, which no fault moves. */
+interface Exchange {
+  startedAt: number;
+  endedAt: number;
+  /** Which API was asked. */
+  api: number;
+  /** The account that the key belongs to. */
+  accountId: string;
+}
+
+/** How an exchange ended for the client: an answer, or none that it could read. */
+export type Reply<Body> =
+  | { kind: 'answer'; status: number; body: Body }
+  | { kind: 'problem'; status: number; code: string; retryAfter: number | null }
+  /** Reset, cut or timed out: the request may have been carried out. */
+  | { kind: 'lost'; reason: string };
+
+export interface Creation extends Exchange {
+  kind: 'create';
+  applicationId: string;
+  mode: 'test' | 'live';
+  /** Null without one. */
+  idempotencyKey: string | null;
+  /** The exact body. */
+  body: string;
+  recipient: string;
+  reply: Reply<SendView>;
+}
+
+export interface Look extends Exchange {
+  kind: 'status';
+  sendId: string;
+  reply: Reply<SendView>;
+}
+
+export interface Judgement {
+  valid: boolean;
+  verification: 'pending' | 'verified' | 'expired' | 'locked';
+  attempts_left: number;
+}
+
+export interface Guess extends Exchange {
+  kind: 'verify';
+  sendId: string;
+  code: string;
+  reply: Reply<Judgement>;
+}
+
+export type ClientEvent = Creation | Look | Guess;
+
+/** The database's rows when everything has come to rest, with the times as milliseconds since 1970. */
+export interface Rows {
+  /** The database's clock when the rows were read. */
+  now: number;
+  accounts: { id: string; freeQuota: number; credits: number }[];
+  sends: SendRow[];
+  attempts: AttemptRow[];
+  ledger: LedgerRow[];
+  /** Receipts that were stored and not applied yet. */
+  receiptsDue: number;
+}
+
+export interface SendRow {
+  id: string;
+  accountId: string;
+  applicationId: string;
+  mode: 'test' | 'live';
+  /** Hexadecimal, of the key's bytes. */
+  idempotencyKey: string | null;
+  recipient: string;
+  unit: 'free_quota' | 'credit' | null;
+  hasBox: boolean;
+  status: string;
+  verification: string;
+  wrongGuesses: number;
+  attempts: number;
+  attemptId: string | null;
+  awaitingSender: boolean;
+  dueAt: number | null;
+  ringAt: number | null;
+  createdAt: number;
+  expiresAt: number;
+  sentAt: number | null;
+  failedAt: number | null;
+  failureReason: string | null;
+}
+
+export interface AttemptRow {
+  id: string;
+  sendId: string;
+  senderId: string | null;
+  outcome: string | null;
+  messageId: string | null;
+  startedAt: number;
+}
+
+export interface LedgerRow {
+  accountId: string;
+  sendId: string | null;
+  kind: 'granted' | 'reserved' | 'returned';
+  bucket: 'free_quota' | 'credit';
+  units: number;
+}
+
+/** What the provider knows: every request, and every message that it took. Its clock is the machine's, as the database's is. */
+export interface ProviderLog {
+  requests: readonly RequestRecord[];
+  messages: readonly Message[];
+}
+
+/** Everything that is known after a run. */
+export interface Evidence {
+  history: readonly ClientEvent[];
+  rows: Rows;
+  provider: ProviderLog;
+  attemptsMax: number;
+}
+
+/** One broken promise. */
+export interface Violation {
+  /** The invariant's name, as docs/reliability.md lists it. */
+  invariant: string;
+  /** Ids and states only. */
+  detail: string;
+}
