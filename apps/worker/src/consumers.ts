@@ -41,10 +41,14 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig): Co
   const connection = new Redis(config.REDIS_URL, PATIENT);
   connection.on('error', (error) => log.debug({ err: error }, 'Redis is not reachable'));
 
+  const underWay = new Set<Promise<unknown>>();
+
   const consume = (queue: QueueName, concurrency: number, work: Processor<RingData>): Worker<RingData> => {
     const process: Processor<RingData> = async (job, token) => {
+      const round = work(job, token);
+      underWay.add(round);
       try {
-        return await work(job, token);
+        return await round;
       } catch (error) {
         if (
           error instanceof DelayedError ||
@@ -54,6 +58,8 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig): Co
           throw error;
         log.error({ err: error, queue, send_id: job.data.sendId }, 'a job failed');
         throw withoutText(error);
+      } finally {
+        underWay.delete(round);
       }
     };
     // No `skipVersionCheck`: BullMQ then takes Redis for an old one and wakes up for a retry at whole seconds only.
@@ -85,10 +91,20 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig): Co
       await connection.ping();
     },
     async close() {
-      await Promise.all(workers.map((worker) => worker.close()));
+      const closed = Promise.all(workers.map((worker) => worker.close()));
+      // Without Redis, BullMQ would wait for it to come back; what is under way is all that has to end then.
+      await Promise.race([closed, lost(connection).then(() => Promise.allSettled(underWay))]);
       connection.disconnect();
     },
   };
+}
+
+/** Resolves when the connection is lost, at once if there is none. */
+function lost(connection: Redis): Promise<void> {
+  return new Promise((resolve) => {
+    if (connection.status === 'ready') connection.once('close', () => resolve());
+    else resolve();
+  });
 }
 
 /** A round of delivery as BullMQ sees it: waits show as delayed, retries as failed attempts, failures as failed. */

@@ -7,6 +7,8 @@ import { House } from './house.js';
 import { PROCESSES_MS_MAX, startWorkerProcess, untilServing, type WorkerProcess } from './workerProcess.js';
 
 const STOP_MS_MAX = 10_000;
+/** The bell gives a lost connection two seconds. */
+const WITHOUT_REDIS_MS_MAX = 5_000;
 
 /** Asks a process to stop. @returns how it ended, and after how many milliseconds */
 async function stopped(worker: WorkerProcess): Promise<Exit & { ms: number }> {
@@ -23,7 +25,6 @@ describe('a worker that is told to stop', () => {
   beforeAll(async () => {
     house = await House.open();
     proxy = await startTcpProxy(testRedisUrl(), 'cut');
-    // Takes its time, so it runs beside the other test.
     const worker = await startWorkerProcess(house, { REDIS_URL: proxy.url });
     withoutRedis = stopped(worker);
   }, PROCESSES_MS_MAX);
@@ -72,10 +73,10 @@ describe('a worker that is told to stop', () => {
   );
 
   it(
-    'though Redis never came ends within ten seconds, and with exit code 0',
+    'though Redis never came does not wait for it',
     async () => {
       expect(await withoutRedis).toMatchObject({ code: 0, signal: null });
-      expect((await withoutRedis).ms).toBeLessThan(STOP_MS_MAX);
+      expect((await withoutRedis).ms).toBeLessThan(WITHOUT_REDIS_MS_MAX);
     },
     PROCESSES_MS_MAX,
   );
