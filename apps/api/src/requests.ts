@@ -25,11 +25,12 @@ export function requestLog(log: Logger): RequestHandler {
     },
     quietReqLogger: true,
     customAttributeKeys: { reqId: 'request_id', responseTime: 'duration_ms' },
-    customLogLevel: (_request, response) => (response.statusCode >= 500 ? 'error' : 'info'),
+    // What failed has a line of its own, at error level and with the same id.
+    useLevel: 'info',
     customSuccessMessage: () => 'request',
-    customErrorMessage: () => 'request failed',
+    customErrorMessage: () => 'request',
     customSuccessObject: (request, response, value: object) => ({ ...value, ...summary(request, response) }),
-    customErrorObject: (request, response, _error, value: object) => ({
+    customErrorObject: (request, response, _error, { err: _unused, ...value }: { err: unknown }) => ({
       ...value,
       ...summary(request, response),
     }),
