@@ -37,6 +37,7 @@ async function attempt(context: WorkerContext, sendId: string): Promise<Delivery
   const { database, policy, leaseMs, senders, log, metrics } = context;
   const attemptId = newId();
   const available = await senders.available();
+  // crash point: worker before claim
   const round = await changeSend(database, { id: sendId }, (send, now) => {
     const offered: AvailableSender[] = [];
     const sender = (): AvailableSender | null => {
@@ -52,15 +53,20 @@ async function attempt(context: WorkerContext, sendId: string): Promise<Delivery
   if (claimed.kind !== 'claimed') return claimed;
   if (sender === undefined) throw new Error('a send was claimed for no sender');
 
+  // crash point: worker after claim
   const endTimer = metrics.attempts.startTimer();
   const outcome = await call(context, send, sender, attemptId);
+  // crash point: worker after call
   const seconds = endTimer({ outcome: outcome.kind });
-  if (outcome.kind === 'sender' || (outcome.kind === 'config' && outcome.scope !== 'request'))
+  if (outcome.kind === 'sender' || (outcome.kind === 'config' && outcome.scope !== 'request')) {
     await senders.faulted(sender, send, outcome);
+    // crash point: worker after pause
+  }
 
   const settlement = await changeSend(database, { id: sendId }, (current, now) =>
     settle(current, now, attemptId, outcome, policy, Math.random()),
   );
+  // crash point: worker after settle
   if (settlement === null) return { kind: 'gone' };
   const facts = { send_id: sendId, attempt_id: attemptId, attempt: claimed.attempt, sender_id: sender.id };
   log.info(
@@ -107,6 +113,7 @@ async function call(
       attemptId,
     },
   );
+  // crash point: worker during call
   return untilHandedBack(answer, context.handBack);
 }
 

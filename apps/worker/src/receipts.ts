@@ -46,9 +46,11 @@ async function applyBatch(context: WorkerContext, batch: readonly StoredReceipt[
 
 async function applyOne({ database, metrics }: WorkerContext, stored: StoredReceipt): Promise<void> {
   const { receipt } = stored;
+  // crash point: worker before receipt
   const result = await changeReportedSend(database, receipt, (send, now, attempt) =>
     applyReceipt(send, now, receipt, attempt),
   );
+  // crash point: worker after receipt
   if (result === null && stored.tries < TRIES_MAX)
     return postponeReceipt(database, stored.id, Math.min(WAIT_SECONDS_MAX, 2 ** (stored.tries - 1)));
   metrics.receipts.inc({ result: result ?? 'unmatched' });

@@ -7,5 +7,6 @@ export async function simulate(
   { database }: Pick<WorkerContext, 'database'>,
   sendId: string,
 ): Promise<'read' | 'settled' | 'gone'> {
+  // crash point: worker before simulate
   return (await changeSend(database, { id: sendId }, decide)) ?? 'gone';
 }

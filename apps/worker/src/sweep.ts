@@ -22,8 +22,10 @@ const RECEIPT_DAYS = 8;
 export async function sweep(context: WorkerContext): Promise<void> {
   const { database, bell } = context;
   await untilFewer(BATCH, () => wakeAwaitingSends(database, BATCH));
+  // crash point: worker sweep after wake
   await untilFewer(BATCH, async () => {
     const due = await takeDueSends(database, BATCH, !bell.isReady());
+    // crash point: worker sweep before rings
     await ring(context, due);
     for (const send of due) if (send.expired) await expire(context, send.id);
     return due.length;
@@ -50,6 +52,7 @@ async function expire(
   { database, policy, leaseMs, metrics, log }: WorkerContext,
   sendId: string,
 ): Promise<void> {
+  // crash point: worker before expire
   const end = await changeSend(database, { id: sendId }, (send, now) =>
     claim(send, now, { attemptId: newId(), leaseMs, policy, sender: () => null }),
   );

@@ -27,6 +27,7 @@ export function createSendRoute({
 
     const id = newId();
     const code = ownCode ?? (caller.mode === 'test' ? TEST_CODE : generateCode());
+    // crash point: api create before commit
     const creation = await createSend(database, {
       id,
       accountId: caller.accountId,
@@ -38,6 +39,7 @@ export function createSendRoute({
       codeHash: hashCode(config.CODE_PEPPER, id, code),
       codeBox: caller.mode === 'live' ? seal(config.SECRET_KEY, id, code) : null,
     });
+    // crash point: api create after commit
     metrics.creations.inc({ mode: caller.mode, outcome: creation.outcome });
 
     switch (creation.outcome) {
@@ -53,6 +55,7 @@ export function createSendRoute({
         // Not awaited: the row is the truth, and the sweep rings for what this ring does not reach.
         void bell.ring(caller.mode === 'test' ? 'simulate' : 'deliver', [{ sendId: id, generation: 0 }]);
     }
+    // crash point: api create before answer
     answerJson(response, 202, sendView(creation.send, creation.now));
   };
 }

@@ -18,9 +18,11 @@ export function verifyRoute({
     const { id } = request.params;
     if (!isId(id)) throw new Problem('send_not_found');
     const { code } = parseVerify(await readJsonBody(request));
+    // crash point: api verify before commit
     const judgement = await changeSend(database, { id, accountId: caller.accountId }, (send, now) =>
       judge(send, now, () => codeMatches(config.CODE_PEPPER, id, send.codeHash, code)),
     );
+    // crash point: api verify after commit
     if (judgement === null) throw new Problem('send_not_found');
     metrics.verifications.inc({ verification: judgement.verification, valid: String(judgement.valid) });
     answerJson(response, 200, {

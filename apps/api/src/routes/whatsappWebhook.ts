@@ -44,7 +44,9 @@ export function webhookRoute({ database, bell, config, metrics }: ApiContext): R
     )
       throw new Problem('invalid_signature');
     const receipts = readReceipts(body);
+    // crash point: api webhook before store
     const stored = await storeReceipts(database, receipts);
+    // crash point: api webhook after store
     metrics.receipts.inc({ kind: 'received' }, receipts.length);
     metrics.receipts.inc({ kind: 'duplicate' }, receipts.length - stored.length);
     if (stored.length > 0) void bell.ring('receipts');
