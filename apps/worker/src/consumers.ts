@@ -1,6 +1,6 @@
-import { DelayedError, UnrecoverableError, Worker, type Job, type Processor } from 'bullmq';
+import { DelayedError, UnrecoverableError, type Job, type Processor } from 'bullmq';
 import { Redis } from 'ioredis';
-import { PATIENT, type QueueName, type RingData } from '@onecode/runtime';
+import { Consumer, PATIENT, type QueueName, type RingData } from '@onecode/runtime';
 import type { WorkerConfig } from './config.js';
 import type { WorkerContext } from './context.js';
 import { deliver } from './deliver.js';
@@ -43,7 +43,7 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig): Co
 
   const underWay = new Set<Promise<unknown>>();
 
-  const consume = (queue: QueueName, concurrency: number, work: Processor<RingData>): Worker<RingData> => {
+  const consume = (queue: QueueName, concurrency: number, work: Processor<RingData>): Consumer => {
     const process: Processor<RingData> = async (job, token) => {
       const round = work(job, token);
       underWay.add(round);
@@ -63,7 +63,7 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig): Co
       }
     };
     // No `skipVersionCheck`: BullMQ then takes Redis for an old one and wakes up for a retry at whole seconds only.
-    const worker = new Worker<RingData>(queue, process, {
+    const worker = new Consumer(queue, process, {
       connection,
       prefix: config.QUEUE_PREFIX,
       concurrency,

@@ -1,5 +1,6 @@
 export * from './config.js';
+export * from './consumer.js';
 export * from './lifecycle.js';
 export * from './log.js';
 export * from './metrics.js';
-export * from './queue.js';
+export { openBell, type Bell, type QueueName, type Ring, type RingData } from './queue.js';

@@ -2,8 +2,7 @@ import { Queue, type JobsOptions, type KeepJobs } from 'bullmq';
 import { Redis, type RedisOptions } from 'ioredis';
 
 /** The queues. `deliver` and `simulate` carry send ids; `receipts` carries nothing but the nudge. */
-export const QUEUES = ['deliver', 'simulate', 'receipts'] as const;
-export type QueueName = (typeof QUEUES)[number];
+export type QueueName = 'deliver' | 'simulate' | 'receipts';
 
 /** The data of every job: ids only, because Redis and the queue board are no place for anything else. */
 export interface RingData {
@@ -19,7 +18,8 @@ const RING_MS_MAX = 2_000;
 /** Rings under way at the most, so that a frozen Redis does not fill our memory. */
 const RINGS_MAX = 2_000;
 
-const reconnectMs = (times: number): number => Math.min(50 * 2 ** Math.min(times, 6), 1_000);
+/** Milliseconds before the next attempt to reach Redis. */
+export const reconnectMs = (times: number): number => Math.min(50 * 2 ** Math.min(times, 6), 1_000);
 
 /** Options for a connection whose commands must fail soon instead of waiting for Redis to come back. */
 const IMPATIENT = {
@@ -31,24 +31,13 @@ const IMPATIENT = {
   retryStrategy: reconnectMs,
 } satisfies RedisOptions;
 
-/**
- * Options for a consumer's connections: they wait for Redis as long as it takes. A connection that owes an answer for longer
- * than BullMQ ever blocks (ten seconds) is dead without a word, as after a lost network path, and is left for a new one.
- */
-export const PATIENT = {
-  maxRetriesPerRequest: null,
-  connectTimeout: 2_000,
-  socketTimeout: 12_000,
-  retryStrategy: reconnectMs,
-} satisfies RedisOptions;
-
 /** A nudge for one send. Its generation is the version of the row: a send that has changed may be rung again. */
 export interface Ring {
   sendId: string;
   generation: number;
 }
 
-export interface BellOptions {
+interface BellOptions {
   redisUrl: string;
   /** Keeps this service's queues apart from whatever else is in that Redis. */
   prefix: string;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { openBell, PATIENT, type Bell, type QueueName, type RingData } from '@onecode/runtime';
-import { Worker, type Job } from 'bullmq';
+import { Consumer, openBell, PATIENT, type Bell, type QueueName, type RingData } from '@onecode/runtime';
+import type { Job } from 'bullmq';
 import { Redis } from 'ioredis';
 import { until } from '../../../test/harness/until.js';
 
@@ -39,7 +39,7 @@ export function openCorner(): Corner {
     },
     startWorker(queue, work, other) {
       const connection = new Redis(other ?? url, PATIENT);
-      const worker = new Worker<RingData>(queue, work, { connection, prefix });
+      const worker = new Consumer(queue, work, { connection, prefix });
       connection.on('error', () => {});
       worker.on('error', () => {});
       opened.push(worker, { close: async () => connection.disconnect() });

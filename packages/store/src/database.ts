@@ -13,8 +13,8 @@ export interface DatabaseOptions {
 }
 
 /** Waiting longer than this for a connection or a statement is an error, so that an outage is answered and not waited for. */
-const CONNECTION_MS_MAX = 5_000;
-const STATEMENT_MS_MAX = 10_000;
+const CONNECTION_MS_MAX = 3_000;
+const STATEMENT_MS_MAX = 5_000;
 
 /** Opens a pool. Connects at the first query, so it succeeds while PostgreSQL is away. */
 export function openDatabase(url: string, options: DatabaseOptions): Database {
