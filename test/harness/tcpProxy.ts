@@ -1,6 +1,9 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** A TCP server that stands in front of another one and can make it look down, frozen or lost. */
+/** There: from the client to the target. Back: from the target to the client. */
+export type Direction = 'there' | 'back';
+
+/** A TCP server that stands in front of another one and can make it look down, frozen, slow or lost. */
 export interface TcpProxy {
   /** The target's address by way of the proxy, with its user and password. */
   url: string;
@@ -8,37 +11,50 @@ export interface TcpProxy {
   open(): Promise<void>;
   /** Resets every connection, and new ones at once. */
   cut(): void;
+  /** Lets requests through, and resets each connection when the first of an answer comes back. */
+  cutReplies(): void;
   /** Ends every connection and listens no more, so that new ones are refused. */
   refuse(): Promise<void>;
-  /** Keeps connections open and takes new ones, but holds up all that they carry, in both directions. */
-  freeze(): void;
+  /** Keeps connections open and takes new ones, but holds up all that they carry, in both directions or in one. */
+  freeze(direction?: Direction): void;
+  /** Carries everything so many milliseconds later, each way. */
+  slow(latencyMs: number): void;
   /** The connections of now are frozen for good, as when a network path is lost; new ones work. */
   abandon(): void;
+  /** Sends new connections to another port; 0 is nowhere, and resets them. */
+  retarget(port: number): void;
   close(): Promise<void>;
 }
 
 /** Starts a proxy, on a free port, to a service of this machine. */
 export async function startTcpProxy(targetUrl: string, state: 'open' | 'cut' = 'open'): Promise<TcpProxy> {
   const target = new URL(targetUrl);
-  const targetPort = Number(target.port || (target.protocol.startsWith('redis') ? 6379 : 5432));
-  let current: 'open' | 'cut' | 'frozen' = state;
-  const sockets = new Set<Socket>();
-  const abandoned = new WeakSet<Socket>();
+  let targetPort = Number(target.port || (target.protocol.startsWith('redis') ? 6379 : 5432));
+  let current: 'open' | 'cut' | 'replies cut' = state;
+  let frozen: readonly Direction[] = [];
+  let latencyMs = 0;
+  const flows = new Set<Flow>();
+  const abandoned = new WeakSet<Flow>();
   const server = createServer((client) => {
-    if (current === 'cut') return void client.resetAndDestroy();
+    if (current === 'cut' || targetPort === 0) return void client.resetAndDestroy();
     const upstream = connect(targetPort, target.hostname);
-    for (const [from, to] of [
-      [client, upstream],
-      [upstream, client],
+    for (const [direction, from, to] of [
+      ['there', client, upstream],
+      ['back', upstream, client],
     ] as const) {
-      sockets.add(from);
-      from.on('data', (chunk: Buffer) => void to.write(chunk));
+      const flow = { direction, from };
+      flows.add(flow);
+      const later = inOrder(() => latencyMs);
+      from.on('data', (chunk: Buffer) => {
+        if (direction === 'back' && current === 'replies cut') return reset([client, upstream]);
+        later(() => void to.write(chunk));
+      });
       from.on('error', () => {});
       from.on('close', () => {
-        sockets.delete(from);
-        to.destroy();
+        flows.delete(flow);
+        later(() => to.destroy());
       });
-      if (current === 'frozen') from.pause();
+      if (frozen.includes(direction)) from.pause();
     }
   });
   const listen = (port: number): Promise<void> =>
@@ -54,33 +70,79 @@ export async function startTcpProxy(targetUrl: string, state: 'open' | 'cut' = '
   const through = new URL(target);
   through.hostname = '127.0.0.1';
   through.port = String(port);
+  const sockets = (): Socket[] => [...flows].map(({ from }) => from);
   return {
     url: through.href,
     async open() {
       current = 'open';
-      for (const socket of sockets) if (!abandoned.has(socket)) socket.resume();
+      frozen = [];
+      latencyMs = 0;
+      for (const flow of flows) if (!abandoned.has(flow)) flow.from.resume();
       if (!server.listening) await listen(port);
     },
     cut() {
       current = 'cut';
-      for (const socket of sockets) socket.resetAndDestroy();
+      reset(sockets());
+    },
+    cutReplies() {
+      current = 'replies cut';
     },
     async refuse() {
       const closed = new Promise((resolve) => server.close(resolve));
-      for (const socket of sockets) socket.destroy();
+      for (const socket of sockets()) socket.destroy();
       await closed;
     },
-    freeze() {
-      current = 'frozen';
-      for (const socket of sockets) socket.pause();
+    freeze(direction) {
+      frozen = direction === undefined ? ['there', 'back'] : [direction];
+      for (const flow of flows) if (frozen.includes(flow.direction)) flow.from.pause();
+    },
+    slow(ms) {
+      latencyMs = ms;
     },
     abandon() {
-      for (const socket of sockets) abandoned.add(socket.pause());
+      for (const flow of flows) {
+        abandoned.add(flow);
+        flow.from.pause();
+      }
+    },
+    retarget(port) {
+      targetPort = port;
     },
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
-      for (const socket of sockets) socket.resetAndDestroy();
+      reset(sockets());
       await closed;
     },
+  };
+}
+
+interface Flow {
+  direction: Direction;
+  from: Socket;
+}
+
+function reset(sockets: readonly Socket[]): void {
+  for (const socket of sockets) socket.resetAndDestroy();
+}
+
+/** Does things later by what the latency is when they come, and never one before an earlier one. */
+function inOrder(latencyMs: () => number): (act: () => void) => void {
+  const waiting: { at: number; act: () => void }[] = [];
+  const next = (): void => {
+    const [first] = waiting;
+    if (first === undefined) return;
+    setTimeout(
+      () => {
+        first.act();
+        waiting.shift();
+        next();
+      },
+      Math.max(0, first.at - performance.now()),
+    );
+  };
+  return (act) => {
+    if (waiting.length === 0 && latencyMs() === 0) return act();
+    waiting.push({ at: performance.now() + latencyMs(), act });
+    if (waiting.length === 1) next();
   };
 }
