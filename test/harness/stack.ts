@@ -22,6 +22,19 @@ export interface StackOptions {
   simulatorEnv?: Record<string, string>;
   /** Puts something between the workers and the simulator. @returns its address without a path */
   provider?: (simulatorUrl: string) => Promise<string>;
+  /** One of its own unless given; the stack drops it in the end. */
+  db?: TestDatabase;
+  /** The release whose processes it begins with, see `Stack.release`. */
+  release?: string;
+}
+
+interface Running {
+  process: StartedProcess;
+  metricsUrl: string;
+}
+
+interface RunningApi extends Running {
+  url: string;
 }
 
 export interface Answer<Body = Record<string, unknown>> {
@@ -49,6 +62,11 @@ export interface SendView {
 /** The built processes, as they run in earnest: simulator, API and workers, with a database and a queue prefix of their own. */
 export class Stack {
   readonly #processes: StartedProcess[] = [];
+  readonly #apis: RunningApi[] = [];
+  readonly #workers: Running[] = [];
+  #env: Record<string, string> = {};
+  #providerUrl = '';
+  /** What is started from now on is given these. */
   readonly secrets: StackSecrets = {
     pepper: randomBytes(32).toString('base64'),
     secretKey: randomBytes(32).toString('base64'),
@@ -57,15 +75,16 @@ export class Stack {
   };
   readonly prefix = `test-${randomBytes(6).toString('hex')}`;
   readonly redis = new Redis(testRedisUrl());
-  readonly apis: string[] = [];
-  /** The metrics addresses of the API and the workers. */
-  readonly metrics: string[] = [];
   simulator!: SimulatorControl;
 
-  private constructor(readonly db: TestDatabase) {}
+  private constructor(
+    readonly db: TestDatabase,
+    /** What is started from now on comes from the build in this folder, which ends with a slash; '' is this release. */
+    public release: string,
+  ) {}
 
   static async start(options: StackOptions = {}): Promise<Stack> {
-    const stack = new Stack(await createTestDatabase());
+    const stack = new Stack(options.db ?? (await createTestDatabase()), options.release ?? '');
     await stack.#start(options);
     return stack;
   }
@@ -77,33 +96,10 @@ export class Stack {
     simulatorEnv = {},
     provider,
   }: StackOptions): Promise<void> {
-    const { pepper, secretKey, appSecret, verifyToken } = this.secrets;
-    const shared = {
-      DATABASE_URL: this.db.url,
-      REDIS_URL: testRedisUrl(),
-      QUEUE_PREFIX: this.prefix,
-      SECRET_KEY: secretKey,
-      METRICS_PORT: '0',
-      DELIVERY_BACKOFF_MS: '50',
-      ...env,
-    };
-    const webhooks = { WHATSAPP_APP_SECRET: appSecret, WHATSAPP_VERIFY_TOKEN: verifyToken };
-    const apiEnv = {
-      ...shared,
-      ...webhooks,
-      CODE_PEPPER: pepper,
-      PORT: '0',
-      BASE_URL: 'http://127.0.0.1:3000',
-    };
-    const startedApis = Array.from({ length: apis }, () => this.#run('apps/api/dist/main.js', apiEnv));
-    for (const api of startedApis) {
-      const line = await untilReady(api);
-      this.apis.push(`http://127.0.0.1:${(line['address'] as { port: number }).port}`);
-      this.metrics.push(`http://127.0.0.1:${String(line['metrics_port'])}`);
-    }
-
+    this.#env = env;
+    await Promise.all(Array.from({ length: apis }, () => this.startApi()));
     const simulator = this.#run('packages/simulator/dist/main.js', {
-      ...webhooks,
+      ...this.#webhookSecrets(),
       PORT: '0',
       HOST: '127.0.0.1',
       WEBHOOK_URL: `${this.apis[0]}/webhooks/whatsapp`,
@@ -116,16 +112,86 @@ export class Stack {
       () => /simulator ready: (http:\/\/[\d.]+:\d+)/.exec(simulator.output())?.[1],
     );
     this.simulator = new SimulatorControl(url);
+    this.#providerUrl = provider === undefined ? url : await provider(url);
+    await Promise.all(Array.from({ length: workers }, () => this.startWorker()));
+  }
 
-    const workerEnv = {
-      ...shared,
-      WHATSAPP_API_URL: `${provider === undefined ? url : await provider(url)}/v25.0`,
+  /** The addresses of the APIs. */
+  get apis(): string[] {
+    return this.#apis.map(({ url }) => url);
+  }
+
+  /** The metrics addresses of the API and the workers. */
+  get metrics(): string[] {
+    return [...this.#apis, ...this.#workers].map(({ metricsUrl }) => metricsUrl);
+  }
+
+  /** Starts one more API. */
+  async startApi(): Promise<void> {
+    this.#apis.push(await this.#runApi(0));
+  }
+
+  /** Starts one more worker. */
+  async startWorker(): Promise<void> {
+    this.#workers.push(await this.#runWorker());
+  }
+
+  /** Stops an API gracefully and starts another at its address, as a deploy does. */
+  async replaceApi(api: number): Promise<void> {
+    const { process, url } = this.#apis[api]!;
+    await process.stop();
+    this.#apis[api] = await this.#runApi(Number(new URL(url).port));
+  }
+
+  async stopWorker(worker: number): Promise<void> {
+    await this.#workers[worker]!.process.stop();
+  }
+
+  /** Starts a worker in the place of one that was stopped. */
+  async restartWorker(worker: number): Promise<void> {
+    this.#workers[worker] = await this.#runWorker();
+  }
+
+  async #runApi(port: number): Promise<RunningApi> {
+    const process = this.#run(`${this.release}apps/api/dist/main.js`, {
+      ...this.#shared(),
+      ...this.#webhookSecrets(),
+      CODE_PEPPER: this.secrets.pepper,
+      PORT: String(port),
+      BASE_URL: 'http://127.0.0.1:3000',
+    });
+    const { address, metrics_port: metricsPort } = await untilReady(process);
+    return {
+      process,
+      url: `http://127.0.0.1:${(address as { port: number }).port}`,
+      metricsUrl: `http://127.0.0.1:${String(metricsPort)}`,
     };
-    const startedWorkers = Array.from({ length: workers }, () =>
-      this.#run('apps/worker/dist/main.js', workerEnv),
-    );
-    for (const worker of startedWorkers)
-      this.metrics.push(`http://127.0.0.1:${String((await untilReady(worker))['metrics_port'])}`);
+  }
+
+  async #runWorker(): Promise<Running> {
+    const process = this.#run(`${this.release}apps/worker/dist/main.js`, {
+      ...this.#shared(),
+      WHATSAPP_API_URL: `${this.#providerUrl}/v25.0`,
+    });
+    const metricsUrl = `http://127.0.0.1:${String((await untilReady(process))['metrics_port'])}`;
+    return { process, metricsUrl };
+  }
+
+  #shared(): Record<string, string> {
+    return {
+      DATABASE_URL: this.db.url,
+      REDIS_URL: testRedisUrl(),
+      QUEUE_PREFIX: this.prefix,
+      SECRET_KEY: this.secrets.secretKey,
+      METRICS_PORT: '0',
+      DELIVERY_BACKOFF_MS: '50',
+      ...this.#env,
+    };
+  }
+
+  #webhookSecrets(): Record<string, string> {
+    const { appSecret, verifyToken } = this.secrets;
+    return { WHATSAPP_APP_SECRET: appSecret, WHATSAPP_VERIFY_TOKEN: verifyToken };
   }
 
   #run(path: string, env: Record<string, string>): StartedProcess {
@@ -167,8 +233,8 @@ export class Stack {
     return bodyOf(await this.request<SendView>('POST', '/v1/send', { ...parts, key, body }), 202);
   }
 
-  async status(key: string, id: string): Promise<SendView> {
-    return bodyOf(await this.request<SendView>('GET', `/v1/send/${id}/status`, { key }), 200);
+  async status(key: string, id: string, api = 0): Promise<SendView> {
+    return bodyOf(await this.request<SendView>('GET', `/v1/send/${id}/status`, { key, api }), 200);
   }
 
   /** Waits until the API shows the send with this status. */
@@ -179,14 +245,17 @@ export class Stack {
     });
   }
 
-  async verify(key: string, id: string, code: string): Promise<unknown> {
-    return (await this.request('POST', `/v1/send/${id}/verify`, { key, body: { code } })).body;
+  async verify(key: string, id: string, code: string, api = 0): Promise<unknown> {
+    return (await this.request('POST', `/v1/send/${id}/verify`, { key, body: { code }, api })).body;
   }
 
   /** Runs a command of the operator's command line that must succeed: its words, without any spaces inside. */
   async onecode<Result = Record<string, string | number | null>>(words: string): Promise<Result> {
     const env = { DATABASE_URL: this.db.url, SECRET_KEY: this.secrets.secretKey };
-    const command = startProcess('apps/cli/dist/main.js', env, [...words.split(' '), '--json']);
+    const command = startProcess(`${this.release}apps/cli/dist/main.js`, env, [
+      ...words.split(' '),
+      '--json',
+    ]);
     const { code } = await command.exited;
     if (code !== 0 || command.stderr() !== '')
       throw new Error(`onecode ${words.split(' ', 2).join(' ')} ended with ${code}: ${command.stderr()}`);
