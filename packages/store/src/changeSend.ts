@@ -14,7 +14,7 @@ export interface WhichSend {
 /**
  * The one door for every change of a send after its creation. Reads the row with the database's clock, asks the pure `decide`
  * what should happen, and writes it guarded by the row's version; when somebody else was faster, it reads and decides again.
- * A failure's refund and the attempts' outcomes are in the same statement as the change.
+ * A failure's refund, the attempts' outcomes and the recipient's count of wrong codes are in the same statement as the change.
  *
  * @returns the decision's result once it is committed, or null when there is no such send
  */
@@ -105,6 +105,8 @@ async function write(
 ): Promise<boolean> {
   const after: Send = { ...before, ...decision.change };
   const fails = before.status !== 'failed' && after.status === 'failed';
+  const guessedWrong = after.wrongGuesses > before.wrongGuesses;
+  const guessedRight = before.verification !== 'verified' && after.verification === 'verified';
   const attempts = JSON.stringify((decision.attempts ?? []).map(attemptRecord));
   const [result] = await database.$queryRaw<[{ written: number }]>`
     with changed as (
@@ -119,7 +121,7 @@ async function write(
         failed_at = ${after.failedAt}::timestamptz, failure_reason = ${after.failureReason},
         version = version + 1
       where id = ${before.id}::uuid and version = ${version}
-      returning id, account_id, unit
+      returning id, account_id, mode, recipient, unit
     ), calls as (
       insert into attempts (id, send_id, sender_id, outcome, error_code, message_id, finished_at)
       select a.id, changed.id, a.sender_id, a.outcome, a.error_code, a.message_id,
@@ -138,6 +140,15 @@ async function write(
         free_quota = free_quota + (refund.bucket = 'free_quota')::integer,
         credits = credits + (refund.bucket = 'credit')::integer
       from refund where accounts.id = refund.account_id
+    ), counted as (
+      -- Each change locks its send and then one count, so guesses at many sends of one recipient wait in a line and never in a ring.
+      insert into guess_budgets as b (account_id, mode, recipient, wrong_in_a_row, last_wrong_at)
+      select account_id, mode, recipient, 1, clock_timestamp() from changed where ${guessedWrong}
+      on conflict (account_id, mode, recipient) do update
+        set wrong_in_a_row = b.wrong_in_a_row + 1, last_wrong_at = excluded.last_wrong_at
+    ), forgiven as (
+      delete from guess_budgets b using changed c
+      where ${guessedRight} and b.account_id = c.account_id and b.mode = c.mode and b.recipient = c.recipient
     )
     select count(*)::integer as written from changed`;
   return result.written === 1;

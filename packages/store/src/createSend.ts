@@ -22,11 +22,13 @@ export interface NewSend {
 export type Creation =
   | { outcome: 'created' | 'existing'; send: Send; now: Date }
   | { outcome: 'reused' }
+  /** The account sends to listed countries only, and this is none of them. */
+  | { outcome: 'country_refused' }
   | { outcome: 'rate_limited'; retryAfterSeconds: number }
   | { outcome: 'insufficient_credits' };
 
 /**
- * Creates a send in one round trip and one transaction: idempotency look-up, limits, unit, row and ledger entry (the SQL
+ * Creates a send in one round trip and one transaction: idempotency look-up, country, limits, unit, row and ledger entry (the SQL
  * function `create_send`). A refusal writes nothing and binds no key.
  */
 export async function createSend(database: Database, send: NewSend): Promise<Creation> {
@@ -46,6 +48,7 @@ export async function createSend(database: Database, send: NewSend): Promise<Cre
     case 'rate_limited':
       return { outcome: 'rate_limited', retryAfterSeconds: row.retry_after_seconds ?? 1 };
     case 'reused':
+    case 'country_refused':
     case 'insufficient_credits':
       return { outcome: row.outcome };
     default:

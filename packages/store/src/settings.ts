@@ -5,6 +5,8 @@ export interface Settings {
   freeSends: number;
   codeValiditySeconds: number;
   accountRatePerMinute: number;
+  /** Wrong codes in a row after which a recipient gets no new code; null is off. */
+  guessBudget: number | null;
 }
 
 /** The bounds of each setting, as the table's checks have them. */
@@ -12,22 +14,28 @@ export const SETTING_BOUNDS: Readonly<Record<keyof Settings, { min: number; max:
   freeSends: { min: 0, max: 1_000_000 },
   codeValiditySeconds: { min: 1, max: 5400 },
   accountRatePerMinute: { min: 1, max: 1_000_000 },
+  guessBudget: { min: 5, max: 100 },
 };
 
-const SELECTED = { freeSends: true, codeValiditySeconds: true, accountRatePerMinute: true } as const;
+const SELECTED = {
+  freeSends: true,
+  codeValiditySeconds: true,
+  accountRatePerMinute: true,
+  guessBudget: true,
+} as const;
 
 /** The settings in force. */
 export async function readSettings(database: Database): Promise<Settings> {
   return database.settings.findUniqueOrThrow({ where: { id: true }, select: SELECTED });
 }
 
-/** Changes one setting. @throws when the value is not a whole number within the setting's bounds. */
-export async function changeSetting(
+/** Changes one setting. @throws when the value is neither a whole number within the setting's bounds nor a null that it allows */
+export async function changeSetting<Name extends keyof Settings>(
   database: Database,
-  name: keyof Settings,
-  value: number,
+  name: Name,
+  value: Settings[Name],
 ): Promise<Settings> {
   // Prisma would cut a fraction off and write the rest.
-  if (!Number.isInteger(value)) throw new RangeError('a setting is a whole number');
+  if (value !== null && !Number.isInteger(value)) throw new RangeError('a setting is a whole number');
   return database.settings.update({ where: { id: true }, data: { [name]: value }, select: SELECTED });
 }

@@ -42,14 +42,16 @@ function parse(text: string): Map<string, Model> {
       const columnOf = new Map<string, string>();
       const model: Model = { table, columns: {}, unique: [] };
       for (const line of body.split('\n')) {
-        const [, field, type, optional, attributes] = /^ {2}(\w+)\s+(\w+)(\??)(?: +(.*))?$/.exec(line) ?? [];
+        const [, field, type, form, attributes] = /^ {2}(\w+)\s+(\w+)(\?|\[\])?(?: +(.*))?$/.exec(line) ?? [];
         if (field === undefined || type === undefined || names.has(type)) continue;
         const column = /@map\("(\w+)"\)/.exec(attributes ?? '')?.[1] ?? field;
         const native = /@db\.\w+(?:\(\d+\))?/.exec(attributes ?? '')?.[0];
         const key = native === undefined ? type : `${type} ${native}`;
         const columnType = TYPES[key];
         if (columnType === undefined) throw new Error(`${name}.${field}: what is ${key} in PostgreSQL?`);
-        model.columns[column] = optional === '?' ? `${columnType} | null` : columnType;
+        // Prisma reads a null as an empty list, so a list may always be null.
+        model.columns[column] =
+          form === '[]' ? `${columnType}[] | null` : form === '?' ? `${columnType} | null` : columnType;
         columnOf.set(field, column);
         if (/@id\b|@unique\b/.test(attributes ?? '')) model.unique.push(column);
       }

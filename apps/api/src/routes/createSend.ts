@@ -45,6 +45,11 @@ export function createSendRoute({
     switch (creation.outcome) {
       case 'reused':
         throw new Problem('idempotency_key_reused');
+      case 'country_refused':
+        throw new Problem('invalid_recipient', {
+          detail: 'This account does not send to the country of this number.',
+          errors: { to: 'Must be a number of a country that this account sends to.' },
+        });
       case 'rate_limited':
         throw new Problem('rate_limited', { retryAfterSeconds: creation.retryAfterSeconds });
       case 'insufficient_credits':
