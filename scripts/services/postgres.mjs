@@ -27,13 +27,15 @@ const stop = /** @type {[NodeJS.Signals, number][]} */ ([
  * @property {number} [port]  the port it had last time
  * @property {boolean} throwaway  its data need not survive a crash of the machine
  * @property {(line: string) => void} say
+ *
+ * @typedef {import('../processes/processes.mjs').Started & { url: string, port: number }} Service
  */
 
 /**
  * Starts the PostgreSQL that comes as an npm package, with its data in the folder `postgres`. What a killed earlier run
  * has left there is stopped first.
  * @param {Wanted} wanted
- * @returns {Promise<{ url: string, port: number, exited: Promise<string>, name: string }>} url: of a database "onecode",
+ * @returns {Promise<Service>} url: of a database "onecode",
  *   as a user who may create others
  */
 export async function startPostgres({ processes, port: wantedPort, throwaway, say }) {

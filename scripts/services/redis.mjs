@@ -7,17 +7,22 @@ import { redisFault } from './reachable.mjs';
 import { redisProgram } from './redis-program.mjs';
 
 /**
- * Starts a Redis of our own, with its data in the folder `redis` and a password made for this run.
- * @param {import('./postgres.mjs').Wanted} wanted
- * @returns {Promise<{ url: string, port: number, exited: Promise<string>, name: string }>}
+ * Starts a Redis of our own, with its data in the folder `redis` and a password made for this run, unless one is given.
+ * @param {import('./postgres.mjs').Wanted & { password?: string }} wanted
+ * @returns {Promise<import('./postgres.mjs').Service>}
  */
-export async function startRedis({ processes, port: wantedPort, throwaway, say }) {
+export async function startRedis({
+  processes,
+  port: wantedPort,
+  throwaway,
+  say,
+  password = randomBytes(16).toString('hex'),
+}) {
   const { folder } = processes;
   const { command, env } = redisProgram(say);
   const dir = join(folder, 'redis');
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const port = await freePort(wantedPort);
-  const password = randomBytes(16).toString('hex');
   const log = join(folder, 'redis.log');
   const started = await processes.start({
     name: 'redis',
