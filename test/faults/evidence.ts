@@ -59,8 +59,7 @@ export interface Rows {
   sends: SendRow[];
   attempts: AttemptRow[];
   ledger: LedgerRow[];
-  /** Receipts that were stored and not applied yet. */
-  receiptsDue: number;
+  receipts: ReceiptRow[];
 }
 
 export interface SendRow {
@@ -84,6 +83,9 @@ export interface SendRow {
   createdAt: number;
   expiresAt: number;
   sentAt: number | null;
+  deliveredAt: number | null;
+  readAt: number | null;
+  verifiedAt: number | null;
   failedAt: number | null;
   failureReason: string | null;
 }
@@ -95,6 +97,8 @@ export interface AttemptRow {
   outcome: string | null;
   messageId: string | null;
   startedAt: number;
+  /** When its outcome was written last. */
+  finishedAt: number | null;
 }
 
 export interface LedgerRow {
@@ -105,10 +109,20 @@ export interface LedgerRow {
   units: number;
 }
 
+export interface ReceiptRow {
+  messageId: string;
+  attemptId: string | null;
+  status: 'sent' | 'delivered' | 'read' | 'failed';
+  /** Null: stored, and not dealt with yet. */
+  result: 'applied' | 'ignored' | 'unmatched' | null;
+}
+
 /** What the provider knows: every request, and every message that it took. Its clock is the machine's, as the database's is. */
 export interface ProviderLog {
   requests: readonly RequestRecord[];
   messages: readonly Message[];
+  /** Reports of the provider that we have not answered with 200. */
+  webhooksUnanswered: number;
 }
 
 /** Everything that is known after a run. */
@@ -117,6 +131,10 @@ export interface Evidence {
   rows: Rows;
   provider: ProviderLog;
   attemptsMax: number;
+  /** The start of the run's clock, in milliseconds since 1970 by the database's clock; known to about a second. */
+  clockStart: number;
+  /** Whether the faults had ended and everything had time to come to rest. */
+  settled: boolean;
 }
 
 /** One broken promise. */

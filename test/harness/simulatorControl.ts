@@ -1,5 +1,8 @@
-import type { Message, NewRule, Receipt, SettingValues } from '@onecode/simulator';
+import type { Message, NewRule, Receipt, RequestRecord, SettingValues } from '@onecode/simulator';
 import { until } from './until.js';
+
+/** More than any run of tests makes. */
+const EVERYTHING = 1_000_000;
 
 /** The simulator's own interface, over HTTP. */
 export class SimulatorControl {
@@ -8,7 +11,20 @@ export class SimulatorControl {
   /** The messages to a recipient (E.164 with `+`) or to all, newest first. */
   async messages(recipient?: string): Promise<Message[]> {
     const query = recipient === undefined ? '' : `&recipient=${encodeURIComponent(recipient)}`;
-    return (await this.#ask('GET', `/messages?limit=10000${query}`)) as Message[];
+    return (await this.#ask('GET', `/messages?limit=${EVERYTHING}${query}`)) as Message[];
+  }
+
+  /** Every request to `/messages` that is remembered, newest first. */
+  async requests(): Promise<RequestRecord[]> {
+    return (await this.#ask('GET', `/requests?limit=${EVERYTHING}`)) as RequestRecord[];
+  }
+
+  /** How many webhooks were not answered with 200: still to be posted again, or given up. */
+  async webhooksUnanswered(): Promise<number> {
+    const { webhooks } = (await this.#ask('GET', '/status')) as {
+      webhooks: { waiting: number; abandoned: number };
+    };
+    return webhooks.waiting + webhooks.abandoned;
   }
 
   /** Waits for the first message to a recipient. */

@@ -51,10 +51,12 @@ export interface SendView {
   mode: string;
   channel: string | null;
   from: string | null;
+  expires_at: string;
   created_at: string;
   sent_at: string | null;
   delivered_at: string | null;
   read_at: string | null;
+  verified_at: string | null;
   failed_at: string | null;
   failure_reason: string | null;
 }
