@@ -11,7 +11,7 @@ export interface StartedProcess {
   stderr(): string;
   /** Its log lines so far. */
   log(): LogLine[];
-  signal(name: 'SIGTERM' | 'SIGKILL' | 'SIGINT'): void;
+  signal(name: 'SIGTERM' | 'SIGKILL' | 'SIGINT' | 'SIGSTOP' | 'SIGCONT'): void;
   /** Whether it has ended, and how. */
   ended(): Exit | null;
   /** Resolves when it has ended and all of its output was read. */
