@@ -1,4 +1,4 @@
-import { parseRecipient } from '@onecode/domain';
+import { isCountry, parseRecipient } from '@onecode/domain';
 import { isId } from '@onecode/store';
 import { UsageError } from './faults.js';
 
@@ -77,6 +77,17 @@ export const phoneNumber =
     if (recipient.kind !== 'phone')
       throw new UsageError(`${what} must be a phone number with + and country code`);
     return recipient.e164;
+  };
+
+/** `all`, or ISO 3166 codes with commas between them, in capitals once read. */
+export const countries =
+  (what: string): Reader<string[] | 'all'> =>
+  (value) => {
+    if (value === 'all') return 'all';
+    const codes = value.toUpperCase().split(',');
+    if (!codes.every(isCountry))
+      throw new UsageError(`${what} must be all or country codes with commas between them, such as BR,US`);
+    return [...new Set(codes)].toSorted();
   };
 
 /** The provider's id of a phone number. */

@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
 
+type Value = string | number | null | readonly string[];
+
 /** What a command prints: its fields by their names, times as RFC 3339. */
-export type Row = Readonly<Record<string, string | number | null>>;
+export type Row = Readonly<Record<string, Value>>;
 
 export interface TextForm {
   /** Stands for null; `-` unless told. */
@@ -20,9 +22,9 @@ function textOf(result: Row | readonly Row[], { absent = '-', note }: TextForm):
   const isList = Array.isArray(result);
   const rows = (isList ? result : [result]) as readonly Row[];
   const [first] = rows;
-  const cell = (value: string | number | null): string =>
-    // A control character could move a terminal's cursor.
-    (value === null ? absent : String(value)).replaceAll(/\p{Cc}/gu, '?');
+  const cell = (value: Value): string =>
+    // A control character could move a terminal's cursor. Of a list, `String` puts commas between the values.
+    (value === null || value.toString() === '' ? absent : String(value)).replaceAll(/\p{Cc}/gu, '?');
   const lines =
     first === undefined
       ? ['none']

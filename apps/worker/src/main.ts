@@ -10,6 +10,7 @@ import {
 } from '@onecode/runtime';
 import { closeDatabase, openDatabase, pingDatabase } from '@onecode/store';
 import { createCloudApi } from '@onecode/whatsapp';
+import { watchBreakers } from './breaker.js';
 import { readWorkerConfig } from './config.js';
 import { startConsumers } from './consumers.js';
 import type { WorkerContext } from './context.js';
@@ -19,6 +20,7 @@ import { cleanUp, sweep } from './sweep.js';
 
 const DATABASE_CONNECTIONS = 20;
 const SWEEP_PAUSE_MS = 1_000;
+const BREAKER_PAUSE_MS = 5_000;
 const CLEAN_UP_PAUSE_MS = 60_000;
 /** What a claim lasts beyond the provider's time limit: enough to write the outcome. */
 const LEASE_MARGIN_MS = 5_000;
@@ -58,6 +60,7 @@ await runProcess('worker', async () => {
   const onError = (error: unknown): void => log.error({ err: error }, 'a sweep failed');
   const loops = [
     startLoop(() => sweep(context), SWEEP_PAUSE_MS, onError),
+    startLoop(() => watchBreakers(context), BREAKER_PAUSE_MS, onError),
     startLoop(() => cleanUp(context), CLEAN_UP_PAUSE_MS, onError),
   ];
   const checks: ReadinessChecks = {

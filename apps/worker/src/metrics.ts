@@ -9,6 +9,8 @@ export interface WorkerMetrics {
   deliveries: Counter<'end'>;
   receipts: Counter<'result'>;
   rings: Counter<'queue'>;
+  /** Raised once for each account and country that is stopped. */
+  breakerTrips: Counter<'country'>;
 }
 
 export function workerMetrics(registry: Registry): WorkerMetrics {
@@ -49,6 +51,12 @@ export function workerMetrics(registry: Registry): WorkerMetrics {
       name: 'onecode_sweep_rings_total',
       help: 'Sends that the sweep rang for',
       labelNames: ['queue'],
+      registers,
+    }),
+    breakerTrips: new Counter({
+      name: 'onecode_breaker_trips_total',
+      help: 'Accounts kept from a country because too few of their codes were verified',
+      labelNames: ['country'],
       registers,
     }),
   };

@@ -1,4 +1,4 @@
-import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import { isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/max';
 
 /** What the `to` of a request turned out to be. `country` is an ISO 3166 code, or null for numbers of no country. */
 export type Recipient =
@@ -30,4 +30,9 @@ export function parseRecipient(to: string): Recipient {
   if (number === undefined || number.ext !== undefined || !number.isPossible()) return { kind: 'invalid' };
   if (!E164.test(number.number)) return { kind: 'invalid' };
   return { kind: 'phone', e164: number.number, country: number.country ?? null };
+}
+
+/** Whether this is an ISO 3166 code (two capital letters) of a country that a recipient can be of. */
+export function isCountry(code: string): boolean {
+  return /^[A-Z]{2}$/.test(code) && isSupportedCountry(code);
 }

@@ -1,10 +1,18 @@
 import type { Locale } from '@onecode/domain';
-import { createAccount, findAccount, grantCredits, SETTING_BOUNDS, type Account } from '@onecode/store';
+import {
+  createAccount,
+  findAccount,
+  findDefences,
+  grantCredits,
+  SETTING_BOUNDS,
+  type Account,
+} from '@onecode/store';
 import type { Command } from 'commander';
 import { id, oneOf, text, wholeNumber } from '../arguments.js';
 import { withDatabase } from '../database.js';
 import { Refusal } from '../faults.js';
 import { print, type Row } from '../output.js';
+import { addDefenceCommands, defencesRow } from './defences.js';
 
 const UNITS_MAX = 1_000_000_000;
 
@@ -30,7 +38,7 @@ interface Create {
   ratePerMinute?: number;
 }
 
-/** `account create`, `show` and `credit`. */
+/** `account create`, `show`, `credit`, and what defends an account. */
 export function addAccountCommands(program: Command): void {
   const account = program
     .command('account')
@@ -79,11 +87,14 @@ export function addAccountCommands(program: Command): void {
 
   account
     .command('show')
-    .description('show an account and what it has left')
+    .description('show an account, what it has left, and what defends it')
     .argument('<id>', 'the account', id('the account'))
     .addHelpText('after', '\nExample:\n  $ onecode account show 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f')
     .action(async (accountId: string, _options: object, command: Command) => {
-      print(command, rowOf(found(await withDatabase((database) => findAccount(database, accountId)))));
+      const [account, defences] = await withDatabase((database) =>
+        Promise.all([findAccount(database, accountId), findDefences(database, accountId)]),
+      );
+      print(command, { ...rowOf(found(account)), ...(defences && defencesRow(defences)) });
     });
 
   account
@@ -106,4 +117,6 @@ export function addAccountCommands(program: Command): void {
       );
       print(command, rowOf(found(credited)));
     });
+
+  addDefenceCommands(account);
 }
