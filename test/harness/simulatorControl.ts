@@ -36,6 +36,10 @@ export class SimulatorControl {
     await this.#ask('POST', '/rules', rule);
   }
 
+  async clearRules(): Promise<void> {
+    await this.#ask('DELETE', '/rules');
+  }
+
   async changeSettings(settings: Partial<SettingValues>): Promise<void> {
     await this.#ask('PUT', '/settings', settings);
   }
