@@ -19,7 +19,12 @@ import {
   type TestDatabase,
 } from '@onecode/store/testing';
 
-const DEFAULTS: Settings = { freeSends: 10, codeValiditySeconds: 600, accountRatePerMinute: 600 };
+const DEFAULTS: Settings = {
+  freeSends: 10,
+  codeValiditySeconds: 600,
+  accountRatePerMinute: 600,
+  guessBudget: 100,
+};
 
 let store: TestDatabase;
 beforeAll(async () => {
@@ -28,7 +33,7 @@ beforeAll(async () => {
 afterAll(() => store.drop());
 afterEach(() =>
   store.sql(
-    'update settings set free_sends = 10, code_validity_seconds = 600, account_rate_per_minute = 600',
+    'update settings set free_sends = 10, code_validity_seconds = 600, account_rate_per_minute = 600, guess_budget = 100',
   ),
 );
 
@@ -142,6 +147,16 @@ describe('the settings', () => {
     for (const value of [min - 1, max + 1, 1.5, Number.NaN, 2 ** 40])
       await expect(changeSetting(store.database, name, value)).rejects.toThrow();
     expect(await readSettings(store.database)).toEqual({ ...DEFAULTS, [name]: max });
+  });
+
+  it('may turn the guess budget off, and nothing else', async () => {
+    expect(await changeSetting(store.database, 'guessBudget', null)).toEqual({
+      ...DEFAULTS,
+      guessBudget: null,
+    });
+    for (const name of ['freeSends', 'codeValiditySeconds', 'accountRatePerMinute'] as const)
+      await expect(changeSetting(store.database, name, null as unknown as number)).rejects.toThrow();
+    expect(await readSettings(store.database)).toEqual({ ...DEFAULTS, guessBudget: null });
   });
 
   it('give new sends their validity, and leave the old ones theirs', async () => {

@@ -10,16 +10,22 @@ import {
   account,
   application,
   attempt,
+  budget,
   copied,
   entry,
   happened,
+  own,
   receipt,
   routed,
   send,
   sender,
+  trip,
   undue,
 } from './rowStatements.js';
+import { WRONG_DEFENCES } from './wrongDefenceRows.js';
 import { WRONG } from './wrongRows.js';
+
+const WRONG_ROWS = [...WRONG, ...WRONG_DEFENCES];
 
 let store: TestDatabase;
 /** Values that the wrong rows refer to by name. */
@@ -83,7 +89,7 @@ async function refusedBy(statement: string): Promise<string | null> {
 }
 
 describe('the database', () => {
-  it.each(WRONG)('refuses by %s: %s', async (constraint, _, statement) => {
+  it.each(WRONG_ROWS)('refuses by %s: %s', async (constraint, _, statement) => {
     expect(await refusedBy(statement)).toBe(constraint);
   });
 
@@ -100,14 +106,18 @@ describe('the database', () => {
       // By the primary key; it is there for the foreign key of sends.
       'applications_id_account_id_mode_key',
     ];
-    const covered = new Set([...WRONG.map(([constraint]) => constraint), ...implied]);
+    const covered = new Set([...WRONG_ROWS.map(([constraint]) => constraint), ...implied]);
     expect(rows.map((row) => row.name).filter((name) => !covered.has(name))).toEqual([]);
   });
 
   it('accepts the right rows that the wrong ones were made from', async () => {
     for (const right of [
-      `update settings set free_sends = 0, code_validity_seconds = 5400, account_rate_per_minute = 1000000`,
+      `update settings set free_sends = 0, code_validity_seconds = 5400, account_rate_per_minute = 1000000,
+         guess_budget = null`,
       account('name, language, free_quota', `repeat('n', 200), 'pt-BR', 0`),
+      own(`allowed_countries = '{BR}', breaker_unverified_percent = 100, breaker_min_sends = 1000`),
+      budget(`'live', '+5511987654321', 1`),
+      trip(`'ZZ', now(), 50, 50`),
       application('name, mode, per_minute, per_recipient_hour', `'n', 'test', 1, 1`),
       sender(`paused_at = now(), pause_reason = 'why', paused_until = now(), template = repeat('a', 512)`),
       send('keyed', `idempotency_key = repeat('k', 255)::bytea`),

@@ -2,6 +2,12 @@
 
 export const account = (columns: string, values: string) =>
   `insert into accounts (id, ${columns}) values (gen_random_uuid(), ${values})`;
+export const own = (change: string) => `update accounts set ${change} where id = :account`;
+export const budget = (values: string) =>
+  `insert into guess_budgets (account_id, last_wrong_at, mode, recipient, wrong_in_a_row) values (:account, now(), ${values})`;
+export const trip = (values: string) =>
+  `insert into breaker_trips (account_id, tripped_at, country, open_until, sends, unverified)
+     values (:account, now(), ${values})`;
 export const application = (columns: string, values: string) =>
   `insert into applications (id, account_id, ${columns}) values (gen_random_uuid(), :account, ${values})`;
 export const sender = (change: string) => `update senders set ${change} where id = :sender`;
