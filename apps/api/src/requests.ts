@@ -80,10 +80,11 @@ export function withCommonHeaders(baseUrl: string): RequestHandler {
 /**
  * The target of a request in a form that Express can read, and answer with our own problems. An absolute address gives its
  * path (RFC 9112, 3.2.2). Where the percent-encoding is broken, percent signs stand for themselves, so that such an id is
- * merely unknown. What is no path at all becomes `*`, which names nothing.
+ * merely unknown. So does a number sign: a target has no fragment, and Express would cut it off and serve the rest. What is no
+ * path at all becomes `*`, which names nothing.
  */
 export function readableTarget(target: string): string {
-  const path = target.startsWith('/') ? target : pathOfAddress(target);
+  const path = (target.startsWith('/') ? target : pathOfAddress(target)).replaceAll('#', '%23');
   try {
     decodeURIComponent(path.replace(/\?.*$/s, ''));
     return path;
