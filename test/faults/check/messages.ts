@@ -1,0 +1,81 @@
+import { ofEachSend, type Invariant } from './facts.js';
+import { codeOf } from './guesses.js';
+
+const requestsAreOurs: Invariant = {
+  name: 'requests-are-ours',
+  promise: 'Every request to the provider carries an attempt that was in the database before it.',
+  find: ({ provider, sendIdByAttempt }) => [
+    ...provider.requests
+      // One that the provider could not read names nothing.
+      .filter(({ opaque, to }) => to !== null && !sendIdByAttempt.has(opaque ?? ''))
+      .map(({ number }) => `request ${number} belongs to no attempt`),
+    ...provider.messages
+      .filter(({ opaque }) => !sendIdByAttempt.has(opaque ?? ''))
+      .map(({ acceptedAt }) => `a message of ${acceptedAt} belongs to no attempt`),
+  ],
+};
+
+const oneCallForAnAttempt = ofEachSend(
+  'one-call-for-an-attempt',
+  'An attempt is one call to the provider.',
+  ({ requests }) => {
+    const calls = new Set(requests.map(({ opaque }) => opaque)).size;
+    return [requests.length > calls && `${requests.length} requests for ${calls} attempts`];
+  },
+);
+
+const oneCode = ofEachSend(
+  'one-code',
+  'All messages of a send carry its one code, which is its own where it has one.',
+  (send) => {
+    const code = codeOf(send);
+    return [
+      new Set(send.messages.map((message) => message.code)).size > 1 && 'its messages carry several codes',
+      send.messages.some((message) => message.code !== code) && 'a message carries another code than its own',
+    ];
+  },
+);
+
+const rightRecipient = ofEachSend(
+  'right-recipient',
+  'A message goes to the recipient of its send.',
+  ({ row, requests, messages }) => [
+    [...messages, ...requests].some(({ to }) => to !== null && to !== row.recipient) &&
+      'sent to somebody else',
+  ],
+);
+
+const testSendsNothing = ofEachSend(
+  'test-sends-nothing',
+  'A test send makes no attempt and reaches no phone.',
+  ({ row, attempts }) => [row.mode === 'test' && attempts.length > 0 && `${attempts.length} attempts`],
+);
+
+/**
+ * Counted is when a request arrived at the provider, which may take its time with it. A call that began in time has a tenth of the
+ * code's life or 30 seconds before the deadline (`isWorthSending`), more than a call may last; only a process or a network that is
+ * frozen for longer could break this promise without anybody at fault, so faults are to be shorter.
+ */
+const noMessageAfterExpiry = ofEachSend(
+  'no-message-after-expiry',
+  'No attempt begins and no message arrives at the provider after the code’s deadline.',
+  ({ row, attempts, messages, requests }) => {
+    const arrival = new Map(requests.map(({ messageId, at }) => [messageId, at]));
+    const late = messages.filter(
+      ({ id, acceptedAt }) => Date.parse(arrival.get(id) ?? acceptedAt) >= row.expiresAt,
+    );
+    return [
+      late.length > 0 && `${late.length} messages after the deadline`,
+      attempts.some(({ startedAt }) => startedAt >= row.expiresAt) && 'an attempt after the deadline',
+    ];
+  },
+);
+
+export const MESSAGES = [
+  requestsAreOurs,
+  oneCallForAnAttempt,
+  oneCode,
+  rightRecipient,
+  testSendsNothing,
+  noMessageAfterExpiry,
+];

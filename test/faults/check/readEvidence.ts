@@ -1,0 +1,78 @@
+import type { TestDatabase } from '@onecode/store/testing';
+import type { SimulatorControl } from '../../harness/simulatorControl.js';
+import type { Evidence, Rows } from '../evidence.js';
+
+/** Where evidence comes from, and what the reader cannot know by itself. */
+export interface Sources extends Pick<Evidence, 'history' | 'attemptsMax' | 'settled'> {
+  sql: TestDatabase['sql'];
+  simulator: SimulatorControl;
+  /** The run's own clock, that of the history. */
+  now: () => number;
+}
+
+/**
+ * Reads all rows and all that the provider knows, once clients have stopped and nothing is under way. @throws when the provider has forgotten a part:
+ * its log must be longer than the run (KEEP_MESSAGES)
+ */
+export async function readEvidence(sources: Sources): Promise<Evidence> {
+  const { sql, simulator, history, attemptsMax, settled, now } = sources;
+  // The provider first: what it tells us while we read is in the rows at the latest.
+  const [messages, requests, webhooksUnanswered] = await Promise.all([
+    simulator.messages(),
+    simulator.requests(),
+    simulator.webhooksUnanswered(),
+  ]);
+  const oldest = requests.at(-1)?.number ?? 1;
+  if (oldest !== 1) throw new Error(`the provider has forgotten ${oldest - 1} requests`);
+  const rows = await readRows(sql);
+  return {
+    history,
+    attemptsMax,
+    settled,
+    rows,
+    provider: { messages, requests, webhooksUnanswered },
+    clockStart: await readClockStart(sql, now),
+  };
+}
+
+/** In one statement, and so in one moment. */
+async function readRows(sql: TestDatabase['sql']): Promise<Rows> {
+  const [read] = await sql<{ rows: object }>(
+    `select json_build_object(
+       'now_at', clock_timestamp(),
+       'accounts', array(select to_json(a) from (select id, free_quota, credits from accounts) a),
+       'sends', array(select to_json(s) from (
+         select id, account_id, application_id, mode, encode(idempotency_key, 'hex') as idempotency_key, recipient, unit,
+           code_box is not null as has_box, status, verification, wrong_guesses, attempts, attempt_id, awaiting_sender,
+           due_at, ring_at, created_at, expires_at, sent_at, delivered_at, read_at, verified_at, failed_at, failure_reason
+         from sends order by created_at, id) s),
+       'attempts', array(select to_json(a) from (
+         select id, send_id, sender_id, outcome, message_id, started_at, finished_at from attempts order by started_at, id) a),
+       'ledger', array(select to_json(l) from (
+         select account_id, send_id, kind, bucket, units from ledger_entries order by id) l),
+       'receipts', array(select to_json(r) from (
+         select message_id, attempt_id, status, result from receipts order by id) r)
+     ) as rows`,
+  );
+  const { nowAt, ...rows } = inOurForm(read?.rows) as Omit<Rows, 'now'> & { nowAt: number };
+  return { now: nowAt, ...rows };
+}
+
+/** Columns in camel case, and times in milliseconds since 1970. */
+function inOurForm(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOurForm);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([column, content]: [string, unknown]) => [
+      column.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+      column.endsWith('_at') && typeof content === 'string' ? Date.parse(content) : inOurForm(content),
+    ]),
+  );
+}
+
+/** When the run's clock began, by the database's: the middle of one short question. */
+async function readClockStart(sql: TestDatabase['sql'], now: () => number): Promise<number> {
+  const before = now();
+  const [clock] = await sql<{ now: Date }>('select clock_timestamp() as now');
+  return clock!.now.getTime() - (before + now()) / 2;
+}
