@@ -113,8 +113,13 @@ const SINGLE = [
 /** A host with or without a port (RFC 9110, 7.2); it may be empty. */
 const HOST = /^(?:\[[0-9a-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::[0-9]*)?$/i;
 
-/** Refuses requests without a host or with a wrong one, or with a header twice that may come once. */
+/**
+ * Refuses requests without a host or with a wrong one, or with a header twice that may come once; and other versions of HTTP
+ * than 1, which Node's parser would read in the same way.
+ */
 export const refuseAmbiguous: RequestHandler = (request, _response, next) => {
+  if (request.httpVersionMajor !== 1)
+    throw new Problem('bad_request', { detail: 'The version of HTTP is neither 1.0 nor 1.1.' });
   const names = request.rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
   const twice = SINGLE.find((name) => names.indexOf(name) !== names.lastIndexOf(name));
   if (twice !== undefined)
