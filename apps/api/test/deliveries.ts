@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { applyReceipt, claim, settle, simulate, type Outcome, type Receipt } from '@onecode/domain';
-import { changeReportedSend, changeSend, listAvailableSenders } from '@onecode/store';
+import { changeReportedSend, changeSend, listSenderDetails } from '@onecode/store';
 import { buildSender, type TestDatabase } from '@onecode/store/testing';
 
 const POLICY = { attemptsMax: 5, backoffMs: 1000 };
@@ -13,12 +13,10 @@ export type Stage = 'queued' | 'sending' | 'sent' | 'delivered' | 'read' | 'fail
 export async function bringTo(store: TestDatabase, id: string, stage: Stage): Promise<void> {
   const { database } = store;
   if (stage === 'queued') return;
-  const available = await listAvailableSenders(database);
-  if (available.length === 0) await buildSender(database);
-  const [sender = null] = await listAvailableSenders(database);
+  const [sender = await buildSender(database)] = await listSenderDetails(database);
   const attemptId = randomUUID();
   await changeSend(database, { id }, (send, now) =>
-    claim(send, now, { attemptId, leaseMs: 30_000, policy: POLICY, sender: () => sender }),
+    claim(send, now, { attemptId, leaseMs: 30_000, policy: POLICY, slot: { sender, waitMs: 0 } }),
   );
   if (stage === 'sending') return;
   const messageId = `wamid.${id}`;

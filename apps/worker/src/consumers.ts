@@ -117,6 +117,10 @@ async function deliverJob(context: WorkerContext, job: Job<RingData>, token?: st
     case 'not_due':
       await job.moveToDelayed(Date.now() + end.waitMs, token);
       throw new DelayedError();
+    case 'handed_back':
+      // For another worker: this one takes no more jobs.
+      await job.moveToDelayed(Date.now(), token);
+      throw new DelayedError();
     case 'failed':
       throw new UnrecoverableError(end.reason);
     default:

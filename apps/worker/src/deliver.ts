@@ -1,29 +1,38 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import {
-  chooseSender,
   claim,
+  handBack,
+  mayGoOut,
   settle,
   unseal,
-  type AvailableSender,
   type Claim,
   type Outcome,
   type Send,
   type Settlement,
 } from '@onecode/domain';
-import { changeSend, newId } from '@onecode/store';
+import { changeSend, newId, type SenderDetails } from '@onecode/store';
 import { templateLanguage } from '@onecode/whatsapp';
 import type { WorkerContext } from './context.js';
+import type { Reservation } from './senderPool.js';
 
-/** What became of one round of delivery. `gone`: there is no such send. */
+/**
+ * What became of one round of delivery. `handed_back`: the worker stopped before the time of the send's slot; `gone`: there is
+ * no such send.
+ */
 export type DeliveryEnd =
-  Exclude<Claim, { kind: 'claimed' }> | Exclude<Settlement, { kind: 'hand_over' }> | { kind: 'gone' };
+  | Exclude<Claim, { kind: 'claimed' }>
+  | Exclude<Settlement, { kind: 'hand_over' }>
+  | { kind: 'handed_back' }
+  | { kind: 'gone' };
 
 /** A send that went round more senders than this in one go takes a rest. */
 const HAND_OVERS_MAX = 20;
 const REST_MS = 1_000;
 
 /**
- * One round of delivery of a live send: claim it, call the provider, write what came of it. A fault of the sender hands the
- * send to another at once. Everything that happens is a value; only our own failures (database away) throw.
+ * One round of delivery of a live send: claim it with a slot of a sender, wait for the time of the slot (a second at the most),
+ * call the provider, write what came of it. A fault of the sender hands the send to another at once. Everything that happens
+ * is a value; only our own failures (database away) throw.
  */
 export async function deliver(context: WorkerContext, sendId: string): Promise<DeliveryEnd> {
   for (let handOvers = 0; handOvers < HAND_OVERS_MAX; handOvers++) {
@@ -36,24 +45,29 @@ export async function deliver(context: WorkerContext, sendId: string): Promise<D
 async function attempt(context: WorkerContext, sendId: string): Promise<DeliveryEnd | { kind: 'hand_over' }> {
   const { database, policy, leaseMs, senders, log, metrics } = context;
   const attemptId = newId();
-  const available = await senders.available();
   // crash point: worker before claim
-  const round = await changeSend(database, { id: sendId }, (send, now) => {
-    const offered: AvailableSender[] = [];
-    const sender = (): AvailableSender | null => {
-      const chosen = chooseSender(available, send.country, Math.random());
-      if (chosen !== null) offered.push(chosen);
-      return chosen;
-    };
-    const decision = claim(send, now, { attemptId, leaseMs, policy, sender });
-    return { ...decision, result: { claimed: decision.result, send, sender: offered[0] } };
-  });
+  const round = await changeSend(
+    database,
+    { id: sendId },
+    (send, now, slot: Reservation | null = null) => {
+      const decision = claim(send, now, { attemptId, leaseMs, policy, slot });
+      return { ...decision, result: { claimed: decision.result, send, slot } };
+    },
+    (send, now) => (mayGoOut(send, now, policy) ? senders.reserve(send) : undefined),
+  );
   if (round === null) return { kind: 'gone' };
-  const { claimed, send, sender } = round;
+  const { claimed, send, slot } = round;
   if (claimed.kind !== 'claimed') return claimed;
-  if (sender === undefined) throw new Error('a send was claimed for no sender');
-
+  if (slot === null) throw new Error('a send was claimed without a slot');
+  const { sender } = slot;
   // crash point: worker after claim
+  if (!(await reached(slot.goesAt, context.handBack))) {
+    const back = await changeSend(database, { id: sendId }, (current, now) =>
+      handBack(current, now, attemptId),
+    );
+    return { kind: back ?? 'gone' };
+  }
+
   const endTimer = metrics.attempts.startTimer();
   const outcome = await call(context, send, sender, attemptId);
   // crash point: worker after call
@@ -87,7 +101,7 @@ const whyOf = (outcome: Outcome): object =>
 async function call(
   context: WorkerContext,
   send: Send,
-  sender: AvailableSender,
+  sender: SenderDetails,
   attemptId: string,
 ): Promise<Outcome> {
   const code = opened(() => unseal(context.secretKey, send.id, send.codeBox as Uint8Array));
@@ -115,6 +129,14 @@ async function call(
   );
   // crash point: worker during call
   return untilHandedBack(answer, context.handBack);
+}
+
+/** Waits until a time of `performance.now()`. @returns false when the worker has to stop before */
+async function reached(at: number, handBack: AbortSignal): Promise<boolean> {
+  if (handBack.aborted) return false;
+  const ms = at - performance.now();
+  if (ms <= 0) return true;
+  return wait(ms, true, { signal: handBack }).catch(() => false);
 }
 
 function opened(open: () => string): string | null {

@@ -16,11 +16,12 @@ import { startConsumers } from './consumers.js';
 import type { WorkerContext } from './context.js';
 import { workerMetrics } from './metrics.js';
 import { createSenderPool } from './senderPool.js';
-import { cleanUp, sweep } from './sweep.js';
+import { cleanUp, sweep, wake } from './sweep.js';
 
 const DATABASE_CONNECTIONS = 20;
 const SWEEP_PAUSE_MS = 1_000;
 const BREAKER_PAUSE_MS = 5_000;
+const WAKE_PAUSE_MS = 250;
 const CLEAN_UP_PAUSE_MS = 60_000;
 /** What a claim lasts beyond the provider's time limit: enough to write the outcome. */
 const LEASE_MARGIN_MS = 5_000;
@@ -60,6 +61,7 @@ await runProcess('worker', async () => {
   const onError = (error: unknown): void => log.error({ err: error }, 'a sweep failed');
   const loops = [
     startLoop(() => sweep(context), SWEEP_PAUSE_MS, onError),
+    startLoop(() => wake(context), WAKE_PAUSE_MS, onError),
     startLoop(() => watchBreakers(context), BREAKER_PAUSE_MS, onError),
     startLoop(() => cleanUp(context), CLEAN_UP_PAUSE_MS, onError),
   ];

@@ -1,33 +1,70 @@
 import { LRUCache } from 'lru-cache';
-import { pauseSeconds, type AvailableSender, type Outcome, type Send } from '@onecode/domain';
+import { pauseSeconds, type Outcome, type Send, type Slot } from '@onecode/domain';
 import type { Logger } from '@onecode/runtime';
-import { blockCountry, listAvailableSenders, recoverSender, restSender, type Database } from '@onecode/store';
+import {
+  blockCountry,
+  listSenderDetails,
+  recoverSender,
+  restSender,
+  takeSlots,
+  type Database,
+  type SenderDetails,
+  type SlotWant,
+} from '@onecode/store';
 import type { WorkerMetrics } from './metrics.js';
+import { shareCalls } from './sharedCalls.js';
 
-/** Milliseconds for which the list of available senders is remembered. */
+/** How long a send may wait for its slot inside the worker. One that would wait longer waits in its row. */
+export const SLOT_WAIT_MS_MAX = 1_000;
+/** Wants that share a call at the most: the senders' slots are locked while it lasts. */
+const WANTS_MAX = 100;
+/** Milliseconds for which the senders' details are remembered. */
 const REMEMBERED_MS = 1_000;
 /** Seconds for which a sender keeps off a country that the provider forbids to it. */
 const COUNTRY_BLOCK_SECONDS = 3_600;
 
 type Fault = Extract<Outcome, { kind: 'sender' | 'config' }>;
 
-/** The senders that may send now, and what becomes of them by the provider's answers. */
+/** A slot that was taken. */
+export interface Reservation extends Slot {
+  sender: SenderDetails;
+  /** When the message may go, on the clock of `performance.now()`. */
+  goesAt: number;
+}
+
+/** The senders, their slots, and what becomes of them by the provider's answers. */
 export interface SenderPool {
-  available(): Promise<readonly AvailableSender[]>;
+  /** A slot for one message, or null when no sender that may send it has one soon. Nobody gives a slot back. */
+  reserve(want: SlotWant): Promise<Reservation | null>;
   /** Keeps a sender from what it cannot do for now: from everything, or from the send's country. */
-  faulted(sender: AvailableSender, send: Send, fault: Fault): Promise<void>;
+  faulted(sender: SenderDetails, send: Send, fault: Fault): Promise<void>;
   /** A message was accepted: earlier faults are forgotten. */
-  succeeded(sender: AvailableSender): Promise<void>;
+  succeeded(sender: SenderDetails): Promise<void>;
 }
 
 export function createSenderPool(database: Database, log: Logger, metrics: WorkerMetrics): SenderPool {
-  const remembered = new LRUCache<'available', AvailableSender[]>({
+  const remembered = new LRUCache<'senders', Map<string, SenderDetails>>({
     max: 1,
     ttl: REMEMBERED_MS,
-    fetchMethod: () => listAvailableSenders(database),
+    fetchMethod: async () =>
+      new Map((await listSenderDetails(database)).map((sender) => [sender.id, sender])),
   });
+  const detailsOf = async (id: string): Promise<SenderDetails> => {
+    const known =
+      (await remembered.forceFetch('senders')).get(id) ??
+      // Added a moment ago.
+      (await remembered.forceFetch('senders', { forceRefresh: true })).get(id);
+    if (known === undefined) throw new Error('a slot was taken of a sender that is gone');
+    return known;
+  };
 
-  const pause = (sender: AvailableSender, fault: Fault): Promise<boolean> =>
+  const take = shareCalls(async (wants: SlotWant[]) => {
+    const slots = await takeSlots(database, wants, SLOT_WAIT_MS_MAX);
+    const takenAt = performance.now();
+    return slots.map((slot) => slot && { ...slot, goesAt: takenAt + slot.waitMs });
+  }, WANTS_MAX);
+
+  const pause = (sender: SenderDetails, fault: Fault): Promise<boolean> =>
     restSender(database, sender.id, {
       faultsBefore: sender.faults,
       seconds: pauseSeconds(sender.faults + 1),
@@ -35,7 +72,12 @@ export function createSenderPool(database: Database, log: Logger, metrics: Worke
     });
 
   return {
-    available: () => remembered.forceFetch('available'),
+    async reserve(want) {
+      const slot = await take(want);
+      if (slot === null) return null;
+      const { senderId, waitMs, goesAt } = slot;
+      return { sender: await detailsOf(senderId), waitMs, goesAt };
+    },
     async faulted(sender, send, fault) {
       const blocks = fault.kind === 'config' && fault.scope === 'country' && send.country !== null;
       const begun = blocks
@@ -46,7 +88,7 @@ export function createSenderPool(database: Database, log: Logger, metrics: Worke
             errorCode: fault.errorCode,
           })
         : await pause(sender, fault);
-      remembered.delete('available');
+      remembered.delete('senders');
       // Many sends run into the same fault at once; whoever begins the pause raises the one alert.
       if (!begun) return;
       const errorCode = String(fault.errorCode ?? 'none');
@@ -62,7 +104,7 @@ export function createSenderPool(database: Database, log: Logger, metrics: Worke
     async succeeded(sender) {
       if (sender.faults === 0) return;
       await recoverSender(database, sender.id);
-      remembered.delete('available');
+      remembered.delete('senders');
     },
   };
 }

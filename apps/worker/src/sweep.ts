@@ -1,6 +1,7 @@
 import { claim } from '@onecode/domain';
 import {
   changeSend,
+  deleteOldPairs,
   deleteOldReceipts,
   newId,
   takeDueSends,
@@ -9,20 +10,21 @@ import {
 } from '@onecode/store';
 import type { WorkerContext } from './context.js';
 import { applyDueReceipts } from './receipts.js';
+import { SLOT_WAIT_MS_MAX } from './senderPool.js';
 
 const BATCH = 500;
+/** The senders' slots are locked while sends are woken. */
+const WAKE_BATCH = 100;
 /** Meta repeats webhooks for seven days; until then a stored one tells a repeat from news. */
 const RECEIPT_DAYS = 8;
 
 /**
- * One sweep: everything that must happen even if no ring ever comes. Sends that a sender has come back for are woken, sends
- * whose deadline has come are failed (which erases their code and returns their unit), the other due ones are rung for, and
- * due receipts are applied. Without Redis, all of this but the ringing goes on.
+ * One sweep: everything that must happen even if no ring ever comes. Sends whose deadline has come are failed (which erases
+ * their code and returns their unit), the other due ones are rung for, and due receipts are applied. Without Redis, all of this
+ * but the ringing goes on.
  */
 export async function sweep(context: WorkerContext): Promise<void> {
   const { database, bell } = context;
-  await untilFewer(BATCH, () => wakeAwaitingSends(database, BATCH));
-  // crash point: worker sweep after wake
   await untilFewer(BATCH, async () => {
     const due = await takeDueSends(database, BATCH, !bell.isReady());
     // crash point: worker sweep before rings
@@ -31,6 +33,20 @@ export async function sweep(context: WorkerContext): Promise<void> {
     return due.length;
   });
   await applyDueReceipts(context);
+}
+
+/**
+ * Wakes as many of the sends that wait for a sender as have a slot soon, and rings for them. To be called several times within
+ * `SLOT_WAIT_MS_MAX`, or slots go by unused. While Redis is away they go on waiting in their rows.
+ */
+export async function wake({ database, bell }: WorkerContext): Promise<void> {
+  while (bell.isReady()) {
+    const woken = await wakeAwaitingSends(database, WAKE_BATCH, SLOT_WAIT_MS_MAX);
+    if (woken.length === 0) return;
+    // crash point: worker sweep after wake
+    const rings = woken.map(({ id, version }) => ({ sendId: id, generation: version }));
+    await bell.ring('deliver', rings);
+  }
 }
 
 async function ring({ bell, metrics }: WorkerContext, due: readonly DueSend[]): Promise<void> {
@@ -47,14 +63,14 @@ async function ring({ bell, metrics }: WorkerContext, due: readonly DueSend[]): 
   }
 }
 
-/** Fails a send whose deadline has come. No sender is offered, so no call can come of it. */
+/** Fails a send whose deadline has come. No slot is offered, so no call can come of it. */
 async function expire(
   { database, policy, leaseMs, metrics, log }: WorkerContext,
   sendId: string,
 ): Promise<void> {
   // crash point: worker before expire
   const end = await changeSend(database, { id: sendId }, (send, now) =>
-    claim(send, now, { attemptId: newId(), leaseMs, policy, sender: () => null }),
+    claim(send, now, { attemptId: newId(), leaseMs, policy, slot: null }),
   );
   if (end?.kind !== 'failed') return;
   metrics.deliveries.inc({ end: end.reason });
@@ -68,4 +84,5 @@ async function untilFewer(count: number, work: () => Promise<number>): Promise<v
 /** Deletes what is kept for a time only. Needed seldom, so it has a round of its own. */
 export async function cleanUp({ database }: Pick<WorkerContext, 'database'>): Promise<void> {
   await untilFewer(BATCH, () => deleteOldReceipts(database, RECEIPT_DAYS, BATCH));
+  await untilFewer(BATCH, () => deleteOldPairs(database, BATCH));
 }

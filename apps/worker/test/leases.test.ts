@@ -1,5 +1,5 @@
-import { claim, type AvailableSender } from '@onecode/domain';
-import { changeSend, listAvailableSenders, newId } from '@onecode/store';
+import { claim } from '@onecode/domain';
+import { changeSend, listSenderDetails, newId, type SenderDetails } from '@onecode/store';
 import { buildSend, buildSender } from '@onecode/store/testing';
 import type { OwnAnswer } from '../../../test/harness/providerTap.js';
 import { until } from '../../../test/harness/until.js';
@@ -15,14 +15,14 @@ describe('the lease of an attempt', () => {
   /** A send that a worker claimed and then died with. */
   const claimedByTheDead = async (): Promise<string> => {
     const id = await buildSend(t.house.db.database, t.caller, { code: '042913' });
-    const [sender] = await listAvailableSenders(t.house.db.database);
+    const [sender] = await listSenderDetails(t.house.db.database);
     const { policy } = t.worker.context;
     const claimed = await changeSend(t.house.db.database, { id }, (send, now) =>
       claim(send, now, {
         attemptId: newId(),
         leaseMs: LEASE_MS,
         policy,
-        sender: () => sender as AvailableSender,
+        slot: { sender: sender as SenderDetails, waitMs: 0 },
       }),
     );
     expect(claimed).toEqual({ kind: 'claimed', attempt: 1 });

@@ -122,9 +122,6 @@ describe('a fault of the sender', () => {
     await t.house.db.sql("update senders set paused_at = now(), pause_reason = 'test' where id = $1", [
       ableId,
     ]);
-    await until('a worker that knows', async () =>
-      (await t.worker.context.senders.available()).every(({ id: one }) => one !== ableId),
-    );
     const waiting = await t.house.send(await t.house.caller(), { recipient: '+5511987650077' });
     await t.house.until(waiting, (row) => row.awaiting_sender);
     const abroad = await createSend(t.house.db.database, {

@@ -9,7 +9,7 @@ import { startConsumers } from '../src/consumers.js';
 import type { WorkerContext } from '../src/context.js';
 import { workerMetrics } from '../src/metrics.js';
 import { createSenderPool } from '../src/senderPool.js';
-import { sweep } from '../src/sweep.js';
+import { sweep, wake } from '../src/sweep.js';
 import type { House } from './house.js';
 
 /** The environment of a worker process in this house. */
@@ -82,14 +82,9 @@ export async function startWorker(house: House, options: TestWorkerOptions = {})
   const consumers = startConsumers(context, config);
   const pauseMs = options.sweepPauseMs === undefined ? SWEEP_PAUSE_MS : options.sweepPauseMs;
   const failures: unknown[] = [];
-  const loop =
-    pauseMs === null
-      ? null
-      : startLoop(
-          () => sweep(context),
-          pauseMs,
-          (error) => failures.push(error),
-        );
+  const onError = (error: unknown): void => void failures.push(error);
+  const loops =
+    pauseMs === null ? [] : [sweep, wake].map((work) => startLoop(() => work(context), pauseMs, onError));
   if (config.REDIS_URL === testRedisUrl()) await until('a bell', () => context.bell.isReady());
 
   return {
@@ -102,7 +97,7 @@ export async function startWorker(house: House, options: TestWorkerOptions = {})
     count: (metric, labels) => countOf(registry, metric, labels),
     async stop() {
       handBack.abort();
-      await Promise.all([consumers.close(), loop?.stop()]);
+      await Promise.all([consumers.close(), ...loops.map((loop) => loop.stop())]);
       await context.bell.close();
       if (options.sweepMayFail === undefined) expect(failures).toEqual([]);
     },

@@ -8,7 +8,7 @@ import {
   type Send,
   type SendChange,
 } from './send.js';
-import type { AvailableSender } from './senders.js';
+import type { Slot } from './senders.js';
 
 const LIFE_SECONDS_MIN = 30;
 const LIFE_SHARE_MIN = 0.1;
@@ -62,24 +62,42 @@ export type Claim =
   | { kind: 'no_sender' }
   | { kind: 'failed'; reason: FailureReason };
 
-/** What a claim needs besides the send: the sender chosen for it (or none) and the attempt that would begin. */
+/** What a claim needs besides the send: a slot of a sender (or none) and the attempt that would begin. */
 export interface ClaimOffer {
   attemptId: string;
+  /** Counted from the time of the slot. */
   leaseMs: number;
   policy: RetryPolicy;
-  /** Called only when the send may go out now. */
-  sender: () => AvailableSender | null;
+  slot: Slot | null;
+}
+
+/** Why a send may not go out now, or that it may. */
+type Standing = 'settled' | 'not_due' | 'expired' | 'exhausted' | 'too_late' | 'may_go_out';
+
+function standing(send: Send, now: Date, policy: RetryPolicy): Standing {
+  if (!isUndelivered(send)) return 'settled';
+  if (send.dueAt !== null && send.dueAt > now) return 'not_due';
+  if (now >= send.expiresAt) return 'expired';
+  if (send.attempts >= policy.attemptsMax) return 'exhausted';
+  return isWorthSending(send, now) ? 'may_go_out' : 'too_late';
+}
+
+/** Whether a claim of this send would use a slot. */
+export function mayGoOut(send: Send, now: Date, policy: RetryPolicy): boolean {
+  return standing(send, now, policy) === 'may_go_out';
 }
 
 /**
  * Claims a live send for one call to the provider, or says why not. The claim holds until its lease ends; an attempt whose
  * lease has ended is taken over, and its outcome is then unknown. A send whose deadline has come fails here (after a receipt had
- * time to tell, if its message may have gone), and one with too little life left waits for that without another call.
+ * time to tell, if its message may have gone), and one with too little life left, now or at the time of its slot, waits for that
+ * without another call.
  */
 export function claim(send: Send, now: Date, offer: ClaimOffer): Decision<Claim> {
-  if (!isUndelivered(send)) return { result: { kind: 'settled' } };
-  if (send.dueAt !== null && send.dueAt > now)
-    return { result: { kind: 'not_due', waitMs: send.dueAt.getTime() - now.getTime() } };
+  const stands = standing(send, now, offer.policy);
+  if (stands === 'settled') return { result: { kind: 'settled' } };
+  if (stands === 'not_due')
+    return { result: { kind: 'not_due', waitMs: Number(send.dueAt) - now.getTime() } };
 
   const lapsed: AttemptChange[] =
     send.attemptId === null
@@ -95,27 +113,29 @@ export function claim(send: Send, now: Date, offer: ClaimOffer): Decision<Claim>
         ];
   const receiptUntil = lapsed.length > 0 ? after(now, settleDelayMs(offer.policy)) : send.receiptUntil;
 
-  if (now >= send.expiresAt) return giveUp('expired_before_delivery');
-  if (send.attempts >= offer.policy.attemptsMax) return giveUp('attempts_exhausted');
-  if (!isWorthSending(send, now)) return wait({ dueAt: send.expiresAt }, 'settled');
-  const sender = offer.sender();
-  if (sender === null) return wait({ dueAt: send.expiresAt, awaitingSender: true }, 'no_sender');
+  if (stands === 'expired') return giveUp('expired_before_delivery');
+  if (stands === 'exhausted') return giveUp('attempts_exhausted');
+  if (stands === 'too_late') return wait({ dueAt: send.expiresAt }, 'settled');
+  const { slot } = offer;
+  if (slot === null) return wait({ dueAt: send.expiresAt, awaitingSender: true }, 'no_sender');
+  const goesAt = after(now, slot.waitMs);
+  if (!isWorthSending(send, goesAt)) return wait({ dueAt: send.expiresAt }, 'settled');
   return {
     result: { kind: 'claimed', attempt: send.attempts + 1 },
     change: {
       status: 'sending',
       channel: 'whatsapp',
-      from: sender.number,
-      senderId: sender.id,
+      from: slot.sender.number,
+      senderId: slot.sender.id,
       attempts: send.attempts + 1,
       attemptId: offer.attemptId,
       receiptUntil,
       awaitingSender: false,
-      dueAt: after(now, offer.leaseMs),
+      dueAt: after(goesAt, offer.leaseMs),
     },
     attempts: [
       ...lapsed,
-      { id: offer.attemptId, senderId: sender.id, outcome: null, errorCode: null, messageId: null },
+      { id: offer.attemptId, senderId: slot.sender.id, outcome: null, errorCode: null, messageId: null },
     ],
   };
 
@@ -126,6 +146,21 @@ export function claim(send: Send, now: Date, offer: ClaimOffer): Decision<Claim>
   function wait(change: SendChange, kind: 'settled' | 'no_sender'): Decision<Claim> {
     return { result: { kind }, change: { ...change, receiptUntil, attemptId: null }, attempts: lapsed };
   }
+}
+
+/**
+ * Gives a claimed send back whose message was certainly never written, as when the worker stops before the time of its slot:
+ * due now, for any worker, and without using up an attempt.
+ */
+export function handBack(send: Send, now: Date, attemptId: string): Decision<'handed_back' | 'stale'> {
+  if (send.attemptId !== attemptId) return { result: 'stale' };
+  return {
+    result: 'handed_back',
+    change: { attemptId: null, attempts: send.attempts - 1, ...(isUndelivered(send) && { dueAt: now }) },
+    attempts: [
+      { id: attemptId, senderId: send.senderId, outcome: 'retry', errorCode: null, messageId: null },
+    ],
+  };
 }
 
 /** Whether a message of unknown outcome may have gone, and its receipt still has time to say so. */

@@ -1,4 +1,4 @@
-import { claim, isWorthSending, settle } from '@onecode/domain';
+import { claim, handBack, isWorthSending, mayGoOut, settle } from '@onecode/domain';
 import {
   at,
   CREATED_AT,
@@ -10,15 +10,14 @@ import {
   NOW,
   offer,
   POLICY,
-  sender,
   sendingSend,
   sentSend,
-  unasked,
+  slot,
   UNKNOWN,
   written,
 } from './sends.js';
 
-const noSender = { sender: () => null };
+const noSlot = { slot: null };
 
 describe('whether a send is still worth sending', () => {
   it.each([
@@ -36,11 +35,7 @@ describe('whether a send is still worth sending', () => {
 
 describe('a claim', () => {
   it('routes a queued send: channel, sender, attempt and lease', () => {
-    const decision = claim(
-      liveSend(),
-      NOW,
-      offer({ sender: () => sender({ id: 's', number: '+15550001' }) }),
-    );
+    const decision = claim(liveSend(), NOW, offer({ slot: slot({ id: 's', number: '+15550001' }) }));
     expect(decision).toEqual({
       result: { kind: 'claimed', attempt: 1 },
       change: {
@@ -62,20 +57,20 @@ describe('a claim', () => {
     const waiting = sendingSend({ attemptId: null, attempts: 2 });
     const after = written(
       waiting,
-      claim(waiting, NOW, offer({ sender: () => sender({ id: 's2', number: '+15550002' }) })),
+      claim(waiting, NOW, offer({ slot: slot({ id: 's2', number: '+15550002' }) })),
     );
     expect(after).toMatchObject({ status: 'sending', attempts: 3, senderId: 's2', from: '+15550002' });
   });
 
   it('waits while somebody holds the lease, to the millisecond', () => {
     const send = sendingSend();
-    expect(claim(send, at(14.999), offer(unasked))).toEqual({ result: { kind: 'not_due', waitMs: 1 } });
+    expect(claim(send, at(14.999), offer())).toEqual({ result: { kind: 'not_due', waitMs: 1 } });
     expect(claim(send, at(15), offer()).result).toEqual({ kind: 'claimed', attempt: 2 });
   });
 
   it('waits while the back-off has not ended', () => {
     const send = sendingSend({ attemptId: null, dueAt: at(24) });
-    expect(claim(send, NOW, offer(unasked))).toEqual({ result: { kind: 'not_due', waitMs: 4000 } });
+    expect(claim(send, NOW, offer())).toEqual({ result: { kind: 'not_due', waitMs: 4000 } });
   });
 
   it('takes an attempt over whose lease has ended, and calls its outcome unknown', () => {
@@ -97,11 +92,11 @@ describe('a claim', () => {
   });
 
   it.each(['sent', 'delivered', 'read', 'failed'] as const)('leaves a send alone that is %s', (status) => {
-    expect(claim(sentSend({ status }), NOW, offer(unasked))).toEqual({ result: { kind: 'settled' } });
+    expect(claim(sentSend({ status }), NOW, offer())).toEqual({ result: { kind: 'settled' } });
   });
 
   it('without a sender waits in its state until the deadline, uses no attempt, and can be woken', () => {
-    const decision = claim(liveSend(), NOW, offer(noSender));
+    const decision = claim(liveSend(), NOW, offer(noSlot));
     expect(decision.result).toEqual({ kind: 'no_sender' });
     const after = written(liveSend(), decision);
     expect(after).toMatchObject({
@@ -117,14 +112,14 @@ describe('a claim', () => {
 
   it('without a sender keeps a send that was routed before as sending', () => {
     const send = sendingSend({ attemptId: null, dueAt: NOW });
-    expect(written(send, claim(send, NOW, offer(noSender)))).toMatchObject({
+    expect(written(send, claim(send, NOW, offer(noSlot)))).toMatchObject({
       status: 'sending',
       awaitingSender: true,
     });
   });
 
   it('with too little life left waits for the deadline without another call', () => {
-    const decision = claim(liveSend(), at(570), offer(unasked));
+    const decision = claim(liveSend(), at(570), offer());
     expect(decision.result).toEqual({ kind: 'settled' });
     expect(written(liveSend(), decision)).toMatchObject({ status: 'queued', dueAt: at(LIFE_SECONDS) });
   });
@@ -132,7 +127,7 @@ describe('a claim', () => {
   it.each([LIFE_SECONDS, LIFE_SECONDS + 1000])(
     'at second %d fails a queued send with expired_before_delivery',
     (second) => {
-      const decision = claim(liveSend(), at(second), offer(unasked));
+      const decision = claim(liveSend(), at(second), offer());
       expect(decision.result).toEqual({ kind: 'failed', reason: 'expired_before_delivery' });
       expect(decision.change).toEqual({
         ...FAILED,
@@ -143,19 +138,19 @@ describe('a claim', () => {
   );
 
   it('a millisecond before the deadline does not fail it yet', () => {
-    expect(claim(liveSend(), ms(at(LIFE_SECONDS), -1), offer(unasked)).result.kind).toBe('settled');
+    expect(claim(liveSend(), ms(at(LIFE_SECONDS), -1), offer()).result.kind).toBe('settled');
   });
 
   it('after the last attempt and its wait fails with attempts_exhausted', () => {
     const send = sendingSend({ attempts: 5, attemptId: null, receiptUntil: NOW });
-    const decision = claim(send, NOW, offer(unasked));
+    const decision = claim(send, NOW, offer());
     expect(decision.result).toEqual({ kind: 'failed', reason: 'attempts_exhausted' });
     expect(decision.change).toEqual({ ...FAILED, failureReason: 'attempts_exhausted' });
   });
 
   it('gives the last attempt’s receipt time when its lease ended without an answer', () => {
     const send = sendingSend({ attempts: 5 });
-    const decision = claim(send, NOW, offer(unasked));
+    const decision = claim(send, NOW, offer());
     expect(decision.result).toEqual({ kind: 'settled' });
     const after = written(send, decision);
     expect(after).toMatchObject({
@@ -165,9 +160,73 @@ describe('a claim', () => {
       dueAt: ms(NOW, 32_000),
     });
     expect(decision.attempts).toMatchObject([{ id: 'attempt-1', outcome: 'unknown' }]);
-    expect(claim(after, ms(NOW, 32_000), offer(unasked)).result).toEqual({
+    expect(claim(after, ms(NOW, 32_000), offer()).result).toEqual({
       kind: 'failed',
       reason: 'attempts_exhausted',
+    });
+  });
+});
+
+describe('a claim for a slot that is still to come', () => {
+  it('holds until its lease ends, counted from the slot', () => {
+    const decision = claim(liveSend(), NOW, offer({ slot: slot({}, 700) }));
+    expect(decision.change).toMatchObject({ attemptId: 'attempt-new', dueAt: ms(NOW, LEASE_MS + 700) });
+  });
+
+  it('is none when too little life will be left then: the send waits for its deadline', () => {
+    const now = ms(at(570), -500);
+    expect(claim(liveSend(), now, offer({ slot: slot({}, 499) })).result.kind).toBe('claimed');
+    const decision = claim(liveSend(), now, offer({ slot: slot({}, 500) }));
+    expect(decision.result).toEqual({ kind: 'settled' });
+    expect(written(liveSend(), decision)).toMatchObject({
+      status: 'queued',
+      attempts: 0,
+      awaitingSender: false,
+      dueAt: at(LIFE_SECONDS),
+    });
+  });
+});
+
+describe('a slot', () => {
+  it.each([
+    ['that is due', liveSend(), NOW, true],
+    ['whose lease has ended', sendingSend(), at(15), true],
+    ['whose lease lasts', sendingSend(), at(14.999), false],
+    ['whose back-off lasts', sendingSend({ attemptId: null, dueAt: at(24) }), NOW, false],
+    ['with too little life left', liveSend(), at(570), false],
+    ['that has expired', liveSend(), at(LIFE_SECONDS), false],
+    ['without attempts left', sendingSend({ attempts: 5, attemptId: null }), NOW, false],
+    ['that was sent', sentSend(), NOW, false],
+    ['that failed', sentSend({ status: 'failed' }), NOW, false],
+  ])('for a send %s: is it needed?', (_, send, now, needed) => {
+    expect(mayGoOut(send, now, POLICY)).toBe(needed);
+    expect(claim(send, now, offer()).result.kind === 'claimed').toBe(needed);
+  });
+});
+
+describe('a send that is handed back before its message was written', () => {
+  it('is due now, as if the attempt had not been', () => {
+    const send = sendingSend({ attempts: 3, receiptUntil: at(40) });
+    const decision = handBack(send, NOW, 'attempt-1');
+    expect(decision.result).toBe('handed_back');
+    const after = written(send, decision);
+    expect(after).toEqual({ ...send, attempts: 2, attemptId: null, dueAt: NOW });
+    expect(decision.attempts).toEqual([
+      { id: 'attempt-1', senderId: 'sender-1', outcome: 'retry', errorCode: null, messageId: null },
+    ]);
+    expect(claim(after, NOW, offer()).result).toEqual({ kind: 'claimed', attempt: 3 });
+  });
+
+  it('is left alone when somebody else acts on it by now', () => {
+    expect(handBack(sendingSend({ attemptId: 'another' }), NOW, 'attempt-1')).toEqual({ result: 'stale' });
+  });
+
+  it('is not due again when a receipt has told of an earlier attempt', () => {
+    const send = sentSend({ status: 'delivered', attemptId: 'attempt-1', attempts: 2 });
+    expect(written(send, handBack(send, NOW, 'attempt-1'))).toEqual({
+      ...send,
+      attemptId: null,
+      attempts: 1,
     });
   });
 });
@@ -175,9 +234,9 @@ describe('a claim', () => {
 describe('the deadline of a send whose message may have gone', () => {
   it('gives a receipt time when the lease ends with it', () => {
     const send = sendingSend({ dueAt: at(LIFE_SECONDS) });
-    const waiting = written(send, claim(send, at(LIFE_SECONDS), offer(unasked)));
+    const waiting = written(send, claim(send, at(LIFE_SECONDS), offer()));
     expect(waiting).toMatchObject({ status: 'sending', dueAt: at(LIFE_SECONDS + 32) });
-    expect(claim(waiting, at(LIFE_SECONDS + 32), offer(unasked)).result).toEqual({
+    expect(claim(waiting, at(LIFE_SECONDS + 32), offer()).result).toEqual({
       kind: 'failed',
       reason: 'expired_before_delivery',
     });
@@ -189,25 +248,25 @@ describe('the deadline of a send whose message may have gone', () => {
       receiptUntil: at(LIFE_SECONDS + 10),
       dueAt: at(LIFE_SECONDS),
     });
-    const waiting = written(send, claim(send, at(LIFE_SECONDS), offer(unasked)));
+    const waiting = written(send, claim(send, at(LIFE_SECONDS), offer()));
     expect(waiting).toMatchObject({ status: 'sending', dueAt: at(LIFE_SECONDS + 10) });
-    expect(claim(waiting, at(LIFE_SECONDS + 10), offer(unasked)).result).toMatchObject({ kind: 'failed' });
+    expect(claim(waiting, at(LIFE_SECONDS + 10), offer()).result).toMatchObject({ kind: 'failed' });
   });
 
   it('gives no more when the receipt has had its time', () => {
     const send = sendingSend({ attemptId: null, receiptUntil: at(LIFE_SECONDS), dueAt: at(590) });
-    expect(claim(send, at(LIFE_SECONDS), offer(unasked)).result).toEqual({
+    expect(claim(send, at(LIFE_SECONDS), offer()).result).toEqual({
       kind: 'failed',
       reason: 'expired_before_delivery',
     });
   });
 
   it.each([
-    ['too little life is left', unasked, at(590)],
-    ['no sender is there', noSender, at(500)],
-  ])('is waited for when %s for another attempt', (_, senders, now) => {
+    ['too little life is left', {}, at(590)],
+    ['no sender is there', noSlot, at(500)],
+  ])('is waited for when %s for another attempt', (_, slots, now) => {
     const send = sendingSend({ attemptId: null, receiptUntil: at(595), dueAt: now });
-    expect(claim(send, now, offer(senders)).change).toMatchObject({
+    expect(claim(send, now, offer(slots)).change).toMatchObject({
       dueAt: at(LIFE_SECONDS),
       receiptUntil: at(595),
     });
@@ -217,7 +276,7 @@ describe('the deadline of a send whose message may have gone', () => {
     const send = sendingSend({ dueAt: at(610) });
     const waiting = written(send, settle(send, at(599.5), 'attempt-1', UNKNOWN, POLICY, 0));
     expect(waiting.dueAt).toEqual(at(LIFE_SECONDS));
-    expect(written(waiting, claim(waiting, at(LIFE_SECONDS), offer(unasked)))).toMatchObject({
+    expect(written(waiting, claim(waiting, at(LIFE_SECONDS), offer()))).toMatchObject({
       status: 'sending',
       dueAt: at(631.5),
     });

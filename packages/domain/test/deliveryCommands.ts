@@ -1,6 +1,6 @@
 import { applyReceipt, type Outcome, type Receipt } from '@onecode/domain';
 import fc from 'fast-check';
-import { check, runAnswer, runClaim, write, type Model, type World } from './deliveryModel.js';
+import { check, runAnswer, runClaim, runHandBack, write, type Model, type World } from './deliveryModel.js';
 import {
   ACCEPTED,
   CONFIG_FAULT,
@@ -53,6 +53,17 @@ const delivers = (outcome: Outcome, random: number): Command => ({
   },
   toString: () => `delivery: ${outcome.kind}`,
 });
+
+/** A worker claims the send and stops before the time of its slot. */
+const handsBack: Command = {
+  check: () => true,
+  run(model, world) {
+    const attempts = world.attempts.size;
+    runClaim(model, world, 1);
+    if (world.attempts.size > attempts) runHandBack(model, world);
+  },
+  toString: () => 'claim, handed back',
+};
 
 const reports = (index: number, status: Receipt['status'], failure: Outcome, lateMs: number): Command => ({
   check: () => true,
@@ -145,5 +156,6 @@ export const step = [
   anyWait,
   fc.integer({ min: 1, max: 20_000 }).map(passes),
   fc.constant(wakes),
+  fc.constant(handsBack),
 ];
 export const lifeMs = fc.constantFrom(1000, 20_000, 120_000, 600_000);

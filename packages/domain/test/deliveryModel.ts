@@ -1,7 +1,9 @@
 import {
   claim,
+  handBack,
   isUndelivered,
   isWorthSending,
+  mayGoOut,
   settle,
   settleDelayMs,
   type AttemptOutcome,
@@ -10,7 +12,7 @@ import {
   type Outcome,
   type Send,
 } from '@onecode/domain';
-import { LEASE_MS, liveSend, POLICY, sender } from './sends.js';
+import { LEASE_MS, liveSend, POLICY, slot } from './sends.js';
 
 /** What must have happened by the rules, told without the code under test. */
 export interface Model {
@@ -31,7 +33,12 @@ export interface World {
 }
 
 const RANK: readonly DeliveryState[] = ['queued', 'sending', 'sent', 'delivered', 'read'];
-const SENDERS = ['s1', 's2'].map((id, index) => sender({ id, number: `+1555000${index}` }));
+/** What a slot is waited for at the most. */
+const SLOT_WAIT_MS = 1000;
+const SLOTS = [
+  slot({ id: 's1', number: '+15550000' }),
+  slot({ id: 's2', number: '+15550001' }, SLOT_WAIT_MS),
+];
 
 export function begin(lifeMs: number): { model: Model; real: World } {
   const { createdAt } = liveSend();
@@ -84,7 +91,7 @@ export function check(model: Model, world: World): void {
     times.every((time, step) => step === 0 || time >= (times[step - 1] as number)),
     'created ≤ sent ≤ delivered ≤ read ≤ now',
   );
-  const wait = Math.max(LEASE_MS, settleDelayMs(POLICY));
+  const wait = Math.max(LEASE_MS + SLOT_WAIT_MS, settleDelayMs(POLICY));
   const furthest = Math.max(Number(send.expiresAt), Number(world.now) + wait);
   must(Number(send.dueAt ?? 0) <= furthest, 'only an attempt or a receipt is awaited beyond the deadline');
 }
@@ -93,23 +100,21 @@ export function runClaim(model: Model, world: World, index: number | null): void
   const before = world.send;
   const now = Number(world.now);
   const attemptId = `attempt-${world.attempts.size + 1}`;
-  const decision = claim(before, world.now, {
-    attemptId,
-    leaseMs: LEASE_MS,
-    policy: POLICY,
-    sender: () => (index === null ? null : (SENDERS[index] ?? null)),
-  });
+  const taken = index === null ? null : (SLOTS[index] ?? null);
+  const decision = claim(before, world.now, { attemptId, leaseMs: LEASE_MS, policy: POLICY, slot: taken });
   write(world, decision);
   const { result } = decision;
   if (decision.attempts?.some((attempt) => attempt.outcome === 'unknown') === true) model.unknownSince = now;
   if (result.kind === 'claimed') {
     model.routed = true;
     model.calls += 1;
-    must(index !== null, 'no claim without a sender');
+    must(taken !== null, 'no claim without a sender');
+    must(mayGoOut(before, world.now, POLICY), 'no claim for which no slot would be taken');
+    const goesAt = new Date(now + (taken?.waitMs ?? 0));
+    must(isWorthSending(before, goesAt), 'no claim with too little life left when the message goes');
     must(isUndelivered(before), 'no claim on a settled send');
     must(Number(before.dueAt) <= now, 'no claim before it is due');
     must(now < Number(before.expiresAt), 'no claim after the deadline');
-    must(isWorthSending(before, world.now), 'no claim with too little life left');
     must(before.attempts < POLICY.attemptsMax, 'no claim beyond the last attempt');
   }
   if (result.kind === 'failed') {
@@ -118,6 +123,17 @@ export function runClaim(model: Model, world: World, index: number | null): void
     else must(before.attempts === POLICY.attemptsMax, 'attempts are exhausted when all were made');
     mustHaveHadItsReceipt(model, now);
   }
+  check(model, world);
+}
+
+/** The worker stops before the time of the slot. */
+export function runHandBack(model: Model, world: World): void {
+  const before = world.send;
+  const { attemptId } = before;
+  if (attemptId === null) return;
+  write(world, handBack(before, world.now, attemptId));
+  must(world.send.attempts === before.attempts - 1, 'a message that was not written uses up no attempt');
+  model.calls -= 1;
   check(model, world);
 }
 
@@ -146,7 +162,10 @@ export function runAnswer(model: Model, world: World, id: string, outcome: Outco
 /** What workers and sweeps would do with nobody helping: claim when due, hear nothing, until nothing is due. */
 export function abandon(model: Model, world: World): void {
   const end =
-    Math.max(Number(world.send.expiresAt), Number(world.now)) + LEASE_MS + 2 * settleDelayMs(POLICY);
+    Math.max(Number(world.send.expiresAt), Number(world.now)) +
+    LEASE_MS +
+    SLOT_WAIT_MS +
+    2 * settleDelayMs(POLICY);
   for (let round = 0; isUndelivered(world.send); round++) {
     must(round < 50, 'every send comes to its end');
     world.now = new Date(Math.max(Number(world.now), Number(world.send.dueAt)));

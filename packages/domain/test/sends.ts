@@ -1,4 +1,4 @@
-import type { AvailableSender, ClaimOffer, Decision, Outcome, RetryPolicy, Send } from '@onecode/domain';
+import type { ClaimOffer, Decision, Outcome, RetryPolicy, Send, Slot } from '@onecode/domain';
 
 /** The moment at which every send of these tests is created. */
 export const CREATED_AT = new Date('2026-03-01T12:00:00.000Z');
@@ -79,29 +79,13 @@ export function sentSend(fields: Partial<Send> = {}): Send {
   });
 }
 
-export function sender(fields: Partial<AvailableSender> = {}): AvailableSender {
-  return {
-    id: 'sender-1',
-    phoneNumberId: '106540352242922',
-    number: '+15550783881',
-    tokenBox: new Uint8Array(),
-    template: 'verification_code',
-    english: 'en',
-    faults: 0,
-    blockedCountries: [],
-    ...fields,
-  };
+export function slot(sender: Partial<Slot['sender']> = {}, waitMs = 0): Slot {
+  return { sender: { id: 'sender-1', number: '+15550783881', ...sender }, waitMs };
 }
 
 export function offer(fields: Partial<ClaimOffer> = {}): ClaimOffer {
-  return { attemptId: 'attempt-new', leaseMs: LEASE_MS, policy: POLICY, sender: () => sender(), ...fields };
+  return { attemptId: 'attempt-new', leaseMs: LEASE_MS, policy: POLICY, slot: slot(), ...fields };
 }
-
-export const unasked = {
-  sender: () => {
-    throw new Error('a sender was chosen for a send that may not go out');
-  },
-};
 
 /** What changes in a send that fails at `NOW`, but for the reason. */
 export const FAILED = {

@@ -16,7 +16,6 @@ import {
   SENDER_FAULT,
   sendingSend,
   sentSend,
-  unasked,
   UNKNOWN,
   written,
 } from './sends.js';
@@ -124,7 +123,7 @@ describe('the outcome of an attempt', () => {
     const after = written(sendingSend(), decision);
     expect(after.dueAt).toEqual(at(LIFE_SECONDS));
     expect(decision.result).toEqual({ kind: 'retry', delayMs: (LIFE_SECONDS - 20) * 1000 });
-    expect(claim(after, at(LIFE_SECONDS), offer(unasked)).result).toEqual({
+    expect(claim(after, at(LIFE_SECONDS), offer()).result).toEqual({
       kind: 'failed',
       reason: 'expired_before_delivery',
     });

@@ -18,12 +18,21 @@ export interface WhichSend {
  *
  * @returns the decision's result once it is committed, or null when there is no such send
  */
-export async function changeSend<R>(
+export async function changeSend<R, P = never>(
   database: Database,
   which: WhichSend,
-  decide: (send: Send, now: Date) => Decision<R>,
+  decide: (send: Send, now: Date, prepared?: P) => Decision<R>,
+  prepare?: (send: Send, now: Date) => Promise<P> | undefined,
 ): Promise<R | null> {
-  return repeatUntilWritten(database, () => readSend(database, which), decide);
+  let prepared: P | undefined;
+  return repeatUntilWritten(
+    database,
+    () => readSend(database, which),
+    (send, now) => decide(send, now, prepared),
+    async (send, now) => {
+      if (prepared === undefined) prepared = await prepare?.(send, now);
+    },
+  );
 }
 
 /** What a receipt names: our own attempt id if it came back, and the provider's message id. */
@@ -63,11 +72,13 @@ async function repeatUntilWritten<Row extends ReadRow, R>(
   database: Database,
   read: () => Promise<Row[]>,
   decide: (send: Send, now: Date, row: Row) => Decision<R>,
+  prepare?: (send: Send, now: Date) => Promise<void>,
 ): Promise<R | null> {
   for (let round = 0; round < ROUNDS_MAX; round++) {
     const [row] = await read();
     if (row === undefined) return null;
     const send = sendOf(row);
+    await prepare?.(send, row.now);
     const decision = decide(send, row.now, row);
     const nothing = decision.change === undefined && (decision.attempts ?? []).length === 0;
     if (nothing || (await write(database, send, row.version, decision))) return decision.result;

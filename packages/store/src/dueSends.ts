@@ -38,24 +38,60 @@ export async function takeDueSends(
     returning id, mode, version, (mode = 'live' and expires_at <= statement_timestamp()) as expired`;
 }
 
+/** Any fixed number: whoever holds it wakes sends, the others leave that to it. */
+const WAKE_LOCK = 7_165_203;
+
 /**
- * Makes sends due that wait for a sender and could have one now, oldest first. One whose deadline has come waits for its end.
+ * Makes sends due that wait for a sender and could have a slot of one within the horizon, oldest first, and no more than there
+ * are slots: the slots are promised to them, so any number of callers wakes no more than one would. One whose deadline has come
+ * waits for its end. Reads no send while no sender has a slot. The caller rings for them; the sweep does when that is lost.
  *
- * @returns how many
+ * @returns the sends woken, in their new version
  */
-export async function wakeAwaitingSends(database: Database, limit: number): Promise<number> {
-  return database.$executeRaw`
-    with awaiting as materialized (
-      select w.id from sends w
-      where w.awaiting_sender and w.expires_at > statement_timestamp() and exists (
-        select from senders r
-        where (r.paused_at is null or r.paused_until <= statement_timestamp()) and not exists (
-          select from sender_country_blocks b
-          where b.sender_id = r.id and b.country = w.country and b.blocked_until > statement_timestamp()
+export async function wakeAwaitingSends(
+  database: Database,
+  limit: number,
+  horizonMs: number,
+): Promise<Pick<DueSend, 'id' | 'version'>[]> {
+  return database.$queryRaw<Pick<DueSend, 'id' | 'version'>[]>`
+    with turn as materialized (
+      select pg_try_advisory_xact_lock(${WAKE_LOCK}) as is_mine
+    ), able as materialized (
+      select r.id from senders r left join sender_slots s on s.sender_id = r.id
+      where (r.paused_at is null or r.paused_until <= statement_timestamp())
+        and coalesce(greatest(s.free_at, s.promised_to) <= statement_timestamp() + make_interval(secs => ${horizonMs} / 1000.0), true)
+    ), oldest as materialized (
+      select w.id, w.recipient, w.country, w.created_at from sends w
+      where (select is_mine from turn) and (select count(*) from able) > 0
+        and w.awaiting_sender and w.expires_at > statement_timestamp() and exists (
+          select from able a
+          where not exists (
+            select from sender_country_blocks b
+            where b.sender_id = a.id and b.country = w.country and b.blocked_until > statement_timestamp()
+          ) and not exists (
+            select from sender_pairs p
+            where p.sender_id = a.id and p.recipient_hash = hashtextextended(w.recipient, 0)
+              and p.free_at > statement_timestamp() + make_interval(secs => ${horizonMs} / 1000.0)
+          )
         )
-      )
       order by w.created_at limit ${limit} for update skip locked
+    ), numbered as materialized (
+      select id, row_number() over (order by created_at, id) as want from oldest
+    ), promised as materialized (
+      select want from take_slots(
+        array(select recipient from oldest order by created_at, id), array(select country from oldest order by created_at, id),
+        ${horizonMs}::integer, true
+      ) where sender_id is not null
     )
-    update sends set awaiting_sender = false, due_at = clock_timestamp(), ring_at = clock_timestamp(), version = version + 1
-    where id in (select id from awaiting)`;
+    update sends set awaiting_sender = false, due_at = clock_timestamp(), version = version + 1,
+      ring_at = clock_timestamp() + make_interval(secs => ${RING_AGAIN_SECONDS})
+    where id in (select id from numbered join promised using (want))
+    returning id, version`;
+}
+
+/** How many sends wait for a sender. */
+export async function countAwaitingSends(database: Database): Promise<number> {
+  const [row] = await database.$queryRaw<[{ count: number }]>`
+    select count(*)::integer as count from sends where awaiting_sender`;
+  return row.count;
 }

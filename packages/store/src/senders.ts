@@ -1,4 +1,4 @@
-import { seal, type AvailableSender, type Keyring } from '@onecode/domain';
+import { seal, type Keyring } from '@onecode/domain';
 import { Prisma } from './generated/prisma/client.js';
 import type { Database } from './database.js';
 import { newId } from './identifiers.js';
@@ -10,6 +10,8 @@ export interface Sender {
   number: string;
   template: string;
   english: 'en' | 'en_US';
+  /** Messages a second that the provider takes from it, 1 to 1,000. */
+  throughput: number;
   faults: number;
   pausedAt: Date | null;
   /** Null while paused: until an operator resumes it. */
@@ -24,6 +26,7 @@ const SELECTED = {
   number: true,
   template: true,
   english: true,
+  throughput: true,
   faults: true,
   pausedAt: true,
   pausedUntil: true,
@@ -38,6 +41,8 @@ export interface NewSender {
   token: string;
   template: string;
   english: 'en' | 'en_US';
+  /** The provider's usual 80 messages a second when left out. */
+  throughput?: number;
 }
 
 /** Adds a sender, its token sealed. @returns null when that phone number id is there already */
@@ -86,34 +91,47 @@ export async function resumeSender(database: Database, id: string): Promise<Send
   return (sender as Sender | undefined) ?? null;
 }
 
-/** The senders that may send now, by the database's clock, with the countries that each may not message. */
-export async function listAvailableSenders(database: Database): Promise<AvailableSender[]> {
-  const rows = await database.$queryRaw<
-    {
-      id: string;
-      phone_number_id: string;
-      number: string;
-      token_box: Uint8Array;
-      template: string;
-      english: AvailableSender['english'];
-      faults: number;
-      blocked_countries: string[];
-    }[]
-  >`
-    select r.id, r.phone_number_id, r.number, r.token_box, r.template, r.english, r.faults, array(
-      select b.country from sender_country_blocks b where b.sender_id = r.id and b.blocked_until > clock_timestamp()
-    ) as blocked_countries
-    from senders r where r.paused_at is null or r.paused_until <= clock_timestamp() order by r.id`;
-  return rows.map((row) => ({
-    id: row.id,
-    phoneNumberId: row.phone_number_id,
-    number: row.number,
-    tokenBox: row.token_box,
-    template: row.template,
-    english: row.english,
-    faults: row.faults,
-    blockedCountries: row.blocked_countries,
-  }));
+/** Changes how many messages a second a sender may send. @returns null when there is no such sender */
+export async function changeThroughput(
+  database: Database,
+  id: string,
+  throughput: number,
+): Promise<Sender | null> {
+  const [sender] = await database.sender.updateManyAndReturn({
+    where: { id },
+    data: { throughput },
+    select: SELECTED,
+  });
+  return (sender as Sender | undefined) ?? null;
+}
+
+/** What a call to the provider needs of a sender. */
+export interface SenderDetails {
+  id: string;
+  phoneNumberId: string;
+  /** E.164. */
+  number: string;
+  tokenBox: Uint8Array;
+  template: string;
+  /** The language under which the English template was approved. */
+  english: 'en' | 'en_US';
+  faults: number;
+}
+
+/** The details of all senders, paused ones too: whether one may send is decided when a slot is taken. */
+export async function listSenderDetails(database: Database): Promise<SenderDetails[]> {
+  const rows = await database.sender.findMany({
+    select: {
+      id: true,
+      phoneNumberId: true,
+      number: true,
+      tokenBox: true,
+      template: true,
+      english: true,
+      faults: true,
+    },
+  });
+  return rows as SenderDetails[];
 }
 
 /**

@@ -1,21 +1,9 @@
 import { simulate } from '@onecode/domain';
-import {
-  blockCountry,
-  changeSend,
-  findSend,
-  pauseSender,
-  restSender,
-  resumeSender,
-  takeDueSends,
-  wakeAwaitingSends,
-  type DueSend,
-} from '@onecode/store';
+import { changeSend, takeDueSends, type DueSend } from '@onecode/store';
 import {
   buildCaller,
   buildSend,
-  buildSender,
   createTestDatabase,
-  type SendWishes,
   type TestCaller,
   type TestDatabase,
 } from '@onecode/store/testing';
@@ -29,7 +17,7 @@ beforeAll(async () => {
   test = await buildCaller(store.database, 'test');
 });
 afterAll(() => store.drop());
-beforeEach(() => store.sql('truncate sends, senders cascade'));
+beforeEach(() => store.sql('truncate sends cascade'));
 
 const take = (limit = 100, onlyExpired = false) => takeDueSends(store.database, limit, onlyExpired);
 const ids = (taken: readonly DueSend[]): string[] => taken.map(({ id }) => id).toSorted();
@@ -136,116 +124,5 @@ describe('sends whose ring is due', () => {
     await changeSend(store.database, { id }, simulate);
     await laterAll(1000);
     expect(await take()).toEqual([]);
-  });
-});
-
-describe('sends that wait for a sender', () => {
-  async function waiting(wishes: SendWishes = {}): Promise<string> {
-    const id = await buildSend(store.database, live, wishes);
-    await changeSend(store.database, { id }, (send) => ({
-      result: null,
-      change: { awaitingSender: true, dueAt: send.expiresAt },
-    }));
-    return id;
-  }
-  const wake = (limit = 100) => wakeAwaitingSends(store.database, limit);
-  const isAwaiting = async (id: string) =>
-    (await findSend(store.database, live.accountId, id))!.send.awaitingSender;
-
-  it('are not woken while there is no sender', async () => {
-    await waiting();
-    expect(await wake()).toBe(0);
-  });
-
-  it('are woken once by a new sender: due and rung at once, in a new version', async () => {
-    const id = await waiting();
-    const [before] = await store.sql('select version from sends where id = $1', [id]);
-    await buildSender(store.database);
-    expect(await wake()).toBe(1);
-    expect(await wake()).toBe(0);
-    const [row] = await store.sql(
-      `select version, awaiting_sender, due_at <= clock_timestamp() as due, ring_at <= clock_timestamp() as rung
-       from sends where id = $1`,
-      [id],
-    );
-    expect(row).toEqual({
-      version: (before!['version'] as number) + 1,
-      awaiting_sender: false,
-      due: true,
-      rung: true,
-    });
-    expect(ids(await take())).toEqual([id]);
-  });
-
-  it('are not woken by a sender that is paused or rests, and are when that ends', async () => {
-    const id = await waiting();
-    const sender = await buildSender(store.database);
-    await pauseSender(store.database, sender.id);
-    expect(await wake()).toBe(0);
-    await resumeSender(store.database, sender.id);
-    await restSender(store.database, sender.id, { faultsBefore: 0, seconds: 60, reason: 'fault' });
-    expect(await wake()).toBe(0);
-    await store.sql(`update senders set paused_until = now() - interval '1 second'`);
-    expect(await wake()).toBe(1);
-    expect(await isAwaiting(id)).toBe(false);
-  });
-
-  it('are woken only by a sender that may message their country', async () => {
-    const id = await waiting();
-    const sender = await buildSender(store.database);
-    const block = { senderId: sender.id, seconds: 60, errorCode: 130497 };
-    await blockCountry(store.database, { ...block, country: 'BR' });
-    expect(await wake()).toBe(0);
-    const other = await buildSender(store.database);
-    await blockCountry(store.database, { ...block, senderId: other.id, country: 'US' });
-    expect(await wake()).toBe(1);
-    expect(await isAwaiting(id)).toBe(false);
-  });
-
-  it('are woken when the block of their country has ended', async () => {
-    await waiting();
-    const sender = await buildSender(store.database);
-    await blockCountry(store.database, { senderId: sender.id, country: 'BR', seconds: 60, errorCode: null });
-    await store.sql(`update sender_country_blocks set blocked_until = now() - interval '1 second'`);
-    expect(await wake()).toBe(1);
-  });
-
-  it('of no country are woken by any sender', async () => {
-    const id = await waiting();
-    await store.sql('update sends set country = null where id = $1', [id]);
-    const sender = await buildSender(store.database);
-    await blockCountry(store.database, { senderId: sender.id, country: 'BR', seconds: 60, errorCode: null });
-    expect(await wake()).toBe(1);
-  });
-
-  it('are woken oldest first, as many as wanted', async () => {
-    const [newer, older] = [await waiting(), await waiting()];
-    await aged(older, 60);
-    await buildSender(store.database);
-    expect(await wake(1)).toBe(1);
-    expect([await isAwaiting(newer), await isAwaiting(older)]).toEqual([true, false]);
-  });
-
-  it('are left to their end once their deadline has come', async () => {
-    const id = await waiting();
-    await aged(id, 600);
-    await buildSender(store.database);
-    expect(await wake()).toBe(0);
-    expect(await isAwaiting(id)).toBe(true);
-  });
-
-  it('are the only ones that are woken', async () => {
-    const id = await buildSend(store.database, live);
-    await buildSender(store.database);
-    expect(await wake()).toBe(0);
-    expect((await findSend(store.database, live.accountId, id))!.send.dueAt).not.toBeNull();
-  });
-
-  it('are woken once by several sweeps at once', async () => {
-    for (let n = 0; n < 40; n++) await waiting();
-    await buildSender(store.database);
-    const woken = await Promise.all(Array.from({ length: 6 }, () => wake(15)));
-    const rest = await wake(100);
-    expect(woken.reduce((sum, count) => sum + count, rest)).toBe(40);
   });
 });

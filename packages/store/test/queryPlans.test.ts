@@ -2,7 +2,9 @@ import { hashApiKey } from '@onecode/domain';
 import {
   changeReportedSend,
   changeSend,
+  countAwaitingSends,
   createSend,
+  deleteOldPairs,
   deleteOldReceipts,
   findCaller,
   findSend,
@@ -11,6 +13,7 @@ import {
   storeReceipts,
   takeDueReceipts,
   takeDueSends,
+  takeSlots,
   wakeAwaitingSends,
   type Database,
 } from '@onecode/store';
@@ -26,7 +29,7 @@ import pg from 'pg';
 
 const SENDS = 20_000;
 /** Tables that grow with use. The others have a few rows, which are best read in one go. */
-const LARGE = new Set(['sends', 'attempts', 'receipts', 'ledger_entries', 'api_keys']);
+const LARGE = new Set(['sends', 'attempts', 'receipts', 'ledger_entries', 'api_keys', 'sender_pairs']);
 
 let store: TestDatabase;
 let caller: TestCaller;
@@ -75,6 +78,9 @@ async function fill(): Promise<void> {
     `insert into api_keys (id, application_id, hash, hint)
        select gen_random_uuid(), applications.id, sha256(convert_to('key ' || n, 'utf8')), 'hint'
        from generate_series(1, 5000) n, applications`,
+    `insert into sender_pairs (sender_id, recipient_hash, free_at)
+       select senders.id, hashtextextended('+55119' || lpad(n::text, 8, '0'), 0), now() - make_interval(secs => 260 - n % 300)
+       from generate_series(1, ${SENDS}) n, senders`,
     `update accounts set sends_created = ${SENDS}`,
     `update applications set sends_created = ${SENDS}`,
     'analyze',
@@ -205,9 +211,27 @@ const HOT: [
   ],
   [
     'sends that wait for a sender',
-    ['sends_awaiting_sender'],
-    /id = /,
-    (database) => wakeAwaitingSends(database, 500),
+    ['sends_awaiting_sender', 'sender_pairs_pkey'],
+    /recipient_hash = /,
+    (database) => wakeAwaitingSends(database, 100, 1000),
+  ],
+  ['how many wait for a sender', ['sends_awaiting_sender'], /^$/, countAwaitingSends],
+  [
+    'slots of senders',
+    ['sender_pairs_pkey'],
+    /recipient_hash = /,
+    (database) =>
+      takeSlots(
+        database,
+        Array.from({ length: 20 }, (_, n) => ({ recipient: `+5511900000${100 + n}`, country: 'BR' })),
+        1000,
+      ),
+  ],
+  [
+    'pairs of sender and recipient that are over',
+    ['sender_pairs_free_at'],
+    /free_at <= /,
+    (database) => deleteOldPairs(database, 500),
   ],
   ['due receipts', ['receipts_due_at'], /due_at <= /, (database) => takeDueReceipts(database, 200)],
   [

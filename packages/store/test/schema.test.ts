@@ -27,6 +27,7 @@ const TYPES: Record<string, string> = {
   Bytes: 'bytea',
   Json: 'jsonb',
   'DateTime @db.Timestamptz(3)': 'timestamp(3) with time zone',
+  'DateTime @db.Timestamptz(6)': 'timestamp(6) with time zone',
 };
 
 /** Reads as much of the Prisma schema language as our schema uses. */

@@ -2,13 +2,15 @@ import { unseal } from '@onecode/domain';
 import {
   addSender,
   blockCountry,
-  listAvailableSenders,
+  changeThroughput,
+  listSenderDetails,
   listSenders,
   newId,
   pauseSender,
   recoverSender,
   restSender,
   resumeSender,
+  takeSlots,
 } from '@onecode/store';
 import { buildSender, createTestDatabase, TEST_SECRET_KEY, type TestDatabase } from '@onecode/store/testing';
 
@@ -23,7 +25,14 @@ const rest = (id: string, faultsBefore: number, seconds = 60) =>
   restSender(store.database, id, { faultsBefore, seconds, reason: 'a fault (131042)' });
 const block = (senderId: string, country: string, seconds = 60) =>
   blockCountry(store.database, { senderId, country, seconds, errorCode: 130497 });
-const available = async () => (await listAvailableSenders(store.database)).map(({ id }) => id);
+/** The senders that may message a country now: who gets slots when each has some. */
+const available = async (country = 'BR') => {
+  await store.sql('delete from sender_slots');
+  await store.sql(`insert into sender_slots (sender_id, free_at) select id, clock_timestamp() from senders`);
+  const wants = Array.from({ length: 6 }, (_, n) => ({ recipient: `+551198765432${n}`, country }));
+  const slots = await takeSlots(store.database, wants, 1000);
+  return [...new Set(slots.flatMap((slot) => slot?.senderId ?? []))].toSorted();
+};
 const stateOf = async (id: string) => (await listSenders(store.database)).find((one) => one.id === id)!;
 const pauseSecondsOf = async (id: string) => {
   const { pausedAt, pausedUntil } = await stateOf(id);
@@ -42,7 +51,7 @@ describe('a sender', () => {
     const [row] = await store.sql<{ token_box: Buffer }>('select * from senders');
     expect(JSON.stringify(row)).not.toContain(token);
     expect(row!.token_box.toString('latin1')).not.toContain(token);
-    const [one] = await listAvailableSenders(store.database);
+    const [one] = await listSenderDetails(store.database);
     expect(unseal(TEST_SECRET_KEY, sender.id, one!.tokenBox)).toBe(token);
     expect(one).toMatchObject({
       id: sender.id,
@@ -51,7 +60,6 @@ describe('a sender', () => {
       template: 'verification_code',
       english: 'en',
       faults: 0,
-      blockedCountries: [],
     });
   });
 
@@ -95,12 +103,20 @@ describe('an operator', () => {
     await rest(id, 0, 3600);
     await block(id, 'BR');
     await resumeSender(store.database, id);
-    expect(await listAvailableSenders(store.database)).toMatchObject([
-      { id, faults: 0, blockedCountries: [] },
-    ]);
+    expect(await stateOf(id)).toMatchObject({ faults: 0, pausedAt: null });
+    expect(await available()).toEqual([id]);
+  });
+
+  it('changes how much a sender may send', async () => {
+    const { id, throughput } = await buildSender(store.database);
+    expect(throughput).toBe(80);
+    expect(await changeThroughput(store.database, id, 500)).toMatchObject({ id, throughput: 500 });
+    expect(await stateOf(id)).toMatchObject({ throughput: 500 });
+    await expect(changeThroughput(store.database, id, 1001)).rejects.toThrow();
   });
 
   it('hears of a sender that is not there', async () => {
+    expect(await changeThroughput(store.database, newId(), 80)).toBeNull();
     expect(await pauseSender(store.database, newId())).toBeNull();
     expect(await resumeSender(store.database, newId())).toBeNull();
   });
@@ -128,7 +144,8 @@ describe('a sender with a fault', () => {
     expect(await pauseSecondsOf(id)).toBe(60);
     expect((await stateOf(id)).pauseReason).toBe('a fault (131042)');
     await pausesEnd();
-    expect(await listAvailableSenders(store.database)).toMatchObject([{ id, faults: 1 }]);
+    expect(await available()).toEqual([id]);
+    expect(await stateOf(id)).toMatchObject({ faults: 1 });
     expect(await rest(id, 1, 120)).toBe(true);
     expect(await pauseSecondsOf(id)).toBe(120);
     expect(await stateOf(id)).toMatchObject({ faults: 2 });
@@ -169,13 +186,11 @@ describe('a country block', () => {
   it('keeps one sender off one country, until its time is over', async () => {
     const [one, two] = [await buildSender(store.database), await buildSender(store.database)];
     expect(await block(one.id, 'BR')).toBe(true);
-    const blocked = async () =>
-      (await listAvailableSenders(store.database)).map(({ blockedCountries }) => blockedCountries);
-    expect(await blocked()).toEqual([['BR'], []]);
+    expect([await available('BR'), await available('US')]).toEqual([[two.id], [one.id, two.id]]);
     expect(await block(two.id, 'US')).toBe(true);
-    expect(await blocked()).toEqual([['BR'], ['US']]);
+    expect([await available('BR'), await available('US')]).toEqual([[two.id], [one.id]]);
     await store.sql(`update sender_country_blocks set blocked_until = now() where country = 'BR'`);
-    expect(await blocked()).toEqual([[], ['US']]);
+    expect([await available('BR'), await available('US')]).toEqual([[one.id, two.id], [one.id]]);
   });
 
   it('is new once, also when several begin it at once, and new again after its end', async () => {

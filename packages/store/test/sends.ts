@@ -4,7 +4,6 @@ import {
   failure,
   judge,
   settle,
-  type AvailableSender,
   type ClaimOffer,
   type Decision,
   type Judgement,
@@ -56,7 +55,7 @@ export function workerIn(store: () => TestDatabase, sender: () => Sender) {
     attemptId,
     leaseMs: LEASE_MS,
     policy: POLICY,
-    sender: () => ({ id: sender().id, number: sender().number }) as AvailableSender,
+    slot: { sender: sender(), waitMs: 0 },
   });
   const claimSend = (id: string, attemptId: string) =>
     changeSend(store().database, { id }, (send, now) => claim(send, now, offer(attemptId)));

@@ -53,7 +53,7 @@ let senders = 0;
 
 export async function buildSender(
   database: Database,
-  sender: Partial<Pick<Sender, 'phoneNumberId' | 'number' | 'template' | 'english'>> & {
+  sender: Partial<Pick<Sender, 'phoneNumberId' | 'number' | 'template' | 'english' | 'throughput'>> & {
     token?: string;
   } = {},
 ): Promise<Sender> {

@@ -1,0 +1,113 @@
+-- Messages a second that the provider takes from this number.
+alter table senders add column throughput integer not null default 80
+  constraint senders_throughput_check check (throughput between 1 and 1000);
+
+-- What was sent lately, and may be forgotten in a crash of the database: unlogged, so that a slot costs no write-ahead log.
+create unlogged table sender_slots (
+  sender_id uuid primary key references senders on delete cascade,
+  -- When the next slot begins; in the past while slots are to be had at once.
+  free_at timestamptz(6) not null default 'epoch',
+  -- Slots before this one are promised to sends that were woken and have not come for them yet.
+  promised_to timestamptz(6) not null default 'epoch'
+) with (fillfactor = 50);
+
+-- No reference to `senders`: its check would lock, and so write, a logged row for each message.
+create unlogged table sender_pairs (
+  sender_id uuid not null,
+  recipient_hash bigint not null,
+  -- When the next message to this recipient may go; in the past while several may go at once.
+  free_at timestamptz(6) not null,
+  primary key (sender_id, recipient_hash)
+);
+create index sender_pairs_free_at on sender_pairs (free_at);
+
+-- How much may go to one recipient at once: the provider takes one message in six seconds after a burst of 45. One of them is
+-- kept for messages that overtake each other on their way, so 44 go at once: the first one and those of this time.
+create function pair_spacing() returns interval language sql immutable return interval '6 seconds';
+create function pair_burst() returns interval language sql immutable return 43 * pair_spacing();
+
+-- Gives each of these recipients a sender and a time within the horizon, or none. Slots of a sender lie a tenth further apart
+-- than its throughput asks for, and a tenth of the throughput may go at once: no second ever holds more than the throughput.
+-- The lock on the senders' slots makes that exact for any number of callers; they all take it in the order of the ids.
+--
+-- p_promise: the slots are not taken but promised to sends that are about to be woken, and then take slots themselves.
+create function take_slots(
+  p_recipients text[],
+  p_countries text[],
+  p_horizon_ms integer,
+  p_promise boolean default false
+) returns table (want integer, sender_id uuid, wait_ms integer, slot_at timestamptz) language plpgsql as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz;
+  v_end timestamptz;
+  v_ids uuid[];
+  v_start timestamptz[];
+  v_free timestamptz[];
+  v_spacing interval[];
+  v_pick integer;
+  v_at timestamptz;
+  v_hash bigint;
+begin
+  if coalesce(cardinality(p_recipients), 0) = 0 then
+    return;
+  end if;
+  insert into sender_slots (sender_id)
+    select r.id from senders r where not exists (select from sender_slots s where s.sender_id = r.id)
+    order by r.id on conflict do nothing;
+  perform from sender_slots s order by s.sender_id for update;
+
+  -- After the lock: time and pauses of a sender may have moved on while this call waited.
+  v_now := clock_timestamp();
+  v_end := v_now + make_interval(secs => p_horizon_ms / 1000.0);
+  select array_agg(a.id), array_agg(a.spacing), array_agg(greatest(
+      a.free_at, case when p_promise then a.promised_to end, v_now - a.spacing * greatest(0, a.throughput / 10.0 - 1)
+    )) into v_ids, v_spacing, v_start
+  from (
+    select r.id, r.throughput, s.free_at, s.promised_to,
+      ceil(10000000.0 / (9 * r.throughput)) * interval '1 microsecond' as spacing
+    from sender_slots s join senders r on r.id = s.sender_id
+    where r.paused_at is null or r.paused_until <= v_now
+  ) a;
+  v_free := v_start;
+
+  for v_want in 1 .. cardinality(p_recipients) loop
+    want := v_want;
+    v_hash := hashtextextended(p_recipients[v_want], 0);
+    select c.place, c.at into v_pick, v_at
+    from (
+      select a.id, a.place, greatest(a.free_at, v_now) as at
+      from unnest(v_ids, v_free) with ordinality as a (id, free_at, place)
+    ) c
+    where c.at <= v_end
+      and not exists (
+        select from sender_country_blocks b
+        where b.sender_id = c.id and b.country = p_countries[v_want] and b.blocked_until > v_now
+      )
+      and not exists (
+        select from sender_pairs p where p.sender_id = c.id and p.recipient_hash = v_hash and p.free_at > c.at
+      )
+    order by c.at, random() limit 1;
+    sender_id := v_ids[v_pick];
+    slot_at := v_at;
+    wait_ms := ceil(extract(epoch from v_at - v_now) * 1000);
+    return next;
+
+    if v_pick is not null then
+      v_free[v_pick] := v_free[v_pick] + v_spacing[v_pick];
+      if not p_promise then
+        insert into sender_pairs as p (sender_id, recipient_hash, free_at)
+          values (v_ids[v_pick], v_hash, v_at - pair_burst() + pair_spacing())
+          on conflict (sender_id, recipient_hash) do update
+          set free_at = greatest(p.free_at, v_at - pair_burst()) + pair_spacing();
+      end if;
+    end if;
+  end loop;
+
+  update sender_slots s set
+    free_at = case when p_promise then s.free_at else a.free_at end,
+    promised_to = case when p_promise then a.free_at else s.promised_to end
+  from unnest(v_ids, v_start, v_free) as a (id, start, free_at)
+  where s.sender_id = a.id and a.free_at > a.start;
+end
+$$;
