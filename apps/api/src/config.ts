@@ -12,13 +12,20 @@ export function readApiConfig(environment: NodeJS.ProcessEnv) {
     DOCS_URL: address(['http', 'https'], ''),
     CODE_PEPPER: variable(parseKeyring),
     SECRET_KEY: variable(parseKeyring),
-    WHATSAPP_APP_SECRET: text(),
+    WHATSAPP_APP_SECRET: variable(parseAppSecrets),
     WHATSAPP_VERIFY_TOKEN: text(),
     QUEUE_PREFIX: text('onecode'),
     DELIVERY_ATTEMPTS: wholeNumber(1, 20, 5),
     LOG_LEVEL: oneOf(LOG_LEVELS, 'info'),
   });
   return { ...config, DOCS_URL: config.DOCS_URL || `${config.BASE_URL}/docs` };
+}
+
+/** The provider's app secret, or several while it is rotated, separated by commas. */
+function parseAppSecrets(value: string): string[] {
+  const secrets = value.split(',').map((secret) => secret.trim());
+  if (secrets.includes('')) throw new Error('must be one secret or several separated by commas');
+  return secrets;
 }
 
 export type ApiConfig = ReturnType<typeof readApiConfig>;

@@ -26,7 +26,7 @@ function buildProgram(): Command {
     .exitOverride()
     .addHelpText(
       'after',
-      '\nEvery command reads DATABASE_URL; sender add reads SECRET_KEY too.\n\nExample:\n  $ onecode account create --name "Loja Azul"',
+      '\nEvery command reads DATABASE_URL; sender add, token and reseal read SECRET_KEY too.\n\nExample:\n  $ onecode account create --name "Loja Azul"',
     );
   addAccountCommands(program);
   addApplicationCommands(program);

@@ -189,7 +189,7 @@ describe('help needs nothing and has an example', () => {
     ...['create', 'limits'].map((name) => ['application', name]),
     ...['create', 'revoke', 'list'].map((name) => ['key', name]),
     ...['get', 'set'].map((name) => ['settings', name]),
-    ...['add', 'list', 'pause', 'resume'].map((name) => ['sender', name]),
+    ...['add', 'list', 'pause', 'resume', 'token', 'reseal'].map((name) => ['sender', name]),
   ];
   it.each(commands.map((command) => ({ name: named(command), command })))(
     '$name --help',

@@ -46,9 +46,14 @@ export function seal(ring: Keyring, ownerId: string, secret: string): Buffer {
   return Buffer.concat([Buffer.of(ring.current), nonce, cipher.getAuthTag(), sealed]);
 }
 
+/** The version of the key that a box was sealed with. */
+export function boxVersion(box: Uint8Array): number {
+  return box[0] as number;
+}
+
 /** Opens what `seal` closed. @throws Error when the box was altered, belongs to another owner, or its key is gone. */
 export function unseal(ring: Keyring, ownerId: string, box: Uint8Array): string {
-  const key = keyOf(ring, box[0] as number);
+  const key = keyOf(ring, boxVersion(box));
   const nonce = box.subarray(1, 1 + NONCE_BYTES);
   const tag = box.subarray(1 + NONCE_BYTES, 1 + NONCE_BYTES + TAG_BYTES);
   const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })

@@ -13,5 +13,6 @@ export * from './identifiers.js';
 export * from './migrations.js';
 export * from './receipts.js';
 export * from './senders.js';
+export * from './senderTokens.js';
 export * from './settings.js';
 export * from './slots.js';

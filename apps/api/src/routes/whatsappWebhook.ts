@@ -34,14 +34,9 @@ export function webhookHandshakeRoute({ config }: ApiContext): RequestHandler {
 export function webhookRoute({ database, bell, config, metrics }: ApiContext): RequestHandler {
   return async (request, response) => {
     const body = await readBody(request, WEBHOOK_BYTES_MAX, 'payload_too_large');
-    const signature = request.headers['x-hub-signature-256'];
-    if (
-      !signatureMatches(
-        body,
-        typeof signature === 'string' ? signature : undefined,
-        config.WHATSAPP_APP_SECRET,
-      )
-    )
+    const header = request.headers['x-hub-signature-256'];
+    const signature = typeof header === 'string' ? header : undefined;
+    if (!config.WHATSAPP_APP_SECRET.some((secret) => signatureMatches(body, signature, secret)))
       throw new Problem('invalid_signature');
     const receipts = readReceipts(body);
     // crash point: api webhook before store

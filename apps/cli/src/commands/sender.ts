@@ -6,6 +6,7 @@ import { id, oneOf, phoneNumber, phoneNumberId, readToken, templateName, token }
 import { DATABASE_URL, withDatabase } from '../database.js';
 import { Refusal } from '../faults.js';
 import { print, type Row } from '../output.js';
+import { addSenderTokenCommands } from './senderTokens.js';
 
 /** A rest that is over has left its marks in the row until the next send; the sender is active all the same. */
 function rowOf(sender: Sender): Row {
@@ -38,7 +39,7 @@ interface Add {
   english: 'en' | 'en_US';
 }
 
-/** `sender add`, `list`, `pause` and `resume`. */
+/** All commands of `sender`. */
 export function addSenderCommands(program: Command): void {
   const sender = program
     .command('sender')
@@ -100,4 +101,6 @@ export function addSenderCommands(program: Command): void {
       .action(async (senderId: string, _options: object, command: Command) => {
         print(command, rowOf(found(await withDatabase((database) => change(database, senderId)))));
       });
+
+  addSenderTokenCommands(sender);
 }

@@ -1,0 +1,21 @@
+import { readApiConfig } from '../src/config.js';
+import { apiEnvironment } from './api.js';
+
+const read = (secrets: string): string[] =>
+  readApiConfig({ ...apiEnvironment('postgres://127.0.0.1:1/none'), WHATSAPP_APP_SECRET: secrets })
+    .WHATSAPP_APP_SECRET;
+
+describe('WHATSAPP_APP_SECRET', () => {
+  it('is one secret, or several while it is rotated', () => {
+    expect(read('one')).toEqual(['one']);
+    expect(read('new, old')).toEqual(['new', 'old']);
+  });
+
+  it.each(['planted,', ',planted', 'planted,,old', ' , '])(
+    'holds no empty secret, which anybody could sign with: %j',
+    (secrets) => {
+      expect(() => read(secrets)).toThrow('WHATSAPP_APP_SECRET must be one secret or several');
+      expect(() => read(secrets)).not.toThrow('planted');
+    },
+  );
+});

@@ -1,0 +1,61 @@
+import { parseKeyring } from '@onecode/domain';
+import { readConfig, variable } from '@onecode/runtime';
+import { resealTokens, setSenderToken } from '@onecode/store';
+import type { Command } from 'commander';
+import { id, readToken, token } from '../arguments.js';
+import { DATABASE_URL, withDatabase } from '../database.js';
+import { Refusal } from '../faults.js';
+import { print } from '../output.js';
+
+/** What every command that seals or opens a token reads. */
+const variables = { DATABASE_URL, SECRET_KEY: variable(parseKeyring) };
+
+/** `sender token` and `sender reseal`. */
+export function addSenderTokenCommands(sender: Command): void {
+  sender
+    .command('token')
+    .description('give a sender another access token; it is stored sealed with SECRET_KEY')
+    .argument('<id>', 'the sender', id('the sender'))
+    .requiredOption(
+      '--token <token>',
+      'access token; - reads it from standard input, where no list of processes shows it',
+      token('--token'),
+    )
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ onecode sender token 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f --token - < token.txt',
+    )
+    .action(async (senderId: string, options: { token: string }, command: Command) => {
+      const config = readConfig(process.env, variables);
+      const accessToken = await readToken('--token', options.token);
+      const isSet = await withDatabase((database) =>
+        setSenderToken(database, config.SECRET_KEY, senderId, accessToken),
+      );
+      if (!isSet) throw new Refusal('there is no sender with this id');
+      print(command, { id: senderId, token: 'set' });
+    });
+
+  sender
+    .command('reseal')
+    .description("seal every sender's token with the key that stands first in SECRET_KEY")
+    .addHelpText('after', '\nExample:\n  $ onecode sender reseal')
+    .action(async (_options: object, command: Command) => {
+      const config = readConfig(process.env, variables);
+      const resealed = await withDatabase((database) => resealTokens(database, config.SECRET_KEY));
+      const unreadable = resealed.some((one) => one.token === 'unreadable');
+      print(
+        command,
+        resealed.map(({ senderId, phoneNumberId, number, token: state }) => ({
+          id: senderId,
+          phone_number_id: phoneNumberId,
+          number,
+          token: state,
+        })),
+        {
+          note: unreadable
+            ? 'unreadable: the key that sealed it is not in SECRET_KEY; add the key, or set the token again.'
+            : undefined,
+        },
+      );
+    });
+}
