@@ -11,11 +11,16 @@ beforeAll(async () => {
 afterAll(() => store.drop());
 beforeEach(() =>
   store.sql(
-    'update settings set free_sends = 10, code_validity_seconds = 600, account_rate_per_minute = 600',
+    'update settings set free_sends = 10, code_validity_seconds = 600, account_rate_per_minute = 600, guess_budget = 100',
   ),
 );
 
-const DEFAULTS = { free_sends: 10, code_validity_seconds: 600, account_rate_per_minute: 600 };
+const DEFAULTS = {
+  free_sends: 10,
+  code_validity_seconds: 600,
+  account_rate_per_minute: 600,
+  guess_budget: 100,
+};
 
 it('settings get shows the defaults of the specification', async () => {
   expect(await jsonOf(['settings', 'get'], env)).toEqual(DEFAULTS);
@@ -28,6 +33,8 @@ it.each([
   ['code_validity_seconds', 5400],
   ['account_rate_per_minute', 1],
   ['account_rate_per_minute', 1_000_000],
+  ['guess_budget', 5],
+  ['guess_budget', 100],
 ])('settings set %s %i changes that setting and no other', async (name, value) => {
   const changed = { ...DEFAULTS, [name]: value };
   expect(await jsonOf(['settings', 'set', name, String(value)], env)).toEqual(changed);
@@ -35,7 +42,17 @@ it.each([
     freeSends: changed.free_sends,
     codeValiditySeconds: changed.code_validity_seconds,
     accountRatePerMinute: changed.account_rate_per_minute,
+    guessBudget: changed.guess_budget,
   });
+});
+
+it('settings set guess_budget off turns it off, and shows so', async () => {
+  expect(await jsonOf(['settings', 'set', 'guess_budget', 'off'], env)).toEqual({
+    ...DEFAULTS,
+    guess_budget: null,
+  });
+  expect((await onecode(['settings', 'get'], env)).stdout).toMatch(/^guess budget +off$/m);
+  expect(await jsonOf(['settings', 'set', 'guess_budget', 'on'], env)).toEqual(DEFAULTS);
 });
 
 it('settings set code_validity_seconds reminds of the template, in text only', async () => {
@@ -52,6 +69,10 @@ it.each([
   ['code_validity_seconds', '5401', 'from 1 to 5400'],
   ['account_rate_per_minute', '0', 'account_rate_per_minute must be a whole number from 1 to 1000000'],
   ['account_rate_per_minute', '1e3', 'from 1 to 1000000'],
+  ['free_sends', 'off', 'free_sends must be a whole number'],
+  ['guess_budget', '4', 'guess_budget must be a whole number from 5 to 100'],
+  ['guess_budget', '101', 'from 5 to 100'],
+  ['guess_budget', 'none', 'guess_budget must be off, on or a whole number from 5 to 100'],
   ['free_quota', '5', 'the setting must be free_sends or code_validity_seconds or account_rate_per_minute'],
 ])('settings set %s %s is refused and changes nothing', async (name, value, line) => {
   expectFault(await onecode(['settings', 'set', name, value], env), 2, line);
@@ -59,5 +80,6 @@ it.each([
     freeSends: 10,
     codeValiditySeconds: 600,
     accountRatePerMinute: 600,
+    guessBudget: 100,
   });
 });

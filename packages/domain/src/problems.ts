@@ -47,8 +47,10 @@ const TABLE = {
   invalid_recipient: {
     status: 422,
     meaning: 'The recipient is not a valid phone number.',
-    cause: 'The field "to" is missing, lacks the + and the country code, or is not a possible number.',
-    remedy: 'Give the number in E.164 form, for example +447700900123.',
+    cause:
+      'The field "to" is missing, lacks the + and the country code, or is not a possible number; or it is of a country that the account does not send to.',
+    remedy:
+      'Give the number in E.164 form, for example +447700900123. If the detail speaks of its country, ask for another number, or ask the operator to allow that country.',
   },
   channel_unavailable: {
     status: 422,
@@ -77,9 +79,11 @@ const TABLE = {
   },
   rate_limited: {
     status: 429,
-    meaning: 'Too many sends were created in too short a time.',
-    cause: 'A creation limit of the account, of the application or for this recipient was reached.',
-    remedy: 'Wait for the seconds in the Retry-After header, then repeat the same key and body.',
+    meaning: 'A limit was reached: no send can be created now.',
+    cause:
+      'A creation limit of the account, of the application or for this recipient was reached; or too many wrong codes in a row were given for this recipient; or hardly any code sent to its country was verified, which looks like fraud.',
+    remedy:
+      'Wait for the seconds in the Retry-After header, then repeat the same key and body. After too many wrong codes only a right one on a code that is still open helps, or the operator.',
   },
   internal_error: {
     status: 500,
