@@ -30,8 +30,11 @@ describe('a command that was not written right ends with 2 and one line, before 
     [['acount', 'create'], /unknown command: one of account/],
     [[KEY], /unknown command/],
     [['help', 'acount'], /a command is missing/],
-    [['account'], /a command is missing: one of create, show, credit .*see onecode account --help/],
-    [['account', 'delete', UNKNOWN_ID], /unknown command: one of create, show, credit/],
+    [['account'], /a command is missing: one of create, show, credit, .*see onecode account --help/],
+    [
+      ['account', 'delete', UNKNOWN_ID],
+      /unknown command: one of create, show, credit, countries, breaker, forgive/,
+    ],
     [['key', KEY], /unknown command/],
     [['key', 'list'], /required option '--application <id>' not specified; see onecode key list --help/],
 
@@ -185,7 +188,7 @@ describe('help needs nothing and has an example', () => {
   const commands = [
     [],
     ...['account', 'application', 'key', 'settings', 'sender'].map((group) => [group]),
-    ...['create', 'show', 'credit'].map((name) => ['account', name]),
+    ...['create', 'show', 'credit', 'countries', 'breaker', 'forgive'].map((name) => ['account', name]),
     ...['create', 'limits'].map((name) => ['application', name]),
     ...['create', 'revoke', 'list'].map((name) => ['key', name]),
     ...['get', 'set'].map((name) => ['settings', name]),
