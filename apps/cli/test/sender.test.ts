@@ -25,7 +25,14 @@ const add = (...rest: string[]): string[] => [
   '+15550783881',
   ...rest,
 ];
-const ACTIVE = { state: 'active', paused_until: null, pause_reason: null, faults: 0, created_at: TIME };
+const ACTIVE = {
+  throughput: 80,
+  state: 'active',
+  paused_until: null,
+  pause_reason: null,
+  faults: 0,
+  created_at: TIME,
+};
 const ADDED = {
   ...ACTIVE,
   id: ID,
@@ -71,16 +78,16 @@ describe('sender add', () => {
     expect(await tokenOf(added.id)).toBe(TOKEN);
   });
 
-  it('normalises the number, and takes a template and the language it was approved under', async () => {
+  it('normalises the number, and takes a template, the language it was approved under and a throughput', async () => {
     const args = ['sender', 'add', '--phone-number-id', '7', '--number', '+55 (11) 98765-4321'];
-    expect(
-      await jsonOf([...args, '--token', TOKEN, '--template', 'codigo_2', '--english', 'en_US'], env),
-    ).toEqual({
+    const rest = ['--template', 'codigo_2', '--english', 'en_US', '--throughput', '1000'];
+    expect(await jsonOf([...args, '--token', TOKEN, ...rest], env)).toEqual({
       ...ADDED,
       phone_number_id: '7',
       number: '+5511987654321',
       template: 'codigo_2',
       english: 'en_US',
+      throughput: 1000,
     });
   });
 
@@ -114,7 +121,7 @@ describe('sender add', () => {
   });
 });
 
-describe('sender list, pause and resume', () => {
+describe('sender list, pause, resume and throughput', () => {
   it('lists all senders, oldest first, and never a token', async () => {
     const first = await buildSender(store.database, { token: TOKEN });
     const second = await buildSender(store.database, { english: 'en_US' });
@@ -150,11 +157,23 @@ describe('sender list, pause and resume', () => {
     ]);
   });
 
+  it('changes the throughput of a sender, and of no other', async () => {
+    const { id } = await buildSender(store.database);
+    await buildSender(store.database);
+    expect(await jsonOf(['sender', 'throughput', id, '250'], env)).toMatchObject({ id, throughput: 250 });
+    const listed = (await jsonOf(['sender', 'list'], env)) as { throughput: number }[];
+    expect(listed.map(({ throughput }) => throughput)).toEqual([250, 80]);
+  });
+
   it('needs no SECRET_KEY', async () => {
     expect(await jsonOf(['sender', 'list'], { DATABASE_URL: store.url })).toEqual([]);
   });
 
-  it.each(['pause', 'resume'])('%s says that there is no such sender', async (verb) => {
-    expectFault(await onecode(['sender', verb, UNKNOWN_ID], env), 1, 'there is no sender with this id');
-  });
+  it.each([['pause'], ['resume'], ['throughput', '80']])(
+    '%s says that there is no such sender',
+    async (verb, ...rest) => {
+      const ended = await onecode(['sender', verb, UNKNOWN_ID, ...rest], env);
+      expectFault(ended, 1, 'there is no sender with this id');
+    },
+  );
 });

@@ -117,6 +117,12 @@ describe('a command that was not written right ends with 2 and one line, before 
     [ADD_WITH(`--token${TOKEN}`), /unknown option(;| \()/],
     [ADD_WITH('--template', 'Verification'), '--template must be 1 to 512 lower-case letters'],
     [ADD_WITH('--english', 'en_GB'), '--english must be en or en_US'],
+    [ADD_WITH('--throughput', '0'), '--throughput must be a whole number from 1 to 1000'],
+    [ADD_WITH('--throughput', '1001'), '--throughput must be a whole number from 1 to 1000'],
+    [['sender', 'throughput', UNKNOWN_ID], /missing required argument 'number'/],
+    [['sender', 'throughput', UNKNOWN_ID, 'off'], 'the throughput must be a whole number from 1 to 1000'],
+    [['sender', 'throughput', UNKNOWN_ID, '1001'], 'the throughput must be a whole number from 1 to 1000'],
+    [['sender', 'throughput', 'x', '80'], 'the sender must be an id'],
     [['sender', 'pause'], /missing required argument 'id'/],
     [['sender', 'resume', 'x'], 'the sender must be an id'],
   ];
@@ -192,7 +198,7 @@ describe('help needs nothing and has an example', () => {
     ...['create', 'limits'].map((name) => ['application', name]),
     ...['create', 'revoke', 'list'].map((name) => ['key', name]),
     ...['get', 'set'].map((name) => ['settings', name]),
-    ...['add', 'list', 'pause', 'resume', 'token', 'reseal'].map((name) => ['sender', name]),
+    ...['add', 'list', 'pause', 'resume', 'throughput', 'token', 'reseal'].map((name) => ['sender', name]),
   ];
   it.each(commands.map((command) => ({ name: named(command), command })))(
     '$name --help',

@@ -8,13 +8,13 @@ import {
   startLoop,
   type ReadinessChecks,
 } from '@onecode/runtime';
-import { closeDatabase, openDatabase, pingDatabase } from '@onecode/store';
+import { closeDatabase, countAwaitingSends, openDatabase, pingDatabase } from '@onecode/store';
 import { createCloudApi } from '@onecode/whatsapp';
 import { watchBreakers } from './breaker.js';
 import { readWorkerConfig } from './config.js';
 import { startConsumers } from './consumers.js';
 import type { WorkerContext } from './context.js';
-import { workerMetrics } from './metrics.js';
+import { gaugeAwaitingSends, workerMetrics } from './metrics.js';
 import { createSenderPool } from './senderPool.js';
 import { cleanUp, sweep, wake } from './sweep.js';
 
@@ -37,6 +37,7 @@ await runProcess('worker', async () => {
     onConnectionError: (error) => log.warn({ err: error }, 'a database connection broke'),
   });
   const metrics = workerMetrics(registry);
+  gaugeAwaitingSends(registry, () => countAwaitingSends(database));
   const handBack = new AbortController();
   // One listener for each call under way.
   setMaxListeners(0, handBack.signal);

@@ -1,4 +1,8 @@
-import { Counter, Histogram, type Registry } from '@onecode/runtime';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Counter, Gauge, Histogram, type Registry } from '@onecode/runtime';
+
+/** A database that is slower than this has no say in how the other figures are read. */
+const COUNT_MS_MAX = 1_000;
 
 /** What the worker counts. */
 export interface WorkerMetrics {
@@ -60,4 +64,17 @@ export function workerMetrics(registry: Registry): WorkerMetrics {
       registers,
     }),
   };
+}
+
+/** Shows how many sends wait for a sender, counted each time that the figures are read; not a number while that fails. */
+export function gaugeAwaitingSends(registry: Registry, count: () => Promise<number>): void {
+  const gauge = new Gauge({
+    name: 'onecode_awaiting_sender',
+    help: 'Sends that wait for a sender',
+    registers: [registry],
+    async collect() {
+      const late = wait(COUNT_MS_MAX, Number.NaN, { ref: false });
+      gauge.set(await Promise.race([count().catch(() => Number.NaN), late]));
+    },
+  });
 }

@@ -1,13 +1,14 @@
 import { setMaxListeners } from 'node:events';
 import { TEST_SECRET_KEY } from '@onecode/store/testing';
 import { createLog, createRegistry, openBell, startLoop, type Registry } from '@onecode/runtime';
+import { countAwaitingSends } from '@onecode/store';
 import { createCloudApi } from '@onecode/whatsapp';
 import { testRedisUrl } from '../../../test/harness/redisContents.js';
 import { until } from '../../../test/harness/until.js';
 import { readWorkerConfig } from '../src/config.js';
 import { startConsumers } from '../src/consumers.js';
 import type { WorkerContext } from '../src/context.js';
-import { workerMetrics } from '../src/metrics.js';
+import { gaugeAwaitingSends, workerMetrics } from '../src/metrics.js';
 import { createSenderPool } from '../src/senderPool.js';
 import { sweep, wake } from '../src/sweep.js';
 import type { House } from './house.js';
@@ -62,6 +63,7 @@ export async function startWorker(house: House, options: TestWorkerOptions = {})
   const handBack = new AbortController();
   setMaxListeners(0, handBack.signal);
   const { database } = house.db;
+  gaugeAwaitingSends(registry, () => countAwaitingSends(database));
   const context: WorkerContext = {
     database,
     bell: openBell({

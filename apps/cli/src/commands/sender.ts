@@ -1,8 +1,24 @@
 import { parseKeyring } from '@onecode/domain';
 import { readConfig, variable } from '@onecode/runtime';
-import { addSender, listSenders, pauseSender, resumeSender, type Sender } from '@onecode/store';
+import {
+  addSender,
+  changeThroughput,
+  listSenders,
+  pauseSender,
+  resumeSender,
+  type Sender,
+} from '@onecode/store';
 import type { Command } from 'commander';
-import { id, oneOf, phoneNumber, phoneNumberId, readToken, templateName, token } from '../arguments.js';
+import {
+  id,
+  oneOf,
+  phoneNumber,
+  phoneNumberId,
+  readToken,
+  templateName,
+  token,
+  wholeNumber,
+} from '../arguments.js';
 import { DATABASE_URL, withDatabase } from '../database.js';
 import { Refusal } from '../faults.js';
 import { print, type Row } from '../output.js';
@@ -18,6 +34,7 @@ function rowOf(sender: Sender): Row {
     number: sender.number,
     template: sender.template,
     english: sender.english,
+    throughput: sender.throughput,
     state: isPaused ? 'paused' : 'active',
     paused_until: isPaused ? (sender.pausedUntil?.toISOString() ?? null) : null,
     pause_reason: isPaused ? sender.pauseReason : null,
@@ -37,7 +54,12 @@ interface Add {
   token: string;
   template: string;
   english: 'en' | 'en_US';
+  throughput: number;
 }
+
+/** What the provider grants to a number: 80 messages a second, up to 1,000 on demand. */
+const THROUGHPUT = { min: 1, max: 1_000 };
+const THROUGHPUT_INITIAL = 80;
 
 /** All commands of `sender`. */
 export function addSenderCommands(program: Command): void {
@@ -66,6 +88,12 @@ export function addSenderCommands(program: Command): void {
       'en or en_US: the language under which the English template was approved',
       oneOf('--english', ['en', 'en_US']),
       'en',
+    )
+    .option(
+      '--throughput <number>',
+      'messages a second that the provider takes from the number',
+      wholeNumber('--throughput', THROUGHPUT),
+      THROUGHPUT_INITIAL,
     )
     .addHelpText(
       'after',
@@ -101,6 +129,20 @@ export function addSenderCommands(program: Command): void {
       .action(async (senderId: string, _options: object, command: Command) => {
         print(command, rowOf(found(await withDatabase((database) => change(database, senderId)))));
       });
+
+  sender
+    .command('throughput')
+    .description('change how many messages a second the provider takes from a sender')
+    .argument('<id>', 'the sender', id('the sender'))
+    .argument('<number>', 'messages a second', wholeNumber('the throughput', THROUGHPUT))
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ onecode sender throughput 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f 500',
+    )
+    .action(async (senderId: string, throughput: number, _options: object, command: Command) => {
+      const change = await withDatabase((database) => changeThroughput(database, senderId, throughput));
+      print(command, rowOf(found(change)));
+    });
 
   addSenderTokenCommands(sender);
 }
