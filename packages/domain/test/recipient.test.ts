@@ -1,4 +1,4 @@
-import { parseRecipient } from '@onecode/domain';
+import { isCountry, parseRecipient } from '@onecode/domain';
 import { getCountries, getCountryCallingCode } from 'libphonenumber-js/max';
 
 const phone = (e164: string, country: string | null) => ({ kind: 'phone', e164, country });
@@ -149,4 +149,11 @@ describe('an e-mail address', () => {
   ])('%j is not one', (to) => {
     expect(parseRecipient(to)).toEqual({ kind: 'invalid' });
   });
+});
+
+describe('a country', () => {
+  it.each(['BR', 'US', 'GB', 'ZW'])('%s is one', (code) => expect(isCountry(code)).toBe(true));
+  it.each(['ZZ', 'br', 'BRA', 'B', '', '001', 'Br', 'BR ', '__proto__'])('%j is none', (code) =>
+    expect(isCountry(code)).toBe(false),
+  );
 });
