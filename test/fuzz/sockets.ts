@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { RawConnection, type RawAnswer } from '../../apps/api/test/raw.js';
 import { BREAKS, MUTATIONS, type Break } from './breaks.js';
 import { requestOf, type Draft, type FuzzRequest } from './request.js';
+import { PICK } from './rules.js';
 import { bytesOnTheWire, checkContract, judge } from './wire.js';
 import type { World } from './world.js';
 
@@ -26,7 +27,7 @@ export function socketPlays(good: fc.Arbitrary<Draft>): fc.Arbitrary<PlayDraft> 
     { weight: 5, arbitrary: fc.constantFrom(aborted, slow, halfOpen, expecting) },
     { weight: 1, arbitrary: fc.constantFrom(gigabyte, endless) },
   );
-  const single = fc.tuple(good, ways, fc.nat(2 ** 31 - 1)).map(([draft, way, pick]): PlayDraft => (world) => {
+  const single = fc.tuple(good, ways, PICK).map(([draft, way, pick]): PlayDraft => (world) => {
     const request = requestOf(draft(world));
     return { operation: request.operation, ...way(request, pick) };
   });

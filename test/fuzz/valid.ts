@@ -2,8 +2,7 @@ import { newId } from '@onecode/store';
 import fc from 'fast-check';
 import type { Operation, Schema } from './contract.js';
 import { pathOf, type Draft, type Header } from './request.js';
-
-const PICK = fc.nat(1_000_000);
+import { PICK } from './rules.js';
 
 /** Values that a schema takes. Of a text without a pattern, its examples say what it means. */
 export function valueOf(schema: Schema): fc.Arbitrary<unknown> {
