@@ -1,0 +1,181 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { pauseSender, resumeSender } from '@onecode/store';
+import { buildAccount, buildCaller } from '@onecode/store/testing';
+import { Stack } from '../harness/stack.js';
+import { until } from '../harness/until.js';
+
+/** Replacing every process one after another, on a machine that has other work. */
+const ROLL_MS_MAX = 120_000;
+const APIS = [0, 1];
+const WORKERS = [0, 1];
+/** Enough of each batch for one look at each API after each replacement of an API: twice in each of three rolls. */
+const CODES_OF_A_BATCH = APIS.length * 2 * 3;
+const CODE = '135790';
+
+interface KeyPair {
+  old: string;
+  new: string;
+}
+const withNew = (old: string): KeyPair => ({ old, new: randomBytes(32).toString('base64') });
+
+describe('while secrets are rotated, process by process,', () => {
+  let stack: Stack;
+  let pepper: KeyPair;
+  let secretKey: KeyPair;
+  let senderId: string;
+  let liveKey: string;
+  let testKey: string;
+  /** Ids of sends with a pending code, those together that one API made between two replacements. */
+  const batches: string[][] = [];
+  /** Ids of live sends that wait for a sender with their sealed code. */
+  let waiting: string[] = [];
+  let recipients = 0;
+
+  beforeAll(async () => {
+    stack = await Stack.start({ apis: APIS.length, workers: WORKERS.length });
+    pepper = withNew(stack.secrets.pepper);
+    secretKey = withNew(stack.secrets.secretKey);
+    const sender = await stack.onecode(
+      'sender add --phone-number-id 106540352242922 --number +15550783881 --token a-token',
+    );
+    senderId = String(sender['id']);
+    const id = await buildAccount(stack.db.database, { credits: 1_000, ratePerMinute: 100_000 });
+    ({ key: liveKey } = await buildCaller(stack.db.database, 'live', { id }));
+    ({ key: testKey } = await buildCaller(stack.db.database, 'test', { id }));
+    await pauseSender(stack.db.database, senderId);
+    await createAtEachApi();
+  }, ROLL_MS_MAX);
+  afterAll(() => stack.stop());
+
+  const newRecipient = (): string => `+5511987${String(600_000 + recipients++)}`;
+
+  async function createAtEachApi(): Promise<void> {
+    for (const api of APIS) {
+      const pending = Array.from({ length: CODES_OF_A_BATCH }, () =>
+        stack.create(testKey, { to: newRecipient(), code: CODE }, { api }),
+      );
+      batches.push((await Promise.all(pending)).map(({ id }) => id));
+      waiting.push((await stack.create(liveKey, { to: newRecipient() }, { api })).id);
+    }
+  }
+
+  async function expectEachBatchToVerifyAtEachApi(): Promise<void> {
+    for (const batch of batches)
+      for (const api of APIS)
+        expect(await stack.verify(testKey, batch.pop()!, CODE, api)).toMatchObject({ valid: true });
+  }
+
+  /** Each send that waits must go out with its first attempt: a box or a token that does not open costs one. */
+  async function expectAllToBeDelivered(): Promise<void> {
+    await resumeSender(stack.db.database, senderId);
+    await until('the delivery of all that waited', async () => {
+      const rows = await stack.db.sql<{ status: string; attempts: number }>(
+        'select status, attempts from sends where id = any ($1)',
+        [waiting],
+      );
+      expect(rows.filter(({ attempts }) => attempts > 1)).toEqual([]);
+      return rows.every(({ status }) => status === 'delivered');
+    });
+    await pauseSender(stack.db.database, senderId);
+    waiting = [];
+  }
+
+  /** Replaces every process by one that has these secrets. At each step all that is pending is put to the test. */
+  async function roll(secrets: { pepper: string; secretKey: string }): Promise<void> {
+    Object.assign(stack.secrets, secrets);
+    for (const api of APIS) {
+      await stack.replaceApi(api);
+      await createAtEachApi();
+      await expectEachBatchToVerifyAtEachApi();
+    }
+    for (const worker of WORKERS) {
+      await stack.stopWorker(worker);
+      // The other worker is alone now: first one with the secrets of before, then one with the new ones.
+      await expectAllToBeDelivered();
+      await stack.restartWorker(worker);
+      await createAtEachApi();
+    }
+  }
+
+  const rings = (ringOf: (keys: KeyPair) => string): { pepper: string; secretKey: string } => ({
+    pepper: ringOf(pepper),
+    secretKey: ringOf(secretKey),
+  });
+
+  it(
+    'first every one learns the new keys, and nothing is lost',
+    () => roll(rings((keys) => `1:${keys.old},2:${keys.new}`)),
+    ROLL_MS_MAX,
+  );
+
+  it(
+    'then every one makes new values with them, and nothing is lost between those that do and those that do not yet',
+    async () => {
+      await roll(rings((keys) => `2:${keys.new},1:${keys.old}`));
+      const versions = await stack.db.sql<{ hash: number; box: number }>(
+        'select get_byte(code_hash, 0) as hash, get_byte(code_box, 0) as box from sends where id = any ($1)',
+        [waiting],
+      );
+      expect(new Set(versions.map(({ hash, box }) => `${hash} ${box}`))).toEqual(new Set(['2 2']));
+    },
+    ROLL_MS_MAX,
+  );
+
+  it(
+    'then the old keys go, once tokens are resealed and old codes have expired, and nothing is lost',
+    async () => {
+      expect(await stack.onecode<{ token: string }[]>('sender reseal')).toEqual([
+        expect.objectContaining({ id: senderId, token: 'resealed' }),
+      ]);
+      const old = await stack.db.sql<{ id: string }>(
+        `update sends set created_at = created_at - interval '1 hour', expires_at = expires_at - interval '1 hour'
+         where get_byte(code_hash, 0) = 1 and verification = 'pending' and mode = 'test' returning id`,
+      );
+      const isOld = new Set(old.map(({ id }) => id));
+      const expired = batches.filter((batch) => isOld.has(batch[0]!));
+      const alive = batches.filter((batch) => !isOld.has(batch[0]!));
+      expect([expired.length, alive.length]).not.toContain(0);
+      batches.splice(0, batches.length, ...alive);
+
+      await roll(rings((keys) => `2:${keys.new}`));
+      for (const api of APIS)
+        expect(await stack.verify(testKey, expired[0]!.pop()!, CODE, api)).toEqual({
+          valid: false,
+          verification: 'expired',
+          attempts_left: 0,
+        });
+    },
+    ROLL_MS_MAX,
+  );
+
+  it(
+    'webhooks signed with the old or the new app secret are taken, until the old one goes',
+    async () => {
+      const [old, next] = [stack.secrets.appSecret, 'the-new-app-secret'];
+      const statusOf = async (secret: string, api: number): Promise<number> => {
+        const body = '{"object":"whatsapp_business_account","entry":[]}';
+        const signature = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+        const headers = { 'x-hub-signature-256': signature };
+        return (await stack.request('POST', '/webhooks/whatsapp', { body, headers, api })).status;
+      };
+      const answers = async (api: number): Promise<number[]> => [
+        await statusOf(old, api),
+        await statusOf(next, api),
+      ];
+      for (const [secrets, expected] of [
+        [`${next},${old}`, [200, 200]],
+        [next, [401, 200]],
+      ] as const)
+        for (const api of APIS) {
+          stack.secrets.appSecret = secrets;
+          await stack.replaceApi(api);
+          expect(await answers(api)).toEqual(expected);
+        }
+    },
+    ROLL_MS_MAX,
+  );
+
+  it('no process met an error', () => {
+    expect(stack.output().match(/^.*"level":"(error|fatal)".*$/gm)).toBeNull();
+  });
+});
