@@ -49,7 +49,8 @@ export interface CampaignOptions {
   figures?: () => Promise<Figures>;
 }
 
-const LANES = 16;
+/** More than work at the same time: most of those with a socket of their own wait for the service to lose patience. */
+const LANES = 64;
 const FAILURES_MAX = 10;
 const SAMPLES = 50;
 
