@@ -118,7 +118,7 @@ export interface ReceiptRow {
 }
 
 /** What the provider knows: every request, and every message that it took. Its clock is the machine's, as the database's is. */
-export interface ProviderLog {
+interface ProviderLog {
   requests: readonly RequestRecord[];
   messages: readonly Message[];
   /** Reports of the provider that we have not answered with 200. */

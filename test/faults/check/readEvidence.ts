@@ -4,7 +4,7 @@ import type { Evidence, Rows } from '../evidence.js';
 
 /** Where evidence comes from, and what the reader cannot know by itself. */
 export interface Sources extends Pick<Evidence, 'history' | 'attemptsMax' | 'settled'> {
-  sql: TestDatabase['sql'];
+  database: Pick<TestDatabase, 'sql'>;
   simulator: SimulatorControl;
   /** The run's own clock, that of the history. */
   now: () => number;
@@ -15,7 +15,7 @@ export interface Sources extends Pick<Evidence, 'history' | 'attemptsMax' | 'set
  * its log must be longer than the run (KEEP_MESSAGES)
  */
 export async function readEvidence(sources: Sources): Promise<Evidence> {
-  const { sql, simulator, history, attemptsMax, settled, now } = sources;
+  const { database, simulator, history, attemptsMax, settled, now } = sources;
   // The provider first: what it tells us while we read is in the rows at the latest.
   const [messages, requests, webhooksUnanswered] = await Promise.all([
     simulator.messages(),
@@ -24,20 +24,20 @@ export async function readEvidence(sources: Sources): Promise<Evidence> {
   ]);
   const oldest = requests.at(-1)?.number ?? 1;
   if (oldest !== 1) throw new Error(`the provider has forgotten ${oldest - 1} requests`);
-  const rows = await readRows(sql);
+  const rows = await readRows(database);
   return {
     history,
     attemptsMax,
     settled,
     rows,
     provider: { messages, requests, webhooksUnanswered },
-    clockStart: await readClockStart(sql, now),
+    clockStart: await readClockStart(database, now),
   };
 }
 
 /** In one statement, and so in one moment. */
-async function readRows(sql: TestDatabase['sql']): Promise<Rows> {
-  const [read] = await sql<{ rows: object }>(
+async function readRows(database: Sources['database']): Promise<Rows> {
+  const [read] = await database.sql<{ rows: object }>(
     `select json_build_object(
        'now_at', clock_timestamp(),
        'accounts', array(select to_json(a) from (select id, free_quota, credits from accounts) a),
@@ -71,8 +71,8 @@ function inOurForm(value: unknown): unknown {
 }
 
 /** When the run's clock began, by the database's: the middle of one short question. */
-async function readClockStart(sql: TestDatabase['sql'], now: () => number): Promise<number> {
+async function readClockStart(database: Sources['database'], now: () => number): Promise<number> {
   const before = now();
-  const [clock] = await sql<{ now: Date }>('select clock_timestamp() as now');
+  const [clock] = await database.sql<{ now: Date }>('select clock_timestamp() as now');
   return clock!.now.getTime() - (before + now()) / 2;
 }

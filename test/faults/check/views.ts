@@ -7,10 +7,9 @@ const CLOCK_MS = 2_000;
 
 const iso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 
-/** The row as the last sight of all. */
-function lastSight(row: SendRow, now: number): Sight & { view: SendView } {
-  const verification = row.verification === 'pending' && now >= row.expiresAt ? 'expired' : row.verification;
-  const view: SendView = {
+/** What the API shows of a row, the sender aside. */
+export function viewOf(row: SendRow, verification: string): SendView {
+  return {
     id: row.id,
     status: row.status,
     verification,
@@ -26,7 +25,12 @@ function lastSight(row: SendRow, now: number): Sight & { view: SendView } {
     failed_at: iso(row.failedAt),
     failure_reason: row.failureReason,
   };
-  return { startedAt: Infinity, endedAt: Infinity, view, verification };
+}
+
+/** The row as the last sight of all. */
+function lastSight(row: SendRow, now: number): Sight & { view: SendView } {
+  const verification = row.verification === 'pending' && now >= row.expiresAt ? 'expired' : row.verification;
+  return { startedAt: Infinity, endedAt: Infinity, view: viewOf(row, verification), verification };
 }
 
 /**

@@ -35,7 +35,7 @@ function replyOf<Body>(response: Response, text: string): Reply<Body> {
   const { status } = response;
   const body = parse(text);
   if (status < 300 && body !== null) return { kind: 'answer', status, body: body as Body };
-  const code = (body as { code?: unknown } | null)?.code;
+  const code: unknown = body === null || !('code' in body) ? null : body.code;
   const retryAfter = response.headers.get('retry-after');
   return {
     kind: 'problem',

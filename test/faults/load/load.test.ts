@@ -36,7 +36,7 @@ describe('a live load without any fault', () => {
     await until('the end of every delivery', isAtRest, 60_000);
     const { simulator, db } = stack;
     evidence = await readEvidence({
-      sql: db.sql,
+      database: db,
       simulator,
       history: load.history,
       now,

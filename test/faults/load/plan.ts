@@ -26,10 +26,10 @@ export interface Plan {
   guesses: GuessKind[][];
 }
 
-export type GuessKind = 'right' | 'wrong';
+type GuessKind = 'right' | 'wrong';
 
 /** Draws from a seed. */
-export class Random {
+class Random {
   readonly #generator;
 
   constructor(seed: number) {

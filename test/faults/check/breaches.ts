@@ -1,0 +1,282 @@
+import { goodRun, type GoodRun } from './goodRun.js';
+import { LIFE_MS } from './modelService.js';
+import {
+  account,
+  addAttempt,
+  attemptsOf,
+  creationsOf,
+  entries,
+  guessesAt,
+  judge,
+  looksAt,
+  messagesOf,
+  refusal,
+  requestOf,
+  show,
+  UNKNOWN_ID,
+} from './runParts.js';
+
+const MINUTE_MS = 60_000;
+
+/** Breaks one promise of a good run, and no other. */
+type Breach = (run: GoodRun) => void;
+
+/** Each invariant's breaches. */
+export const BREACHES: Readonly<Record<string, readonly Breach[]>> = {
+  'accepted-has-row': [
+    (run) => {
+      const [creation] = creationsOf(run, run.waiting);
+      const lost = structuredClone(creation!);
+      show(lost, { id: UNKNOWN_ID });
+      run.draft.history.push(lost);
+    },
+  ],
+  'one-id-for-a-key': [
+    (run) => {
+      run.delivered.idempotencyKey = run.verified.idempotencyKey;
+      const [original] = creationsOf(run, run.verified);
+      for (const { body, idempotencyKey } of [original!])
+        Object.assign(creationsOf(run, run.delivered)[0]!, { body, idempotencyKey });
+    },
+  ],
+  'key-binds-body': [
+    (run) => {
+      refusal(run, 409).body = creationsOf(run, run.verified)[0]!.body;
+    },
+    (run) => {
+      refusal(run, 409).reply = creationsOf(run, run.verified)[0]!.reply;
+    },
+  ],
+  'row-was-asked-for': [
+    (run) => {
+      const [creation] = creationsOf(run, run.waiting);
+      run.draft.history = run.draft.history.filter((event) => event !== creation);
+    },
+    (run) => {
+      const [creation] = creationsOf(run, run.failedUnseen);
+      creation!.reply = { kind: 'problem', status: 429, code: 'rate_limited', retryAfter: 1 };
+    },
+  ],
+  'answers-fit-the-contract': [
+    (run) => {
+      looksAt(run, run.delivered)[0]!.reply = {
+        kind: 'problem',
+        status: 404,
+        code: 'send_not_found',
+        retryAfter: null,
+      };
+    },
+    (run) => {
+      refusal(run, 402).reply = { kind: 'problem', status: 429, code: 'rate_limited', retryAfter: null };
+    },
+  ],
+  'units-add-up': [
+    (run) => void (account(run).credits += 1),
+    (run) => void (account(run).freeQuota -= 1),
+    (run) => {
+      account(run).credits -= 1;
+      account(run).freeQuota += 1;
+    },
+  ],
+  'reserved-once': [
+    (run) => void run.draft.rows.ledger.push({ ...entries(run, run.delivered, 'reserved')[0]! }),
+    (run) => {
+      const [entry] = entries(run, run.delivered, 'reserved');
+      entry!.bucket = entry!.bucket === 'credit' ? 'free_quota' : 'credit';
+    },
+    (run) => {
+      const [entry] = entries(run, run.delivered, 'reserved');
+      run.draft.rows.ledger = run.draft.rows.ledger.filter((one) => one !== entry);
+    },
+  ],
+  'returned-once': [
+    (run) => void run.draft.rows.ledger.push({ ...entries(run, run.failed, 'returned')[0]! }),
+    (run) => {
+      const [entry] = entries(run, run.failed, 'returned');
+      run.draft.rows.ledger = run.draft.rows.ledger.filter((one) => one !== entry);
+    },
+    (run) => {
+      const [entry] = entries(run, run.delivered, 'reserved');
+      run.draft.rows.ledger.push({ ...entry!, kind: 'returned' });
+    },
+    (run) => void (entries(run, run.failed, 'returned')[0]!.bucket = 'free_quota'),
+  ],
+  'test-is-free': [
+    (run) => void (refusal(run, 402).mode = 'test'),
+    ({ draft, test }) => {
+      const { accountId, id } = test;
+      draft.rows.ledger.push({ accountId, sendId: id, kind: 'reserved', bucket: 'credit', units: 1 });
+    },
+  ],
+  'refused-only-when-empty': [(run) => void (refusal(run, 402).accountId = run.accountId)],
+
+  'waiting-is-rung': [
+    ({ waiting }) => void (waiting.ringAt = null),
+    ({ delivered, draft }) => void (delivered.dueAt = draft.rows.now),
+    ({ waiting }) => void (waiting.ringAt = waiting.dueAt! + 2 * MINUTE_MS),
+    ({ waiting }) => {
+      waiting.dueAt = waiting.expiresAt + 2 * LIFE_MS;
+      waiting.ringAt = waiting.dueAt;
+    },
+  ],
+  'nothing-is-left': [
+    ({ waiting, draft }) => {
+      const dueAt = draft.rows.now - MINUTE_MS;
+      Object.assign(waiting, { awaitingSender: false, dueAt, ringAt: draft.rows.now });
+    },
+  ],
+  'failed-says-why': [
+    ({ failedUnseen }) => void (failedUnseen.failureReason = null),
+    ({ failedUnseen }) => void (failedUnseen.attemptId = UNKNOWN_ID),
+  ],
+  'box-while-needed': [
+    ({ delivered }) => void (delivered.hasBox = true),
+    ({ failed }) => void (failed.hasBox = true),
+    ({ waiting }) => void (waiting.hasBox = false),
+  ],
+  'receipts-dealt-with': [
+    ({ draft }) => void (draft.rows.receipts[0]!.result = null),
+    ({ draft }) => Object.assign(draft.rows.receipts[0]!, { attemptId: null, result: 'unmatched' }),
+  ],
+
+  'status-moves-forward': [(run) => show(looksAt(run, run.verified)[2], { status: 'sent' })],
+  'verification-moves-forward': [
+    (run) => judge(guessesAt(run, run.expired)[0], { verification: 'verified' }),
+  ],
+  'times-stay': [
+    (run) => {
+      const view = looksAt(run, run.verified)[2]!;
+      show(view, { delivered_at: new Date(run.verified.deliveredAt! + 1).toISOString() });
+    },
+    (run) => void (run.failed.failedAt! += 1),
+  ],
+  'constants-stay': [
+    (run) => show(creationsOf(run, run.waiting)[0], { expires_at: '2026-11-20T13:00:00.000Z' }),
+    (run) => show(looksAt(run, run.waiting)[0], { mode: 'test' }),
+  ],
+  'view-agrees-with-itself': [
+    (run) => show(looksAt(run, run.delivered)[0], { delivered_at: null }),
+    (run) => show(looksAt(run, run.failed)[0], { failure_reason: null }),
+  ],
+  'created-when-asked': [
+    (run) => {
+      const [creation] = creationsOf(run, run.waiting);
+      creation!.startedAt -= MINUTE_MS;
+      creation!.endedAt -= MINUTE_MS;
+    },
+  ],
+  'expires-on-time': [
+    (run) => show(looksAt(run, run.expired)[0], { verification: 'expired' }),
+    (run) => show(looksAt(run, run.expired)[1], { verification: 'pending' }),
+  ],
+
+  'judgement-agrees-with-itself': [
+    (run) => judge(guessesAt(run, run.test)[0], { attempts_left: 1 }),
+    (run) => judge(guessesAt(run, run.expired)[0], { attempts_left: 4 }),
+  ],
+  'attempts-left-never-repeats': [
+    (run) => judge(guessesAt(run, run.locked)[1], { attempts_left: 4 }),
+    (run) => {
+      judge(guessesAt(run, run.locked)[0], { attempts_left: 3 });
+      judge(guessesAt(run, run.locked)[1], { attempts_left: 4 });
+    },
+  ],
+  'five-guesses': [({ locked }) => void (locked.wrongGuesses = 6)],
+  'guesses-are-counted': [
+    ({ verified }) => void (verified.wrongGuesses = 0),
+    ({ verified }) => void (verified.wrongGuesses = 2),
+  ],
+  'valid-once': [(run) => judge(guessesAt(run, run.verified)[2], { valid: true })],
+  'code-decides': [
+    (run) => void (guessesAt(run, run.test)[0]!.code = '111111'),
+    (run) => void (guessesAt(run, run.verified)[0]!.code = guessesAt(run, run.verified)[1]!.code),
+  ],
+  'valid-in-time': [
+    ({ test }) => void (test.verifiedAt = test.expiresAt),
+    (run) => {
+      const [guess] = guessesAt(run, run.test);
+      guess!.startedAt += LIFE_MS + MINUTE_MS;
+      guess!.endedAt = guess!.startedAt + 1;
+    },
+  ],
+  'success-is-kept': [
+    ({ failedUnseen }) =>
+      void Object.assign(failedUnseen, { verification: 'verified', verifiedAt: failedUnseen.createdAt + 1 }),
+  ],
+
+  'requests-are-ours': [
+    ({ draft }) => void draft.provider.requests.push({ ...draft.provider.requests[0]!, opaque: UNKNOWN_ID }),
+    ({ draft }) => void draft.provider.messages.push({ ...draft.provider.messages[0]!, opaque: null }),
+  ],
+  'one-call-for-an-attempt': [
+    ({ draft }) => void draft.provider.requests.push({ ...draft.provider.requests[0]! }),
+  ],
+  'one-code': [
+    (run) => void (messagesOf(run, run.verified)[1]!.code = '987654'),
+    (run) => void (messagesOf(run, run.locked)[0]!.code = '987654'),
+  ],
+  'right-recipient': [(run) => void (messagesOf(run, run.delivered)[0]!.to = run.locked.recipient)],
+  'test-sends-nothing': [(run) => addAttempt(run, run.test, 'retry', run.test.createdAt)],
+  'no-message-after-expiry': [
+    (run) => {
+      const [message] = messagesOf(run, run.delivered);
+      requestOf(run, message!.id).at = new Date(run.delivered.expiresAt).toISOString();
+    },
+    (run) => addAttempt(run, run.waiting, 'retry', run.waiting.expiresAt),
+  ],
+
+  'attempts-are-limited': [
+    ({ draft }) => void Object.assign(draft, { attemptsMax: 1 }),
+    ({ waiting }) => void (waiting.attempts = 6),
+  ],
+  'one-attempt-at-a-time': [
+    (run) => {
+      for (let count = 0; count < 2; count++) addAttempt(run, run.delivered, null, run.delivered.createdAt);
+    },
+    (run) => addAttempt(run, run.waiting, null, run.waiting.createdAt),
+    ({ waiting }) => void (waiting.attemptId = UNKNOWN_ID),
+    (run) => addAttempt(run, run.failed, null, run.failed.createdAt),
+  ],
+  'no-call-after-failure': [(run) => addAttempt(run, run.failed, 'retry', run.failed.failedAt! + 1)],
+  'no-call-once-accepted': [
+    (run) => {
+      const [accepted] = attemptsOf(run, run.delivered);
+      addAttempt(run, run.delivered, 'retry', accepted!.finishedAt! + 1);
+    },
+  ],
+  'sent-was-accepted': [
+    (run) => {
+      const gone = messagesOf(run, run.delivered);
+      run.draft.provider.messages = run.draft.provider.messages.filter((message) => !gone.includes(message));
+    },
+  ],
+  'accepted-is-sent': [(run) => addAttempt(run, run.waiting, 'accepted', run.waiting.createdAt)],
+  'receipts-are-kept': [
+    (run) => {
+      const [message] = messagesOf(run, run.locked);
+      const { receipts } = run.draft.rows;
+      run.draft.rows.receipts = receipts.filter(({ messageId }) => messageId !== message!.id);
+    },
+  ],
+  'receipts-count': [
+    ({ locked }) => void Object.assign(locked, { status: 'sent', deliveredAt: null }),
+    ({ locked }) => void (locked.deliveredAt = null),
+  ],
+  'reported-failure-counts': [
+    (run) => {
+      const { failedUnseen, draft } = run;
+      const [entry] = entries(run, failedUnseen, 'returned');
+      draft.rows.ledger = draft.rows.ledger.filter((one) => one !== entry);
+      account(run).credits -= 1;
+      const sentAt = failedUnseen.failedAt;
+      Object.assign(failedUnseen, { status: 'sent', sentAt, failedAt: null, failureReason: null });
+    },
+  ],
+};
+
+/** A good run of its own with one breach in it. */
+export function brokenBy(breach: Breach): GoodRun['draft'] {
+  const run = goodRun();
+  breach(run);
+  return run.draft;
+}
