@@ -29,7 +29,7 @@ export interface Plan {
 type GuessKind = 'right' | 'wrong';
 
 /** Draws from a seed. */
-class Random {
+export class Random {
   readonly #generator;
 
   constructor(seed: number) {
