@@ -36,7 +36,9 @@ create function take_slots(
   p_countries text[],
   p_horizon_ms integer,
   p_promise boolean default false
-) returns table (want integer, sender_id uuid, wait_ms integer, slot_at timestamptz) language plpgsql as $$
+) returns table (want integer, sender_id uuid, wait_ms integer, slot_at timestamptz) language plpgsql
+-- Planned once for each connection: to plan anew takes longer than to choose a sender.
+set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 declare
   v_now timestamptz;
@@ -76,18 +78,20 @@ begin
     v_hash := hashtextextended(p_recipients[v_want], 0);
     select c.place, c.at into v_pick, v_at
     from (
-      select a.id, a.place, greatest(a.free_at, v_now) as at
+      select a.id, a.place, greatest(a.free_at, v_now) as at, random() as chance
       from unnest(v_ids, v_free) with ordinality as a (id, free_at, place)
+      order by at, chance
     ) c
     where c.at <= v_end
-      and not exists (
-        select from sender_country_blocks b
-        where b.sender_id = c.id and b.country = p_countries[v_want] and b.blocked_until > v_now
-      )
-      and not exists (
-        select from sender_pairs p where p.sender_id = c.id and p.recipient_hash = v_hash and p.free_at > c.at
-      )
-    order by c.at, random() limit 1;
+      -- Look-ups by key, one sender after the other until one is able. No planner turns them into a join, not even one that
+      -- planned while the tables were empty.
+      and coalesce(v_now >= (
+        select b.blocked_until from sender_country_blocks b where b.sender_id = c.id and b.country = p_countries[v_want]
+      ), true)
+      and coalesce(c.at >= (
+        select p.free_at from sender_pairs p where p.sender_id = c.id and p.recipient_hash = v_hash
+      ), true)
+    order by c.at, c.chance limit 1;
     sender_id := v_ids[v_pick];
     slot_at := v_at;
     wait_ms := ceil(extract(epoch from v_at - v_now) * 1000);
