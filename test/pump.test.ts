@@ -1,0 +1,110 @@
+import { buildCaller, type TestCaller } from '@onecode/store/testing';
+import { Stack } from './harness/stack.js';
+import { until } from './harness/until.js';
+
+const PUMPED = 200;
+const HONEST = 30;
+const MIN_SENDS = 50;
+const AT_ONCE = 20;
+/** Starting every process, and what is made by the command line, on a machine that has other work. */
+const START_MS_MAX = 90_000;
+
+const nigerian = (n: number): string => `+234803${String(1_000_000 + n)}`;
+const brazilian = (n: number): string => `+5511987${String(100_000 + n)}`;
+
+let stack: Stack;
+let senderId: string;
+
+/** An account that hundreds of codes are pumped through, while others sign in as ever. */
+async function pumpedAccount(pumped: number): Promise<TestCaller> {
+  const caller = await buildCaller(stack.db.database, 'live', { credits: 1000 });
+  const { accountId, key } = caller;
+  const numbers = [
+    ...Array.from({ length: pumped }, (_, n) => nigerian(n)),
+    ...Array.from({ length: HONEST }, (_, n) => brazilian(n)),
+  ].values();
+  const lane = async (): Promise<void> => {
+    for (const to of numbers) {
+      const { id } = await stack.create(key, { to, code: '4217' });
+      if (to.startsWith('+55')) await stack.verify(key, id, '4217');
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  await until('the delivery of all', async () => {
+    const [row] = await stack.db.sql<{ open: number }>(
+      `select count(*)::integer as open from sends where account_id = $1 and status in ('queued', 'sending')`,
+      [accountId],
+    );
+    return row!.open === 0;
+  });
+  return caller;
+}
+
+/** Lets all that was delivered lie five minutes back, so that nobody will verify it any more. */
+async function fiveMinutesLater(): Promise<void> {
+  await stack.db.sql(
+    `update sends set created_at = created_at - interval '5 min', expires_at = expires_at - interval '5 min',
+       sent_at = sent_at - interval '5 min', delivered_at = delivered_at - interval '5 min',
+       read_at = read_at - interval '5 min', verified_at = verified_at - interval '5 min'
+     where status not in ('queued', 'sending')`,
+  );
+}
+
+/** How often a worker has stopped an account in this country. */
+async function trips(country: string): Promise<number> {
+  const texts = await Promise.all(stack.metrics.map(async (url) => (await fetch(`${url}/metrics`)).text()));
+  const lines = texts.flatMap((text) => text.split('\n'));
+  return lines
+    .filter(
+      (line) => line.startsWith('onecode_breaker_trips_total{') && line.includes(`country="${country}"`),
+    )
+    .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+}
+
+describe('a pump', () => {
+  beforeAll(async () => {
+    stack = await Stack.start({ workers: 2 });
+    const sender = await stack.onecode(
+      'sender add --phone-number-id 106540352242922 --number +15550783881 --token a-token',
+    );
+    senderId = String(sender['id']);
+  }, START_MS_MAX);
+  afterAll(() => stack.stop());
+
+  it('is stopped in its country, alone and once, as long as nobody lets it go', async () => {
+    const { accountId, key } = await pumpedAccount(PUMPED);
+    const unguarded = await pumpedAccount(MIN_SENDS);
+    await stack.onecode(`account breaker ${accountId} --unverified-percent 90 --min-sends ${MIN_SENDS}`);
+    await stack.onecode(`sender pause ${senderId}`);
+    const waiting = await stack.create(key, { to: nigerian(7_777) });
+    const send = (to: string, by = key) => stack.request('POST', '/v1/send', { key: by, body: { to } });
+    await fiveMinutesLater();
+    await until('a tripped breaker', async () => (await trips('NG')) > 0);
+
+    const refused = await send(nigerian(1));
+    expect([refused.status, refused.body['code']]).toEqual([429, 'rate_limited']);
+    const seconds = Number(refused.headers.get('retry-after'));
+    expect(seconds).toBeGreaterThan(3_400);
+    expect(seconds).toBeLessThanOrEqual(3_600);
+    expect((await send(brazilian(1))).status).toBe(202);
+    expect((await send(nigerian(1), unguarded.key)).status).toBe(202);
+    expect(await stack.onecode(`account show ${accountId}`)).toMatchObject({
+      breaker_unverified_percent: 90,
+      stopped_countries: ['NG'],
+    });
+
+    // What was accepted before goes out.
+    await stack.onecode(`sender resume ${senderId}`);
+    await stack.untilStatus(key, waiting.id, 'delivered');
+
+    await stack.onecode(`account breaker ${accountId} --reset`);
+    expect((await send(nigerian(2))).status).toBe(202);
+    expect(await trips('NG')).toBe(1);
+    expect(await trips('BR')).toBe(0);
+    const lines = stack.output().split('\n');
+    const alerts = lines.filter((line) => line.includes('an account is kept from a country'));
+    expect(alerts.map((line) => JSON.parse(line) as object)).toEqual([
+      expect.objectContaining({ account_id: accountId, country: 'NG', sends: PUMPED, unverified: PUMPED }),
+    ]);
+  }, 120_000);
+});
