@@ -46,6 +46,8 @@ export function createSenderPool(database: Database, log: Logger, metrics: Worke
   const remembered = new LRUCache<'senders', Map<string, SenderDetails>>({
     max: 1,
     ttl: REMEMBERED_MS,
+    // Sends that ask while a fault makes us forget get what was read for them: an abort would fail their jobs.
+    ignoreFetchAbort: true,
     fetchMethod: async () =>
       new Map((await listSenderDetails(database)).map((sender) => [sender.id, sender])),
   });

@@ -1,0 +1,32 @@
+import type { Send } from '@onecode/domain';
+import { listSenderDetails, resumeSender } from '@onecode/store';
+import { buildSender } from '@onecode/store/testing';
+import { useWorker } from './fixture.js';
+
+describe('the senders that a worker remembers', () => {
+  const t = useWorker({ senders: 0, sweepPauseMs: null });
+
+  it('are given to every send that asks, also while a fault makes the worker forget them', async () => {
+    const { database } = t.house.db;
+    const faulty = await buildSender(database);
+    await buildSender(database);
+    const pool = t.worker.context.senders;
+    for (let round = 0; round < 20; round++) {
+      const sender = (await listSenderDetails(database)).find(({ id }) => id === faulty.id)!;
+      const wants = Array.from({ length: 20 }, (_, n) => ({
+        recipient: `+55119876${String(50_000 + round * 20 + n)}`,
+        country: 'BR',
+      }));
+      const fault = { kind: 'sender', errorCode: 131048, reason: 'limited' } as const;
+      const asked = wants.map(async (want, n) => {
+        // One after the other, so that some ask at any moment of the fault.
+        for (let turn = 0; turn < n; turn++) await Promise.resolve();
+        return pool.reserve(want);
+      });
+      await expect(
+        Promise.all([...asked, pool.faulted(sender, { country: 'BR' } as Send, fault)]),
+      ).resolves.toBeDefined();
+      await resumeSender(database, faulty.id);
+    }
+  });
+});
