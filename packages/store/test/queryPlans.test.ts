@@ -10,6 +10,7 @@ import {
   findSend,
   finishReceipts,
   limitApplication,
+  readBreakerEvidence,
   storeReceipts,
   takeDueReceipts,
   takeDueSends,
@@ -29,7 +30,15 @@ import pg from 'pg';
 
 const SENDS = 20_000;
 /** Tables that grow with use. The others have a few rows, which are best read in one go. */
-const LARGE = new Set(['sends', 'attempts', 'receipts', 'ledger_entries', 'api_keys', 'sender_pairs']);
+const LARGE = new Set([
+  'sends',
+  'attempts',
+  'receipts',
+  'ledger_entries',
+  'api_keys',
+  'guess_budgets',
+  'sender_pairs',
+]);
 
 let store: TestDatabase;
 let caller: TestCaller;
@@ -81,7 +90,9 @@ async function fill(): Promise<void> {
     `insert into sender_pairs (sender_id, recipient_hash, free_at)
        select senders.id, hashtextextended('+55119' || lpad(n::text, 8, '0'), 0), now() - make_interval(secs => 260 - n % 300)
        from generate_series(1, ${SENDS}) n, senders`,
-    `update accounts set sends_created = ${SENDS}`,
+    `insert into guess_budgets select accounts.id, 'live', '+55119' || lpad(n::text, 8, '0'), 1, now()
+       from generate_series(0, 2999) n, accounts`,
+    `update accounts set sends_created = ${SENDS}, breaker_unverified_percent = 90, breaker_min_sends = 50`,
     `update applications set sends_created = ${SENDS}`,
     'analyze',
   ])
@@ -151,6 +162,8 @@ function nodesOf(plans: readonly Node[]): Node[] {
 
 const repeat = (n: number) => newSend(caller, { idempotencyKey: `key ${n}`, recipient: '+5511900000077' });
 
+const WINDOWS = ['sends_account_number', 'sends_application_number', 'sends_recipient_window'];
+
 /** Each hot path with the indexes that it goes by, and the condition that has to be looked up and not filtered. */
 const HOT: [
   name: string,
@@ -165,8 +178,8 @@ const HOT: [
     (database) => findCaller(database, hashApiKey(caller.key)),
   ],
   [
-    'a creation: idempotency look-up and three windows',
-    ['sends_idempotency_key', 'sends_account_number', 'sends_application_number', 'sends_recipient_window'],
+    'a creation: idempotency look-up, three windows and the guess budget',
+    [...WINDOWS, 'sends_idempotency_key', 'guess_budgets_pkey'],
     /application_id = .* AND .*idempotency_key = /,
     (database) => createSend(database, repeat(1_000_000)),
   ],
@@ -178,16 +191,17 @@ const HOT: [
   ],
   ['a status', ['sends_pkey'], /id = /, (database) => findSend(database, caller.accountId, sendId)],
   [
-    'a change',
-    ['sends_pkey'],
-    /id = /,
+    'a change, here to verified',
+    ['sends_pkey', 'guess_budgets_pkey'],
+    /recipient = /,
     (database) =>
-      changeSend(database, { id: sendId, accountId: caller.accountId }, () => ({
+      changeSend(database, { id: sendId, accountId: caller.accountId }, (send) => ({
         result: null,
-        change: { wrongGuesses: 1 },
+        change: { verification: 'verified', verifiedAt: send.createdAt },
         attempts: [{ id: attemptId, senderId: null, outcome: 'accepted', errorCode: null, messageId: null }],
       })),
   ],
+  ['the evidence for the breaker', ['sends_account_number'], /account_number > /, readBreakerEvidence],
   [
     'a report by its attempt',
     ['attempts_pkey', 'attempts_send_id_idx', 'sends_pkey'],
