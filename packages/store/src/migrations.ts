@@ -7,6 +7,8 @@ import { Umzug, type UmzugStorage } from 'umzug';
 const FOLDER = fileURLToPath(new URL('../../../prisma/migrations/', import.meta.url));
 /** Any fixed number: it keeps migrations that start at once in a line. */
 const LOCK = 7_165_201;
+/** While a migration waits for a table, everything that comes after it waits too. */
+const LOCK_SECONDS_MAX = 2;
 
 /** The table in which Prisma keeps its migrations, so that `prisma migrate deploy` can take over at any time. */
 const JOURNAL = `
@@ -45,7 +47,8 @@ export class MigrationMismatch extends Error {}
 
 /**
  * Brings a database to the newest schema: each folder of `prisma/migrations` once, in the order of their names, each in a
- * transaction. Running it again does nothing, and several that start at once wait for each other.
+ * transaction. Running it again does nothing, and several that start at once wait for each other. A migration that does not get
+ * a table within two seconds, as during a backup, is given up rather than hold up the service; run it again later.
  *
  * @returns the names of the migrations applied by this call
  * @throws MigrationMismatch when an applied migration differs from the one in the folder
@@ -89,6 +92,7 @@ async function refuseMismatch(client: pg.Client, migrations: Migration[]): Promi
 async function apply(client: pg.Client, name: string, sql: string, checksum: string): Promise<void> {
   await client.query('begin');
   try {
+    await client.query(`set local lock_timeout = '${LOCK_SECONDS_MAX}s'`);
     await client.query(sql);
     await client.query(
       `insert into _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count)

@@ -141,6 +141,23 @@ describe('migrating', () => {
     expect(await migrate(url, folder)).toEqual([]);
   });
 
+  it('gives up, and holds up nobody, when a table is not to be had', async () => {
+    await write('1_first', 'create table made (n integer);');
+    await migrate(url, folder);
+    await write('2_second', 'alter table made add m integer;');
+    const backup = new pg.Client({ connectionString: url });
+    await backup.connect();
+    try {
+      await backup.query('begin; select from made');
+      await expect(migrate(url, folder)).rejects.toThrow('lock timeout');
+      expect(await sql('select n from made')).toEqual([]);
+      expect(await applied()).toEqual(['1_first']);
+    } finally {
+      await backup.end();
+    }
+    expect(await migrate(url, folder)).toEqual(['2_second']);
+  });
+
   it('gives its lock back, also after a failure', async () => {
     await write('1_first', 'nonsense;');
     await expect(migrate(url, folder)).rejects.toThrow();
