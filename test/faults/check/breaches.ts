@@ -226,7 +226,10 @@ export const BREACHES: Readonly<Record<string, readonly Breach[]>> = {
   ],
 
   'attempts-are-limited': [
-    ({ draft }) => void Object.assign(draft, { attemptsMax: 1 }),
+    ({ draft, verified, locked }) => {
+      draft.attemptsMax = 1;
+      for (const row of [verified, locked]) row.attempts = 1;
+    },
     ({ waiting }) => void (waiting.attempts = 6),
   ],
   'one-attempt-at-a-time': [

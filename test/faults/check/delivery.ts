@@ -1,16 +1,18 @@
 import { ofEachSend, type SendFacts } from './facts.js';
 import type { AttemptRow } from '../evidence.js';
 
-/** Hand-overs to another sender do not count: the fault was not the send's. */
+/** Calls that were handed over to another sender do not count: the fault was not the send's. */
 const counts = ({ outcome }: AttemptRow): boolean => outcome !== 'sender' && outcome !== 'config';
 
+/** Nor do attempts that were handed back before any call. */
 const attemptsAreLimited = ofEachSend(
   'attempts-are-limited',
-  'A send is tried as often as configured and no more, hand-overs to another sender aside.',
-  ({ row, attempts }, { attemptsMax }) => {
-    const counted = attempts.filter(counts).length;
+  'The provider is called for a send as often as configured and no more, hand-overs to another sender aside.',
+  ({ row, attempts, requests }, { attemptsMax }) => {
+    const called = new Set(requests.map(({ opaque }) => opaque));
+    const counted = attempts.filter((attempt) => counts(attempt) && called.has(attempt.id)).length;
     return [
-      counted > attemptsMax && `${counted} attempts`,
+      counted > attemptsMax && `${counted} calls`,
       row.attempts > attemptsMax && `${row.attempts} attempts in the row`,
     ];
   },

@@ -36,9 +36,11 @@ const withSend = (act: (model: Model, send: SendRow) => void): Step => {
 
 const request: fc.Arbitrary<Step> = fc.oneof(
   course.map((course) => withSend((model, send) => model.look(send, course))),
-  fc
-    .tuple(fc.boolean(), course)
-    .map(([isRight, course]) => withSend((model, send) => model.guess(send, isRight, course))),
+  fc.tuple(fc.boolean(), fc.integer({ min: 1, max: 6 }), course).map(([isRight, times, course]) =>
+    withSend((model, send) => {
+      for (let guess = 0; guess < times; guess++) model.guess(send, isRight, course);
+    }),
+  ),
   fc.tuple(course, fc.boolean()).map(([course, otherBody]) =>
     withSend((model, send) => {
       if (send.idempotencyKey !== null) model.repeat(send, course, otherBody);
@@ -107,7 +109,7 @@ describe('the checker, on runs of a service that keeps every promise', () => {
       fc.property(anyRun, (model) => {
         for (const { status, verification } of model.draft.rows.sends) ends.add(status).add(verification);
       }),
-      { numRuns: 300 },
+      { numRuns: 400 },
     );
     for (const end of ['queued', 'sent', 'delivered', 'read', 'failed', 'verified', 'locked', 'pending'])
       expect(ends).toContain(end);

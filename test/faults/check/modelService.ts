@@ -3,6 +3,7 @@ import type { AttemptRow, ClientEvent, Evidence, ReceiptRow, SendRow } from '../
 
 /** Evidence that may still be changed. */
 export interface Draft extends Evidence {
+  attemptsMax: number;
   history: ClientEvent[];
   provider: { -readonly [Name in keyof Evidence['provider']]: Evidence['provider'][Name] } & {
     requests: Evidence['provider']['requests'][number][];
