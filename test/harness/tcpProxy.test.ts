@@ -56,6 +56,17 @@ describe('the TCP proxy', () => {
     expect(client.heard()).toBe('');
   });
 
+  it('hangs up on the clients of now, and carries on for new ones', async () => {
+    const client = dial(proxy);
+    client.socket.write('a');
+    await until('the echo', () => client.heard() === 'a');
+    proxy.hangUp();
+    await until('the end of the connection', () => client.ended());
+    const other = dial(proxy);
+    other.socket.write('b');
+    await until('the echo', () => other.heard() === 'b');
+  });
+
   it('sends new connections to another port, or nowhere', async () => {
     let other = '';
     proxy.retarget(

@@ -11,6 +11,8 @@ export interface TcpProxy {
   open(): Promise<void>;
   /** Resets every connection, and new ones at once. */
   cut(): void;
+  /** Resets the connections of now; new ones are treated as before. */
+  hangUp(): void;
   /** Lets requests through, and resets each connection when the first of an answer comes back. */
   cutReplies(): void;
   /** Ends every connection and listens no more, so that new ones are refused. */
@@ -82,6 +84,9 @@ export async function startTcpProxy(targetUrl: string, state: 'open' | 'cut' = '
     },
     cut() {
       current = 'cut';
+      reset(sockets());
+    },
+    hangUp() {
       reset(sockets());
     },
     cutReplies() {
