@@ -49,6 +49,12 @@ export class Random {
   of<T>(items: readonly T[]): T {
     return items[this.between(0, items.length - 1)] as T;
   }
+
+  /** A copy in another order. */
+  shuffled<T>(items: readonly T[]): T[] {
+    const left = [...items];
+    return items.map(() => left.splice(this.between(0, left.length - 1), 1)[0] as T);
+  }
 }
 
 /** Endless plans: mostly one send to a recipient, sometimes a second one to the same with a key and a code of its own. */

@@ -1,0 +1,115 @@
+import type { ClientEvent } from './evidence.js';
+import type { Fault } from './faults/fault.js';
+import type { House } from './house/house.js';
+import type { Random } from './load/plan.js';
+import { untruths } from './readiness.js';
+import { watchRecovery, type Recovery } from './recovery.js';
+
+/** One fault that was injected, and what came of it. */
+export interface Injection {
+  fault: string;
+  family: Fault['family'];
+  lastedMs: number;
+  recovery: Recovery;
+  seen: Seen;
+  /** Goals that were missed, in words. */
+  missed: string[];
+}
+
+/** What clients and the provider saw from a fault's beginning until the house had come back. */
+export interface Seen {
+  answers: number;
+  errors500: number;
+  lost: number;
+  /** Milliseconds of the slowest 202, and of the slowest answer of all. */
+  slowest202Ms: number;
+  slowestMs: number;
+  attempts: number;
+  unknownOutcomes: number;
+  kills: number;
+}
+
+/** Goals, in milliseconds. */
+export interface Goals {
+  resumedMsMax: number;
+  /** The slowest 202 while Redis is broken. */
+  redis202MsMax: number;
+}
+
+/** Waiting for a connection and for one statement, twice: the key's owner, then the request itself. */
+const ANSWER_MS_MAX = 20_000;
+/** How long a fault lasts before readiness has to tell of it. */
+const NOTICED_MS = 1_500;
+
+export interface Stage {
+  house: House;
+  random: Random;
+  history: readonly ClientEvent[];
+  now: () => number;
+  goals: Goals;
+}
+
+/** Injects one fault, ends it, and watches the house come back. */
+export async function perform(stage: Stage, fault: Fault): Promise<Injection> {
+  const { house, random, now } = stage;
+  const from = { at: now(), wall: new Date(), ends: house.ends.length };
+  const end = await fault.inject(house, random);
+  const wrong: string[] = [];
+  if (fault.ready !== undefined && fault.holdMs > NOTICED_MS) {
+    await wait(NOTICED_MS);
+    wrong.push(...(await untruths(house, fault.ready)));
+  }
+  await wait(fault.holdMs - (now() - from.at));
+  wrong.push(...((await end()) ?? []));
+  const endedAt = performance.now();
+  const lastedMs = Math.round(now() - from.at);
+  const recovery = await watchRecovery(house, endedAt, new Date());
+  const seen = await see(stage, from);
+  return {
+    fault: fault.name,
+    family: fault.family,
+    lastedMs,
+    recovery,
+    seen,
+    missed: [...wrong, ...missedGoals(fault, recovery, seen, stage.goals)],
+  };
+}
+
+function missedGoals(fault: Fault, { resumedMs }: Recovery, seen: Seen, goals: Goals): string[] {
+  const missed: string[] = [];
+  if (resumedMs === null || resumedMs > goals.resumedMsMax)
+    missed.push(`resumed after ${resumedMs ?? 'too many'} ms, goal ${goals.resumedMsMax}`);
+  if (fault.family === 'redis' && seen.slowest202Ms > goals.redis202MsMax)
+    missed.push(`a 202 took ${seen.slowest202Ms} ms, goal ${goals.redis202MsMax}`);
+  if (fault.answers === 'always' && seen.slowestMs > ANSWER_MS_MAX)
+    missed.push(`an answer took ${seen.slowestMs} ms, goal ${ANSWER_MS_MAX}`);
+  return missed;
+}
+
+async function see(
+  { house, history, now }: Stage,
+  from: { at: number; wall: Date; ends: number },
+): Promise<Seen> {
+  const until = now();
+  const events = history.filter(({ endedAt, startedAt }) => endedAt >= from.at && startedAt <= until);
+  const took = ({ startedAt, endedAt }: ClientEvent): number => Math.round(endedAt - startedAt);
+  const answered = events.filter(({ reply }) => reply.kind !== 'lost');
+  const accepted = events.filter(({ kind, reply }) => kind === 'create' && reply.kind === 'answer');
+  const [row] = await house.db.sql<{ attempts: number; unknown: number }>(
+    `select count(*)::integer as attempts, count(*) filter (where outcome = 'unknown')::integer as unknown
+     from attempts where started_at >= $1`,
+    [from.wall],
+  );
+  return {
+    answers: answered.length,
+    errors500: events.filter(({ reply }) => reply.kind === 'problem' && reply.status >= 500).length,
+    lost: events.length - answered.length,
+    slowest202Ms: Math.max(0, ...accepted.map(took)),
+    slowestMs: Math.max(0, ...answered.map(took)),
+    attempts: row?.attempts ?? 0,
+    unknownOutcomes: row?.unknown ?? 0,
+    kills: house.ends.slice(from.ends).filter(({ killed }) => killed).length,
+  };
+}
+
+const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, Math.max(0, ms)));

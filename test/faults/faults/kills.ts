@@ -1,0 +1,52 @@
+import { crashStorm } from './crashStorm.js';
+import type { Fault } from './fault.js';
+
+const atRandom: Fault = {
+  name: 'kill -9 at random',
+  family: 'kills',
+  holdMs: 12_000,
+  async inject(house, random) {
+    const timer = setInterval(() => {
+      const up = house.processes.filter((one) => one.isUp);
+      if (up.length > 0) random.of(up).kill();
+    }, 700);
+    return async () => {
+      clearInterval(timer);
+      await house.untilUp();
+    };
+  },
+};
+
+/** A worker that sleeps through the end of its leases, and wakes up when others have taken over. */
+const stale: Fault = {
+  name: 'worker frozen beyond its lease',
+  family: 'kills',
+  holdMs: 12_000,
+  async inject(house, random) {
+    const points = ['worker after claim', 'worker during call', 'worker after call', 'worker before receipt'];
+    const sleeper = random.of(house.workers);
+    house.handicap = (name) =>
+      name === sleeper.name ? { crashPoints: `${random.of(points)}=#${random.between(2, 8)}:freeze` } : {};
+    sleeper.kill();
+    return async () => {
+      house.handicap = () => ({});
+      await sleeper.untilAwake();
+    };
+  },
+};
+
+const terminated: Fault = {
+  name: 'SIGTERM, one process after another',
+  family: 'kills',
+  holdMs: 1_000,
+  answers: 'always',
+  async inject(house) {
+    for (const one of house.processes) {
+      await one.terminate();
+      await one.untilUp();
+    }
+    return async () => {};
+  },
+};
+
+export const KILLS: readonly Fault[] = [crashStorm, atRandom, stale, terminated];

@@ -1,0 +1,91 @@
+import pg from 'pg';
+import { until } from '../../harness/until.js';
+import type { House } from '../house/house.js';
+import type { Fault } from './fault.js';
+
+const DOWN = { apis: false, workers: false };
+const FROZEN_MS = 4_000;
+
+const postgresFault = (name: string, fault: Omit<Fault, 'name' | 'family' | 'answers'>): Fault => ({
+  name: `PostgreSQL ${name}`,
+  family: 'postgres',
+  answers: 'always',
+  ...fault,
+});
+
+const links = ({ links: { apiPostgres, workerPostgres } }: House) => [...apiPostgres, ...workerPostgres];
+
+/** Takes every connection that the server still gives, and ends those of the processes, so that they come away empty. */
+async function takeAllConnections(house: House): Promise<pg.Client[]> {
+  const held: pg.Client[] = [];
+  const take = async (): Promise<boolean> => {
+    const client = new pg.Client({ connectionString: house.services.postgresUrl });
+    client.on('error', () => {});
+    try {
+      await client.connect();
+    } catch {
+      return false;
+    }
+    held.push(client);
+    return true;
+  };
+  await until('the last connection', async () => {
+    for (const link of links(house)) link.cut();
+    return (await Promise.all(Array.from({ length: 20 }, take))).includes(false);
+  });
+  return held;
+}
+
+export const POSTGRES: readonly Fault[] = [
+  postgresFault('restarted', {
+    holdMs: 0,
+    async inject({ services }) {
+      await services.stopPostgres();
+      return () => services.startPostgres();
+    },
+  }),
+  postgresFault('stopped', {
+    holdMs: 3_000,
+    ready: DOWN,
+    async inject({ services }) {
+      await services.stopPostgres();
+      return () => services.startPostgres();
+    },
+  }),
+  postgresFault('killed, recovers from its log', {
+    holdMs: 500,
+    async inject({ services }) {
+      await services.killPostgres();
+      return () => services.startPostgres();
+    },
+  }),
+  postgresFault('cuts its connections', {
+    holdMs: 2_000,
+    async inject({ db }, random) {
+      for (let n = random.between(2, 5); n > 0; n--)
+        await db.sql(
+          'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+        );
+      return async () => {};
+    },
+  }),
+  postgresFault('frozen', {
+    holdMs: FROZEN_MS - 500,
+    ready: DOWN,
+    async inject({ services }) {
+      const awake = services.freezePostgres(FROZEN_MS);
+      return () => awake;
+    },
+  }),
+  postgresFault('out of connections', {
+    holdMs: 3_000,
+    ready: DOWN,
+    async inject(house) {
+      const held = await takeAllConnections(house);
+      for (const link of links(house)) await link.open();
+      return async () => {
+        await Promise.all(held.map((client) => client.end().catch(() => {})));
+      };
+    },
+  }),
+];

@@ -1,0 +1,115 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import { Processes } from '../../../scripts/processes/processes.mjs';
+import { startPostgres } from '../../../scripts/services/postgres.mjs';
+import { startRedis } from '../../../scripts/services/redis.mjs';
+
+/** A PostgreSQL and a Redis of the house's own, to be stopped, killed and frozen. Their data survives that. */
+export class Services {
+  readonly #processes = Processes.throwaway();
+  #postgres!: Awaited<ReturnType<typeof startPostgres>>;
+  #redis!: Awaited<ReturnType<typeof startRedis>>;
+
+  static async start(): Promise<Services> {
+    const services = new Services();
+    await services.startPostgres();
+    await services.startRedis();
+    return services;
+  }
+
+  get postgresUrl(): string {
+    return this.#postgres.url;
+  }
+
+  get redisUrl(): string {
+    return this.#redis.url;
+  }
+
+  /** Starts PostgreSQL, again after a stop, and waits until it answers. */
+  async startPostgres(): Promise<void> {
+    this.#postgres = await startPostgres({ ...this.#wanted(), port: this.#postgres?.port });
+  }
+
+  /** A fast shutdown: connections are ended. */
+  async stopPostgres(): Promise<void> {
+    process.kill(this.#postgres.pid, 'SIGINT');
+    await this.#postgres.exited;
+  }
+
+  /** Kills every process of PostgreSQL at once, as when the machine goes down: the next start recovers from the log. */
+  async killPostgres(): Promise<void> {
+    const { pid, exited } = this.#postgres;
+    const others = await this.#serverProcesses();
+    for (const one of [pid, ...others]) killIfThere(one);
+    await exited;
+  }
+
+  /** Freezes every process of PostgreSQL. @returns when they go on */
+  async freezePostgres(ms: number): Promise<void> {
+    const { pid } = this.#postgres;
+    const others = await this.#serverProcesses();
+    await freezeFor([pid, ...others], ms);
+  }
+
+  /** Starts Redis, again after a stop, with the data it had unless they are to be lost. */
+  async startRedis({ empty = false } = {}): Promise<void> {
+    if (empty) rmSync(join(this.#processes.folder, 'redis'), { recursive: true, force: true });
+    const password = this.#redis === undefined ? undefined : new URL(this.#redis.url).password;
+    this.#redis = await startRedis({
+      ...this.#wanted(),
+      port: this.#redis?.port,
+      ...(password === undefined ? {} : { password }),
+    });
+  }
+
+  async stopRedis(): Promise<void> {
+    process.kill(this.#redis.pid, 'SIGTERM');
+    await this.#redis.exited;
+  }
+
+  /** @returns when it goes on */
+  freezeRedis(ms: number): Promise<void> {
+    return freezeFor([this.#redis.pid], ms);
+  }
+
+  async close(): Promise<void> {
+    await this.#processes.stop();
+  }
+
+  #wanted() {
+    return { processes: this.#processes, throwaway: false, say: () => {} };
+  }
+
+  async #serverProcesses(): Promise<number[]> {
+    const client = new pg.Client({ connectionString: this.#postgres.url });
+    client.on('error', () => {});
+    await client.connect();
+    const { rows } = await client.query<{ pid: number }>('select pid from pg_stat_activity');
+    void client.end().catch(() => {});
+    return rows.map(({ pid }) => pid);
+  }
+}
+
+/**
+ * Freezes processes for a time. A process of its own does it, and ends it even if this one is killed meanwhile: nobody else
+ * would wake them up.
+ */
+export async function freezeFor(pids: readonly number[], ms: number): Promise<void> {
+  const script = 'time=$1; shift; kill -STOP "$@"; sleep "$time"; kill -CONT "$@"';
+  const shell = spawn('sh', ['-c', script, 'sh', String(ms / 1000), ...pids.map(String)], {
+    detached: true,
+    stdio: 'ignore',
+  });
+  await once(shell, 'exit');
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended already.
+  }
+}

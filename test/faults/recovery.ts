@@ -1,0 +1,83 @@
+import type { House } from './house/house.js';
+
+/** Milliseconds from the end of a fault; null where it did not come within the time that is watched. */
+export interface Recovery {
+  /** Until every API answered a fresh creation with 202. */
+  createdMs: number | null;
+  /** Until the provider had accepted each of those sends. */
+  resumedMs: number | null;
+  /** Until nothing that was accepted before the end waited any more: settled later, whatever is broken meanwhile. */
+  drainedMs: Promise<number | null>;
+}
+
+const WATCHED_MS = 20_000;
+const DRAIN_MS_MAX = 90_000;
+const ASKED_MS_MAX = 2_000;
+const PAUSE_MS = 50;
+
+let probes = 0;
+
+/** Watches the house come back. The fault has ended at `endedAt`, by `performance.now()` and by the wall clock. */
+export async function watchRecovery(house: House, endedAt: number, ended: Date): Promise<Recovery> {
+  const since = (): number => Math.round(performance.now() - endedAt);
+  const drainedMs = untilMs(since, () => isDrained(house, ended), DRAIN_MS_MAX);
+  const ways = await Promise.all(
+    house.apiUrls.map(async (url) => {
+      let id: string | null = null;
+      const createdMs = await untilMs(since, async () => {
+        id = await create(house, url);
+        return id !== null;
+      });
+      const resumedMs = id === null ? null : await untilMs(since, () => isAccepted(house, id as string));
+      return { createdMs, resumedMs };
+    }),
+  );
+  return {
+    createdMs: worst(ways.map(({ createdMs }) => createdMs)),
+    resumedMs: worst(ways.map(({ resumedMs }) => resumedMs)),
+    drainedMs,
+  };
+}
+
+function worst(times: readonly (number | null)[]): number | null {
+  return times.includes(null) ? null : Math.max(...(times as number[]));
+}
+
+async function untilMs(
+  since: () => number,
+  look: () => Promise<boolean>,
+  watchedMs = WATCHED_MS,
+): Promise<number | null> {
+  const deadline = since() + watchedMs;
+  for (;;) {
+    if (await look().catch(() => false)) return since();
+    if (since() > deadline) return null;
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  }
+}
+
+/** Creates a live send at one API. @returns its id, or null without a 202 */
+async function create(house: House, url: string): Promise<string | null> {
+  probes += 1;
+  const response = await fetch(`${url}/v1/send`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${house.prober.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ to: `+55119${String(10_000_000 + probes)}` }),
+    signal: AbortSignal.timeout(ASKED_MS_MAX),
+  });
+  const body = (await response.json()) as { id?: string };
+  return response.status === 202 ? (body.id ?? null) : null;
+}
+
+async function isAccepted({ db }: House, id: string): Promise<boolean> {
+  const [row] = await db.sql<{ status: string }>('select status from sends where id = $1', [id]);
+  return row !== undefined && ['sent', 'delivered', 'read'].includes(row.status);
+}
+
+async function isDrained({ db }: House, before: Date): Promise<boolean> {
+  const [row] = await db.sql<{ waiting: boolean }>(
+    "select exists (select from sends where status in ('queued', 'sending') and created_at < $1) as waiting",
+    [before],
+  );
+  return row?.waiting === false;
+}

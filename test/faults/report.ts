@@ -1,0 +1,79 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import type { RunResult, SettledInjection } from './run.js';
+
+const ROOT = new URL('../../', import.meta.url);
+const RESULTS = new URL('.data/faults/', ROOT);
+const PAGE = new URL('docs/reliability.md', ROOT);
+/** The page's table stands between these. */
+const BEGIN = '<!-- the table of the fault suite -->';
+const END = '<!-- the end of the table -->';
+
+/** Keeps a result as JSON where git ignores it. @returns the file */
+export function keepResult(result: RunResult): string {
+  mkdirSync(RESULTS, { recursive: true });
+  const file = new URL(`seed-${result.seed}.json`, RESULTS);
+  writeFileSync(file, `${JSON.stringify(result, null, 2)}\n`);
+  return file.pathname;
+}
+
+/** Puts a result's table into docs/reliability.md. */
+export function writePage(result: RunResult): void {
+  const page = readFileSync(PAGE, 'utf8');
+  const [head, rest] = page.split(BEGIN);
+  const tail = rest?.split(END)[1];
+  if (head === undefined || tail === undefined)
+    throw new Error(`${PAGE.pathname} has no place for the table`);
+  writeFileSync(PAGE, `${head}${BEGIN}\n\n${summary(result)}\n\n${table(result)}\n\n${END}${tail}`);
+}
+
+/** What a run was, in one sentence. */
+export function summary(result: RunResult): string {
+  const { seed, seconds, clients, requests, sends, messages, kills, injections, violations } = result;
+  return (
+    `Seed ${seed}: ${seconds} seconds, ${injections.length} faults and ${kills} kills; ` +
+    `${clients} clients made ${requests} requests, ${sends} sends and ${messages} messages came of them; ` +
+    `${violations.length} broken promises.`
+  );
+}
+
+/** A Markdown table with a row for each fault, in the order of its family. */
+export function table({ injections }: RunResult): string {
+  const groups = new Map<string, SettledInjection[]>();
+  for (const injection of injections.toSorted((one, other) => one.family.localeCompare(other.family)))
+    groups.set(injection.fault, [...(groups.get(injection.fault) ?? []), injection]);
+  const head = ['fault', 'times', 'seen', 'sends again after', 'nothing waits after'];
+  const rows = [...groups].map(([fault, group]) => [
+    fault,
+    String(group.length),
+    seenIn(group),
+    times(group.map(({ recovery }) => recovery.resumedMs)),
+    times(group.map(({ recovery }) => recovery.drainedMs)),
+  ]);
+  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+function seenIn(group: readonly SettledInjection[]): string {
+  const total = (pick: (seen: SettledInjection['seen']) => number): number =>
+    group.reduce((sum, { seen }) => sum + pick(seen), 0);
+  const slowest = Math.max(...group.map(({ seen }) => seen.slowest202Ms));
+  return [
+    [total(({ kills }) => kills), 'kills'],
+    [total(({ errors500 }) => errors500), 'answers 5xx'],
+    [total(({ lost }) => lost), 'answers lost'],
+    [total(({ unknownOutcomes }) => unknownOutcomes), 'unknown outcomes'],
+  ]
+    .filter(([count]) => count !== 0)
+    .map(([count, what]) => `${count} ${what}`)
+    .concat(`slowest 202 ${slowest} ms`)
+    .join(', ');
+}
+
+/** The median and the worst, in seconds. */
+function times(all: readonly (number | null)[]): string {
+  const sorted = all.map((ms) => ms ?? Infinity).toSorted((one, other) => one - other);
+  const median = sorted[Math.floor((sorted.length - 1) / 2)] as number;
+  const worst = sorted.at(-1) as number;
+  const text = (ms: number): string =>
+    ms === Infinity ? 'longer than watched' : `${(ms / 1000).toFixed(1)} s`;
+  return median === worst ? text(median) : `${text(median)} – ${text(worst)}`;
+}
