@@ -120,6 +120,7 @@ describe('secrets that went through every path, the failing ones too', () => {
     planted.push({ name: 'wrong guess', value: '9081726999' });
     const generated = await stack.create(keys.live, { to: '+5511987668888' });
     await stack.untilStatus(keys.live, generated.id, 'delivered');
+    await stack.verify(keys.live, generated.id, '9081726999');
     const sandboxed = await stack.create(keys.test, { to: '+5511987667777', code: '9081726350' });
     await stack.untilStatus(keys.test, sandboxed.id, 'read');
     planted.push({ name: 'code of a test send', value: '9081726350' });
