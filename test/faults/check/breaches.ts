@@ -238,7 +238,6 @@ export const BREACHES: Readonly<Record<string, readonly Breach[]>> = {
     },
     (run) => addAttempt(run, run.waiting, null, run.waiting.createdAt),
     ({ waiting }) => void (waiting.attemptId = UNKNOWN_ID),
-    (run) => addAttempt(run, run.failed, null, run.failed.createdAt),
   ],
   'no-call-after-failure': [(run) => addAttempt(run, run.failed, 'retry', run.failed.failedAt! + 1)],
   'no-call-once-accepted': [

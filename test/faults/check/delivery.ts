@@ -35,7 +35,6 @@ const oneAttemptAtATime = ofEachSend(
         open[0] !== row.attemptId &&
         'an attempt is under way without its claim',
       undelivered && row.attemptId !== null && open.length === 0 && 'it is claimed, and nothing is under way',
-      row.status === 'failed' && open.length > 0 && 'failed while an attempt was under way',
     ];
   },
 );

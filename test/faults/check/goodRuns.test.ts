@@ -99,7 +99,7 @@ describe('the checker, on runs of a service that keeps every promise', () => {
   it('finds nothing, whatever clients, senders and the provider do', () => {
     fc.assert(
       fc.property(anyRun, (model) => expect(check(model.draft)).toEqual([])),
-      { numRuns: 600 },
+      { numRuns: 1_000 },
     );
   });
 
