@@ -114,12 +114,15 @@ const SINGLE = [
 const HOST = /^(?:\[[0-9a-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::[0-9]*)?$/i;
 
 /**
- * Refuses requests without a host or with a wrong one, or with a header twice that may come once; and other versions of HTTP
- * than 1, which Node's parser would read in the same way.
+ * Refuses requests without a host or with a wrong one, or with a header twice that may come once; other transfer codings than
+ * chunked; and other versions of HTTP than 1, which Node's parser would read in the same way.
  */
 export const refuseAmbiguous: RequestHandler = (request, _response, next) => {
   if (request.httpVersionMajor !== 1)
     throw new Problem('bad_request', { detail: 'The version of HTTP is neither 1.0 nor 1.1.' });
+  // Node's parser refuses other codings too, but only after a route that needs no body may have answered.
+  if (!/^(?:chunked)?$/i.test(request.headers['transfer-encoding'] ?? ''))
+    throw new Problem('bad_request', { detail: 'The transfer coding is not chunked alone.' });
   const names = request.rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
   const twice = SINGLE.find((name) => names.indexOf(name) !== names.lastIndexOf(name));
   if (twice !== undefined)

@@ -96,6 +96,7 @@ describe('broken HTTP is bad_request, as problem+json:', () => {
     ['Transfer-Encoding behind Content-Length', post(LENGTH + CHUNKED, CHUNKS)],
     ['Content-Length behind Transfer-Encoding', post(CHUNKED + LENGTH, CHUNKS)],
     ['an unknown Transfer-Encoding', post('Transfer-Encoding: xchunked\r\n', CHUNKS)],
+    ['an unknown coding where no body is needed', LIVEZ.replace(HOST, `${HOST}Transfer-Encoding: x\r\n`)],
     ['chunked that is not the last coding', post('Transfer-Encoding: chunked, gzip\r\n', CHUNKS)],
     ['chunked twice', post(CHUNKED + CHUNKED, CHUNKS)],
     ['a chunk whose size is no number', post(CHUNKED, `zz\r\n${BODY}\r\n0\r\n\r\n`)],
