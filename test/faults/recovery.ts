@@ -10,7 +10,7 @@ export interface Recovery {
   drainedMs: Promise<number | null>;
 }
 
-const WATCHED_MS = 20_000;
+const WATCHED_MS = 60_000;
 const DRAIN_MS_MAX = 90_000;
 const ASKED_MS_MAX = 2_000;
 const PAUSE_MS = 50;

@@ -23,3 +23,8 @@ export function oneOfEach(random: Random, holdMsMax: number): Fault[] {
     return { ...fault, holdMs: Math.min(fault.holdMs, holdMsMax) };
   });
 }
+
+/** The faults whose name holds a text, one after another. */
+export function named(text: string): Fault[] {
+  return FAULTS.filter(({ name }) => name.includes(text));
+}

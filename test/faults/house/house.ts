@@ -227,7 +227,7 @@ export class House {
 /** What drivers and the log say when a service is away, refuses, is slow or hangs up; and what a rule of the provider's makes. */
 const OUTAGES = [
   /Connection terminated/i,
-  /connection timeout|read timeout|statement timeout|timed out/i,
+  /connection timeout|read timeout|statement timeout|timed out|timeout exceeded when trying to connect/i,
   /ECONNREFUSED|ECONNRESET|EPIPE|socket hang up/,
   /\| (57P0[123]|53300|57014|08\w{3}|P1001|P1017|P2024)\b/,
   /terminating connection|starting up|shutting down|recovery mode|too many clients|server closed/i,
