@@ -70,7 +70,7 @@ export async function runCampaign(options: CampaignOptions): Promise<Tally> {
         ? sendOne(kept, step.request, index, options, tally)
         : playOne(step as { play: PlayDraft }, index, options, tally));
       if (options.figures !== undefined && index % Math.ceil(requests / SAMPLES) === 0)
-        tally.samples.push({ at: index / requests, ...(await options.figures()) });
+        await sample(options.figures, index / requests, tally);
     }
     kept.close();
   };
@@ -89,6 +89,13 @@ export async function runCampaign(options: CampaignOptions): Promise<Tally> {
     }),
   ]);
   return tally;
+}
+
+/** Notes how the process does; that it says nothing is a failure too, and no reason to stop telling of the others. */
+async function sample(figures: () => Promise<Figures>, at: number, tally: Tally): Promise<void> {
+  await watched('the figures of the process', '', tally, async () => {
+    tally.samples.push({ at, ...(await figures()) });
+  });
 }
 
 async function sendOne(

@@ -55,8 +55,11 @@ export class Target {
 
   async figures(): Promise<Figures> {
     const text = await (await fetch(`${this.#metricsUrl}/metrics`)).text();
-    const figure = (name: string, label = ''): number =>
-      Number(new RegExp(`^${name}\\{[^}]*${label}[^}]*\\} (\\S+)$`, 'm').exec(text)?.[1] ?? 0);
+    const figure = (name: string, label = ''): number => {
+      const found = new RegExp(`^${name}\\{[^}]*${label}[^}]*\\} (\\S+)$`, 'm').exec(text)?.[1];
+      if (found === undefined) throw new Error(`the process says nothing of ${name} ${label}`);
+      return Number(found);
+    };
     return {
       residentMib: figure('process_resident_memory_bytes') / MIB,
       heapMib: figure('nodejs_heap_size_used_bytes') / MIB,
