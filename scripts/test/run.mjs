@@ -7,11 +7,18 @@ import { chromiumPath } from './chromium.mjs';
 import { summarise } from './summary.mjs';
 
 /**
+ * @typedef {object} Length
+ * @property {boolean} [checked] false leaves out the type check, the lint and the browser
+ * @property {NodeJS.ProcessEnv} [env] more variables for the tests
+ */
+
+/**
  * Runs the checks and the tests on throwaway services, and shares nothing with .data. The last line of the output is
  * always `N passed, N failed`; a step that fails before the tests counts as one failure.
  * @param {string[]} jestArgs
+ * @param {Length} [length]
  */
-export async function run(jestArgs) {
+export async function run(jestArgs, length = {}) {
   const processes = Processes.throwaway();
   const end = new AbortController();
   const aborted = new Promise((_, reject) =>
@@ -23,7 +30,7 @@ export async function run(jestArgs) {
   /** @type {import('./summary.mjs').Summary} */
   let summary = { passed: 0, failed: 1, skipped: 0 };
   try {
-    summary = await Promise.race([checkAndTest(processes, jestArgs), aborted]);
+    summary = await Promise.race([checkAndTest(processes, jestArgs, length), aborted]);
   } catch (error) {
     console.error(error instanceof Refusal ? error.message : error);
   }
@@ -36,15 +43,16 @@ export async function run(jestArgs) {
 /**
  * @param {Processes} processes
  * @param {string[]} jestArgs
+ * @param {Length} length
  */
-async function checkAndTest(processes, jestArgs) {
+async function checkAndTest(processes, jestArgs, { checked = true, env: more = {} }) {
   await prepare(processes);
-  for (const script of ['typecheck', 'lint']) {
+  for (const script of checked ? ['typecheck', 'lint'] : []) {
     console.log(`npm run ${script} …`);
     const ended = await pass(processes, { ...npm(['run', '--silent', script]), env: process.env });
     if (!ended) throw new Refusal(`npm run ${script} failed.`);
   }
-  const chromium = chromiumPath(console.log);
+  const chromium = checked ? chromiumPath(console.log) : undefined;
   const { startServices } = await import('../services.mjs'); // needs the packages
   const { databaseUrl, redisUrl } = await startServices({
     processes,
@@ -53,6 +61,7 @@ async function checkAndTest(processes, jestArgs) {
   });
   const env = {
     ...process.env,
+    ...more,
     CHROMIUM_PATH: chromium,
     TEST_DATABASE_URL: databaseUrl,
     TEST_REDIS_URL: redisUrl,

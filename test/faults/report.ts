@@ -1,4 +1,5 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { INVARIANTS } from './check/check.js';
 import type { RunResult, SettledInjection } from './run.js';
 
 const ROOT = new URL('../../', import.meta.url);
@@ -23,7 +24,8 @@ export function writePage(result: RunResult): void {
   const tail = rest?.split(END)[1];
   if (head === undefined || tail === undefined)
     throw new Error(`${PAGE.pathname} has no place for the table`);
-  writeFileSync(PAGE, `${head}${BEGIN}\n\n${summary(result)}\n\n${table(result)}\n\n${END}${tail}`);
+  const parts = [head + BEGIN, summary(result), table(result), 'The promises:', promises(), END + tail];
+  writeFileSync(PAGE, parts.join('\n\n'));
 }
 
 /** What a run was, in one sentence. */
@@ -50,6 +52,11 @@ export function table({ injections }: RunResult): string {
     times(group.map(({ recovery }) => recovery.drainedMs)),
   ]);
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+/** A Markdown list of all that a run is held against. */
+function promises(): string {
+  return INVARIANTS.map(({ name, promise }) => `- \`${name}\`: ${promise}`).join('\n');
 }
 
 function seenIn(group: readonly SettledInjection[]): string {

@@ -231,6 +231,8 @@ const OUTAGES = [
   /ECONNREFUSED|ECONNRESET|EPIPE|socket hang up/,
   /\| (57P0[123]|53300|57014|08\w{3}|P1001|P1017|P2024)\b/,
   /terminating connection|starting up|shutting down|recovery mode|too many clients|server closed/i,
+  // BullMQ's locks are in Redis, and go with it.
+  /Missing lock for job|Lock mismatch for job|Missing key for job/,
   /an operator has to act/,
 ];
 

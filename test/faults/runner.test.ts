@@ -1,0 +1,75 @@
+import { read } from '../../scripts/faults/run.mjs';
+import { table, summary } from './report.js';
+import type { RunResult, SettledInjection } from './run.js';
+
+describe('npm run test:faults', () => {
+  it('takes a seed, a length and a part of a fault’s name', () => {
+    expect(read(['--seed', '7', '--minutes', '3', '--only', 'Redis', '--write-docs'])).toEqual({
+      seed: 7,
+      minutes: 3,
+      only: 'Redis',
+      writeDocs: true,
+    });
+  });
+
+  it('picks a seed of its own, and ten minutes', () => {
+    expect(read([])).toEqual({
+      seed: expect.any(Number) as number,
+      minutes: 10,
+      only: undefined,
+      writeDocs: false,
+    });
+    expect(read([])?.seed).not.toBe(read([])?.seed);
+  });
+
+  it.each([[['--seed', 'x']], [['--minutes', '0']], [['--sed', '1']], [['7']]])('refuses %j', (args) => {
+    expect(read(args)).toBeNull();
+  });
+});
+
+describe('the table of a run', () => {
+  const injection = (fault: string, resumedMs: number | null): SettledInjection => ({
+    fault,
+    family: 'redis',
+    lastedMs: 3_000,
+    recovery: { createdMs: 10, resumedMs, drainedMs: null },
+    seen: {
+      answers: 90,
+      errors500: 2,
+      lost: 0,
+      slowest202Ms: 120,
+      slowestMs: 300,
+      attempts: 40,
+      unknownOutcomes: 1,
+      kills: 0,
+    },
+    missed: [],
+  });
+  const result: RunResult = {
+    seed: 7,
+    seconds: 90,
+    clients: 200,
+    requests: 900,
+    sends: 190,
+    messages: 180,
+    kills: 3,
+    injections: [
+      injection('Redis stopped', 1_000),
+      injection('Redis stopped', 4_000),
+      injection('Redis frozen', null),
+    ],
+    violations: [],
+    faults: [],
+  };
+
+  it('has a row for each fault, with the sum of what was seen, the median and the worst', () => {
+    expect(table(result).split('\n').slice(2)).toEqual([
+      '| Redis stopped | 2 | 4 answers 5xx, 2 unknown outcomes, slowest 202 120 ms | 1.0 s – 4.0 s | longer than watched |',
+      '| Redis frozen | 1 | 2 answers 5xx, 1 unknown outcomes, slowest 202 120 ms | longer than watched | longer than watched |',
+    ]);
+  });
+
+  it('says in one sentence what the run was', () => {
+    expect(summary(result)).toMatch(/^Seed 7: 90 seconds, 3 faults and 3 kills; .* 0 broken promises\.$/);
+  });
+});
