@@ -26,7 +26,7 @@ import {
   type TestCaller,
   type TestDatabase,
 } from '@onecode/store/testing';
-import pg from 'pg';
+import { nodesOf, plansOf, statementsOf, type Node } from './plans.js';
 
 const SENDS = 20_000;
 /** Tables that grow with use. The others have a few rows, which are best read in one go. */
@@ -97,67 +97,6 @@ async function fill(): Promise<void> {
     'analyze',
   ])
     await store.sql(statement);
-}
-
-interface Node {
-  'Node Type': string;
-  'Relation Name'?: string;
-  'Index Name'?: string;
-  'Index Cond'?: string;
-  Plans?: Node[];
-}
-
-interface Statement {
-  text: string;
-  values: unknown[];
-}
-
-/** The statements that `use` issues, as they are; what they change is taken back. */
-async function statementsOf(use: (database: Database) => Promise<unknown>): Promise<Statement[]> {
-  const statements: Statement[] = [];
-  const takenBack = new Error('taken back');
-  const run = store.database.$transaction(async (transaction) => {
-    const recording = new Proxy(transaction, {
-      get(target, name) {
-        const own: unknown = Reflect.get(target, name);
-        if (name !== '$queryRaw' && name !== '$executeRaw') return own;
-        return (parts: TemplateStringsArray, ...values: unknown[]): unknown => {
-          statements.push({ text: parts.reduce((text, part, n) => `${text}$${n}${part}`), values });
-          return (own as (...given: unknown[]) => unknown).call(target, parts, ...values);
-        };
-      },
-    });
-    await use(recording as Database);
-    throw takenBack;
-  });
-  await expect(run).rejects.toBe(takenBack);
-  return statements;
-}
-
-/** The plans by which PostgreSQL runs these statements, those inside functions included. */
-async function plansOf(statements: readonly Statement[], mode: string): Promise<Node[]> {
-  const client = new pg.Client({ connectionString: store.url });
-  await client.connect();
-  const plans: Node[] = [];
-  client.on('notice', ({ message }) => {
-    const json = message?.slice(message.indexOf('{')) ?? '';
-    if (message?.includes('plan:')) plans.push((JSON.parse(json) as { Plan: Node }).Plan);
-  });
-  await client.query(`load 'auto_explain'`);
-  await client.query(
-    `set plan_cache_mode = ${mode}; set auto_explain.log_level = notice; set auto_explain.log_format = json;
-     set auto_explain.log_nested_statements = on`,
-  );
-  await client.query('begin');
-  await client.query('set local auto_explain.log_min_duration = 0');
-  for (const { text, values } of statements) await client.query(text, values);
-  await client.query('rollback');
-  await client.end();
-  return plans;
-}
-
-function nodesOf(plans: readonly Node[]): Node[] {
-  return plans.flatMap((plan) => [plan, ...nodesOf(plan.Plans ?? [])]);
 }
 
 const repeat = (n: number) => newSend(caller, { idempotencyKey: `key ${n}`, recipient: '+5511900000077' });
@@ -265,7 +204,7 @@ const readInOneGo = (nodes: readonly Node[]): string[] =>
 
 describe.each(['force_custom_plan', 'force_generic_plan'])('with a day of sends and %s', (mode) => {
   it.each(HOT)('%s goes by index', async (_, indexes, condition, use) => {
-    const nodes = nodesOf(await plansOf(await statementsOf(use), mode));
+    const nodes = nodesOf(await plansOf(store.url, await statementsOf(store.database, use), mode));
     expect(nodes.length).toBeGreaterThan(0);
     expect(readInOneGo(nodes)).toEqual([]);
     const used = new Set(nodes.map((node) => node['Index Name']));
@@ -282,16 +221,31 @@ describe.each(['force_custom_plan', 'force_generic_plan'])('with a day of sends 
       occurredAt: new Date(),
       failure: null,
     } as const;
-    const statements = await statementsOf((database) => storeReceipts(database, [receipt]));
-    expect(readInOneGo(nodesOf(await plansOf(statements, mode)))).toEqual([]);
+    const statements = await statementsOf(store.database, (database) => storeReceipts(database, [receipt]));
+    expect(readInOneGo(nodesOf(await plansOf(store.url, statements, mode)))).toEqual([]);
   });
 });
 
 it('old receipts are looked up by their age', async () => {
-  const statements = await statementsOf((database) => deleteOldReceipts(database, 8, 500));
-  const nodes = nodesOf(await plansOf(statements, 'force_custom_plan'));
+  const statements = await statementsOf(store.database, (database) => deleteOldReceipts(database, 8, 500));
+  const nodes = nodesOf(await plansOf(store.url, statements, 'force_custom_plan'));
   expect(readInOneGo(nodes)).toEqual([]);
   expect(nodes.find((node) => node['Index Name'] === 'receipts_received_at')?.['Index Cond']).toMatch(
     /received_at < /,
   );
+});
+
+it('sends that wait are not even read while no sender has a slot', async () => {
+  const rowsRead = async (): Promise<number> => {
+    const statements = await statementsOf(store.database, (database) =>
+      wakeAwaitingSends(database, 100, 1000),
+    );
+    const nodes = nodesOf(await plansOf(store.url, statements, 'force_generic_plan'));
+    return nodes
+      .filter((node) => node['Relation Name'] === 'sends')
+      .reduce((sum, node) => sum + node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0), 0);
+  };
+  expect(await rowsRead()).toBeGreaterThan(0);
+  await store.sql(`update senders set paused_at = now(), pause_reason = 'test'`);
+  expect(await rowsRead()).toBe(0);
 });
