@@ -17,20 +17,20 @@ function grantOf(n: number): { freeQuota: number; credits: number; ratePerMinute
   return { freeQuota: 2 + (n % 7), credits: 10_000, ratePerMinute: n % 20 === 8 ? 20 : null };
 }
 
-/** Makes accounts with a live application each; every tenth has a test application too. */
+/** Makes accounts with a live application each, in the same order each time; every tenth has a test application too. */
 export async function buildCallers(
   { database }: Pick<TestDatabase, 'database'>,
   accounts: number,
 ): Promise<Caller[]> {
-  const callers: Caller[] = [];
+  const callers: Caller[][] = [];
   const numbers = Array.from({ length: accounts }, (_, n) => n).values();
   const lane = async (): Promise<void> => {
     for (const n of numbers) {
       const live = await buildCaller(database, 'live', grantOf(n));
-      callers.push(live);
-      if (n % 10 === 0) callers.push(await buildCaller(database, 'test', { id: live.accountId }));
+      const test = n % 10 === 0 ? [await buildCaller(database, 'test', { id: live.accountId })] : [];
+      callers[n] = [live, ...test];
     }
   };
   await Promise.all(Array.from({ length: SIDE_BY_SIDE }, lane));
-  return callers;
+  return callers.flat();
 }
