@@ -17,9 +17,11 @@ export interface Injection {
 }
 
 /** What clients and the provider saw from a fault's beginning until the house had come back. */
-export interface Seen {
+interface Seen {
   answers: number;
   errors500: number;
+  /** 5xx that are not our own `internal_error`. */
+  unclear: number;
   lost: number;
   /** Milliseconds of the slowest 202, and of the slowest answer of all. */
   slowest202Ms: number;
@@ -61,9 +63,8 @@ export async function perform(stage: Stage, fault: Fault): Promise<Injection> {
   }
   await wait(fault.holdMs - (now() - from.at));
   wrong.push(...((await end()) ?? []));
-  const endedAt = performance.now();
   const lastedMs = Math.round(now() - from.at);
-  const recovery = await watchRecovery(house, endedAt, new Date());
+  const recovery = await watchRecovery(house, from.wall);
   const seen = await see(stage, from);
   return {
     fault: fault.name,
@@ -81,6 +82,9 @@ function missedGoals(fault: Fault, { resumedMs }: Recovery, seen: Seen, goals: G
     missed.push(`resumed after ${resumedMs ?? 'too many'} ms, goal ${goals.resumedMsMax}`);
   if (fault.family === 'redis' && seen.slowest202Ms > goals.redis202MsMax)
     missed.push(`a 202 took ${seen.slowest202Ms} ms, goal ${goals.redis202MsMax}`);
+  if (fault.answers === 'always' && seen.kills === 0 && seen.lost > 0)
+    missed.push(`${seen.lost} requests were not answered`);
+  if (seen.unclear > 0) missed.push(`${seen.unclear} answers were 5xx and not our own problem`);
   if (fault.answers === 'always' && seen.slowestMs > ANSWER_MS_MAX)
     missed.push(`an answer took ${seen.slowestMs} ms, goal ${ANSWER_MS_MAX}`);
   return missed;
@@ -91,9 +95,13 @@ async function see(
   from: { at: number; wall: Date; ends: number },
 ): Promise<Seen> {
   const until = now();
-  const events = history.filter(({ endedAt, startedAt }) => endedAt >= from.at && startedAt <= until);
+  const events = history.filter(({ startedAt }) => startedAt >= from.at && startedAt <= until);
   const took = ({ startedAt, endedAt }: ClientEvent): number => Math.round(endedAt - startedAt);
   const answered = events.filter(({ reply }) => reply.kind !== 'lost');
+  const problems = events
+    .map(({ reply }) => reply)
+    .filter((reply) => reply.kind === 'problem')
+    .filter(({ status }) => status >= 500);
   const accepted = events.filter(({ kind, reply }) => kind === 'create' && reply.kind === 'answer');
   const [row] = await house.db.sql<{ attempts: number; unknown: number }>(
     `select count(*)::integer as attempts, count(*) filter (where outcome = 'unknown')::integer as unknown
@@ -102,7 +110,8 @@ async function see(
   );
   return {
     answers: answered.length,
-    errors500: events.filter(({ reply }) => reply.kind === 'problem' && reply.status >= 500).length,
+    errors500: problems.length,
+    unclear: problems.filter(({ status, code }) => status !== 500 || code !== 'internal_error').length,
     lost: events.length - answered.length,
     slowest202Ms: Math.max(0, ...accepted.map(took)),
     slowestMs: Math.max(0, ...answered.map(took)),

@@ -6,7 +6,7 @@ export interface Recovery {
   createdMs: number | null;
   /** Until the provider had accepted each of those sends. */
   resumedMs: number | null;
-  /** Until nothing that was accepted before the end waited any more: settled later, whatever is broken meanwhile. */
+  /** Until no send that was taken while the fault lasted waited any more: known later, whatever is broken meanwhile. */
   drainedMs: Promise<number | null>;
 }
 
@@ -17,10 +17,12 @@ const PAUSE_MS = 50;
 
 let probes = 0;
 
-/** Watches the house come back. The fault has ended at `endedAt`, by `performance.now()` and by the wall clock. */
-export async function watchRecovery(house: House, endedAt: number, ended: Date): Promise<Recovery> {
+/** Watches the house come back from a fault that began at a time of the wall clock and has just ended. */
+export async function watchRecovery(house: House, begun: Date): Promise<Recovery> {
+  const endedAt = performance.now();
+  const ended = new Date();
   const since = (): number => Math.round(performance.now() - endedAt);
-  const drainedMs = untilMs(since, () => isDrained(house, ended), DRAIN_MS_MAX);
+  const drainedMs = untilMs(since, () => isDrained(house, begun, ended), DRAIN_MS_MAX);
   const ways = await Promise.all(
     house.apiUrls.map(async (url) => {
       let id: string | null = null;
@@ -74,10 +76,12 @@ async function isAccepted({ db }: House, id: string): Promise<boolean> {
   return row !== undefined && ['sent', 'delivered', 'read'].includes(row.status);
 }
 
-async function isDrained({ db }: House, before: Date): Promise<boolean> {
+async function isDrained({ db }: House, from: Date, until: Date): Promise<boolean> {
   const [row] = await db.sql<{ waiting: boolean }>(
-    "select exists (select from sends where status in ('queued', 'sending') and created_at < $1) as waiting",
-    [before],
+    `select exists (
+       select from sends where status in ('queued', 'sending') and created_at between $1 and $2
+     ) as waiting`,
+    [from, until],
   );
   return row?.waiting === false;
 }

@@ -36,6 +36,7 @@ describe('the table of a run', () => {
     seen: {
       answers: 90,
       errors500: 2,
+      unclear: 0,
       lost: 0,
       slowest202Ms: 120,
       slowestMs: 300,

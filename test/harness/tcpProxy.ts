@@ -1,7 +1,7 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 /** There: from the client to the target. Back: from the target to the client. */
-export type Direction = 'there' | 'back';
+type Direction = 'there' | 'back';
 
 /** A TCP server that stands in front of another one and can make it look down, frozen, slow or lost. */
 export interface TcpProxy {

@@ -7,7 +7,7 @@ import type { Random } from '../load/plan.js';
 import type { Fault } from './fault.js';
 
 /** Every crash point of the built files. */
-export const POINTS: readonly string[] = crashPoints().map(({ name }) => name);
+const POINTS: readonly string[] = crashPoints().map(({ name }) => name);
 
 const STORM_MS_MAX = 120_000;
 const FEED_MS = 1_000;

@@ -2,7 +2,7 @@ import type { House } from '../house/house.js';
 import type { Random } from '../load/plan.js';
 
 export const FAMILIES = ['kills', 'redis', 'postgres', 'provider', 'network', 'clocks'] as const;
-export type Family = (typeof FAMILIES)[number];
+type Family = (typeof FAMILIES)[number];
 
 /** One way to break the house. */
 export interface Fault {

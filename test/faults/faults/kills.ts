@@ -39,7 +39,6 @@ const terminated: Fault = {
   name: 'SIGTERM, one process after another',
   family: 'kills',
   holdMs: 1_000,
-  answers: 'always',
   async inject(house) {
     for (const one of house.processes) {
       await one.terminate();

@@ -226,11 +226,10 @@ export class House {
 
 /** What drivers and the log say when a service is away, refuses, is slow or hangs up; and what a rule of the provider's makes. */
 const OUTAGES = [
-  /Connection terminated/i,
+  /Connection terminated|Server has closed the connection/i,
   /connection timeout|read timeout|statement timeout|timed out|timeout exceeded when trying to connect/i,
   /ECONNREFUSED|ECONNRESET|EPIPE|socket hang up/,
-  /\| (57P0[123]|53300|57014|08\w{3}|P1001|P1017|P2024)\b/,
-  /terminating connection|starting up|shutting down|recovery mode|too many clients|server closed/i,
+  /the database system is|terminating connection|too many clients|remaining connection slots/i,
   // BullMQ's locks are in Redis, and go with it.
   /Missing lock for job|Lock mismatch for job|Missing key for job/,
   /an operator has to act/,

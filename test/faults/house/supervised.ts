@@ -13,7 +13,7 @@ export interface End {
   fault: string | null;
 }
 
-export interface Ports {
+interface Ports {
   /** 0 where the program serves nothing but metrics. */
   port: number;
   metricsPort: number;
@@ -168,11 +168,11 @@ function firstReady(started: StartedProcess): LogLine | undefined {
   return line === undefined ? undefined : (JSON.parse(line) as LogLine);
 }
 
+/** What an error is, without what differs from one to the next. */
 function errorKind(line: LogLine): string {
   const { err } = line as { err?: { type?: string; code?: string; message?: string } };
-  return [line['level'], line.msg, err?.type, err?.code, err?.message?.slice(0, 120)]
-    .filter(Boolean)
-    .join(' | ');
+  const message = err?.message?.replaceAll(/\s+/g, ' ').replaceAll(/\d+/g, 'N').slice(0, 240);
+  return [line['level'], line.msg, err?.type, err?.code, message].filter(Boolean).join(' | ');
 }
 
 const lastLines = (started: StartedProcess): string =>
