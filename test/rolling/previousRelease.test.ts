@@ -1,9 +1,8 @@
 import { createTestDatabase } from '@onecode/store/testing';
 import { Stack, type SendView } from '../harness/stack.js';
-import { startProcess } from '../harness/startedProcess.js';
 import { expectUnitsToAddUp } from '../harness/units.js';
 import { until } from '../harness/until.js';
-import { buildPreviousRelease, missingHistory, type PreviousRelease } from './previousRelease.js';
+import { buildPreviousRelease, migrate, missingHistory, type PreviousRelease } from './previousRelease.js';
 
 /** Building a release and starting every process, on a machine that has other work. */
 const START_MS_MAX = 120_000;
@@ -64,25 +63,25 @@ describeDeploy(`a deploy beside the previous release${reason === null ? '' : `, 
     await resumeSenders();
   });
 
-  async function migrate(release: string, url: string): Promise<void> {
-    const migration = startProcess(`${release}packages/store/dist/migrate.js`, { DATABASE_URL: url });
-    const { code } = await migration.exited;
-    if (code !== 0) throw new Error(migration.output());
+  // In SQL: the command line of this release cannot before the migration, and the other's takes a process each time.
+  async function pauseSenders(): Promise<void> {
+    await stack.db.sql(
+      "update senders set paused_at = now(), paused_until = null, pause_reason = 'by a test'",
+    );
+    await until('the end of the second for which a worker remembers its senders', async () => {
+      const early = await stack.db.sql(
+        "select from senders where paused_at > now() - interval '1.5 seconds'",
+      );
+      return early.length === 0;
+    });
   }
-
-  /** As the command line does it: this release's own cannot before the migration, and the other's takes a process each time. */
-  const pauseSenders = (): Promise<unknown> =>
-    stack.db.sql("update senders set paused_at = now(), paused_until = null, pause_reason = 'by a test'");
   const resumeSenders = (): Promise<unknown> =>
     stack.db.sql('update senders set paused_at = null, paused_until = null, pause_reason = null, faults = 0');
 
   const untilWaiting = (id: string): Promise<boolean> =>
     until('a send that waits for a sender', async () => {
-      const [row] = await stack.db.sql<{ awaiting_sender: boolean }>(
-        'select awaiting_sender from sends where id = $1',
-        [id],
-      );
-      return row?.awaiting_sender ?? false;
+      const rows = await stack.db.sql('select from sends where id = $1 and awaiting_sender', [id]);
+      return rows.length === 1;
     });
 
   /** Creates a send at one API, and waits until both show it as delivered. */

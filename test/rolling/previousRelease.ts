@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { npm } from '../../scripts/setup/npm.mjs';
+import { startProcess } from '../harness/startedProcess.js';
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -81,4 +82,11 @@ async function linkPackages(folder: string): Promise<void> {
 async function installPackages(folder: string): Promise<void> {
   const { command, args } = npm(['install', '--no-save', '--include=dev', '--loglevel=error']);
   await run(command, args, { cwd: folder });
+}
+
+/** Migrates a database as `npm run migrate` does in a release's folder; '' is this release. @throws when it fails */
+export async function migrate(folder: string, url: string): Promise<void> {
+  const migration = startProcess(`${folder}packages/store/dist/migrate.js`, { DATABASE_URL: url });
+  const { code } = await migration.exited;
+  if (code !== 0) throw new Error(migration.output());
 }
