@@ -22,7 +22,7 @@ const SHORT: Omit<RunOptions, 'seed' | 'say'> = {
   sendsPerSecond: 12,
   goals: LENIENT,
   schedule: (random) => oneOfEach(random, 2_500),
-  seconds: 60,
+  seconds: 600,
 };
 
 /** The start, the last fault, and the rest after it. */

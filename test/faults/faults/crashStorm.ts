@@ -9,7 +9,7 @@ import type { Fault } from './fault.js';
 /** Every crash point of the built files. */
 const POINTS: readonly string[] = crashPoints().map(({ name }) => name);
 
-const STORM_MS_MAX = 120_000;
+const STORM_MS_MAX = 150_000;
 const FEED_MS = 1_000;
 
 /** Each life of one API and of the workers ends at one of their crash points, until each has had its turn. */
@@ -46,30 +46,34 @@ export const crashStorm: Fault = {
   },
 };
 
-/** The crash points of a process that nobody came by yet, each with the visit at which it kills. */
+/** The crash points that a process has left to come by, each with the visit at which it kills; the workers share theirs out. */
 function ordersFor(process: string, missing: readonly string[], random: Random): Handicap {
-  const [kind = ''] = process.split(' ');
-  const orders = missing
-    .filter((point) => point.startsWith(kind))
-    .map((point) => {
-      // A sweep comes by once a second, and sends expire seldom.
-      const nth = /sweep|expire|pause|simulate/.test(point) ? 1 : random.between(1, 4);
-      return `${point}=#${nth}${point === 'worker during call' ? `:kill:${random.between(1, 40)}` : ''}`;
-    });
+  const [kind = '', n = '0'] = process.split(' ');
+  const left = missing.filter((point) => point.startsWith(kind));
+  const share = left.filter((_, index) => kind !== 'worker' || index % 2 === Number(n));
+  const orders = (share.length === 0 ? left : share).map((point) => {
+    // A sweep comes by once a second, and these others seldom.
+    const nth = /sweep|expire|pause|simulate/.test(point) ? 1 : random.between(1, 3);
+    return `${point}=#${nth}${point === 'worker during call' ? `:kill:${random.between(1, 40)}` : ''}`;
+  });
   return orders.length === 0 ? {} : { crashPoints: orders.join(',') };
 }
 
-/** What the load does not bring by itself: a sender that faults, and a send whose deadline has come. */
+/**
+ * What the load does not bring by itself: a sender that faults, a send whose deadline has come, and one that waits for a sender.
+ * Written with the version, so that no claim of now is written after it.
+ */
 async function feed(house: House): Promise<void> {
   await house.simulator.clearRules();
   await house.resumeSenders();
   await house.simulator.addRule({ fault: { error: 133010 }, times: 1 });
   await house.simulator.addRule({ fault: { latencyMs: 30 } });
-  const id = await buildSend(house.db.database, house.prober);
-  // With the version, so that no claim of now is written after it.
-  await house.db.sql(
-    `update sends set expires_at = clock_timestamp(), version = version + 1
-     where id = $1 and status = 'queued'`,
-    [id],
-  );
+  for (const change of [
+    'expires_at = clock_timestamp()',
+    'awaiting_sender = true, due_at = expires_at, ring_at = expires_at',
+  ])
+    await house.db.sql(
+      `update sends set ${change}, version = version + 1 where id = $1 and status = 'queued'`,
+      [await buildSend(house.db.database, house.prober)],
+    );
 }
