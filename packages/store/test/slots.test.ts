@@ -31,10 +31,12 @@ const take = (count: number, recipient?: string) =>
 
 /** The slots that one call gives, in milliseconds of the database's clock. */
 async function slotsOf(some: readonly SlotWant[]): Promise<number[]> {
-  const rows = await store.sql<{ at: number }>(
-    `select extract(epoch from slot_at)::float8 * 1000 as at from take_slots($1, $2, $3)
+  const rows = await store.database.$queryRawUnsafe<{ at: number }[]>(
+    `select extract(epoch from slot_at)::float8 * 1000 as at from take_slots($1::text[], $2::text[], $3::integer)
      where sender_id is not null order by want`,
-    [some.map(({ recipient }) => recipient), some.map(({ country }) => country), HORIZON_MS],
+    some.map(({ recipient }) => recipient),
+    some.map(({ country }) => country),
+    HORIZON_MS,
   );
   return rows.map(({ at }) => at);
 }
@@ -122,14 +124,16 @@ describe('a sender', () => {
   });
 
   it('gives each slot once, however many take at once', async () => {
-    await buildSender(store.database, { throughput: 80 });
-    const taken = await Promise.all(
-      Array.from({ length: 16 }, (_, n) => slotsOf(wants(20, `+551198765${1000 + n}`))),
+    await buildSender(store.database, { throughput: 1000 });
+    const [begin = 0] = await slotsOf(wants(100));
+    const calls = Array.from({ length: 40 }, (_, n) =>
+      slotsOf(wants(20).map((want) => ({ ...want, recipient: `${want.recipient}${n}` }))),
     );
-    const times = taken.flat();
-    expect(mostWithin(1000, times)).toBeLessThanOrEqual(80);
-    const later = times.filter((time) => time > Math.min(...times) + 100);
-    expect(new Set(later).size).toBe(later.length);
+    // Of one call, several may go at once; of two calls, none at the same time.
+    const times = (await Promise.all(calls)).map((slots) => new Set(slots));
+    const all = times.flatMap((slots) => [...slots]).filter((time) => time > begin);
+    expect(all.length).toBeGreaterThan(300);
+    expect(new Set(all).size).toBe(all.length);
   });
 
   it('that an operator pauses gives none from then on', async () => {
@@ -189,7 +193,7 @@ describe('a sender and a recipient', () => {
     expect(await store.sql('select from sender_pairs')).toEqual([]);
   });
 
-  it('are forgotten in batches, and never while somebody uses them', async () => {
+  it('are forgotten in batches', async () => {
     await buildSender(store.database, { throughput: 1000 });
     await take(5);
     await passes(10_000);
