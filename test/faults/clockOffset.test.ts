@@ -1,0 +1,38 @@
+import { startProcess } from '../harness/startedProcess.js';
+
+const PRELOAD = new URL('house/clockOffset.mjs', import.meta.url).pathname;
+const OFF_MS = 300_000;
+
+/** What a process with a wrong clock says of the time. */
+async function clockOf(offsetMs: number) {
+  const code = `
+    const now = new Date();
+    console.log(JSON.stringify({
+      now: Date.now(), made: now.getTime(), text: Date.parse(Date()), isDate: now instanceof Date,
+      given: new Date(7).getTime(), parsed: Date.parse('1970-01-01T00:00:00.007Z'), uptime: performance.now(),
+    }));
+    process.exit(0);`;
+  const { exited, stdout } = startProcess('test/faults/house/clockOffset.mjs', {
+    CLOCK_OFFSET_MS: String(offsetMs),
+    NODE_OPTIONS: `--import ${PRELOAD} --import data:text/javascript,${encodeURIComponent(code)}`,
+  });
+  await exited;
+  return JSON.parse(stdout()) as Record<string, number>;
+}
+
+describe('a process whose clock is off', () => {
+  it.each([OFF_MS, -OFF_MS])(
+    'takes every “now” for %i ms later, and leaves times that are given',
+    async (offsetMs) => {
+      const before = Date.now();
+      const clock = await clockOf(offsetMs);
+      const after = Date.now();
+      for (const now of [clock['now'], clock['made'], Number(clock['text']) + 999]) {
+        expect(now).toBeGreaterThanOrEqual(before + offsetMs);
+        expect(now).toBeLessThanOrEqual(after + offsetMs + 999);
+      }
+      expect(clock).toMatchObject({ isDate: true, given: 7, parsed: 7 });
+      expect(clock['uptime']).toBeLessThan(after - before);
+    },
+  );
+});
