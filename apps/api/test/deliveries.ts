@@ -25,7 +25,7 @@ export async function bringTo(store: TestDatabase, id: string, stage: Stage): Pr
   if (stage !== 'delivered' && stage !== 'read') return;
   const receipt: Receipt = { messageId, attemptId, status: stage, occurredAt: new Date(), failure: null };
   await changeReportedSend(database, { attemptId, messageId }, (send, now, attempt) =>
-    applyReceipt(send, now, receipt, attempt),
+    applyReceipt(send, now, receipt, attempt, 30_000),
   );
 }
 

@@ -5,6 +5,9 @@ import type { CloudApi } from '@onecode/whatsapp';
 import type { WorkerMetrics } from './metrics.js';
 import type { SenderPool } from './senderPool.js';
 
+/** What a claim lasts beyond the provider's time limit: enough to write the outcome. */
+export const LEASE_MARGIN_MS = 5_000;
+
 /** What the worker's duties work with. */
 export interface WorkerContext {
   database: Database;

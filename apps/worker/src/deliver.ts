@@ -12,12 +12,12 @@ import {
 } from '@onecode/domain';
 import { changeSend, newId, type SenderDetails } from '@onecode/store';
 import { templateLanguage } from '@onecode/whatsapp';
-import type { WorkerContext } from './context.js';
+import { LEASE_MARGIN_MS, type WorkerContext } from './context.js';
 import type { Reservation } from './senderPool.js';
 
 /**
- * What became of one round of delivery. `handed_back`: the worker stopped before the time of the send's slot; `gone`: there is
- * no such send.
+ * What became of one round of delivery. `handed_back`: no call was made, because the worker has to stop or was held up for too
+ * long; `gone`: there is no such send.
  */
 export type DeliveryEnd =
   | Exclude<Claim, { kind: 'claimed' }>
@@ -28,6 +28,8 @@ export type DeliveryEnd =
 /** A send that went round more senders than this in one go takes a rest. */
 const HAND_OVERS_MAX = 20;
 const REST_MS = 1_000;
+/** A call that would begin later than this after its time might outlast the claim: the process was held up. */
+const HELD_UP_MS_MAX = LEASE_MARGIN_MS / 2;
 
 /**
  * One round of delivery of a live send: claim it with a slot of a sender, wait for the time of the slot (a second at the most),
@@ -51,17 +53,20 @@ async function attempt(context: WorkerContext, sendId: string): Promise<Delivery
     { id: sendId },
     (send, now, slot: Reservation | null = null) => {
       const decision = claim(send, now, { attemptId, leaseMs, policy, slot });
-      return { ...decision, result: { claimed: decision.result, send, slot } };
+      const expiresAt = performance.now() + send.expiresAt.getTime() - now.getTime();
+      return { ...decision, result: { claimed: decision.result, send, slot, expiresAt } };
     },
     (send, now) => (mayGoOut(send, now, policy) ? senders.reserve(send) : undefined),
   );
   if (round === null) return { kind: 'gone' };
-  const { claimed, send, slot } = round;
+  const { claimed, send, slot, expiresAt } = round;
   if (claimed.kind !== 'claimed') return claimed;
   if (slot === null) throw new Error('a send was claimed without a slot');
   const { sender } = slot;
   // crash point: worker after claim
-  if (!(await reached(slot.goesAt, context.handBack))) {
+  const mayBegin = await reached(slot.goesAt, context.handBack);
+  // Looked at last of all: whoever was frozen meanwhile may have lost its claim, or the code its life.
+  if (!mayBegin || performance.now() >= Math.min(slot.goesAt + HELD_UP_MS_MAX, expiresAt)) {
     const back = await changeSend(database, { id: sendId }, (current, now) =>
       handBack(current, now, attemptId),
     );

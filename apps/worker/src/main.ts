@@ -13,7 +13,7 @@ import { createCloudApi } from '@onecode/whatsapp';
 import { watchBreakers } from './breaker.js';
 import { readWorkerConfig } from './config.js';
 import { startConsumers } from './consumers.js';
-import type { WorkerContext } from './context.js';
+import { LEASE_MARGIN_MS, type WorkerContext } from './context.js';
 import { gaugeAwaitingSends, workerMetrics } from './metrics.js';
 import { createSenderPool } from './senderPool.js';
 import { cleanUp, sweep, wake } from './sweep.js';
@@ -23,8 +23,6 @@ const SWEEP_PAUSE_MS = 1_000;
 const BREAKER_PAUSE_MS = 5_000;
 const WAKE_PAUSE_MS = 250;
 const CLEAN_UP_PAUSE_MS = 60_000;
-/** What a claim lasts beyond the provider's time limit: enough to write the outcome. */
-const LEASE_MARGIN_MS = 5_000;
 /** How long a stop waits for answers of the provider before it hands the sends back. */
 const HAND_BACK_MS = 6_000;
 

@@ -7,6 +7,7 @@ import {
   type StoredReceipt,
 } from '@onecode/store';
 import type { WorkerContext } from './context.js';
+import { SLOT_WAIT_MS_MAX } from './senderPool.js';
 
 const BATCH = 200;
 /** Messages whose receipts are applied side by side. */
@@ -44,14 +45,14 @@ async function applyBatch(context: WorkerContext, batch: readonly StoredReceipt[
   if (failed !== undefined) throw failed.reason;
 }
 
-async function applyOne({ database, metrics }: WorkerContext, stored: StoredReceipt): Promise<void> {
+async function applyOne({ database, metrics, leaseMs }: WorkerContext, stored: StoredReceipt): Promise<void> {
   const { receipt } = stored;
   // crash point: worker before receipt
   const result = await changeReportedSend(database, receipt, (send, now, attempt) =>
-    applyReceipt(send, now, receipt, attempt),
+    applyReceipt(send, now, receipt, attempt, SLOT_WAIT_MS_MAX + leaseMs),
   );
   // crash point: worker after receipt
-  if (result === null && stored.tries < TRIES_MAX)
+  if (result === 'later' || (result === null && stored.tries < TRIES_MAX))
     return postponeReceipt(database, stored.id, Math.min(WAIT_SECONDS_MAX, 2 ** (stored.tries - 1)));
   metrics.receipts.inc({ result: result ?? 'unmatched' });
   await finishReceipts(database, [stored.id], result ?? 'unmatched');

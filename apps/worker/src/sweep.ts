@@ -19,12 +19,14 @@ const WAKE_BATCH = 100;
 const RECEIPT_DAYS = 8;
 
 /**
- * One sweep: everything that must happen even if no ring ever comes. Sends whose deadline has come are failed (which erases
- * their code and returns their unit), the other due ones are rung for, and due receipts are applied. Without Redis, all of this
- * but the ringing goes on.
+ * One sweep: everything that must happen even if no ring ever comes. Due receipts are applied, so that a send that was delivered
+ * is not given up; then sends whose deadline has come are failed (which erases their code and returns their unit), and the other
+ * due ones are rung for. Without Redis, all of this but the ringing goes on.
  */
 export async function sweep(context: WorkerContext): Promise<void> {
   const { database, bell } = context;
+  // A receipt that cannot be applied holds up no send.
+  const [receipts] = await Promise.allSettled([applyDueReceipts(context)]);
   await untilFewer(BATCH, async () => {
     const due = await takeDueSends(database, BATCH, !bell.isReady());
     // crash point: worker sweep before rings
@@ -32,7 +34,7 @@ export async function sweep(context: WorkerContext): Promise<void> {
     for (const send of due) if (send.expired) await expire(context, send.id);
     return due.length;
   });
-  await applyDueReceipts(context);
+  if (receipts.status === 'rejected') throw receipts.reason;
 }
 
 /**

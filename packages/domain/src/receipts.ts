@@ -9,28 +9,38 @@ import {
   type SendChange,
 } from './send.js';
 
-/** The attempt that a receipt reports on, and whether another attempt of the same send may still deliver. */
+/** The attempt that a receipt reports on, and what is known of the others of the same send. */
 export interface ReportedAttempt {
   id: string;
   senderId: string | null;
   outcome: AttemptChange['outcome'];
-  otherIsLive: boolean;
+  /** Another message was accepted, and may still arrive. */
+  otherIsAccepted: boolean;
+  /** When the other attempt was claimed that has not ended yet. */
+  otherClaimedAt: Date | null;
 }
+
+/** What became of a receipt. `later`: it can only be judged once another attempt has ended. */
+export type ReceiptEnd = 'applied' | 'ignored' | 'later';
 
 const ORDER: readonly DeliveryState[] = ['queued', 'sending', 'sent', 'delivered', 'read'];
 
 /**
  * Applies a provider's report. Status only moves forward, whatever order reports come in; a late one still fills its own time.
- * A failure counts only before delivery is confirmed, and only when no other message of this send may still arrive.
+ * A failure counts only before delivery is confirmed, and only when no other message of this send may still arrive. Where an
+ * attempt under way would have to say so, it waits for that attempt, but no longer than a claim lasts: its worker may have died.
+ *
+ * @param claimMsMax how long an attempt may be under way
  */
 export function applyReceipt(
   send: Send,
   now: Date,
   receipt: Receipt,
   attempt: ReportedAttempt,
-): Decision<'applied' | 'ignored'> {
+  claimMsMax: number,
+): Decision<ReceiptEnd> {
   return receipt.status === 'failed'
-    ? applyFailure(send, now, receipt, attempt)
+    ? applyFailure(send, now, receipt, attempt, claimMsMax)
     : applyProgress(send, now, receipt, receipt.status, attempt);
 }
 
@@ -40,7 +50,7 @@ function applyProgress(
   receipt: Receipt,
   reported: 'sent' | 'delivered' | 'read',
   attempt: ReportedAttempt,
-): Decision<'applied' | 'ignored'> {
+): Decision<ReceiptEnd> {
   const change: SendChange = {};
   if (send.status !== 'failed' && ORDER.indexOf(reported) > ORDER.indexOf(send.status)) {
     change.status = reported;
@@ -73,9 +83,15 @@ function applyFailure(
   now: Date,
   receipt: Receipt,
   attempt: ReportedAttempt,
-): Decision<'applied' | 'ignored'> {
+  claimMsMax: number,
+): Decision<ReceiptEnd> {
   const reported = receipt.failure;
   if (reported === null || (!isUndelivered(send) && send.status !== 'sent')) return { result: 'ignored' };
+  // An undelivered send is claimed again when the other attempt's lease ends; one that is sent would never be looked at again.
+  const otherMayBeUnderWay =
+    attempt.otherClaimedAt !== null &&
+    (isUndelivered(send) || now.getTime() < attempt.otherClaimedAt.getTime() + claimMsMax);
+  if (otherMayBeUnderWay && !isUndelivered(send)) return { result: 'later' };
   const attempts: AttemptChange[] = [
     {
       id: attempt.id,
@@ -85,7 +101,7 @@ function applyFailure(
       messageId: receipt.messageId,
     },
   ];
-  if (attempt.otherIsLive) return { result: 'applied', change: {}, attempts };
+  if (attempt.otherIsAccepted || otherMayBeUnderWay) return { result: 'applied', change: {}, attempts };
   const mayTryAgain = isUndelivered(send) && attempt.id !== send.attemptId && reported.kind !== 'recipient';
   if (mayTryAgain) return { result: 'applied', change: {}, attempts };
   return {

@@ -1,15 +1,27 @@
 import { applyReceipt, type Outcome, type Receipt } from '@onecode/domain';
 import fc from 'fast-check';
-import { check, runAnswer, runClaim, runHandBack, write, type Model, type World } from './deliveryModel.js';
+import {
+  check,
+  runAnswer,
+  runClaim,
+  runHandBack,
+  SLOT_WAIT_MS,
+  write,
+  type Model,
+  type World,
+} from './deliveryModel.js';
 import {
   ACCEPTED,
   CONFIG_FAULT,
+  LEASE_MS,
   RECIPIENT_FAULT,
   REQUEST_FAULT,
   retryable,
   SENDER_FAULT,
   UNKNOWN,
 } from './sends.js';
+
+const CLAIM_MS_MAX = LEASE_MS + SLOT_WAIT_MS;
 
 type Command = fc.Command<Model, World>;
 
@@ -85,10 +97,10 @@ const reports = (index: number, status: Receipt['status'], failure: Outcome, lat
         id,
         senderId: world.attempts.get(id)!.senderId,
         outcome: world.attempts.get(id)!.outcome,
-        otherIsLive: others.some(
-          ([other, { outcome }]) => outcome === 'accepted' || other === world.send.attemptId,
-        ),
+        otherIsAccepted: others.some(([, { outcome }]) => outcome === 'accepted'),
+        otherClaimedAt: others.find(([other]) => other === world.send.attemptId)?.[1].claimedAt ?? null,
       },
+      CLAIM_MS_MAX,
     );
     write(world, decision);
     check(model, world);

@@ -28,13 +28,13 @@ export interface Model {
 export interface World {
   now: Date;
   send: Send;
-  attempts: Map<string, { senderId: string | null; outcome: AttemptOutcome | null }>;
+  attempts: Map<string, { senderId: string | null; outcome: AttemptOutcome | null; claimedAt: Date }>;
   refunds: number;
 }
 
 const RANK: readonly DeliveryState[] = ['queued', 'sending', 'sent', 'delivered', 'read'];
 /** What a slot is waited for at the most. */
-const SLOT_WAIT_MS = 1000;
+export const SLOT_WAIT_MS = 1000;
 const SLOTS = [
   slot({ id: 's1', number: '+15550000' }),
   slot({ id: 's2', number: '+15550001' }, SLOT_WAIT_MS),
@@ -54,7 +54,11 @@ export function write(world: World, decision: Decision<unknown>): void {
   world.send = { ...before, ...decision.change };
   if (before.status !== 'failed' && world.send.status === 'failed') world.refunds += 1;
   for (const attempt of decision.attempts ?? [])
-    world.attempts.set(attempt.id, { senderId: attempt.senderId, outcome: attempt.outcome });
+    world.attempts.set(attempt.id, {
+      senderId: attempt.senderId,
+      outcome: attempt.outcome,
+      claimedAt: world.attempts.get(attempt.id)?.claimedAt ?? world.now,
+    });
 }
 
 /** Thousands of steps are checked: a bare comparison, where `expect` would take most of the time. */

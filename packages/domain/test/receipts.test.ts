@@ -12,6 +12,7 @@ import {
 } from './sends.js';
 
 const NOW = at(60);
+const CLAIM_MS_MAX = 16_000;
 
 function report(status: Receipt['status'], occurredAt = at(30), failure: Outcome = RECIPIENT_FAULT): Receipt {
   return {
@@ -27,11 +28,13 @@ const attempt = (fields: Partial<ReportedAttempt> = {}): ReportedAttempt => ({
   id: 'attempt-1',
   senderId: 'sender-1',
   outcome: 'accepted',
-  otherIsLive: false,
+  otherIsAccepted: false,
+  otherClaimedAt: null,
   ...fields,
 });
 
-const apply = (send: Send, receipt: Receipt, which = attempt()) => applyReceipt(send, NOW, receipt, which);
+const apply = (send: Send, receipt: Receipt, which = attempt()) =>
+  applyReceipt(send, NOW, receipt, which, CLAIM_MS_MAX);
 const after = (send: Send, receipt: Receipt, which = attempt()): Send =>
   written(send, apply(send, receipt, which));
 
@@ -181,8 +184,25 @@ describe('a report of failure', () => {
     expect(apply(sentSend(), { ...report('failed'), failure: null })).toEqual({ result: 'ignored' });
   });
 
+  it('waits while another attempt of a send that is sent may be under way, and not for a worker that died', () => {
+    const send = sentSend({ attemptId: 'attempt-2' });
+    const claimed = (seconds: number): ReportedAttempt => attempt({ otherClaimedAt: at(seconds) });
+    expect(apply(send, report('failed'), claimed(44.001))).toEqual({ result: 'later' });
+    expect(after(send, report('failed'), claimed(44))).toMatchObject({ status: 'failed', attemptId: null });
+  });
+
+  it('does not wait for the other attempt of an undelivered send, whose lease decides', () => {
+    const send = sendingSend({ attemptId: 'attempt-2' });
+    const decision = apply(send, report('failed'), attempt({ otherClaimedAt: at(-60) }));
+    expect(written(send, decision)).toEqual(send);
+    expect(decision).toMatchObject({
+      result: 'applied',
+      attempts: [{ id: 'attempt-1', outcome: 'recipient' }],
+    });
+  });
+
   it('only marks its attempt while another message of the send may still arrive', () => {
-    const decision = apply(sentSend(), report('failed'), attempt({ otherIsLive: true }));
+    const decision = apply(sentSend(), report('failed'), attempt({ otherIsAccepted: true }));
     expect(written(sentSend(), decision)).toEqual(sentSend());
     expect(decision.attempts).toMatchObject([{ id: 'attempt-1', outcome: 'recipient' }]);
   });

@@ -55,7 +55,8 @@ export async function changeReportedSend<R>(
         id: row.reported_id,
         senderId: row.reported_sender_id,
         outcome: row.reported_outcome as AttemptOutcome | null,
-        otherIsLive: row.other_is_live,
+        otherIsAccepted: row.other_is_accepted,
+        otherClaimedAt: row.other_claimed_at,
       }),
   );
 }
@@ -65,7 +66,8 @@ type ReportedRow = ReadRow & {
   reported_id: string;
   reported_sender_id: string | null;
   reported_outcome: string | null;
-  other_is_live: boolean;
+  other_is_accepted: boolean;
+  other_claimed_at: Date | null;
 };
 
 async function repeatUntilWritten<Row extends ReadRow, R>(
@@ -98,8 +100,9 @@ async function readReportedSend(database: Database, which: WhichReport): Promise
     select ${sendColumns('s')}, clock_timestamp() as now,
       a.id as reported_id, a.sender_id as reported_sender_id, a.outcome as reported_outcome,
       exists (
-        select from attempts o where o.send_id = s.id and o.id <> a.id and (o.outcome = 'accepted' or o.id = s.attempt_id)
-      ) as other_is_live
+        select from attempts o where o.send_id = s.id and o.id <> a.id and o.outcome = 'accepted'
+      ) as other_is_accepted,
+      (select o.started_at from attempts o where o.id = s.attempt_id and o.id <> a.id) as other_claimed_at
     from attempts a join sends s on s.id = a.send_id
     where a.id = coalesce(
       (select id from attempts where id = ${which.attemptId}::uuid),

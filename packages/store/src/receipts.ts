@@ -86,7 +86,7 @@ export async function finishReceipts(
     update receipts set due_at = null, result = ${result} where id = any(${[...ids]}::bigint[])`;
 }
 
-/** Puts a receipt off that matches no attempt yet. */
+/** Puts a receipt off that cannot be judged yet. */
 export async function postponeReceipt(database: Database, id: bigint, delaySeconds: number): Promise<void> {
   await database.$executeRaw`
     update receipts set due_at = clock_timestamp() + make_interval(secs => ${delaySeconds}) where id = ${id}`;

@@ -60,7 +60,7 @@ describe('the send that a receipt reports on', () => {
     const id = await attempt(sendId, { outcome: null });
     expect(await reported({ attemptId: id })).toEqual({
       sendId,
-      attempt: { id, senderId, outcome: null, otherIsLive: false },
+      attempt: { id, senderId, outcome: null, otherIsAccepted: false, otherClaimedAt: null },
     });
   });
 
@@ -106,18 +106,22 @@ describe('whether another message of the send may still arrive', () => {
     ['recipient', false],
     ['config', false],
     [null, false],
-  ])('is told by another attempt: %s → %s', async (outcome, otherIsLive) => {
+  ])('is told by another attempt: %s → %s', async (outcome, otherIsAccepted) => {
     const sendId = await buildSend(store.database, caller);
     await attempt(sendId, { outcome });
     const id = await attempt(sendId);
-    expect(await reported({ attemptId: id })).toMatchObject({ attempt: { id, otherIsLive } });
+    expect(await reported({ attemptId: id })).toMatchObject({
+      attempt: { id, otherIsAccepted, otherClaimedAt: null },
+    });
   });
 
-  it('is so while another attempt is under way', async () => {
+  it('is open while another attempt is under way', async () => {
     const sendId = await buildSend(store.database, caller);
     const id = await attempt(sendId, { outcome: 'unknown' });
     await isUnderWay(sendId, await attempt(sendId, { outcome: null }));
-    expect(await reported({ attemptId: id })).toMatchObject({ attempt: { otherIsLive: true } });
+    expect(await reported({ attemptId: id })).toMatchObject({
+      attempt: { otherIsAccepted: false, otherClaimedAt: expect.any(Date) },
+    });
   });
 
   it('is not told by the attempt itself, nor by another send’s', async () => {
@@ -125,7 +129,9 @@ describe('whether another message of the send may still arrive', () => {
     const id = await attempt(sendId);
     await isUnderWay(sendId, id);
     await attempt(await buildSend(store.database, caller));
-    expect(await reported({ attemptId: id })).toMatchObject({ attempt: { otherIsLive: false } });
+    expect(await reported({ attemptId: id })).toMatchObject({
+      attempt: { otherIsAccepted: false, otherClaimedAt: null },
+    });
   });
 });
 
