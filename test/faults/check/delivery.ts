@@ -117,15 +117,11 @@ const receiptsCount = ofEachSend(
   },
 );
 
-/**
- * Left out are sends with an attempt whose outcome nobody knows: another message may be on its way, and the failure of one says
- * nothing about the other.
- */
 const reportedFailureCounts = ofEachSend(
   'reported-failure-counts',
   'A send of whose every message the provider reported the failure, and not the delivery, has failed.',
   (send, { settled }) => {
-    const { row, messages, attempts, receipts } = send;
+    const { row, messages, receipts } = send;
     const reported = new Set(
       receipts
         .filter(({ result, status }) => status === 'failed' && (result === 'applied' || result === 'ignored'))
@@ -136,8 +132,7 @@ const reportedFailureCounts = ofEachSend(
       messages.every(
         ({ id, deliveredAt, readAt }) => reported.has(id) && deliveredAt === null && readAt === null,
       );
-    const isOpen = attempts.some(({ outcome }) => outcome === null);
-    return [settled && row.status === 'sent' && isDead && !isOpen && 'sent, and every message has failed'];
+    return [settled && row.status === 'sent' && isDead && 'sent, and every message has failed'];
   },
 );
 
