@@ -8,7 +8,12 @@ export interface Recovery {
   resumedMs: number | null;
   /** Until no send that was taken while the fault lasted waited any more: known later, whatever is broken meanwhile. */
   drainedMs: Promise<number | null>;
+  /** What became of the fresh sends that took long. */
+  story: string[];
 }
+
+/** A send that takes longer gets its story told. */
+const LONG_MS = 5_000;
 
 const WATCHED_MS = 60_000;
 const DRAIN_MS_MAX = 90_000;
@@ -31,13 +36,15 @@ export async function watchRecovery(house: House, begun: Date): Promise<Recovery
         return id !== null;
       });
       const resumedMs = id === null ? null : await untilMs(since, () => isAccepted(house, id as string));
-      return { createdMs, resumedMs };
+      const isLong = id !== null && (resumedMs === null || resumedMs - (createdMs ?? 0) > LONG_MS);
+      return { createdMs, resumedMs, story: isLong ? await storyOf(house, id as unknown as string) : [] };
     }),
   );
   return {
     createdMs: worst(ways.map(({ createdMs }) => createdMs)),
     resumedMs: worst(ways.map(({ resumedMs }) => resumedMs)),
     drainedMs,
+    story: ways.flatMap(({ story }) => story),
   };
 }
 
@@ -84,4 +91,15 @@ async function isDrained({ db }: House, from: Date, until: Date): Promise<boolea
     [from, until],
   );
   return row?.waiting === false;
+}
+
+/** How a send's attempts went, in milliseconds since it was created. */
+async function storyOf({ db }: House, id: string): Promise<string[]> {
+  const rows = await db.sql<{ outcome: string | null; from: number; until: number | null }>(
+    `select outcome, round(1000 * extract(epoch from started_at - created_at))::integer as from,
+       round(1000 * extract(epoch from finished_at - created_at))::integer as until
+     from attempts join sends on sends.id = send_id where send_id = $1 order by started_at`,
+    [id],
+  );
+  return rows.map(({ outcome, from, until }) => `${outcome ?? 'open'} from ${from} to ${until ?? '…'} ms`);
 }

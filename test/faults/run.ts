@@ -139,6 +139,7 @@ function lineOf({ fault, lastedMs, recovery, seen, missed }: Injection): string 
     `slowest 202 ${seen.slowest202Ms} ms`,
     ...(seen.kills > 0 ? [`${seen.kills} kills`] : []),
     ...missed.map((goal) => `MISSED: ${goal}`),
+    ...(recovery.story.length > 0 ? [`a fresh send: ${recovery.story.join(', ')}`] : []),
   ];
   return `${fault}: ${facts.join('; ')}`;
 }

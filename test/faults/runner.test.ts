@@ -32,7 +32,7 @@ describe('the table of a run', () => {
     fault,
     family: 'redis',
     lastedMs: 3_000,
-    recovery: { createdMs: 10, resumedMs, drainedMs: null },
+    recovery: { createdMs: 10, resumedMs, drainedMs: null, story: [] },
     seen: {
       answers: 90,
       errors500: 2,
