@@ -28,7 +28,7 @@ export function missingHistory(): string | null {
     execFileSync('git', ['cat-file', '-e', `${previous.commit}^{commit}`], { cwd: ROOT, stdio: 'ignore' });
     return null;
   } catch {
-    return `skipped: release ${previous.version} (${previous.commit.slice(0, 7)}) is not in this copy's git history`;
+    return `test/rolling/previousRelease.test.ts is skipped: release ${previous.version} (${previous.commit.slice(0, 7)}) is not in this copy's git history`;
   }
 }
 
