@@ -19,6 +19,7 @@ const WATCHED_MS = 60_000;
 const DRAIN_MS_MAX = 90_000;
 const ASKED_MS_MAX = 2_000;
 const PAUSE_MS = 50;
+const DRAIN_PAUSE_MS = 250;
 
 let probes = 0;
 
@@ -27,7 +28,10 @@ export async function watchRecovery(house: House, begun: Date): Promise<Recovery
   const endedAt = performance.now();
   const ended = new Date();
   const since = (): number => Math.round(performance.now() - endedAt);
-  const drainedMs = untilMs(since, () => isDrained(house, begun, ended), DRAIN_MS_MAX);
+  const drainedMs = untilMs(since, () => isDrained(house, begun, ended), {
+    watchedMs: DRAIN_MS_MAX,
+    pauseMs: DRAIN_PAUSE_MS,
+  });
   const ways = await Promise.all(
     house.apiUrls.map(async (url) => {
       let id: string | null = null;
@@ -55,13 +59,13 @@ function worst(times: readonly (number | null)[]): number | null {
 async function untilMs(
   since: () => number,
   look: () => Promise<boolean>,
-  watchedMs = WATCHED_MS,
+  { watchedMs, pauseMs } = { watchedMs: WATCHED_MS, pauseMs: PAUSE_MS },
 ): Promise<number | null> {
   const deadline = since() + watchedMs;
   for (;;) {
     if (await look().catch(() => false)) return since();
     if (since() > deadline) return null;
-    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }
 
