@@ -118,7 +118,7 @@ async function deliverJob(context: WorkerContext, job: Job<RingData>, token?: st
       await job.moveToDelayed(Date.now() + end.waitMs, token);
       throw new DelayedError();
     case 'handed_back':
-      // For another worker: this one takes no more jobs.
+      // At once, and for another worker when this one stops and takes no more jobs.
       await job.moveToDelayed(Date.now(), token);
       throw new DelayedError();
     case 'failed':
