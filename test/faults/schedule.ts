@@ -5,7 +5,7 @@ import { KILLS } from './faults/kills.js';
 import type { Random } from './load/plan.js';
 
 /** Kills come again after so many other faults. */
-const KILLS_EVERY = 6;
+const KILLS_EVERY = 8;
 
 /** Every fault in an order that the seed gives, again and again, with kills in between. */
 export function* everything(random: Random): Generator<Fault, never> {

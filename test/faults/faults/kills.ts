@@ -1,5 +1,8 @@
+import { until } from '../../harness/until.js';
 import { crashStorm } from './crashStorm.js';
 import type { Fault } from './fault.js';
+
+const FREEZE_MS_MAX = 30_000;
 
 const atRandom: Fault = {
   name: 'kill -9 at random',
@@ -21,16 +24,19 @@ const atRandom: Fault = {
 const stale: Fault = {
   name: 'worker frozen beyond its lease',
   family: 'kills',
-  holdMs: 12_000,
+  holdMs: 0,
   async inject(house, random) {
     const points = ['worker after claim', 'worker during call', 'worker after call', 'worker before receipt'];
     const sleeper = random.of(house.workers);
     house.handicap = (name) =>
       name === sleeper.name ? { crashPoints: `${random.of(points)}=#${random.between(2, 8)}:freeze` } : {};
+    const before = sleeper.freezes;
     sleeper.kill();
+    await until('a frozen worker', () => sleeper.freezes > before, FREEZE_MS_MAX).catch(() => {});
     return async () => {
       house.handicap = () => ({});
       await sleeper.untilAwake();
+      return sleeper.freezes > before ? [] : [`${sleeper.name} was never frozen`];
     };
   },
 };

@@ -23,7 +23,7 @@ export const NETWORK: readonly Fault[] = PAIRS.flatMap(({ pair, between, ready }
   TROUBLES.map(({ name, silent, make }) => ({
     name: `between ${between}: ${name}`,
     family: 'network' as const,
-    holdMs: 3_000,
+    holdMs: 2_500,
     ...(silent && ready !== undefined && { ready }),
     async inject({ links }: Parameters<Fault['inject']>[0]) {
       const proxies = [links[pair]].flat();

@@ -10,7 +10,7 @@ const RECEIPTS_LATE_MS = 14_000;
 const rule = (name: string, fault: ProviderFault, scope: 'all' | 'one sender' = 'all'): Fault => ({
   name: `provider: ${name}`,
   family: 'provider',
-  holdMs: 3_000,
+  holdMs: 2_500,
   answers: 'always',
   async inject(house, random) {
     await house.simulator.addRule({

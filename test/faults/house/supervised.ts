@@ -44,6 +44,8 @@ export class Supervised {
   /** Error lines of all lives, as kind and count. */
   readonly errors = new Map<string, number>();
   lives = 0;
+  /** How often it was frozen at a crash point. */
+  freezes = 0;
   metricsPort = 0;
 
   constructor(options: SupervisedOptions) {
@@ -145,6 +147,7 @@ export class Supervised {
       if (frozen > seen) {
         seen = frozen;
         this.#frozen += 1;
+        this.freezes += 1;
         setTimeout(() => {
           this.#frozen -= 1;
           started.signal('SIGCONT');
