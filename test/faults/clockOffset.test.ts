@@ -12,12 +12,12 @@ async function clockOf(offsetMs: number) {
       given: new Date(7).getTime(), parsed: Date.parse('1970-01-01T00:00:00.007Z'), uptime: performance.now(),
     }));
     process.exit(0);`;
-  const { exited, stdout } = startProcess('test/faults/house/clockOffset.mjs', {
+  const started = startProcess('test/faults/house/clockOffset.mjs', {
     CLOCK_OFFSET_MS: String(offsetMs),
     NODE_OPTIONS: `--import ${PRELOAD} --import data:text/javascript,${encodeURIComponent(code)}`,
   });
-  await exited;
-  return JSON.parse(stdout()) as Record<string, number>;
+  await started.exited;
+  return JSON.parse(started.stdout()) as Record<string, number>;
 }
 
 describe('a process whose clock is off', () => {
