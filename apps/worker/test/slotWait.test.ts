@@ -1,4 +1,6 @@
-import { buildSender, type TestCaller } from '@onecode/store/testing';
+import pg from 'pg';
+import { buildSend, buildSender, type TestCaller } from '@onecode/store/testing';
+import { until } from '../../../test/harness/until.js';
 import { House } from './house.js';
 import { startWorker } from './worker.js';
 
@@ -55,6 +57,33 @@ describe('a send that waits for the time of its slot', () => {
     expect(house.tap.requests).toHaveLength(1);
     expect(await house.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
     await second.stop();
+  });
+
+  it('is handed back without a call when its worker was held up long past that time', async () => {
+    const id = await buildSend(house.db.database, caller);
+    // The slot is taken, and the claim cannot be written while somebody else holds the row.
+    const holder = new pg.Client({ connectionString: house.db.url });
+    await holder.connect();
+    await holder.query('begin');
+    await holder.query('select from sends where id = $1 for no key update', [id]);
+    const worker = await startWorker(house, { sweepPauseMs: null });
+    await house.ring('live', id, 0);
+    await until('a claim that waits for longer than a call may be late', async () => {
+      const { rows } = await holder.query(
+        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+           and query_start < clock_timestamp() - interval '2.6 seconds'`,
+      );
+      return rows.length > 0;
+    });
+    await holder.query('commit');
+    await holder.end();
+
+    expect(await house.until(id, 'delivered')).toMatchObject({ attempts: 1 });
+    const [late, inTime] = await house.attempts(id);
+    expect([late?.outcome, inTime?.outcome]).toEqual(['retry', 'accepted']);
+    expect(house.tap.requests).toHaveLength(1);
+    expect(house.tap.requests[0]!.body).toContain(inTime!.id);
+    await worker.stop();
   });
 
   it('waits in its row, and not in the worker, when no slot comes so soon', async () => {
