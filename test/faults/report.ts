@@ -62,6 +62,7 @@ function promises(): string {
 function seenIn(group: readonly SettledInjection[]): string {
   const total = (pick: (seen: SettledInjection['seen']) => number): number =>
     group.reduce((sum, { seen }) => sum + pick(seen), 0);
+  const usual = Math.max(...group.map(({ seen }) => seen.usual202Ms));
   const slowest = Math.max(...group.map(({ seen }) => seen.slowest202Ms));
   return [
     [total(({ kills }) => kills), 'kills'],
@@ -71,7 +72,7 @@ function seenIn(group: readonly SettledInjection[]): string {
   ]
     .filter(([count]) => count !== 0)
     .map(([count, what]) => `${count} ${what}`)
-    .concat(`slowest 202 ${slowest} ms`)
+    .concat(`202 within ${usual} ms, slowest ${slowest} ms`)
     .join(', ');
 }
 

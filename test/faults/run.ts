@@ -136,7 +136,7 @@ function lineOf({ fault, lastedMs, recovery, seen, missed }: Injection): string 
     `lasted ${lastedMs} ms`,
     `resumed after ${recovery.resumedMs ?? 'too many'} ms`,
     `${seen.answers} answers, ${seen.errors500} of them 5xx, ${seen.lost} lost`,
-    `slowest 202 ${seen.slowest202Ms} ms`,
+    `202 within ${seen.usual202Ms} ms, slowest ${seen.slowest202Ms} ms`,
     ...(seen.kills > 0 ? [`${seen.kills} kills`] : []),
     ...missed.map((goal) => `MISSED: ${goal}`),
     ...(recovery.story.length > 0 ? [`a fresh send: ${recovery.story.join(', ')}`] : []),

@@ -38,6 +38,7 @@ describe('the table of a run', () => {
       errors500: 2,
       unclear: 0,
       lost: 0,
+      usual202Ms: 40,
       slowest202Ms: 120,
       slowestMs: 300,
       attempts: 40,
@@ -65,8 +66,8 @@ describe('the table of a run', () => {
 
   it('has a row for each fault, with the sum of what was seen, the median and the worst', () => {
     expect(table(result).split('\n').slice(2)).toEqual([
-      '| Redis stopped | 2 | 4 answers 5xx, 2 unknown outcomes, slowest 202 120 ms | 1.0 s – 4.0 s | longer than watched |',
-      '| Redis frozen | 1 | 2 answers 5xx, 1 unknown outcomes, slowest 202 120 ms | longer than watched | longer than watched |',
+      '| Redis stopped | 2 | 4 answers 5xx, 2 unknown outcomes, 202 within 40 ms, slowest 120 ms | 1.0 s – 4.0 s | longer than watched |',
+      '| Redis frozen | 1 | 2 answers 5xx, 1 unknown outcomes, 202 within 40 ms, slowest 120 ms | longer than watched | longer than watched |',
     ]);
   });
 
