@@ -1,4 +1,4 @@
-import { buildSender } from '@onecode/store/testing';
+import { buildSend, buildSender } from '@onecode/store/testing';
 import { testRedisUrl } from '../../../test/harness/redisContents.js';
 import { startProcess } from '../../../test/harness/startedProcess.js';
 import { startTcpProxy } from '../../../test/harness/tcpProxy.js';
@@ -77,6 +77,7 @@ describe('a worker process', () => {
       const worker = await start({ REDIS_URL: proxy.url });
       const id = await house.send(await house.caller());
       const test = await house.send(await house.caller('test'));
+      const neverRung = await buildSend(house.db.database, await house.caller());
       expect(await worker.ask('/livez')).toEqual({ status: 200, text: 'ok\n' });
       expect(await worker.ask('/readyz')).toEqual({ status: 503, text: 'not ready: redis\n' });
       expect(await house.row(id)).toMatchObject({ status: 'queued' });
@@ -84,6 +85,7 @@ describe('a worker process', () => {
       await proxy.open();
       await house.until(id, 'delivered');
       await house.until(test, 'read');
+      await house.until(neverRung, 'delivered');
       await untilServing(worker);
 
       // And again, after it was away.
