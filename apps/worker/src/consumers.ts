@@ -115,17 +115,33 @@ async function deliverJob(context: WorkerContext, job: Job<RingData>, token?: st
     case 'retry':
       throw new RetryLater(end.delayMs);
     case 'not_due':
-      await job.moveToDelayed(Date.now() + end.waitMs, token);
-      throw new DelayedError();
+      return putOff(context, job, end.waitMs, token);
     case 'handed_back':
       // At once, and for another worker when this one stops and takes no more jobs.
-      await job.moveToDelayed(Date.now(), token);
-      throw new DelayedError();
+      return putOff(context, job, 0, token);
     case 'failed':
       throw new UnrecoverableError(end.reason);
     default:
       return end.kind;
   }
+}
+
+/**
+ * Puts a job off. Its lock may be lost, with Redis or to a worker that took this one for dead; that is no fault, since the send's
+ * row is rung for again.
+ */
+async function putOff(
+  { log }: WorkerContext,
+  job: Job<RingData>,
+  ms: number,
+  token: string | undefined,
+): Promise<never> {
+  try {
+    await job.moveToDelayed(Date.now() + ms, token);
+  } catch (error) {
+    log.warn({ err: error, send_id: job.data.sendId }, 'a job could not be put off');
+  }
+  throw new DelayedError();
 }
 
 function sendIdOf(job: Job<RingData>): string {

@@ -230,8 +230,6 @@ const OUTAGES = [
   /connection timeout|read timeout|statement timeout|timed out|timeout exceeded when trying to connect/i,
   /ECONNREFUSED|ECONNRESET|EPIPE|socket hang up/,
   /the database system is|terminating connection|too many clients|remaining connection slots/i,
-  // BullMQ's locks are in Redis, and go with it.
-  /Missing lock for job|Lock mismatch for job|Missing key for job/,
   /an operator has to act/,
 ];
 
