@@ -1,7 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { createServer, type AddressInfo, type Server } from 'node:net';
+import { Redis } from 'ioredis';
 import { buildCaller, createTestDatabase, type TestCaller, type TestDatabase } from '@onecode/store/testing';
 import { closedPort } from '../../../test/harness/closedPort.js';
+import { deleteKeys, keysOf, testRedisUrl } from '../../../test/harness/redisContents.js';
+import { startTcpProxy } from '../../../test/harness/tcpProxy.js';
 import { until } from '../../../test/harness/until.js';
 import { APP_SECRET, apiEnvironment, bearer, PHONE, VERIFY_TOKEN } from './api.js';
 import { ApiProcess } from './process.js';
@@ -107,6 +110,25 @@ describe('a running process', () => {
       created.json['id'],
     ]);
     expect(row).toEqual({ rings: true });
+  });
+
+  it('does not wait for a Redis that has frozen', async () => {
+    const [redis, proxy] = [new Redis(testRedisUrl()), await startTcpProxy(testRedisUrl())];
+    const environment = { ...apiEnvironment(store.url), REDIS_URL: proxy.url, LOG_LEVEL: 'info' };
+    const prefix = environment['QUEUE_PREFIX'] as string;
+    const { port } = await start(environment).ready();
+    await until('a send that was rung for', async () => {
+      await create(port);
+      return (await keysOf(redis, prefix)).length > 0;
+    });
+    proxy.freeze();
+    const begun = performance.now();
+    expect((await create(port)).status).toBe(202);
+    // A ring takes two seconds to be given up.
+    expect(performance.now() - begun).toBeLessThan(1_500);
+    await proxy.close();
+    await deleteKeys(redis, prefix);
+    redis.disconnect();
   });
 
   it('counts its requests by route, and shows no path', async () => {
