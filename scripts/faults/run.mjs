@@ -12,7 +12,7 @@ const usage =
   '  --seed N       the same faults in the same order as the run that printed it\n' +
   `  --minutes M    for everything, the fuzzer included (${MINUTES})\n` +
   '  --only TEXT    only the faults whose name holds it, once each, and no fuzzer\n' +
-  '  --write-docs   puts the table into docs/reliability.md';
+  '  --write-docs   puts the tables of all results kept in .data/faults into docs/reliability.md';
 
 /**
  * Runs the fault suite and the fuzzer in their full length.

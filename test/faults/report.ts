@@ -1,4 +1,5 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { AFTERMATH } from './aftermath.js';
 import { INVARIANTS } from './check/check.js';
 import type { RunResult, SettledInjection } from './run.js';
 
@@ -9,22 +10,34 @@ const PAGE = new URL('docs/reliability.md', ROOT);
 const BEGIN = '<!-- the table of the fault suite -->';
 const END = '<!-- the end of the table -->';
 
-/** Keeps a result as JSON where git ignores it. @returns the file */
-export function keepResult(result: RunResult): string {
+/** Keeps a result as JSON where git ignores it: one of each length and seed. @returns the file */
+export function keepResult(result: RunResult, length: 'long' | 'short'): string {
   mkdirSync(RESULTS, { recursive: true });
-  const file = new URL(`seed-${result.seed}.json`, RESULTS);
+  const file = new URL(`${length}-${result.seed}.json`, RESULTS);
   writeFileSync(file, `${JSON.stringify(result, null, 2)}\n`);
   return file.pathname;
 }
 
-/** Puts a result's table into docs/reliability.md. */
-export function writePage(result: RunResult): void {
+/** Puts the tables of all long runs that are kept into docs/reliability.md. */
+export function writePage(): void {
+  const results = readdirSync(RESULTS)
+    .filter((name) => name.startsWith('long-'))
+    .map((name) => JSON.parse(readFileSync(new URL(name, RESULTS), 'utf8')) as RunResult);
   const page = readFileSync(PAGE, 'utf8');
   const [head, rest] = page.split(BEGIN);
   const tail = rest?.split(END)[1];
   if (head === undefined || tail === undefined)
     throw new Error(`${PAGE.pathname} has no place for the table`);
-  const parts = [head + BEGIN, summary(result), table(result), 'The promises:', promises(), END + tail];
+  const parts = [
+    head + BEGIN,
+    results.map((result) => `- ${summary(result)}`).join('\n'),
+    table(results),
+    'Killed at each crash point, and what has to come of it:',
+    crashes(results),
+    'The promises:',
+    promises(),
+    END + tail,
+  ];
   writeFileSync(PAGE, parts.join('\n\n'));
 }
 
@@ -39,7 +52,8 @@ export function summary(result: RunResult): string {
 }
 
 /** A Markdown table with a row for each fault, in the order of its family. */
-export function table({ injections }: RunResult): string {
+export function table(results: readonly RunResult[]): string {
+  const injections = results.flatMap((result) => result.injections);
   const groups = new Map<string, SettledInjection[]>();
   for (const injection of injections.toSorted((one, other) => one.family.localeCompare(other.family)))
     groups.set(injection.fault, [...(groups.get(injection.fault) ?? []), injection]);
@@ -51,6 +65,20 @@ export function table({ injections }: RunResult): string {
     times(group.map(({ recovery }) => recovery.resumedMs)),
     times(group.map(({ recovery }) => recovery.drainedMs)),
   ]);
+  return markdown(head, rows);
+}
+
+/** A Markdown table with a row for each crash point. */
+export function crashes(results: readonly RunResult[]): string {
+  const rows = Object.entries(AFTERMATH).map(([point, then]) => [
+    point,
+    String(results.reduce((sum, { killedAt }) => sum + (killedAt[point] ?? 0), 0)),
+    then,
+  ]);
+  return markdown(['crash point', 'kills', 'then'], rows);
+}
+
+function markdown(head: readonly string[], rows: readonly (readonly string[])[]): string {
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 

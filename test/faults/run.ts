@@ -30,6 +30,8 @@ export interface RunResult {
   sends: number;
   messages: number;
   kills: number;
+  /** Kills by crash point. */
+  killedAt: Record<string, number>;
   injections: SettledInjection[];
   violations: Violation[];
   /** Processes that ended although nobody wanted it, errors that no outage explains, and goals that were missed. */
@@ -105,6 +107,7 @@ async function breakThings(house: House, options: RunOptions): Promise<RunResult
     sends: evidence.rows.sends.length,
     messages: evidence.provider.messages.length,
     kills: house.ends.filter(({ killed }) => killed).length,
+    killedAt: countsOf(house.ends.flatMap(({ point }) => point ?? [])),
     injections: settledInjections,
     violations: check(evidence),
     faults: [
@@ -125,6 +128,12 @@ async function isSettled(house: House): Promise<boolean> {
     return left?.count === 0 && (await house.simulator.webhooksUnanswered()) === 0;
   };
   return until('the rest', atRest, SETTLE_MS_MAX).catch(() => false);
+}
+
+function countsOf(names: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
+  return counts;
 }
 
 async function whenSettled({ recovery, ...rest }: Injection): Promise<SettledInjection> {

@@ -1,5 +1,7 @@
 import { read } from '../../scripts/faults/run.mjs';
-import { table, summary } from './report.js';
+import { AFTERMATH } from './aftermath.js';
+import { crashPoints } from './house/crashPoints.mjs';
+import { crashes, table, summary } from './report.js';
 import type { RunResult, SettledInjection } from './run.js';
 
 describe('npm run test:faults', () => {
@@ -55,6 +57,7 @@ describe('the table of a run', () => {
     sends: 190,
     messages: 180,
     kills: 3,
+    killedAt: { 'worker after claim': 2 },
     injections: [
       injection('Redis stopped', 1_000),
       injection('Redis stopped', 4_000),
@@ -65,10 +68,19 @@ describe('the table of a run', () => {
   };
 
   it('has a row for each fault, with the sum of what was seen, the median and the worst', () => {
-    expect(table(result).split('\n').slice(2)).toEqual([
+    expect(table([result]).split('\n').slice(2)).toEqual([
       '| Redis stopped | 2 | 4 answers 5xx, 2 unknown outcomes, 202 within 40 ms, slowest 120 ms | 1.0 s – 4.0 s | longer than watched |',
       '| Redis frozen | 1 | 2 answers 5xx, 1 unknown outcomes, 202 within 40 ms, slowest 120 ms | longer than watched | longer than watched |',
     ]);
+  });
+
+  it('says of every crash point how often it killed, and what has to come of it', () => {
+    expect(Object.keys(AFTERMATH).toSorted()).toEqual(
+      crashPoints()
+        .map(({ name }) => name)
+        .toSorted(),
+    );
+    expect(crashes([result, result])).toContain('| worker after claim | 4 | another worker takes over');
   });
 
   it('says in one sentence what the run was', () => {
