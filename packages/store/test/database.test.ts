@@ -16,6 +16,7 @@ import {
   newSend,
   type TestDatabase,
 } from '@onecode/store/testing';
+import { startTcpProxy } from '../../../test/harness/tcpProxy.js';
 
 let store: TestDatabase;
 beforeAll(async () => {
@@ -87,6 +88,29 @@ describe('a connection', () => {
     );
     expect(error).toBeInstanceOf(Error);
     expect(`${error!.message} ${error!.stack} ${JSON.stringify(error)}`).not.toContain('planted-password');
+  });
+
+  it('that others keep too long, or that falls silent, is an error before anybody gives up waiting', async () => {
+    const proxy = await startTcpProxy(store.url);
+    const kept = withDatabase(
+      store.url,
+      async (database) => {
+        const long = database.$queryRaw`select pg_sleep(4.5) is null`.then(() => 'done');
+        await expect(pingDatabase(database)).rejects.toThrow();
+        expect(await long).toBe('done');
+        await expect(pingDatabase(database)).resolves.toBeUndefined();
+      },
+      1,
+    );
+    const silent = withDatabase(proxy.url, async (database) => {
+      await pingDatabase(database);
+      proxy.freeze('back');
+      await expect(pingDatabase(database)).rejects.toThrow();
+      await proxy.open();
+      await expect(pingDatabase(database)).resolves.toBeUndefined();
+    });
+    await Promise.all([kept, silent]);
+    await proxy.close();
   });
 
   it('goes on with its prepared statements after a migration has added a column', async () => {
