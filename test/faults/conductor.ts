@@ -35,6 +35,9 @@ interface Seen {
 
 /** Goals, in milliseconds. */
 export interface Goals {
+  /** The median of a fault's injections. */
+  resumedMs: number;
+  /** Each of them: what is over the median is left to a machine on which everything starts at once. */
   resumedMsMax: number;
   /** What 95 of 100 creations take at the most while Redis is broken: the rest is left to a machine that does all of this at once. */
   redis202MsMax: number;
@@ -42,6 +45,8 @@ export interface Goals {
 
 /** Waiting for a connection and for one statement, twice: the key's owner, then the request itself. */
 const ANSWER_MS_MAX = 20_000;
+/** How long the next fault waits for what this one has held up. */
+const CALM_MS_MAX = 10_000;
 /** How long a fault lasts before readiness has to tell of it. */
 const NOTICED_MS = 1_500;
 
@@ -68,6 +73,8 @@ export async function perform(stage: Stage, fault: Fault): Promise<Injection> {
   const lastedMs = Math.round(now() - from.at);
   const recovery = await watchRecovery(house, from.wall);
   const seen = await see(stage, from);
+  // So that what this fault left behind is not taken for the next one's doing.
+  await Promise.race([recovery.drainedMs, wait(CALM_MS_MAX)]);
   return {
     fault: fault.name,
     family: fault.family,

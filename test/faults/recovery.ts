@@ -52,6 +52,11 @@ export async function watchRecovery(house: House, begun: Date): Promise<Recovery
   };
 }
 
+/** The lower one of two in the middle. */
+export function medianOf(numbers: readonly number[]): number {
+  return numbers.toSorted((one, other) => one - other)[Math.floor((numbers.length - 1) / 2)] ?? Infinity;
+}
+
 function worst(times: readonly (number | null)[]): number | null {
   return times.includes(null) ? null : Math.max(...(times as number[]));
 }

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { AFTERMATH } from './aftermath.js';
 import { INVARIANTS } from './check/check.js';
+import { medianOf } from './recovery.js';
 import type { RunResult, SettledInjection } from './run.js';
 
 const ROOT = new URL('../../', import.meta.url);
@@ -106,9 +107,9 @@ function seenIn(group: readonly SettledInjection[]): string {
 
 /** The median and the worst, in seconds. */
 function times(all: readonly (number | null)[]): string {
-  const sorted = all.map((ms) => ms ?? Infinity).toSorted((one, other) => one - other);
-  const median = sorted[Math.floor((sorted.length - 1) / 2)] as number;
-  const worst = sorted.at(-1) as number;
+  const known = all.map((ms) => ms ?? Infinity);
+  const median = medianOf(known);
+  const worst = Math.max(...known);
   const text = (ms: number): string =>
     ms === Infinity ? 'longer than watched' : `${(ms / 1000).toFixed(1)} s`;
   return median === worst ? text(median) : `${text(median)} – ${text(worst)}`;

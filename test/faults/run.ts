@@ -8,6 +8,7 @@ import { DELIVERY_ATTEMPTS, House } from './house/house.js';
 import { buildCallers } from './load/callers.js';
 import { startLoad } from './load/load.js';
 import { Random } from './load/plan.js';
+import { medianOf } from './recovery.js';
 
 export interface RunOptions {
   seed: number;
@@ -113,6 +114,7 @@ async function breakThings(house: House, options: RunOptions): Promise<RunResult
     faults: [
       ...(settled ? [] : ['not everything came to rest in time after the last fault']),
       ...house.faults(),
+      ...missedMedians(injections, options.goals),
       ...injections.flatMap(({ fault, missed }) => missed.map((goal) => `${fault}: ${goal}`)),
     ],
   };
@@ -128,6 +130,16 @@ async function isSettled(house: House): Promise<boolean> {
     return left?.count === 0 && (await house.simulator.webhooksUnanswered()) === 0;
   };
   return until('the rest', atRest, SETTLE_MS_MAX).catch(() => false);
+}
+
+function missedMedians(injections: readonly Injection[], { resumedMs: goal }: Goals): string[] {
+  return [...new Set(injections.map(({ fault }) => fault))].flatMap((name) => {
+    const all = injections
+      .filter(({ fault }) => fault === name)
+      .map(({ recovery }) => recovery.resumedMs ?? Infinity);
+    const median = medianOf(all);
+    return median > goal ? [`${name}: resumed after ${median} ms in the middle, goal ${goal}`] : [];
+  });
 }
 
 function countsOf(names: readonly string[]): Record<string, number> {

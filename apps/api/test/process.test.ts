@@ -114,7 +114,11 @@ describe('a running process', () => {
 
   it('does not wait for a Redis that has frozen', async () => {
     const [redis, proxy] = [new Redis(testRedisUrl()), await startTcpProxy(testRedisUrl())];
-    const environment = { ...apiEnvironment(store.url), REDIS_URL: proxy.url, LOG_LEVEL: 'info' };
+    const environment: Record<string, string> = {
+      ...apiEnvironment(store.url),
+      REDIS_URL: proxy.url,
+      LOG_LEVEL: 'info',
+    };
     const prefix = environment['QUEUE_PREFIX'] as string;
     const { port } = await start(environment).ready();
     await until('a send that was rung for', async () => {

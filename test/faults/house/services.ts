@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -50,8 +50,9 @@ export class Services {
   /** Freezes every process of PostgreSQL. @returns when they go on */
   async freezePostgres(ms: number): Promise<void> {
     const { pid } = this.#postgres;
-    const others = await this.#serverProcesses();
-    await freezeFor([pid, ...others], ms);
+    // First the one that makes the others, so that no new one goes on.
+    process.kill(pid, 'SIGSTOP');
+    await freezeFor([pid, ...childrenOf(pid)], ms);
   }
 
   /** Starts Redis, again after a stop, with the data it had unless they are to be lost. */
@@ -104,6 +105,13 @@ export async function freezeFor(pids: readonly number[], ms: number): Promise<vo
     stdio: 'ignore',
   });
   await once(shell, 'exit');
+}
+
+function childrenOf(parent: number): number[] {
+  const rows = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' }).trim().split('\n');
+  return rows
+    .map((row) => row.trim().split(/\s+/).map(Number))
+    .flatMap(([pid = 0, ppid]) => (ppid === parent ? [pid] : []));
 }
 
 function killIfThere(pid: number): void {
