@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { hashCode, seal, type Keyring, type Locale, type Mode } from '@onecode/domain';
 import { createAccount, type NewAccount } from '../accounts.js';
+import type { Actor } from '../audit.js';
 import { createApiKey } from '../apiKeys.js';
 import { createApplication } from '../applications.js';
 import { createSend, type NewSend } from '../createSend.js';
@@ -13,6 +14,9 @@ const keyring = (): Keyring => ({ current: 1, keys: new Map([[1, randomBytes(32)
 export const TEST_PEPPER: Keyring = keyring();
 export const TEST_SECRET_KEY: Keyring = keyring();
 
+/** Whoever changes something by hand in a test. */
+export const TEST_ACTOR: Actor = { kind: 'command_line', id: null, name: 'tester' };
+
 /** Everything that a request needs: an account, an application and a key. */
 export interface TestCaller {
   accountId: string;
@@ -23,7 +27,7 @@ export interface TestCaller {
 }
 
 export async function buildAccount(database: Database, account: Partial<NewAccount> = {}): Promise<string> {
-  const made = await createAccount(database, {
+  const made = await createAccount(database, TEST_ACTOR, {
     name: 'Test account',
     language: 'pt-BR',
     freeQuota: null,
@@ -42,9 +46,13 @@ export async function buildCaller(
 ): Promise<TestCaller> {
   const { id, ...rest } = account;
   const accountId = id ?? (await buildAccount(database, rest));
-  const application = await createApplication(database, { accountId, name: `Test ${mode}`, mode });
+  const application = await createApplication(database, TEST_ACTOR, {
+    accountId,
+    name: `Test ${mode}`,
+    mode,
+  });
   if (application === null) throw new Error('no such account');
-  const key = await createApiKey(database, application.id);
+  const key = await createApiKey(database, TEST_ACTOR, application.id);
   if (key === null) throw new Error('no such application');
   return { accountId, applicationId: application.id, mode, key: key.key, keyId: key.id };
 }
@@ -58,7 +66,7 @@ export async function buildSender(
   } = {},
 ): Promise<Sender> {
   senders += 1;
-  const made = await addSender(database, TEST_SECRET_KEY, {
+  const made = await addSender(database, TEST_ACTOR, TEST_SECRET_KEY, {
     phoneNumberId: String(106_540_352_242_922 + senders),
     number: `+1555078${String(3880 + senders)}`,
     token: 'test-token',

@@ -1,2 +1,3 @@
 export * from './testDatabase.js';
 export * from './builders.js';
+export * from './history.js';
