@@ -4,14 +4,13 @@ import {
   finishReceipts,
   postponeReceipt,
   takeDueReceipts,
+  type ReceiptResult,
   type StoredReceipt,
 } from '@onecode/store';
 import type { WorkerContext } from './context.js';
 import { SLOT_WAIT_MS_MAX } from './senderPool.js';
 
 const BATCH = 200;
-/** Messages whose receipts are applied side by side. */
-const SIDE_BY_SIDE = 10;
 /** About five minutes with the waits below: longer than any write of ours takes to follow its receipt. */
 const TRIES_MAX = 10;
 const WAIT_SECONDS_MAX = 60;
@@ -33,29 +32,39 @@ export async function applyDueReceipts(context: WorkerContext): Promise<number> 
 }
 
 async function applyBatch(context: WorkerContext, batch: readonly StoredReceipt[]): Promise<void> {
-  // Receipts of one message in their order; messages side by side.
-  const messages = groupByMessage(batch);
-  const next = messages.values();
-  const lane = async (): Promise<void> => {
-    for (const receipts of next) for (const stored of receipts) await applyOne(context, stored);
-  };
-  const lanes = await Promise.allSettled(Array.from({ length: SIDE_BY_SIDE }, lane));
+  const { database, metrics } = context;
+  const done: Record<ReceiptResult, bigint[]> = { applied: [], ignored: [], unmatched: [] };
+  // Receipts of one message in their order; messages side by side, so that they share round trips.
+  const messages = groupByMessage(batch).map(async (receipts) => {
+    for (const stored of receipts) {
+      const result = await applyOne(context, stored);
+      if (result !== 'later') done[result].push(stored.id);
+    }
+  });
+  const ended = await Promise.allSettled(messages);
+  for (const [result, ids] of Object.entries(done) as [ReceiptResult, bigint[]][]) {
+    await finishReceipts(database, ids, result);
+    metrics.receipts.inc({ result }, ids.length);
+  }
   // One receipt that cannot be written holds up no other; it comes back when its lease ends.
-  const failed = lanes.find((ended) => ended.status === 'rejected');
-  if (failed !== undefined) throw failed.reason;
+  const failed = ended.find(({ status }) => status === 'rejected');
+  if (failed?.status === 'rejected') throw failed.reason;
 }
 
-async function applyOne({ database, metrics, leaseMs }: WorkerContext, stored: StoredReceipt): Promise<void> {
+/** Applies one receipt, or puts it off. */
+async function applyOne(
+  { database, leaseMs }: WorkerContext,
+  stored: StoredReceipt,
+): Promise<ReceiptResult | 'later'> {
   const { receipt } = stored;
   // crash point: worker before receipt
   const result = await changeReportedSend(database, receipt, (send, now, attempt) =>
     applyReceipt(send, now, receipt, attempt, SLOT_WAIT_MS_MAX + leaseMs),
   );
   // crash point: worker after receipt
-  if (result === 'later' || (result === null && stored.tries < TRIES_MAX))
-    return postponeReceipt(database, stored.id, Math.min(WAIT_SECONDS_MAX, 2 ** (stored.tries - 1)));
-  metrics.receipts.inc({ result: result ?? 'unmatched' });
-  await finishReceipts(database, [stored.id], result ?? 'unmatched');
+  if (result !== 'later' && (result !== null || stored.tries >= TRIES_MAX)) return result ?? 'unmatched';
+  await postponeReceipt(database, stored.id, Math.min(WAIT_SECONDS_MAX, 2 ** (stored.tries - 1)));
+  return 'later';
 }
 
 function groupByMessage(batch: readonly StoredReceipt[]): StoredReceipt[][] {

@@ -1,6 +1,7 @@
 import type { Locale, Send } from '@onecode/domain';
 import type { Database } from './database.js';
 import { sendColumns, sendOf, type SendRow } from './sendRow.js';
+import { perDatabase, shareCalls } from './sharedCalls.js';
 
 /** What a creation stores. The caller made the id, because code hash and box are bound to it. */
 export interface NewSend {
@@ -27,20 +28,59 @@ export type Creation =
   | { outcome: 'rate_limited'; retryAfterSeconds: number }
   | { outcome: 'insufficient_credits' };
 
+/** Creations of one call at the most: its accounts are locked while it lasts. */
+const CREATIONS_MAX = 50;
+/** A call that waits for somebody's lock holds up no other. */
+const CALLS_MAX = 3;
+
 /**
  * Creates a send in one round trip and one transaction: idempotency look-up, country, limits, unit, row and ledger entry (the SQL
- * function `create_send`). A refusal writes nothing and binds no key.
+ * function `create_send`). A refusal writes nothing and binds no key. Creations that come in while others are under way share the
+ * next transaction: a commit costs the same for one as for many.
  */
-export async function createSend(database: Database, send: NewSend): Promise<Creation> {
-  const [row] = await database.$queryRaw<
-    [SendRow & { outcome: string; retry_after_seconds: number | null; now: Date }]
-  >`
-    select c.outcome, c.retry_after_seconds, c.now, ${sendColumns('(c.send)')}
-    from create_send(
-      ${send.id}::uuid, ${send.accountId}::uuid, ${send.applicationId}::uuid,
-      ${send.idempotency?.key ?? null}::bytea, ${send.idempotency?.bodyHash ?? null}::bytea,
-      ${send.recipient}, ${send.country}, ${send.locale}, ${send.codeHash}::bytea, ${send.codeBox}::bytea
+export function createSend(database: Database, send: NewSend): Promise<Creation> {
+  return creator(database)(send);
+}
+
+const creator = perDatabase((database: Database) =>
+  shareCalls((sends: NewSend[]) => createSends(database, sends), {
+    wantsMax: CREATIONS_MAX,
+    callsMax: CALLS_MAX,
+  }),
+);
+
+type CreationRow = SendRow & { id: string; outcome: string; retry_after_seconds: number | null; now: Date };
+
+const hexOf = (bytes: Uint8Array | undefined | null): string | null =>
+  bytes === undefined || bytes === null ? null : Buffer.from(bytes).toString('hex');
+
+async function createSends(database: Database, sends: readonly NewSend[]): Promise<Creation[]> {
+  // In one order for everybody: calls that lock several accounts would else wait for each other without end.
+  const sorted = sends.toSorted((a, b) => (a.accountId < b.accountId ? -1 : 1));
+  const of = <T>(field: (send: NewSend) => T): T[] => sorted.map(field);
+  const rows = await database.$queryRaw<(CreationRow & { place: bigint })[]>`
+    select w.place, c.outcome, c.retry_after_seconds, c.now, ${sendColumns('(c.send)')}
+    from unnest(
+      ${of(({ id }) => id)}::uuid[], ${of(({ accountId }) => accountId)}::uuid[],
+      ${of(({ applicationId }) => applicationId)}::uuid[], ${of(({ idempotency }) => hexOf(idempotency?.key))}::text[],
+      ${of(({ idempotency }) => hexOf(idempotency?.bodyHash))}::text[], ${of(({ recipient }) => recipient)}::text[],
+      ${of(({ country }) => country)}::text[], ${of(({ locale }) => locale)}::text[],
+      ${of(({ codeHash }) => hexOf(codeHash))}::text[], ${of(({ codeBox }) => hexOf(codeBox))}::text[]
+    ) with ordinality as w (
+      id, account_id, application_id, idempotency_key, body_hash, recipient, country, locale, code_hash, code_box, place
+    ) cross join lateral create_send(
+      w.id, w.account_id, w.application_id, decode(w.idempotency_key, 'hex'), decode(w.body_hash, 'hex'),
+      w.recipient, w.country, w.locale, decode(w.code_hash, 'hex'), decode(w.code_box, 'hex')
     ) c`;
+  const creations = new Map(rows.map((row) => [sorted[Number(row.place) - 1], creationOf(row)]));
+  return sends.map((send) => {
+    const creation = creations.get(send);
+    if (creation === undefined) throw new Error('create_send left a creation out');
+    return creation;
+  });
+}
+
+function creationOf(row: CreationRow): Creation {
   switch (row.outcome) {
     case 'created':
     case 'existing':

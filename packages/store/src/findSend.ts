@@ -1,6 +1,7 @@
 import type { Send } from '@onecode/domain';
 import type { Database } from './database.js';
-import { sendColumns, sendOf, type SendRow } from './sendRow.js';
+import { readSend } from './readSend.js';
+import { sendOf } from './sendRow.js';
 
 /** A send of this account with the database's clock, or null when the account has no such send. */
 export async function findSend(
@@ -8,7 +9,6 @@ export async function findSend(
   accountId: string,
   id: string,
 ): Promise<{ send: Send; now: Date } | null> {
-  const [row] = await database.$queryRaw<(SendRow & { now: Date })[]>`
-    select ${sendColumns('s')}, clock_timestamp() as now from sends s where id = ${id}::uuid and account_id = ${accountId}::uuid`;
+  const row = await readSend(database, { id, accountId });
   return row === undefined ? null : { send: sendOf(row), now: row.now };
 }

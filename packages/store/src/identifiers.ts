@@ -5,6 +5,12 @@ export function newId(): string {
   return uuidv7();
 }
 
+/** Below every id that was made at this time or later, and above those made before. */
+export function firstIdAt(time: Date): string {
+  const hex = time.getTime().toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
+}
+
 const FORM = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** Whether the text has the exact form of our ids; anything else names nothing, and must not reach the database. */

@@ -19,7 +19,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 describe('wants that share calls', () => {
   it('wait for nothing when no call is under way, and share the next one when one is', async () => {
     const { calls, call } = heldCalls();
-    const ask = shareCalls(call, 100);
+    const ask = shareCalls(call, { wantsMax: 100 });
     const answers = [1, 2, 3].map(ask);
     expect(calls.map(({ wants }) => wants)).toEqual([[1]]);
     calls[0]!.answer();
@@ -33,7 +33,7 @@ describe('wants that share calls', () => {
 
   it('are so many in one call at the most', async () => {
     const { calls, call } = heldCalls();
-    const ask = shareCalls(call, 2);
+    const ask = shareCalls(call, { wantsMax: 2 });
     const answers = [1, 2, 3, 4].map(ask);
     for (let nth = 0; nth < 3; nth++) {
       calls[nth]!.answer();
@@ -45,7 +45,7 @@ describe('wants that share calls', () => {
 
   it('fail with their own call and with no other', async () => {
     const { calls, call } = heldCalls();
-    const ask = shareCalls(call, 100);
+    const ask = shareCalls(call, { wantsMax: 100 });
     const answers = [1, 2, 3].map((want) => ask(want).catch((error: unknown) => (error as Error).message));
     calls[0]!.answer();
     await turn();
@@ -55,5 +55,35 @@ describe('wants that share calls', () => {
     calls[2]!.answer();
     expect(await Promise.all(answers)).toEqual([10, 'the call failed', 'the call failed']);
     expect(await last).toBe(40);
+  });
+
+  it('are called for one by one where the database refuses their call, so that one of them fails alone', async () => {
+    const refusal = { meta: { driverAdapterError: { cause: { originalCode: '23514' } } } };
+    const calls: number[][] = [];
+    const ask = shareCalls(
+      async (wants: number[]) => {
+        calls.push(wants);
+        await turn();
+        if (wants.includes(3)) throw refusal;
+        return wants.map((want) => want * 10);
+      },
+      { wantsMax: 100 },
+    );
+    const answers = [1, 2, 3, 4].map((want) => ask(want).catch((error: unknown) => error));
+    expect(await Promise.all(answers)).toEqual([10, 20, refusal, 40]);
+    expect(calls).toEqual([[1], [2, 3, 4], [2], [3], [4]]);
+  });
+
+  it('go out in several calls at a time where they may', async () => {
+    const { calls, call } = heldCalls();
+    const ask = shareCalls(call, { wantsMax: 100, callsMax: 2 });
+    const answers = [1, 2, 3, 4].map(ask);
+    expect(calls.map(({ wants }) => wants)).toEqual([[1], [2]]);
+    calls[1]!.answer();
+    await turn();
+    expect(calls[2]!.wants).toEqual([3, 4]);
+    calls[0]!.answer();
+    calls[2]!.answer();
+    expect(await Promise.all(answers)).toEqual([10, 20, 30, 40]);
   });
 });

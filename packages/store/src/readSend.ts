@@ -1,0 +1,87 @@
+import type { Database } from './database.js';
+import { sendColumns, type SendRow } from './sendRow.js';
+import { perDatabase, shareCalls } from './sharedCalls.js';
+
+/** Which send to read: an id, and with `accountId` only when it is that account's. */
+export interface WhichSend {
+  id: string;
+  accountId?: string;
+}
+
+/** What a receipt names: our own attempt id if it came back, and the provider's message id. */
+export interface WhichReport {
+  attemptId: string | null;
+  messageId: string;
+}
+
+/** A row with the database's clock at its reading. */
+export type ReadRow = SendRow & { now: Date };
+
+/** The row of a send that a receipt reports on, and what is known of its attempts. */
+export type ReportedRow = ReadRow & {
+  reported_id: string;
+  reported_sender_id: string | null;
+  reported_outcome: string | null;
+  other_is_accepted: boolean;
+  other_claimed_at: Date | null;
+};
+
+/** Reads of one call at the most. */
+const READS_MAX = 200;
+
+/** The send's row, or undefined when there is no such send. Reads that come in during another share the next one. */
+export function readSend(database: Database, which: WhichSend): Promise<ReadRow | undefined> {
+  return sendReader(database)(which);
+}
+
+/** The row of the send whose attempt a receipt names, or undefined when no attempt of ours matches. */
+export function readReportedSend(database: Database, which: WhichReport): Promise<ReportedRow | undefined> {
+  return reportedSendReader(database)(which);
+}
+
+type Placed<Row> = Row & { place: bigint };
+
+/** The rows in the order of the wants. */
+function inOrder<Row>(wants: readonly unknown[], rows: readonly Placed<Row>[]): (Row | undefined)[] {
+  const found = new Map(rows.map((row) => [Number(row.place), row]));
+  return wants.map((_, index) => found.get(index + 1));
+}
+
+const sendReader = perDatabase((database: Database) =>
+  shareCalls(
+    async (wants: WhichSend[]) => {
+      const rows = await database.$queryRaw<Placed<ReadRow>[]>`
+        select w.place, ${sendColumns('s')}, clock_timestamp() as now
+        from unnest(
+          ${wants.map(({ id }) => id)}::uuid[], ${wants.map(({ accountId }) => accountId ?? null)}::uuid[]
+        ) with ordinality as w (id, account_id, place)
+        join sends s on s.id = w.id and s.account_id = coalesce(w.account_id, s.account_id)`;
+      return inOrder(wants, rows);
+    },
+    { wantsMax: READS_MAX },
+  ),
+);
+
+const reportedSendReader = perDatabase((database: Database) =>
+  shareCalls(
+    async (wants: WhichReport[]) => {
+      const rows = await database.$queryRaw<Placed<ReportedRow>[]>`
+        select w.place, ${sendColumns('s')}, clock_timestamp() as now,
+          a.id as reported_id, a.sender_id as reported_sender_id, a.outcome as reported_outcome,
+          exists (
+            select from attempts o where o.send_id = s.id and o.id <> a.id and o.outcome = 'accepted'
+          ) as other_is_accepted,
+          (select o.started_at from attempts o where o.id = s.attempt_id and o.id <> a.id) as other_claimed_at
+        from unnest(
+          ${wants.map(({ attemptId }) => attemptId)}::uuid[], ${wants.map(({ messageId }) => messageId)}::text[]
+        ) with ordinality as w (attempt_id, message_id, place)
+        join attempts a on a.id = coalesce(
+          (select id from attempts where id = w.attempt_id),
+          (select id from attempts where message_id = w.message_id order by started_at limit 1)
+        )
+        join sends s on s.id = a.send_id`;
+      return inOrder(wants, rows);
+    },
+    { wantsMax: READS_MAX },
+  ),
+);

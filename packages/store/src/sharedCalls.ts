@@ -1,0 +1,69 @@
+interface Waiting<W, R> {
+  want: W;
+  resolve: (result: R) => void;
+  reject: (error: unknown) => void;
+}
+
+interface Sharing {
+  /** Of one call. */
+  wantsMax: number;
+  /** Calls under way at a time. */
+  callsMax?: number;
+}
+
+/**
+ * Lets wants that come in while calls are under way share the next one, so that a busy caller makes few calls and an idle one
+ * waits for nothing. Where the database refuses a call for what stands in it, its wants are called for one by one, so that one that
+ * is faulty fails alone; when the database is away, all of them fail.
+ *
+ * @param call answers one result for each want, in their order
+ */
+export function shareCalls<W, R>(
+  call: (wants: W[]) => Promise<R[]>,
+  { wantsMax, callsMax = 1 }: Sharing,
+): (want: W) => Promise<R> {
+  const waiting: Waiting<W, R>[] = [];
+  let underWay = 0;
+
+  const serve = async (group: readonly Waiting<W, R>[]): Promise<void> => {
+    try {
+      const results = await call(group.map(({ want }) => want));
+      for (const [place, { resolve }] of group.entries()) resolve(results[place] as R);
+    } catch (error) {
+      if (group.length > 1 && isRefusal(error)) for (const one of group) await serve([one]);
+      else for (const { reject } of group) reject(error);
+    }
+  };
+  const work = async (): Promise<void> => {
+    underWay += 1;
+    while (waiting.length > 0) await serve(waiting.splice(0, wantsMax));
+    underWay -= 1;
+  };
+
+  return (want) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ want, resolve, reject });
+      if (underWay < callsMax) void work();
+    });
+}
+
+/**
+ * Whether the database took a statement back because of what stands in it or who was in its way, by the classes of SQLSTATE: data,
+ * integrity, rollback, raised, in use, and cancelled for its time. What it did not answer may have been done.
+ */
+function isRefusal(error: unknown): boolean {
+  const { meta } = error as { meta?: { driverAdapterError?: { cause?: { originalCode?: string } } } };
+  return /^(?:22|23|40|P0|55|57014)/.test(meta?.driverAdapterError?.cause?.originalCode ?? '');
+}
+
+/** Makes something once for each database. */
+export function perDatabase<D extends object, T>(make: (database: D) => T): (database: D) => T {
+  const made = new WeakMap<D, T>();
+  return (database) => {
+    const known = made.get(database);
+    if (known !== undefined) return known;
+    const one = make(database);
+    made.set(database, one);
+    return one;
+  };
+}

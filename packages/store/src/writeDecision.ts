@@ -1,0 +1,150 @@
+import type { AttemptChange, Decision, Send } from '@onecode/domain';
+import type { Database } from './database.js';
+import { perDatabase, shareCalls } from './sharedCalls.js';
+
+/** A send as it is to be, if its row still has the version that was decided on. */
+interface Change {
+  before: Send;
+  after: Send;
+  version: number;
+  attempts: readonly AttemptChange[];
+}
+
+/** Changes of one call at the most: their rows are locked while it lasts. */
+const CHANGES_MAX = 100;
+/** A call that waits for somebody's lock holds up no other. */
+const CALLS_MAX = 2;
+
+/** Writes a decision if the row still has the version that was decided on. @returns whether it had */
+export function writeDecision(
+  database: Database,
+  before: Send,
+  version: number,
+  decision: Decision<unknown>,
+): Promise<boolean> {
+  const after: Send = { ...before, ...decision.change };
+  const change = { before, after, version, attempts: decision.attempts ?? [] };
+  return locksMore(change) ? writeAlone(database, change) : writer(database)(change);
+}
+
+const fails = ({ before, after }: Change): boolean => before.status !== 'failed' && after.status === 'failed';
+const guessedWrong = ({ before, after }: Change): boolean => after.wrongGuesses > before.wrongGuesses;
+const guessedRight = ({ before, after }: Change): boolean =>
+  before.verification !== 'verified' && after.verification === 'verified';
+
+/** Whether a change locks more than its send: an account for a refund, or a recipient's count of wrong codes. */
+const locksMore = (change: Change): boolean => fails(change) || guessedWrong(change) || guessedRight(change);
+
+/** A change that locks more goes alone: several of them at once would lock sends and the rest in no order. */
+async function writeAlone(database: Database, change: Change): Promise<boolean> {
+  const [written] = await writeChanges(database, [change]);
+  return written === true;
+}
+
+const writer = perDatabase((database: Database) =>
+  shareCalls((changes: Change[]) => writeChanges(database, changes), {
+    wantsMax: CHANGES_MAX,
+    callsMax: CALLS_MAX,
+  }),
+);
+
+/**
+ * Writes changes in one statement, each guarded by its row's version. The rows are locked in the order of their ids, whoever
+ * writes them. Of two changes of one send the first is tried; the other has been overtaken then.
+ */
+async function writeChanges(database: Database, changes: readonly Change[]): Promise<boolean[]> {
+  const first = new Map<string, Change>();
+  for (const change of changes) if (!first.has(change.before.id)) first.set(change.before.id, change);
+  const records = JSON.stringify([...first.values()].map(recordOf));
+  const rows = await database.$queryRaw<{ id: string }[]>`
+    with wanted as materialized (
+      select * from jsonb_to_recordset(${records}::jsonb) as w (
+        id uuid, version integer, status text, verification text, wrong_guesses smallint, channel text, from_number text,
+        sender_id uuid, code_box text, attempts smallint, attempt_id uuid, receipt_until timestamptz, awaiting_sender boolean,
+        due_at timestamptz, sent_at timestamptz, delivered_at timestamptz, read_at timestamptz, verified_at timestamptz,
+        failed_at timestamptz, failure_reason text, fails boolean, guessed_wrong boolean, guessed_right boolean, calls jsonb
+      )
+    ), locked as materialized (
+      select s.id from wanted w join sends s on s.id = w.id and s.version = w.version order by s.id for no key update of s
+    ), changed as (
+      update sends s set
+        status = w.status, verification = w.verification, wrong_guesses = w.wrong_guesses, channel = w.channel,
+        from_number = w.from_number, sender_id = w.sender_id, code_box = decode(w.code_box, 'hex'), attempts = w.attempts,
+        attempt_id = w.attempt_id, receipt_until = w.receipt_until, awaiting_sender = w.awaiting_sender,
+        due_at = w.due_at, ring_at = w.due_at + interval '1 second', sent_at = w.sent_at, delivered_at = w.delivered_at,
+        read_at = w.read_at, verified_at = w.verified_at, failed_at = w.failed_at, failure_reason = w.failure_reason,
+        wrong_guess_times = case when w.guessed_wrong
+          then array_append(s.wrong_guess_times, clock_timestamp()::timestamptz(3)) else s.wrong_guess_times end,
+        version = s.version + 1
+      from locked join wanted w using (id)
+      where s.id = locked.id and s.version = w.version
+      returning s.id, s.account_id, s.mode, s.recipient, s.unit, w.fails, w.guessed_wrong, w.guessed_right, w.calls
+    ), calls as (
+      insert into attempts (id, send_id, sender_id, outcome, error_code, message_id, finished_at)
+      select a.id, changed.id, a.sender_id, a.outcome, a.error_code, a.message_id,
+        case when a.outcome is not null then clock_timestamp() end
+      from changed, jsonb_to_recordset(changed.calls)
+        as a (id uuid, sender_id uuid, outcome text, error_code integer, message_id text)
+      on conflict (id) do update set
+        outcome = excluded.outcome, error_code = excluded.error_code, finished_at = excluded.finished_at,
+        message_id = coalesce(excluded.message_id, attempts.message_id)
+    ), returned as (
+      -- Before its ledger entry, which so gets its id under the account's lock: in the order in which entries count.
+      update accounts set
+        free_quota = free_quota + (changed.unit = 'free_quota')::integer,
+        credits = credits + (changed.unit = 'credit')::integer
+      from changed where changed.fails and accounts.id = changed.account_id and changed.unit is not null
+      returning changed.account_id, changed.id, changed.unit
+    ), refund as (
+      insert into ledger_entries (account_id, send_id, kind, bucket, units)
+      select account_id, id, 'returned', unit, 1 from returned
+    ), counted as (
+      -- Each change locks its send and then one count, so guesses at many sends of one recipient wait in a line and never in a ring.
+      insert into guess_budgets as b (account_id, mode, recipient, wrong_in_a_row, last_wrong_at)
+      select account_id, mode, recipient, 1, clock_timestamp() from changed where guessed_wrong
+      on conflict (account_id, mode, recipient) do update
+        set wrong_in_a_row = b.wrong_in_a_row + 1, last_wrong_at = excluded.last_wrong_at
+    ), forgiven as (
+      delete from guess_budgets b using changed c
+      where c.guessed_right and b.account_id = c.account_id and b.mode = c.mode and b.recipient = c.recipient
+    )
+    select id from changed`;
+  const written = new Set(rows.map(({ id }) => id));
+  return changes.map((change) => first.get(change.before.id) === change && written.has(change.before.id));
+}
+
+function recordOf(change: Change): object {
+  const { after, version, attempts } = change;
+  return {
+    id: after.id,
+    version,
+    status: after.status,
+    verification: after.verification,
+    wrong_guesses: after.wrongGuesses,
+    channel: after.channel,
+    from_number: after.from,
+    sender_id: after.senderId,
+    code_box: after.codeBox === null ? null : Buffer.from(after.codeBox).toString('hex'),
+    attempts: after.attempts,
+    attempt_id: after.attemptId,
+    receipt_until: after.receiptUntil,
+    awaiting_sender: after.awaitingSender,
+    due_at: after.dueAt,
+    sent_at: after.sentAt,
+    delivered_at: after.deliveredAt,
+    read_at: after.readAt,
+    verified_at: after.verifiedAt,
+    failed_at: after.failedAt,
+    failure_reason: after.failureReason,
+    fails: fails(change),
+    guessed_wrong: guessedWrong(change),
+    guessed_right: guessedRight(change),
+    calls: attempts.map((attempt) => ({
+      id: attempt.id,
+      sender_id: attempt.senderId,
+      outcome: attempt.outcome,
+      error_code: attempt.errorCode,
+      message_id: attempt.messageId,
+    })),
+  };
+}

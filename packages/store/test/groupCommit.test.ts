@@ -1,0 +1,161 @@
+import { claim, settle, type RetryPolicy } from '@onecode/domain';
+import { changeSend, createSend, findSend, newId, type Sender } from '@onecode/store';
+import {
+  buildCaller,
+  buildSend,
+  buildSender,
+  createTestDatabase,
+  newSend,
+  type TestCaller,
+  type TestDatabase,
+} from '@onecode/store/testing';
+
+const POLICY: RetryPolicy = { attemptsMax: 5, backoffMs: 1_000 };
+const TOGETHER = 60;
+
+let store: TestDatabase;
+let callers: TestCaller[];
+let sender: Sender;
+beforeAll(async () => {
+  store = await createTestDatabase();
+  sender = await buildSender(store.database);
+  callers = await Promise.all(
+    Array.from({ length: 6 }, () =>
+      buildCaller(store.database, 'live', { freeQuota: 0, credits: 1_000, ratePerMinute: 1_000_000 }),
+    ),
+  );
+});
+afterAll(() => store.drop());
+
+const callerOf = (index: number): TestCaller => callers[index % callers.length]!;
+
+/** How many transactions this database has committed. */
+async function commits(): Promise<number> {
+  await store.sql('select pg_stat_force_next_flush()');
+  const [row] = await store.sql<{ count: number }>(
+    'select xact_commit::integer as count from pg_stat_database where datname = current_database()',
+  );
+  return row!.count;
+}
+
+/** Claims a send and settles it, as a worker does. */
+async function deliver(id: string, senderId = sender.id): Promise<string | undefined> {
+  const attemptId = newId();
+  const slot = { sender: { id: senderId, number: sender.number }, waitMs: 0 };
+  await changeSend(store.database, { id }, (send, now) =>
+    claim(send, now, { attemptId, leaseMs: 15_000, policy: POLICY, slot }),
+  );
+  const accepted = { kind: 'accepted', messageId: `wamid.${id}` } as const;
+  const end = await changeSend(store.database, { id }, (send, now) =>
+    settle(send, now, attemptId, accepted, POLICY, 0.5),
+  );
+  return end?.kind;
+}
+
+describe('what is written together', () => {
+  it('is created as if each had come alone, in far fewer transactions', async () => {
+    const before = await commits();
+    const wanted = Array.from({ length: TOGETHER }, (_, index) =>
+      newSend(callerOf(index), { recipient: `+5511987${650_000 + index}` }),
+    );
+    const creations = await Promise.all(wanted.map((send) => createSend(store.database, send)));
+
+    expect(new Set(creations.map(({ outcome }) => outcome))).toEqual(new Set(['created']));
+    for (const [index, creation] of creations.entries())
+      expect(creation).toMatchObject({
+        send: {
+          id: wanted[index]!.id,
+          recipient: wanted[index]!.recipient,
+          accountId: wanted[index]!.accountId,
+        },
+      });
+    expect((await commits()) - before).toBeLessThan(TOGETHER / 3);
+  });
+
+  it('shares units exactly: of more creations than credits, as many are paid as there are', async () => {
+    const poor = await buildCaller(store.database, 'live', { freeQuota: 3, credits: 4 });
+    const creations = await Promise.all(
+      Array.from({ length: TOGETHER }, () => createSend(store.database, newSend(poor))),
+    );
+    expect(creations.filter(({ outcome }) => outcome === 'created')).toHaveLength(7);
+    expect(creations.filter(({ outcome }) => outcome === 'insufficient_credits')).toHaveLength(TOGETHER - 7);
+  });
+
+  it('makes one send of one idempotency key', async () => {
+    const caller = callerOf(0);
+    const creations = await Promise.all(
+      Array.from({ length: TOGETHER }, () =>
+        createSend(store.database, newSend(caller, { idempotencyKey: 'sign-in' })),
+      ),
+    );
+    expect(creations.filter(({ outcome }) => outcome === 'created')).toHaveLength(1);
+    expect(creations.filter(({ outcome }) => outcome === 'existing')).toHaveLength(TOGETHER - 1);
+  });
+
+  it('fails alone when it is faulty: its neighbours are created', async () => {
+    const stranger = { ...callerOf(0), accountId: newId() };
+    const ends = await Promise.allSettled(
+      Array.from({ length: TOGETHER }, (_, index) =>
+        createSend(store.database, newSend(index === 30 ? stranger : callerOf(index))),
+      ),
+    );
+    expect(ends.flatMap(({ status }, index) => (status === 'rejected' ? [index] : []))).toEqual([30]);
+  });
+
+  it('is changed as if each had been alone, in far fewer transactions', async () => {
+    const ids = await Promise.all(
+      Array.from({ length: TOGETHER }, (_, index) => buildSend(store.database, callerOf(index))),
+    );
+    const before = await commits();
+    const ends = await Promise.all(ids.map((id) => deliver(id)));
+    // Two reads and two writes for each, were they alone.
+    expect((await commits()) - before).toBeLessThan((4 * TOGETHER) / 3);
+    expect(new Set(ends)).toEqual(new Set(['accepted']));
+    for (const [index, id] of ids.entries()) {
+      const found = await findSend(store.database, callerOf(index).accountId, id);
+      expect([index, found?.send.status]).toEqual([index, 'sent']);
+    }
+  });
+
+  it('fails alone when a change is faulty: its neighbours are changed', async () => {
+    const ids = await Promise.all(
+      Array.from({ length: TOGETHER }, (_, index) => buildSend(store.database, callerOf(index))),
+    );
+    const ends = await Promise.allSettled(
+      ids.map((id, index) => deliver(id, index === 30 ? newId() : sender.id)),
+    );
+    expect(ends.flatMap(({ status }, index) => (status === 'rejected' ? [index] : []))).toEqual([30]);
+    const sent = await store.sql<{ id: string; status: string; calls: number }>(
+      `select id, status, (select count(*)::integer from attempts where send_id = s.id) as calls from sends s
+       where id = any($1)`,
+      [ids],
+    );
+    const states = new Map(sent.map(({ id, ...state }) => [id, state]));
+    expect(ids.map((id) => states.get(id))).toEqual(
+      ids.map((_, index) => (index === 30 ? { status: 'queued', calls: 0 } : { status: 'sent', calls: 1 })),
+    );
+  });
+
+  it('changes one send once for each version, however many change it at once', async () => {
+    const id = await buildSend(store.database, callerOf(0));
+    const claims = await Promise.all(
+      Array.from({ length: TOGETHER }, () => {
+        const slot = { sender: { id: sender.id, number: sender.number }, waitMs: 0 };
+        return changeSend(store.database, { id }, (send, now) =>
+          claim(send, now, { attemptId: newId(), leaseMs: 15_000, policy: POLICY, slot }),
+        );
+      }),
+    );
+    expect(claims.filter((end) => end?.kind === 'claimed')).toHaveLength(1);
+    expect(claims.filter((end) => end?.kind === 'not_due')).toHaveLength(TOGETHER - 1);
+  });
+
+  it('shows a send to its own account only, whoever reads beside it', async () => {
+    const id = await buildSend(store.database, callerOf(0));
+    const found = await Promise.all(
+      Array.from({ length: TOGETHER }, (_, index) => findSend(store.database, callerOf(index).accountId, id)),
+    );
+    for (const [index, one] of found.entries())
+      expect([index, one !== null]).toEqual([index, index % callers.length === 0]);
+  });
+});
