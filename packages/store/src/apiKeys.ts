@@ -1,5 +1,6 @@
 import { apiKeyHint, generateApiKey, hashApiKey, type Mode } from '@onecode/domain';
-import type { Database } from './database.js';
+import { audited, type Actor } from './audit.js';
+import type { Connection, Database } from './database.js';
 import { newId } from './identifiers.js';
 
 /** Who a request with a key speaks for. */
@@ -15,49 +16,84 @@ export interface ApiKey {
   mode: Mode;
   /** What may be shown of the key. */
   hint: string;
+  /** What its owner calls it. */
+  name: string | null;
   createdAt: Date;
   revokedAt: Date | null;
+  /** To the minute, more or less; null when it was never used. */
+  lastUsedAt: Date | null;
 }
 
-/** The caller behind a key's SHA-256, or null when no such key exists or it was revoked. */
+/** The caller behind a key's SHA-256, or null when no such key exists, it was revoked, or its account is suspended. */
 export async function findCaller(database: Database, hash: Uint8Array): Promise<Caller | null> {
   const [row] = await database.$queryRaw<{ application_id: string; account_id: string; mode: Mode }[]>`
     select a.id as application_id, a.account_id, a.mode
-    from api_keys k join applications a on a.id = k.application_id
-    where k.hash = ${hash}::bytea and k.revoked_at is null`;
+    from api_keys k join applications a on a.id = k.application_id join accounts o on o.id = a.account_id
+    where k.hash = ${hash}::bytea and k.revoked_at is null and o.suspended_at is null`;
   return row === undefined
     ? null
     : { applicationId: row.application_id, accountId: row.account_id, mode: row.mode };
 }
 
-/** Makes a key. The key itself is in the answer and nowhere else. @returns null when there is no such application */
+/**
+ * Makes a key. The key itself is in the answer and nowhere else.
+ *
+ * @param name what its owner calls it, 1 to 100 characters
+ * @returns null when there is no such application
+ */
 export async function createApiKey(
   database: Database,
+  actor: Actor,
   applicationId: string,
+  name: string | null = null,
 ): Promise<{ id: string; key: string; applicationId: string; mode: Mode } | null> {
-  const application = await database.application.findUnique({
-    where: { id: applicationId },
-    select: { mode: true },
+  return audited(database, actor, async (connection) => {
+    const application = await connection.application.findUnique({
+      where: { id: applicationId },
+      select: { mode: true, accountId: true },
+    });
+    if (application === null) return { result: null, note: null };
+    const mode = application.mode as Mode;
+    const key = generateApiKey(mode);
+    const [id, hint] = [newId(), apiKeyHint(key)];
+    await connection.apiKey.create({
+      data: { id, applicationId, hash: new Uint8Array(hashApiKey(key)), hint, name },
+    });
+    return {
+      result: { id, key, applicationId, mode },
+      note: {
+        action: 'key.create',
+        accountId: application.accountId,
+        subject: id,
+        details: { hint, name, applicationId, mode },
+      },
+    };
   });
-  if (application === null) return null;
-  const mode = application.mode as Mode;
-  const key = generateApiKey(mode);
-  const id = newId();
-  await database.apiKey.create({
-    data: { id, applicationId, hash: new Uint8Array(hashApiKey(key)), hint: apiKeyHint(key) },
-  });
-  return { id, key, applicationId, mode };
 }
 
 /** Revokes a key; a key that is revoked already keeps its time. @returns null when there is no such key */
-export async function revokeApiKey(database: Database, id: string): Promise<ApiKey | null> {
-  await database.$executeRaw`update api_keys set revoked_at = now() where id = ${id}::uuid and revoked_at is null`;
-  const [key] = await listKeys(database, { id });
-  return key ?? null;
+export async function revokeApiKey(database: Database, actor: Actor, id: string): Promise<ApiKey | null> {
+  return audited(database, actor, async (connection) => {
+    const [revoked] = await connection.$queryRaw<{ account_id: string }[]>`
+      update api_keys k set revoked_at = now() from applications a
+      where k.id = ${id}::uuid and k.revoked_at is null and a.id = k.application_id returning a.account_id`;
+    const [key] = await listKeys(connection, { id });
+    if (key === undefined || revoked === undefined) return { result: key ?? null, note: null };
+    const { hint, applicationId, mode } = key;
+    return {
+      result: key,
+      note: {
+        action: 'key.revoke',
+        accountId: revoked.account_id,
+        subject: id,
+        details: { hint, applicationId, mode },
+      },
+    };
+  });
 }
 
 /** The keys of an application, oldest first; null when there is no such application. */
-export async function listApiKeys(database: Database, applicationId: string): Promise<ApiKey[] | null> {
+export async function listApiKeys(database: Connection, applicationId: string): Promise<ApiKey[] | null> {
   const application = await database.application.findUnique({
     where: { id: applicationId },
     select: { id: true },
@@ -66,7 +102,7 @@ export async function listApiKeys(database: Database, applicationId: string): Pr
 }
 
 async function listKeys(
-  database: Database,
+  database: Connection,
   where: { id: string } | { applicationId: string },
 ): Promise<ApiKey[]> {
   const keys = await database.apiKey.findMany({
@@ -79,7 +115,9 @@ async function listKeys(
     applicationId: key.applicationId,
     mode: key.application.mode as Mode,
     hint: key.hint,
+    name: key.name,
     createdAt: key.createdAt,
     revokedAt: key.revokedAt,
+    lastUsedAt: key.lastUsedAt,
   }));
 }

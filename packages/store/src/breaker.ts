@@ -1,6 +1,8 @@
 import type { BreakerEvidence, BreakerRule } from '@onecode/domain';
-import type { Database } from './database.js';
-import { findDefences, type Defences } from './defences.js';
+import type { Actor } from './audit.js';
+import { changeDefences } from './changeDefences.js';
+import type { Connection, Database } from './database.js';
+import type { Defences } from './defences.js';
 
 /** What an account's breaker is judged by: its latest live sends of a day, at most so many. */
 const SENDS_MAX = 1_000;
@@ -22,22 +24,34 @@ export interface CountryEvidence extends BreakerEvidence {
 /** Sets an account's breaker, or turns it off and lets all its countries go. @returns as `findDefences` */
 export async function setBreaker(
   database: Database,
+  actor: Actor,
   accountId: string,
   rule: BreakerRule | null,
 ): Promise<Defences | null> {
-  await database.$executeRaw`
-    update accounts set breaker_unverified_percent = ${rule?.unverifiedPercent ?? null}::integer,
-      breaker_min_sends = ${rule?.minSends ?? null}::integer
-    where id = ${accountId}::uuid`;
-  return rule === null ? resetBreaker(database, accountId) : findDefences(database, accountId);
+  return changeDefences(database, actor, 'account.set_breaker', accountId, async (connection) => {
+    await connection.$executeRaw`
+      update accounts set breaker_unverified_percent = ${rule?.unverifiedPercent ?? null}::integer,
+        breaker_min_sends = ${rule?.minSends ?? null}::integer
+      where id = ${accountId}::uuid`;
+    if (rule === null) await endTrips(connection, accountId);
+  });
 }
 
 /** Lets an account send to all countries again; it takes new evidence to stop it. @returns as `findDefences` */
-export async function resetBreaker(database: Database, accountId: string): Promise<Defences | null> {
-  await database.$executeRaw`
+export async function resetBreaker(
+  database: Database,
+  actor: Actor,
+  accountId: string,
+): Promise<Defences | null> {
+  return changeDefences(database, actor, 'account.reset_breaker', accountId, (connection) =>
+    endTrips(connection, accountId),
+  );
+}
+
+async function endTrips(connection: Connection, accountId: string): Promise<void> {
+  await connection.$executeRaw`
     update breaker_trips set open_until = clock_timestamp()
     where account_id = ${accountId}::uuid and open_until > clock_timestamp()`;
-  return findDefences(database, accountId);
 }
 
 /**

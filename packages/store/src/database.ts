@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
 import { PrismaPg } from '@prisma/adapter-pg';
-import { PrismaClient } from './generated/prisma/client.js';
+import { PrismaClient, type Prisma } from './generated/prisma/client.js';
 
 /** The one handle on PostgreSQL that every function of this package takes first. */
 export type Database = PrismaClient;
+
+/** A handle on one transaction; a `Database` will do where no other statement has to be in it. */
+export type Connection = Prisma.TransactionClient;
 
 export interface DatabaseOptions {
   /** Connections at the most. */
@@ -26,8 +29,9 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
       statement_timeout: STATEMENT_MS_MAX,
       query_timeout: STATEMENT_MS_MAX + 1_000,
       idle_in_transaction_session_timeout: STATEMENT_MS_MAX,
-      // The adapter takes every time for UTC in ISO form, whatever the server would say by itself.
-      options: '-c TimeZone=UTC -c DateStyle=ISO',
+      // The adapter takes every time for UTC in ISO form, whatever the server would say by itself. Compiling a statement would
+      // take longer than any of ours does.
+      options: '-c TimeZone=UTC -c DateStyle=ISO -c jit=off',
       keepAlive: true,
     },
     {

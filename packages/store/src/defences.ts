@@ -1,5 +1,5 @@
 import type { BreakerRule } from '@onecode/domain';
-import type { Database } from './database.js';
+import type { Connection } from './database.js';
 
 /** What stands between an account and its abuse, as operators see it. */
 export interface Defences {
@@ -24,7 +24,7 @@ interface DefencesRow {
 }
 
 /** An account's defences, or null when there is no such account. */
-export async function findDefences(database: Database, accountId: string): Promise<Defences | null> {
+export async function findDefences(database: Connection, accountId: string): Promise<Defences | null> {
   const [row] = await database.$queryRaw<DefencesRow[]>`
     select a.allowed_countries, a.breaker_unverified_percent, a.breaker_min_sends,
       t.countries as stopped_countries, t.until as stopped_until, (
@@ -46,19 +46,4 @@ export async function findDefences(database: Database, accountId: string): Promi
     stoppedUntil: row.stopped_until,
     refusedRecipients: row.refused_recipients,
   };
-}
-
-/**
- * Lets an account send to these countries only (ISO 3166 codes, at least one), or with null to all of them.
- *
- * @returns its defences afterwards, or null when there is no such account
- */
-export async function allowCountries(
-  database: Database,
-  accountId: string,
-  countries: readonly string[] | null,
-): Promise<Defences | null> {
-  await database.$executeRaw`
-    update accounts set allowed_countries = ${countries}::text[] where id = ${accountId}::uuid`;
-  return findDefences(database, accountId);
 }

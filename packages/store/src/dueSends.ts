@@ -44,7 +44,7 @@ const WAKE_LOCK = 7_165_203;
 /**
  * Makes sends due that wait for a sender and could have a slot of one within the horizon, oldest first, and no more than there
  * are slots: the slots are promised to them, so any number of callers wakes no more than one would. One whose deadline has come
- * waits for its end. Reads no send while no sender has a slot. The caller rings for them; the sweep does when that is lost.
+ * waits for its end, one that is held for its release. Reads no send while no sender has a slot, or everything is held. The caller rings for them; the sweep does when that is lost.
  *
  * @returns the sends woken, in their new version
  */
@@ -61,8 +61,11 @@ export async function wakeAwaitingSends(
       where (r.paused_at is null or r.paused_until <= statement_timestamp())
         and coalesce(greatest(s.free_at, s.promised_to) <= statement_timestamp() + make_interval(secs => ${horizonMs} / 1000.0), true)
     ), oldest as materialized (
-      select w.id, w.recipient, w.country, w.created_at from sends w
+      select w.id, w.account_id, w.recipient, w.country, w.created_at from sends w
       where (select is_mine from turn) and (select count(*) from able) > 0
+        and not exists (select from holds where kind = 'live')
+        and coalesce(w.country, 'ZZ') not in (select target from holds where kind = 'country')
+        and w.account_id not in (select target::uuid from holds where kind = 'account')
         and w.awaiting_sender and w.expires_at > statement_timestamp() and exists (
           select from able a
           where not exists (
@@ -78,7 +81,8 @@ export async function wakeAwaitingSends(
     ), numbered as materialized (
       select id, row_number() over (order by created_at, id) as want from oldest
     ), promised as materialized (
-      select want from take_slots(
+      select want from take_slots_unless_held(
+        array(select account_id from oldest order by created_at, id),
         array(select recipient from oldest order by created_at, id), array(select country from oldest order by created_at, id),
         ${horizonMs}::integer, true
       ) where sender_id is not null

@@ -75,11 +75,14 @@ export async function takeDueReceipts(database: Database, limit: number): Promis
     }));
 }
 
+/** What became of a receipt that is done with. */
+export type ReceiptResult = 'applied' | 'ignored' | 'unmatched';
+
 /** Marks receipts as done with. */
 export async function finishReceipts(
   database: Database,
   ids: readonly bigint[],
-  result: 'applied' | 'ignored' | 'unmatched',
+  result: ReceiptResult,
 ): Promise<void> {
   if (ids.length === 0) return;
   await database.$executeRaw`

@@ -1,5 +1,6 @@
 import { boxVersion, seal, unseal, type Keyring } from '@onecode/domain';
-import type { Database } from './database.js';
+import { audited, type Actor } from './audit.js';
+import type { Connection, Database } from './database.js';
 
 /**
  * What became of a sender's token. `current`: it was sealed with the current key already; `unreadable`: the key that sealed it
@@ -13,33 +14,39 @@ export interface ResealedToken {
 }
 
 /** Seals every sender's token with the ring's current key, so that older keys can leave the ring. Oldest sender first. */
-export async function resealTokens(database: Database, ring: Keyring): Promise<ResealedToken[]> {
-  const senders = await database.sender.findMany({
-    orderBy: { id: 'asc' },
-    select: { id: true, phoneNumberId: true, number: true },
+export async function resealTokens(
+  database: Database,
+  actor: Actor,
+  ring: Keyring,
+): Promise<ResealedToken[]> {
+  return audited(database, actor, async (connection) => {
+    // Another token that is set meanwhile waits for the lock: it must not be overwritten with the old one.
+    await connection.$executeRaw`select from senders order by id for no key update`;
+    const senders = await connection.sender.findMany({
+      orderBy: { id: 'asc' },
+      select: { id: true, phoneNumberId: true, number: true, tokenBox: true },
+    });
+    const resealed: ResealedToken[] = [];
+    for (const { id, tokenBox, ...rest } of senders)
+      resealed.push({ senderId: id, ...rest, token: await resealToken(connection, ring, id, tokenBox) });
+    const count = resealed.filter(({ token }) => token === 'resealed').length;
+    const note = { action: 'sender.reseal', accountId: null, subject: null, details: { senders: count } };
+    return { result: resealed, note: count === 0 ? null : note };
   });
-  const resealed: ResealedToken[] = [];
-  for (const { id, ...rest } of senders)
-    resealed.push({ senderId: id, ...rest, token: await resealToken(database, ring, id) });
-  return resealed;
 }
 
-async function resealToken(database: Database, ring: Keyring, id: string): Promise<ResealedToken['token']> {
-  for (;;) {
-    const { tokenBox } = await database.sender.findUniqueOrThrow({
-      where: { id },
-      select: { tokenBox: true },
-    });
-    const token = opened(ring, id, tokenBox);
-    if (token === null) return 'unreadable';
-    if (boxVersion(tokenBox) === ring.current) return 'current';
-    // Another token may have been set since this one was read: it must not be overwritten with the old one.
-    const { count } = await database.sender.updateMany({
-      where: { id, tokenBox },
-      data: { tokenBox: new Uint8Array(seal(ring, id, token)) },
-    });
-    if (count === 1) return 'resealed';
-  }
+async function resealToken(
+  connection: Connection,
+  ring: Keyring,
+  id: string,
+  box: Uint8Array,
+): Promise<ResealedToken['token']> {
+  const token = opened(ring, id, box);
+  if (token === null) return 'unreadable';
+  if (boxVersion(box) === ring.current) return 'current';
+  const tokenBox = new Uint8Array(seal(ring, id, token));
+  await connection.sender.update({ where: { id }, data: { tokenBox } });
+  return 'resealed';
 }
 
 function opened(ring: Keyring, id: string, box: Uint8Array): string | null {
@@ -53,13 +60,17 @@ function opened(ring: Keyring, id: string, box: Uint8Array): string | null {
 /** Gives a sender another access token, sealed. @returns whether there is such a sender */
 export async function setSenderToken(
   database: Database,
+  actor: Actor,
   ring: Keyring,
   id: string,
   token: string,
 ): Promise<boolean> {
-  const { count } = await database.sender.updateMany({
-    where: { id },
-    data: { tokenBox: new Uint8Array(seal(ring, id, token)) },
+  return audited(database, actor, async (connection) => {
+    const { count } = await connection.sender.updateMany({
+      where: { id },
+      data: { tokenBox: new Uint8Array(seal(ring, id, token)) },
+    });
+    const note = { action: 'sender.set_token', accountId: null, subject: id, details: {} };
+    return { result: count === 1, note: count === 1 ? note : null };
   });
-  return count === 1;
 }

@@ -1,4 +1,5 @@
-import type { Database } from './database.js';
+import { audited, type Actor } from './audit.js';
+import type { Connection, Database } from './database.js';
 
 /** What operators set for everybody. */
 export interface Settings {
@@ -25,17 +26,33 @@ const SELECTED = {
 } as const;
 
 /** The settings in force. */
-export async function readSettings(database: Database): Promise<Settings> {
+export async function readSettings(database: Connection): Promise<Settings> {
   return database.settings.findUniqueOrThrow({ where: { id: true }, select: SELECTED });
 }
 
-/** Changes one setting. @throws when the value is neither a whole number within the setting's bounds nor a null that it allows */
+/**
+ * Changes one setting.
+ *
+ * @throws when the value is neither a whole number within the setting's bounds nor a null that it allows
+ */
 export async function changeSetting<Name extends keyof Settings>(
   database: Database,
+  actor: Actor,
   name: Name,
   value: Settings[Name],
 ): Promise<Settings> {
   // Prisma would cut a fraction off and write the rest.
   if (value !== null && !Number.isInteger(value)) throw new RangeError('a setting is a whole number');
-  return database.settings.update({ where: { id: true }, data: { [name]: value }, select: SELECTED });
+  return audited(database, actor, async (connection) => {
+    await connection.$executeRaw`select from settings for no key update`;
+    const before = await readSettings(connection);
+    const after = await connection.settings.update({
+      where: { id: true },
+      data: { [name]: value },
+      select: SELECTED,
+    });
+    const details = { name, before: before[name], after: after[name] };
+    const note = { action: 'settings.change', accountId: null, subject: name, details };
+    return { result: after, note: before[name] === after[name] ? null : note };
+  });
 }

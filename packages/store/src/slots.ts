@@ -2,7 +2,7 @@ import type { Send } from '@onecode/domain';
 import type { Database } from './database.js';
 
 /** Which message wants to go. */
-export type SlotWant = Pick<Send, 'recipient' | 'country'>;
+export type SlotWant = Pick<Send, 'accountId' | 'recipient' | 'country'>;
 
 /** A sender's leave for one message. */
 export interface TakenSlot {
@@ -12,9 +12,10 @@ export interface TakenSlot {
 }
 
 /**
- * Takes a slot for each want, in the order of the wants, or none where no sender that may serve it has one within the horizon.
+ * Takes a slot for each want, in the order of the wants, or none where it is held, or no sender that may serve it has one
+ * within the horizon.
  * Exact for any number of callers: no sender and no pair of sender and recipient ever gets more than the provider takes (see
- * `take_slots`).
+ * `take_slots_unless_held`).
  */
 export async function takeSlots(
   database: Database,
@@ -22,8 +23,8 @@ export async function takeSlots(
   horizonMs: number,
 ): Promise<(TakenSlot | null)[]> {
   const rows = await database.$queryRaw<{ sender_id: string | null; wait_ms: number }[]>`
-    select sender_id, wait_ms from take_slots(
-      ${wants.map(({ recipient }) => recipient)}::text[], ${wants.map(({ country }) => country)}::text[], ${horizonMs}::integer
+    select sender_id, wait_ms from take_slots_unless_held(
+      ${wants.map(({ accountId }) => accountId)}::uuid[], ${wants.map(({ recipient }) => recipient)}::text[], ${wants.map(({ country }) => country)}::text[], ${horizonMs}::integer
     ) order by want`;
   return rows.map((row) =>
     row.sender_id === null ? null : { senderId: row.sender_id, waitMs: row.wait_ms },

@@ -1,0 +1,21 @@
+import type { Actor } from './audit.js';
+import { changeDefences } from './changeDefences.js';
+import type { Database } from './database.js';
+import type { Defences } from './defences.js';
+
+/**
+ * Lets an account send to these countries only (ISO 3166 codes, at least one), or with null to all of them.
+ *
+ * @returns its defences afterwards, or null when there is no such account
+ */
+export async function allowCountries(
+  database: Database,
+  actor: Actor,
+  accountId: string,
+  countries: readonly string[] | null,
+): Promise<Defences | null> {
+  return changeDefences(database, actor, 'account.allow_countries', accountId, async (connection) => {
+    await connection.$executeRaw`
+      update accounts set allowed_countries = ${countries}::text[] where id = ${accountId}::uuid`;
+  });
+}

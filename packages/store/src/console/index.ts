@@ -1,0 +1,12 @@
+export * from './accountDetails.js';
+export * from './applications.js';
+export * from './balance.js';
+export { InvalidCursor } from './cursor.js';
+export * from './heldSends.js';
+export * from './ledger.js';
+export * from './overview.js';
+export * from './sendAccount.js';
+export * from './sendDetails.js';
+export * from './sendList.js';
+export type { SendSummary } from './sendSummary.js';
+export * from './senderActivity.js';
