@@ -16,6 +16,7 @@ import {
   buildCaller,
   buildSend,
   createTestDatabase,
+  TEST_ACTOR,
   type TestDatabase,
 } from '@onecode/store/testing';
 
@@ -42,7 +43,7 @@ const ledgerOf = (accountId: string) =>
     accountId,
   ]);
 const make = (fields: Partial<NewAccount> = {}) =>
-  createAccount(store.database, {
+  createAccount(store.database, TEST_ACTOR, {
     name: 'Ana',
     language: 'en',
     freeQuota: null,
@@ -53,8 +54,8 @@ const make = (fields: Partial<NewAccount> = {}) =>
 
 describe('an account', () => {
   it('takes free quota and rate from the settings, and its grant is in the ledger', async () => {
-    await changeSetting(store.database, 'freeSends', 7);
-    await changeSetting(store.database, 'accountRatePerMinute', 90);
+    await changeSetting(store.database, TEST_ACTOR, 'freeSends', 7);
+    await changeSetting(store.database, TEST_ACTOR, 'accountRatePerMinute', 90);
     const made = await make();
     expect(made).toEqual({
       id: made.id,
@@ -63,6 +64,8 @@ describe('an account', () => {
       freeQuota: 7,
       credits: 0,
       ratePerMinute: 90,
+      suspendedAt: null,
+      suspensionReason: null,
     });
     expect(await findAccount(store.database, made.id)).toEqual(made);
     expect(await ledgerOf(made.id)).toEqual([
@@ -72,15 +75,15 @@ describe('an account', () => {
 
   it('keeps its balance when the setting changes, and follows the rate', async () => {
     const made = await make();
-    await changeSetting(store.database, 'freeSends', 99);
-    await changeSetting(store.database, 'accountRatePerMinute', 5);
+    await changeSetting(store.database, TEST_ACTOR, 'freeSends', 99);
+    await changeSetting(store.database, TEST_ACTOR, 'accountRatePerMinute', 5);
     expect(await findAccount(store.database, made.id)).toEqual({ ...made, ratePerMinute: 5 });
   });
 
   it('may have its own of everything', async () => {
     const made = await make({ language: 'pt-BR', freeQuota: 0, credits: 12, ratePerMinute: 3 });
     expect(made).toMatchObject({ language: 'pt-BR', freeQuota: 0, credits: 12, ratePerMinute: 3 });
-    await changeSetting(store.database, 'accountRatePerMinute', 5);
+    await changeSetting(store.database, TEST_ACTOR, 'accountRatePerMinute', 5);
     expect(await findAccount(store.database, made.id)).toMatchObject({ ratePerMinute: 3 });
     expect(await ledgerOf(made.id)).toEqual([
       { kind: 'granted', bucket: 'credit', units: 12, reason: 'account created' },
@@ -102,8 +105,11 @@ describe('an account', () => {
 describe('credits', () => {
   it('are added with their reason in the ledger', async () => {
     const { id } = await make({ freeQuota: 0 });
-    expect(await grantCredits(store.database, id, 25, 'invoice 7')).toMatchObject({ id, credits: 25 });
-    expect(await grantCredits(store.database, id, 5, 'goodwill')).toMatchObject({ credits: 30 });
+    expect(await grantCredits(store.database, TEST_ACTOR, id, 25, 'invoice 7')).toMatchObject({
+      id,
+      credits: 25,
+    });
+    expect(await grantCredits(store.database, TEST_ACTOR, id, 5, 'goodwill')).toMatchObject({ credits: 30 });
     expect(await ledgerOf(id)).toEqual([
       { kind: 'granted', bucket: 'credit', units: 25, reason: 'invoice 7' },
       { kind: 'granted', bucket: 'credit', units: 5, reason: 'goodwill' },
@@ -112,21 +118,23 @@ describe('credits', () => {
 
   it('are lost by none of many grants at once', async () => {
     const { id } = await make({ freeQuota: 0 });
-    await Promise.all(Array.from({ length: 30 }, () => grantCredits(store.database, id, 2, 'many')));
+    await Promise.all(
+      Array.from({ length: 30 }, () => grantCredits(store.database, TEST_ACTOR, id, 2, 'many')),
+    );
     expect(await findAccount(store.database, id)).toMatchObject({ credits: 60 });
     expect(await ledgerOf(id)).toHaveLength(30);
   });
 
   it.each([0, -5, 2 ** 31])('are not granted in an amount of %d, and nothing changes', async (amount) => {
     const { id } = await make({ freeQuota: 0, credits: 10 });
-    await expect(grantCredits(store.database, id, amount, 'wrong')).rejects.toThrow();
+    await expect(grantCredits(store.database, TEST_ACTOR, id, amount, 'wrong')).rejects.toThrow();
     expect(await findAccount(store.database, id)).toMatchObject({ credits: 10 });
     expect(await ledgerOf(id)).toHaveLength(1);
   });
 
   it('go to nobody when there is no such account', async () => {
     const id = newId();
-    expect(await grantCredits(store.database, id, 5, 'nobody')).toBeNull();
+    expect(await grantCredits(store.database, TEST_ACTOR, id, 5, 'nobody')).toBeNull();
     expect(await ledgerOf(id)).toEqual([]);
   });
 });
@@ -141,21 +149,26 @@ describe('the settings', () => {
   it.each(Object.keys(DEFAULTS) as (keyof Settings)[])('take %s from bound to bound', async (name) => {
     const { min, max } = SETTING_BOUNDS[name];
     for (const value of [min, max]) {
-      expect(await changeSetting(store.database, name, value)).toEqual({ ...DEFAULTS, [name]: value });
+      expect(await changeSetting(store.database, TEST_ACTOR, name, value)).toEqual({
+        ...DEFAULTS,
+        [name]: value,
+      });
       expect(await readSettings(store.database)).toEqual({ ...DEFAULTS, [name]: value });
     }
     for (const value of [min - 1, max + 1, 1.5, Number.NaN, 2 ** 40])
-      await expect(changeSetting(store.database, name, value)).rejects.toThrow();
+      await expect(changeSetting(store.database, TEST_ACTOR, name, value)).rejects.toThrow();
     expect(await readSettings(store.database)).toEqual({ ...DEFAULTS, [name]: max });
   });
 
   it('may turn the guess budget off, and nothing else', async () => {
-    expect(await changeSetting(store.database, 'guessBudget', null)).toEqual({
+    expect(await changeSetting(store.database, TEST_ACTOR, 'guessBudget', null)).toEqual({
       ...DEFAULTS,
       guessBudget: null,
     });
     for (const name of ['freeSends', 'codeValiditySeconds', 'accountRatePerMinute'] as const)
-      await expect(changeSetting(store.database, name, null as unknown as number)).rejects.toThrow();
+      await expect(
+        changeSetting(store.database, TEST_ACTOR, name, null as unknown as number),
+      ).rejects.toThrow();
     expect(await readSettings(store.database)).toEqual({ ...DEFAULTS, guessBudget: null });
   });
 
@@ -169,7 +182,7 @@ describe('the settings', () => {
         )
       ).map(({ life }) => life);
     await buildSend(store.database, caller);
-    await changeSetting(store.database, 'codeValiditySeconds', 45);
+    await changeSetting(store.database, TEST_ACTOR, 'codeValiditySeconds', 45);
     await buildSend(store.database, caller);
     expect(await lives()).toEqual([600, 45]);
   });
@@ -178,7 +191,11 @@ describe('the settings', () => {
 describe('an application', () => {
   it('belongs to an account and begins without limits', async () => {
     const accountId = await buildAccount(store.database);
-    const made = await createApplication(store.database, { accountId, name: 'Shop', mode: 'live' });
+    const made = await createApplication(store.database, TEST_ACTOR, {
+      accountId,
+      name: 'Shop',
+      mode: 'live',
+    });
     expect(made).toEqual({
       id: made!.id,
       accountId,
@@ -191,14 +208,19 @@ describe('an application', () => {
 
   it('is not made for an account that is not there', async () => {
     expect(
-      await createApplication(store.database, { accountId: newId(), name: 'Shop', mode: 'live' }),
+      await createApplication(store.database, TEST_ACTOR, { accountId: newId(), name: 'Shop', mode: 'live' }),
     ).toBeNull();
   });
 
   it('has each limit set, kept and turned off by itself', async () => {
     const { applicationId: id } = await buildCaller(store.database, 'test');
     const limits = async (change: { perMinute?: number | null; perRecipientHour?: number | null }) => {
-      const { perMinute, perRecipientHour } = (await limitApplication(store.database, id, change))!;
+      const { perMinute, perRecipientHour } = (await limitApplication(
+        store.database,
+        TEST_ACTOR,
+        id,
+        change,
+      ))!;
       return [perMinute, perRecipientHour];
     };
     expect(await limits({ perMinute: 60 })).toEqual([60, null]);
@@ -206,6 +228,6 @@ describe('an application', () => {
     expect(await limits({})).toEqual([60, 5]);
     expect(await limits({ perMinute: null })).toEqual([null, 5]);
     await expect(limits({ perMinute: 0 })).rejects.toThrow();
-    expect(await limitApplication(store.database, newId(), { perMinute: 60 })).toBeNull();
+    expect(await limitApplication(store.database, TEST_ACTOR, newId(), { perMinute: 60 })).toBeNull();
   });
 });

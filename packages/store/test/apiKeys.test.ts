@@ -1,6 +1,6 @@
 import { apiKeyHint, hashApiKey, isApiKey } from '@onecode/domain';
 import { createApiKey, findCaller, listApiKeys, newId, revokeApiKey } from '@onecode/store';
-import { buildCaller, createTestDatabase, type TestDatabase } from '@onecode/store/testing';
+import { buildCaller, createTestDatabase, TEST_ACTOR, type TestDatabase } from '@onecode/store/testing';
 
 let store: TestDatabase;
 beforeAll(async () => {
@@ -36,32 +36,41 @@ describe('an API key', () => {
 
   it('speaks for nobody from the moment it is revoked, and the others still do', async () => {
     const { applicationId, key, keyId } = await buildCaller(store.database, 'live');
-    const other = (await createApiKey(store.database, applicationId))!;
-    const revoked = await revokeApiKey(store.database, keyId);
+    const other = (await createApiKey(store.database, TEST_ACTOR, applicationId))!;
+    const revoked = await revokeApiKey(store.database, TEST_ACTOR, keyId);
     expect(revoked).toMatchObject({ id: keyId, applicationId, mode: 'live', hint: apiKeyHint(key) });
     expect(revoked!.revokedAt).not.toBeNull();
     expect(await callerOf(key)).toBeNull();
     expect(await callerOf(other.key)).not.toBeNull();
   });
 
+  it('has the name that it was given, or none', async () => {
+    const { applicationId } = await buildCaller(store.database, 'live');
+    await createApiKey(store.database, TEST_ACTOR, applicationId, 'Checkout');
+    const listed = (await listApiKeys(store.database, applicationId))!;
+    expect(listed.map(({ name }) => name)).toEqual([null, 'Checkout']);
+  });
+
   it('keeps the time of its first revocation', async () => {
     const { keyId } = await buildCaller(store.database, 'live');
-    await revokeApiKey(store.database, keyId);
+    await revokeApiKey(store.database, TEST_ACTOR, keyId);
     await store.sql(`update api_keys set revoked_at = '2026-01-01T00:00:00Z' where id = $1`, [keyId]);
-    expect((await revokeApiKey(store.database, keyId))!.revokedAt).toEqual(new Date('2026-01-01T00:00:00Z'));
+    expect((await revokeApiKey(store.database, TEST_ACTOR, keyId))!.revokedAt).toEqual(
+      new Date('2026-01-01T00:00:00Z'),
+    );
   });
 
   it('is not made for an application that is not there, nor revoked when it is not there', async () => {
-    expect(await createApiKey(store.database, newId())).toBeNull();
-    expect(await revokeApiKey(store.database, newId())).toBeNull();
+    expect(await createApiKey(store.database, TEST_ACTOR, newId())).toBeNull();
+    expect(await revokeApiKey(store.database, TEST_ACTOR, newId())).toBeNull();
     expect(await listApiKeys(store.database, newId())).toBeNull();
   });
 
   it('is listed without itself, oldest first, revoked ones too, each with its application only', async () => {
     const { applicationId, key, keyId } = await buildCaller(store.database, 'test');
     await buildCaller(store.database, 'test');
-    const second = (await createApiKey(store.database, applicationId))!;
-    await revokeApiKey(store.database, keyId);
+    const second = (await createApiKey(store.database, TEST_ACTOR, applicationId))!;
+    await revokeApiKey(store.database, TEST_ACTOR, keyId);
     const listed = (await listApiKeys(store.database, applicationId))!;
     expect(listed).toMatchObject([
       { id: keyId, applicationId, mode: 'test', hint: apiKeyHint(key) },

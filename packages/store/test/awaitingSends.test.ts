@@ -15,6 +15,7 @@ import {
   buildSender,
   createTestDatabase,
   type SendWishes,
+  TEST_ACTOR,
   type TestCaller,
   type TestDatabase,
 } from '@onecode/store/testing';
@@ -76,9 +77,9 @@ describe('sends that wait for a sender', () => {
   it('are not woken by a sender that is paused or rests, and are when that ends', async () => {
     const id = await waiting();
     const sender = await buildSender(store.database);
-    await pauseSender(store.database, sender.id);
+    await pauseSender(store.database, TEST_ACTOR, sender.id);
     expect(await wake()).toBe(0);
-    await resumeSender(store.database, sender.id);
+    await resumeSender(store.database, TEST_ACTOR, sender.id);
     await restSender(store.database, sender.id, { faultsBefore: 0, seconds: 60, reason: 'fault' });
     expect(await wake()).toBe(0);
     await store.sql(`update senders set paused_until = now() - interval '1 second'`);

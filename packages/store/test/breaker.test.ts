@@ -13,6 +13,7 @@ import {
   buildSender,
   createTestDatabase,
   newSend,
+  TEST_ACTOR,
   type TestCaller,
   type TestDatabase,
 } from '@onecode/store/testing';
@@ -30,7 +31,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   await store.sql('update accounts set breaker_unverified_percent = null, breaker_min_sends = null');
   caller = await buildCaller(store.database, 'live', { freeQuota: 2000, ratePerMinute: 10_000 });
-  await setBreaker(store.database, caller.accountId, RULE);
+  await setBreaker(store.database, TEST_ACTOR, caller.accountId, RULE);
 });
 afterAll(() => store.drop());
 
@@ -107,7 +108,7 @@ describe('the evidence for the breaker', () => {
 
   it('is read for no account whose breaker is off', async () => {
     await past({ count: 4 });
-    await setBreaker(store.database, caller.accountId, null);
+    await setBreaker(store.database, TEST_ACTOR, caller.accountId, null);
     expect(await evidence()).toEqual([]);
   });
 
@@ -195,7 +196,7 @@ describe('a tripped breaker', () => {
   });
 
   it.each([
-    ['a reset', () => resetBreaker(store.database, caller.accountId)],
+    ['a reset', () => resetBreaker(store.database, TEST_ACTOR, caller.accountId)],
     [
       'its end',
       () =>
@@ -230,24 +231,24 @@ describe('a tripped breaker', () => {
     await past({ count: 10 });
     const same = await evidenceOn('NG');
     await tripBreaker(store.database, same, HOUR);
-    expect(await setBreaker(store.database, caller.accountId, null)).toMatchObject({
+    expect(await setBreaker(store.database, TEST_ACTOR, caller.accountId, null)).toMatchObject({
       breaker: null,
       stoppedCountries: [],
     });
     expect(await outcomes('NG')).toEqual(['created']);
-    await setBreaker(store.database, caller.accountId, RULE);
+    await setBreaker(store.database, TEST_ACTOR, caller.accountId, RULE);
     expect(await outcomes('NG')).toEqual(['created']);
   });
 
   it('that comes when the breaker has just been turned off stops nothing', async () => {
     await past({ count: 10 });
     const same = await evidenceOn('NG');
-    await setBreaker(store.database, caller.accountId, null);
+    await setBreaker(store.database, TEST_ACTOR, caller.accountId, null);
     expect(await tripBreaker(store.database, same, HOUR)).toBe(false);
   });
 
   it('is set for no account that is not there', async () => {
-    expect(await setBreaker(store.database, newId(), RULE)).toBeNull();
-    expect(await resetBreaker(store.database, newId())).toBeNull();
+    expect(await setBreaker(store.database, TEST_ACTOR, newId(), RULE)).toBeNull();
+    expect(await resetBreaker(store.database, TEST_ACTOR, newId())).toBeNull();
   });
 });

@@ -23,9 +23,11 @@ import {
   undue,
 } from './rowStatements.js';
 import { WRONG_DEFENCES } from './wrongDefenceRows.js';
+import { WRONG_OPERATIONS } from './wrongOperationRows.js';
+import { RIGHT_PEOPLE, WRONG_PEOPLE } from './wrongPeopleRows.js';
 import { WRONG } from './wrongRows.js';
 
-const WRONG_ROWS = [...WRONG, ...WRONG_DEFENCES];
+const WRONG_ROWS = [...WRONG, ...WRONG_DEFENCES, ...WRONG_OPERATIONS, ...WRONG_PEOPLE];
 
 let store: TestDatabase;
 /** Values that the wrong rows refer to by name. */
@@ -115,6 +117,8 @@ describe('the database', () => {
       `update settings set free_sends = 0, code_validity_seconds = 5400, account_rate_per_minute = 1000000,
          guess_budget = null`,
       account('name, language, free_quota', `repeat('n', 200), 'pt-BR', 0`),
+      own(`suspended_at = now(), suspension_reason = repeat('r', 200)`),
+      `insert into holds (kind, target, reason, set_by) values ('account', :account, repeat('r', 200), 'n')`,
       own(`allowed_countries = '{BR}', breaker_unverified_percent = 100, breaker_min_sends = 1000`),
       budget(`'live', '+5511987654321', 1`),
       trip(`'ZZ', now(), 50, 50`),
@@ -128,6 +132,7 @@ describe('the database', () => {
       attempt('send_id, outcome, finished_at', `:sent, 'retry', now()`),
       entry('returned', 'free_quota', 1),
       receipt('message_id, status', `'wamid.taken', 'read'`),
+      ...RIGHT_PEOPLE,
     ])
       expect([right, await refusedBy(right)]).toEqual([right, null]);
   });

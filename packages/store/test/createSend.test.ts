@@ -4,6 +4,7 @@ import {
   createTestDatabase,
   newSend,
   type SendWishes,
+  TEST_ACTOR,
   type TestCaller,
   type TestDatabase,
 } from '@onecode/store/testing';
@@ -142,7 +143,10 @@ describe('creation limits', () => {
 
   it('counts per application and per recipient only when they are set', async () => {
     const caller = await buildCaller(store.database, 'test');
-    await limitApplication(store.database, caller.applicationId, { perMinute: 3, perRecipientHour: 2 });
+    await limitApplication(store.database, TEST_ACTOR, caller.applicationId, {
+      perMinute: 3,
+      perRecipientHour: 2,
+    });
     const to = (recipient: string) => create(caller, { recipient });
     expect((await to('+5511900000001')).outcome).toBe('created');
     expect((await to('+5511900000001')).outcome).toBe('created');
@@ -153,7 +157,10 @@ describe('creation limits', () => {
     const perMinute = await to('+5511900000003');
     expect(perMinute).toMatchObject({ outcome: 'rate_limited' });
     if (perMinute.outcome === 'rate_limited') expect(perMinute.retryAfterSeconds).toBeLessThanOrEqual(60);
-    await limitApplication(store.database, caller.applicationId, { perMinute: null, perRecipientHour: null });
+    await limitApplication(store.database, TEST_ACTOR, caller.applicationId, {
+      perMinute: null,
+      perRecipientHour: null,
+    });
     expect((await to('+5511900000001')).outcome).toBe('created');
   });
 

@@ -11,6 +11,7 @@ import {
   buildSend,
   createTestDatabase,
   newSend,
+  TEST_ACTOR,
   type TestCaller,
   type TestDatabase,
 } from '@onecode/store/testing';
@@ -24,7 +25,7 @@ let store: TestDatabase;
 beforeAll(async () => {
   store = await createTestDatabase();
 });
-afterEach(() => changeSetting(store.database, 'guessBudget', 100));
+afterEach(() => changeSetting(store.database, TEST_ACTOR, 'guessBudget', 100));
 afterAll(() => store.drop());
 
 const { verify } = sendsIn(() => store);
@@ -60,7 +61,7 @@ describe('the guess budget of a recipient', () => {
     expect(await create(caller, TO, 'new')).toEqual({ outcome: 'rate_limited', retryAfterSeconds: 3600 });
     expect(await counts(caller)).toEqual({ [`test ${TO}`]: 100 });
     expect((await create(caller, TO, 'old')).outcome).toBe('existing');
-    await forgiveRecipient(store.database, caller.accountId, TO);
+    await forgiveRecipient(store.database, TEST_ACTOR, caller.accountId, TO);
     expect((await create(caller, TO, 'new')).outcome).toBe('created');
   });
 
@@ -139,9 +140,9 @@ describe('the guess budget of a recipient', () => {
   it('is the operator’s to set, and to turn off', async () => {
     const caller = await buildCaller(store.database, 'test');
     await guessWrong(caller, 5);
-    await changeSetting(store.database, 'guessBudget', 5);
+    await changeSetting(store.database, TEST_ACTOR, 'guessBudget', 5);
     expect((await create(caller)).outcome).toBe('rate_limited');
-    await changeSetting(store.database, 'guessBudget', null);
+    await changeSetting(store.database, TEST_ACTOR, 'guessBudget', null);
     expect((await create(caller)).outcome).toBe('created');
     expect(await findDefences(store.database, caller.accountId)).toMatchObject({ refusedRecipients: 0 });
   });
@@ -150,17 +151,17 @@ describe('the guess budget of a recipient', () => {
     const test = await buildCaller(store.database, 'test');
     const live = await buildCaller(store.database, 'live', { id: test.accountId });
     const stranger = await buildCaller(store.database, 'test');
-    await changeSetting(store.database, 'guessBudget', 5);
+    await changeSetting(store.database, TEST_ACTOR, 'guessBudget', 5);
     for (const caller of [test, live, stranger]) await guessWrong(caller, 5);
     await guessWrong(test, 5, OTHER);
     const refused = async () => (await findDefences(store.database, test.accountId))!.refusedRecipients;
     expect(await refused()).toBe(2);
-    expect(await forgiveRecipient(store.database, test.accountId, TO)).toBe(10);
-    expect(await forgiveRecipient(store.database, test.accountId, TO)).toBe(0);
+    expect(await forgiveRecipient(store.database, TEST_ACTOR, test.accountId, TO)).toBe(10);
+    expect(await forgiveRecipient(store.database, TEST_ACTOR, test.accountId, TO)).toBe(0);
     expect(await refused()).toBe(1);
     expect(await counts(test)).toEqual({ [`test ${OTHER}`]: 5 });
     expect(await counts(stranger)).toEqual({ [`test ${TO}`]: 5 });
-    expect(await forgiveRecipient(store.database, newId(), TO)).toBeNull();
+    expect(await forgiveRecipient(store.database, TEST_ACTOR, newId(), TO)).toBeNull();
   });
 });
 
@@ -181,7 +182,7 @@ describe('an account with a list of countries', () => {
         return all;
       };
       await to(caller, 'DE', 'from before the list');
-      await allowCountries(store.database, caller.accountId, ['BR', 'US']);
+      await allowCountries(store.database, TEST_ACTOR, caller.accountId, ['BR', 'US']);
       expect(await outcomes('DE', null, 'GB')).toEqual([
         'country_refused',
         'country_refused',
@@ -196,16 +197,16 @@ describe('an account with a list of countries', () => {
 
   it('sends to all again when the list is lifted', async () => {
     const caller = await buildCaller(store.database, 'test');
-    expect(await allowCountries(store.database, caller.accountId, ['BR'])).toMatchObject({
+    expect(await allowCountries(store.database, TEST_ACTOR, caller.accountId, ['BR'])).toMatchObject({
       allowedCountries: ['BR'],
     });
-    expect(await allowCountries(store.database, caller.accountId, null)).toMatchObject({
+    expect(await allowCountries(store.database, TEST_ACTOR, caller.accountId, null)).toMatchObject({
       allowedCountries: null,
     });
     expect([(await to(caller, 'DE')).outcome, (await to(caller, null)).outcome]).toEqual([
       'created',
       'created',
     ]);
-    expect(await allowCountries(store.database, newId(), ['BR'])).toBeNull();
+    expect(await allowCountries(store.database, TEST_ACTOR, newId(), ['BR'])).toBeNull();
   });
 });

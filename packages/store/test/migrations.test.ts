@@ -1,4 +1,4 @@
-import { migrate, MigrationMismatch } from '@onecode/store';
+import { concurrentIndex, migrate, MigrationMismatch } from '@onecode/store';
 import { createTestDatabase } from '@onecode/store/testing';
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import { until } from '../../../test/harness/until.js';
 
 const FOLDER = fileURLToPath(new URL('../../../prisma/migrations/', import.meta.url));
 
@@ -156,6 +157,55 @@ describe('migrating', () => {
       await backup.end();
     }
     expect(await migrate(url, folder)).toEqual(['2_second']);
+  });
+
+  const INDEX = '-- Beside the service.\ncreate index concurrently made_n on made (n);';
+  const indexes = () =>
+    sql(
+      `select indexrelid::regclass::text as name, indisvalid as valid from pg_index where indrelid = 'made'::regclass`,
+    );
+
+  it('builds an index while others write, and when several start at once', async () => {
+    await write('1_first', 'create table made (n integer);');
+    await migrate(url, folder);
+    await write('2_second', INDEX);
+    const writer = new pg.Client({ connectionString: url });
+    await writer.connect();
+    try {
+      await writer.query('begin; insert into made values (1)');
+      const migrations = Promise.all([migrate(url, folder), migrate(url, folder), migrate(url, folder)]);
+      await until('an index under construction', async () => (await indexes()).length > 0);
+      await sql('insert into made values (2)');
+      await writer.query('commit');
+      expect((await migrations).flat()).toEqual(['2_second']);
+    } finally {
+      await writer.end();
+    }
+    expect(await indexes()).toEqual([{ name: 'made_n', valid: true }]);
+    expect(await applied()).toEqual(['1_first', '2_second']);
+  });
+
+  it('builds an index again whose building was cut off', async () => {
+    await write('1_first', 'create table made (n integer); insert into made values (1), (1);');
+    await migrate(url, folder);
+    await write('2_second', INDEX.replace('index', 'unique index'));
+    await expect(migrate(url, folder)).rejects.toThrow('made_n');
+    expect(await indexes()).toEqual([{ name: 'made_n', valid: false }]);
+    expect(await applied()).toEqual(['1_first']);
+    await sql('delete from made');
+    expect(await migrate(url, folder)).toEqual(['2_second']);
+    expect(await indexes()).toEqual([{ name: 'made_n', valid: true }]);
+  });
+
+  it.each([
+    ['create index concurrently made_n on made (n);', 'made_n'],
+    ['-- Why.\n\ncreate unique index concurrently made_n on made (n) where n > 0;\n', 'made_n'],
+    ['create index made_n on made (n);', null],
+    ['-- create index concurrently made_n on made (n);\nselect 1;', null],
+    ['create index concurrently made_n on made (n); select 1;', null],
+    ['select 1; create index concurrently made_n on made (n);', null],
+  ])('takes only a single statement out of its transaction: %j', (text, index) => {
+    expect(concurrentIndex(text)).toBe(index);
   });
 
   it('gives its lock back, also after a failure', async () => {

@@ -1,5 +1,6 @@
 import type { Database } from '@onecode/store';
 import pg from 'pg';
+import { Prisma } from '../src/generated/prisma/client.js';
 
 export interface Node {
   'Node Type': string;
@@ -7,7 +8,10 @@ export interface Node {
   'Index Name'?: string;
   'Index Cond'?: string;
   'Actual Rows': number;
+  'Actual Loops'?: number;
   'Rows Removed by Filter'?: number;
+  'Shared Hit Blocks': number;
+  'Shared Read Blocks': number;
   Plans?: Node[];
 }
 
@@ -29,7 +33,9 @@ export async function statementsOf(
         const own: unknown = Reflect.get(target, name);
         if (name !== '$queryRaw' && name !== '$executeRaw') return own;
         return (parts: TemplateStringsArray, ...values: unknown[]): unknown => {
-          statements.push({ text: parts.reduce((text, part, n) => `${text}$${n}${part}`), values });
+          // Parts of a statement that are statements themselves are put in their places.
+          const { text, values: flat } = Prisma.sql(parts, ...values);
+          statements.push({ text, values: flat });
           return (own as (...given: unknown[]) => unknown).call(target, parts, ...values);
         };
       },
@@ -53,7 +59,7 @@ export async function plansOf(url: string, statements: readonly Statement[], mod
   await client.query(`load 'auto_explain'`);
   await client.query(
     `set plan_cache_mode = ${mode}; set auto_explain.log_level = notice; set auto_explain.log_format = json;
-     set auto_explain.log_nested_statements = on; set auto_explain.log_analyze = on`,
+     set auto_explain.log_nested_statements = on; set auto_explain.log_analyze = on; set auto_explain.log_buffers = on`,
   );
   await client.query('begin');
   await client.query('set local auto_explain.log_min_duration = 0');

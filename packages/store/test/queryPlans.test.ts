@@ -9,8 +9,14 @@ import {
   findCaller,
   findSend,
   finishReceipts,
+  hold,
   limitApplication,
+  readAttemptMinutes,
   readBreakerEvidence,
+  readProviderAnswers,
+  readReceiptFigures,
+  readWaitingSends,
+  release,
   storeReceipts,
   takeDueReceipts,
   takeDueSends,
@@ -23,6 +29,7 @@ import {
   buildSender,
   createTestDatabase,
   newSend,
+  TEST_ACTOR,
   type TestCaller,
   type TestDatabase,
 } from '@onecode/store/testing';
@@ -48,7 +55,10 @@ let attemptId: string;
 beforeAll(async () => {
   store = await createTestDatabase();
   caller = await buildCaller(store.database, 'live', { freeQuota: 1_000_000, ratePerMinute: 600 });
-  await limitApplication(store.database, caller.applicationId, { perMinute: 60, perRecipientHour: 5 });
+  await limitApplication(store.database, TEST_ACTOR, caller.applicationId, {
+    perMinute: 60,
+    perRecipientHour: 5,
+  });
   await buildSender(store.database);
   await fill();
   [{ id: sendId, attempt: attemptId }] = (await store.sql<{ id: string; attempt: string }>(
@@ -75,8 +85,10 @@ async function fill(): Promise<void> {
     [caller.accountId, caller.applicationId],
   );
   for (const statement of [
-    `insert into attempts (id, send_id, sender_id, outcome, message_id, finished_at)
-       select gen_random_uuid(), id, sender_id, 'accepted', 'wamid.' || account_number, now() from sends`,
+    `insert into attempts (id, send_id, sender_id, outcome, message_id, started_at, finished_at)
+       select (lpad(to_hex((extract(epoch from created_at) * 1000)::bigint), 12, '0') || '70008000'
+         || lpad(to_hex(account_number), 12, '0'))::uuid,
+         id, sender_id, 'accepted', 'wamid.' || account_number, created_at, created_at from sends`,
     `insert into ledger_entries (account_id, send_id, kind, bucket, units)
        select account_id, id, 'reserved', unit, 1 from sends`,
     `insert into receipts (message_id, status, occurred_at, received_at, due_at, result)
@@ -176,7 +188,11 @@ const HOT: [
     (database) =>
       takeSlots(
         database,
-        Array.from({ length: 20 }, (_, n) => ({ recipient: `+5511900000${100 + n}`, country: 'BR' })),
+        Array.from({ length: 20 }, (_, n) => ({
+          accountId: caller.accountId,
+          recipient: `+5511900000${100 + n}`,
+          country: 'BR',
+        })),
         1000,
       ),
   ],
@@ -235,7 +251,19 @@ it('old receipts are looked up by their age', async () => {
   );
 });
 
-it('sends that wait are not even read while no sender has a slot', async () => {
+it.each<[string, string, (database: Database) => Promise<unknown>]>([
+  ['sends that are not over', 'sends_ring_at', readWaitingSends],
+  ['calls by minute', 'attempts_pkey', (database) => readAttemptMinutes(database, 30)],
+  ['the provider’s answers', 'attempts_pkey', (database) => readProviderAnswers(database, 5)],
+  ['receipts of late', 'receipts_received_at', readReceiptFigures],
+])('what the health page reads goes by index: %s', async (_, index, read) => {
+  const statements = await statementsOf(store.database, read);
+  const nodes = nodesOf(await plansOf(store.url, statements, 'force_custom_plan'));
+  expect(readInOneGo(nodes)).toEqual([]);
+  expect(nodes.map((node) => node['Index Name'])).toContain(index);
+});
+
+it('sends that wait are not even read while no sender has a slot, or all is held', async () => {
   const rowsRead = async (): Promise<number> => {
     const statements = await statementsOf(store.database, (database) =>
       wakeAwaitingSends(database, 100, 1000),
@@ -245,6 +273,10 @@ it('sends that wait are not even read while no sender has a slot', async () => {
       .filter((node) => node['Relation Name'] === 'sends')
       .reduce((sum, node) => sum + node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0), 0);
   };
+  expect(await rowsRead()).toBeGreaterThan(0);
+  await hold(store.database, TEST_ACTOR, { kind: 'live', target: '', reason: 'a test' });
+  expect(await rowsRead()).toBe(0);
+  await release(store.database, TEST_ACTOR, { kind: 'live', target: '' });
   expect(await rowsRead()).toBeGreaterThan(0);
   await store.sql(`update senders set paused_at = now(), pause_reason = 'test'`);
   expect(await rowsRead()).toBe(0);

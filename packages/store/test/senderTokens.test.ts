@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { unseal, type Keyring } from '@onecode/domain';
 import { addSender, resealTokens, setSenderToken, type ResealedToken } from '@onecode/store';
-import { createTestDatabase, type TestDatabase } from '@onecode/store/testing';
+import { createTestDatabase, TEST_ACTOR, type TestDatabase } from '@onecode/store/testing';
 
 const KEYS = new Map([1, 2].map((version) => [version, randomBytes(32)]));
 const OLD: Keyring = { current: 1, keys: new Map([[1, KEYS.get(1)!]]) };
@@ -18,7 +18,7 @@ beforeEach(() => store.sql('delete from senders'));
 let senders = 0;
 async function senderWith(ring: Keyring, token: string): Promise<string> {
   senders += 1;
-  const made = await addSender(store.database, ring, {
+  const made = await addSender(store.database, TEST_ACTOR, ring, {
     phoneNumberId: String(senders),
     number: '+15550783881',
     token,
@@ -38,7 +38,7 @@ describe('resealing', () => {
   it('lets every token be opened with the new key alone', async () => {
     const first = await senderWith(OLD, 'token-1');
     const second = await senderWith(BOTH, 'token-2');
-    expect(statesOf(await resealTokens(store.database, BOTH))).toEqual([
+    expect(statesOf(await resealTokens(store.database, TEST_ACTOR, BOTH))).toEqual([
       [first, 'resealed'],
       [second, 'current'],
     ]);
@@ -48,9 +48,9 @@ describe('resealing', () => {
 
   it('changes nothing when all is done', async () => {
     const id = await senderWith(OLD, 'token');
-    await resealTokens(store.database, BOTH);
+    await resealTokens(store.database, TEST_ACTOR, BOTH);
     const before = await boxes();
-    expect(statesOf(await resealTokens(store.database, BOTH))).toEqual([[id, 'current']]);
+    expect(statesOf(await resealTokens(store.database, TEST_ACTOR, BOTH))).toEqual([[id, 'current']]);
     expect(await boxes()).toEqual(before);
   });
 
@@ -59,7 +59,7 @@ describe('resealing', () => {
     const impostor = await senderWith({ current: 2, keys: new Map([[2, randomBytes(32)]]) }, 'lost too');
     const good = await senderWith(OLD, 'token');
     const before = await boxes();
-    expect(statesOf(await resealTokens(store.database, BOTH))).toEqual([
+    expect(statesOf(await resealTokens(store.database, TEST_ACTOR, BOTH))).toEqual([
       [lost, 'unreadable'],
       [impostor, 'unreadable'],
       [good, 'resealed'],
@@ -71,8 +71,8 @@ describe('resealing', () => {
     for (let round = 0; round < 20; round++) {
       const id = await senderWith(OLD, 'old');
       await Promise.all([
-        resealTokens(store.database, BOTH),
-        setSenderToken(store.database, OLD, id, 'set meanwhile'),
+        resealTokens(store.database, TEST_ACTOR, BOTH),
+        setSenderToken(store.database, TEST_ACTOR, OLD, id, 'set meanwhile'),
       ]);
       const box = (await boxes()).find((row) => row.id === id)!.token_box;
       expect(unseal(BOTH, id, box)).toBe('set meanwhile');
@@ -84,7 +84,7 @@ describe('setting a token', () => {
   it('replaces the one of this sender only', async () => {
     const one = await senderWith(OLD, 'one');
     const other = await senderWith(OLD, 'other');
-    expect(await setSenderToken(store.database, BOTH, one, 'another')).toBe(true);
+    expect(await setSenderToken(store.database, TEST_ACTOR, BOTH, one, 'another')).toBe(true);
     const opened = new Map((await boxes()).map(({ id, token_box: box }) => [id, unseal(BOTH, id, box)]));
     expect(opened).toEqual(
       new Map([
@@ -96,6 +96,6 @@ describe('setting a token', () => {
 
   it('says when there is no such sender', async () => {
     const unknown = '01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f';
-    expect(await setSenderToken(store.database, BOTH, unknown, 'token')).toBe(false);
+    expect(await setSenderToken(store.database, TEST_ACTOR, BOTH, unknown, 'token')).toBe(false);
   });
 });

@@ -12,7 +12,13 @@ import {
   resumeSender,
   takeSlots,
 } from '@onecode/store';
-import { buildSender, createTestDatabase, TEST_SECRET_KEY, type TestDatabase } from '@onecode/store/testing';
+import {
+  buildSender,
+  createTestDatabase,
+  TEST_ACTOR,
+  TEST_SECRET_KEY,
+  type TestDatabase,
+} from '@onecode/store/testing';
 
 let store: TestDatabase;
 beforeAll(async () => {
@@ -29,7 +35,11 @@ const block = (senderId: string, country: string, seconds = 60) =>
 const available = async (country = 'BR') => {
   await store.sql('delete from sender_slots');
   await store.sql(`insert into sender_slots (sender_id, free_at) select id, clock_timestamp() from senders`);
-  const wants = Array.from({ length: 6 }, (_, n) => ({ recipient: `+551198765432${n}`, country }));
+  const wants = Array.from({ length: 6 }, (_, n) => ({
+    accountId: newId(),
+    recipient: `+551198765432${n}`,
+    country,
+  }));
   const slots = await takeSlots(store.database, wants, 1000);
   return [...new Set(slots.flatMap((slot) => slot?.senderId ?? []))].toSorted();
 };
@@ -66,7 +76,7 @@ describe('a sender', () => {
   it('is refused when its phone number id is there already', async () => {
     const { phoneNumberId } = await buildSender(store.database);
     const twin = { phoneNumberId, number: '+15550001', token: 't', template: 'code', english: 'en' } as const;
-    expect(await addSender(store.database, TEST_SECRET_KEY, twin)).toBeNull();
+    expect(await addSender(store.database, TEST_ACTOR, TEST_SECRET_KEY, twin)).toBeNull();
     expect(await listSenders(store.database)).toHaveLength(1);
   });
 
@@ -84,12 +94,12 @@ describe('a sender', () => {
 describe('an operator', () => {
   it('pauses a sender until it is resumed, however long that takes', async () => {
     const { id } = await buildSender(store.database);
-    expect(await pauseSender(store.database, id)).toMatchObject({ id, pausedUntil: null });
+    expect(await pauseSender(store.database, TEST_ACTOR, id)).toMatchObject({ id, pausedUntil: null });
     expect((await stateOf(id)).pausedAt).not.toBeNull();
     expect(await available()).toEqual([]);
     await store.sql(`update senders set paused_at = paused_at - interval '10 years'`);
     expect(await available()).toEqual([]);
-    expect(await resumeSender(store.database, id)).toMatchObject({
+    expect(await resumeSender(store.database, TEST_ACTOR, id)).toMatchObject({
       id,
       pausedAt: null,
       pauseReason: null,
@@ -102,7 +112,7 @@ describe('an operator', () => {
     const { id } = await buildSender(store.database);
     await rest(id, 0, 3600);
     await block(id, 'BR');
-    await resumeSender(store.database, id);
+    await resumeSender(store.database, TEST_ACTOR, id);
     expect(await stateOf(id)).toMatchObject({ faults: 0, pausedAt: null });
     expect(await available()).toEqual([id]);
   });
@@ -110,25 +120,28 @@ describe('an operator', () => {
   it('changes how much a sender may send', async () => {
     const { id, throughput } = await buildSender(store.database);
     expect(throughput).toBe(80);
-    expect(await changeThroughput(store.database, id, 500)).toMatchObject({ id, throughput: 500 });
+    expect(await changeThroughput(store.database, TEST_ACTOR, id, 500)).toMatchObject({
+      id,
+      throughput: 500,
+    });
     expect(await stateOf(id)).toMatchObject({ throughput: 500 });
-    await expect(changeThroughput(store.database, id, 1001)).rejects.toThrow();
+    await expect(changeThroughput(store.database, TEST_ACTOR, id, 1001)).rejects.toThrow();
   });
 
   it('hears of a sender that is not there', async () => {
-    expect(await changeThroughput(store.database, newId(), 80)).toBeNull();
-    expect(await pauseSender(store.database, newId())).toBeNull();
-    expect(await resumeSender(store.database, newId())).toBeNull();
+    expect(await changeThroughput(store.database, TEST_ACTOR, newId(), 80)).toBeNull();
+    expect(await pauseSender(store.database, TEST_ACTOR, newId())).toBeNull();
+    expect(await resumeSender(store.database, TEST_ACTOR, newId())).toBeNull();
   });
 
   it('wins over a fault, before and after', async () => {
     const { id } = await buildSender(store.database);
-    await pauseSender(store.database, id);
+    await pauseSender(store.database, TEST_ACTOR, id);
     expect(await rest(id, 0)).toBe(false);
     expect(await stateOf(id)).toMatchObject({ pausedUntil: null, faults: 0 });
-    await resumeSender(store.database, id);
+    await resumeSender(store.database, TEST_ACTOR, id);
     await rest(id, 0);
-    await pauseSender(store.database, id);
+    await pauseSender(store.database, TEST_ACTOR, id);
     await pausesEnd();
     await recoverSender(store.database, id);
     expect(await available()).toEqual([]);

@@ -1,17 +1,19 @@
 import {
   blockCountry,
   deleteOldPairs,
+  newId,
   pauseSender,
   resumeSender,
   takeSlots,
   type Sender,
   type SlotWant,
 } from '@onecode/store';
-import { buildSender, createTestDatabase, type TestDatabase } from '@onecode/store/testing';
+import { buildSender, createTestDatabase, TEST_ACTOR, type TestDatabase } from '@onecode/store/testing';
 import fc from 'fast-check';
 
 const HORIZON_MS = 1000;
 const RECIPIENT = '+5511987654321';
+const accountId = newId();
 
 let store: TestDatabase;
 beforeAll(async () => {
@@ -23,6 +25,7 @@ beforeEach(() => store.sql('truncate senders, sender_pairs cascade'));
 /** Wants of different recipients, or of one. */
 const wants = (count: number, recipient?: string): SlotWant[] =>
   Array.from({ length: count }, (_, n) => ({
+    accountId,
     recipient: recipient ?? `+55119${String(n).padStart(8, '0')}`,
     country: 'BR',
   }));
@@ -32,8 +35,9 @@ const take = (count: number, recipient?: string) =>
 /** The slots that one call gives, in milliseconds of the database's clock. */
 async function slotsOf(some: readonly SlotWant[]): Promise<number[]> {
   const rows = await store.database.$queryRawUnsafe<{ at: number }[]>(
-    `select extract(epoch from slot_at)::float8 * 1000 as at from take_slots($1::text[], $2::text[], $3::integer)
+    `select extract(epoch from slot_at)::float8 * 1000 as at from take_slots_unless_held($1::uuid[], $2::text[], $3::text[], $4::integer)
      where sender_id is not null order by want`,
+    some.map(() => accountId),
     some.map(({ recipient }) => recipient),
     some.map(({ country }) => country),
     HORIZON_MS,
@@ -139,9 +143,9 @@ describe('a sender', () => {
   it('that an operator pauses gives none from then on', async () => {
     const { id } = await buildSender(store.database);
     expect(await take(1)).toEqual([{ senderId: id, waitMs: 0 }]);
-    await pauseSender(store.database, id);
+    await pauseSender(store.database, TEST_ACTOR, id);
     expect(await take(1)).toEqual([null]);
-    await resumeSender(store.database, id);
+    await resumeSender(store.database, TEST_ACTOR, id);
     expect(await take(1)).toEqual([{ senderId: id, waitMs: 0 }]);
   });
 
@@ -228,8 +232,9 @@ describe('several senders', () => {
   it('are passed over where their country is blocked, for that want only', async () => {
     const [one, other] = [await buildSender(store.database), await buildSender(store.database)];
     await blockCountry(store.database, { senderId: one.id, country: 'BR', seconds: 60, errorCode: null });
-    await pauseSender(store.database, other.id);
+    await pauseSender(store.database, TEST_ACTOR, other.id);
     const mixed = ['BR', 'US', 'BR', null].map((country, n) => ({
+      accountId,
       recipient: `+5511987650${100 + n}`,
       country,
     }));

@@ -4,6 +4,7 @@ import {
   buildCaller,
   createTestDatabase,
   newSend,
+  TEST_ACTOR,
   TEST_PEPPER,
   type TestCaller,
   type TestDatabase,
@@ -79,7 +80,7 @@ it('no storm of creations, failures, verifications and grants makes or loses a u
     );
   };
   const grant = async (): Promise<void> => {
-    await grantCredits(store.database, any(callers)!.accountId, 1, 'storm');
+    await grantCredits(store.database, TEST_ACTOR, any(callers)!.accountId, 1, 'storm');
   };
 
   let steps = 0;

@@ -71,6 +71,12 @@ export const WRONG: [constraint: string, what: string, statement: string][] = [
   ],
 
   [
+    'api_keys_name_check',
+    'a key with an empty name',
+    `insert into api_keys (id, application_id, hash, hint, name)
+       values (gen_random_uuid(), :application, sha256('named'), 'h', '')`,
+  ],
+  [
     'api_keys_hash_check',
     'a key that is not hashed with SHA-256',
     `insert into api_keys (id, application_id, hash, hint) values (gen_random_uuid(), :application, 'ak_live_x', 'h')`,
@@ -113,6 +119,11 @@ export const WRONG: [constraint: string, what: string, statement: string][] = [
   ['sends_verification_check', 'a stored expiry', send('sent', `verification = 'expired'`)],
   ['sends_wrong_guesses_check', 'a sixth guess', send('sent', `wrong_guesses = 6, verification = 'pending'`)],
   ['sends_wrong_guesses_check', 'fewer than no guesses', send('sent', 'wrong_guesses = -1')],
+  [
+    'sends_wrong_guess_times_check',
+    'times of six guesses',
+    send('sent', 'wrong_guess_times = array_fill(now(), array[6])'),
+  ],
   ['sends_attempts_check', 'fewer than no attempts', send('sent', 'attempts = -1')],
   ['sends_idempotency_key_check', 'an empty idempotency key', send('keyed', `idempotency_key = ''`)],
   [

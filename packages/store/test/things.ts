@@ -1,0 +1,52 @@
+import * as store from '@onecode/store';
+import { buildCaller, buildSender, type TestCaller } from '@onecode/store/testing';
+
+/** Who changes something in these tests. */
+export const ACTOR = {
+  kind: 'user',
+  id: '01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f',
+  name: 'Olga Operator',
+} as const satisfies store.Actor;
+export const EMAIL = 'olga@example.com';
+
+interface Guest {
+  id: string;
+  email: string;
+}
+
+/** What there is to be changed. */
+export interface Things {
+  database: store.Database;
+  caller: TestCaller;
+  sender: store.Sender;
+  /** Somebody who belongs to no account. */
+  guest: Guest;
+}
+
+/** A change by hand: once so that it changes something, and in every way in which it changes nothing. */
+export interface ChangeByHand {
+  action: string;
+  change: (things: Things) => Promise<unknown>;
+  /** What has to be there before. */
+  given?: (things: Things) => Promise<unknown>;
+  changesNothing?: (things: Things) => Promise<unknown>;
+}
+
+export async function buildThings(database: store.Database): Promise<Things> {
+  const caller = await buildCaller(database, 'live');
+  const guest = await buildPeople(database, caller);
+  return { database, caller, sender: await buildSender(database), guest };
+}
+
+/** Makes whoever acts the only admin of the caller's account, and somebody who belongs to none. */
+async function buildPeople(database: store.Database, { accountId }: TestCaller): Promise<Guest> {
+  await database.user.createMany({
+    data: { id: ACTOR.id, name: ACTOR.name, email: EMAIL },
+    skipDuplicates: true,
+  });
+  await database.member.create({ data: { accountId, userId: ACTOR.id, role: 'admin' } });
+  const id = store.newId();
+  const guest = { id, email: `${id}@example.com` };
+  await database.user.create({ data: { ...guest, name: 'Gil Guest' } });
+  return guest;
+}
