@@ -1,4 +1,4 @@
-import { isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import { getCountries, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/max';
 
 /** What the `to` of a request turned out to be. `country` is an ISO 3166 code, or null for numbers of no country. */
 export type Recipient =
@@ -35,4 +35,23 @@ export function parseRecipient(to: string): Recipient {
 /** Whether this is an ISO 3166 code (two capital letters) of a country that a recipient can be of. */
 export function isCountry(code: string): boolean {
   return /^[A-Z]{2}$/.test(code) && isSupportedCountry(code);
+}
+
+/** The ISO 3166 codes of all countries that a recipient can be of. */
+export const COUNTRIES: readonly string[] = getCountries();
+
+/** How much of a number is shown at the most, and never more than half of what follows the calling code. */
+const DIGITS_SHOWN_MAX = 4;
+
+/**
+ * What may be shown of a number: its calling code and its last digits, as in `+55 ••••• 4321`. As many dots for every number, so
+ * that they do not tell its length.
+ *
+ * @param e164 a number as `parseRecipient` gives it
+ */
+export function maskRecipient(e164: string): string {
+  const number = parsePhoneNumberFromString(e164, { extract: false });
+  const national = number?.nationalNumber ?? e164.slice(1);
+  const shown = national.slice(-Math.min(DIGITS_SHOWN_MAX, Math.floor(national.length / 2)));
+  return number === undefined ? `+••••• ${shown}` : `+${number.countryCallingCode} ••••• ${shown}`;
 }

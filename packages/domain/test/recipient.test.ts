@@ -1,4 +1,4 @@
-import { isCountry, parseRecipient } from '@onecode/domain';
+import { isCountry, maskRecipient, parseRecipient } from '@onecode/domain';
 import { getCountries, getCountryCallingCode } from 'libphonenumber-js/max';
 
 const phone = (e164: string, country: string | null) => ({ kind: 'phone', e164, country });
@@ -156,4 +156,29 @@ describe('a country', () => {
   it.each(['ZZ', 'br', 'BRA', 'B', '', '001', 'Br', 'BR ', '__proto__'])('%j is none', (code) =>
     expect(isCountry(code)).toBe(false),
   );
+});
+
+describe('a masked number', () => {
+  it.each([
+    ['+5511987654321', '+55 ••••• 4321'],
+    ['+14155552671', '+1 ••••• 2671'],
+    ['+351912345678', '+351 ••••• 5678'],
+    ['+80012345678', '+800 ••••• 5678'],
+    ['+29022158', '+290 ••••• 58'],
+    ['+1234567', '+1 ••••• 567'],
+    ['+99912345', '+••••• 2345'],
+  ])('%s is shown as %s', (e164, shown) => {
+    expect(maskRecipient(e164)).toBe(shown);
+  });
+
+  it('never shows more than half of what follows the calling code, nor how long it is', () => {
+    for (const country of getCountries())
+      for (const length of [4, 5, 7, 9, 11]) {
+        const code = getCountryCallingCode(country);
+        const national = '2718281828459'.slice(0, Math.min(length, 15 - code.length));
+        const masked = maskRecipient(`+${code}${national}`);
+        const shown = /^\+[0-9]* ?•{5} ([0-9]*)$/.exec(masked)?.[1] ?? 'nothing';
+        expect(shown.length).toBeLessThanOrEqual(Math.min(4, (code.length + national.length) / 2));
+      }
+  });
 });
