@@ -1,6 +1,6 @@
 import { Worker, type Processor, type WorkerOptions } from 'bullmq';
 import type { RedisOptions } from 'ioredis';
-import { reconnectMs, type QueueName, type RingData } from './queue.js';
+import { reconnectMs, type QueueName, type RingData } from './queues.js';
 
 /** How long a consumer waits for a job before it looks whether Redis is still there. */
 const BLOCK_SECONDS_MAX = 2;

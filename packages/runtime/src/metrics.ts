@@ -1,6 +1,7 @@
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import { listen } from './http.js';
 
 export { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
@@ -84,15 +85,4 @@ export async function serveMetrics(
         server.closeAllConnections();
       }),
   };
-}
-
-/** Listens on all addresses. @throws the operating system's error, as with a port that is taken */
-export function listen(server: Server, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
 }
