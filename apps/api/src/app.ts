@@ -1,14 +1,14 @@
 import type { RequestListener } from 'node:http';
 import express, { type Express, type RequestHandler } from 'express';
 import { Problem } from '@onecode/domain';
-import { failedChecks, type ReadinessChecks } from '@onecode/runtime';
+import { failedChecks, requestLog, type ReadinessChecks } from '@onecode/runtime';
 import { pingDatabase, type Database } from '@onecode/store';
 import { answerText } from './answer.js';
 import { authenticator } from './auth.js';
 import type { ApiContext, ApiDependencies } from './context.js';
 import { docsRouter } from './docs.js';
 import { problemWriter } from './problem.js';
-import { readableTarget, refuseAmbiguous, requestLog, requestTimer, withCommonHeaders } from './requests.js';
+import { readableTarget, refuseAmbiguous, requestTimer, routeOf, withCommonHeaders } from './requests.js';
 import { createSendRoute } from './routes/createSend.js';
 import { sendStatusRoute } from './routes/sendStatus.js';
 import { signupSettingsRoute } from './routes/signupSettings.js';
@@ -22,13 +22,18 @@ export function readinessChecks(database: Database): ReadinessChecks {
 
 /** Builds the HTTP application: what it serves, and in which order a request is looked at. */
 export function createApp(dependencies: ApiDependencies): RequestListener {
-  const { config, database, log, metrics } = dependencies;
-  const context: ApiContext = { ...dependencies, authenticate: authenticator(database) };
+  const { config, database, log, metrics, keyUse } = dependencies;
+  const context: ApiContext = { ...dependencies, authenticate: authenticator(database, keyUse) };
   const app = express();
   app.disable('x-powered-by').disable('etag');
   app.enable('strict routing').enable('case sensitive routing');
 
-  app.use(requestLog(log), requestTimer(metrics), withCommonHeaders(config.BASE_URL), refuseAmbiguous);
+  app.use(
+    requestLog(log, routeOf),
+    requestTimer(metrics),
+    withCommonHeaders(config.BASE_URL),
+    refuseAmbiguous,
+  );
 
   resource(app, '/v1/send', { post: createSendRoute(context) });
   resource(app, '/v1/send/:id/status', { get: sendStatusRoute(context) as RequestHandler });

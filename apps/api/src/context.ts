@@ -2,6 +2,7 @@ import type { Bell, Logger } from '@onecode/runtime';
 import type { Database } from '@onecode/store';
 import type { Authenticate } from './auth.js';
 import type { ApiConfig } from './config.js';
+import type { KeyUse } from './keyUse.js';
 import type { ApiMetrics } from './metrics.js';
 
 /** What the application is built from. */
@@ -11,6 +12,7 @@ export interface ApiDependencies {
   bell: Bell;
   log: Logger;
   metrics: ApiMetrics;
+  keyUse: KeyUse;
 }
 
 /** What the routes work with. */

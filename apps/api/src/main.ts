@@ -1,9 +1,18 @@
-import { createLog, createRegistry, listen, openBell, runProcess, serveMetrics } from '@onecode/runtime';
+import {
+  closeHttpServer,
+  createLog,
+  createRegistry,
+  listen,
+  openBell,
+  runProcess,
+  serveMetrics,
+} from '@onecode/runtime';
 import { closeDatabase, openDatabase } from '@onecode/store';
 import { createApp, readinessChecks } from './app.js';
 import { readApiConfig } from './config.js';
+import { gatherKeyUse, recordKeyUses } from './keyUse.js';
 import { apiMetrics } from './metrics.js';
-import { closeHttpServer, createHttpServer } from './server.js';
+import { createHttpServer } from './server.js';
 
 const DATABASE_CONNECTIONS = 20;
 
@@ -21,7 +30,9 @@ await runProcess('api', async () => {
     deliveryAttempts: config.DELIVERY_ATTEMPTS,
     onError: (error) => log.debug({ err: error }, 'Redis is not reachable'),
   });
-  const app = createApp({ config, database, bell, log, metrics: apiMetrics(registry) });
+  const keyUse = gatherKeyUse(database);
+  const keyUses = recordKeyUses(keyUse, log);
+  const app = createApp({ config, database, bell, log, metrics: apiMetrics(registry), keyUse });
   const server = createHttpServer(app, config);
   await listen(server, config.PORT);
   const metrics = await serveMetrics(registry, config.METRICS_PORT, readinessChecks(database));
@@ -33,6 +44,7 @@ await runProcess('api', async () => {
       metrics.draining();
       await closeHttpServer(server);
       await bell.close();
+      await keyUses.stop();
       await closeDatabase(database);
       await metrics.close();
     },

@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, Response } from 'express';
 import { PROBLEMS, Problem } from '@onecode/domain';
-import type { Logger } from '@onecode/runtime';
+import { logOf, type Logger } from '@onecode/runtime';
 import { endRefusal, problemBody } from './answer.js';
 import { ClientGone } from './body.js';
 
@@ -23,7 +23,7 @@ export function problemWriter(docsUrl: string, log: Logger): ErrorRequestHandler
       return;
     }
     const problem = asProblem(error);
-    if (problem.code === 'internal_error') (request.log ?? log).error({ err: error }, 'a request failed');
+    if (problem.code === 'internal_error') logOf(request, log).error({ err: error }, 'a request failed');
     writeHead(response, problem);
     endRefusal(response, problemBody(problem, docsUrl));
   };

@@ -1,51 +1,14 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Request, RequestHandler, Response } from 'express';
-import { pinoHttp } from 'pino-http';
+import type { Request, RequestHandler } from 'express';
 import { Problem } from '@onecode/domain';
-import { describeError, type Logger } from '@onecode/runtime';
 import type { ApiMetrics } from './metrics.js';
 
 const NO_ROUTE = 'none';
 
 /** The pattern of the route that took the request: never the path itself, which may hold anything. */
-function routeOf(request: IncomingMessage): string {
+export function routeOf(request: IncomingMessage): string {
   const { route, baseUrl } = request as Partial<Request>;
   return typeof route?.path === 'string' ? `${baseUrl ?? ''}${route.path}` : NO_ROUTE;
-}
-
-/** Gives each request an id that its answer and its log lines carry, and writes one line when it has been answered. */
-export function requestLog(log: Logger): RequestHandler {
-  const middleware = pinoHttp<Request, Response>({
-    logger: log,
-    genReqId: (_request, response) => {
-      const id = randomUUID();
-      response.setHeader('X-Request-Id', id);
-      return id;
-    },
-    quietReqLogger: true,
-    customAttributeKeys: { reqId: 'request_id', responseTime: 'duration_ms' },
-    // What failed has a line of its own, at error level and with the same id.
-    useLevel: 'info',
-    customSuccessMessage: () => 'request',
-    customErrorMessage: () => 'request',
-    customSuccessObject: (request, response, value: object) => ({ ...value, ...summary(request, response) }),
-    customErrorObject: (request, response, _error, { err: _unused, ...value }: { err: unknown }) => ({
-      ...value,
-      ...summary(request, response),
-    }),
-    // Its own serializer of errors would write a driver's text, with the row in it.
-    wrapSerializers: false,
-    serializers: { req: () => undefined, res: () => undefined, err: (error) => describeError(error) },
-  });
-  return (request, response, next) => {
-    middleware(request, response);
-    next();
-  };
-}
-
-function summary(request: Request, response: Response): object {
-  return { method: request.method, route: routeOf(request), status: response.statusCode };
 }
 
 /** Times each request by route, method and status. */

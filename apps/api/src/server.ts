@@ -102,16 +102,3 @@ function destroySoon(socket: Duplex, stillWanted: () => boolean = () => true): v
   }, LINGER_MS);
   socket.once('close', () => clearTimeout(timer)).resume();
 }
-
-/** Stops taking connections, lets requests under way finish, and closes each connection as it falls idle. */
-export async function closeHttpServer(server: Server): Promise<void> {
-  const closed = new Promise<void>((resolve) => {
-    server.close(() => resolve());
-  });
-  const sweep = setInterval(() => server.closeIdleConnections(), 50);
-  try {
-    await closed;
-  } finally {
-    clearInterval(sweep);
-  }
-}

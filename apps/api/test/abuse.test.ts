@@ -1,5 +1,5 @@
 import { allowCountries, changeSetting, setBreaker, tripBreaker } from '@onecode/store';
-import { buildCaller, type TestCaller } from '@onecode/store/testing';
+import { buildCaller, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
 import { PHONE, startApi, type TestApi } from './api.js';
 
 const OTHER_PHONE = '+5511987654322';
@@ -12,7 +12,7 @@ beforeAll(async () => {
   api = await startApi();
 });
 afterAll(() => api.close());
-afterEach(() => changeSetting(api.store.database, 'guessBudget', 100));
+afterEach(() => changeSetting(api.store.database, TEST_ACTOR, 'guessBudget', 100));
 
 /** Wrong codes at sends to one number until each of them is locked. */
 async function lock(caller: TestCaller, sends: number): Promise<void> {
@@ -46,11 +46,11 @@ describe('the guess budget', () => {
   });
 
   it('that is off refuses nobody', async () => {
-    await changeSetting(api.store.database, 'guessBudget', 5);
+    await changeSetting(api.store.database, TEST_ACTOR, 'guessBudget', 5);
     const caller = await buildCaller(api.store.database, 'test');
     await lock(caller, 1);
     await api.create(caller).expect(429);
-    await changeSetting(api.store.database, 'guessBudget', null);
+    await changeSetting(api.store.database, TEST_ACTOR, 'guessBudget', null);
     await lock(caller, 2);
     await api.create(caller).expect(202);
   });
@@ -61,7 +61,7 @@ describe('a list of countries', () => {
     const caller = await buildCaller(api.store.database, mode, { freeQuota: 2 });
     const key = { 'Idempotency-Key': 'before' };
     await api.create(caller, { to: GERMAN }, key).expect(202);
-    await allowCountries(api.store.database, caller.accountId, ['BR', 'US']);
+    await allowCountries(api.store.database, TEST_ACTOR, caller.accountId, ['BR', 'US']);
     for (const to of [GERMAN, OF_NO_COUNTRY]) {
       const { body } = await api.create(caller, { to }, { 'Idempotency-Key': 'after' }).expect(422);
       expect(body).toMatchObject({
@@ -78,7 +78,7 @@ describe('a list of countries', () => {
   it('says so after the form of the request and before the limits', async () => {
     const caller = await buildCaller(api.store.database, 'test', { ratePerMinute: 1 });
     await api.create(caller).expect(202);
-    await allowCountries(api.store.database, caller.accountId, ['BR']);
+    await allowCountries(api.store.database, TEST_ACTOR, caller.accountId, ['BR']);
     expect((await api.create(caller, { to: GERMAN, code: '1' })).body.code).toBe('invalid_code');
     expect((await api.create(caller, { to: GERMAN })).body.code).toBe('invalid_recipient');
     expect((await api.create(caller)).body.code).toBe('rate_limited');
@@ -89,7 +89,7 @@ describe('a tripped breaker', () => {
   it('answers 429 with the seconds left for that country, and 202 for others and for repeats', async () => {
     const caller = await buildCaller(api.store.database, 'live');
     const rule = { unverifiedPercent: 100, minSends: 1 };
-    await setBreaker(api.store.database, caller.accountId, rule);
+    await setBreaker(api.store.database, TEST_ACTOR, caller.accountId, rule);
     const key = { 'Idempotency-Key': 'pumped' };
     await api.create(caller, { to: GERMAN }, key).expect(202);
     const evidence = {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import type { Keyring } from '@onecode/domain';
-import { createLog, listen, openBell, Registry } from '@onecode/runtime';
+import { closeHttpServer, createLog, listen, openBell, Registry } from '@onecode/runtime';
 import type { Database } from '@onecode/store';
 import {
   createTestDatabase,
@@ -15,8 +15,9 @@ import type { Test } from 'supertest';
 import { until } from '../../../test/harness/until.js';
 import { createApp } from '../src/app.js';
 import { readApiConfig, type ApiConfig } from '../src/config.js';
+import { gatherKeyUse, type KeyUse } from '../src/keyUse.js';
 import { apiMetrics } from '../src/metrics.js';
-import { closeHttpServer, createHttpServer } from '../src/server.js';
+import { createHttpServer } from '../src/server.js';
 import { validated } from './validated.js';
 
 export const PHONE = '+5511987654321';
@@ -32,6 +33,8 @@ export interface TestApi {
   /** The base of the problem types in its answers. */
   docsUrl: string;
   store: TestDatabase;
+  /** What gathers the uses of keys; nobody writes them but the test. */
+  keyUse: KeyUse;
   redis: Redis;
   /** What its keys in Redis begin with. */
   prefix: string;
@@ -82,9 +85,11 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
   const prefix = config.QUEUE_PREFIX;
   const bell = openBell({ redisUrl: config.REDIS_URL, prefix, deliveryAttempts: 5, onError: () => {} });
   const redis = new Redis(config.REDIS_URL);
+  const keyUse = gatherKeyUse(store.database);
   const app = createApp({
     config,
     database: options.database ?? store.database,
+    keyUse,
     bell,
     log: createLog('api', config.LOG_LEVEL),
     metrics: apiMetrics(new Registry()),
@@ -100,6 +105,7 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
     port,
     url,
     docsUrl: config.DOCS_URL,
+    keyUse,
     store,
     redis,
     prefix,

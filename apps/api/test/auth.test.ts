@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { generateApiKey } from '@onecode/domain';
-import { closeDatabase, createApiKey, openDatabase, revokeApiKey } from '@onecode/store';
-import { buildCaller, type TestCaller } from '@onecode/store/testing';
+import {
+  closeDatabase,
+  createApiKey,
+  openDatabase,
+  resumeAccount,
+  revokeApiKey,
+  suspendAccount,
+} from '@onecode/store';
+import { buildCaller, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
 import { until } from '../../../test/harness/until.js';
 import { PHONE, startApi, type TestApi } from './api.js';
 import { ask, type RawAnswer } from './raw.js';
@@ -128,7 +135,7 @@ describe('a key', () => {
   });
 
   it('that is revoked stops within a second while requests run, and others go on', async () => {
-    const doomed = await createApiKey(api.store.database, caller.applicationId);
+    const doomed = await createApiKey(api.store.database, TEST_ACTOR, caller.applicationId);
     if (doomed === null) throw new Error('no application');
     const answers: { at: number; status: number }[] = [];
     let running = true;
@@ -140,7 +147,7 @@ describe('a key', () => {
     };
     const runners = [runner(), runner(), runner()];
     await until('answers before', () => answers.length > 5);
-    await revokeApiKey(api.store.database, doomed.id);
+    await revokeApiKey(api.store.database, TEST_ACTOR, doomed.id);
     const revokedAt = Date.now();
     await until('answers after', () => answers.filter(({ at }) => at > revokedAt + 1_000).length > 5);
     running = false;
@@ -149,6 +156,23 @@ describe('a key', () => {
     expect(statuses(answers.slice(0, 5))).toEqual([202]);
     expect(statuses(answers.filter(({ at }) => at > revokedAt + 1_000))).toEqual([401]);
     expect((await create(`Bearer ${caller.key}`)).status).toBe(202);
+  });
+
+  it('of a suspended account is not valid within a second, and is again once it is resumed', async () => {
+    const suspended = await buildCaller(api.store.database, 'test', { ratePerMinute: 10_000 });
+    const answer = async () => {
+      const { status, json } = await create(`Bearer ${suspended.key}`);
+      return [status, json['code'] ?? null];
+    };
+    expect(await answer()).toEqual([202, null]);
+    await suspendAccount(api.store.database, TEST_ACTOR, suspended.accountId, 'unpaid');
+    const begin = performance.now();
+    await until('a refusal', async () => (await answer())[0] === 401);
+    expect(performance.now() - begin).toBeLessThan(1_000 + 500);
+    expect(await answer()).toEqual([401, 'invalid_api_key']);
+    expect((await create(`Bearer ${caller.key}`)).status).toBe(202);
+    await resumeAccount(api.store.database, TEST_ACTOR, suspended.accountId);
+    expect(await answer()).toEqual([202, null]);
   });
 
   it('with a typo is told apart without a look-up, so even while PostgreSQL is away', async () => {

@@ -1,5 +1,5 @@
 import { createApiKey, findAccount, limitApplication } from '@onecode/store';
-import { buildCaller, type TestCaller } from '@onecode/store/testing';
+import { buildCaller, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
 import { bearer, PHONE, startApi, type TestApi } from './api.js';
 import { bringTo, expire } from './deliveries.js';
 import { ask, type RawAnswer } from './raw.js';
@@ -171,7 +171,7 @@ describe('whose key it is', () => {
 
   it('two API keys of one application share it', async () => {
     const key = newKey();
-    const second = await createApiKey(api.store.database, test.applicationId);
+    const second = await createApiKey(api.store.database, TEST_ACTOR, test.applicationId);
     if (second === null) throw new Error('no application');
     expect(await idOf(create(key, BODY, { caller: second }))).toBe(await idOf(create(key)));
   });
@@ -237,7 +237,10 @@ describe('a repeat', () => {
       credits: 1,
       ratePerMinute: 2,
     });
-    await limitApplication(api.store.database, caller.applicationId, { perMinute: 2, perRecipientHour: 2 });
+    await limitApplication(api.store.database, TEST_ACTOR, caller.applicationId, {
+      perMinute: 2,
+      perRecipientHour: 2,
+    });
     const key = newKey();
     const id = await idOf(create(key, BODY, { caller }));
     for (let round = 0; round < 4; round++) expect(await idOf(create(key, BODY, { caller }))).toBe(id);

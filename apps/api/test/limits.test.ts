@@ -1,5 +1,5 @@
 import { changeSetting, findAccount, limitApplication } from '@onecode/store';
-import { buildCaller, type TestCaller } from '@onecode/store/testing';
+import { buildCaller, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
 import type { Response } from 'supertest';
 import { PHONE, startApi, type TestApi } from './api.js';
 
@@ -46,7 +46,7 @@ describe.each(['test', 'live'] as const)('in %s mode', (mode) => {
   it('the application’s limit counts its own sends', async () => {
     const limited = await buildCaller(api.store.database, mode);
     const free = await buildCaller(api.store.database, mode, { id: limited.accountId });
-    await limitApplication(api.store.database, limited.applicationId, { perMinute: 2 });
+    await limitApplication(api.store.database, TEST_ACTOR, limited.applicationId, { perMinute: 2 });
     expect(await statuses([api.create(limited), api.create(limited)])).toEqual([202, 202]);
     expect(retryAfter(await api.create(limited).expect(429))).toBeLessThanOrEqual(60);
     expect((await api.create(free)).status).toBe(202);
@@ -54,7 +54,7 @@ describe.each(['test', 'live'] as const)('in %s mode', (mode) => {
 
   it('the recipient’s limit counts one number in whatever form, for an hour', async () => {
     const caller = await buildCaller(api.store.database, mode);
-    await limitApplication(api.store.database, caller.applicationId, { perRecipientHour: 2 });
+    await limitApplication(api.store.database, TEST_ACTOR, caller.applicationId, { perRecipientHour: 2 });
     expect((await api.create(caller, { to: PHONE })).status).toBe(202);
     expect((await api.create(caller, { to: '+55 (11) 98765-4321' })).status).toBe(202);
     const refused = await api.create(caller, { to: '+55 11 98765 4321' }).expect(429);
@@ -87,17 +87,17 @@ describe('the limits in force', () => {
     const ordinary = await buildCaller(api.store.database, 'test');
     const special = await buildCaller(api.store.database, 'test', { ratePerMinute: 5 });
     for (const caller of [ordinary, special]) await api.create(caller).expect(202);
-    await changeSetting(api.store.database, 'accountRatePerMinute', 1);
+    await changeSetting(api.store.database, TEST_ACTOR, 'accountRatePerMinute', 1);
     expect(await statuses([api.create(ordinary), api.create(special)])).toEqual([429, 202]);
-    await changeSetting(api.store.database, 'accountRatePerMinute', 2);
+    await changeSetting(api.store.database, TEST_ACTOR, 'accountRatePerMinute', 2);
     expect(await statuses([api.create(ordinary)])).toEqual([202]);
     await api.create(ordinary).expect(429);
   });
 
   it('of an application can be turned on, changed and off while it runs', async () => {
     const caller = await buildCaller(api.store.database, 'test');
-    const limit = (limits: Parameters<typeof limitApplication>[2]) =>
-      limitApplication(api.store.database, caller.applicationId, limits);
+    const limit = (limits: Parameters<typeof limitApplication>[3]) =>
+      limitApplication(api.store.database, TEST_ACTOR, caller.applicationId, limits);
     await api.create(caller).expect(202);
     await limit({ perMinute: 1 });
     await api.create(caller).expect(429);
@@ -157,7 +157,10 @@ describe('Retry-After', () => {
 
   it('is that of the window that opens last', async () => {
     const caller = await buildCaller(api.store.database, 'test', { ratePerMinute: 1 });
-    await limitApplication(api.store.database, caller.applicationId, { perMinute: 1, perRecipientHour: 1 });
+    await limitApplication(api.store.database, TEST_ACTOR, caller.applicationId, {
+      perMinute: 1,
+      perRecipientHour: 1,
+    });
     await api.create(caller).expect(202);
     expect(retryAfter(await api.create(caller).expect(429))).toBeGreaterThan(3_000);
     expect(retryAfter(await api.create(caller, { to: '+5511987654322' }).expect(429))).toBeLessThanOrEqual(
@@ -193,7 +196,7 @@ describe('the validity of codes', () => {
     const life = ({ body }: Response): number => Date.parse(body.expires_at) - Date.parse(body.created_at);
     const old = await api.create(caller);
     expect(life(old)).toBe(600_000);
-    await changeSetting(api.store.database, 'codeValiditySeconds', 90);
+    await changeSetting(api.store.database, TEST_ACTOR, 'codeValiditySeconds', 90);
     expect(life(await api.create(caller))).toBe(90_000);
     expect((await api.status(caller, old.body.id)).body.expires_at).toBe(old.body.expires_at);
   });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { PROBLEMS } from '@onecode/domain';
 import { changeSetting, closeDatabase, createAccount, findAccount, openDatabase } from '@onecode/store';
-import { buildAccount, buildCaller, type TestCaller } from '@onecode/store/testing';
+import { buildAccount, buildCaller, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
 import { until } from '../../../test/harness/until.js';
 import { bearer, startApi, type TestApi } from './api.js';
 import { ask } from './raw.js';
@@ -158,13 +158,13 @@ describe('the sign-up settings', () => {
   it('follow a change within five seconds, down to none, for new accounts only', async () => {
     const old = await buildAccount(api.store.database);
     for (const freeSends of [25, 0, 10]) {
-      await changeSetting(api.store.database, 'freeSends', freeSends);
+      await changeSetting(api.store.database, TEST_ACTOR, 'freeSends', freeSends);
       await until(
         'the changed setting',
         async () => ((await read()) as { free_sends: number }).free_sends === freeSends,
         5_000,
       );
-      const made = await createAccount(api.store.database, {
+      const made = await createAccount(api.store.database, TEST_ACTOR, {
         name: 'New',
         language: 'en',
         freeQuota: null,
