@@ -14,6 +14,7 @@ import { watchBreakers } from './breaker.js';
 import { readWorkerConfig } from './config.js';
 import { startConsumers } from './consumers.js';
 import { LEASE_MARGIN_MS, type WorkerContext } from './context.js';
+import { noteRuns } from './loopRuns.js';
 import { gaugeAwaitingSends, workerMetrics } from './metrics.js';
 import { createSenderPool } from './senderPool.js';
 import { cleanUp, sweep, wake } from './sweep.js';
@@ -58,12 +59,20 @@ await runProcess('worker', async () => {
   };
   const consumers = startConsumers(context, config);
   const onError = (error: unknown): void => log.error({ err: error }, 'a sweep failed');
-  const loops = [
-    startLoop(() => sweep(context), SWEEP_PAUSE_MS, onError),
-    startLoop(() => wake(context), WAKE_PAUSE_MS, onError),
-    startLoop(() => watchBreakers(context), BREAKER_PAUSE_MS, onError),
-    startLoop(() => cleanUp(context), CLEAN_UP_PAUSE_MS, onError),
-  ];
+  const noted = noteRuns(database);
+  const rounds = [
+    ['sweep', sweep, SWEEP_PAUSE_MS],
+    ['wake', wake, WAKE_PAUSE_MS],
+    ['breaker', watchBreakers, BREAKER_PAUSE_MS],
+    ['clean_up', cleanUp, CLEAN_UP_PAUSE_MS],
+  ] as const;
+  const loops = rounds.map(([name, work, pauseMs]) =>
+    startLoop(
+      noted(name, () => work(context)),
+      pauseMs,
+      onError,
+    ),
+  );
   const checks: ReadinessChecks = {
     database: () => pingDatabase(database),
     redis: () => consumers.isReady(),

@@ -6,13 +6,13 @@ import {
   listSenderDetails,
   recoverSender,
   restSender,
+  shareCalls,
   takeSlots,
   type Database,
   type SenderDetails,
   type SlotWant,
 } from '@onecode/store';
 import type { WorkerMetrics } from './metrics.js';
-import { shareCalls } from './sharedCalls.js';
 
 /** How long a send may wait for its slot inside the worker. One that would wait longer waits in its row. */
 export const SLOT_WAIT_MS_MAX = 1_000;
@@ -60,11 +60,14 @@ export function createSenderPool(database: Database, log: Logger, metrics: Worke
     return known;
   };
 
-  const take = shareCalls(async (wants: SlotWant[]) => {
-    const slots = await takeSlots(database, wants, SLOT_WAIT_MS_MAX);
-    const takenAt = performance.now();
-    return slots.map((slot) => slot && { ...slot, goesAt: takenAt + slot.waitMs });
-  }, WANTS_MAX);
+  const take = shareCalls(
+    async (wants: SlotWant[]) => {
+      const slots = await takeSlots(database, wants, SLOT_WAIT_MS_MAX);
+      const takenAt = performance.now();
+      return slots.map((slot) => slot && { ...slot, goesAt: takenAt + slot.waitMs });
+    },
+    { wantsMax: WANTS_MAX },
+  );
 
   const pause = (sender: SenderDetails, fault: Fault): Promise<boolean> =>
     restSender(database, sender.id, {

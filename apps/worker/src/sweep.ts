@@ -1,6 +1,7 @@
 import { claim } from '@onecode/domain';
 import {
   changeSend,
+  deleteOldLoopRuns,
   deleteOldPairs,
   deleteOldReceipts,
   newId,
@@ -87,4 +88,5 @@ async function untilFewer(count: number, work: () => Promise<number>): Promise<v
 export async function cleanUp({ database }: Pick<WorkerContext, 'database'>): Promise<void> {
   await untilFewer(BATCH, () => deleteOldReceipts(database, RECEIPT_DAYS, BATCH));
   await untilFewer(BATCH, () => deleteOldPairs(database, BATCH));
+  await deleteOldLoopRuns(database);
 }

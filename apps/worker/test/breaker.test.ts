@@ -1,5 +1,5 @@
 import { createSend, resetBreaker, setBreaker } from '@onecode/store';
-import { newSend, type TestCaller } from '@onecode/store/testing';
+import { newSend, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
 import { until } from '../../../test/harness/until.js';
 import { watchBreakers } from '../src/breaker.js';
 import { useWorker } from './fixture.js';
@@ -61,7 +61,7 @@ describe('the breaker', () => {
     await sent('BR', SENDS);
     await rounds();
     expect([await toCountry('NG'), await trips()]).toEqual(['created', before]);
-    await setBreaker(fixture.house.db.database, caller.accountId, RULE);
+    await setBreaker(fixture.house.db.database, TEST_ACTOR, caller.accountId, RULE);
     await rounds();
     expect([await toCountry('NG'), await toCountry('BR')]).toEqual(['rate_limited', 'created']);
     expect(await trips()).toBe(before + 1);
@@ -69,7 +69,7 @@ describe('the breaker', () => {
 
   it('never stops an account of which enough codes are verified', async () => {
     const before = await trips();
-    await setBreaker(fixture.house.db.database, caller.accountId, RULE);
+    await setBreaker(fixture.house.db.database, TEST_ACTOR, caller.accountId, RULE);
     await sent('BR', 3);
     await rounds();
     expect([await toCountry('BR'), await trips()]).toEqual(['created', before]);
@@ -78,10 +78,10 @@ describe('the breaker', () => {
   it('needs sends from after a reset to stop the account again', async () => {
     const { db } = fixture.house;
     const before = await trips();
-    await setBreaker(db.database, caller.accountId, RULE);
+    await setBreaker(db.database, TEST_ACTOR, caller.accountId, RULE);
     await sent('NG', 0);
     await rounds();
-    await resetBreaker(db.database, caller.accountId);
+    await resetBreaker(db.database, TEST_ACTOR, caller.accountId);
     await rounds();
     expect([await toCountry('NG'), await trips()]).toEqual(['created', before + 1]);
     // The reset, too, lies back further than what follows it.

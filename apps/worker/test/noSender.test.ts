@@ -1,5 +1,5 @@
 import { pauseSender, resumeSender } from '@onecode/store';
-import { buildSender } from '@onecode/store/testing';
+import { buildSender, TEST_ACTOR } from '@onecode/store/testing';
 import { useWorker } from './fixture.js';
 
 describe('a send for which there is no sender', () => {
@@ -33,9 +33,9 @@ describe('a send for which there is no sender', () => {
 
   it('goes out when one is resumed', async () => {
     const sender = await buildSender(t.house.db.database);
-    await pauseSender(t.house.db.database, sender.id);
+    await pauseSender(t.house.db.database, TEST_ACTOR, sender.id);
     const id = await waitingSend();
-    await resumeSender(t.house.db.database, sender.id);
+    await resumeSender(t.house.db.database, TEST_ACTOR, sender.id);
     await t.house.until(id, 'delivered');
   });
 

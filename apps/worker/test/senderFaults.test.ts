@@ -1,5 +1,5 @@
 import { createSend, resumeSender } from '@onecode/store';
-import { buildSender, newSend } from '@onecode/store/testing';
+import { buildSender, newSend, TEST_ACTOR } from '@onecode/store/testing';
 import { until } from '../../../test/harness/until.js';
 import { useWorker } from './fixture.js';
 
@@ -75,7 +75,7 @@ describe('a fault of the sender', () => {
       attempts: 0,
       failed_at: null,
     });
-    await resumeSender(t.house.db.database, sender.id);
+    await resumeSender(t.house.db.database, TEST_ACTOR, sender.id);
     await t.house.until(id, 'delivered');
     expect(await t.house.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
   });

@@ -1,6 +1,6 @@
 import type { Send } from '@onecode/domain';
 import { listSenderDetails, resumeSender } from '@onecode/store';
-import { buildSender } from '@onecode/store/testing';
+import { buildSender, TEST_ACTOR } from '@onecode/store/testing';
 import { useWorker } from './fixture.js';
 
 describe('the senders that a worker remembers', () => {
@@ -14,6 +14,7 @@ describe('the senders that a worker remembers', () => {
     for (let round = 0; round < 20; round++) {
       const sender = (await listSenderDetails(database)).find(({ id }) => id === faulty.id)!;
       const wants = Array.from({ length: 20 }, (_, n) => ({
+        accountId: t.caller.accountId,
         recipient: `+55119876${String(50_000 + round * 20 + n)}`,
         country: 'BR',
       }));
@@ -26,7 +27,7 @@ describe('the senders that a worker remembers', () => {
       await expect(
         Promise.all([...asked, pool.faulted(sender, { country: 'BR' } as Send, fault)]),
       ).resolves.toBeDefined();
-      await resumeSender(database, faulty.id);
+      await resumeSender(database, TEST_ACTOR, faulty.id);
     }
   });
 });

@@ -1,0 +1,44 @@
+import { listLoopRuns } from '@onecode/store';
+import { createTestDatabase, type TestDatabase } from '@onecode/store/testing';
+import { until } from '../../../test/harness/until.js';
+import { noteRuns } from '../src/loopRuns.js';
+import { House } from './house.js';
+import { PROCESSES_MS_MAX, startWorkerProcess } from './workerProcess.js';
+
+let store: TestDatabase;
+beforeAll(async () => {
+  store = await createTestDatabase();
+});
+afterAll(() => store.drop());
+
+describe('what a worker notes of its loops', () => {
+  it('is each round that ended well, and no more than one in two seconds', async () => {
+    const noted = noteRuns(store.database);
+    const failing = noted('wake', () => Promise.reject(new Error('of a test')));
+    const sweep = noted('sweep', async () => {});
+    await expect(failing()).rejects.toThrow('of a test');
+    await sweep();
+    const [first] = await store.sql('select ran_at from loop_runs');
+    await sweep();
+
+    expect((await listLoopRuns(store.database)).map(({ loop }) => loop)).toEqual(['sweep']);
+    expect(await store.sql('select ran_at from loop_runs')).toEqual([first]);
+  });
+
+  it(
+    'is there for each of the loops of a worker that runs, and goes on',
+    async () => {
+      const house = await House.open();
+      const worker = await startWorkerProcess(house);
+      const runs = () => listLoopRuns(house.db.database);
+      await until('every loop', async () => (await runs()).length === 4);
+      await house.db.sql("update loop_runs set ran_at = now() - interval '1 minute'");
+      await until('another sweep', async () =>
+        (await runs()).some(({ loop, secondsAgo }) => loop === 'sweep' && secondsAgo < 30),
+      );
+      await worker.stop();
+      await house.close();
+    },
+    PROCESSES_MS_MAX,
+  );
+});
