@@ -14,6 +14,9 @@ const ONE_LINE = /^[^\p{Cc}\p{Zl}\p{Zp}]*$/u;
 /** What can stand in an HTTP header as a bearer token. */
 const TOKEN = /^[\x21-\x7e]{1,4096}$/;
 
+/** What the sign-in takes for an address. */
+const SIGN_IN_EMAIL = /^[A-Za-z0-9_'+.-]+@[A-Za-z0-9.-]+$/;
+
 /** A value that looks like an option is nearly always a value that was left out. */
 function refuseOption(what: string, value: string): void {
   if (value.startsWith('--')) throw new UsageError(`${what} needs a value`);
@@ -120,10 +123,32 @@ export const token =
 /** The token that was meant: the one typed or, for `-`, all of standard input without the end of its line. */
 export async function readToken(what: string, typed: string): Promise<string> {
   if (typed !== '-') return typed;
-  let given = '';
-  for await (const chunk of process.stdin.setEncoding('utf8')) given += chunk as string;
-  const line = given.replace(/\r?\n$/, '');
+  const line = await readStandardInput();
   if (line === '-' || !TOKEN.test(line))
     throw new UsageError(`${what} on standard input must be 1 to 4096 visible ASCII characters on one line`);
   return line;
+}
+
+/** An e-mail address that somebody can sign in with, in lower case once read. */
+export const emailAddress =
+  (what: string): Reader<string> =>
+  (value) => {
+    if (!SIGN_IN_EMAIL.test(value) || parseRecipient(value).kind !== 'email')
+      throw new UsageError(`${what} must be an e-mail address`);
+    return value.toLowerCase();
+  };
+
+/** `-`: a password on the command line would be seen by whoever lists the machine's processes. */
+export const passwordSource =
+  (what: string): Reader<'-'> =>
+  (value) => {
+    if (value !== '-') throw new UsageError(`${what} must be -: the password is read from standard input`);
+    return '-';
+  };
+
+/** All of standard input without the end of its line. */
+export async function readStandardInput(): Promise<string> {
+  let given = '';
+  for await (const chunk of process.stdin.setEncoding('utf8')) given += chunk as string;
+  return given.replace(/\r?\n$/, '');
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-type Value = string | number | null | readonly string[];
+type Value = string | number | null | readonly string[] | Readonly<Record<string, unknown>>;
 
 /** What a command prints: its fields by their names, times as RFC 3339. */
 export type Row = Readonly<Record<string, Value>>;
@@ -22,9 +22,11 @@ function textOf(result: Row | readonly Row[], { absent = '-', note }: TextForm):
   const isList = Array.isArray(result);
   const rows = (isList ? result : [result]) as readonly Row[];
   const [first] = rows;
-  const cell = (value: Value): string =>
-    // A control character could move a terminal's cursor. Of a list, `String` puts commas between the values.
-    (value === null || value.toString() === '' ? absent : String(value)).replaceAll(/\p{Cc}/gu, '?');
+  const cell = (value: Value): string => {
+    const shown = wordsOf(value);
+    // A control character could move a terminal's cursor.
+    return (shown === '' ? absent : shown).replaceAll(/\p{Cc}/gu, '?');
+  };
   const lines =
     first === undefined
       ? ['none']
@@ -32,6 +34,13 @@ function textOf(result: Row | readonly Row[], { absent = '-', note }: TextForm):
         ? aligned([Object.keys(first).map(labelOf), ...rows.map((row) => Object.values(row).map(cell))])
         : aligned(Object.entries(first).map(([name, value]) => [labelOf(name), cell(value)]));
   return [...lines, ...(note === undefined ? [] : ['', note])].map((line) => `${line}\n`).join('');
+}
+
+/** A list has commas between its values. */
+function wordsOf(value: Value): string {
+  if (value === null) return '';
+  if (typeof value !== 'object') return String(value);
+  return Array.isArray(value) ? value.join(',') : JSON.stringify(value);
 }
 
 const labelOf = (name: string): string => name.replaceAll('_', ' ');

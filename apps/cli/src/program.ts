@@ -2,9 +2,12 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { addAccountCommands } from './commands/account.js';
 import { addApplicationCommands } from './commands/application.js';
+import { addAuditCommands } from './commands/audit.js';
+import { addHoldCommands } from './commands/hold.js';
 import { addKeyCommands } from './commands/key.js';
 import { addSenderCommands } from './commands/sender.js';
 import { addSettingsCommands } from './commands/settings.js';
+import { addUserCommands } from './commands/user.js';
 import { faultOf } from './faults.js';
 
 function version(): string {
@@ -33,6 +36,9 @@ function buildProgram(): Command {
   addKeyCommands(program);
   addSettingsCommands(program);
   addSenderCommands(program);
+  addUserCommands(program);
+  addHoldCommands(program);
+  addAuditCommands(program);
   return program;
 }
 

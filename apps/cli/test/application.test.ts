@@ -1,5 +1,5 @@
 import { createApplication } from '@onecode/store';
-import { buildAccount, createTestDatabase, type TestDatabase } from '@onecode/store/testing';
+import { buildAccount, createTestDatabase, TEST_ACTOR, type TestDatabase } from '@onecode/store/testing';
 import { expectFault, ID, jsonOf, onecode, UNKNOWN_ID } from './onecode.js';
 
 let store: TestDatabase;
@@ -35,7 +35,11 @@ describe('application create', () => {
 describe('application limits', () => {
   let id: string;
   beforeEach(async () => {
-    const made = await createApplication(store.database, { accountId, name: 'Limited', mode: 'live' });
+    const made = await createApplication(store.database, TEST_ACTOR, {
+      accountId,
+      name: 'Limited',
+      mode: 'live',
+    });
     id = made?.id ?? '';
   });
   const limits = (...args: string[]) => jsonOf(['application', 'limits', id, ...args], env);

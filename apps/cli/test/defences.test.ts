@@ -1,5 +1,5 @@
 import { setBreaker, tripBreaker } from '@onecode/store';
-import { buildAccount, createTestDatabase, type TestDatabase } from '@onecode/store/testing';
+import { buildAccount, createTestDatabase, TEST_ACTOR, type TestDatabase } from '@onecode/store/testing';
 import { expectFault, jsonOf, onecode, onecodeHere, TIME, UNKNOWN_ID } from './onecode.js';
 
 const TO = '+5511987654321';
@@ -28,7 +28,7 @@ const account = (...words: string[]): Promise<unknown> => jsonOf(['account', ...
 /** Stops the account in a country, as a worker does. */
 async function trip(country: string): Promise<void> {
   const rule = { unverifiedPercent: 90, minSends: 50 };
-  await setBreaker(store.database, id, rule);
+  await setBreaker(store.database, TEST_ACTOR, id, rule);
   const evidence = { accountId: id, country, sends: 50, unverified: 50, lastOpenUntil: null };
   expect(await tripBreaker(store.database, { ...evidence, rule }, 3600)).toBe(true);
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { parseKeyring, unseal } from '@onecode/domain';
 import { addSender } from '@onecode/store';
-import { createTestDatabase, type TestDatabase } from '@onecode/store/testing';
+import { createTestDatabase, TEST_ACTOR, type TestDatabase } from '@onecode/store/testing';
 import { expectFault, jsonOf, onecode, UNKNOWN_ID } from './onecode.js';
 
 const [OLD_KEY, NEW_KEY] = [1, 2].map(() => randomBytes(32).toString('base64')) as [string, string];
@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => store.drop());
 beforeEach(async () => {
   await store.sql('delete from senders');
-  const sender = await addSender(store.database, parseKeyring(OLD_KEY), {
+  const sender = await addSender(store.database, TEST_ACTOR, parseKeyring(OLD_KEY), {
     phoneNumberId: '106540352242922',
     number: '+15550783881',
     token: TOKEN,

@@ -125,6 +125,18 @@ describe('a command that was not written right ends with 2 and one line, before 
     [['sender', 'throughput', 'x', '80'], 'the sender must be an id'],
     [['sender', 'pause'], /missing required argument 'id'/],
     [['sender', 'resume', 'x'], 'the sender must be an id'],
+
+    [['account', 'suspend', UNKNOWN_ID], /required option '--reason <text>'/],
+    [['account', 'resume', 'x'], 'the account must be an id'],
+    [['hold', 'set', 'sender', '--reason', 'r'], 'the kind must be live or country or account'],
+    [['hold', 'set', 'live'], /required option '--reason <text>'/],
+    [['hold', 'set', 'live', 'BR', '--reason', 'r'], 'live takes no target'],
+    [['hold', 'set', 'country', '--reason', 'r'], 'the target must be a country code such as BR'],
+    [['hold', 'set', 'country', 'Brazil', '--reason', 'r'], 'the target must be a country code such as BR'],
+    [['hold', 'set', 'account', KEY, '--reason', 'r'], "the target must be an account's id"],
+    [['hold', 'release', 'account'], "the target must be an account's id"],
+    [['audit', 'list', '--account', 'x'], '--account must be an id'],
+    [['audit', 'list', '--limit', '1001'], '--limit must be a whole number from 1 to 1000'],
   ];
   function expectRefusal(ended: Ended, line: RegExp | string): void {
     expectFault(ended, 2, line);
@@ -162,8 +174,13 @@ describe('a command that cannot be done ends with 1 and one line', () => {
 
   it('when the database takes the connection and never answers', async () => {
     const port = await startTcpServer();
-    const ended = await onecode(['settings', 'get'], { DATABASE_URL: `postgres://u:p@127.0.0.1:${port}/d` });
-    expectFault(ended, 1, 'the database does not answer');
+    for (const args of [
+      ['settings', 'get'],
+      ['settings', 'set', 'free_sends', '5'],
+    ]) {
+      const ended = await onecode(args, { DATABASE_URL: `postgres://u:p@127.0.0.1:${port}/d` });
+      expectFault(ended, 1, 'the database does not answer');
+    }
   });
 
   it('when the password is wrong, the database is missing, or was never migrated', async () => {
@@ -193,12 +210,20 @@ it('takes --json anywhere', async () => {
 describe('help needs nothing and has an example', () => {
   const commands = [
     [],
-    ...['account', 'application', 'key', 'settings', 'sender'].map((group) => [group]),
-    ...['create', 'show', 'credit', 'countries', 'breaker', 'forgive'].map((name) => ['account', name]),
+    ...['account', 'application', 'key', 'settings', 'sender', 'user', 'hold', 'audit'].map((group) => [
+      group,
+    ]),
+    ...['create', 'show', 'credit', 'countries', 'breaker', 'forgive', 'suspend', 'resume'].map((name) => [
+      'account',
+      name,
+    ]),
     ...['create', 'limits'].map((name) => ['application', name]),
     ...['create', 'revoke', 'list'].map((name) => ['key', name]),
     ...['get', 'set'].map((name) => ['settings', name]),
     ...['add', 'list', 'pause', 'resume', 'throughput', 'token', 'reseal'].map((name) => ['sender', name]),
+    ...['create', 'list', 'password', 'staff', 'remove-two-factor'].map((name) => ['user', name]),
+    ...['set', 'release', 'list'].map((name) => ['hold', name]),
+    ['audit', 'list'],
   ];
   it.each(commands.map((command) => ({ name: named(command), command })))(
     '$name --help',

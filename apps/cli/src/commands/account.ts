@@ -4,10 +4,14 @@ import {
   findAccount,
   findDefences,
   grantCredits,
+  GrantRefused,
+  resumeAccount,
   SETTING_BOUNDS,
+  suspendAccount,
   type Account,
 } from '@onecode/store';
 import type { Command } from 'commander';
+import { actor } from '../actor.js';
 import { id, oneOf, text, wholeNumber } from '../arguments.js';
 import { withDatabase } from '../database.js';
 import { Refusal } from '../faults.js';
@@ -25,6 +29,13 @@ const rowOf = (account: Account): Row => ({
   rate_per_minute: account.ratePerMinute,
 });
 
+/** An account with what keeps it from being used. */
+const suspensionRow = (account: Account): Row => ({
+  ...rowOf(account),
+  suspended_at: account.suspendedAt?.toISOString() ?? null,
+  suspension_reason: account.suspensionReason,
+});
+
 function found(account: Account | null): Account {
   if (account === null) throw new Refusal('there is no account with this id');
   return account;
@@ -38,7 +49,7 @@ interface Create {
   ratePerMinute?: number;
 }
 
-/** `account create`, `show`, `credit`, and what defends an account. */
+/** `account create`, `show`, `credit`, `suspend`, `resume`, and what defends an account. */
 export function addAccountCommands(program: Command): void {
   const account = program
     .command('account')
@@ -74,7 +85,7 @@ export function addAccountCommands(program: Command): void {
     .addHelpText('after', '\nExample:\n  $ onecode account create --name "Loja Azul" --credits 500 --json')
     .action(async (options: Create, command: Command) => {
       const made = await withDatabase((database) =>
-        createAccount(database, {
+        createAccount(database, actor(), {
           name: options.name,
           language: options.language,
           freeQuota: options.freeQuota ?? null,
@@ -94,7 +105,7 @@ export function addAccountCommands(program: Command): void {
       const [account, defences] = await withDatabase((database) =>
         Promise.all([findAccount(database, accountId), findDefences(database, accountId)]),
       );
-      print(command, { ...rowOf(found(account)), ...(defences && defencesRow(defences)) });
+      print(command, { ...suspensionRow(found(account)), ...(defences && defencesRow(defences)) });
     });
 
   account
@@ -113,10 +124,39 @@ export function addAccountCommands(program: Command): void {
     )
     .action(async (accountId: string, options: { amount: number; reason: string }, command: Command) => {
       const credited = await withDatabase((database) =>
-        grantCredits(database, accountId, options.amount, options.reason),
-      );
+        grantCredits(database, actor(), accountId, options.amount, options.reason),
+      ).catch((error: unknown) => {
+        if (error instanceof GrantRefused) throw new Refusal('the account cannot hold that many credits');
+        throw error;
+      });
       print(command, rowOf(found(credited)));
     });
 
   addDefenceCommands(account);
+
+  account
+    .command('suspend')
+    .description("refuse an account's requests: its keys are not valid; what it sent before goes on")
+    .argument('<id>', 'the account', id('the account'))
+    .requiredOption('--reason <text>', 'kept with the account', text('--reason'))
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ onecode account suspend 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f --reason "invoice 42 is open"',
+    )
+    .action(async (accountId: string, { reason }: { reason: string }, command: Command) => {
+      const suspended = await withDatabase((database) =>
+        suspendAccount(database, actor(), accountId, reason),
+      );
+      print(command, suspensionRow(found(suspended)));
+    });
+
+  account
+    .command('resume')
+    .description("end an account's suspension")
+    .argument('<id>', 'the account', id('the account'))
+    .addHelpText('after', '\nExample:\n  $ onecode account resume 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f')
+    .action(async (accountId: string, _options: object, command: Command) => {
+      const resumed = await withDatabase((database) => resumeAccount(database, actor(), accountId));
+      print(command, suspensionRow(found(resumed)));
+    });
 }

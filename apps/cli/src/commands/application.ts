@@ -1,6 +1,7 @@
 import type { Mode } from '@onecode/domain';
 import { createApplication, limitApplication, type Application } from '@onecode/store';
 import type { Command } from 'commander';
+import { actor } from '../actor.js';
 import { id, limit, oneOf, text } from '../arguments.js';
 import { withDatabase } from '../database.js';
 import { Refusal, UsageError } from '../faults.js';
@@ -48,7 +49,11 @@ export function addApplicationCommands(program: Command): void {
     )
     .action(async (options: { account: string; name: string; mode: Mode }, command: Command) => {
       const made = await withDatabase((database) =>
-        createApplication(database, { accountId: options.account, name: options.name, mode: options.mode }),
+        createApplication(database, actor(), {
+          accountId: options.account,
+          name: options.name,
+          mode: options.mode,
+        }),
       );
       if (made === null) throw new Refusal('there is no account with this id');
       print(command, rowOf(made));
@@ -76,7 +81,7 @@ export function addApplicationCommands(program: Command): void {
       if (perMinute === undefined && perRecipientHour === undefined)
         throw new UsageError('one of --per-minute and --per-recipient-hour is required');
       const changed = await withDatabase((database) =>
-        limitApplication(database, applicationId, {
+        limitApplication(database, actor(), applicationId, {
           ...(perMinute === undefined ? {} : { perMinute: limitOf(perMinute) }),
           ...(perRecipientHour === undefined ? {} : { perRecipientHour: limitOf(perRecipientHour) }),
         }),

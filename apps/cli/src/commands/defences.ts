@@ -8,6 +8,7 @@ import {
   type Defences,
 } from '@onecode/store';
 import type { Command } from 'commander';
+import { actor } from '../actor.js';
 import { countries, id, phoneNumber, wholeNumber } from '../arguments.js';
 import { withDatabase } from '../database.js';
 import { Refusal, UsageError } from '../faults.js';
@@ -44,10 +45,10 @@ function breakerChange({ unverifiedPercent, minSends, off, reset }: Breaker) {
     throw new UsageError('exactly one of --unverified-percent, --off and --reset is required');
   if (minSends !== undefined && unverifiedPercent === undefined)
     throw new UsageError('--min-sends belongs to --unverified-percent');
-  if (reset) return resetBreaker;
+  if (reset) return (database: Database, accountId: string) => resetBreaker(database, actor(), accountId);
   const rule: BreakerRule | null =
     unverifiedPercent === undefined ? null : { unverifiedPercent, minSends: minSends ?? MIN_SENDS_INITIAL };
-  return (database: Database, accountId: string) => setBreaker(database, accountId, rule);
+  return (database: Database, accountId: string) => setBreaker(database, actor(), accountId, rule);
 }
 
 /** `account countries`, `breaker` and `forgive`. */
@@ -60,7 +61,7 @@ export function addDefenceCommands(account: Command): void {
     .addHelpText('after', `\nExample:\n  $ onecode account countries ${ID} --allow BR,US`)
     .action(async (accountId: string, { allow }: { allow: string[] | 'all' }, command: Command) => {
       const changed = await withDatabase((database) =>
-        allowCountries(database, accountId, allow === 'all' ? null : allow),
+        allowCountries(database, actor(), accountId, allow === 'all' ? null : allow),
       );
       print(command, { id: accountId, ...defencesRow(found(changed)) });
     });
@@ -98,7 +99,7 @@ export function addDefenceCommands(account: Command): void {
     .requiredOption('--to <number>', 'the recipient, with + and country code', phoneNumber('--to'))
     .addHelpText('after', `\nExample:\n  $ onecode account forgive ${ID} --to +5511987654321`)
     .action(async (accountId: string, { to }: { to: string }, command: Command) => {
-      const forgiven = await withDatabase((database) => forgiveRecipient(database, accountId, to));
+      const forgiven = await withDatabase((database) => forgiveRecipient(database, actor(), accountId, to));
       print(command, { id: accountId, forgiven_wrong_codes: found(forgiven) });
     });
 }

@@ -1,5 +1,6 @@
 import { createApiKey, listApiKeys, revokeApiKey, type ApiKey } from '@onecode/store';
 import type { Command } from 'commander';
+import { actor } from '../actor.js';
 import { id } from '../arguments.js';
 import { withDatabase } from '../database.js';
 import { Refusal } from '../faults.js';
@@ -30,7 +31,7 @@ export function addKeyCommands(program: Command): void {
       '\nExample:\n  $ onecode key create --application 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f',
     )
     .action(async ({ application }: { application: string }, command: Command) => {
-      const made = await withDatabase((database) => createApiKey(database, application));
+      const made = await withDatabase((database) => createApiKey(database, actor(), application));
       if (made === null) throw new Refusal('there is no application with this id');
       print(
         command,
@@ -45,7 +46,7 @@ export function addKeyCommands(program: Command): void {
     .argument('<id>', "the key's id", id("the key's id"))
     .addHelpText('after', '\nExample:\n  $ onecode key revoke 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f')
     .action(async (keyId: string, _options: object, command: Command) => {
-      const revoked = await withDatabase((database) => revokeApiKey(database, keyId));
+      const revoked = await withDatabase((database) => revokeApiKey(database, actor(), keyId));
       if (revoked === null) throw new Refusal('there is no key with this id');
       print(command, rowOf(revoked));
     });

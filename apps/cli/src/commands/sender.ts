@@ -9,6 +9,7 @@ import {
   type Sender,
 } from '@onecode/store';
 import type { Command } from 'commander';
+import { actor } from '../actor.js';
 import {
   id,
   oneOf,
@@ -103,7 +104,7 @@ export function addSenderCommands(program: Command): void {
       const config = readConfig(process.env, { DATABASE_URL, SECRET_KEY: variable(parseKeyring) });
       const accessToken = await readToken('--token', options.token);
       const added = await withDatabase((database) =>
-        addSender(database, config.SECRET_KEY, { ...options, token: accessToken }),
+        addSender(database, actor(), config.SECRET_KEY, { ...options, token: accessToken }),
       );
       if (added === null) throw new Refusal('there is a sender with this phone number id already');
       print(command, rowOf(added));
@@ -127,7 +128,7 @@ export function addSenderCommands(program: Command): void {
       .argument('<id>', 'the sender', id('the sender'))
       .addHelpText('after', `\nExample:\n  $ onecode sender ${name} 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f`)
       .action(async (senderId: string, _options: object, command: Command) => {
-        print(command, rowOf(found(await withDatabase((database) => change(database, senderId)))));
+        print(command, rowOf(found(await withDatabase((database) => change(database, actor(), senderId)))));
       });
 
   sender
@@ -140,7 +141,9 @@ export function addSenderCommands(program: Command): void {
       '\nExample:\n  $ onecode sender throughput 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f 500',
     )
     .action(async (senderId: string, throughput: number, _options: object, command: Command) => {
-      const change = await withDatabase((database) => changeThroughput(database, senderId, throughput));
+      const change = await withDatabase((database) =>
+        changeThroughput(database, actor(), senderId, throughput),
+      );
       print(command, rowOf(found(change)));
     });
 

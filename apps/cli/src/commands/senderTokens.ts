@@ -2,6 +2,7 @@ import { parseKeyring } from '@onecode/domain';
 import { readConfig, variable } from '@onecode/runtime';
 import { resealTokens, setSenderToken } from '@onecode/store';
 import type { Command } from 'commander';
+import { actor } from '../actor.js';
 import { id, readToken, token } from '../arguments.js';
 import { DATABASE_URL, withDatabase } from '../database.js';
 import { Refusal } from '../faults.js';
@@ -29,7 +30,7 @@ export function addSenderTokenCommands(sender: Command): void {
       const config = readConfig(process.env, variables);
       const accessToken = await readToken('--token', options.token);
       const isSet = await withDatabase((database) =>
-        setSenderToken(database, config.SECRET_KEY, senderId, accessToken),
+        setSenderToken(database, actor(), config.SECRET_KEY, senderId, accessToken),
       );
       if (!isSet) throw new Refusal('there is no sender with this id');
       print(command, { id: senderId, token: 'set' });
@@ -41,7 +42,7 @@ export function addSenderTokenCommands(sender: Command): void {
     .addHelpText('after', '\nExample:\n  $ onecode sender reseal')
     .action(async (_options: object, command: Command) => {
       const config = readConfig(process.env, variables);
-      const resealed = await withDatabase((database) => resealTokens(database, config.SECRET_KEY));
+      const resealed = await withDatabase((database) => resealTokens(database, actor(), config.SECRET_KEY));
       const unreadable = resealed.some((one) => one.token === 'unreadable');
       print(
         command,

@@ -1,5 +1,6 @@
 import { changeSetting, readSettings, SETTING_BOUNDS, type Settings } from '@onecode/store';
 import type { Command } from 'commander';
+import { actor } from '../actor.js';
 import { limit, oneOf, wholeNumber } from '../arguments.js';
 import { withDatabase } from '../database.js';
 import { print, type Row } from '../output.js';
@@ -57,7 +58,7 @@ export function addSettingsCommands(program: Command): void {
     )
     .action(async (name: SettingName, typed: string, _options: object, command: Command) => {
       const value = valueOf(name, typed);
-      const changed = await withDatabase((database) => changeSetting(database, FIELDS[name], value));
+      const changed = await withDatabase((database) => changeSetting(database, actor(), FIELDS[name], value));
       print(command, rowOf(changed), {
         absent: 'off',
         note:

@@ -1,0 +1,38 @@
+import { listAuditEntries, type AuditEntry } from '@onecode/store';
+import type { Command } from 'commander';
+import { id, wholeNumber } from '../arguments.js';
+import { withDatabase } from '../database.js';
+import { print, type Row } from '../output.js';
+
+const LIMIT = { min: 1, max: 1_000 };
+const LIMIT_INITIAL = 50;
+
+const rowOf = (entry: AuditEntry): Row => ({
+  id: entry.id,
+  at: entry.at.toISOString(),
+  actor_kind: entry.actor.kind,
+  actor_id: entry.actor.id,
+  actor: entry.actor.name,
+  action: entry.action,
+  account_id: entry.accountId,
+  subject: entry.subject,
+  details: entry.details,
+});
+
+/** `audit list`. */
+export function addAuditCommands(program: Command): void {
+  program
+    .command('audit')
+    .description('the log of every change by a person or the command line')
+    .addHelpText('after', '\nExample:\n  $ onecode audit list')
+    .command('list')
+    .description('list the latest changes, newest first')
+    .option('--account <id>', 'those of one account', id('--account'))
+    .option('--limit <number>', 'how many', wholeNumber('--limit', LIMIT), LIMIT_INITIAL)
+    .addHelpText('after', '\nExample:\n  $ onecode audit list --limit 10 --json')
+    .action(async ({ account, limit }: { account?: string; limit: number }, command: Command) => {
+      const filter = { limit, ...(account !== undefined && { accountId: account }) };
+      const entries = await withDatabase((database) => listAuditEntries(database, filter));
+      print(command, entries.map(rowOf));
+    });
+}

@@ -1,0 +1,89 @@
+import { isCountry } from '@onecode/domain';
+import { hold, isId, listHolds, release, type Hold, type HoldTarget } from '@onecode/store';
+import type { Command } from 'commander';
+import { actor } from '../actor.js';
+import { oneOf, text } from '../arguments.js';
+import { withDatabase } from '../database.js';
+import { Refusal, UsageError } from '../faults.js';
+import { print, type Row } from '../output.js';
+
+const KINDS = ['live', 'country', 'account'] as const;
+/** Stands for numbers of no country. */
+const NO_COUNTRY = 'ZZ';
+
+const rowOf = (one: Hold): Row => ({
+  kind: one.kind,
+  target: one.target === '' ? null : one.target,
+  reason: one.reason,
+  since: one.since.toISOString(),
+  set_by: one.setBy,
+});
+
+/** What is named: nothing more for `live`, a country code or an account's id for the others. */
+function targetOf(kind: HoldTarget['kind'], typed: string | undefined): HoldTarget {
+  if (kind === 'live') {
+    if (typed !== undefined) throw new UsageError('live takes no target');
+    return { kind, target: '' };
+  }
+  if (kind === 'country') {
+    const country = typed?.toUpperCase();
+    if (country === undefined || (country !== NO_COUNTRY && !isCountry(country)))
+      throw new UsageError('the target must be a country code such as BR, or ZZ for numbers of no country');
+    return { kind, target: country };
+  }
+  if (typed === undefined || !isId(typed))
+    throw new UsageError("the target must be an account's id: 36 characters, lower case");
+  return { kind, target: typed };
+}
+
+/** `hold set`, `release` and `list`: the kill switches. */
+export function addHoldCommands(program: Command): void {
+  const holds = program
+    .command('hold')
+    .description('kill switches: live sends wait until they are released; sender pause is that of a sender')
+    .addHelpText('after', '\nExample:\n  $ onecode hold set country BR --reason "pumped"');
+
+  holds
+    .command('set')
+    .description('keep live sends back: all of them, those to a country, or those of an account')
+    .argument('<kind>', KINDS.join(', '), oneOf('the kind', KINDS))
+    .argument('[target]', "a country code, or an account's id")
+    .requiredOption('--reason <text>', 'kept with the hold', text('--reason'))
+    .addHelpText('after', '\nExample:\n  $ onecode hold set live --reason "the template was rejected"')
+    .action(
+      async (
+        kind: HoldTarget['kind'],
+        typed: string | undefined,
+        { reason }: { reason: string },
+        command: Command,
+      ) => {
+        const target = targetOf(kind, typed);
+        const held = await withDatabase((database) => hold(database, actor(), { ...target, reason }));
+        if (held === null) throw new Refusal('there is no account with this id');
+        print(command, rowOf(held));
+      },
+    );
+
+  holds
+    .command('release')
+    .description('end a hold: what waited leaves at once')
+    .argument('<kind>', KINDS.join(', '), oneOf('the kind', KINDS))
+    .argument('[target]', "a country code, or an account's id")
+    .addHelpText('after', '\nExample:\n  $ onecode hold release country BR')
+    .action(
+      async (kind: HoldTarget['kind'], typed: string | undefined, _options: object, command: Command) => {
+        const target = targetOf(kind, typed);
+        const released = await withDatabase((database) => release(database, actor(), target));
+        if (released === null) throw new Refusal('there is no such hold');
+        print(command, rowOf(released));
+      },
+    );
+
+  holds
+    .command('list')
+    .description('list all holds, oldest first')
+    .addHelpText('after', '\nExample:\n  $ onecode hold list --json')
+    .action(async (_options: object, command: Command) => {
+      print(command, (await withDatabase(listHolds)).map(rowOf));
+    });
+}

@@ -1,0 +1,175 @@
+import type { Locale } from '@onecode/domain';
+import {
+  createUser,
+  listUsers,
+  MEMBER_ROLES,
+  PASSWORD_LENGTH_MAX,
+  PASSWORD_LENGTH_MIN,
+  passwordFault,
+  randomPassword,
+  removeTwoFactor,
+  setPassword,
+  setStaffRole,
+  type MemberRole,
+  type PasswordFault,
+  type StaffRole,
+  type User,
+} from '@onecode/store';
+import type { Command } from 'commander';
+import { actor } from '../actor.js';
+import { emailAddress, id, oneOf, passwordSource, readStandardInput, text } from '../arguments.js';
+import { withDatabase } from '../database.js';
+import { Refusal, UsageError } from '../faults.js';
+import { print, type Row } from '../output.js';
+
+const STAFF = { operator: 'operator', 'on-call': 'on_call', none: null } as const;
+type StaffWord = keyof typeof STAFF;
+
+const FAULTS: Readonly<Record<PasswordFault, string>> = {
+  too_short: `the password must have ${PASSWORD_LENGTH_MIN} characters or more`,
+  too_long: `the password must have ${PASSWORD_LENGTH_MAX} characters or fewer`,
+  guessable: "the password is a common one, or made of the person's name or e-mail",
+};
+const NOBODY = 'nobody has this e-mail address';
+
+const staffWord = (staff: StaffRole | null): StaffWord =>
+  staff === 'on_call' ? 'on-call' : (staff ?? 'none');
+
+const rowOf = (user: User): Row => ({
+  id: user.id,
+  email: user.email,
+  name: user.name,
+  language: user.language,
+  staff: staffWord(user.staff),
+  two_factor: user.hasTwoFactor ? 'on' : 'off',
+  created_at: user.createdAt.toISOString(),
+});
+
+interface Create {
+  email: string;
+  name: string;
+  staff: StaffWord;
+  account?: string;
+  role?: MemberRole;
+  language: Locale;
+  password?: '-';
+}
+
+/** `user create`, `list`, `password`, `staff` and `remove-two-factor`: the people of the console. */
+export function addUserCommands(program: Command): void {
+  const user = program
+    .command('user')
+    .description('people who sign in to the console')
+    .addHelpText('after', '\nExample:\n  $ onecode user list');
+
+  user
+    .command('create')
+    .description('make somebody who can sign in; a password that is made is printed once')
+    .requiredOption('--email <address>', 'what they sign in with', emailAddress('--email'))
+    .requiredOption('--name <text>', 'their name, 1 to 200 characters', text('--name'))
+    .option(
+      '--staff <role>',
+      'operator, on-call or none',
+      oneOf('--staff', Object.keys(STAFF) as StaffWord[]),
+      'none',
+    )
+    .option('--account <id>', 'the account that they belong to', id('--account'))
+    .option('--role <role>', `their role there: ${MEMBER_ROLES.join(', ')}`, oneOf('--role', MEMBER_ROLES))
+    .option('--language <language>', 'pt-BR or en', oneOf('--language', ['pt-BR', 'en']), 'pt-BR')
+    .option('--password <source>', '-: take the password from standard input', passwordSource('--password'))
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ onecode user create --email ana@example.com --name "Ana Souza" --staff operator',
+    )
+    .action(async (options: Create, command: Command) => {
+      const membership = membershipOf(options);
+      const { email, name, language } = options;
+      const { password, made } = await passwordOf(options.password, { email, name });
+      const created = await withDatabase((database) =>
+        createUser(database, actor(), {
+          email,
+          name,
+          language,
+          password,
+          membership,
+          staff: STAFF[options.staff],
+        }),
+      );
+      if (created.kind === 'email_taken') throw new Refusal('somebody has this e-mail address already');
+      if (created.kind === 'no_account') throw new Refusal('there is no account with this id');
+      print(command, {
+        id: created.user.id,
+        email,
+        name,
+        staff: options.staff,
+        account_id: membership?.accountId ?? null,
+        role: membership?.role ?? null,
+        password: made,
+      });
+    });
+
+  user
+    .command('list')
+    .description('list everybody who can sign in')
+    .addHelpText('after', '\nExample:\n  $ onecode user list --json')
+    .action(async (_options: object, command: Command) => {
+      print(command, (await withDatabase(listUsers)).map(rowOf));
+    });
+
+  user
+    .command('password')
+    .description('give somebody a new password and end their sessions; one that is made is printed once')
+    .argument('<email>', 'who', emailAddress('the e-mail'))
+    .option('--password <source>', '-: take the password from standard input', passwordSource('--password'))
+    .addHelpText('after', '\nExample:\n  $ onecode user password ana@example.com')
+    .action(async (email: string, options: { password?: '-' }, command: Command) => {
+      const { password, made } = await passwordOf(options.password, { email, name: '' });
+      if (!(await withDatabase((database) => setPassword(database, actor(), email, password))))
+        throw new Refusal(NOBODY);
+      print(command, { email, password: made });
+    });
+
+  user
+    .command('staff')
+    .description('make somebody an operator, on-call staff, or neither')
+    .argument('<email>', 'who', emailAddress('the e-mail'))
+    .argument('<role>', 'operator, on-call or none', oneOf('the role', Object.keys(STAFF) as StaffWord[]))
+    .addHelpText('after', '\nExample:\n  $ onecode user staff ana@example.com on-call')
+    .action(async (email: string, role: StaffWord, _options: object, command: Command) => {
+      const changed = await withDatabase((database) => setStaffRole(database, actor(), email, STAFF[role]));
+      if (changed === null) throw new Refusal(NOBODY);
+      print(command, rowOf(changed));
+    });
+
+  user
+    .command('remove-two-factor')
+    .description('take away the second factor of somebody who lost it, and end their sessions')
+    .argument('<email>', 'who', emailAddress('the e-mail'))
+    .addHelpText('after', '\nExample:\n  $ onecode user remove-two-factor ana@example.com')
+    .action(async (email: string, _options: object, command: Command) => {
+      if (!(await withDatabase((database) => removeTwoFactor(database, actor(), email))))
+        throw new Refusal(NOBODY);
+      print(command, { email, two_factor: 'off' });
+    });
+}
+
+function membershipOf({ account, role }: Create): { accountId: string; role: MemberRole } | null {
+  if (account === undefined && role === undefined) return null;
+  if (account === undefined || role === undefined) throw new UsageError('--account and --role go together');
+  return { accountId: account, role };
+}
+
+/** The password from standard input, or one that is made; only that one is told. */
+async function passwordOf(
+  source: '-' | undefined,
+  owner: { email: string; name: string },
+): Promise<{ password: string; made: string | null }> {
+  if (source === undefined) {
+    const made = randomPassword();
+    return { password: made, made };
+  }
+  const password = await readStandardInput();
+  const fault = await passwordFault(password, owner);
+  if (fault !== null) throw new UsageError(FAULTS[fault]);
+  return { password, made: null };
+}
