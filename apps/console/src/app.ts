@@ -1,0 +1,69 @@
+import type { IncomingMessage } from 'node:http';
+import express, { type Express, type Request, type RequestHandler } from 'express';
+import { requestLog, type ReadinessChecks } from '@onecode/runtime';
+import { pingDatabase, type Database } from '@onecode/store';
+import { boardRouter } from './board/router.js';
+import type { ConsoleContext, ConsoleDependencies } from './context.js';
+import { securityHeaders } from './headers.js';
+import { createHealthReader } from './health/figures.js';
+import { createIdentity } from './identity.js';
+import { sameOrigin } from './origin.js';
+import { pageRouter } from './page.js';
+import { ConsoleProblem, problemWriter } from './problem.js';
+import { ROUTES } from './routes/index.js';
+import { serveRoutes } from './serve.js';
+import { signInRouter } from './signIn.js';
+
+const BODY_BYTES_MAX = 64 * 1024;
+
+/** The console is ready when it can serve from PostgreSQL. */
+export function readinessChecks(database: Database): ReadinessChecks {
+  return { database: () => pingDatabase(database) };
+}
+
+/** Builds the HTTP application: what it serves, and in which order a request is looked at. */
+export function createApp(dependencies: ConsoleDependencies): Express {
+  const { config, log } = dependencies;
+  const context: ConsoleContext = {
+    ...dependencies,
+    identity: createIdentity(dependencies),
+    readHealth: createHealthReader(dependencies),
+  };
+  const app = express();
+  app.disable('x-powered-by').disable('etag').set('query parser', 'simple');
+  app.set('trust proxy', config.PROXY_HOPS);
+
+  app.use(requestLog(log, routeOf), securityHeaders(config.CONSOLE_URL), sameOrigin(config.CONSOLE_URL));
+
+  const api = express.Router();
+  api.use(refuseLargeBody, express.json({ limit: BODY_BYTES_MAX }));
+  api.use('/auth', signInRouter(context));
+  serveRoutes(api, context, ROUTES);
+  api.use(() => {
+    throw new ConsoleProblem('not_found');
+  });
+  app.use('/api', api);
+  app.use('/board', boardRouter(context));
+
+  app.use(pageRouter());
+  app.use(() => {
+    throw new ConsoleProblem('not_found');
+  });
+  app.use(problemWriter(log));
+  return app;
+}
+
+/** Answers before such a body has come: the body parser would take it in to its end first. */
+const refuseLargeBody: RequestHandler = ({ headers }, response, next) => {
+  if (Number(headers['content-length']) > BODY_BYTES_MAX) {
+    response.set('Connection', 'close');
+    throw new ConsoleProblem('payload_too_large');
+  }
+  next();
+};
+
+/** The pattern of the route that took the request: never the path itself, which may hold anything. */
+function routeOf(request: IncomingMessage): string {
+  const { route, baseUrl } = request as Partial<Request>;
+  return typeof route?.path === 'string' ? `${baseUrl ?? ''}${route.path}` : 'none';
+}

@@ -1,0 +1,129 @@
+import { QUEUE_NAMES } from '@onecode/runtime';
+import { isId } from '@onecode/store';
+
+type Json = Record<string, unknown>;
+
+/** What stands for a text that nobody of ours writes. */
+const REMOVED = '[removed]';
+
+/** What our workers and BullMQ write as the reason of a failure. */
+const REASONS = new Set([
+  'expired_before_delivery',
+  'attempts_exhausted',
+  'rejected_by_provider',
+  'the attempt did not succeed; the send’s row has the details',
+  'the job names no send',
+  'job stalled more than allowable limit',
+]);
+/** An error's kind, and a code by which the system, the driver or Prisma knows it. */
+const ERROR_KIND = /^(?:[A-Z][a-z]+){0,6}Error(?: (?:E[A-Z]{2,20}|P[0-9]{4}))?$/;
+/** What a worker answers for a job. */
+const RESULTS = new Set(['accepted', 'awaiting_receipt', 'gone', 'no_sender', 'read', 'settled', 'stale']);
+const STATES = new Set([
+  'active',
+  'completed',
+  'delayed',
+  'failed',
+  'paused',
+  'prioritized',
+  'waiting',
+  'waiting-children',
+  'unknown',
+]);
+const NAMES: ReadonlySet<unknown> = new Set(QUEUE_NAMES);
+
+/**
+ * What the board may show of each of its answers, by the route's pattern. An answer that is not here is shown empty: what a job
+ * holds is chosen field by field, so that a text in a field that nobody thought of goes nowhere.
+ */
+const VIEWS: Readonly<Record<string, (body: Json) => Json>> = {
+  '/api/queues': ({ queues }) => ({ queues: listOf(queues).map(queueView) }),
+  '/api/queues/:queueName/:jobId': ({ job, status }) => ({
+    job: jobView(job as Json),
+    status: oneOf(STATES, status) ?? 'unknown',
+  }),
+  // Our workers write no logs, and our jobs have no children.
+  '/api/queues/:queueName/:jobId/logs': () => [] as unknown as Json,
+  '/api/queues/:queueName/:jobId/flow': () => ({ nodeId: '', isFlowNode: false, flowRoot: null }),
+  '/api/queues/:queueName/workers': ({ workers }) => ({
+    workers: workers === null ? null : listOf(workers).map(workerView),
+  }),
+  '/api/queues/:queueName/rate-limit': ({ rateLimit }) => ({ rateLimit: numbersOf(rateLimit) }),
+  '/api/queues/:queueName/metrics': (body) => body,
+  '/api/queues/:queueName/default-job-options': () => ({ defaultJobOptions: {} }),
+  '/api/queues/:queueName/job-data-schema': () => ({ jobDataSchema: null }),
+  '/api/job-schedulers': () => ({ jobSchedulers: [] }),
+  '/api/redis/stats': (body) => body,
+};
+
+/** What the board shows in place of its own answer. @param route the pattern of the board's route */
+export function answerView(route: string, status: number, body: unknown): Json {
+  if (status >= 400) return refusalView(body as Json);
+  return VIEWS[route]?.(body as Json) ?? {};
+}
+
+/** A refusal of the board's own, by its key; its other texts may quote the job. */
+function refusalView({ error }: Json): Json {
+  const { key, options } = (error ?? {}) as { key?: unknown; options?: { state?: unknown } };
+  const isKey = typeof key === 'string' && /^ERRORS\.[A-Z_]{3,40}$/.test(key);
+  const state = oneOf(STATES, options?.state);
+  return {
+    error: {
+      key: isKey ? key : 'ERRORS.INTERNAL_SERVER_ERROR',
+      ...(state !== undefined && { options: { state } }),
+    },
+  };
+}
+
+function queueView({ jobs, ...queue }: Json): Json {
+  return { ...queue, jobs: listOf(jobs).map(jobView) };
+}
+
+function jobView(job: Json): Json {
+  const { sendId } = (job['data'] ?? {}) as { sendId?: unknown };
+  const { failedReason } = job;
+  const options = (job['opts'] ?? {}) as Json;
+  return {
+    ...numbersOf(job, [
+      'timestamp',
+      'processedOn',
+      'finishedOn',
+      'attempts',
+      'attemptsStarted',
+      'delay',
+      'stalledCounter',
+    ]),
+    id: typeof job['id'] === 'string' && /^[0-9]{1,15}$/.test(job['id']) ? job['id'] : REMOVED,
+    name: NAMES.has(job['name']) ? job['name'] : REMOVED,
+    data: typeof sendId === 'string' && isId(sendId) ? { sendId } : {},
+    opts: numbersOf(options, ['attempts', 'delay', 'priority']),
+    progress: 0,
+    returnValue: oneOf(RESULTS, job['returnValue']) ?? null,
+    isFailed: job['isFailed'] === true,
+    // Where an error arose, and all that it said, stands in the worker's log beside the send's id.
+    stacktrace: [],
+    ...(typeof failedReason === 'string' &&
+      failedReason !== '' && { failedReason: reasonView(failedReason) }),
+  };
+}
+
+const reasonView = (reason: string): string =>
+  REASONS.has(reason) || ERROR_KIND.test(reason) ? reason : REMOVED;
+
+/** A worker's connection: its name is the worker's own choice. */
+const workerView = ({ id, addr, age }: Json): Json => ({ id, name: null, addr, age });
+
+const listOf = (value: unknown): Json[] => (Array.isArray(value) ? (value as Json[]) : []);
+
+const oneOf = (allowed: ReadonlySet<string>, value: unknown): string | undefined =>
+  typeof value === 'string' && allowed.has(value) ? value : undefined;
+
+/** The members of a record that are numbers, of all or of those named. */
+function numbersOf(record: unknown, names = Object.keys(record ?? {})): Json {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = (record as Json)[name];
+      return typeof value === 'number' ? [[name, value]] : [];
+    }),
+  );
+}

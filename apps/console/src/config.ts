@@ -1,0 +1,28 @@
+import { parseKeyring } from '@onecode/domain';
+import { address, LOG_LEVELS, oneOf, port, readConfig, text, variable, wholeNumber } from '@onecode/runtime';
+
+/** The console's environment, as docs and `.env.example` list it. @throws ConfigError with every fault */
+export function readConsoleConfig(environment: NodeJS.ProcessEnv) {
+  const config = readConfig(environment, {
+    DATABASE_URL: address(['postgres', 'postgresql']),
+    REDIS_URL: address(['redis', 'rediss']),
+    PORT: port(3001),
+    METRICS_PORT: port(0),
+    BASE_URL: address(['http', 'https']),
+    CONSOLE_URL: address(['http', 'https']),
+    SESSION_SECRET: variable(parseSessionSecret),
+    SECRET_KEY: variable(parseKeyring),
+    PROXY_HOPS: wholeNumber(0, 9, 0),
+    QUEUE_PREFIX: text('onecode'),
+    LOG_LEVEL: oneOf(LOG_LEVELS, 'info'),
+  });
+  return { ...config, CONSOLE_URL: new URL(config.CONSOLE_URL).origin };
+}
+
+/** What signs session cookies and seals two-factor secrets: 32 random bytes. */
+function parseSessionSecret(value: string): string {
+  if (!/^[A-Za-z0-9+/]{43}=$/.test(value)) throw new Error('must be 32 bytes in base64');
+  return value;
+}
+
+export type ConsoleConfig = ReturnType<typeof readConsoleConfig>;

@@ -1,0 +1,19 @@
+import type { Logger, Queues } from '@onecode/runtime';
+import type { Database } from '@onecode/store';
+import type { ConsoleConfig } from './config.js';
+import type { HealthFigures } from './health/figures.js';
+import type { Identity } from './identity.js';
+
+/** What the console's server is built from. */
+export interface ConsoleDependencies {
+  config: ConsoleConfig;
+  database: Database;
+  queues: Queues;
+  log: Logger;
+}
+
+/** What the routes work with. */
+export interface ConsoleContext extends ConsoleDependencies {
+  identity: Identity;
+  readHealth: () => Promise<HealthFigures>;
+}

@@ -1,0 +1,45 @@
+import {
+  closeHttpServer,
+  createLog,
+  createRegistry,
+  listen,
+  openQueues,
+  runProcess,
+  serveMetrics,
+} from '@onecode/runtime';
+import { closeDatabase, openDatabase } from '@onecode/store';
+import { createApp, readinessChecks } from './app.js';
+import { readConsoleConfig } from './config.js';
+import { createHttpServer } from './server.js';
+
+const DATABASE_CONNECTIONS = 10;
+
+await runProcess('console', async () => {
+  const config = readConsoleConfig(process.env);
+  const log = createLog('console', config.LOG_LEVEL);
+  const registry = createRegistry('console');
+  const database = openDatabase(config.DATABASE_URL, {
+    connectionsMax: DATABASE_CONNECTIONS,
+    onConnectionError: (error) => log.warn({ err: error }, 'a database connection broke'),
+  });
+  const queues = openQueues({
+    redisUrl: config.REDIS_URL,
+    prefix: config.QUEUE_PREFIX,
+    onError: (error) => log.debug({ err: error }, 'Redis is not reachable'),
+  });
+  const server = createHttpServer().on('request', createApp({ config, database, queues, log }));
+  await listen(server, config.PORT);
+  const metrics = await serveMetrics(registry, config.METRICS_PORT, readinessChecks(database));
+  log.info({ address: server.address(), metrics_port: metrics.port }, 'ready');
+
+  return {
+    log,
+    async stop() {
+      metrics.draining();
+      await closeHttpServer(server);
+      await queues.close();
+      await closeDatabase(database);
+      await metrics.close();
+    },
+  };
+});

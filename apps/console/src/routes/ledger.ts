@@ -1,0 +1,32 @@
+import { Type } from 'typebox';
+import { findBalance, listLedger } from '@onecode/store';
+import { pageFields } from '../fields.js';
+import { ConsoleProblem } from '../problem.js';
+import { route, type Route } from '../route.js';
+import { balanceView, ledgerView } from '../views/ledger.js';
+
+/** What an account has left, and every unit that came and went. */
+export const ledgerRoutes: readonly Route[] = [
+  route({
+    method: 'get',
+    path: '/accounts/:account/balance',
+    access: 'viewer',
+    async handle({ context, accountId }) {
+      const balance = await findBalance(context.database, accountId);
+      if (balance === null) throw new ConsoleProblem('not_found');
+      return balanceView(balance);
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/accounts/:account/ledger',
+    access: 'viewer',
+    query: Type.Object(
+      { ...pageFields, kind: Type.Optional(Type.Enum(['granted', 'reserved', 'returned'])) },
+      { additionalProperties: false },
+    ),
+    async handle({ context, accountId, query }) {
+      return ledgerView(await listLedger(context.database, accountId, query));
+    },
+  }),
+];

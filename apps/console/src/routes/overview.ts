@@ -1,0 +1,64 @@
+import pLimit from 'p-limit';
+import { Type } from 'typebox';
+import { overview } from '@onecode/store';
+import { idField, timeField } from '../fields.js';
+import { ConsoleProblem } from '../problem.js';
+import { route, type Route } from '../route.js';
+import { overviewView } from '../views/overview.js';
+
+/** A name such as `America/Sao_Paulo`; no offsets, whose sign means something else to the database. */
+const TIME_ZONE = Type.String({ pattern: '^[A-Za-z]+(?:[/_-][A-Za-z0-9+_-]+)*$', maxLength: 60 });
+const DAY_MS = 86_400_000;
+const HOURLY_DAYS_MAX = 8;
+const DAILY_DAYS_MAX = 100;
+/** A large account's month takes a connection for a fifth of a second; most are left to everybody else. */
+const turns = pLimit(4);
+const WAITING_MAX = 40;
+
+/** What became of an account's sends of a time. */
+export const overviewRoutes: readonly Route[] = [
+  route({
+    method: 'get',
+    path: '/accounts/:account/overview',
+    access: 'viewer',
+    query: Type.Object(
+      {
+        from: timeField,
+        to: timeField,
+        bucket: Type.Enum(['hour', 'day']),
+        timeZone: TIME_ZONE,
+        mode: Type.Optional(Type.Enum(['test', 'live'])),
+        application: Type.Optional(idField),
+        locale: Type.Optional(Type.Enum(['pt-BR', 'en'])),
+      },
+      { additionalProperties: false },
+    ),
+    async handle({ context, accountId, query }) {
+      const { bucket, timeZone, application, mode, locale } = query;
+      const [from, to] = [new Date(query.from), new Date(query.to)];
+      const days = (to.getTime() - from.getTime()) / DAY_MS;
+      if (days <= 0 || days > (bucket === 'hour' ? HOURLY_DAYS_MAX : DAILY_DAYS_MAX))
+        throw new ConsoleProblem('invalid_input', { errors: { to: 'range' } });
+      if (!isTimeZone(timeZone)) throw new ConsoleProblem('invalid_input', { errors: { timeZone: 'name' } });
+      if (turns.pendingCount >= WAITING_MAX) throw new ConsoleProblem('rate_limited');
+      const question = {
+        from,
+        to,
+        bucket,
+        timeZone,
+        ...(application !== undefined && { applicationId: application }),
+        ...(mode !== undefined && { mode }),
+        ...(locale !== undefined && { locale }),
+      };
+      return overviewView(await turns(() => overview(context.database, accountId, question)));
+    },
+  }),
+];
+
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}

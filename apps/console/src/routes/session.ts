@@ -1,0 +1,15 @@
+import { listMemberships } from '@onecode/store';
+import { route, type Route } from '../route.js';
+import { sessionView } from '../views/session.js';
+
+/** Who is signed in, and what they may see. */
+export const sessionRoutes: readonly Route[] = [
+  route({
+    method: 'get',
+    path: '/session',
+    access: 'signed_in',
+    async handle({ context, person }) {
+      return sessionView(person, await listMemberships(context.database, person.id), context.config);
+    },
+  }),
+];

@@ -1,0 +1,100 @@
+import {
+  GUESSES_MAX,
+  type Channel,
+  type DeliveryState,
+  type FailureReason,
+  type Locale,
+  type Mode,
+  type UnitBucket,
+  type Verification,
+} from '@onecode/domain';
+import type { Hold, SendDetails, SendPage, SendSummary } from '@onecode/store';
+import { nextStepOf, type NextStepView } from './nextStep.js';
+import { timelineOf, type TimelineEvent } from './timeline.js';
+import { waitingOf, type WaitingView } from './waiting.js';
+
+/** A send in a list. */
+export interface SendView {
+  id: string;
+  application: { id: string; name: string };
+  mode: Mode;
+  status: DeliveryState;
+  verification: Verification;
+  /** Its calling code and last digits. */
+  recipient: string;
+  /** ISO 3166, or null for numbers of no country. */
+  country: string | null;
+  locale: Locale;
+  channel: Channel | null;
+  createdAt: string;
+  expiresAt: string;
+  failureReason: FailureReason | null;
+  unit: UnitBucket | null;
+}
+
+export interface SendsView {
+  sends: SendView[];
+  /** For the page after this one; null at the end. */
+  next: string | null;
+}
+
+/** A send with everything that happened to it. */
+export interface SendDetailsView extends SendView {
+  /** The sender's E.164 number. */
+  from: string | null;
+  guessesLeft: number;
+  /** Oldest first. */
+  timeline: TimelineEvent[];
+  /** What is still to come, the next first. */
+  waiting: WaitingView[];
+  next: NextStepView;
+  /** Whether anything can still happen to it. */
+  isOpen: boolean;
+}
+
+function sendView(send: SendSummary): SendView {
+  return {
+    id: send.id,
+    application: { id: send.applicationId, name: send.applicationName },
+    mode: send.mode,
+    status: send.status,
+    verification: send.verification,
+    recipient: send.recipientMasked,
+    country: send.country,
+    locale: send.locale,
+    channel: send.channel,
+    createdAt: send.createdAt.toISOString(),
+    expiresAt: send.expiresAt.toISOString(),
+    failureReason: send.failureReason,
+    unit: send.unit,
+  };
+}
+
+export function sendsView({ sends, next }: SendPage): SendsView {
+  return { sends: sends.map(sendView), next };
+}
+
+/** @param isHeld whether a kill switch of the operators stops it */
+export function sendDetailsView(send: SendDetails, isHeld: boolean, now: Date): SendDetailsView {
+  return {
+    ...sendView(send),
+    from: send.from,
+    guessesLeft: send.verification === 'pending' ? GUESSES_MAX - send.wrongGuesses : 0,
+    timeline: timelineOf(send),
+    waiting: waitingOf(send, isHeld),
+    next: nextStepOf(send, isHeld, now),
+    isOpen: send.verification === 'pending' || send.dueAt !== null,
+  };
+}
+
+/** Whether one of these kill switches stops a send of this account. `ZZ` stands for numbers of no country. */
+export function isHeldBy(
+  { mode, country }: Pick<SendSummary, 'mode' | 'country'>,
+  accountId: string,
+  holds: readonly Hold[],
+): boolean {
+  if (mode === 'test') return false;
+  return holds.some(
+    ({ kind, target }) => kind === 'live' || target === (kind === 'country' ? (country ?? 'ZZ') : accountId),
+  );
+}

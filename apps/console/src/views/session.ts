@@ -1,0 +1,36 @@
+import type { Locale } from '@onecode/domain';
+import type { MemberRole, Membership, StaffRole } from '@onecode/store';
+import type { Person } from '../identity.js';
+
+/** Who is signed in, as the pages know it. */
+export interface SessionView {
+  user: {
+    id: string;
+    name: string;
+    email: string;
+    language: Locale;
+    staff: StaffRole | null;
+    hasTwoFactor: boolean;
+  };
+  csrfToken: string;
+  accounts: { id: string; name: string; role: MemberRole }[];
+  /** The API's public base address, for examples. */
+  apiUrl: string;
+}
+
+export function sessionView(
+  { id, name, email, language, staff, hasTwoFactor, csrfToken }: Person,
+  memberships: readonly Membership[],
+  { BASE_URL }: { BASE_URL: string },
+): SessionView {
+  return {
+    user: { id, name, email, language, staff, hasTwoFactor },
+    csrfToken,
+    accounts: memberships.map(({ accountId, accountName, role }) => ({
+      id: accountId,
+      name: accountName,
+      role,
+    })),
+    apiUrl: BASE_URL,
+  };
+}

@@ -1,0 +1,11 @@
+import { SETTING_BOUNDS, type Settings } from '@onecode/store';
+
+/** What operators set for everybody, and within which bounds. */
+export interface SettingsView {
+  settings: Settings;
+  bounds: Readonly<Record<keyof Settings, { min: number; max: number }>>;
+}
+
+export function settingsView(settings: Settings): SettingsView {
+  return { settings, bounds: SETTING_BOUNDS };
+}
