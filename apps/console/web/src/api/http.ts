@@ -1,0 +1,54 @@
+/** A refusal of the server, by its stable code; `errors` names the fields at fault. */
+export class ApiProblem extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    readonly errors: Readonly<Record<string, string>> = {},
+  ) {
+    super(code);
+  }
+}
+
+let csrfToken = '';
+
+/** Every change brings the token of the session that was read last. */
+export function rememberCsrfToken(token: string): void {
+  csrfToken = token;
+}
+
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+/**
+ * Calls the console's server. A 204 gives undefined.
+ *
+ * @param path below `/api`
+ * @throws ApiProblem for a refusal; `offline` when there was no answer
+ */
+export async function call<T>(method: Method, path: string, body?: object): Promise<T> {
+  const response = await fetch(`/api${path}`, {
+    method,
+    headers: {
+      accept: 'application/json',
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(method !== 'GET' && { 'x-csrf-token': csrfToken }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  }).catch(() => {
+    throw new ApiProblem(0, 'offline');
+  });
+  const text = await response.text();
+  const answer = (text === '' ? undefined : readJson(text)) as T & {
+    code?: string;
+    errors?: Record<string, string>;
+  };
+  if (!response.ok) throw new ApiProblem(response.status, answer?.code ?? 'internal_error', answer?.errors);
+  return answer;
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ApiProblem(502, 'internal_error');
+  }
+}

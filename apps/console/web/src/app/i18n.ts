@@ -1,0 +1,44 @@
+import i18next from 'i18next';
+import { initReactI18next } from 'react-i18next';
+import { en } from '../locales/en/index.js';
+import { ptBR } from '../locales/pt-BR/index.js';
+
+declare module 'i18next' {
+  interface CustomTypeOptions {
+    defaultNS: 'common';
+    resources: typeof en;
+    enableSelector: false;
+  }
+}
+
+const STORED = 'onecode-language';
+
+function preferred(): string {
+  let stored: string | null = null;
+  try {
+    stored = localStorage.getItem(STORED);
+  } catch {
+    // Storage may be forbidden; then the browser's language decides.
+  }
+  return stored ?? (navigator.language.toLowerCase().startsWith('pt') ? 'pt-BR' : 'en');
+}
+
+await i18next.use(initReactI18next).init({
+  lng: preferred(),
+  fallbackLng: 'en',
+  supportedLngs: ['en', 'pt-BR'],
+  defaultNS: 'common',
+  resources: { en, 'pt-BR': ptBR },
+  interpolation: { escapeValue: false },
+});
+
+const apply = (language: string): void => {
+  document.documentElement.lang = language;
+  try {
+    localStorage.setItem(STORED, language);
+  } catch {
+    // The choice then lasts until the page is left.
+  }
+};
+apply(i18next.language);
+i18next.on('languageChanged', apply);

@@ -1,0 +1,111 @@
+import { NavLink, Select, Stack, Text } from '@mantine/core';
+import {
+  IconActivityHeartbeat,
+  IconApps,
+  IconBuilding,
+  IconChartLine,
+  IconDeviceMobileMessage,
+  IconHistory,
+  IconListDetails,
+  IconPower,
+  IconReceipt,
+  IconSend,
+  IconSettings,
+  IconUsers,
+} from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import { Link, useLocation, useNavigate } from 'react-router';
+import { useSession } from './session.js';
+
+const OF_ACCOUNT = [
+  ['overview', IconChartLine],
+  ['sends', IconSend],
+  ['applications', IconApps],
+  ['ledger', IconReceipt],
+  ['team', IconUsers],
+] as const;
+
+const OF_STAFF = [
+  ['health', IconActivityHeartbeat],
+  ['accounts', IconBuilding],
+  ['senders', IconDeviceMobileMessage],
+  ['switches', IconPower],
+  ['settings', IconSettings],
+  ['audit', IconHistory],
+] as const;
+
+/** The pages that this person may open; `account` is the one in the address. */
+export function Navigation({ account }: { account: string | undefined }) {
+  const { t } = useTranslation();
+  const { accounts, user } = useSession();
+  const shown = account ?? accounts[0]?.id;
+  return (
+    <Stack component="nav" gap={2} aria-label={t('nav.main')}>
+      {accounts.length > 1 && <AccountSwitch value={shown} />}
+      {shown !== undefined && (
+        <>
+          {accounts.length === 1 && <Heading text={accounts[0]?.name ?? ''} />}
+          {OF_ACCOUNT.map(([name, icon]) => (
+            <Item key={name} to={`/accounts/${shown}/${name}`} label={t(`nav.${name}`)} icon={icon} />
+          ))}
+        </>
+      )}
+      {user.staff !== null && (
+        <>
+          <Heading text={t('nav.operations')} />
+          {OF_STAFF.map(([name, icon]) => (
+            <Item key={name} to={`/operations/${name}`} label={t(`nav.${name}`)} icon={icon} />
+          ))}
+          {/* A page of its own, with its own application in it. */}
+          <NavLink
+            href="/board"
+            label={t('nav.board')}
+            leftSection={<IconListDetails size={18} stroke={1.6} />}
+            className="nav"
+          />
+        </>
+      )}
+    </Stack>
+  );
+}
+
+function Heading({ text }: { text: string }) {
+  return (
+    <Text size="xs" fw={600} c="dimmed" px="sm" pt="sm" pb={4} truncate>
+      {text}
+    </Text>
+  );
+}
+
+function Item({ to, label, icon: Icon }: { to: string; label: string; icon: typeof IconSend }) {
+  const { pathname } = useLocation();
+  const active = pathname === to || pathname.startsWith(`${to}/`);
+  return (
+    <NavLink
+      component={Link}
+      to={to}
+      label={label}
+      active={active}
+      aria-current={active ? 'page' : undefined}
+      leftSection={<Icon size={18} stroke={1.6} />}
+      className="nav"
+    />
+  );
+}
+
+function AccountSwitch({ value }: { value: string | undefined }) {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  const { accounts } = useSession();
+  return (
+    <Select
+      aria-label={t('nav.switch')}
+      data={accounts.map(({ id, name }) => ({ value: id, label: name }))}
+      value={value ?? null}
+      onChange={(id) => id !== null && void navigate(`/accounts/${id}/overview`)}
+      searchable
+      allowDeselect={false}
+      mb="xs"
+    />
+  );
+}

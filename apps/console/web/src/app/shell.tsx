@@ -1,0 +1,68 @@
+import { Anchor, AppShell, Burger, Group, ScrollArea, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useEffect } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Link, Outlet, useLocation, useMatch } from 'react-router';
+import { HeldBanner } from './heldBanner.js';
+import { Navigation } from './navigation.js';
+import { useSession } from './session.js';
+import { TwoFactorNotice } from './twoFactorNotice.js';
+import { UnknownPage } from './unknownPage.js';
+import { UserMenu } from './userMenu.js';
+
+/** What stands around every page: navigation, the person's menu, and the page in the middle. */
+export function Shell() {
+  const { t } = useTranslation();
+  const [opened, { toggle, close }] = useDisclosure();
+  const { pathname } = useLocation();
+  const { accounts, user } = useSession();
+  const account = useMatch('/accounts/:account/*')?.params.account;
+  useEffect(close, [pathname, close]);
+
+  const isTheirs = account === undefined || accounts.some((one) => one.id === account);
+  const mayOperate = !pathname.startsWith('/operations') || user.staff !== null;
+  return (
+    <AppShell
+      header={{ height: 56 }}
+      navbar={{ width: 240, breakpoint: 'sm', collapsed: { mobile: !opened } }}
+      padding="lg"
+    >
+      <AppShell.Header>
+        <Anchor href="#content" className="skip">
+          {t('nav.skip')}
+        </Anchor>
+        <Group h="100%" px="md" justify="space-between" wrap="nowrap">
+          <Group gap="sm" wrap="nowrap">
+            <Burger
+              opened={opened}
+              onClick={toggle}
+              hiddenFrom="sm"
+              size="sm"
+              aria-label={t('nav.open')}
+              aria-expanded={opened}
+            />
+            <Anchor component={Link} to="/" underline="never" c="inherit">
+              <Group gap={8} wrap="nowrap">
+                <img src="/icon.svg" width={24} height={24} alt="" />
+                <Text fw={700}>{t('brand')}</Text>
+              </Group>
+            </Anchor>
+          </Group>
+          <UserMenu />
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar>
+        <AppShell.Section grow component={ScrollArea} p="sm">
+          <Navigation account={isTheirs ? account : undefined} />
+        </AppShell.Section>
+      </AppShell.Navbar>
+      <AppShell.Main id="content" tabIndex={-1}>
+        <div className="content">
+          <TwoFactorNotice />
+          {mayOperate && pathname.startsWith('/operations') && <HeldBanner />}
+          {isTheirs && mayOperate ? <Outlet key={account} /> : <UnknownPage />}
+        </div>
+      </AppShell.Main>
+    </AppShell>
+  );
+}

@@ -1,0 +1,30 @@
+import { Alert, Button, Group, Text } from '@mantine/core';
+import { IconShieldLock } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import { Link } from 'react-router';
+import { useSession } from './session.js';
+
+/** Asks people of the staff for a second factor, on every page, until they have one. */
+export function TwoFactorNotice() {
+  const { t } = useTranslation();
+  const { user } = useSession();
+  if (user.staff === null || user.hasTwoFactor) return null;
+  return (
+    <Alert
+      color="yellow"
+      variant="default"
+      mb="lg"
+      icon={<IconShieldLock size={18} />}
+      title={t('staffNotice.title')}
+    >
+      <Group justify="space-between">
+        <Text size="sm" maw={720}>
+          {t('staffNotice.text')}
+        </Text>
+        <Button component={Link} to="/profile" size="xs" variant="default">
+          {t('staffNotice.action')}
+        </Button>
+      </Group>
+    </Alert>
+  );
+}

@@ -1,0 +1,26 @@
+import { Button, Container } from '@mantine/core';
+import { IconMapOff } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import { Link } from 'react-router';
+import { EmptyState } from '../parts/states.js';
+
+/** For addresses that name nothing, and pages that could not be drawn. */
+export function UnknownPage() {
+  const { t } = useTranslation();
+  return (
+    <Container component="main" py="xl">
+      <EmptyState
+        icon={IconMapOff}
+        order={1}
+        title={t('unknownPage.title')}
+        action={
+          <Button component={Link} to="/" variant="light">
+            {t('unknownPage.home')}
+          </Button>
+        }
+      >
+        {t('unknownPage.text')}
+      </EmptyState>
+    </Container>
+  );
+}

@@ -1,0 +1,86 @@
+import { Avatar, Menu, UnstyledButton, useMantineColorScheme } from '@mantine/core';
+import {
+  IconDeviceDesktop,
+  IconLanguage,
+  IconLogout,
+  IconMoon,
+  IconSun,
+  IconUser,
+} from '@tabler/icons-react';
+import { useQueryClient } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import { Link, useNavigate } from 'react-router';
+import { signOut } from '../api/identity.js';
+import { useChange } from '../api/queries.js';
+import { useSession } from './session.js';
+
+const SCHEMES = [
+  ['light', IconSun],
+  ['dark', IconMoon],
+  ['auto', IconDeviceDesktop],
+] as const;
+
+/** What concerns the person and not the account: language, appearance, security, leaving. */
+export function UserMenu() {
+  const { t, i18n } = useTranslation();
+  const { user } = useSession();
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const client = useQueryClient();
+  const navigate = useNavigate();
+
+  const profile = useChange('/session');
+  const speak = (language: 'en' | 'pt-BR'): void => {
+    void i18n.changeLanguage(language);
+    profile.mutate({ method: 'PUT', path: '/profile', body: { language } });
+  };
+  const leave = async (): Promise<void> => {
+    await signOut();
+    client.clear();
+    await navigate('/sign-in');
+  };
+  return (
+    <Menu position="bottom-end" width={240} withinPortal>
+      <Menu.Target>
+        <UnstyledButton aria-label={t('nav.user')}>
+          <Avatar color="brand" radius="xl" size={34}>
+            <IconUser size={20} />
+          </Avatar>
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>{user.email}</Menu.Label>
+        <Menu.Item component={Link} to="/profile" leftSection={<IconUser size={16} />}>
+          {t('nav.profile')}
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Label>{t('language')}</Menu.Label>
+        {(['en', 'pt-BR'] as const).map((language) => (
+          <Menu.Item
+            key={language}
+            lang={language}
+            leftSection={<IconLanguage size={16} />}
+            fw={i18n.language === language ? 600 : undefined}
+            onClick={() => speak(language)}
+          >
+            {t(`languages.${language}`)}
+          </Menu.Item>
+        ))}
+        <Menu.Label>{t('scheme.title')}</Menu.Label>
+        {SCHEMES.map(([scheme, Icon]) => (
+          <Menu.Item
+            key={scheme}
+            leftSection={<Icon size={16} />}
+            fw={colorScheme === scheme ? 600 : undefined}
+            onClick={() => setColorScheme(scheme)}
+          >
+            {t(`scheme.${scheme}`)}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => void leave()}>
+          {t('nav.signOut')}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

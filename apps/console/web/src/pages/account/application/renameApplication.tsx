@@ -1,0 +1,71 @@
+import { Stack, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { notifications } from '@mantine/notifications';
+import { useTranslation } from 'react-i18next';
+import type { ApplicationView } from '../../../../../src/views/applications.js';
+import { useChange } from '../../../api/queries.js';
+import { useAccount } from '../../../app/session.js';
+import { Dialog } from '../../../parts/dialog.js';
+import { useFaultTexts } from '../../../parts/fieldFaults.js';
+import { FormButtons } from '../../../parts/formButtons.js';
+import { useNameRule } from './nameRule.js';
+
+interface Props {
+  application: ApplicationView;
+  onClose: () => void;
+}
+
+/** The dialog that gives an application another name. */
+export function RenameApplication({ opened, ...props }: Props & { opened: boolean }) {
+  const { t } = useTranslation('account');
+  return (
+    <Dialog opened={opened} onClose={props.onClose} title={t('application.renameTitle')}>
+      <RenameForm {...props} />
+    </Dialog>
+  );
+}
+
+function RenameForm({ application, onClose }: Props) {
+  const { t } = useTranslation(['account', 'common']);
+  const list = `${useAccount().path}/applications`;
+  const faultsOf = useFaultTexts();
+  const rename = useChange(list);
+  const form = useForm({
+    mode: 'uncontrolled',
+    initialValues: { name: application.name },
+    validate: { name: useNameRule(200) },
+  });
+
+  const submit = form.onSubmit(({ name }) =>
+    rename.mutate(
+      { method: 'PUT', path: `${list}/${application.id}`, body: { name: name.trim() } },
+      {
+        onSuccess: () => {
+          notifications.show({ message: t('application.renamed') });
+          onClose();
+        },
+        onError: (problem) => form.setErrors(faultsOf(problem)),
+      },
+    ),
+  );
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack>
+        <TextInput
+          label={t('applications.form.name')}
+          required
+          data-autofocus
+          autoComplete="off"
+          key={form.key('name')}
+          {...form.getInputProps('name')}
+        />
+        <FormButtons
+          action={t('common:save')}
+          onClose={onClose}
+          pending={rename.isPending}
+          problem={rename.error}
+        />
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,87 @@
+import { Button } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { StaffAccountDetailsView } from '../../../../../src/views/staffAccounts.js';
+import { useMayOperate } from '../../../app/session.js';
+import { Confirm } from '../../../parts/dialog.js';
+import { ReasonDialog } from '../../../parts/reasonDialog.js';
+import { useHolds } from '../switches/holds.js';
+import { ReleaseButton } from '../switches/releaseButton.js';
+import { useAccountChange } from './change.js';
+import { CreditsDialog } from './creditsDialog.js';
+
+type Asked = 'credits' | 'suspend' | 'resume' | 'hold';
+
+/** What operators can do to a whole account. */
+export function AccountActions({ account }: { account: StaffAccountDetailsView }) {
+  const { t } = useTranslation('staff');
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const close = (): void => setAsked(null);
+  const change = useAccountChange(account.id, close);
+  const { set } = useHolds();
+  if (!useMayOperate()) return null;
+
+  const suspended = account.suspendedAt !== null;
+  const hold = (reason: string): void =>
+    set.mutate(
+      { method: 'POST', path: '/operations/holds', body: { kind: 'account', target: account.id, reason } },
+      {
+        onSuccess: () => {
+          close();
+          notifications.show({ message: t('switches.set'), color: 'teal' });
+        },
+      },
+    );
+  return (
+    <>
+      {account.held ? (
+        <ReleaseButton hold={{ kind: 'account', target: account.id }} size="sm" />
+      ) : (
+        <Button variant="default" onClick={() => setAsked('hold')}>
+          {t('switches.account.button')}
+        </Button>
+      )}
+      <Button variant="default" onClick={() => setAsked(suspended ? 'resume' : 'suspend')}>
+        {t(suspended ? 'account.resume.button' : 'account.suspend.button')}
+      </Button>
+      <Button onClick={() => setAsked('credits')}>{t('account.credits.button')}</Button>
+
+      <CreditsDialog account={account} opened={asked === 'credits'} onClose={close} />
+      <ReasonDialog
+        opened={asked === 'hold'}
+        onClose={close}
+        title={t('account.hold')}
+        action={t('switches.account.button')}
+        pending={set.isPending}
+        problem={set.error}
+        onConfirm={hold}
+      >
+        {t('switches.account.what')}
+      </ReasonDialog>
+      <ReasonDialog
+        opened={asked === 'suspend'}
+        onClose={close}
+        title={t('account.suspend.title')}
+        action={t('account.suspend.button')}
+        pending={change.pending}
+        problem={change.problem}
+        onConfirm={(reason) => change.send({ method: 'POST', path: '/suspend', body: { reason } })}
+      >
+        {t('account.suspend.what')}
+      </ReasonDialog>
+      <Confirm
+        opened={asked === 'resume'}
+        onClose={close}
+        title={t('account.resume.title')}
+        color="brand"
+        action={t('account.resume.button')}
+        pending={change.pending}
+        problem={change.problem}
+        onConfirm={() => change.send({ method: 'POST', path: '/resume' })}
+      >
+        {t('account.resume.what')}
+      </Confirm>
+    </>
+  );
+}

@@ -1,0 +1,76 @@
+import { Button, Group, Paper, Stack, Text, ThemeIcon, Title } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { IconHandStop, IconPlayerPlay } from '@tabler/icons-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { SwitchesView } from '../../../../../src/views/switches.js';
+import { useMayOperate } from '../../../app/session.js';
+import { useNumbers } from '../../../parts/numbers.js';
+import { ReasonDialog } from '../../../parts/reasonDialog.js';
+import { Time } from '../../../parts/times.js';
+import { useHolds } from './holds.js';
+import { ReleaseButton } from './releaseButton.js';
+
+/** Whether live delivery runs, in words that nobody can mistake, and the switch of all of it. */
+export function LiveState({ view }: { view: SwitchesView }) {
+  const { t } = useTranslation('staff');
+  const { whole } = useNumbers();
+  const mayOperate = useMayOperate();
+  const [asking, setAsking] = useState(false);
+  const { set } = useHolds();
+  const hold = view.holds.find(({ kind }) => kind === 'live');
+  const Icon = hold === undefined ? IconPlayerPlay : IconHandStop;
+  const waiting = `${whole(view.waiting)}${view.isCapped ? '+' : ''}`;
+  return (
+    <Paper withBorder p="lg" component="section" aria-label={t('switches.live.title')}>
+      <Group justify="space-between" gap="md">
+        <Group gap="md" wrap="nowrap" align="flex-start">
+          <ThemeIcon size={48} radius="xl" color={hold === undefined ? 'teal.9' : 'red.9'}>
+            <Icon size={26} />
+          </ThemeIcon>
+          <Stack gap={2}>
+            <Title order={2} size="h3">
+              {hold === undefined ? t('switches.live.runs') : t('switches.live.held')}
+            </Title>
+            {hold !== undefined && (
+              <Text size="sm">
+                {t('switches.since')} <Time at={hold.since} /> ·{' '}
+                {t('held.by', { who: hold.setBy, reason: hold.reason })}
+              </Text>
+            )}
+            <Text size="sm" c="dimmed">
+              {t('switches.waiting', { count: view.waiting, waiting })}
+            </Text>
+          </Stack>
+        </Group>
+        {mayOperate && hold === undefined && (
+          <Button color="red.9" onClick={() => setAsking(true)} leftSection={<IconHandStop size={18} />}>
+            {t('switches.live.set')}
+          </Button>
+        )}
+        {mayOperate && hold !== undefined && <ReleaseButton hold={hold} size="sm" />}
+      </Group>
+      <ReasonDialog
+        opened={asking}
+        onClose={() => setAsking(false)}
+        title={t('switches.live.confirm')}
+        action={t('switches.live.set')}
+        pending={set.isPending}
+        problem={set.error}
+        onConfirm={(reason) =>
+          set.mutate(
+            { method: 'POST', path: '/operations/holds', body: { kind: 'live', target: '', reason } },
+            {
+              onSuccess: () => {
+                setAsking(false);
+                notifications.show({ message: t('switches.live.held'), color: 'teal' });
+              },
+            },
+          )
+        }
+      >
+        {t('switches.live.what')}
+      </ReasonDialog>
+    </Paper>
+  );
+}

@@ -1,0 +1,89 @@
+import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { ApiProblem } from '../api/http.js';
+import { Failure } from './states.js';
+
+/**
+ * A dialog above the page; what is in it begins anew each time it opens.
+ *
+ * @param persistent only its own buttons close it, because what it shows would be lost
+ */
+export function Dialog({
+  opened,
+  onClose,
+  title,
+  size = 'md',
+  persistent = false,
+  children,
+}: {
+  opened: boolean;
+  onClose: () => void;
+  title: string;
+  size?: 'md' | 'lg' | 'xl';
+  persistent?: boolean;
+  children: ReactNode;
+}) {
+  const { t } = useTranslation();
+  return (
+    <Modal
+      opened={opened}
+      onClose={onClose}
+      title={<Text fw={650}>{title}</Text>}
+      size={size}
+      centered
+      // Gone at once: what is in it may change with its closing.
+      transitionProps={{ exitDuration: 0 }}
+      closeOnClickOutside={!persistent}
+      closeOnEscape={!persistent}
+      closeButtonProps={{ 'aria-label': t('close') }}
+    >
+      {children}
+    </Modal>
+  );
+}
+
+/** Asks before something that cannot be taken back; the children say what will happen. */
+export function Confirm({
+  opened,
+  onClose,
+  title,
+  action,
+  color = 'red.9',
+  onConfirm,
+  pending,
+  problem,
+  children,
+}: {
+  opened: boolean;
+  onClose: () => void;
+  title: string;
+  /** The word on the button. */
+  action: string;
+  /** `brand` where nothing is lost by it. */
+  color?: 'red.9' | 'brand';
+  onConfirm: () => void;
+  pending: boolean;
+  problem: ApiProblem | null;
+  children: ReactNode;
+}) {
+  const { t } = useTranslation();
+  return (
+    <Dialog opened={opened} onClose={onClose} title={title}>
+      <Stack>
+        <Text size="sm" component="div">
+          {children}
+        </Text>
+        {problem !== null && <Failure problem={problem} />}
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose} data-autofocus>
+            {t('cancel')}
+          </Button>
+          <Button color={color} onClick={onConfirm} loading={pending}>
+            {action}
+          </Button>
+        </Group>
+      </Stack>
+    </Dialog>
+  );
+}

@@ -1,0 +1,11 @@
+import { Badge } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import type { SenderView } from '../../../src/views/senders.js';
+
+const COLORS = { active: 'teal', resting: 'orange', paused: 'red' } as const;
+
+/** Whether a sender sends. */
+export function SenderBadge({ state }: { state: SenderView['state'] }) {
+  const { t } = useTranslation('senders');
+  return <Badge color={COLORS[state]}>{t(`states.${state}`)}</Badge>;
+}
