@@ -1,0 +1,61 @@
+import { randomBytes } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { closeHttpServer, createLog, openQueues } from '@onecode/runtime';
+import { createTestDatabase, TEST_SECRET_KEY, type TestDatabase } from '@onecode/store/testing';
+import { testRedisUrl } from '../../../test/harness/redisContents.js';
+import { createApp } from '../src/app.js';
+import { readConsoleConfig, type ConsoleConfig } from '../src/config.js';
+import { createHttpServer } from '../src/server.js';
+
+/** A console on a free port, with a database of its own. */
+export interface TestConsole {
+  /** Its public address, by a name that browsers trust with secure cookies. */
+  url: string;
+  db: TestDatabase;
+  /** The queues' prefix in the shared Redis. */
+  prefix: string;
+  close(): Promise<void>;
+}
+
+/** Starts a console; it serves the built pages. `patience` is for clients who are slow. */
+export async function startConsole(
+  overrides: Partial<ConsoleConfig> = {},
+  patience: Parameters<typeof createHttpServer>[0] = {},
+): Promise<TestConsole> {
+  const db = await createTestDatabase();
+  const prefix = overrides.QUEUE_PREFIX ?? `test-${randomBytes(6).toString('hex')}`;
+  const server = createHttpServer(patience);
+  await new Promise<void>((resolve) => server.listen(0, resolve));
+  const { port } = server.address() as AddressInfo;
+  const url = `http://localhost:${port}`;
+  const given = readConsoleConfig({
+    DATABASE_URL: db.url,
+    REDIS_URL: testRedisUrl(),
+    PORT: String(port),
+    BASE_URL: 'https://api.example.test',
+    CONSOLE_URL: url,
+    SESSION_SECRET: randomBytes(32).toString('base64'),
+    SECRET_KEY: randomBytes(32).toString('base64'),
+    QUEUE_PREFIX: prefix,
+    // As behind a proxy, so that tests say where a request comes from.
+    PROXY_HOPS: '1',
+    LOG_LEVEL: 'silent',
+  });
+  const config: ConsoleConfig = { ...given, SECRET_KEY: TEST_SECRET_KEY, ...overrides };
+  const queues = openQueues({ redisUrl: config.REDIS_URL, prefix, onError: () => {} });
+  server.on(
+    'request',
+    createApp({ config, database: db.database, queues, log: createLog('console', config.LOG_LEVEL) }),
+  );
+  return {
+    url,
+    db,
+    prefix,
+    async close() {
+      server.closeAllConnections();
+      await closeHttpServer(server);
+      await queues.close();
+      await db.drop();
+    },
+  };
+}

@@ -1,0 +1,109 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { buildAccount } from '@onecode/store/testing';
+import pg from 'pg';
+import { until } from '../../../test/harness/until.js';
+import { passwordsInTurn } from '../src/passwordsInTurn.js';
+import { startConsole, type TestConsole } from './console.js';
+import { callConsole, cookieOf, PASSWORD, person } from './people.js';
+import { QUERIES } from './routeBodies.js';
+
+let server: TestConsole;
+beforeAll(async () => {
+  server = await startConsole({}, { headersMs: 200, requestMs: 400 });
+});
+afterAll(() => server.close());
+
+/** All that comes back until the server closes the connection. */
+function converse(...lines: string[]): Promise<string> {
+  const socket = connect(Number(new URL(server.url).port), 'localhost');
+  socket.write(lines.join('\r\n'));
+  return text(socket);
+}
+const host = (): string => `Host: ${new URL(server.url).host}`;
+const origin = (): string => `Origin: ${server.url}`;
+
+describe('a client that is slow or without end', () => {
+  it('is cut off while it sends its headers', async () => {
+    expect(await converse('GET /api/session HTTP/1.1', host(), 'Cookie: a')).toMatch(/^HTTP\/1\.1 408 /);
+  });
+
+  it('is cut off while it sends a body', async () => {
+    const begun = ['Content-Type: application/json', 'Transfer-Encoding: chunked', '', '1', '{', ''];
+    expect(await converse('POST /api/accounts HTTP/1.1', host(), origin(), ...begun)).toMatch(
+      /^HTTP\/1\.1 408 /,
+    );
+  });
+
+  it('is answered at once when it announces too large a body', async () => {
+    const announced = ['Content-Type: application/json', 'Content-Length: 1000000000', '', '{'];
+    const answer = await converse('POST /api/accounts HTTP/1.1', host(), origin(), ...announced);
+    expect(answer).toMatch(/^HTTP\/1\.1 413 [^]*Connection: close[^]*"payload_too_large"/);
+  });
+});
+
+describe('files', () => {
+  it('are kept by browsers, and what is missing is neither found nor kept', async () => {
+    const page = await (await fetch(`${server.url}/`)).text();
+    const asset = /\/assets\/[\w.-]+\.js/.exec(page)?.[0] ?? '';
+    const kept = async (path: string): Promise<unknown[]> => {
+      const { status, headers } = await fetch(`${server.url}${path}`);
+      return [status, headers.get('cache-control')];
+    };
+    expect(await kept(asset)).toEqual([200, 'public, max-age=31536000, immutable']);
+    expect(await kept('/icon.svg')).toEqual([200, 'public, max-age=3600']);
+    expect(await kept('/assets/missing.js')).toEqual([404, 'no-store']);
+    expect(await kept('/')).toEqual([200, 'no-store']);
+  });
+});
+
+describe('more passwords at once than can be judged', () => {
+  it('are refused, do not count as wrong, and keep nobody waiting who is signed in', async () => {
+    const ana = await person(server);
+    const all: Promise<unknown>[] = [];
+    const fill = (): void => {
+      for (let n = 0; n < 60; n += 1) all.push(passwordsInTurn.hash('x').catch(() => null));
+    };
+    fill();
+    const timer = setInterval(fill, 20);
+    const signIn = () =>
+      callConsole(server, 'POST', '/auth/sign-in/email', { body: { email: ana.email, password: PASSWORD } });
+    const refused = await signIn();
+    clearInterval(timer);
+    expect(refused).toMatchObject({ status: 429, body: { code: 'rate_limited' } });
+    expect((await ana.get('/session')).status).toBe(200);
+    expect(await server.db.sql('select from sign_in_tries where tries > 0')).toEqual([]);
+    await Promise.all(all);
+    const signedIn = await signIn();
+    expect(signedIn.status).toBe(200);
+    expect(cookieOf(signedIn)).not.toBe('');
+  }, 60_000);
+});
+
+describe('a member who asks for many overviews at once', () => {
+  it('leaves connections to everybody else, and is told when there are too many', async () => {
+    const account = await buildAccount(server.db.database);
+    const member = await person(server, { accounts: { [account]: 'viewer' } });
+    const query = new URLSearchParams(QUERIES['get /accounts/:account/overview']).toString();
+    // As slow as can be: none ends before the lock does.
+    const lock = new pg.Client({ connectionString: server.db.url });
+    await lock.connect();
+    try {
+      await lock.query('begin; lock table sends in access exclusive mode');
+      const asked = Array.from({ length: 60 }, () => member.get(`/accounts/${account}/overview?${query}`));
+      await until('the overviews that wait', async () => {
+        const { rowCount } = await lock.query(
+          `select from pg_locks where not granted and relation = 'sends'::regclass
+           and database = (select oid from pg_database where datname = current_database())`,
+        );
+        return (rowCount ?? 0) >= 4;
+      });
+      expect((await member.get('/session')).status).toBe(200);
+      await lock.query('rollback');
+      const statuses = (await Promise.all(asked)).map(({ status }) => status);
+      expect(new Set(statuses)).toEqual(new Set([200, 429]));
+    } finally {
+      await lock.end();
+    }
+  });
+});

@@ -1,0 +1,129 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { MemberRole } from '@onecode/store';
+import type { SessionView } from '../src/views/session.js';
+import type { TestConsole } from './console.js';
+
+export const PASSWORD = 'correct horse battery';
+
+/** An answer of the console's server. */
+export interface Answer<T = any> {
+  status: number;
+  body: T;
+  headers: Headers;
+}
+
+/** Somebody who is signed in, and calls the server as their browser would. */
+export interface TestPerson {
+  id: string;
+  email: string;
+  /** The session cookie's header. */
+  cookie: string;
+  csrfToken: string;
+  call<T = any>(
+    method: string,
+    path: string,
+    body?: object,
+    headers?: Record<string, string>,
+  ): Promise<Answer<T>>;
+  get<T = any>(path: string): Promise<Answer<T>>;
+  post<T = any>(path: string, body?: object): Promise<Answer<T>>;
+  put<T = any>(path: string, body?: object): Promise<Answer<T>>;
+  delete<T = any>(path: string): Promise<Answer<T>>;
+}
+
+/** Calls the server with these headers and the console's own origin; `path` is below `/api`. */
+export async function callConsole<T = any>(
+  { url }: TestConsole,
+  method: string,
+  path: string,
+  { body, headers = {} }: { body?: object | undefined; headers?: Record<string, string> } = {},
+): Promise<Answer<T>> {
+  const response = await fetch(`${url}/api${path}`, {
+    method,
+    headers: { origin: url, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: (text === '' ? undefined : JSON.parse(text)) as T,
+  };
+}
+
+/** The cookies that an answer sets, as a browser would send them. */
+export const cookieOf = ({ headers }: Answer): string =>
+  headers
+    .getSetCookie()
+    .map((line) => line.split(';')[0])
+    .join('; ');
+
+/** Signs somebody up, and gives them roles: in accounts, or on the staff. */
+export async function person(
+  server: TestConsole,
+  roles: {
+    accounts?: Readonly<Record<string, MemberRole>>;
+    staff?: 'operator' | 'on_call';
+    email?: string;
+  } = {},
+): Promise<TestPerson> {
+  const email = roles.email ?? `${randomBytes(6).toString('hex')}@example.com`;
+  const signedUp = await callConsole(server, 'POST', '/auth/sign-up/email', {
+    body: { name: 'Ana Souza', email, password: PASSWORD, language: 'en' },
+    // Each from an address of their own: one address may not sign up without end.
+    headers: { 'x-forwarded-for': `198.18.${randomInt(256)}.${randomInt(256)}` },
+  });
+  if (signedUp.status !== 204) throw new Error(`sign-up answered ${signedUp.status}`);
+  const cookie = cookieOf(signedUp);
+  const session = await callConsole<SessionView>(server, 'GET', '/session', { headers: { cookie } });
+  const { csrfToken, user } = session.body;
+  const { id } = user;
+  for (const [accountId, role] of Object.entries(roles.accounts ?? {}))
+    await server.db.sql('insert into members (account_id, user_id, role) values ($1, $2, $3)', [
+      accountId,
+      id,
+      role,
+    ]);
+  if (roles.staff !== undefined)
+    await server.db.sql('update users set staff = $1 where id = $2', [roles.staff, id]);
+
+  const call: TestPerson['call'] = (method, path, body, headers = {}) =>
+    callConsole(server, method, path, { body, headers: { cookie, 'x-csrf-token': csrfToken, ...headers } });
+  return {
+    id,
+    email,
+    cookie,
+    csrfToken,
+    call,
+    get: (path) => call('GET', path),
+    post: (path, body = {}) => call('POST', path, body),
+    put: (path, body = {}) => call('PUT', path, body),
+    delete: (path) => call('DELETE', path),
+  };
+}
+
+/** A browser window in which this person is signed in. The caller closes its context. */
+export async function windowOf(
+  browser: Browser,
+  server: TestConsole,
+  { cookie }: TestPerson,
+  options: Parameters<Browser['newContext']>[0] = {},
+): Promise<{ context: BrowserContext; page: Page }> {
+  const context = await browser.newContext({ locale: 'en-US', baseURL: server.url, ...options });
+  await context.addCookies(
+    cookie.split('; ').map((pair) => {
+      const at = pair.indexOf('=');
+      return {
+        name: pair.slice(0, at),
+        value: pair.slice(at + 1),
+        domain: 'localhost',
+        path: '/',
+        secure: true,
+        httpOnly: true,
+        sameSite: 'Strict' as const,
+      };
+    }),
+  );
+  return { context, page: await context.newPage() };
+}

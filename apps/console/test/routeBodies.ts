@@ -1,0 +1,49 @@
+const DAY_MS = 86_400_000;
+
+/** A body that each route with one would accept, so that what it answers with is about who asks and not about what. */
+export const BODIES: Readonly<Record<string, object>> = {
+  'post /accounts': { name: 'Loja', language: 'en' },
+  'post /invitations/look-up': { token: 'no-such-token' },
+  'post /invitations/accept': { token: 'no-such-token' },
+  'put /profile': { name: 'Ana' },
+  'post /accounts/:account/applications': { name: 'Shop', mode: 'test' },
+  'put /accounts/:account/applications/:application': { name: 'Shop' },
+  'put /accounts/:account/applications/:application/limits': { perMinute: 60, perRecipientHour: 5 },
+  'post /accounts/:account/applications/:application/keys': { label: 'Server' },
+  'post /accounts/:account/sends/search': { recipient: '+5511987654321' },
+  'put /accounts/:account/members/:member': { role: 'viewer' },
+  'post /accounts/:account/invitations': { email: 'somebody@example.com', role: 'viewer' },
+  'post /operations/senders': {
+    phoneNumberId: '106540352249999',
+    number: '+15550789999',
+    token: 'a-token',
+    template: 'verification_code',
+    english: 'en',
+    throughput: 80,
+  },
+  'put /operations/senders/:sender/token': { token: 'another-token' },
+  'put /operations/senders/:sender/throughput': { throughput: 100 },
+  'post /operations/senders/:sender/pause': { reason: 'a test' },
+  'put /operations/settings': { freeSends: 10 },
+  'post /operations/accounts/:target/credits': {
+    amount: 1,
+    reason: 'a test',
+    grantId: '01a1fa05-b8ff-7465-ba7e-fd4e947cdd5c',
+  },
+  'put /operations/accounts/:target/rate': { ratePerMinute: 60 },
+  'put /operations/accounts/:target/countries': { countries: ['BR'] },
+  'put /operations/accounts/:target/breaker': { rule: null },
+  'post /operations/accounts/:target/suspend': { reason: 'a test' },
+  'post /operations/holds': { kind: 'country', target: 'BR', reason: 'a test' },
+  'post /operations/holds/release': { kind: 'country', target: 'BR' },
+};
+
+/** Query parameters of the routes that cannot do without. */
+export const QUERIES: Readonly<Record<string, Record<string, string>>> = {
+  'get /accounts/:account/overview': {
+    from: new Date(Date.now() - DAY_MS).toISOString(),
+    to: new Date().toISOString(),
+    bucket: 'hour',
+    timeZone: 'America/Sao_Paulo',
+  },
+};
