@@ -1,6 +1,6 @@
 import { generateApiKey } from '@onecode/domain';
 import { changeSetting, newId, revokeApiKey, type Database } from '@onecode/store';
-import { buildCaller } from '@onecode/store/testing';
+import { buildCaller, TEST_ACTOR } from '@onecode/store/testing';
 
 /** One account with a key, and how it may be refused although its requests are good. */
 export interface FuzzCaller {
@@ -67,8 +67,8 @@ export async function buildWorld(
     buildCaller(database, 'test'),
   ]);
   // The document's own recipient is guessed at all the time.
-  await changeSetting(database, 'guessBudget', null);
-  await revokeApiKey(database, revoked.keyId);
+  await changeSetting(database, TEST_ACTOR, 'guessBudget', null);
+  await revokeApiKey(database, TEST_ACTOR, revoked.keyId);
   const callers: FuzzCaller[] = [
     { name: 'test', key: tester.key, refusals: [] },
     { name: 'live', key: live.key, refusals: [] },

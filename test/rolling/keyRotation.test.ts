@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { pauseSender, resumeSender } from '@onecode/store';
-import { buildAccount, buildCaller } from '@onecode/store/testing';
+import { buildAccount, buildCaller, TEST_ACTOR } from '@onecode/store/testing';
 import { Stack } from '../harness/stack.js';
 import { until } from '../harness/until.js';
 
@@ -42,7 +42,7 @@ describe('while secrets are rotated, process by process,', () => {
     const id = await buildAccount(stack.db.database, { credits: 1_000, ratePerMinute: 100_000 });
     ({ key: liveKey } = await buildCaller(stack.db.database, 'live', { id }));
     ({ key: testKey } = await buildCaller(stack.db.database, 'test', { id }));
-    await pauseSender(stack.db.database, senderId);
+    await pauseSender(stack.db.database, TEST_ACTOR, senderId);
     await createAtEachApi();
   }, ROLL_MS_MAX);
   afterAll(() => stack.stop());
@@ -67,7 +67,7 @@ describe('while secrets are rotated, process by process,', () => {
 
   /** Each send that waits must go out with its first attempt: a box or a token that does not open costs one. */
   async function expectAllToBeDelivered(): Promise<void> {
-    await resumeSender(stack.db.database, senderId);
+    await resumeSender(stack.db.database, TEST_ACTOR, senderId);
     await until('the delivery of all that waited', async () => {
       const rows = await stack.db.sql<{ status: string; attempts: number }>(
         'select status, attempts from sends where id = any ($1)',
@@ -76,7 +76,7 @@ describe('while secrets are rotated, process by process,', () => {
       expect(rows.filter(({ attempts }) => attempts > 1)).toEqual([]);
       return rows.every(({ status }) => status === 'delivered');
     });
-    await pauseSender(stack.db.database, senderId);
+    await pauseSender(stack.db.database, TEST_ACTOR, senderId);
     waiting = [];
   }
 

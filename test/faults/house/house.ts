@@ -6,6 +6,7 @@ import {
   buildCaller,
   buildSender,
   createTestDatabase,
+  TEST_ACTOR,
   TEST_PEPPER,
   TEST_SECRET_KEY,
   type TestCaller,
@@ -188,7 +189,7 @@ export class House {
 
   /** Ends the pauses of all senders, as an operator does once a fault of theirs is mended. */
   async resumeSenders(): Promise<void> {
-    for (const { id } of this.senders) await resumeSender(this.db.database, id);
+    for (const { id } of this.senders) await resumeSender(this.db.database, TEST_ACTOR, id);
   }
 
   /** Takes every proxy back to passing everything on. */

@@ -1,0 +1,73 @@
+import type { Page } from 'playwright-core';
+import { describeInBrowser } from '../harness/browser.js';
+import { House } from './house.js';
+
+const START_MS_MAX = 90_000;
+const LOOK_MS_MAX = 60_000;
+
+/** How many fields of a page only choose what it shows. */
+const FILTERS: Readonly<Record<string, number>> = { accounts: 2, audit: 1 };
+
+const PAGES = ['health', 'accounts', 'accounts/ACCOUNT', 'senders', 'switches', 'settings', 'audit'];
+
+describeInBrowser('somebody on call', () => {
+  let house: House;
+  let page: Page;
+  let account: string;
+  const changes: string[] = [];
+  beforeAll(async () => {
+    house = await House.open();
+    const { stack } = house;
+    account = String((await stack.onecode('account create --name Acme --credits 5'))['id']);
+    await stack.makeKey(account, 'live');
+    await stack.onecode('sender add --phone-number-id 106540352242922 --number +15550783881 --token a-token');
+    await stack.onecode(`hold set account ${account} --reason pumped`);
+    page = await house.windowOf(await house.person('--staff on-call'));
+    page.on('request', (request) => {
+      if (request.method() !== 'GET') changes.push(`${request.method()} ${new URL(request.url()).pathname}`);
+    });
+  }, START_MS_MAX);
+  afterAll(() => house.close());
+
+  it.each(PAGES)(
+    'sees all of %s and can change nothing: whatever can be pressed sends no change',
+    async (name) => {
+      const address = `/operations/${name.replace('ACCOUNT', account)}`;
+      await page.goto(address);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.waitForLoadState('networkidle');
+      const pressable = page
+        .getByRole('main')
+        .locator('button:enabled, input[type=checkbox]:enabled, [role=switch]:enabled');
+      const count = await pressable.count();
+      for (let at = 0; at < count; at++) {
+        const one = pressable.nth(at);
+        if (!(await one.isVisible())) continue;
+        await one.click();
+        // What it opened, if anything, must offer no way on.
+        for (const inside of await page.getByRole('dialog').locator('button[type=submit]:enabled').all())
+          await inside.click();
+        await page.goto(address);
+        await page.getByRole('heading', { level: 1 }).waitFor();
+        await page.waitForLoadState('networkidle');
+      }
+      expect(changes).toEqual([]);
+      // What is left to write in are filters.
+      const fields = page.getByRole('main').locator('input:visible:enabled:not([readonly])');
+      expect(await fields.count()).toBe(FILTERS[name] ?? 0);
+    },
+    LOOK_MS_MAX,
+  );
+
+  it(
+    'looks at the queue board without its buttons',
+    async () => {
+      await page.goto('/board/queue/deliver');
+      await page.getByText('deliver').first().waitFor();
+      const names = (await page.getByRole('button').allInnerTexts()).join('|');
+      expect(names).not.toMatch(/retry|clean|pause|promote|empty|obliterate|add job/i);
+      expect(changes).toEqual([]);
+    },
+    LOOK_MS_MAX,
+  );
+});

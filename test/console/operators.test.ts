@@ -1,0 +1,121 @@
+import { describeInBrowser } from '../harness/browser.js';
+import { until } from '../harness/until.js';
+import { House } from './house.js';
+
+const START_MS_MAX = 90_000;
+const JOURNEY_MS_MAX = 90_000;
+
+describeInBrowser('what operators press', () => {
+  let house: House;
+  beforeAll(async () => {
+    house = await House.open();
+    await house.stack.onecode(
+      'sender add --phone-number-id 106540352242922 --number +15550783881 --token a-token',
+    );
+  }, START_MS_MAX);
+  afterAll(() => house.close());
+
+  const accountWithKey = async (name: string, credits: number): Promise<{ id: string; key: string }> => {
+    const account = await house.stack.onecode(
+      `account create --name ${name} --free-quota 0 --credits ${credits}`,
+    );
+    return { id: String(account['id']), key: await house.stack.makeKey(String(account['id']), 'live') };
+  };
+
+  it(
+    'credits that they grant turn a waiting 402 into a 202',
+    async () => {
+      const { stack } = house;
+      const { key } = await accountWithKey('Penniless', 0);
+      const ask = () =>
+        stack.request('POST', '/v1/send', {
+          key,
+          body: { to: '+5511987650002' },
+          headers: { 'idempotency-key': 'sign-in-1' },
+        });
+      expect((await ask()).status).toBe(402);
+
+      const page = await house.windowOf(await house.person('--staff operator'));
+      await page.getByRole('link', { name: 'Accounts', exact: true }).click();
+      await page.getByLabel('Name or account ID').fill('Penni');
+      await page.getByRole('link', { name: 'Penniless' }).click();
+      await page.getByRole('button', { name: 'Grant credits' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Grant credits' });
+      await dialog.getByLabel('How many').fill('3');
+      await dialog.getByLabel('Reason').fill('paid invoice 7');
+      await dialog.getByText('Credits: 0 → 3').waitFor();
+      await dialog.getByRole('button', { name: 'Grant credits' }).click();
+      await dialog.waitFor({ state: 'hidden' });
+
+      expect((await ask()).status).toBe(202);
+      await page.getByRole('link', { name: 'Audit log', exact: true }).click();
+      await page.getByRole('row', { name: /paid invoice 7/ }).waitFor();
+    },
+    JOURNEY_MS_MAX,
+  );
+
+  it(
+    'sends wait while a sender is paused by the page, and leave when it is resumed',
+    async () => {
+      const { stack } = house;
+      const { key } = await accountWithKey('Patient', 10);
+      const page = await house.windowOf(await house.person('--staff operator'));
+      await page.getByRole('link', { name: 'Senders', exact: true }).click();
+      await page.getByRole('button', { name: 'Pause', exact: true }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Reason').fill('quality went down');
+      await dialog.getByRole('button', { name: /^Pause/ }).click();
+      await dialog.waitFor({ state: 'hidden' });
+      await page.getByText('quality went down').first().waitFor();
+
+      const { id } = await stack.create(key, { to: '+5511987650003' });
+      await until('a send that waits', async () => {
+        const [row] = await stack.db.sql<{ awaiting_sender: boolean }>(
+          'select awaiting_sender from sends where id = $1',
+          [id],
+        );
+        return row?.awaiting_sender;
+      });
+      expect((await stack.status(key, id)).status).toBe('queued');
+
+      await page.getByRole('button', { name: 'Resume', exact: true }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Resume' }).click();
+      expect(await stack.untilStatus(key, id, 'delivered')).toMatchObject({ from: '+15550783881' });
+    },
+    JOURNEY_MS_MAX,
+  );
+
+  it(
+    'all live delivery is held by a switch, seen on every page of the staff, and released',
+    async () => {
+      const { stack } = house;
+      const { key } = await accountWithKey('Held', 10);
+      const page = await house.windowOf(await house.person('--staff operator'));
+      await page.getByRole('link', { name: 'Kill switches', exact: true }).click();
+      await page.getByRole('button', { name: 'Hold all live delivery' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Reason').fill('a wrong template');
+      await dialog.getByRole('button', { name: 'Hold all live delivery' }).click();
+      await dialog.waitFor({ state: 'hidden' });
+      await page.getByText('All live delivery is held').first().waitFor();
+      await page.getByRole('link', { name: 'Accounts', exact: true }).click();
+      await page.getByText(/All live delivery is held since/).waitFor();
+
+      const { id } = await stack.create(key, { to: '+5511987650004' });
+      await until('a send that waits', async () => {
+        const [row] = await stack.db.sql<{ awaiting_sender: boolean }>(
+          'select awaiting_sender from sends where id = $1',
+          [id],
+        );
+        return row?.awaiting_sender;
+      });
+      expect((await stack.status(key, id)).status).toBe('queued');
+
+      await page.getByRole('link', { name: 'Kill switches', exact: true }).click();
+      await page.getByRole('button', { name: 'Release' }).first().click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Release' }).click();
+      await stack.untilStatus(key, id, 'delivered');
+    },
+    JOURNEY_MS_MAX,
+  );
+});
