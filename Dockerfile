@@ -1,4 +1,4 @@
-# One image for each process: docker build --target api|worker|operator|simulator .
+# One image for each process: docker build --target api|worker|console|operator|simulator .
 
 FROM node:22-bookworm-slim AS base
 WORKDIR /app
@@ -8,6 +8,7 @@ FROM base AS manifests
 COPY package.json package-lock.json .npmrc ./
 COPY apps/api/package.json apps/api/
 COPY apps/cli/package.json apps/cli/
+COPY apps/console/package.json apps/console/
 COPY apps/worker/package.json apps/worker/
 COPY packages/domain/package.json packages/domain/
 COPY packages/runtime/package.json packages/runtime/
@@ -24,7 +25,7 @@ RUN npm run build
 # npm would keep it for that as long as anything names it.
 FROM manifests AS production
 RUN npm pkg delete devDependencies \
- && npm install --no-save --omit=dev --omit=peer -w apps/api -w apps/worker -w apps/cli
+ && npm install --no-save --omit=dev --omit=peer -w apps/api -w apps/worker -w apps/console -w apps/cli
 
 FROM manifests AS production-simulator
 RUN npm pkg delete devDependencies \
@@ -54,6 +55,11 @@ CMD ["node", "apps/api/dist/main.js"]
 FROM service AS worker
 COPY --from=build /app/apps/worker/dist apps/worker/dist
 CMD ["node", "apps/worker/dist/main.js"]
+
+FROM service AS console
+COPY --from=build /app/apps/console/dist apps/console/dist
+EXPOSE 3001
+CMD ["node", "apps/console/dist/main.js"]
 
 # The migrations, and the operator's command line: node apps/cli/dist/main.js --help
 FROM service AS operator

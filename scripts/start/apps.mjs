@@ -6,7 +6,7 @@ import { root } from '../setup/npm.mjs';
  * @typedef {import('../processes/processes.mjs').Started} Started
  *
  * @typedef {object} App
- * @property {'api' | 'worker' | 'simulator'} name
+ * @property {'api' | 'worker' | 'console' | 'simulator'} name
  * @property {string} script
  * @property {number} stage the highest stops first: worker and API end before what they call
  * @property {number} graceMs
@@ -45,6 +45,13 @@ export function apps(ports, common) {
       env: { ...metrics('api'), PORT: String(ports.api) },
     },
     { name: 'worker', script: 'apps/worker/dist/main.js', stage: 4, graceMs: 9700, env: metrics('worker') },
+    {
+      name: 'console',
+      script: 'apps/console/dist/main.js',
+      stage: 4,
+      graceMs: 9700,
+      env: { ...metrics('console'), PORT: String(ports.console) },
+    },
   ];
 }
 

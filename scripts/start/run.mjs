@@ -5,6 +5,7 @@ import { prepare } from '../setup/prepare.mjs';
 import { apps, ready, startApp } from './apps.mjs';
 import { demonstration } from './demonstration.mjs';
 import { choosePorts, commonEnvironment, dataFolder, readEnvFile } from './settings.mjs';
+import { traffic } from './traffic.mjs';
 import { welcome } from './welcome.mjs';
 
 /** The reason for ending that is no failure. */
@@ -78,7 +79,14 @@ async function startAll(processes, end, beganAt) {
   for (const app of wanted) endWith(await startApp(processes, app, console.log), end);
   await Promise.all(wanted.map((app) => ready(app, end.signal)));
   const demo = await demonstration(env, ports.simulator !== null);
-  console.log(welcome(ports, String(env['BASE_URL']), demo, performance.now() - beganAt));
+  console.log(welcome(ports, env, demo, performance.now() - beganAt));
+  if (ports.simulator === null) return;
+  void traffic({
+    api: `http://127.0.0.1:${ports.api}`,
+    simulator: `http://127.0.0.1:${ports.simulator}`,
+    keys: { test: demo.test.key, live: demo.live.key },
+    signal: end.signal,
+  });
 }
 
 /**

@@ -17,8 +17,9 @@ export function readEnvFile() {
 /**
  * @typedef {object} Ports
  * @property {number} api
+ * @property {number} console
  * @property {number | null} simulator null: WHATSAPP_API_URL names another Cloud API, so none is started
- * @property {Record<'api' | 'worker' | 'simulator', number>} metrics
+ * @property {Record<'api' | 'worker' | 'console' | 'simulator', number>} metrics
  */
 
 /**
@@ -28,12 +29,21 @@ export function readEnvFile() {
  */
 export async function choosePorts() {
   const api = await wantedPort('PORT', 3000);
+  const console = await wantedPort('CONSOLE_PORT', 3001);
   const simulator = process.env['WHATSAPP_API_URL'] ? null : await wantedPort('SIMULATOR_PORT', 4010);
-  if (api === simulator) throw new Refusal(`PORT and SIMULATOR_PORT are both ${api}: they must differ.`);
+  if (api === console) throw new Refusal(`PORT and CONSOLE_PORT are both ${api}: they must differ.`);
+  if (api === simulator || console === simulator)
+    throw new Refusal(`SIMULATOR_PORT is ${simulator}, which another process has: they must differ.`);
   return {
     api,
+    console,
     simulator,
-    metrics: { api: await freePort(), worker: await freePort(), simulator: await freePort() },
+    metrics: {
+      api: await freePort(),
+      worker: await freePort(),
+      console: await freePort(),
+      simulator: await freePort(),
+    },
   };
 }
 
@@ -67,6 +77,7 @@ function readSecrets() {
   const made = {
     CODE_PEPPER: randomBytes(32).toString('base64'),
     SECRET_KEY: randomBytes(32).toString('base64'),
+    SESSION_SECRET: randomBytes(32).toString('base64'),
     WHATSAPP_APP_SECRET: randomBytes(16).toString('hex'),
     WHATSAPP_VERIFY_TOKEN: randomBytes(16).toString('hex'),
     ...kept,
@@ -87,6 +98,7 @@ export function commonEnvironment(ports, { databaseUrl, redisUrl }) {
   const given = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== ''));
   return {
     BASE_URL: `http://localhost:${ports.api}`,
+    CONSOLE_URL: `http://localhost:${ports.console}`,
     WHATSAPP_API_URL: `http://127.0.0.1:${ports.simulator}/v25.0`, // unless given
     ...given,
     ...readSecrets(),

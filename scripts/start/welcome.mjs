@@ -1,12 +1,15 @@
 /**
- * What to do with a running Onecode: addresses, keys, and requests to paste.
+ * What to do with a running Onecode: addresses, sign-ins, keys, and requests to paste.
  * @param {import('./settings.mjs').Ports} ports
- * @param {string} base the API's public address
+ * @param {NodeJS.ProcessEnv} env with the public addresses of API and console
  * @param {import('./demonstration.mjs').Demonstration} demo
  * @param {number} tookMs
  * @returns {string}
  */
-export function welcome({ simulator, metrics }, base, { test, live }, tookMs) {
+export function welcome({ simulator, metrics }, env, { test, live, people }, tookMs) {
+  const { BASE_URL: base, CONSOLE_URL: console } = env;
+  const signIn = (/** @type {import('./people.mjs').SignIn} */ { email, password }) =>
+    `${email}  ${password}`;
   const phone =
     simulator === null ? 'none: WHATSAPP_API_URL names another Cloud API' : `http://localhost:${simulator}`;
   return `
@@ -14,8 +17,14 @@ Onecode is running, ${(tookMs / 1000).toFixed(1)} s after the command.
 
   API          ${base}
   Docs         ${base}/docs
+  Console      ${console}
   Phone page   ${phone}
   Metrics      http://localhost:${metrics.api}/metrics (API), http://localhost:${metrics.worker}/metrics (worker)
+
+  Sign-ins to the console, each with its password:
+    a customer   ${signIn(people.member)}
+    an operator  ${signIn(people.operator)}
+    on call      ${signIn(people.onCall)}
 
   Test key     ${test.key}
   Live key     ${live.key}
