@@ -1,0 +1,52 @@
+import { Worker } from 'bullmq';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import { Pool } from 'undici';
+import { unseal } from './secrets.mjs';
+
+/**
+ * The floor of delivery: a BullMQ worker with two updates and one call. Its environment is the worker's: DATABASE_URL, REDIS_URL,
+ * WHATSAPP_API_URL, DELIVERY_CONCURRENCY.
+ */
+const { DATABASE_URL, REDIS_URL = '', WHATSAPP_API_URL = '', DELIVERY_CONCURRENCY = '50' } = process.env;
+const concurrency = Number(DELIVERY_CONCURRENCY);
+const database = new pg.Pool({ connectionString: DATABASE_URL, max: 20 });
+const { origin, pathname } = new URL(WHATSAPP_API_URL);
+const provider = new Pool(origin, { connections: concurrency });
+
+const worker = new Worker('floor', (job) => deliver(job.data.sendId), {
+  connection: new Redis(REDIS_URL, { maxRetriesPerRequest: null }),
+  concurrency,
+});
+worker.on('error', () => {});
+
+/** @param {string} id */
+async function deliver(id) {
+  const { rows } = await database.query({
+    name: 'claim',
+    text: `update sends set status = 'sending', ring_at = clock_timestamp() + interval '15 seconds'
+      where id = $1 and status = 'queued' and expires_at > clock_timestamp() returning recipient, code_box`,
+    values: [id],
+  });
+  if (rows.length === 0) return;
+  const parameters = [{ type: 'text', text: unseal(id, rows[0].code_box) }];
+  const answer = await provider.request({
+    method: 'POST',
+    path: `${pathname}/1/messages`,
+    headers: { authorization: 'Bearer token', 'content-type': 'application/json' },
+    body: JSON.stringify({
+      messaging_product: 'whatsapp',
+      to: rows[0].recipient,
+      type: 'template',
+      template: { name: 'code', language: { code: 'pt_BR' }, components: [{ type: 'body', parameters }] },
+      biz_opaque_callback_data: id,
+    }),
+  });
+  const { messages } = /** @type {any} */ (await answer.body.json());
+  await database.query({
+    name: 'settle',
+    text: `update sends set status = 'sent', sent_at = clock_timestamp(), message_id = $2, code_box = null, ring_at = null
+      where id = $1 and status = 'sending'`,
+    values: [id, messages[0].id],
+  });
+}

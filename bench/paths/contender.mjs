@@ -1,0 +1,23 @@
+/**
+ * @typedef {import('./service.mjs').Service} Service
+ * @typedef {import('./requests.mjs').Made} Made
+ *
+ * @typedef {object} Contender  a service that does the whole job: ours and the floor
+ * @property {string} name
+ * @property {Service} api
+ * @property {() => Promise<Service>} startApi starts one more
+ * @property {string} secret what webhooks are signed with
+ * @property {string[]} keys of as many accounts
+ * @property {import('pg').Pool} pool
+ * @property {(providerUrl: string, concurrency: number) => Promise<Service>} startWorker
+ * @property {(count: number) => Promise<Made[]>} makeSends that nobody has rung for; their code is `CODE`
+ * @property {(count: number) => Promise<void>} makeRung the same with a job for each in the queue
+ * @property {(count: number) => Promise<string[]>} makeReported sends that the provider has accepted: their message ids
+ * @property {() => Promise<void>} clear forgets the sends and receipts that wait for a worker
+ * @property {() => Promise<void>} close ends our own connections to its services
+ */
+
+export const ACCOUNTS = 1_000;
+export const CODE = '123456';
+export const WRONG_CODE = '654321';
+export const PROVIDER_PATH = '/v25.0';
