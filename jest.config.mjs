@@ -14,12 +14,13 @@ export default {
   },
   moduleNameMapper: {
     '^@onecode/(domain|store|whatsapp|runtime|simulator)$': '<rootDir>/packages/$1/src/index.ts',
+    '^@onecode/(store)/sign-in$': '<rootDir>/packages/$1/src/authStorage.ts',
     '^@onecode/(store)/testing$': '<rootDir>/packages/$1/src/testing/index.ts',
     '^(\\.{1,2}/.*)\\.js$': ['$1.ts', '$1.js'],
   },
   transformIgnorePatterns: ['/node_modules/'],
   testEnvironment: 'node',
-  testTimeout: 30_000,
+  testTimeout: 60_000,
   maxWorkers: 2,
   watchman: false,
 };
