@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JobsOptions, KeepJobs } from 'bullmq';
 import {
   ANSWER_MS_MAX,
@@ -34,7 +35,7 @@ export interface Bell {
   isReady(): boolean;
   /**
    * Rings for these sends, or for the stored receipts. A send whose ring of the same generation is still waiting or being
-   * worked on is not rung twice.
+   * worked on is not rung twice. What is rung for in one turn of the event loop goes to Redis together.
    *
    * @returns whether Redis took the rings; false is no error
    */
@@ -49,21 +50,39 @@ export interface Bell {
 export function openBell({ deliveryAttempts, ...options }: BellOptions): Bell {
   const queues = openQueues(options);
   let underWay = 0;
+  /** Rings of this turn, and whether Redis will have taken them. */
+  const gathered = new Map<QueueName, { rings: Ring[]; taken: Promise<boolean> }>();
+
+  const gather = (name: QueueName): { rings: Ring[]; taken: Promise<boolean> } => {
+    const rings: Ring[] = [];
+    const taken = nextTurn().then(() => {
+      gathered.delete(name);
+      return add(name, rings);
+    });
+    return { rings, taken };
+  };
+  const add = (name: QueueName, rings: readonly Ring[]): Promise<boolean> => {
+    const jobs = jobsOf(name, rings, deliveryAttempts);
+    underWay += jobs.length;
+    const added = queues.of(name).addBulk(jobs);
+    const taken = added.then(
+      () => true,
+      () => false,
+    );
+    void taken.finally(() => {
+      underWay -= jobs.length;
+    });
+    return within(RING_MS_MAX, taken);
+  };
 
   return {
     isReady: () => queues.isReady(),
     async ring(name: QueueName, rings: readonly Ring[] = []) {
       if (!queues.isReady() || underWay >= RINGS_MAX) return false;
-      underWay += 1;
-      const added = queues.of(name).addBulk(jobsOf(name, rings, deliveryAttempts));
-      const taken = added.then(
-        () => true,
-        () => false,
-      );
-      void taken.finally(() => {
-        underWay -= 1;
-      });
-      return within(RING_MS_MAX, taken);
+      const all = gathered.get(name) ?? gather(name);
+      gathered.set(name, all);
+      all.rings.push(...rings);
+      return all.taken;
     },
     ping: () => queues.ping(),
     close: () => queues.close(),

@@ -30,7 +30,8 @@ export type Creation =
 
 /** Creations of one call at the most: its accounts are locked while it lasts. */
 const CREATIONS_MAX = 50;
-/** A call that waits for somebody's lock holds up no other. */
+/** What waits for a lock, or for a slow disk, holds up the others for so long only. */
+const PATIENCE_MS = 20;
 const CALLS_MAX = 3;
 
 /**
@@ -45,6 +46,7 @@ export function createSend(database: Database, send: NewSend): Promise<Creation>
 const creator = perDatabase((database: Database) =>
   shareCalls((sends: NewSend[]) => createSends(database, sends), {
     wantsMax: CREATIONS_MAX,
+    patienceMs: PATIENCE_MS,
     callsMax: CALLS_MAX,
   }),
 );

@@ -7,12 +7,14 @@ interface Waiting<W, R> {
 interface Sharing {
   /** Of one call. */
   wantsMax: number;
-  /** Calls under way at a time. */
+  /** Milliseconds after which a call, which may wait for somebody's lock, keeps the next one waiting no longer. */
+  patienceMs?: number;
+  /** Calls under way at a time, the impatient ones among them. */
   callsMax?: number;
 }
 
 /**
- * Lets wants that come in while calls are under way share the next one, so that a busy caller makes few calls and an idle one
+ * Lets wants that come in while a call is under way share the next one, so that a busy caller makes few calls and an idle one
  * waits for nothing. Where the database refuses a call for what stands in it, its wants are called for one by one, so that one that
  * is faulty fails alone; when the database is away, all of them fail.
  *
@@ -20,10 +22,12 @@ interface Sharing {
  */
 export function shareCalls<W, R>(
   call: (wants: W[]) => Promise<R[]>,
-  { wantsMax, callsMax = 1 }: Sharing,
+  { wantsMax, patienceMs, callsMax = 1 }: Sharing,
 ): (want: W) => Promise<R> {
   const waiting: Waiting<W, R>[] = [];
   let underWay = 0;
+  /** The call that the next one waits for. */
+  let awaited: object | null = null;
 
   const serve = async (group: readonly Waiting<W, R>[]): Promise<void> => {
     try {
@@ -34,16 +38,26 @@ export function shareCalls<W, R>(
       else for (const { reject } of group) reject(error);
     }
   };
-  const work = async (): Promise<void> => {
+  const next = async (): Promise<void> => {
+    if (waiting.length === 0 || awaited !== null || underWay >= callsMax) return;
+    const mine = {};
+    const goOn = (): void => {
+      if (awaited === mine) awaited = null;
+      void next();
+    };
+    awaited = mine;
     underWay += 1;
-    while (waiting.length > 0) await serve(waiting.splice(0, wantsMax));
+    const timer = patienceMs === undefined ? undefined : setTimeout(goOn, patienceMs);
+    await serve(waiting.splice(0, wantsMax));
+    clearTimeout(timer);
     underWay -= 1;
+    goOn();
   };
 
   return (want) =>
     new Promise((resolve, reject) => {
       waiting.push({ want, resolve, reject });
-      if (underWay < callsMax) void work();
+      void next();
     });
 }
 

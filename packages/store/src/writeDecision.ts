@@ -12,8 +12,9 @@ interface Change {
 
 /** Changes of one call at the most: their rows are locked while it lasts. */
 const CHANGES_MAX = 100;
-/** A call that waits for somebody's lock holds up no other. */
-const CALLS_MAX = 2;
+/** What waits for a lock, or for a slow disk, holds up the others for so long only. */
+const PATIENCE_MS = 20;
+const CALLS_MAX = 3;
 
 /** Writes a decision if the row still has the version that was decided on. @returns whether it had */
 export function writeDecision(
@@ -41,6 +42,7 @@ async function writeAlone(database: Database, change: Change): Promise<boolean> 
 const writer = perDatabase((database: Database) =>
   shareCalls((changes: Change[]) => writeChanges(database, changes), {
     wantsMax: CHANGES_MAX,
+    patienceMs: PATIENCE_MS,
     callsMax: CALLS_MAX,
   }),
 );

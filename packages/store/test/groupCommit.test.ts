@@ -1,4 +1,4 @@
-import { claim, settle, type RetryPolicy } from '@onecode/domain';
+import { claim, judge, settle, type RetryPolicy } from '@onecode/domain';
 import { changeSend, createSend, findSend, newId, type Sender } from '@onecode/store';
 import {
   buildCaller,
@@ -90,6 +90,88 @@ describe('what is written together', () => {
     );
     expect(creations.filter(({ outcome }) => outcome === 'created')).toHaveLength(1);
     expect(creations.filter(({ outcome }) => outcome === 'existing')).toHaveLength(TOGETHER - 1);
+  });
+
+  it('refuses the same key with another body, beside those that repeat it', async () => {
+    const caller = callerOf(1);
+    const creations = await Promise.all(
+      Array.from({ length: TOGETHER }, (_, index) =>
+        createSend(
+          store.database,
+          newSend(caller, { idempotencyKey: 'sign-up', body: index % 2 ? '{"to":1}' : '{}' }),
+        ),
+      ),
+    );
+    const count = (wanted: string) => creations.filter(({ outcome }) => outcome === wanted).length;
+    expect([count('created'), count('existing'), count('reused')]).toEqual([
+      1,
+      TOGETHER / 2 - 1,
+      TOGETHER / 2,
+    ]);
+  });
+
+  it.each([
+    { limit: 'of the account', account: { ratePerMinute: 7 }, application: '', waitMaxS: 60 },
+    { limit: 'of the application', account: {}, application: 'per_minute = 7', waitMaxS: 60 },
+    { limit: 'of the recipient', account: {}, application: 'per_recipient_hour = 7', waitMaxS: 3_600 },
+  ])(
+    'keeps the limit $limit exactly, and says when to ask again',
+    async ({ account, application, waitMaxS }) => {
+      const caller = await buildCaller(store.database, 'live', {
+        freeQuota: 0,
+        credits: 1_000,
+        ratePerMinute: 1_000,
+        ...account,
+      });
+      if (application !== '')
+        await store.sql(`update applications set ${application} where id = $1`, [caller.applicationId]);
+      // Some before, so that a window holds both what stands and what comes in.
+      for (let made = 0; made < 2; made++) await buildSend(store.database, caller);
+      const creations = await Promise.all(
+        Array.from({ length: TOGETHER }, () => createSend(store.database, newSend(caller))),
+      );
+      expect(creations.filter(({ outcome }) => outcome === 'created')).toHaveLength(5);
+      const refused = creations.flatMap((one) =>
+        one.outcome === 'rate_limited' ? [one.retryAfterSeconds] : [],
+      );
+      expect(refused).toHaveLength(TOGETHER - 5);
+      expect(Math.min(...refused)).toBeGreaterThan(waitMaxS - 30);
+      expect(Math.max(...refused)).toBeLessThanOrEqual(waitMaxS);
+      const [row] = await store.sql(
+        `select a.sends_created::integer as account, p.sends_created::integer as application, a.credits,
+         (select count(*)::integer from sends where account_id = a.id) as sends,
+         (select count(*)::integer from ledger_entries where account_id = a.id and kind = 'reserved') as reserved
+       from accounts a join applications p on p.account_id = a.id where a.id = $1`,
+        [caller.accountId],
+      );
+      expect(row).toEqual({ account: 7, application: 7, credits: 993, sends: 7, reserved: 7 });
+    },
+  );
+
+  it('counts every wrong guess at many sends of few recipients, in whatever order they come', async () => {
+    const caller = await buildCaller(store.database, 'test', { ratePerMinute: 1_000 });
+    const recipients = ['+5511987000001', '+5511987000002', '+5511987000003'];
+    const ids = await Promise.all(
+      Array.from({ length: TOGETHER }, (_, index) =>
+        buildSend(store.database, caller, { recipient: recipients[index % 3]! }),
+      ),
+    );
+    const guess = (id: string, isRight: boolean) =>
+      changeSend(store.database, { id }, (send, now) => judge(send, now, () => isRight));
+    const budgets = () =>
+      store.sql(
+        'select recipient, wrong_in_a_row as wrong from guess_budgets where account_id = $1 order by recipient',
+        [caller.accountId],
+      );
+    // Each in one order and in the other.
+    await Promise.all([...ids, ...ids.toReversed()].map((id) => guess(id, false)));
+    const each = (2 * TOGETHER) / 3;
+    expect(await budgets()).toEqual(recipients.map((recipient) => ({ recipient, wrong: each })));
+    // A right one forgives those before it.
+    await Promise.all(ids.filter((_, index) => index % 3 === 1).map((id) => guess(id, true)));
+    expect(await budgets()).toEqual(
+      [recipients[0], recipients[2]].map((recipient) => ({ recipient, wrong: each })),
+    );
   });
 
   it('fails alone when it is faulty: its neighbours are created', async () => {

@@ -1,3 +1,4 @@
+import { until } from '../../../test/harness/until.js';
 import { shareCalls } from '../src/sharedCalls.js';
 
 /** Calls that answer when the test lets them. */
@@ -74,16 +75,20 @@ describe('wants that share calls', () => {
     expect(calls).toEqual([[1], [2, 3, 4], [2], [3], [4]]);
   });
 
-  it('go out in several calls at a time where they may', async () => {
+  it('wait no longer for a call that takes too long, until as many are under way as may be', async () => {
     const { calls, call } = heldCalls();
-    const ask = shareCalls(call, { wantsMax: 100, callsMax: 2 });
-    const answers = [1, 2, 3, 4].map(ask);
-    expect(calls.map(({ wants }) => wants)).toEqual([[1], [2]]);
+    const ask = shareCalls(call, { wantsMax: 100, patienceMs: 5, callsMax: 2 });
+    const answers = [1, 2, 3].map(ask);
+    await until('a second call', () => calls.length === 2);
+    answers.push(ask(4));
     calls[1]!.answer();
     await turn();
-    expect(calls[2]!.wants).toEqual([3, 4]);
-    calls[0]!.answer();
+    expect(calls.map(({ wants }) => wants)).toEqual([[1], [2, 3], [4]]);
+    answers.push(ask(5));
     calls[2]!.answer();
-    expect(await Promise.all(answers)).toEqual([10, 20, 30, 40]);
+    await until('a call for the last', () => calls.length === 4);
+    calls[0]!.answer();
+    calls[3]!.answer();
+    expect(await Promise.all(answers)).toEqual([10, 20, 30, 40, 50]);
   });
 });
