@@ -1,4 +1,3 @@
-import type { RequestListener } from 'node:http';
 import express, { type Express, type RequestHandler } from 'express';
 import { Problem } from '@onecode/domain';
 import { failedChecks, requestLog, type ReadinessChecks } from '@onecode/runtime';
@@ -8,7 +7,7 @@ import { authenticator } from './auth.js';
 import type { ApiContext, ApiDependencies } from './context.js';
 import { docsRouter } from './docs.js';
 import { problemWriter } from './problem.js';
-import { readableTarget, refuseAmbiguous, requestTimer, routeOf, withCommonHeaders } from './requests.js';
+import { refuseAmbiguous, requestTimer, routeOf, withCommonHeaders } from './requests.js';
 import { createSendRoute } from './routes/createSend.js';
 import { sendStatusRoute } from './routes/sendStatus.js';
 import { signupSettingsRoute } from './routes/signupSettings.js';
@@ -21,7 +20,7 @@ export function readinessChecks(database: Database): ReadinessChecks {
 }
 
 /** Builds the HTTP application: what it serves, and in which order a request is looked at. */
-export function createApp(dependencies: ApiDependencies): RequestListener {
+export function createApp(dependencies: ApiDependencies): Express {
   const { config, database, log, metrics, keyUse } = dependencies;
   const context: ApiContext = { ...dependencies, authenticate: authenticator(database, keyUse) };
   const app = express();
@@ -48,10 +47,7 @@ export function createApp(dependencies: ApiDependencies): RequestListener {
     throw new Problem('not_found');
   });
   app.use(problemWriter(config.DOCS_URL, log));
-  return (request, response) => {
-    request.url = readableTarget(request.url ?? '');
-    app(request, response);
-  };
+  return app;
 }
 
 /** Serves a path's methods, and answers 405 with `Allow` to every other. */

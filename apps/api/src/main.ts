@@ -22,6 +22,7 @@ await runProcess('api', async () => {
   const registry = createRegistry('api');
   const database = openDatabase(config.DATABASE_URL, {
     connectionsMax: DATABASE_CONNECTIONS,
+    byIndexOnly: true,
     onConnectionError: (error) => log.warn({ err: error }, 'a database connection broke'),
   });
   const bell = openBell({

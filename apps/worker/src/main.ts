@@ -33,6 +33,7 @@ await runProcess('worker', async () => {
   const registry = createRegistry('worker');
   const database = openDatabase(config.DATABASE_URL, {
     connectionsMax: DATABASE_CONNECTIONS,
+    byIndexOnly: true,
     onConnectionError: (error) => log.warn({ err: error }, 'a database connection broke'),
   });
   const metrics = workerMetrics(registry);

@@ -2,6 +2,7 @@ import { apiKeyHint, generateApiKey, hashApiKey, type Mode } from '@onecode/doma
 import { audited, type Actor } from './audit.js';
 import type { Connection, Database } from './database.js';
 import { newId } from './identifiers.js';
+import { bytesText, inOrder, perDatabase, shareCalls, type Placed } from './sharedCalls.js';
 
 /** Who a request with a key speaks for. */
 export interface Caller {
@@ -24,16 +25,40 @@ export interface ApiKey {
   lastUsedAt: Date | null;
 }
 
-/** The caller behind a key's SHA-256, or null when no such key exists, it was revoked, or its account is suspended. */
+/**
+ * The caller behind a key's SHA-256, or null when no such key exists, it was revoked, or its account is suspended. Look-ups that
+ * come in during another share the next one.
+ */
 export async function findCaller(database: Database, hash: Uint8Array): Promise<Caller | null> {
-  const [row] = await database.$queryRaw<{ application_id: string; account_id: string; mode: Mode }[]>`
-    select a.id as application_id, a.account_id, a.mode
-    from api_keys k join applications a on a.id = k.application_id join accounts o on o.id = a.account_id
-    where k.hash = ${hash}::bytea and k.revoked_at is null and o.suspended_at is null`;
+  const row = await callerFinder(database)(hash);
   return row === undefined
     ? null
     : { applicationId: row.application_id, accountId: row.account_id, mode: row.mode };
 }
+
+interface CallerRow {
+  application_id: string;
+  account_id: string;
+  mode: Mode;
+}
+
+/** Look-ups of one call at the most. */
+const LOOK_UPS_MAX = 200;
+
+const callerFinder = perDatabase((database: Database) =>
+  shareCalls(
+    async (hashes: Uint8Array[]) => {
+      const rows = await database.$queryRaw<Placed<CallerRow>[]>`
+        select w.place, a.id as application_id, a.account_id, a.mode
+        from unnest(${hashes.map(bytesText)}::bytea[]) with ordinality as w (hash, place)
+        join api_keys k on k.hash = w.hash
+        join applications a on a.id = k.application_id join accounts o on o.id = a.account_id
+        where k.revoked_at is null and o.suspended_at is null`;
+      return inOrder(hashes, rows);
+    },
+    { wantsMax: LOOK_UPS_MAX },
+  ),
+);
 
 /**
  * Makes a key. The key itself is in the answer and nowhere else.

@@ -1,7 +1,7 @@
 import type { Locale, Send } from '@onecode/domain';
 import type { Database } from './database.js';
 import { sendColumns, sendOf, type SendRow } from './sendRow.js';
-import { perDatabase, shareCalls } from './sharedCalls.js';
+import { bytesText, inOrder, perDatabase, shareCalls, type Placed } from './sharedCalls.js';
 
 /** What a creation stores. The caller made the id, because code hash and box are bound to it. */
 export interface NewSend {
@@ -35,7 +35,7 @@ const CALLS_MAX = 3;
 
 /**
  * Creates a send in one round trip and one transaction: idempotency look-up, country, limits, unit, row and ledger entry (the SQL
- * function `create_send`). A refusal writes nothing and binds no key. Creations that come in while others are under way share the
+ * function `create_sends`). A refusal writes nothing and binds no key. Creations that come in while others are under way share the
  * next transaction: a commit costs the same for one as for many.
  */
 export function createSend(database: Database, send: NewSend): Promise<Creation> {
@@ -49,34 +49,29 @@ const creator = perDatabase((database: Database) =>
   }),
 );
 
-type CreationRow = SendRow & { id: string; outcome: string; retry_after_seconds: number | null; now: Date };
-
-const hexOf = (bytes: Uint8Array | undefined | null): string | null =>
-  bytes === undefined || bytes === null ? null : Buffer.from(bytes).toString('hex');
+type CreationRow = SendRow & { outcome: string; retry_after_seconds: number | null; now: Date };
 
 async function createSends(database: Database, sends: readonly NewSend[]): Promise<Creation[]> {
-  // In one order for everybody: calls that lock several accounts would else wait for each other without end.
-  const sorted = sends.toSorted((a, b) => (a.accountId < b.accountId ? -1 : 1));
-  const of = <T>(field: (send: NewSend) => T): T[] => sorted.map(field);
-  const rows = await database.$queryRaw<(CreationRow & { place: bigint })[]>`
-    select w.place, c.outcome, c.retry_after_seconds, c.now, ${sendColumns('(c.send)')}
-    from unnest(
+  const of = <T>(field: (send: NewSend) => T): T[] => sends.map(field);
+  const bytesOf = (field: (send: NewSend) => Uint8Array | null | undefined): (string | null)[] =>
+    sends.map((send) => {
+      const bytes = field(send) ?? null;
+      return bytes && bytesText(bytes);
+    });
+  const rows = await database.$queryRaw<Placed<CreationRow>[]>`
+    select c.place, c.outcome, c.retry_after_seconds, c.now, ${sendColumns('(c.send)')}
+    from create_sends(
       ${of(({ id }) => id)}::uuid[], ${of(({ accountId }) => accountId)}::uuid[],
-      ${of(({ applicationId }) => applicationId)}::uuid[], ${of(({ idempotency }) => hexOf(idempotency?.key))}::text[],
-      ${of(({ idempotency }) => hexOf(idempotency?.bodyHash))}::text[], ${of(({ recipient }) => recipient)}::text[],
-      ${of(({ country }) => country)}::text[], ${of(({ locale }) => locale)}::text[],
-      ${of(({ codeHash }) => hexOf(codeHash))}::text[], ${of(({ codeBox }) => hexOf(codeBox))}::text[]
-    ) with ordinality as w (
-      id, account_id, application_id, idempotency_key, body_hash, recipient, country, locale, code_hash, code_box, place
-    ) cross join lateral create_send(
-      w.id, w.account_id, w.application_id, decode(w.idempotency_key, 'hex'), decode(w.body_hash, 'hex'),
-      w.recipient, w.country, w.locale, decode(w.code_hash, 'hex'), decode(w.code_box, 'hex')
+      ${of(({ applicationId }) => applicationId)}::uuid[],
+      ${bytesOf(({ idempotency }) => idempotency?.key)}::bytea[],
+      ${bytesOf(({ idempotency }) => idempotency?.bodyHash)}::bytea[],
+      ${of(({ recipient }) => recipient)}::text[], ${of(({ country }) => country)}::text[],
+      ${of(({ locale }) => locale)}::text[],
+      ${bytesOf(({ codeHash }) => codeHash)}::bytea[], ${bytesOf(({ codeBox }) => codeBox)}::bytea[]
     ) c`;
-  const creations = new Map(rows.map((row) => [sorted[Number(row.place) - 1], creationOf(row)]));
-  return sends.map((send) => {
-    const creation = creations.get(send);
-    if (creation === undefined) throw new Error('create_send left a creation out');
-    return creation;
+  return inOrder(sends, rows).map((row) => {
+    if (row === undefined) throw new Error('create_sends left a creation out');
+    return creationOf(row);
   });
 }
 
@@ -92,6 +87,6 @@ function creationOf(row: CreationRow): Creation {
     case 'insufficient_credits':
       return { outcome: row.outcome };
     default:
-      throw new Error(`create_send answered an unknown outcome: ${row.outcome}`);
+      throw new Error(`create_sends answered an unknown outcome: ${row.outcome}`);
   }
 }

@@ -11,6 +11,11 @@ export type Connection = Prisma.TransactionClient;
 export interface DatabaseOptions {
   /** Connections at the most. */
   connectionsMax: number;
+  /**
+   * For processes that look rows up and never read a table: a plan that was made while a table was small would read all of it, and a
+   * prepared statement keeps its plan until statistics come, which may be long after the table has grown.
+   */
+  byIndexOnly?: boolean;
   /** Called for a connection that broke while idle; the pool replaces it by itself. */
   onConnectionError?: (error: Error) => void;
 }
@@ -18,6 +23,11 @@ export interface DatabaseOptions {
 /** Waiting longer than this for a connection or a statement is an error, so that an outage is answered and not waited for. */
 const CONNECTION_MS_MAX = 3_000;
 const STATEMENT_MS_MAX = 5_000;
+
+const settings = (values: Readonly<Record<string, string>>): string =>
+  Object.entries(values)
+    .map(([name, value]) => `-c ${name}=${value}`)
+    .join(' ');
 
 /** Opens a pool. Connects at the first query, so it succeeds while PostgreSQL is away. */
 export function openDatabase(url: string, options: DatabaseOptions): Database {
@@ -31,7 +41,12 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
       idle_in_transaction_session_timeout: STATEMENT_MS_MAX,
       // The adapter takes every time for UTC in ISO form, whatever the server would say by itself. Compiling a statement would
       // take longer than any of ours does.
-      options: '-c TimeZone=UTC -c DateStyle=ISO -c jit=off',
+      options: settings({
+        TimeZone: 'UTC',
+        DateStyle: 'ISO',
+        jit: 'off',
+        ...(options.byIndexOnly && { enable_seqscan: 'off', enable_hashjoin: 'off', enable_mergejoin: 'off' }),
+      }),
       keepAlive: true,
     },
     {
@@ -41,7 +56,8 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
       onConnectionError: (error) => options.onConnectionError?.(error),
     },
   );
-  return new PrismaClient({ adapter });
+  // Any other format takes a stack trace for every query.
+  return new PrismaClient({ adapter, errorFormat: 'minimal' });
 }
 
 /** Closes the pool once the queries under way have ended. */

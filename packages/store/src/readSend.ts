@@ -1,6 +1,6 @@
 import type { Database } from './database.js';
 import { sendColumns, type SendRow } from './sendRow.js';
-import { perDatabase, shareCalls } from './sharedCalls.js';
+import { inOrder, perDatabase, shareCalls, type Placed } from './sharedCalls.js';
 
 /** Which send to read: an id, and with `accountId` only when it is that account's. */
 export interface WhichSend {
@@ -37,14 +37,6 @@ export function readSend(database: Database, which: WhichSend): Promise<ReadRow 
 /** The row of the send whose attempt a receipt names, or undefined when no attempt of ours matches. */
 export function readReportedSend(database: Database, which: WhichReport): Promise<ReportedRow | undefined> {
   return reportedSendReader(database)(which);
-}
-
-type Placed<Row> = Row & { place: bigint };
-
-/** The rows in the order of the wants. */
-function inOrder<Row>(wants: readonly unknown[], rows: readonly Placed<Row>[]): (Row | undefined)[] {
-  const found = new Map(rows.map((row) => [Number(row.place), row]));
-  return wants.map((_, index) => found.get(index + 1));
 }
 
 const sendReader = perDatabase((database: Database) =>

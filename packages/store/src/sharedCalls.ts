@@ -56,6 +56,20 @@ function isRefusal(error: unknown): boolean {
   return /^(?:22|23|40|P0|55|57014)/.test(meta?.driverAdapterError?.cause?.originalCode ?? '');
 }
 
+/** A row of a shared call's answer, with the place of its want, from 1. */
+export type Placed<Row> = Row & { place: bigint };
+
+/** The rows in the order of the wants. */
+export function inOrder<Row>(wants: readonly unknown[], rows: readonly Placed<Row>[]): (Row | undefined)[] {
+  const found = new Map(rows.map((row) => [Number(row.place), row]));
+  return wants.map((_, index) => found.get(index + 1));
+}
+
+/** As PostgreSQL reads bytes from a text: Prisma has no arrays of bytes. */
+export function bytesText(bytes: Uint8Array): string {
+  return `\\x${Buffer.from(bytes).toString('hex')}`;
+}
+
 /** Makes something once for each database. */
 export function perDatabase<D extends object, T>(make: (database: D) => T): (database: D) => T {
   const made = new WeakMap<D, T>();

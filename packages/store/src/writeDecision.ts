@@ -24,7 +24,7 @@ export function writeDecision(
 ): Promise<boolean> {
   const after: Send = { ...before, ...decision.change };
   const change = { before, after, version, attempts: decision.attempts ?? [] };
-  return locksMore(change) ? writeAlone(database, change) : writer(database)(change);
+  return fails(change) ? writeAlone(database, change) : writer(database)(change);
 }
 
 const fails = ({ before, after }: Change): boolean => before.status !== 'failed' && after.status === 'failed';
@@ -32,10 +32,7 @@ const guessedWrong = ({ before, after }: Change): boolean => after.wrongGuesses 
 const guessedRight = ({ before, after }: Change): boolean =>
   before.verification !== 'verified' && after.verification === 'verified';
 
-/** Whether a change locks more than its send: an account for a refund, or a recipient's count of wrong codes. */
-const locksMore = (change: Change): boolean => fails(change) || guessedWrong(change) || guessedRight(change);
-
-/** A change that locks more goes alone: several of them at once would lock sends and the rest in no order. */
+/** A refund locks an account besides: several of them at once would lock sends and accounts in no order. */
 async function writeAlone(database: Database, change: Change): Promise<boolean> {
   const [written] = await writeChanges(database, [change]);
   return written === true;
@@ -49,8 +46,9 @@ const writer = perDatabase((database: Database) =>
 );
 
 /**
- * Writes changes in one statement, each guarded by its row's version. The rows are locked in the order of their ids, whoever
- * writes them. Of two changes of one send the first is tried; the other has been overtaken then.
+ * Writes changes in one statement, each guarded by its row's version. Sends are locked in the order of their ids and then the
+ * recipients' counts in the order of theirs, whoever writes them. Of two changes of one send the first is tried; the other has been
+ * overtaken then. Where guesses at one recipient come together, a right one comes last: it forgives the wrong ones.
  */
 async function writeChanges(database: Database, changes: readonly Change[]): Promise<boolean[]> {
   const first = new Map<string, Change>();
@@ -98,15 +96,22 @@ async function writeChanges(database: Database, changes: readonly Change[]): Pro
     ), refund as (
       insert into ledger_entries (account_id, send_id, kind, bucket, units)
       select account_id, id, 'returned', unit, 1 from returned
+    ), guessed_at as materialized (
+      select account_id, mode, recipient, count(*) filter (where guessed_wrong) as wrong, bool_or(guessed_right) as is_right
+      from changed where guessed_wrong or guessed_right group by account_id, mode, recipient
+    ), budgets as materialized (
+      select b.account_id, b.mode, b.recipient from guess_budgets b join guessed_at using (account_id, mode, recipient)
+      order by b.account_id, b.mode, b.recipient for update of b
     ), counted as (
-      -- Each change locks its send and then one count, so guesses at many sends of one recipient wait in a line and never in a ring.
       insert into guess_budgets as b (account_id, mode, recipient, wrong_in_a_row, last_wrong_at)
-      select account_id, mode, recipient, 1, clock_timestamp() from changed where guessed_wrong
+      select account_id, mode, recipient, wrong, clock_timestamp() from guessed_at
+      where not is_right and (select count(*) from budgets) >= 0 order by account_id, mode, recipient
       on conflict (account_id, mode, recipient) do update
-        set wrong_in_a_row = b.wrong_in_a_row + 1, last_wrong_at = excluded.last_wrong_at
+        set wrong_in_a_row = b.wrong_in_a_row + excluded.wrong_in_a_row, last_wrong_at = excluded.last_wrong_at
     ), forgiven as (
-      delete from guess_budgets b using changed c
-      where c.guessed_right and b.account_id = c.account_id and b.mode = c.mode and b.recipient = c.recipient
+      delete from guess_budgets b using budgets join guessed_at g using (account_id, mode, recipient)
+      where g.is_right
+        and b.account_id = budgets.account_id and b.mode = budgets.mode and b.recipient = budgets.recipient
     )
     select id from changed`;
   const written = new Set(rows.map(({ id }) => id));
