@@ -1,3 +1,5 @@
+import { setImmediate as endOfTurn } from 'node:timers/promises';
+
 interface Waiting<W, R> {
   want: W;
   resolve: (result: R) => void;
@@ -12,8 +14,8 @@ interface Sharing {
 }
 
 /**
- * Lets wants that come in while calls are under way share the next one, so that a busy caller makes few calls and an idle one
- * waits for nothing. Where the database refuses a call for what stands in it, its wants are called for one by one, so that one that
+ * Lets wants that come in together, or while calls are under way, share the next one, so that a busy caller makes few calls and an
+ * idle one waits for nothing but the end of the event loop's turn. Where the database refuses a call for what stands in it, its wants are called for one by one, so that one that
  * is faulty fails alone; when the database is away, all of them fail.
  *
  * @param call answers one result for each want, in their order
@@ -36,7 +38,12 @@ export function shareCalls<W, R>(
   };
   const work = async (): Promise<void> => {
     underWay += 1;
-    while (waiting.length > 0) await serve(waiting.splice(0, wantsMax));
+    do {
+      // What came with one read of a socket goes together: the first would go alone otherwise, and the rest wait for it.
+      await endOfTurn();
+      const group = waiting.splice(0, wantsMax);
+      if (group.length > 0) await serve(group);
+    } while (waiting.length > 0);
     underWay -= 1;
   };
 
