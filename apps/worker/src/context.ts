@@ -1,7 +1,7 @@
 import type { Keyring, RetryPolicy } from '@onecode/domain';
 import type { Bell, Logger } from '@onecode/runtime';
 import type { Database } from '@onecode/store';
-import type { CloudApi } from '@onecode/whatsapp';
+import type { CloudApi } from '@onecode/whatsapp/client';
 import type { WorkerMetrics } from './metrics.js';
 import type { SenderPool } from './senderPool.js';
 

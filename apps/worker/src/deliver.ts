@@ -10,7 +10,7 @@ import {
   type Send,
   type Settlement,
 } from '@onecode/domain';
-import { changeSend, newId, type SenderDetails } from '@onecode/store';
+import { changeAndKeepSend, changeKeptSend, newId, type SenderDetails } from '@onecode/store';
 import { templateLanguage } from '@onecode/whatsapp';
 import { LEASE_MARGIN_MS, type WorkerContext } from './context.js';
 import type { Reservation } from './senderPool.js';
@@ -48,7 +48,7 @@ async function attempt(context: WorkerContext, sendId: string): Promise<Delivery
   const { database, policy, leaseMs, senders, log, metrics } = context;
   const attemptId = newId();
   // crash point: worker before claim
-  const round = await changeSend(
+  const round = await changeAndKeepSend(
     database,
     { id: sendId },
     (send, now, slot: Reservation | null = null) => {
@@ -59,7 +59,8 @@ async function attempt(context: WorkerContext, sendId: string): Promise<Delivery
     (send, now) => (mayGoOut(send, now, policy) ? senders.reserve(send) : undefined),
   );
   if (round === null) return { kind: 'gone' };
-  const { claimed, send, slot, expiresAt } = round;
+  const { kept } = round;
+  const { claimed, send, slot, expiresAt } = round.result;
   if (claimed.kind !== 'claimed') return claimed;
   if (slot === null) throw new Error('a send was claimed without a slot');
   const { sender } = slot;
@@ -67,9 +68,7 @@ async function attempt(context: WorkerContext, sendId: string): Promise<Delivery
   const mayBegin = await reached(slot.goesAt, context.handBack);
   // Looked at last of all: whoever was frozen meanwhile may have lost its claim, or the code its life.
   if (!mayBegin || performance.now() >= Math.min(slot.goesAt + HELD_UP_MS_MAX, expiresAt)) {
-    const back = await changeSend(database, { id: sendId }, (current, now) =>
-      handBack(current, now, attemptId),
-    );
+    const back = await changeKeptSend(database, kept, (current, now) => handBack(current, now, attemptId));
     return { kind: back ?? 'gone' };
   }
 
@@ -82,7 +81,8 @@ async function attempt(context: WorkerContext, sendId: string): Promise<Delivery
     // crash point: worker after pause
   }
 
-  const settlement = await changeSend(database, { id: sendId }, (current, now) =>
+  // Nobody but a receipt or a new owner changes a claimed send, so what the claim left is most likely still so.
+  const settlement = await changeKeptSend(database, kept, (current, now) =>
     settle(current, now, attemptId, outcome, policy, Math.random()),
   );
   // crash point: worker after settle

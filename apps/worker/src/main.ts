@@ -9,7 +9,7 @@ import {
   type ReadinessChecks,
 } from '@onecode/runtime';
 import { closeDatabase, countAwaitingSends, openDatabase, pingDatabase } from '@onecode/store';
-import { createCloudApi } from '@onecode/whatsapp';
+import { createCloudApi } from '@onecode/whatsapp/client';
 import { watchBreakers } from './breaker.js';
 import { readWorkerConfig } from './config.js';
 import { startConsumers } from './consumers.js';

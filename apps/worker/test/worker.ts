@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { TEST_SECRET_KEY } from '@onecode/store/testing';
 import { createLog, createRegistry, openBell, startLoop, type Registry } from '@onecode/runtime';
 import { countAwaitingSends } from '@onecode/store';
-import { createCloudApi } from '@onecode/whatsapp';
+import { createCloudApi } from '@onecode/whatsapp/client';
 import { testRedisUrl } from '../../../test/harness/redisContents.js';
 import { until } from '../../../test/harness/until.js';
 import { readWorkerConfig } from '../src/config.js';

@@ -21,6 +21,24 @@ export async function changeSend<R, P = never>(
   decide: (send: Send, now: Date, prepared?: P) => Decision<R>,
   prepare?: (send: Send, now: Date) => Promise<P> | undefined,
 ): Promise<R | null> {
+  return (await changeAndKeepSend(database, which, decide, prepare))?.result ?? null;
+}
+
+/** A send as a change of ours left it. Somebody may have changed it since. */
+export interface KeptSend {
+  send: Send;
+  version: number;
+  /** The database's clock, by `performance.now()`. */
+  now: () => Date;
+}
+
+/** `changeSend` for who will change the send again soon: keeps how it stands after this change. */
+export async function changeAndKeepSend<R, P = never>(
+  database: Database,
+  which: WhichSend,
+  decide: (send: Send, now: Date, prepared?: P) => Decision<R>,
+  prepare?: (send: Send, now: Date) => Promise<P> | undefined,
+): Promise<Changed<R> | null> {
   let prepared: P | undefined;
   return repeatUntilWritten(
     database,
@@ -32,13 +50,28 @@ export async function changeSend<R, P = never>(
   );
 }
 
+/**
+ * `changeSend` for a send that was kept: tries the change without reading the row. Whoever changed it meanwhile has changed its
+ * version too, so that the write fails; then the row is read, as ever.
+ */
+export async function changeKeptSend<R>(
+  database: Database,
+  { send, version, now }: KeptSend,
+  decide: (send: Send, now: Date) => Decision<R>,
+): Promise<R | null> {
+  const decision = decide(send, now());
+  if (!isNothing(decision) && (await writeDecision(database, send, version, decision)))
+    return decision.result;
+  return changeSend(database, { id: send.id }, decide);
+}
+
 /** `changeSend` for the send whose attempt a receipt reports on. @returns null when no attempt of ours matches. */
 export async function changeReportedSend<R>(
   database: Database,
   which: WhichReport,
   decide: (send: Send, now: Date, attempt: ReportedAttempt) => Decision<R>,
 ): Promise<R | null> {
-  return repeatUntilWritten(
+  const changed = await repeatUntilWritten(
     database,
     () => readReportedSend(database, which),
     (send, now, row) =>
@@ -50,6 +83,12 @@ export async function changeReportedSend<R>(
         otherClaimedAt: row.other_claimed_at,
       }),
   );
+  return changed?.result ?? null;
+}
+
+interface Changed<R> {
+  result: R;
+  kept: KeptSend;
 }
 
 async function repeatUntilWritten<Row extends ReadRow, R>(
@@ -57,15 +96,25 @@ async function repeatUntilWritten<Row extends ReadRow, R>(
   read: () => Promise<Row | undefined>,
   decide: (send: Send, now: Date, row: Row) => Decision<R>,
   prepare?: (send: Send, now: Date) => Promise<void>,
-): Promise<R | null> {
+): Promise<Changed<R> | null> {
   for (let round = 0; round < ROUNDS_MAX; round++) {
     const row = await read();
     if (row === undefined) return null;
+    const readAt = performance.now();
     const send = sendOf(row);
     await prepare?.(send, row.now);
     const decision = decide(send, row.now, row);
-    const nothing = decision.change === undefined && (decision.attempts ?? []).length === 0;
-    if (nothing || (await writeDecision(database, send, row.version, decision))) return decision.result;
+    const nothing = isNothing(decision);
+    if (!nothing && !(await writeDecision(database, send, row.version, decision))) continue;
+    const kept: KeptSend = {
+      send: { ...send, ...decision.change },
+      version: nothing ? row.version : row.version + 1,
+      now: () => new Date(row.now.getTime() + performance.now() - readAt),
+    };
+    return { result: decision.result, kept };
   }
   throw new Error('a send changed under every one of many attempts to change it');
 }
+
+const isNothing = ({ change, attempts = [] }: Decision<unknown>): boolean =>
+  change === undefined && attempts.length === 0;

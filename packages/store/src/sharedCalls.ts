@@ -1,3 +1,5 @@
+import { setImmediate as endOfTurn } from 'node:timers/promises';
+
 interface Waiting<W, R> {
   want: W;
   resolve: (result: R) => void;
@@ -14,9 +16,9 @@ interface Sharing {
 }
 
 /**
- * Lets wants that come in while a call is under way share the next one, so that a busy caller makes few calls and an idle one
- * waits for nothing. Where the database refuses a call for what stands in it, its wants are called for one by one, so that one that
- * is faulty fails alone; when the database is away, all of them fail.
+ * Lets wants that come in together, or while a call is under way, share the next one, so that a busy caller makes few calls and an
+ * idle one waits for nothing but the end of the event loop's turn. Where the database refuses a call for what stands in it, its wants
+ * are called for one by one, so that one that is faulty fails alone; when the database is away, all of them fail.
  *
  * @param call answers one result for each want, in their order
  */
@@ -47,6 +49,8 @@ export function shareCalls<W, R>(
     };
     awaited = mine;
     underWay += 1;
+    // What came with one read of a socket goes together: the first would go alone otherwise, and the rest wait for it.
+    await endOfTurn();
     const timer = patienceMs === undefined ? undefined : setTimeout(goOn, patienceMs);
     await serve(waiting.splice(0, wantsMax));
     clearTimeout(timer);

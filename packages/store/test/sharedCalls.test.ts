@@ -12,50 +12,52 @@ function heldCalls() {
         fail: () => reject(new Error('the call failed')),
       });
     });
-  return { calls, call };
+  /** The nth call, once it is there. */
+  const nth = (count: number) => until(`call ${count}`, () => calls[count - 1]);
+  return { calls, call, nth };
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('wants that share calls', () => {
-  it('wait for nothing when no call is under way, and share the next one when one is', async () => {
-    const { calls, call } = heldCalls();
+  it('go together when they come together, and those that come during a call share the next one', async () => {
+    const { calls, call, nth } = heldCalls();
     const ask = shareCalls(call, { wantsMax: 100 });
-    const answers = [1, 2, 3].map(ask);
-    expect(calls.map(({ wants }) => wants)).toEqual([[1]]);
-    calls[0]!.answer();
+    const answers = [1, 2].map(ask);
+    expect((await nth(1)).wants).toEqual([1, 2]);
+    answers.push(...[3, 4, 5].map(ask));
     await turn();
-    expect(calls.map(({ wants }) => wants)).toEqual([[1], [2, 3]]);
-    calls[1]!.answer();
-    expect(await Promise.all(answers)).toEqual([10, 20, 30]);
-    void ask(4);
-    expect(calls[2]!.wants).toEqual([4]);
+    expect(calls).toHaveLength(1);
+    calls[0]!.answer();
+    (await nth(2)).answer();
+    expect(await Promise.all(answers)).toEqual([10, 20, 30, 40, 50]);
+    expect(calls.map(({ wants }) => wants)).toEqual([
+      [1, 2],
+      [3, 4, 5],
+    ]);
+    void ask(6);
+    expect((await nth(3)).wants).toEqual([6]);
   });
 
   it('are so many in one call at the most', async () => {
-    const { calls, call } = heldCalls();
+    const { calls, call, nth } = heldCalls();
     const ask = shareCalls(call, { wantsMax: 2 });
-    const answers = [1, 2, 3, 4].map(ask);
-    for (let nth = 0; nth < 3; nth++) {
-      calls[nth]!.answer();
-      await turn();
-    }
-    expect(calls.map(({ wants }) => wants)).toEqual([[1], [2, 3], [4]]);
-    expect(await Promise.all(answers)).toEqual([10, 20, 30, 40]);
+    const answers = [1, 2, 3, 4, 5].map(ask);
+    for (const one of [1, 2, 3]) (await nth(one)).answer();
+    expect(await Promise.all(answers)).toEqual([10, 20, 30, 40, 50]);
+    expect(calls.map(({ wants }) => wants)).toEqual([[1, 2], [3, 4], [5]]);
   });
 
   it('fail with their own call and with no other', async () => {
-    const { calls, call } = heldCalls();
-    const ask = shareCalls(call, { wantsMax: 100 });
-    const answers = [1, 2, 3].map((want) => ask(want).catch((error: unknown) => (error as Error).message));
-    calls[0]!.answer();
-    await turn();
-    const last = ask(4);
-    calls[1]!.fail();
-    await turn();
-    calls[2]!.answer();
-    expect(await Promise.all(answers)).toEqual([10, 'the call failed', 'the call failed']);
-    expect(await last).toBe(40);
+    const { call, nth } = heldCalls();
+    const ask = shareCalls(call, { wantsMax: 2 });
+    const answers = [1, 2, 3, 4].map((want) => ask(want).catch((error: unknown) => (error as Error).message));
+    (await nth(1)).answer();
+    (await nth(2)).fail();
+    const last = ask(5);
+    (await nth(3)).answer();
+    expect(await Promise.all(answers)).toEqual([10, 20, 'the call failed', 'the call failed']);
+    expect(await last).toBe(50);
   });
 
   it('are called for one by one where the database refuses their call, so that one of them fails alone', async () => {
@@ -72,23 +74,23 @@ describe('wants that share calls', () => {
     );
     const answers = [1, 2, 3, 4].map((want) => ask(want).catch((error: unknown) => error));
     expect(await Promise.all(answers)).toEqual([10, 20, refusal, 40]);
-    expect(calls).toEqual([[1], [2, 3, 4], [2], [3], [4]]);
+    expect(calls).toEqual([[1, 2, 3, 4], [1], [2], [3], [4]]);
   });
 
   it('wait no longer for a call that takes too long, until as many are under way as may be', async () => {
-    const { calls, call } = heldCalls();
+    const { calls, call, nth } = heldCalls();
     const ask = shareCalls(call, { wantsMax: 100, patienceMs: 5, callsMax: 2 });
-    const answers = [1, 2, 3].map(ask);
-    await until('a second call', () => calls.length === 2);
+    const answers = [ask(1)];
+    await nth(1);
+    answers.push(...[2, 3].map(ask));
+    await nth(2);
     answers.push(ask(4));
     calls[1]!.answer();
-    await turn();
-    expect(calls.map(({ wants }) => wants)).toEqual([[1], [2, 3], [4]]);
+    (await nth(3)).answer();
     answers.push(ask(5));
-    calls[2]!.answer();
-    await until('a call for the last', () => calls.length === 4);
+    (await nth(4)).answer();
     calls[0]!.answer();
-    calls[3]!.answer();
     expect(await Promise.all(answers)).toEqual([10, 20, 30, 40, 50]);
+    expect(calls.map(({ wants }) => wants)).toEqual([[1], [2, 3], [4], [5]]);
   });
 });

@@ -1,6 +1,6 @@
 import type { Outcome } from '@onecode/domain';
 import { classifyError } from './errors.js';
-import { type ExchangeEnd, post } from './exchange.js';
+import { type ExchangeEnd, openExchanges } from './exchange.js';
 import { elements, errorNumber, members, parseJson } from './json.js';
 import { isMessageId } from './messageId.js';
 import { type AuthenticationMessage, messageBody } from './message.js';
@@ -25,13 +25,14 @@ export interface CloudApi {
 }
 
 /**
- * A client for Meta's Cloud API. It keeps no state of its own: connections belong to Node's `fetch`, and there is nothing
- * to close.
+ * A client for Meta's Cloud API. It keeps its idle connections for some seconds; they hold up no exit, and there is nothing to
+ * close.
  *
  * @throws {TypeError} if `baseUrl` is not a plain http or https address.
  */
 export function createCloudApi({ baseUrl, timeoutMs }: CloudApiOptions): CloudApi {
-  const base = checkedBase(baseUrl);
+  const { origin, path } = checkedBase(baseUrl);
+  const post = openExchanges(origin, timeoutMs);
   return {
     async sendCode({ phoneNumberId, token }, message) {
       if (!/^[\w-]+$/.test(phoneNumberId)) {
@@ -42,21 +43,20 @@ export function createCloudApi({ baseUrl, timeoutMs }: CloudApiOptions): CloudAp
         return { kind: 'config', errorCode: null, reason, scope: 'token' };
       }
       const end = await post({
-        url: `${base}/${phoneNumberId}/messages`,
+        path: `${path}/${phoneNumberId}/messages`,
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
         body: JSON.stringify(messageBody(message)),
-        timeoutMs,
       });
       return outcomeOf(end);
     },
   };
 }
 
-function checkedBase(baseUrl: string): string {
+function checkedBase(baseUrl: string): { origin: string; path: string } {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
   const isPlain = url !== null && /^https?:$/.test(url.protocol) && !/[?#@]/.test(baseUrl);
   if (!isPlain) throw new TypeError('The address of the Cloud API is not a plain http or https URL.');
-  return baseUrl.replace(/\/+$/, '');
+  return { origin: url.origin, path: url.pathname.replace(/\/+$/, '') };
 }
 
 function outcomeOf(end: ExchangeEnd): Outcome {

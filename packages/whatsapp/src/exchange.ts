@@ -1,5 +1,7 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
-import { subscribe } from 'node:diagnostics_channel';
+import { Pool, type Dispatcher } from 'undici';
+
+/** An answer's headers by their names in lower case; one that came several times is a list. */
+export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /**
  * How one POST ended.
@@ -8,93 +10,124 @@ import { subscribe } from 'node:diagnostics_channel';
  * - `lost`: the request was, or may have been, written, and its answer is not known.
  */
 export type ExchangeEnd =
-  | { end: 'answered'; status: number; headers: Headers; text: string }
+  | { end: 'answered'; status: number; headers: AnswerHeaders; text: string }
   | { end: 'unsent'; reason: string }
   | { end: 'lost'; reason: string };
 
-interface Post {
-  url: string;
+export interface Post {
+  path: string;
   headers: Record<string, string>;
   body: string;
-  /** For the whole exchange, from looking up the name to the last byte of the answer. */
-  timeoutMs: number;
 }
 
 const ANSWER_BYTES_MAX = 64 * 1024;
+const UTF8 = new TextDecoder();
 
-/** Makes one POST. Never throws, never follows a redirect, and ends within `timeoutMs`. */
-export async function post({ url, headers, body, timeoutMs }: Post): Promise<ExchangeEnd> {
-  const trace: Trace = { seen: false, written: false };
-  const signal = AbortSignal.timeout(timeoutMs);
-  try {
-    return await traces.run(trace, async () => {
-      const response = await fetch(url, { method: 'POST', headers, body, signal, redirect: 'manual' });
-      const { status, headers: answered } = response;
-      if (status >= 300 && status <= 399) {
-        await response.body?.cancel();
-        return { end: 'answered', status, headers: answered, text: '' };
-      }
-      const text = await readText(response);
-      if (text === null) return { end: 'lost', reason: "The provider's answer was too long to read." };
-      return { end: 'answered', status, headers: answered, text };
+/**
+ * Makes POSTs to one origin, over as many connections as there are POSTs at a time. Each never throws, never follows a redirect,
+ * is written once at the most, and ends within `timeoutMs`, which counts from looking up the name to the last byte of the answer.
+ */
+export function openExchanges(origin: string, timeoutMs: number): (post: Post) => Promise<ExchangeEnd> {
+  // The exchange's own time limit is the only one.
+  const pool = new Pool(origin, { connect: { timeout: timeoutMs }, headersTimeout: 0, bodyTimeout: 0 });
+  return ({ path, headers, body }) =>
+    new Promise((resolve) => {
+      const exchange = new Exchange(timeoutMs, resolve);
+      pool.dispatch(
+        { method: 'POST', path, headers: { ...headers, 'accept-encoding': 'identity' }, body },
+        exchange,
+      );
     });
-  } catch (error) {
-    if (trace.seen && !trace.written) return { end: 'unsent', reason: whyUnsent(signal, error) };
-    const reason = signal.aborted
-      ? 'The provider did not answer in time.'
-      : 'The connection broke before the provider had answered.';
-    return { end: 'lost', reason };
+}
+
+/**
+ * What is known about one POST. Undici calls `onRequestStart` once there is a connection, right before the first byte is written:
+ * until then nothing can have been sent, and from then on nobody knows. (`fetch` does not tell one from the other.)
+ */
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly #resolve: (end: ExchangeEnd) => void;
+  readonly #timer: NodeJS.Timeout;
+  readonly #chunks: Buffer[] = [];
+  #size = 0;
+  #status = 0;
+  #headers: AnswerHeaders = {};
+  #controller: Dispatcher.DispatchController | undefined;
+  #ended = false;
+
+  constructor(timeoutMs: number, resolve: (end: ExchangeEnd) => void) {
+    this.#resolve = resolve;
+    this.#timer = setTimeout(() => this.#onTimeout(), timeoutMs);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    // Its time ended while it waited for a connection, and it was called unsent: so it must never be written.
+    if (this.#ended) this.#leave();
+  }
+
+  onResponseStart(_: unknown, status: number, headers: AnswerHeaders): void {
+    this.#status = status;
+    this.#headers = headers;
+    if (status >= 300 && status <= 399) {
+      this.#end({ end: 'answered', status, headers, text: '' });
+      this.#leave();
+    }
+  }
+
+  onResponseData(_: unknown, chunk: Buffer): void {
+    this.#size += chunk.byteLength;
+    if (this.#size <= ANSWER_BYTES_MAX) return void this.#chunks.push(chunk);
+    this.#end({ end: 'lost', reason: "The provider's answer was too long to read." });
+    this.#leave();
+  }
+
+  onResponseEnd(): void {
+    const [status, headers] = [this.#status, this.#headers];
+    if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity')
+      return this.#end({
+        end: 'lost',
+        reason: "The provider's answer was packed although we cannot unpack.",
+      });
+    this.#end({ end: 'answered', status, headers, text: UTF8.decode(Buffer.concat(this.#chunks)) });
+  }
+
+  onResponseError(_: unknown, error: unknown): void {
+    if (this.#controller === undefined) this.#end({ end: 'unsent', reason: whyUnsent(error) });
+    else this.#end({ end: 'lost', reason: 'The connection broke before the provider had answered.' });
+  }
+
+  #onTimeout(): void {
+    if (this.#controller === undefined)
+      return this.#end({ end: 'unsent', reason: 'No connection to the provider could be made in time.' });
+    this.#end({ end: 'lost', reason: 'The provider did not answer in time.' });
+    this.#leave();
+  }
+
+  /** The first end counts. */
+  #end(end: ExchangeEnd): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    clearTimeout(this.#timer);
+    this.#resolve(end);
+  }
+
+  /** Closes the connection, without a look at what may still come. */
+  #leave(): void {
+    this.#controller?.abort(new Error('the exchange has ended'));
   }
 }
 
-/** The body as text, or null if it is longer than 64 KiB; the connection is then closed. */
-async function readText(response: Response): Promise<string | null> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.byteLength;
-    if (size > ANSWER_BYTES_MAX) return null;
-    chunks.push(chunk);
-  }
-  return new TextDecoder().decode(Buffer.concat(chunks));
-}
-
-/** `fetch` puts what the network said into `cause`. Its message is not repeated: it can name addresses. */
-function whyUnsent(signal: AbortSignal, error: unknown): string {
-  if (signal.aborted) return 'No connection to the provider could be made in time.';
-  switch ((error as { cause?: { code?: unknown } } | null)?.cause?.code) {
+/** What the network said, without its message, which can name addresses. */
+function whyUnsent(error: unknown): string {
+  switch ((error as { code?: unknown } | null)?.code) {
     case 'ECONNREFUSED':
       return 'The provider refused the connection.';
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
       return "The provider's host name could not be resolved.";
+    case 'UND_ERR_CONNECT_TIMEOUT':
+      return 'No connection to the provider could be made in time.';
     default:
       return 'No usable connection to the provider could be made.';
   }
 }
-
-/**
- * What is known about one request. `fetch` itself does not tell a time-out while connecting from one while waiting for the
- * answer, and only the second may have sent a message; the client inside Node says so on its diagnostics channels. A request
- * that they never showed (`seen` is false) counts as written, so that silence on the channels can never look like safety.
- */
-interface Trace {
-  seen: boolean;
-  written: boolean;
-}
-
-const traces = new AsyncLocalStorage<Trace>();
-const traceOfRequest = new WeakMap<object, Trace>();
-
-subscribe('undici:request:create', (message) => {
-  const trace = traces.getStore();
-  if (trace === undefined) return;
-  trace.seen = true;
-  traceOfRequest.set((message as { request: object }).request, trace);
-});
-
-// Published right before the first byte is written. A pooled connection runs in another request's context: hence the map.
-subscribe('undici:client:sendHeaders', (message) => {
-  const trace = traceOfRequest.get((message as { request: object }).request);
-  if (trace !== undefined) trace.written = true;
-});

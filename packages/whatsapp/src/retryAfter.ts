@@ -1,3 +1,4 @@
+import type { AnswerHeaders } from './exchange.js';
 import { elements, members, parseJson } from './json.js';
 
 /** Longer than any code lives; so that a nonsensical header cannot park a send for years. */
@@ -11,21 +12,21 @@ const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} G
  *
  * @param now milliseconds since the epoch
  */
-export function retryAfterSeconds(headers: Headers, now: number): number | null {
+export function retryAfterSeconds(headers: AnswerHeaders, now: number): number | null {
   const seconds =
-    fromRetryAfter(headers.get('retry-after'), now) ?? fromUsage(headers.get('x-business-use-case-usage'));
+    fromRetryAfter(headers['retry-after'], now) ?? fromUsage(headers['x-business-use-case-usage']);
   return seconds === null ? null : Math.min(Math.max(Math.ceil(seconds), 0), WAIT_SECONDS_MAX);
 }
 
-function fromRetryAfter(value: string | null, now: number): number | null {
-  if (value === null) return null;
+function fromRetryAfter(value: AnswerHeaders[string], now: number): number | null {
+  if (typeof value !== 'string') return null;
   if (/^\d+$/.test(value)) return Number(value);
   const milliseconds = HTTP_DATE.test(value) ? Date.parse(value) : NaN;
   return Number.isNaN(milliseconds) ? null : (milliseconds - now) / 1000;
 }
 
-function fromUsage(value: string | null): number | null {
-  const minutes = Object.values(members(parseJson(value ?? '')))
+function fromUsage(value: AnswerHeaders[string]): number | null {
+  const minutes = Object.values(members(parseJson(typeof value === 'string' ? value : '')))
     .flatMap(elements)
     .map((usage) => members(usage)['estimated_time_to_regain_access'])
     .filter((wait) => typeof wait === 'number' && wait > 0) as number[];

@@ -1,6 +1,7 @@
 import type { Outcome } from '@onecode/domain';
 import fc from 'fast-check';
-import { createCloudApi, messageBody } from '../src/index.js';
+import { createCloudApi } from '../src/client.js';
+import { messageBody } from '../src/index.js';
 import { closeProviders, startProvider } from './provider.js';
 import { ACCEPTED, MESSAGE, send, SENDER, sendTo } from './sending.js';
 

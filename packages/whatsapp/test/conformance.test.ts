@@ -4,7 +4,8 @@ import addFormatsModule from 'ajv-formats';
 import { WhatsAppAPI } from 'whatsapp-api-js';
 import { Template } from 'whatsapp-api-js/messages';
 import { parse as parseYaml } from 'yaml';
-import { createCloudApi, messageBody, signatureMatches, templateLanguage } from '../src/index.js';
+import { createCloudApi } from '../src/client.js';
+import { messageBody, signatureMatches, templateLanguage } from '../src/index.js';
 import { closeProviders, startProvider } from './provider.js';
 import { describeWithReference, reference } from './shared.js';
 

@@ -21,7 +21,7 @@ describe('the wait that a provider asks for', () => {
     ['Thu, 99 Foo 2026 00:00:20 GMT', null],
     ['', null],
   ])('Retry-After: %s → %s', (value, expected) => {
-    expect(retryAfterSeconds(new Headers({ 'retry-after': value }), NOW)).toBe(expected);
+    expect(retryAfterSeconds({ 'retry-after': value }, NOW)).toBe(expected);
   });
 
   it.each<[string, number | null]>([
@@ -34,15 +34,15 @@ describe('the wait that a provider asks for', () => {
     ['[]', null],
     ['null', null],
   ])('X-Business-Use-Case-Usage: %s → %s', (value, expected) => {
-    expect(retryAfterSeconds(new Headers({ 'x-business-use-case-usage': value }), NOW)).toBe(expected);
+    expect(retryAfterSeconds({ 'x-business-use-case-usage': value }, NOW)).toBe(expected);
   });
 
   it('is taken from Retry-After before anything else', () => {
-    const headers = new Headers({ 'retry-after': '5', 'x-business-use-case-usage': usage(2) });
+    const headers = { 'retry-after': '5', 'x-business-use-case-usage': usage(2) };
     expect(retryAfterSeconds(headers, NOW)).toBe(5);
   });
 
   it('is null when nothing is said', () => {
-    expect(retryAfterSeconds(new Headers(), NOW)).toBeNull();
+    expect(retryAfterSeconds({}, NOW)).toBeNull();
   });
 });

@@ -1,5 +1,6 @@
 import type { Outcome } from '@onecode/domain';
-import { type AuthenticationMessage, createCloudApi } from '../src/index.js';
+import { createCloudApi } from '../src/client.js';
+import { type AuthenticationMessage } from '../src/index.js';
 import { startProvider } from './provider.js';
 
 export const SENDER = { phoneNumberId: '106540352242922', token: 'planted-token' };
