@@ -46,7 +46,6 @@ COPY --from=build /app/packages/store/dist packages/store/dist
 COPY --from=build /app/packages/whatsapp/dist packages/whatsapp/dist
 
 FROM service AS api
-COPY apps/api/openapi.yaml apps/api/
 COPY apps/api/public apps/api/public
 COPY --from=build /app/apps/api/dist apps/api/dist
 EXPOSE 3000

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { concurrentIndex, readMigrations, type Migration } from '@onecode/store';
+import { concurrentIndex, readMigrations, type Migration } from '@onecode/store/migrations';
 import { createTestDatabase, type TestDatabase } from '@onecode/store/testing';
 import { breaks, contractReason, readShape } from './schemaChanges.js';
 

@@ -1,43 +1,18 @@
-import { readFileSync } from 'node:fs';
 import { parseRecipient, Problem, type Locale, type ProblemCode } from '@onecode/domain';
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import ajvFormats from 'ajv-formats';
-import { parse } from 'yaml';
+import type { ErrorObject } from 'ajv';
+import { DOCUMENT, validateCreateSend, validateVerifyCode } from './generated/contract.js';
 
 /** The address that stands in openapi.yaml for the public base address of the service. */
 const PLACEHOLDER = 'https://api.example.com';
-const DOCUMENT = readFileSync(new URL('../openapi.yaml', import.meta.url), 'utf8');
-
-const ajv = new Ajv2020({ strict: true, allErrors: true });
-ajvFormats.default(ajv);
-// The document around its schemas: strict mode has to know the names of its parts.
-ajv.addVocabulary([
-  'openapi',
-  'jsonSchemaDialect',
-  'info',
-  'servers',
-  'security',
-  'tags',
-  'paths',
-  'components',
-]);
-ajv.addSchema(parse(DOCUMENT), 'openapi');
-
-/** Compiles the schema at a JSON pointer into openapi.yaml, such as `/components/schemas/Send`. Throws if none is there. */
-export function validatorAt(pointer: string): ValidateFunction {
-  const validate = ajv.getSchema(`openapi#${pointer}`);
-  if (validate === undefined) throw new Error(`openapi.yaml has no schema at ${pointer}`);
-  return validate;
-}
 
 /**
  * The OpenAPI document as it is served: its server is `baseUrl`, and the problem types in its examples lie under `docsUrl`.
  * Both without a slash at the end.
  */
 export function openApiDocument(baseUrl: string, docsUrl = `${baseUrl}/docs`): object {
-  const document = parse(DOCUMENT, (_key, value: unknown) =>
+  const document = JSON.parse(DOCUMENT, (_key, value: unknown) =>
     typeof value === 'string' ? value.replace(`${PLACEHOLDER}/docs/`, () => `${docsUrl}/`) : value,
-  );
+  ) as object;
   return { ...document, servers: [{ url: baseUrl }] };
 }
 
@@ -59,6 +34,12 @@ interface Fault {
   message: string;
 }
 
+/** Says whether a body follows its schema; what does not is in `errors` until the next call. */
+interface BodyValidator {
+  (body: unknown): boolean;
+  errors?: ErrorObject[] | null;
+}
+
 const RECIPIENT_FAULTS: Record<'invalid' | 'email', Fault> = {
   invalid: {
     field: 'to',
@@ -72,15 +53,12 @@ const OPTION_FAULTS: Fault[] = [
   { field: 'locale', code: 'invalid_locale', message: 'Must be pt-BR or en.' },
 ];
 
-const createSend = validatorAt('/components/schemas/CreateSend');
-const verifyCode = validatorAt('/components/schemas/VerifyCode');
-
 /**
  * Reads the body of `POST /v1/send`. Throws a `Problem`: `invalid_json` for any fault of structure, and otherwise the code
  * of the first faulty field in the order to, code, locale, with a message for each faulty field.
  */
 export function parseCreateSend(body: Buffer): CreateSendInput {
-  const { members, faulty } = readMembers(body, createSend);
+  const { members, faulty } = readMembers(body, validateCreateSend);
   const recipient = parseRecipient(members.to ?? '');
   if (recipient.kind === 'phone' && faulty.size === 0)
     return {
@@ -98,7 +76,7 @@ export function parseCreateSend(body: Buffer): CreateSendInput {
 
 /** Reads the body of `POST /v1/send/{id}/verify`. Throws a `Problem` with `invalid_json`. */
 export function parseVerify(body: Buffer): VerifyInput {
-  const { code } = readMembers(body, verifyCode).members;
+  const { code } = readMembers(body, validateVerifyCode).members;
   if (code === undefined) throw unreadable('The member "code" is missing.');
   return { code };
 }
@@ -109,7 +87,7 @@ export function parseVerify(body: Buffer): VerifyInput {
  */
 function readMembers(
   body: Buffer,
-  validate: ValidateFunction,
+  validate: BodyValidator,
 ): { members: Partial<Record<string, string>>; faulty: Set<string> } {
   const text = decode(body);
   const value = parseJson(text);

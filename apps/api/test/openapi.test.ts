@@ -1,7 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import { PROBLEMS, type ProblemCode } from '@onecode/domain';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { openApiDocument, validatorAt } from '../src/contract.js';
+import { openApiDocument } from '../src/contract.js';
+import { source, validatorAt } from './schemas.js';
 
 const document = openApiDocument('https://codes.test') as any;
 
@@ -91,6 +92,11 @@ describe('openapi.yaml', () => {
     expect(validator.version).toBe('3.1');
     expect(document.info.version).toBe('1.0.0');
     expect(document.servers).toEqual([{ url: 'https://codes.test' }]);
+  });
+
+  it('is what the API was built with', () => {
+    const served = openApiDocument('https://api.example.com');
+    expect(served).toEqual({ ...source, servers: [{ url: 'https://api.example.com' }] });
   });
 
   it('has the four operations and no other', () => {

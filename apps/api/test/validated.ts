@@ -1,10 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { STATUS_CODES, type ClientRequest } from 'node:http';
 import { isDeepStrictEqual } from 'node:util';
 import { PROBLEMS, type ProblemCode } from '@onecode/domain';
 import request, { type Test } from 'supertest';
-import { parse } from 'yaml';
-import { validatorAt } from '../src/contract.js';
+import { source, validatorAt } from './schemas.js';
 
 /** An answer of the API. `path` is as it was asked for; a query is ignored. `body` is the text or what it parses to. */
 export interface ApiResponse {
@@ -15,18 +13,7 @@ export interface ApiResponse {
   body: unknown;
 }
 
-interface ResponseNode {
-  $ref?: string;
-  headers?: Record<string, { $ref: string }>;
-  content: Record<string, unknown>;
-}
-type PathNode = Record<string, { responses: Record<string, ResponseNode> }>;
-
-const document = parse(readFileSync(new URL('../openapi.yaml', import.meta.url), 'utf8')) as {
-  paths: Record<string, PathNode>;
-  components: { responses: Record<string, ResponseNode> };
-};
-const templates = Object.entries(document.paths).map(([template, node]) => ({
+const templates = Object.entries(source.paths).map(([template, node]) => ({
   template,
   node,
   pattern: new RegExp(`^${template.replaceAll('{id}', '[^/]+')}$`),
@@ -94,7 +81,7 @@ function faultsOf(response: ApiResponse): string[] {
   const inline = `/paths/${match.template.replaceAll('/', '~1')}/${verb}/responses/${status}`;
   const pointer = found.$ref === undefined ? inline : found.$ref.slice(1);
   const node =
-    found.$ref === undefined ? found : document.components.responses[pointer.split('/').at(-1) ?? ''];
+    found.$ref === undefined ? found : source.components.responses[pointer.split('/').at(-1) ?? ''];
   for (const [name, { $ref }] of Object.entries(node?.headers ?? {}))
     if (name !== 'X-Request-Id') faults.push(...headerFaults(response, name, $ref.split('/').at(-1) ?? ''));
   const mediaType = Object.keys(node?.content ?? {})[0] ?? '';

@@ -1,4 +1,5 @@
 import { ConfigError } from './config.js';
+import { keepHeapSmall } from './heap.js';
 import { redact, type Logger } from './log.js';
 
 /** A process that is up. */
@@ -17,6 +18,7 @@ const STOP_MS_MAX = 9_000;
  * state it left behind is not known.
  */
 export async function runProcess(name: string, start: () => Promise<Running>): Promise<void> {
+  keepHeapSmall();
   let running: Running;
   let stopWanted: NodeJS.Signals | null = null;
   let onSignal = (signal: NodeJS.Signals): void => {

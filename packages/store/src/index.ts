@@ -21,7 +21,6 @@ export * from './keyUse.js';
 export * from './loopRuns.js';
 export * from './memberChanges.js';
 export * from './members.js';
-export * from './migrations.js';
 export * from './ownAccount.js';
 export * from './passwords.js';
 export type { WhichReport, WhichSend } from './readSend.js';

@@ -1,4 +1,4 @@
-import { concurrentIndex, migrate, MigrationMismatch } from '@onecode/store';
+import { concurrentIndex, migrate, MigrationMismatch } from '@onecode/store/migrations';
 import { createTestDatabase } from '@onecode/store/testing';
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
