@@ -2,7 +2,7 @@ import { createHmac, randomInt, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
-import pg from 'pg';
+import { openPool } from './database.mjs';
 import { hashCode, newId, seal, sha256 } from './secrets.mjs';
 
 /**
@@ -10,7 +10,7 @@ import { hashCode, newId, seal, sha256 } from './secrets.mjs';
  * the API's: PORT, DATABASE_URL, REDIS_URL, WHATSAPP_APP_SECRET.
  */
 const { PORT, DATABASE_URL, REDIS_URL = '', WHATSAPP_APP_SECRET = '' } = process.env;
-const pool = new pg.Pool({ connectionString: DATABASE_URL, max: 20 });
+const pool = openPool(DATABASE_URL);
 const queue = new Queue('floor', { connection: new Redis(REDIS_URL, { maxRetriesPerRequest: 1 }) });
 
 /** @typedef {{ method: string, path: string, headers: import('node:http').IncomingHttpHeaders, body: Buffer }} Request */

@@ -1,7 +1,7 @@
 import { Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import pg from 'pg';
 import { Pool } from 'undici';
+import { openPool } from './database.mjs';
 import { unseal } from './secrets.mjs';
 
 /**
@@ -10,7 +10,7 @@ import { unseal } from './secrets.mjs';
  */
 const { DATABASE_URL, REDIS_URL = '', WHATSAPP_API_URL = '', DELIVERY_CONCURRENCY = '50' } = process.env;
 const concurrency = Number(DELIVERY_CONCURRENCY);
-const database = new pg.Pool({ connectionString: DATABASE_URL, max: 20 });
+const database = openPool(DATABASE_URL);
 const { origin, pathname } = new URL(WHATSAPP_API_URL);
 const provider = new Pool(origin, { connections: concurrency });
 

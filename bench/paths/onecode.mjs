@@ -9,6 +9,7 @@ import { makeDatabase, startService } from './service.mjs';
 const SENDERS = 10;
 const RINGS_MAX = 1_000;
 const PAST_EACH = 100_000;
+const MADE_TOGETHER = 1_000;
 const PLENTY = { freeQuota: 0, credits: 500_000_000, ratePerMinute: 1_000_000 };
 
 /** @typedef {import('./contender.mjs').Contender} Contender */
@@ -118,22 +119,26 @@ async function sendMaker(pool, callers, { TEST_PEPPER, TEST_SECRET_KEY }) {
       id: newId(),
       caller: inTurn(callers, place),
     }));
-    await pool.query(
-      `with made as (
-         select r.id from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::bytea[], $6::bytea[])
-             as r (id, account_id, application_id, recipient, hash, box),
-           lateral create_send(r.id, r.account_id, r.application_id, null, null, r.recipient, 'BR', null, r.hash, r.box) c
-         where c.outcome = 'created'
-       ) select count(*) from made`,
-      [
-        made.map(({ id }) => id),
-        made.map(({ caller }) => caller.accountId),
-        made.map(({ caller }) => caller.applicationId),
-        made.map(nextRecipient),
-        made.map(({ id }) => hashCode(TEST_PEPPER, id, CODE)),
-        made.map(({ id }) => seal(TEST_SECRET_KEY, id, CODE)),
-      ],
-    );
+    for (let at = 0; at < made.length; at += MADE_TOGETHER) {
+      const part = made.slice(at, at + MADE_TOGETHER);
+      const none = part.map(() => null);
+      await pool.query(
+        'select count(*) from create_sends($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) where outcome = $11',
+        [
+          part.map(({ id }) => id),
+          part.map(({ caller }) => caller.accountId),
+          part.map(({ caller }) => caller.applicationId),
+          none,
+          none,
+          part.map(nextRecipient),
+          part.map(() => 'BR'),
+          none,
+          part.map(({ id }) => hashCode(TEST_PEPPER, id, CODE)),
+          part.map(({ id }) => seal(TEST_SECRET_KEY, id, CODE)),
+          'created',
+        ],
+      );
+    }
     const ids = made.map(({ id }) => id);
     // No sweep rings for them while they are measured.
     await pool.query(`update sends set ring_at = ring_at + interval '1 hour' where id = any($1)`, [ids]);
