@@ -6,14 +6,15 @@ import {
   settle,
   unseal,
   type Claim,
+  type Keyring,
   type Outcome,
   type Send,
   type Settlement,
 } from '@onecode/domain';
-import { changeAndKeepSend, changeKeptSend, newId, type SenderDetails } from '@onecode/store';
+import { changeAndKeepSend, changeKeptSend, newId } from '@onecode/store';
 import { templateLanguage } from '@onecode/whatsapp';
 import { LEASE_MARGIN_MS, type WorkerContext } from './context.js';
-import type { Reservation } from './senderPool.js';
+import type { OpenSender, Reservation } from './senderPool.js';
 
 /**
  * What became of one round of delivery. `handed_back`: no call was made, because the worker has to stop or was held up for too
@@ -106,10 +107,10 @@ const whyOf = (outcome: Outcome): object =>
 async function call(
   context: WorkerContext,
   send: Send,
-  sender: SenderDetails,
+  sender: OpenSender,
   attemptId: string,
 ): Promise<Outcome> {
-  const code = opened(() => unseal(context.secretKey, send.id, send.codeBox as Uint8Array));
+  const code = openCode(context.secretKey, send);
   if (code === null)
     return {
       kind: 'retry',
@@ -118,7 +119,7 @@ async function call(
       throttled: 'none',
       retryAfterSeconds: null,
     };
-  const token = opened(() => unseal(context.secretKey, sender.id, sender.tokenBox));
+  const { token } = sender;
   if (token === null)
     return { kind: 'config', errorCode: null, reason: 'the sender’s token cannot be opened', scope: 'token' };
 
@@ -144,9 +145,9 @@ async function reached(at: number, handBack: AbortSignal): Promise<boolean> {
   return wait(ms, true, { signal: handBack }).catch(() => false);
 }
 
-function opened(open: () => string): string | null {
+function openCode(secretKey: Keyring, send: Send): string | null {
   try {
-    return open();
+    return unseal(secretKey, send.id, send.codeBox as Uint8Array);
   } catch {
     return null;
   }

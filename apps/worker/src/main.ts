@@ -50,7 +50,7 @@ await runProcess('worker', async () => {
       onError: (error) => log.debug({ err: error }, 'Redis is not reachable'),
     }),
     cloudApi: createCloudApi({ baseUrl: config.WHATSAPP_API_URL, timeoutMs: config.PROVIDER_TIMEOUT_MS }),
-    senders: createSenderPool(database, log, metrics),
+    senders: createSenderPool(database, config.SECRET_KEY, log, metrics),
     secretKey: config.SECRET_KEY,
     policy: { attemptsMax: config.DELIVERY_ATTEMPTS, backoffMs: config.DELIVERY_BACKOFF_MS },
     leaseMs: config.PROVIDER_TIMEOUT_MS + LEASE_MARGIN_MS,

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { pauseSeconds, type Outcome, type Send, type Slot } from '@onecode/domain';
+import { pauseSeconds, unseal, type Keyring, type Outcome, type Send, type Slot } from '@onecode/domain';
 import type { Logger } from '@onecode/runtime';
 import {
   blockCountry,
@@ -25,9 +25,14 @@ const COUNTRY_BLOCK_SECONDS = 3_600;
 
 type Fault = Extract<Outcome, { kind: 'sender' | 'config' }>;
 
+/** A sender, and its token in clear; null when that cannot be opened. */
+export interface OpenSender extends SenderDetails {
+  token: string | null;
+}
+
 /** A slot that was taken. */
 export interface Reservation extends Slot {
-  sender: SenderDetails;
+  sender: OpenSender;
   /** When the message may go, on the clock of `performance.now()`. */
   goesAt: number;
 }
@@ -42,16 +47,23 @@ export interface SenderPool {
   succeeded(sender: SenderDetails): Promise<void>;
 }
 
-export function createSenderPool(database: Database, log: Logger, metrics: WorkerMetrics): SenderPool {
-  const remembered = new LRUCache<'senders', Map<string, SenderDetails>>({
+export function createSenderPool(
+  database: Database,
+  secretKey: Keyring,
+  log: Logger,
+  metrics: WorkerMetrics,
+): SenderPool {
+  const remembered = new LRUCache<'senders', Map<string, OpenSender>>({
     max: 1,
     ttl: REMEMBERED_MS,
     // Sends that ask while a fault makes us forget get what was read for them: an abort would fail their jobs.
     ignoreFetchAbort: true,
     fetchMethod: async () =>
-      new Map((await listSenderDetails(database)).map((sender) => [sender.id, sender])),
+      new Map(
+        (await listSenderDetails(database)).map((sender) => [sender.id, openSender(secretKey, sender)]),
+      ),
   });
-  const detailsOf = async (id: string): Promise<SenderDetails> => {
+  const detailsOf = async (id: string): Promise<OpenSender> => {
     const known =
       (await remembered.forceFetch('senders')).get(id) ??
       // Added a moment ago.
@@ -112,4 +124,12 @@ export function createSenderPool(database: Database, log: Logger, metrics: Worke
       remembered.delete('senders');
     },
   };
+}
+
+function openSender(secretKey: Keyring, sender: SenderDetails): OpenSender {
+  try {
+    return { ...sender, token: unseal(secretKey, sender.id, sender.tokenBox) };
+  } catch {
+    return { ...sender, token: null };
+  }
 }

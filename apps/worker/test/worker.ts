@@ -73,7 +73,7 @@ export async function startWorker(house: House, options: TestWorkerOptions = {})
       onError: () => {},
     }),
     cloudApi: createCloudApi({ baseUrl: config.WHATSAPP_API_URL, timeoutMs: config.PROVIDER_TIMEOUT_MS }),
-    senders: createSenderPool(database, log, metrics),
+    senders: createSenderPool(database, TEST_SECRET_KEY, log, metrics),
     secretKey: config.SECRET_KEY,
     policy: { attemptsMax: config.DELIVERY_ATTEMPTS, backoffMs: config.DELIVERY_BACKOFF_MS },
     leaseMs: options.leaseMs ?? config.PROVIDER_TIMEOUT_MS + LEASE_MARGIN_MS,
@@ -93,7 +93,7 @@ export async function startWorker(house: House, options: TestWorkerOptions = {})
     context,
     async begin() {
       await house.clear();
-      context.senders = createSenderPool(database, log, metrics);
+      context.senders = createSenderPool(database, TEST_SECRET_KEY, log, metrics);
     },
     sweep: () => sweep(context),
     count: (metric, labels) => countOf(registry, metric, labels),
