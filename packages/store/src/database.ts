@@ -13,8 +13,9 @@ export interface DatabaseOptions {
   connectionsMax: number;
   /**
    * For processes that look rows up and never read a table: a plan that was made while a table was small would read all of it, and a
-   * prepared statement keeps its plan until statistics come, which may be long after the table has grown. With no more than one way to
-   * go, a plan for these very parameters would be the same: statements are planned once for each connection.
+   * prepared statement keeps its plan until statistics come, which may be long after the table has grown. Joins go in the order in which
+   * they are written. With no more than one way to go, a plan for these very parameters would be the same: statements are planned once
+   * for each connection.
    */
   byIndexOnly?: boolean;
   /** Called for a connection that broke while idle; the pool replaces it by itself. */
@@ -50,6 +51,7 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
           enable_seqscan: 'off',
           enable_hashjoin: 'off',
           enable_mergejoin: 'off',
+          join_collapse_limit: '1',
           plan_cache_mode: 'force_generic_plan',
         }),
       }),

@@ -1,5 +1,6 @@
 import type { AttemptChange, Decision, Send } from '@onecode/domain';
 import type { Database } from './database.js';
+import { Prisma } from './generated/prisma/client.js';
 import { perDatabase, shareCalls } from './sharedCalls.js';
 
 /** A send as it is to be, if its row still has the version that was decided on. */
@@ -33,6 +34,8 @@ const guessedWrong = ({ before, after }: Change): boolean => after.wrongGuesses 
 const guessedRight = ({ before, after }: Change): boolean =>
   before.verification !== 'verified' && after.verification === 'verified';
 
+const isGuess = (change: Change): boolean => guessedWrong(change) || guessedRight(change);
+
 /** A refund locks an account besides: several of them at once would lock sends and accounts in no order. */
 async function writeAlone(database: Database, change: Change): Promise<boolean> {
   const [written] = await writeChanges(database, [change]);
@@ -46,6 +49,40 @@ const writer = perDatabase((database: Database) =>
     callsMax: CALLS_MAX,
   }),
 );
+
+/** A failure's part of the statement: the unit goes back. */
+const REFUND = Prisma.sql`
+  , returned as (
+    -- Before its ledger entry, which so gets its id under the account's lock: in the order in which entries count.
+    update accounts set
+      free_quota = free_quota + (changed.unit = 'free_quota')::integer,
+      credits = credits + (changed.unit = 'credit')::integer
+    from changed where changed.fails and accounts.id = changed.account_id and changed.unit is not null
+    returning changed.account_id, changed.id, changed.unit
+  ), refund as (
+    insert into ledger_entries (account_id, send_id, kind, bucket, units)
+    select account_id, id, 'returned', unit, 1 from returned
+  )`;
+
+/** The part of guesses: the recipients' counts of wrong ones. */
+const GUESSES = Prisma.sql`
+  , guessed_at as materialized (
+    select account_id, mode, recipient, count(*) filter (where guessed_wrong) as wrong, bool_or(guessed_right) as is_right
+    from changed where guessed_wrong or guessed_right group by account_id, mode, recipient
+  ), budgets as materialized (
+    select b.account_id, b.mode, b.recipient from guess_budgets b join guessed_at using (account_id, mode, recipient)
+    order by b.account_id, b.mode, b.recipient for update of b
+  ), counted as (
+    insert into guess_budgets as b (account_id, mode, recipient, wrong_in_a_row, last_wrong_at)
+    select account_id, mode, recipient, wrong, clock_timestamp() from guessed_at
+    where not is_right and (select count(*) from budgets) >= 0 order by account_id, mode, recipient
+    on conflict (account_id, mode, recipient) do update
+      set wrong_in_a_row = b.wrong_in_a_row + excluded.wrong_in_a_row, last_wrong_at = excluded.last_wrong_at
+  ), forgiven as (
+    delete from guess_budgets b using budgets join guessed_at g using (account_id, mode, recipient)
+    where g.is_right
+      and b.account_id = budgets.account_id and b.mode = budgets.mode and b.recipient = budgets.recipient
+  )`;
 
 /**
  * Writes changes in one statement, each guarded by its row's version. Sends are locked in the order of their ids and then the
@@ -88,33 +125,7 @@ async function writeChanges(database: Database, changes: readonly Change[]): Pro
       on conflict (id) do update set
         outcome = excluded.outcome, error_code = excluded.error_code, finished_at = excluded.finished_at,
         message_id = coalesce(excluded.message_id, attempts.message_id)
-    ), returned as (
-      -- Before its ledger entry, which so gets its id under the account's lock: in the order in which entries count.
-      update accounts set
-        free_quota = free_quota + (changed.unit = 'free_quota')::integer,
-        credits = credits + (changed.unit = 'credit')::integer
-      from changed where changed.fails and accounts.id = changed.account_id and changed.unit is not null
-      returning changed.account_id, changed.id, changed.unit
-    ), refund as (
-      insert into ledger_entries (account_id, send_id, kind, bucket, units)
-      select account_id, id, 'returned', unit, 1 from returned
-    ), guessed_at as materialized (
-      select account_id, mode, recipient, count(*) filter (where guessed_wrong) as wrong, bool_or(guessed_right) as is_right
-      from changed where guessed_wrong or guessed_right group by account_id, mode, recipient
-    ), budgets as materialized (
-      select b.account_id, b.mode, b.recipient from guess_budgets b join guessed_at using (account_id, mode, recipient)
-      order by b.account_id, b.mode, b.recipient for update of b
-    ), counted as (
-      insert into guess_budgets as b (account_id, mode, recipient, wrong_in_a_row, last_wrong_at)
-      select account_id, mode, recipient, wrong, clock_timestamp() from guessed_at
-      where not is_right and (select count(*) from budgets) >= 0 order by account_id, mode, recipient
-      on conflict (account_id, mode, recipient) do update
-        set wrong_in_a_row = b.wrong_in_a_row + excluded.wrong_in_a_row, last_wrong_at = excluded.last_wrong_at
-    ), forgiven as (
-      delete from guess_budgets b using budgets join guessed_at g using (account_id, mode, recipient)
-      where g.is_right
-        and b.account_id = budgets.account_id and b.mode = budgets.mode and b.recipient = budgets.recipient
-    )
+    ) ${changes.some(fails) ? REFUND : Prisma.empty} ${changes.some(isGuess) ? GUESSES : Prisma.empty}
     select id from changed`;
   const written = new Set(rows.map(({ id }) => id));
   return changes.map((change) => first.get(change.before.id) === change && written.has(change.before.id));
