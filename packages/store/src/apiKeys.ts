@@ -49,11 +49,13 @@ const callerFinder = perDatabase((database: Database) =>
   shareCalls(
     async (hashes: Uint8Array[]) => {
       const rows = await database.$queryRaw<Placed<CallerRow>[]>`
-        select w.place, a.id as application_id, a.account_id, a.mode
+        select w.place, c.*
         from unnest(${hashes.map(bytesText)}::bytea[]) with ordinality as w (hash, place)
-        join api_keys k on k.hash = w.hash
-        join applications a on a.id = k.application_id join accounts o on o.id = a.account_id
-        where k.revoked_at is null and o.suspended_at is null`;
+        cross join lateral (
+          select a.id as application_id, a.account_id, a.mode
+          from api_keys k join applications a on a.id = k.application_id join accounts o on o.id = a.account_id
+          where k.hash = w.hash and k.revoked_at is null and o.suspended_at is null limit 1
+        ) c`;
       return inOrder(hashes, rows);
     },
     { wantsMax: LOOK_UPS_MAX },

@@ -47,7 +47,10 @@ const sendReader = perDatabase((database: Database) =>
         from unnest(
           ${wants.map(({ id }) => id)}::uuid[], ${wants.map(({ accountId }) => accountId ?? null)}::uuid[]
         ) with ordinality as w (id, account_id, place)
-        join sends s on s.id = w.id and s.account_id = coalesce(w.account_id, s.account_id)`;
+        cross join lateral (
+          -- One probe for each want: a join might read all sends, if it was planned while there were few.
+          select * from sends where id = w.id and account_id = coalesce(w.account_id, account_id) limit 1
+        ) s`;
       return inOrder(wants, rows);
     },
     { wantsMax: READS_MAX },
@@ -67,11 +70,13 @@ const reportedSendReader = perDatabase((database: Database) =>
         from unnest(
           ${wants.map(({ attemptId }) => attemptId)}::uuid[], ${wants.map(({ messageId }) => messageId)}::text[]
         ) with ordinality as w (attempt_id, message_id, place)
-        join attempts a on a.id = coalesce(
-          (select id from attempts where id = w.attempt_id),
-          (select id from attempts where message_id = w.message_id order by started_at limit 1)
-        )
-        join sends s on s.id = a.send_id`;
+        cross join lateral (
+          select * from attempts where id = coalesce(
+            (select id from attempts where id = w.attempt_id),
+            (select id from attempts where message_id = w.message_id order by started_at limit 1)
+          ) limit 1
+        ) a
+        cross join lateral (select * from sends where id = a.send_id limit 1) s`;
       return inOrder(wants, rows);
     },
     { wantsMax: READS_MAX },

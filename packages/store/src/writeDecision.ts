@@ -71,6 +71,8 @@ const GUESSES = Prisma.sql`
     from changed where guessed_wrong or guessed_right group by account_id, mode, recipient
   ), budgets as materialized (
     select b.account_id, b.mode, b.recipient from guess_budgets b join guessed_at using (account_id, mode, recipient)
+    where b.account_id = any(array(select account_id from guessed_at))
+      and b.recipient = any(array(select recipient from guessed_at))
     order by b.account_id, b.mode, b.recipient for update of b
   ), counted as (
     insert into guess_budgets as b (account_id, mode, recipient, wrong_in_a_row, last_wrong_at)
@@ -80,7 +82,8 @@ const GUESSES = Prisma.sql`
       set wrong_in_a_row = b.wrong_in_a_row + excluded.wrong_in_a_row, last_wrong_at = excluded.last_wrong_at
   ), forgiven as (
     delete from guess_budgets b using budgets join guessed_at g using (account_id, mode, recipient)
-    where g.is_right
+    where g.is_right and b.account_id = any(array(select account_id from budgets))
+      and b.recipient = any(array(select recipient from budgets))
       and b.account_id = budgets.account_id and b.mode = budgets.mode and b.recipient = budgets.recipient
   )`;
 
@@ -102,7 +105,9 @@ async function writeChanges(database: Database, changes: readonly Change[]): Pro
         failed_at timestamptz, failure_reason text, fails boolean, guessed_wrong boolean, guessed_right boolean, calls jsonb
       )
     ), locked as materialized (
-      select s.id from wanted w join sends s on s.id = w.id and s.version = w.version order by s.id for no key update of s
+      -- By the ids alone: a join might read all sends, if it was planned while there were few.
+      select s.id from sends s join wanted w on w.id = s.id and w.version = s.version
+      where s.id = any(array(select id from wanted)) order by s.id for no key update of s
     ), changed as (
       update sends s set
         status = w.status, verification = w.verification, wrong_guesses = w.wrong_guesses, channel = w.channel,
@@ -113,8 +118,8 @@ async function writeChanges(database: Database, changes: readonly Change[]): Pro
         wrong_guess_times = case when w.guessed_wrong
           then array_append(s.wrong_guess_times, clock_timestamp()::timestamptz(3)) else s.wrong_guess_times end,
         version = s.version + 1
-      from locked join wanted w using (id)
-      where s.id = locked.id and s.version = w.version
+      from wanted w
+      where s.id = any(array(select id from locked)) and w.id = s.id and w.version = s.version
       returning s.id, s.account_id, s.mode, s.recipient, s.unit, w.fails, w.guessed_wrong, w.guessed_right, w.calls
     ), calls as (
       insert into attempts (id, send_id, sender_id, outcome, error_code, message_id, finished_at)
