@@ -88,9 +88,12 @@ describe('a receipt with our opaque data', () => {
     house.simulator.rules.add({ fault });
     const caller = await house.caller();
     const id = await house.send(caller);
-    const row = await house.until(id, ({ status, attempt_id }) => status === 'delivered' && !attempt_id);
+    // The two receipts may be applied in either order; the later one still fills its time.
+    const row = await house.until(
+      id,
+      ({ status, attempt_id, sent_at }) => status === 'delivered' && !attempt_id && sent_at !== null,
+    );
     expect(row).toMatchObject({ code_box: null, due_at: null, failed_at: null });
-    expect(row.sent_at).not.toBeNull();
     const [message] = house.simulator.messages();
     expect(await house.attempts(id)).toMatchObject([{ outcome: 'accepted', message_id: message!.id }]);
     expect(await house.calls(id)).toHaveLength(1);
