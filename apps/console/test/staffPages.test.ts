@@ -25,7 +25,7 @@ afterAll(async () => {
 async function asPerson(who: TestPerson, use: (page: Page) => Promise<void>): Promise<void> {
   const { context, page } = await windowOf(browser, server, who);
   // Sooner than the test's own, so that a failure says what did not come.
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(25_000);
   try {
     await use(page);
   } finally {
