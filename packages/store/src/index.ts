@@ -32,6 +32,7 @@ export * from './settings.js';
 export { shareCalls } from './sharedCalls.js';
 export * from './signInLimits.js';
 export * from './slots.js';
+export { refusedBy, type Refused } from './statements.js';
 export * from './users.js';
 export * from './userSecurity.js';
 export * from './userSessions.js';
