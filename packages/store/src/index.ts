@@ -29,7 +29,6 @@ export * from './senderFaults.js';
 export * from './senders.js';
 export * from './senderTokens.js';
 export * from './settings.js';
-export { shareCalls } from './sharedCalls.js';
 export * from './signInLimits.js';
 export * from './slots.js';
 export { refusedBy, type Refused } from './statements.js';

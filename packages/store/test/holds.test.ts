@@ -4,7 +4,6 @@ import {
   listHolds,
   newId,
   release,
-  takeSlots,
   wakeAwaitingSends,
   type HoldTarget,
 } from '@onecode/store';
@@ -16,6 +15,7 @@ import {
   TEST_ACTOR,
   type TestCaller,
   type TestDatabase,
+  takeSlots,
 } from '@onecode/store/testing';
 
 const HORIZON_MS = 1000;

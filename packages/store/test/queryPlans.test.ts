@@ -1,5 +1,6 @@
 import { hashApiKey } from '@onecode/domain';
 import {
+  changeRoutedSend,
   changeReportedSend,
   changeSend,
   countAwaitingSends,
@@ -20,18 +21,19 @@ import {
   storeReceipts,
   takeDueReceipts,
   takeDueSends,
-  takeSlots,
   wakeAwaitingSends,
   type Database,
 } from '@onecode/store';
 import {
   buildCaller,
+  buildSend,
   buildSender,
   createTestDatabase,
   newSend,
   TEST_ACTOR,
   type TestCaller,
   type TestDatabase,
+  takeSlots,
 } from '@onecode/store/testing';
 import { nodesOf, plansOf, statementsOf, type Node } from './plans.js';
 
@@ -51,6 +53,7 @@ let store: TestDatabase;
 let caller: TestCaller;
 let sendId: string;
 let attemptId: string;
+let dueId: string;
 
 beforeAll(async () => {
   store = await createTestDatabase();
@@ -64,6 +67,7 @@ beforeAll(async () => {
   [{ id: sendId, attempt: attemptId }] = (await store.sql<{ id: string; attempt: string }>(
     `select s.id, a.id as attempt from sends s join attempts a on a.send_id = s.id where s.account_number = 77`,
   )) as [{ id: string; attempt: string }];
+  dueId = await buildSend(store.database, caller, { recipient: '+5521987654321' });
 }, 120_000);
 afterAll(() => store.drop());
 
@@ -195,6 +199,12 @@ const HOT: [
         })),
         1000,
       ),
+  ],
+  [
+    'a send with its slot',
+    ['sends_pkey', 'sender_pairs_pkey'],
+    /recipient_hash = /,
+    (database) => changeRoutedSend(database, dueId, () => ({ result: null })),
   ],
   [
     'pairs of sender and recipient that are over',

@@ -10,7 +10,6 @@ import {
   recoverSender,
   restSender,
   resumeSender,
-  takeSlots,
 } from '@onecode/store';
 import {
   buildSender,
@@ -18,6 +17,7 @@ import {
   TEST_ACTOR,
   TEST_SECRET_KEY,
   type TestDatabase,
+  takeSlots,
 } from '@onecode/store/testing';
 
 let store: TestDatabase;

@@ -1,14 +1,12 @@
+import { blockCountry, deleteOldPairs, newId, pauseSender, resumeSender, type Sender } from '@onecode/store';
 import {
-  blockCountry,
-  deleteOldPairs,
-  newId,
-  pauseSender,
-  resumeSender,
+  buildSender,
+  createTestDatabase,
+  TEST_ACTOR,
+  type TestDatabase,
   takeSlots,
-  type Sender,
   type SlotWant,
-} from '@onecode/store';
-import { buildSender, createTestDatabase, TEST_ACTOR, type TestDatabase } from '@onecode/store/testing';
+} from '@onecode/store/testing';
 import fc from 'fast-check';
 
 const HORIZON_MS = 1000;
