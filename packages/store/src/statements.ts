@@ -15,13 +15,25 @@ type Template = TemplateStringsArray | Prisma.Sql;
 /** Values go as they are; the driver writes them as PostgreSQL reads them. */
 const AS_IT_IS: ArgType = { arity: 'scalar', scalarType: 'unknown' };
 
-/** What the adapter leaves as text. */
+const asItIs = (value: unknown): unknown => value;
+
+/** What our statements may return, in the form in which Prisma's client would give it. The adapter leaves some of it as text. */
 const READ: Partial<Record<ColumnType, (value: never) => unknown>> = {
+  [ColumnTypeEnum.Int32]: asItIs,
+  [ColumnTypeEnum.Double]: asItIs,
+  [ColumnTypeEnum.Boolean]: asItIs,
+  [ColumnTypeEnum.Text]: asItIs,
+  [ColumnTypeEnum.Uuid]: asItIs,
+  [ColumnTypeEnum.Bytes]: asItIs,
+  [ColumnTypeEnum.Int32Array]: asItIs,
+  [ColumnTypeEnum.DoubleArray]: asItIs,
+  [ColumnTypeEnum.TextArray]: asItIs,
+  [ColumnTypeEnum.UuidArray]: asItIs,
   [ColumnTypeEnum.Int64]: (value: string) => BigInt(value),
   [ColumnTypeEnum.DateTime]: (value: string) => new Date(value),
   [ColumnTypeEnum.Json]: (value: string): unknown => JSON.parse(value),
-  [ColumnTypeEnum.Int64Array]: (values: string[]) => values.map(BigInt),
-  [ColumnTypeEnum.DateTimeArray]: (values: string[]) => values.map((value) => new Date(value)),
+  [ColumnTypeEnum.DateTimeArray]: (values: (string | null)[]) =>
+    values.map((value) => value && new Date(value)),
 };
 
 /**
@@ -33,13 +45,11 @@ export function statementsOf(factory: PrismaPg): Statements {
   const adapter = (): Promise<SqlDriverAdapter> => (connected ??= factory.connect());
   const $queryRaw = async (template: Template, ...values: unknown[]): Promise<unknown> => {
     const { columnNames, columnTypes, rows } = await (await adapter()).queryRaw(queryOf(template, values));
-    const read = columnTypes.map((type) => READ[type] as ((value: unknown) => unknown) | undefined);
+    const readers = columnTypes.map((type, place) => readerOf(type, columnNames[place] as string));
     return rows.map((row) => {
       const result: Record<string, unknown> = {};
       for (const [place, value] of row.entries()) {
-        const convert = read[place];
-        result[columnNames[place] as string] =
-          value === null || convert === undefined ? value : convert(value);
+        result[columnNames[place] as string] = value === null ? null : readers[place]?.(value);
       }
       return result;
     });
@@ -48,6 +58,13 @@ export function statementsOf(factory: PrismaPg): Statements {
     (await adapter()).executeRaw(queryOf(template, values));
   // Prisma's own come to nothing until they are awaited, which nobody relies on.
   return { $queryRaw, $executeRaw } as unknown as Statements;
+}
+
+function readerOf(type: ColumnType, column: string): (value: unknown) => unknown {
+  const read = READ[type];
+  if (read === undefined)
+    throw new TypeError(`column ${column} has a type that no statement of ours returns`);
+  return read as (value: unknown) => unknown;
 }
 
 function queryOf(
