@@ -14,6 +14,7 @@ import { ratio } from './rounds.mjs';
  * @property {Row[]} rows
  * @property {{ who: string, startMs: number }[]} started
  * @property {import('./processes.mjs').Memory[]} used
+ * @property {Awaited<ReturnType<typeof import('./growth.mjs').growth>>} grown
  * @property {number} minutes
  */
 
@@ -26,6 +27,8 @@ const FLAT_AFTER_MINUTES = 5;
 const GREW_MIB_MAX = 10;
 const START_MS_MAX = 1_000;
 const GROWTH = 0.9;
+/** Of all tables that grow with the sends: what is due, and nothing else. */
+const IDLE_ROWS_MAX = 1;
 
 /** Their rate is given, so it says nothing about growth. */
 const PACED = new Set(['create, half load', 'request to provider, 200 a second']);
@@ -48,7 +51,7 @@ const TIMES = /** @type {const} */ ([
  * @param {Found} found
  * @returns {Goal[]}
  */
-export function judge({ rows, started, used, minutes }) {
+export function judge({ rows, started, used, grown, minutes }) {
   const row = (/** @type {string} */ what, /** @type {string} */ who = OURS) =>
     rows.find((one) => one.what === what && one.who === who);
   const hot = row('create', `${OURS}, one hot account`);
@@ -76,6 +79,7 @@ export function judge({ rows, started, used, minutes }) {
       .map((filled) =>
         atLeast(`${filled.what}: ${filled.who}, times empty`, GROWTH, between(filled, row(filled.what))),
       ),
+    atMost('rows that an idle worker reads a second', IDLE_ROWS_MAX, grown?.idleReads),
     ...used.map(({ process, mostMiB }) => atMost(`memory: ${process} MiB`, RESIDENT_MIB_MAX, mostMiB)),
     ...(minutes < FLAT_AFTER_MINUTES ? [] : used).map(({ process, grewMiB }) =>
       atMost(`memory: ${process} grew by MiB`, GREW_MIB_MAX, grewMiB),

@@ -23,7 +23,6 @@ const STATISTICS_MS = 1_500;
 export async function growth({ contenders, provider, options }) {
   const filled = contenders.find(({ name }) => name.includes(' rows'));
   if (options.rows === 0 || filled === undefined) return null;
-  const { rows } = await filled.pool.query(SIZES);
   const worker = await filled.startWorker(provider.url, 50);
   await delay(STATISTICS_MS);
   const read = async () => Number((await filled.pool.query(READ)).rows[0].read);
@@ -32,6 +31,8 @@ export async function growth({ contenders, provider, options }) {
   await delay(STATISTICS_MS);
   const idleReads = (await read()) - before;
   await worker.stop();
+  // After the rows were counted: these sizes take a look at every send.
+  const { rows } = await filled.pool.query(SIZES);
   return {
     sizes: rows.map(({ table, table_bytes, index_bytes, sends }) => ({
       table,

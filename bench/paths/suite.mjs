@@ -65,7 +65,7 @@ export async function measure(house, options) {
   const used = wanted('memory') ? await memory(bench) : [];
   await Promise.all(bench.contenders.map(({ close }) => close()));
   redis.disconnect();
-  const goals = judge({ rows, started, used, minutes: options.minutes });
+  const goals = judge({ rows, started, used, grown, minutes: options.minutes });
   return {
     tables: [
       rowLines(rows),
