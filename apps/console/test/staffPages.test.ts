@@ -1,24 +1,18 @@
 import { findAccount, grantCredits, hold, listAuditEntries, pauseSender, release } from '@onecode/store';
 import { buildAccount, buildCaller, buildSend, buildSender, TEST_ACTOR } from '@onecode/store/testing';
-import type { Browser, Page } from 'playwright-core';
-import { describeInBrowser, launchBrowser } from '../../../test/harness/browser.js';
+import type { Page } from 'playwright-core';
+import { describeInBrowser, useBrowser } from '../../../test/harness/browser.js';
 import { until } from '../../../test/harness/until.js';
-import { startConsole, type TestConsole } from './console.js';
+import { useConsole } from './console.js';
 import { person, windowOf, type TestPerson } from './people.js';
 
-let server: TestConsole;
-let browser: Browser;
+const server = useConsole();
+const browser = useBrowser();
 let operator: TestPerson;
 let account: string;
 beforeAll(async () => {
-  server = await startConsole();
-  browser = await launchBrowser();
   operator = await person(server, { staff: 'operator' });
   account = await buildAccount(server.db.database, { name: 'Loja Azul', credits: 12 });
-});
-afterAll(async () => {
-  await browser.close();
-  await server.close();
 });
 
 /** Uses the pages as this person. */
