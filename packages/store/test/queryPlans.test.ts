@@ -24,15 +24,8 @@ import {
   wakeAwaitingSends,
   type Database,
 } from '@onecode/store';
-import {
-  buildCaller,
-  buildSender,
-  createTestDatabase,
-  newSend,
-  TEST_ACTOR,
-  type TestCaller,
-  type TestDatabase,
-} from '@onecode/store/testing';
+import { buildCaller, buildSender, newSend, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
+import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 import { nodesOf, plansOf, statementsOf, type Node } from './plans.js';
 
 const SENDS = 20_000;
@@ -47,13 +40,12 @@ const LARGE = new Set([
   'sender_pairs',
 ]);
 
-let store: TestDatabase;
+const store = useTestDatabase();
 let caller: TestCaller;
 let sendId: string;
 let attemptId: string;
 
 beforeAll(async () => {
-  store = await createTestDatabase();
   caller = await buildCaller(store.database, 'live', { freeQuota: 1_000_000, ratePerMinute: 600 });
   await limitApplication(store.database, TEST_ACTOR, caller.applicationId, {
     perMinute: 60,
@@ -65,7 +57,6 @@ beforeAll(async () => {
     `select s.id, a.id as attempt from sends s join attempts a on a.send_id = s.id where s.account_number = 77`,
   )) as [{ id: string; attempt: string }];
 }, 120_000);
-afterAll(() => store.drop());
 
 /** A day of one busy account: most sends are over, some wait for a retry or a sender, a few are due. */
 async function fill(): Promise<void> {

@@ -12,19 +12,10 @@ import {
   resumeSender,
   takeSlots,
 } from '@onecode/store';
-import {
-  buildSender,
-  createTestDatabase,
-  TEST_ACTOR,
-  TEST_SECRET_KEY,
-  type TestDatabase,
-} from '@onecode/store/testing';
+import { buildSender, TEST_ACTOR, TEST_SECRET_KEY } from '@onecode/store/testing';
+import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 
-let store: TestDatabase;
-beforeAll(async () => {
-  store = await createTestDatabase();
-});
-afterAll(() => store.drop());
+const store = useTestDatabase();
 beforeEach(() => store.sql('truncate senders cascade'));
 
 const rest = (id: string, faultsBefore: number, seconds = 60) =>
