@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { concurrentIndex, readMigrations, type Migration } from '@onecode/store/migrations';
 import { createTestDatabase, type TestDatabase } from '@onecode/store/testing';
-import { breaks, contractReason, readShape } from './schemaChanges.js';
+import { breaks, contractReason, readShape, sameRulesReason } from './schemaChanges.js';
 
 let db: TestDatabase;
 let client: pg.Client;
@@ -25,7 +25,7 @@ async function breaksOf(sql: string): Promise<string[]> {
   const before = await readShape(client);
   // Here everything is in one transaction, in which no index can be built concurrently. Its shape is the same.
   await client.query(concurrentIndex(sql) === null ? sql : sql.replace(' concurrently ', ' '));
-  return breaks(before, await readShape(client));
+  return breaks(before, await readShape(client), sameRulesReason(sql) !== null);
 }
 
 describe('the migrations of this repository', () => {
@@ -122,6 +122,12 @@ describe('a change of the schema', () => {
       ['unique index one_code on things is gone'],
     ],
     [
+      'a column dropped beside a constraint that refuses nothing new',
+      `-- refuses nothing new: it is narrower by nothing.
+       alter table things drop note, add constraint things_state_again check (state in ('new', 'old'))`,
+      ['column things.note is gone'],
+    ],
+    [
       'a trigger',
       `create function stop() returns trigger language plpgsql as 'begin return null; end';
        create trigger halt before insert on things for each row execute function stop()`,
@@ -151,6 +157,11 @@ describe('a change of the schema', () => {
       `create or replace function double(n integer) returns integer language sql as 'select n + n'`,
     ],
     ['a new function', `create function half(n integer) returns integer language sql as 'select n / 2'`],
+    [
+      'a constraint in place of another, with the reason why it refuses nothing new',
+      `-- refuses nothing new: the words are the same.
+       alter table things drop constraint things_state_check, add constraint state check (state = any ('{new,old}'))`,
+    ],
     ['a constraint dropped', 'alter table things drop constraint things_state_check'],
     ['rows changed', `insert into owners values (1); update things set note = 'seen'`],
   ])('is let through: %s', async (_, sql) => {
@@ -168,5 +179,13 @@ describe('a change of the schema', () => {
     ['select 1;', null],
   ])('takes its reason from a line of its own: %j', (sql, reason) => {
     expect(contractReason(sql)).toBe(reason);
+  });
+
+  it.each([
+    ['-- refuses nothing new: the words are the same.\nselect 1;', 'the words are the same.'],
+    ['-- refuses nothing new:\nselect 1;', null],
+    ['-- It refuses nothing new: no line of its own.\nselect 1;', null],
+  ])('takes the reason of its guards from a line of its own: %j', (sql, reason) => {
+    expect(sameRulesReason(sql)).toBe(reason);
   });
 });

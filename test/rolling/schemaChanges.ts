@@ -67,9 +67,18 @@ const GUARDS = `
   where c.relnamespace = 'public'::regnamespace and not t.tgisinternal
   order by 1, 2`;
 
-/** Everything for which statements written for the shape before may fail on the shape after, one sentence each. */
-export function breaks(before: Shape, after: Shape): string[] {
-  return [...columnBreaks(before, after), ...functionBreaks(before, after), ...guardBreaks(before, after)];
+/**
+ * Everything for which statements written for the shape before may fail on the shape after, one sentence each.
+ *
+ * @param refusesNothingNew whether the new guards are taken to refuse only what older ones refused
+ */
+export function breaks(before: Shape, after: Shape, refusesNothingNew: boolean): string[] {
+  return [
+    ...columnBreaks(before, after),
+    ...functionBreaks(before, after),
+    ...(refusesNothingNew ? [] : newGuardBreaks(before, after)),
+    ...lostGuardBreaks(before, after),
+  ];
 }
 
 function columnBreaks(before: Shape, after: Shape): string[] {
@@ -102,27 +111,34 @@ function functionBreaks(before: Shape, after: Shape): string[] {
 }
 
 /** A guard on nothing but new columns meets what the previous release leaves there: their defaults, which it must allow. */
-function guardBreaks(before: Shape, after: Shape): string[] {
-  const id = ({ table, name, definition }: Guard): string => `${table} ${name} ${definition}`;
-  const old = new Set(before.guards.map(id));
-  const now = new Set(after.guards.map(id));
+function newGuardBreaks(before: Shape, after: Shape): string[] {
+  const old = new Set(before.guards.map(guardId));
   const tables = new Set(before.columns.map(({ table }) => table));
   const columns = new Set(before.columns.map(({ table, name }) => `${table}.${name}`));
   const meetsOldWrites = ({ table, columns: looks }: Guard): boolean =>
     tables.has(table) && (looks.length === 0 || looks.some((name) => columns.has(`${table}.${name}`)));
-  const isLeft = (table: string): boolean => after.columns.some((column) => column.table === table);
-  return [
-    ...after.guards
-      .filter((guard) => !old.has(id(guard)) && meetsOldWrites(guard))
-      .map(({ table, name }) => `${name} may refuse what is written to ${table}`),
-    // An insert that names the columns of a conflict fails without their unique index.
-    ...before.guards
-      .filter((guard) => guard.unique && !now.has(id(guard)) && isLeft(guard.table))
-      .map(({ table, name }) => `unique index ${name} on ${table} is gone`),
-  ];
+  return after.guards
+    .filter((guard) => !old.has(guardId(guard)) && meetsOldWrites(guard))
+    .map(({ table, name }) => `${name} may refuse what is written to ${table}`);
 }
+
+/** An insert that names the columns of a conflict fails without their unique index. */
+function lostGuardBreaks(before: Shape, after: Shape): string[] {
+  const now = new Set(after.guards.map(guardId));
+  const isLeft = (table: string): boolean => after.columns.some((column) => column.table === table);
+  return before.guards
+    .filter((guard) => guard.unique && !now.has(guardId(guard)) && isLeft(guard.table))
+    .map(({ table, name }) => `unique index ${name} on ${table} is gone`);
+}
+
+const guardId = ({ table, name, definition }: Guard): string => `${table} ${name} ${definition}`;
 
 /** Why a migration may break the statements of older releases, as its line `-- contract: …` says; null without one. */
 export function contractReason(sql: string): string | null {
   return /^-- contract: +(\S.*)$/m.exec(sql)?.[1] ?? null;
+}
+
+/** Why the new guards of a migration refuse only what older ones refused, as its line `-- refuses nothing new: …` says; or null. */
+export function sameRulesReason(sql: string): string | null {
+  return /^-- refuses nothing new: +(\S.*)$/m.exec(sql)?.[1] ?? null;
 }

@@ -1,5 +1,5 @@
 import { address, readConfig } from '@onecode/runtime';
-import { closeDatabase, openDatabase, type Database } from '@onecode/store';
+import { closeDatabase, openDatabase, refusedBy, type Database } from '@onecode/store';
 import { Refusal } from './faults.js';
 
 /** Where the database is: the one variable that every command needs. */
@@ -37,12 +37,8 @@ export async function withDatabase<R>(use: (database: Database) => Promise<R>): 
 }
 
 function refusalOf(error: unknown): Refusal | null {
-  const { code, meta, message } = error as {
-    code?: string;
-    message?: string;
-    meta?: { driverAdapterError?: { cause?: { kind?: string; originalCode?: string } } };
-  };
-  const { kind = '', originalCode } = meta?.driverAdapterError?.cause ?? {};
+  const { code, message } = error as { code?: string; message?: string };
+  const { kind = '', code: originalCode } = refusedBy(error) ?? {};
   if (originalCode === '22003') return new Refusal('a number would grow past 2147483647');
   const reason = REASONS[kind];
   if (reason !== undefined) return new Refusal(reason);

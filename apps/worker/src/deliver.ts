@@ -2,7 +2,6 @@ import { setTimeout as wait } from 'node:timers/promises';
 import {
   claim,
   handBack,
-  mayGoOut,
   settle,
   unseal,
   type Claim,
@@ -11,10 +10,10 @@ import {
   type Send,
   type Settlement,
 } from '@onecode/domain';
-import { changeAndKeepSend, changeKeptSend, newId } from '@onecode/store';
+import { changeRoutedSend, changeKeptSend, newId } from '@onecode/store';
 import { templateLanguage } from '@onecode/whatsapp';
 import { LEASE_MARGIN_MS, type WorkerContext } from './context.js';
-import type { OpenSender, Reservation } from './senderPool.js';
+import type { OpenSender } from './senderPool.js';
 
 /**
  * What became of one round of delivery. `handed_back`: no call was made, because the worker has to stop or was held up for too
@@ -49,26 +48,23 @@ async function attempt(context: WorkerContext, sendId: string): Promise<Delivery
   const { database, policy, leaseMs, senders, log, metrics } = context;
   const attemptId = newId();
   // crash point: worker before claim
-  const round = await changeAndKeepSend(
-    database,
-    { id: sendId },
-    (send, now, slot: Reservation | null = null) => {
-      const decision = claim(send, now, { attemptId, leaseMs, policy, slot });
-      const expiresAt = performance.now() + send.expiresAt.getTime() - now.getTime();
-      return { ...decision, result: { claimed: decision.result, send, slot, expiresAt } };
-    },
-    (send, now) => (mayGoOut(send, now, policy) ? senders.reserve(send) : undefined),
-  );
+  const round = await changeRoutedSend(database, sendId, (send, now, slot) => {
+    const decision = claim(send, now, { attemptId, leaseMs, policy, slot });
+    const begin = performance.now();
+    const goesAt = begin + (slot?.waitMs ?? 0);
+    const expiresAt = begin + send.expiresAt.getTime() - now.getTime();
+    return { ...decision, result: { claimed: decision.result, send, slot, goesAt, expiresAt } };
+  });
   if (round === null) return { kind: 'gone' };
   const { kept } = round;
-  const { claimed, send, slot, expiresAt } = round.result;
+  const { claimed, send, slot, goesAt, expiresAt } = round.result;
   if (claimed.kind !== 'claimed') return claimed;
   if (slot === null) throw new Error('a send was claimed without a slot');
-  const { sender } = slot;
   // crash point: worker after claim
-  const mayBegin = await reached(slot.goesAt, context.handBack);
+  const sender = await senders.open(slot.sender.id);
+  const mayBegin = await reached(goesAt, context.handBack);
   // Looked at last of all: whoever was frozen meanwhile may have lost its claim, or the code its life.
-  if (!mayBegin || performance.now() >= Math.min(slot.goesAt + HELD_UP_MS_MAX, expiresAt)) {
+  if (!mayBegin || performance.now() >= Math.min(goesAt + HELD_UP_MS_MAX, expiresAt)) {
     const back = await changeKeptSend(database, kept, (current, now) => handBack(current, now, attemptId));
     return { kind: back ?? 'gone' };
   }

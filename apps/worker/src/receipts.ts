@@ -1,4 +1,4 @@
-import { applyReceipt } from '@onecode/domain';
+import { applyReceipt, SLOT_WAIT_MS_MAX } from '@onecode/domain';
 import {
   changeReportedSend,
   finishReceipts,
@@ -8,7 +8,6 @@ import {
   type StoredReceipt,
 } from '@onecode/store';
 import type { WorkerContext } from './context.js';
-import { SLOT_WAIT_MS_MAX } from './senderPool.js';
 
 const BATCH = 200;
 /** About five minutes with the waits below: longer than any write of ours takes to follow its receipt. */

@@ -1,23 +1,16 @@
 import { LRUCache } from 'lru-cache';
-import { pauseSeconds, unseal, type Keyring, type Outcome, type Send, type Slot } from '@onecode/domain';
+import { pauseSeconds, unseal, type Keyring, type Outcome, type Send } from '@onecode/domain';
 import type { Logger } from '@onecode/runtime';
 import {
   blockCountry,
   listSenderDetails,
   recoverSender,
   restSender,
-  shareCalls,
-  takeSlots,
   type Database,
   type SenderDetails,
-  type SlotWant,
 } from '@onecode/store';
 import type { WorkerMetrics } from './metrics.js';
 
-/** How long a send may wait for its slot inside the worker. One that would wait longer waits in its row. */
-export const SLOT_WAIT_MS_MAX = 1_000;
-/** Wants that share a call at the most: the senders' slots are locked while it lasts. */
-const WANTS_MAX = 100;
 /** Milliseconds for which the senders' details are remembered. */
 const REMEMBERED_MS = 1_000;
 /** Seconds for which a sender keeps off a country that the provider forbids to it. */
@@ -30,17 +23,10 @@ export interface OpenSender extends SenderDetails {
   token: string | null;
 }
 
-/** A slot that was taken. */
-export interface Reservation extends Slot {
-  sender: OpenSender;
-  /** When the message may go, on the clock of `performance.now()`. */
-  goesAt: number;
-}
-
-/** The senders, their slots, and what becomes of them by the provider's answers. */
+/** The senders, and what becomes of them by the provider's answers. */
 export interface SenderPool {
-  /** A slot for one message, or null when no sender that may send it has one soon. Nobody gives a slot back. */
-  reserve(want: SlotWant): Promise<Reservation | null>;
+  /** What a call needs of a sender. @throws when there is none with this id */
+  open(senderId: string): Promise<OpenSender>;
   /** Keeps a sender from what it cannot do for now: from everything, or from the send's country. */
   faulted(sender: SenderDetails, send: Send, fault: Fault): Promise<void>;
   /** A message was accepted: earlier faults are forgotten. */
@@ -63,7 +49,7 @@ export function createSenderPool(
         (await listSenderDetails(database)).map((sender) => [sender.id, openSender(secretKey, sender)]),
       ),
   });
-  const detailsOf = async (id: string): Promise<OpenSender> => {
+  const open = async (id: string): Promise<OpenSender> => {
     const known =
       (await remembered.forceFetch('senders')).get(id) ??
       // Added a moment ago.
@@ -71,15 +57,6 @@ export function createSenderPool(
     if (known === undefined) throw new Error('a slot was taken of a sender that is gone');
     return known;
   };
-
-  const take = shareCalls(
-    async (wants: SlotWant[]) => {
-      const slots = await takeSlots(database, wants, SLOT_WAIT_MS_MAX);
-      const takenAt = performance.now();
-      return slots.map((slot) => slot && { ...slot, goesAt: takenAt + slot.waitMs });
-    },
-    { wantsMax: WANTS_MAX },
-  );
 
   const pause = (sender: SenderDetails, fault: Fault): Promise<boolean> =>
     restSender(database, sender.id, {
@@ -89,12 +66,7 @@ export function createSenderPool(
     });
 
   return {
-    async reserve(want) {
-      const slot = await take(want);
-      if (slot === null) return null;
-      const { senderId, waitMs, goesAt } = slot;
-      return { sender: await detailsOf(senderId), waitMs, goesAt };
-    },
+    open,
     async faulted(sender, send, fault) {
       const blocks = fault.kind === 'config' && fault.scope === 'country' && send.country !== null;
       const begun = blocks

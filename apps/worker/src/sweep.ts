@@ -1,4 +1,4 @@
-import { claim } from '@onecode/domain';
+import { claim, SLOT_WAIT_MS_MAX } from '@onecode/domain';
 import {
   changeSend,
   deleteOldLoopRuns,
@@ -11,7 +11,6 @@ import {
 } from '@onecode/store';
 import type { WorkerContext } from './context.js';
 import { applyDueReceipts } from './receipts.js';
-import { SLOT_WAIT_MS_MAX } from './senderPool.js';
 
 const BATCH = 500;
 /** The senders' slots are locked while sends are woken. */

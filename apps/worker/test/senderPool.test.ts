@@ -13,16 +13,11 @@ describe('the senders that a worker remembers', () => {
     const pool = t.worker.context.senders;
     for (let round = 0; round < 20; round++) {
       const sender = (await listSenderDetails(database)).find(({ id }) => id === faulty.id)!;
-      const wants = Array.from({ length: 20 }, (_, n) => ({
-        accountId: t.caller.accountId,
-        recipient: `+55119876${String(50_000 + round * 20 + n)}`,
-        country: 'BR',
-      }));
       const fault = { kind: 'sender', errorCode: 131048, reason: 'limited' } as const;
-      const asked = wants.map(async (want, n) => {
+      const asked = Array.from({ length: 20 }, async (_, n) => {
         // One after the other, so that some ask at any moment of the fault.
         for (let turn = 0; turn < n; turn++) await Promise.resolve();
-        return pool.reserve(want);
+        return pool.open(faulty.id);
       });
       await expect(
         Promise.all([...asked, pool.faulted(sender, { country: 'BR' } as Send, fault)]),

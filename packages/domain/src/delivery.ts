@@ -82,11 +82,6 @@ function standing(send: Send, now: Date, policy: RetryPolicy): Standing {
   return isWorthSending(send, now) ? 'may_go_out' : 'too_late';
 }
 
-/** Whether a claim of this send would use a slot. */
-export function mayGoOut(send: Send, now: Date, policy: RetryPolicy): boolean {
-  return standing(send, now, policy) === 'may_go_out';
-}
-
 /**
  * Claims a live send for one call to the provider, or says why not. The claim holds until its lease ends; an attempt whose
  * lease has ended is taken over, and its outcome is then unknown. A send whose deadline has come fails here (after a receipt had

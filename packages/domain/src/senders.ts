@@ -9,6 +9,9 @@ export interface Slot {
   waitMs: number;
 }
 
+/** How far ahead a slot may lie: so long a send waits for it inside the worker. One that would wait longer waits in its row. */
+export const SLOT_WAIT_MS_MAX = 1_000;
+
 const PAUSE_SECONDS_MIN = 60;
 const PAUSE_SECONDS_MAX = 3600;
 

@@ -3,7 +3,6 @@ import {
   handBack,
   isUndelivered,
   isWorthSending,
-  mayGoOut,
   settle,
   settleDelayMs,
   type AttemptOutcome,
@@ -113,7 +112,6 @@ export function runClaim(model: Model, world: World, index: number | null): void
     model.routed = true;
     model.calls += 1;
     must(taken !== null, 'no claim without a sender');
-    must(mayGoOut(before, world.now, POLICY), 'no claim for which no slot would be taken');
     const goesAt = new Date(now + (taken?.waitMs ?? 0));
     must(isWorthSending(before, goesAt), 'no claim with too little life left when the message goes');
     must(isUndelivered(before), 'no claim on a settled send');

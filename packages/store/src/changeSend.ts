@@ -1,6 +1,14 @@
-import type { AttemptOutcome, Decision, ReportedAttempt, Send } from '@onecode/domain';
+import type { AttemptOutcome, Decision, ReportedAttempt, Send, Slot } from '@onecode/domain';
 import type { Database } from './database.js';
-import { readReportedSend, readSend, type ReadRow, type WhichReport, type WhichSend } from './readSend.js';
+import {
+  readReportedSend,
+  readRoutedSend,
+  readSend,
+  type ReadRow,
+  type RoutedRow,
+  type WhichReport,
+  type WhichSend,
+} from './readSend.js';
 import { sendOf } from './sendRow.js';
 import { writeDecision } from './writeDecision.js';
 
@@ -15,13 +23,13 @@ const ROUNDS_MAX = 1000;
  *
  * @returns the decision's result once it is committed, or null when there is no such send
  */
-export async function changeSend<R, P = never>(
+export async function changeSend<R>(
   database: Database,
   which: WhichSend,
-  decide: (send: Send, now: Date, prepared?: P) => Decision<R>,
-  prepare?: (send: Send, now: Date) => Promise<P> | undefined,
+  decide: (send: Send, now: Date) => Decision<R>,
 ): Promise<R | null> {
-  return (await changeAndKeepSend(database, which, decide, prepare))?.result ?? null;
+  const changed = await repeatUntilWritten(database, () => readSend(database, which), decide);
+  return changed?.result ?? null;
 }
 
 /** A send as a change of ours left it. Somebody may have changed it since. */
@@ -32,22 +40,25 @@ export interface KeptSend {
   now: () => Date;
 }
 
-/** `changeSend` for who will change the send again soon: keeps how it stands after this change. */
-export async function changeAndKeepSend<R, P = never>(
+/**
+ * `changeSend` for a send that may go out now: with a slot of a sender if there is one, exact for any number of callers (see
+ * `take_slots_unless_held`). Keeps how the send stands afterwards, for who will change it again soon.
+ */
+export async function changeRoutedSend<R>(
   database: Database,
-  which: WhichSend,
-  decide: (send: Send, now: Date, prepared?: P) => Decision<R>,
-  prepare?: (send: Send, now: Date) => Promise<P> | undefined,
+  id: string,
+  decide: (send: Send, now: Date, slot: Slot | null) => Decision<R>,
 ): Promise<Changed<R> | null> {
-  let prepared: P | undefined;
   return repeatUntilWritten(
     database,
-    () => readSend(database, which),
-    (send, now) => decide(send, now, prepared),
-    async (send, now) => {
-      if (prepared === undefined) prepared = await prepare?.(send, now);
-    },
+    () => readRoutedSend(database, id),
+    (send, now, row) => decide(send, now, slotOf(row)),
   );
+}
+
+function slotOf(row: RoutedRow): Slot | null {
+  const { slot_sender_id: id, slot_sender_number: number, slot_wait_ms: waitMs } = row;
+  return id === null || number === null || waitMs === null ? null : { sender: { id, number }, waitMs };
 }
 
 /**
@@ -95,14 +106,12 @@ async function repeatUntilWritten<Row extends ReadRow, R>(
   database: Database,
   read: () => Promise<Row | undefined>,
   decide: (send: Send, now: Date, row: Row) => Decision<R>,
-  prepare?: (send: Send, now: Date) => Promise<void>,
 ): Promise<Changed<R> | null> {
   for (let round = 0; round < ROUNDS_MAX; round++) {
     const row = await read();
     if (row === undefined) return null;
     const readAt = performance.now();
     const send = sendOf(row);
-    await prepare?.(send, row.now);
     const decision = decide(send, row.now, row);
     const nothing = isNothing(decision);
     if (!nothing && !(await writeDecision(database, send, row.version, decision))) continue;

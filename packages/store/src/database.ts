@@ -1,6 +1,8 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { PrismaPg } from '@prisma/adapter-pg';
+import pg from 'pg';
 import { PrismaClient, type Prisma } from './generated/prisma/client.js';
+import { statementsOf, type Statements } from './statements.js';
 
 /** The one handle on PostgreSQL that every function of this package takes first. */
 export type Database = PrismaClient;
@@ -31,46 +33,59 @@ const settings = (values: Readonly<Record<string, string>>): string =>
     .map(([name, value]) => `-c ${name}=${value}`)
     .join(' ');
 
+/** Pools by their databases, to be closed with them. */
+const pools = new WeakMap<Database, pg.Pool>();
+
 /** Opens a pool. Connects at the first query, so it succeeds while PostgreSQL is away. */
 export function openDatabase(url: string, options: DatabaseOptions): Database {
-  const adapter = new PrismaPg(
-    {
-      connectionString: url,
-      max: options.connectionsMax,
-      connectionTimeoutMillis: CONNECTION_MS_MAX,
-      statement_timeout: STATEMENT_MS_MAX,
-      query_timeout: STATEMENT_MS_MAX + 1_000,
-      idle_in_transaction_session_timeout: STATEMENT_MS_MAX,
-      // The adapter takes every time for UTC in ISO form, whatever the server would say by itself. Compiling a statement would
-      // take longer than any of ours does.
-      options: settings({
-        TimeZone: 'UTC',
-        DateStyle: 'ISO',
-        jit: 'off',
-        ...(options.byIndexOnly && {
-          enable_seqscan: 'off',
-          enable_hashjoin: 'off',
-          enable_mergejoin: 'off',
-          join_collapse_limit: '1',
-          plan_cache_mode: 'force_generic_plan',
-        }),
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: options.connectionsMax,
+    connectionTimeoutMillis: CONNECTION_MS_MAX,
+    statement_timeout: STATEMENT_MS_MAX,
+    query_timeout: STATEMENT_MS_MAX + 1_000,
+    idle_in_transaction_session_timeout: STATEMENT_MS_MAX,
+    // The adapter takes every time for UTC in ISO form, whatever the server would say by itself. Compiling a statement would
+    // take longer than any of ours does.
+    options: settings({
+      TimeZone: 'UTC',
+      DateStyle: 'ISO',
+      jit: 'off',
+      ...(options.byIndexOnly && {
+        enable_seqscan: 'off',
+        enable_hashjoin: 'off',
+        enable_mergejoin: 'off',
+        join_collapse_limit: '1',
+        plan_cache_mode: 'force_generic_plan',
       }),
-      keepAlive: true,
-    },
-    {
-      // Without names, PostgreSQL parses and plans every statement anew (30–45% slower).
-      statementNameGenerator: ({ sql }) => createHash('sha1').update(sql).digest('base64url'),
-      onPoolError: (error) => options.onConnectionError?.(error),
-      onConnectionError: (error) => options.onConnectionError?.(error),
-    },
-  );
+    }),
+    keepAlive: true,
+  });
+  pool.on('error', (error) => options.onConnectionError?.(error));
+  const adapter = new PrismaPg(pool, {
+    // Without names, PostgreSQL parses and plans every statement anew (30–45% slower).
+    statementNameGenerator: ({ sql }) => hash('sha1', sql, 'base64url'),
+    onConnectionError: (error) => options.onConnectionError?.(error),
+  });
   // Any other format takes a stack trace for every query.
-  return new PrismaClient({ adapter, errorFormat: 'minimal' });
+  const client = new PrismaClient({ adapter, errorFormat: 'minimal' });
+  const statements = statementsOf(adapter);
+  // Everything else is the client's, and is called on the client: a transaction would hand on whatever stands before it.
+  const database = new Proxy(client, {
+    get(_, name) {
+      if (name in statements) return statements[name as keyof Statements];
+      const own: unknown = Reflect.get(client, name);
+      return typeof own === 'function' ? (own.bind(client) as unknown) : own;
+    },
+  });
+  pools.set(database, pool);
+  return database;
 }
 
 /** Closes the pool once the queries under way have ended. */
 export async function closeDatabase(database: Database): Promise<void> {
   await database.$disconnect();
+  await pools.get(database)?.end();
 }
 
 /** Succeeds when PostgreSQL answers. @throws the driver's error otherwise. */

@@ -1,4 +1,6 @@
+import { SLOT_WAIT_MS_MAX } from '@onecode/domain';
 import type { Database } from './database.js';
+import { Prisma } from './generated/prisma/client.js';
 import { sendColumns, type SendRow } from './sendRow.js';
 import { inOrder, perDatabase, shareCalls, type Placed } from './sharedCalls.js';
 
@@ -26,6 +28,13 @@ export type ReportedRow = ReadRow & {
   other_claimed_at: Date | null;
 };
 
+/** A row of a send with a slot of a sender: all null when the send may not go out now, or no sender has one. */
+export type RoutedRow = ReadRow & {
+  slot_sender_id: string | null;
+  slot_sender_number: string | null;
+  slot_wait_ms: number | null;
+};
+
 /** Reads of one call at the most. */
 const READS_MAX = 200;
 
@@ -37,6 +46,15 @@ export function readSend(database: Database, which: WhichSend): Promise<ReadRow 
 /** The row of the send whose attempt a receipt names, or undefined when no attempt of ours matches. */
 export function readReportedSend(database: Database, which: WhichReport): Promise<ReportedRow | undefined> {
   return reportedSendReader(database)(which);
+}
+
+/**
+ * The row of a send that wants to go out, and a slot for it, or undefined when there is no such send. A slot is taken for whatever is
+ * due and has not expired, as far as no hold keeps it back; nobody gives one back. What else may keep a send from going is rare and
+ * its last time, so that it wastes no more than one.
+ */
+export function readRoutedSend(database: Database, id: string): Promise<RoutedRow | undefined> {
+  return routedSendReader(database)(id);
 }
 
 const sendReader = perDatabase((database: Database) =>
@@ -80,5 +98,36 @@ const reportedSendReader = perDatabase((database: Database) =>
       return inOrder(wants, rows);
     },
     { wantsMax: READS_MAX },
+  ),
+);
+
+/** Slots of one call at the most: the senders' slots are locked while it lasts. */
+const SLOTS_MAX = 100;
+
+const routedSendReader = perDatabase((database: Database) =>
+  shareCalls(
+    async (ids: string[]) => {
+      const going = (column: string): Prisma.Sql =>
+        Prisma.raw(`array(select ${column} from going order by want)`);
+      const rows = await database.$queryRaw<Placed<RoutedRow>[]>`
+        with wanted as materialized (
+          select w.place, ${sendColumns('s')}, date_trunc('milliseconds', clock_timestamp()) as now
+          from unnest(${ids}::uuid[]) with ordinality as w (id, place)
+          cross join lateral (select * from sends where id = w.id limit 1) s
+        ), going as materialized (
+          select place, account_id, recipient, country, row_number() over (order by place) as want from wanted
+          where mode = 'live' and status in ('queued', 'sending') and due_at <= now and now < expires_at
+        ), slots as materialized (
+          select going.place, t.sender_id, t.wait_ms
+          from take_slots_unless_held(
+            ${going('account_id')}, ${going('recipient')}, ${going('country')}, ${SLOT_WAIT_MS_MAX}::integer
+          ) t join going using (want)
+        )
+        select wanted.*, slots.sender_id as slot_sender_id, slots.wait_ms as slot_wait_ms,
+          (select number from senders where id = slots.sender_id) as slot_sender_number
+        from wanted left join slots using (place)`;
+      return inOrder(ids, rows);
+    },
+    { wantsMax: SLOTS_MAX },
   ),
 );

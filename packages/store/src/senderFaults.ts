@@ -15,18 +15,8 @@ export interface SenderDetails {
 
 /** The details of all senders, paused ones too: whether one may send is decided when a slot is taken. */
 export async function listSenderDetails(database: Database): Promise<SenderDetails[]> {
-  const rows = await database.sender.findMany({
-    select: {
-      id: true,
-      phoneNumberId: true,
-      number: true,
-      tokenBox: true,
-      template: true,
-      english: true,
-      faults: true,
-    },
-  });
-  return rows as SenderDetails[];
+  return database.$queryRaw<SenderDetails[]>`
+    select id, phone_number_id as "phoneNumberId", number, token_box as "tokenBox", template, english, faults from senders`;
 }
 
 /**

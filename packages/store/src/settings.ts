@@ -27,7 +27,11 @@ const SELECTED = {
 
 /** The settings in force. */
 export async function readSettings(database: Connection): Promise<Settings> {
-  return database.settings.findUniqueOrThrow({ where: { id: true }, select: SELECTED });
+  const [settings] = await database.$queryRaw<[Settings]>`
+    select free_sends as "freeSends", code_validity_seconds as "codeValiditySeconds",
+      account_rate_per_minute as "accountRatePerMinute", guess_budget as "guessBudget"
+    from settings`;
+  return settings;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
+import { refusedBy } from './statements.js';
 
 interface Waiting<W, R> {
   want: W;
@@ -70,8 +71,7 @@ export function shareCalls<W, R>(
  * integrity, rollback, raised, in use, and cancelled for its time. What it did not answer may have been done.
  */
 function isRefusal(error: unknown): boolean {
-  const { meta } = error as { meta?: { driverAdapterError?: { cause?: { originalCode?: string } } } };
-  return /^(?:22|23|40|P0|55|57014)/.test(meta?.driverAdapterError?.cause?.originalCode ?? '');
+  return /^(?:22|23|40|P0|55|57014)/.test(refusedBy(error)?.code ?? '');
 }
 
 /** A row of a shared call's answer, with the place of its want, from 1. */

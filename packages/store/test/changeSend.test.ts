@@ -141,35 +141,6 @@ describe('one door for changes', () => {
     expect(await findAccount(store.database, caller.accountId)).toMatchObject({ freeQuota: 4 });
   });
 
-  it('prepares once for a decision that is made twice, and again while there was nothing to prepare', async () => {
-    const caller = await buildCaller(store.database, 'live');
-    const id = await buildSend(store.database, caller);
-    const asked: number[] = [];
-    const seen: [guesses: number, prepared: string | undefined][] = [];
-    const result = await changeSend(
-      store.database,
-      { id },
-      (send, _, prepared?: string): Decision<string | undefined> => {
-        seen.push([send.wrongGuesses, prepared]);
-        return { result: prepared, change: { attempts: send.attempts + 1 } };
-      },
-      (send) => {
-        asked.push(send.wrongGuesses);
-        const faster = `update sends set wrong_guesses = wrong_guesses + 1, version = version + 1 where id = $1`;
-        if (send.wrongGuesses > 1) throw new Error('prepared twice');
-        return store.sql(faster, [id]).then(() => (send.wrongGuesses === 0 ? undefined : 'a slot') as string);
-      },
-    );
-    expect(result).toBe('a slot');
-    expect(asked).toEqual([0, 1]);
-    expect(seen).toEqual([
-      [0, undefined],
-      [1, 'a slot'],
-      [2, 'a slot'],
-    ]);
-    expect(await read(caller, id)).toMatchObject({ attempts: 1, wrongGuesses: 2 });
-  });
-
   it('loses none of 60 changes at once', async () => {
     const caller = await buildCaller(store.database, 'test');
     const id = await buildSend(store.database, caller);

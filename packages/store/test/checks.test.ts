@@ -9,6 +9,7 @@ import {
   copied,
   entry,
   happened,
+  inserted,
   own,
   receipt,
   routed,
@@ -83,9 +84,39 @@ async function refusedBy(statement: string): Promise<string | null> {
   }
 }
 
+/** The names of the rules in `send_is_sound`, each at the end of a line. */
+async function rulesOfSends(): Promise<string[]> {
+  const [known] = await store.sql<{ names: string[]; count: number }>(
+    `select array(select (regexp_matches(prosrc, $$then '(\\w+)'$$ || '$', 'gn'))[1]) as names,
+       regexp_count(prosrc, 'when not') as count
+     from pg_proc where proname = 'send_is_sound'`,
+  );
+  expect(known?.names).toHaveLength(known?.count ?? 0);
+  return known?.names ?? [];
+}
+
 describe('the database', () => {
   it.each(WRONG_ROWS)('refuses by %s: %s', async (constraint, _, statement) => {
     expect(await refusedBy(statement)).toBe(constraint);
+  });
+
+  it('refuses a wrong send that is new by the same rule as a change that makes one', async () => {
+    const rules = new Set(await rulesOfSends());
+    const wrong = WRONG.filter(([rule]) => rules.has(rule));
+    expect(new Set(wrong.map(([rule]) => rule))).toEqual(rules);
+    for (const [rule, what, change] of wrong)
+      expect([what, await refusedBy(inserted(change))]).toEqual([what, rule]);
+  });
+
+  it('names a broken rule of sends as it names a check, and does not show the row', async () => {
+    const error = await store.sql(bound(send('sent', 'attempts = -1'))).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({
+      code: '23514',
+      table: 'sends',
+      constraint: 'sends_attempts_check',
+      message: 'new row for relation "sends" violates check constraint "sends_attempts_check"',
+    });
+    expect((error as { detail?: string }).detail).toBeUndefined();
   });
 
   it('has no check and no unique index for which no wrong row stands above', async () => {
@@ -100,9 +131,12 @@ describe('the database', () => {
     const implied = [
       // By the primary key; it is there for the foreign key of sends.
       'applications_id_account_id_mode_key',
+      // It is never named itself: its rules are.
+      'sends_are_sound',
     ];
     const covered = new Set([...WRONG_ROWS.map(([constraint]) => constraint), ...implied]);
-    expect(rows.map((row) => row.name).filter((name) => !covered.has(name))).toEqual([]);
+    const names = [...rows.map((row) => row.name), ...(await rulesOfSends())];
+    expect(names.filter((name) => !covered.has(name))).toEqual([]);
   });
 
   it('accepts the right rows that the wrong ones were made from', async () => {

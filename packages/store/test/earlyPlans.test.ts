@@ -1,8 +1,8 @@
 import { applyReceipt, claim, hashApiKey, judge, settle } from '@onecode/domain';
 import {
-  changeAndKeepSend,
   changeKeptSend,
   changeReportedSend,
+  changeRoutedSend,
   changeSend,
   closeDatabase,
   createSend,
@@ -10,7 +10,6 @@ import {
   findSend,
   newId,
   openDatabase,
-  takeSlots,
   type Database,
   type Sender,
 } from '@onecode/store';
@@ -52,15 +51,14 @@ async function live(caller: TestCaller): Promise<void> {
   expect(await findCaller(early, hashApiKey(caller.key))).toMatchObject({ accountId: caller.accountId });
   const creation = await createSend(early, newSend(caller, { idempotencyKey: newId() }));
   if (creation.outcome !== 'created') throw new Error(creation.outcome);
-  const { id, accountId, recipient, country } = creation.send;
+  const { id, accountId } = creation.send;
   expect(await findSend(early, accountId, id)).not.toBeNull();
 
-  const [slot] = await takeSlots(early, [{ accountId, recipient, country }], 1_000);
-  expect(slot).toMatchObject({ senderId: sender.id });
   const attemptId = newId();
-  const claimed = await changeAndKeepSend(early, { id }, (send, now) =>
-    claim(send, now, { attemptId, leaseMs: LEASE_MS, policy: POLICY, slot: { sender, waitMs: 0 } }),
-  );
+  const claimed = await changeRoutedSend(early, id, (send, now, slot) => {
+    expect(slot).toMatchObject({ sender: { id: sender.id, number: sender.number } });
+    return claim(send, now, { attemptId, leaseMs: LEASE_MS, policy: POLICY, slot });
+  });
   const messageId = `wamid.${id}`;
   await changeKeptSend(early, claimed!.kept, (send, now) =>
     settle(send, now, attemptId, { kind: 'accepted', messageId }, POLICY, 0.5),

@@ -4,11 +4,17 @@ import {
   listHolds,
   newId,
   release,
-  takeSlots,
   wakeAwaitingSends,
   type HoldTarget,
 } from '@onecode/store';
-import { buildCaller, buildSend, buildSender, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
+import {
+  buildCaller,
+  buildSend,
+  buildSender,
+  TEST_ACTOR,
+  type TestCaller,
+  takeSlots,
+} from '@onecode/store/testing';
 import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 
 const HORIZON_MS = 1000;

@@ -1,5 +1,6 @@
 import { hashApiKey } from '@onecode/domain';
 import {
+  changeRoutedSend,
   changeReportedSend,
   changeSend,
   countAwaitingSends,
@@ -20,11 +21,18 @@ import {
   storeReceipts,
   takeDueReceipts,
   takeDueSends,
-  takeSlots,
   wakeAwaitingSends,
   type Database,
 } from '@onecode/store';
-import { buildCaller, buildSender, newSend, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
+import {
+  buildCaller,
+  buildSend,
+  buildSender,
+  newSend,
+  TEST_ACTOR,
+  type TestCaller,
+  takeSlots,
+} from '@onecode/store/testing';
 import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 import { nodesOf, plansOf, statementsOf, type Node } from './plans.js';
 
@@ -44,6 +52,7 @@ const store = useTestDatabase();
 let caller: TestCaller;
 let sendId: string;
 let attemptId: string;
+let dueId: string;
 
 beforeAll(async () => {
   caller = await buildCaller(store.database, 'live', { freeQuota: 1_000_000, ratePerMinute: 600 });
@@ -56,6 +65,7 @@ beforeAll(async () => {
   [{ id: sendId, attempt: attemptId }] = (await store.sql<{ id: string; attempt: string }>(
     `select s.id, a.id as attempt from sends s join attempts a on a.send_id = s.id where s.account_number = 77`,
   )) as [{ id: string; attempt: string }];
+  dueId = await buildSend(store.database, caller, { recipient: '+5521987654321' });
 }, 120_000);
 
 /** A day of one busy account: most sends are over, some wait for a retry or a sender, a few are due. */
@@ -186,6 +196,12 @@ const HOT: [
         })),
         1000,
       ),
+  ],
+  [
+    'a send with its slot',
+    ['sends_pkey', 'sender_pairs_pkey'],
+    /recipient_hash = /,
+    (database) => changeRoutedSend(database, dueId, () => ({ result: null })),
   ],
   [
     'pairs of sender and recipient that are over',

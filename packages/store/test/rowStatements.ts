@@ -12,6 +12,11 @@ export const application = (columns: string, values: string) =>
   `insert into applications (id, account_id, ${columns}) values (gen_random_uuid(), :account, ${values})`;
 export const sender = (change: string) => `update senders set ${change} where id = :sender`;
 export const send = (which: string, change: string) => `update sends set ${change} where id = :${which}`;
+/** The send that such a change would make, as a new row. */
+export const inserted = (change: string) =>
+  `create temporary table wrong on commit drop as select * from sends where id = ${/:\w+$/.exec(change)?.[0]};
+   ${change.replace('update sends', 'update wrong')};
+   insert into sends select * from wrong`;
 export const attempt = (columns: string, values: string) =>
   `insert into attempts (id, ${columns}) values (gen_random_uuid(), ${values})`;
 export const entry = (kind: string, bucket: string, units: number, of = ':sent') =>

@@ -10,9 +10,8 @@ import {
   recoverSender,
   restSender,
   resumeSender,
-  takeSlots,
 } from '@onecode/store';
-import { buildSender, TEST_ACTOR, TEST_SECRET_KEY } from '@onecode/store/testing';
+import { buildSender, TEST_ACTOR, TEST_SECRET_KEY, takeSlots } from '@onecode/store/testing';
 import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 
 const store = useTestDatabase();

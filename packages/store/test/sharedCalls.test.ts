@@ -61,7 +61,7 @@ describe('wants that share calls', () => {
   });
 
   it('are called for one by one where the database refuses their call, so that one of them fails alone', async () => {
-    const refusal = { meta: { driverAdapterError: { cause: { originalCode: '23514' } } } };
+    const refusal = { cause: { kind: 'postgres', originalCode: '23514' } };
     const calls: number[][] = [];
     const ask = shareCalls(
       async (wants: number[]) => {

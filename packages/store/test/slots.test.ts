@@ -1,14 +1,5 @@
-import {
-  blockCountry,
-  deleteOldPairs,
-  newId,
-  pauseSender,
-  resumeSender,
-  takeSlots,
-  type Sender,
-  type SlotWant,
-} from '@onecode/store';
-import { buildSender, TEST_ACTOR } from '@onecode/store/testing';
+import { blockCountry, deleteOldPairs, newId, pauseSender, resumeSender, type Sender } from '@onecode/store';
+import { buildSender, TEST_ACTOR, takeSlots, type SlotWant } from '@onecode/store/testing';
 import fc from 'fast-check';
 import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 
@@ -101,8 +92,8 @@ describe('a sender', () => {
     'of %i a second gets nine tenths of them for as long as one likes',
     async (throughput) => {
       await buildSender(store.database, { throughput });
-      // Half a second passes in each round; what is wanted is always more than there is.
-      const rounds = Array.from({ length: 12 }, () => ({ count: Math.ceil(throughput * 0.6), pauseMs: 500 }));
+      // Half a second passes in each round, and a busy machine adds to it; what is wanted is always more than there is.
+      const rounds = Array.from({ length: 12 }, () => ({ count: Math.ceil(throughput * 1.2), pauseMs: 500 }));
       const times = await slotsOfCourse(rounds);
       const seconds = (Math.max(...times) - Math.min(...times)) / 1000;
       expect((times.length - 1) / seconds).toBeGreaterThanOrEqual(throughput * 0.9 * 0.99);
