@@ -1,5 +1,4 @@
 import { Stack } from './harness/stack.js';
-import { until } from './harness/until.js';
 
 const NEVER_MS = 86_400_000;
 const ANY_TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
@@ -21,10 +20,7 @@ describe('from the first command to a verified code', () => {
       stack.makeKey(accountId, 'live'),
       stack.makeKey(accountId, 'test'),
     ]);
-    const sender = await stack.onecode(
-      'sender add --phone-number-id 106540352242922 --number +15550783881 --token a-token',
-    );
-    senderId = String(sender['id']);
+    senderId = await stack.addSender();
   }, START_MS_MAX);
   afterAll(() => stack.stop());
 
@@ -39,16 +35,6 @@ describe('from the first command to a verified code', () => {
     );
     return account!.free_quota;
   };
-
-  /** Until a worker has looked for a sender and found none. */
-  const waitsForSender = (id: string): Promise<boolean> =>
-    until('a send that waits for a sender', async () => {
-      const [row] = await stack.db.sql<{ awaiting_sender: boolean }>(
-        'select awaiting_sender from sends where id = $1',
-        [id],
-      );
-      return row?.awaiting_sender ?? false;
-    });
 
   it.each([
     ['pt-BR', 'pt_BR'],
@@ -71,7 +57,7 @@ describe('from the first command to a verified code', () => {
         read_at: null,
       });
       const message = await stack.simulator.message(to);
-      expect(message).toMatchObject({ language, sender: '106540352242922' });
+      expect(message).toMatchObject({ language, sender: '106540352242921' });
       expect(message.code).toMatch(/^\d{6}$/);
       expect(message.text).toContain(`*${message.code}*`);
 
@@ -155,7 +141,7 @@ describe('from the first command to a verified code', () => {
     await stack.onecode(`sender pause ${senderId}`);
     const before = await storedQuota();
     const { id } = await stack.create(liveKey, { to });
-    await waitsForSender(id);
+    await stack.untilWaiting(id);
     expect(await stack.status(liveKey, id)).toMatchObject({ status: 'queued', channel: null, from: null });
     expect(await storedQuota()).toBe(before - 1);
     await stack.onecode(`sender resume ${senderId}`);

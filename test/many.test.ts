@@ -1,5 +1,6 @@
 import { buildAccount, buildCaller } from '@onecode/store/testing';
-import { Stack, type SendView } from './harness/stack.js';
+import type { SendView } from './harness/request.js';
+import { Stack } from './harness/stack.js';
 import { until } from './harness/until.js';
 
 const SENDS = 300;
@@ -22,10 +23,7 @@ describe('two APIs and two workers at once', () => {
   let stack: Stack;
   beforeAll(async () => {
     stack = await Stack.start({ apis: 2, workers: 2 });
-    for (const number of [1, 2, 3])
-      await stack.onecode(
-        `sender add --phone-number-id 10654035224292${number} --number +1555078388${number} --token a-token`,
-      );
+    for (const digit of [1, 2, 3]) await stack.addSender(digit);
   }, START_MS_MAX);
   afterAll(() => stack.stop());
 

@@ -64,10 +64,7 @@ async function trips(country: string): Promise<number> {
 describe('a pump', () => {
   beforeAll(async () => {
     stack = await Stack.start({ workers: 2 });
-    const sender = await stack.onecode(
-      'sender add --phone-number-id 106540352242922 --number +15550783881 --token a-token',
-    );
-    senderId = String(sender['id']);
+    senderId = await stack.addSender();
   }, START_MS_MAX);
   afterAll(() => stack.stop());
 

@@ -10,9 +10,7 @@ describeInBrowser('from nothing to a verified code, with the console and the API
   let house: House;
   beforeAll(async () => {
     house = await House.open();
-    await house.stack.onecode(
-      'sender add --phone-number-id 106540352242922 --number +15550783881 --token a-token',
-    );
+    await house.stack.addSender();
   }, START_MS_MAX);
   afterAll(() => house.close());
 

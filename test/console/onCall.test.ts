@@ -20,7 +20,7 @@ describeInBrowser('somebody on call', () => {
     const { stack } = house;
     account = String((await stack.onecode('account create --name Acme --credits 5'))['id']);
     await stack.makeKey(account, 'live');
-    await stack.onecode('sender add --phone-number-id 106540352242922 --number +15550783881 --token a-token');
+    await stack.addSender();
     await stack.onecode(`hold set account ${account} --reason pumped`);
     page = await house.windowOf(await house.person('--staff on-call'));
     page.on('request', (request) => {

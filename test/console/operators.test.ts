@@ -1,5 +1,4 @@
 import { describeInBrowser } from '../harness/browser.js';
-import { until } from '../harness/until.js';
 import { House } from './house.js';
 
 const START_MS_MAX = 90_000;
@@ -9,9 +8,7 @@ describeInBrowser('what operators press', () => {
   let house: House;
   beforeAll(async () => {
     house = await House.open();
-    await house.stack.onecode(
-      'sender add --phone-number-id 106540352242922 --number +15550783881 --token a-token',
-    );
+    await house.stack.addSender();
   }, START_MS_MAX);
   afterAll(() => house.close());
 
@@ -69,13 +66,7 @@ describeInBrowser('what operators press', () => {
       await page.getByText('quality went down').first().waitFor();
 
       const { id } = await stack.create(key, { to: '+5511987650003' });
-      await until('a send that waits', async () => {
-        const [row] = await stack.db.sql<{ awaiting_sender: boolean }>(
-          'select awaiting_sender from sends where id = $1',
-          [id],
-        );
-        return row?.awaiting_sender;
-      });
+      await stack.untilWaiting(id);
       expect((await stack.status(key, id)).status).toBe('queued');
 
       await page.getByRole('button', { name: 'Resume', exact: true }).click();
@@ -102,13 +93,7 @@ describeInBrowser('what operators press', () => {
       await page.getByText(/All live delivery is held since/).waitFor();
 
       const { id } = await stack.create(key, { to: '+5511987650004' });
-      await until('a send that waits', async () => {
-        const [row] = await stack.db.sql<{ awaiting_sender: boolean }>(
-          'select awaiting_sender from sends where id = $1',
-          [id],
-        );
-        return row?.awaiting_sender;
-      });
+      await stack.untilWaiting(id);
       expect((await stack.status(key, id)).status).toBe('queued');
 
       await page.getByRole('link', { name: 'Kill switches', exact: true }).click();

@@ -15,6 +15,22 @@ function findBrowser(): string | undefined {
 /** `describe`; its tests are skipped where this machine has no browser. */
 export const describeInBrowser = browserPath === undefined ? describe.skip : describe;
 
+/** What opens windows. */
+export type Windows = Pick<Browser, 'newContext' | 'newPage'>;
+
+/** One browser for all tests of a file. To be used from within hooks and tests only. */
+export function useBrowser(): Windows {
+  let browser: Browser | undefined;
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+  afterAll(() => browser?.close());
+  return {
+    newContext: (options) => browser!.newContext(options),
+    newPage: (options) => browser!.newPage(options),
+  };
+}
+
 /** Starts the browser of this machine, which asks for nothing by itself. */
 export function launchBrowser(): Promise<Browser> {
   if (browserPath === undefined) throw new Error('there is no Chromium: set CHROMIUM_PATH');

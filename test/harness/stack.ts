@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { createTestDatabase, type TestDatabase } from '@onecode/store/testing';
 import { deleteKeys, testRedisUrl } from './redisContents.js';
+import { bodyOf, request, type Answer, type RequestParts, type SendView } from './request.js';
 import { SimulatorControl } from './simulatorControl.js';
 import { startProcess, untilReady, type StartedProcess } from './startedProcess.js';
 import { until } from './until.js';
@@ -37,28 +38,9 @@ interface RunningApi extends Running {
   url: string;
 }
 
-export interface Answer<Body = Record<string, unknown>> {
-  status: number;
-  headers: Headers;
-  body: Body;
-}
-
-/** A send as the contract shows it. */
-export interface SendView {
-  id: string;
-  status: string;
-  verification: string;
-  mode: string;
-  channel: string | null;
-  from: string | null;
-  expires_at: string;
-  created_at: string;
-  sent_at: string | null;
-  delivered_at: string | null;
-  read_at: string | null;
-  verified_at: string | null;
-  failed_at: string | null;
-  failure_reason: string | null;
+interface ToApi extends RequestParts {
+  /** Which of the APIs. */
+  api?: number;
 }
 
 /** The built processes, as they run in earnest: simulator, API and workers, with a database and a queue prefix of their own. */
@@ -207,31 +189,17 @@ export class Stack {
     return this.#processes.map((process) => process.output()).join('\n');
   }
 
-  /** One request to the API, by default to the first. */
-  async request<Body = Record<string, unknown>>(
+  /** One request, to the first of the APIs unless another is named. */
+  request<Body = Record<string, unknown>>(
     method: string,
     path: string,
-    { key, headers = {}, body, api = 0 }: RequestParts = {},
+    { api = 0, ...parts }: ToApi = {},
   ): Promise<Answer<Body>> {
-    const response = await fetch(`${this.apis[api]}${path}`, {
-      method,
-      headers: {
-        ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    return {
-      status: response.status,
-      headers: response.headers,
-      body: (text.startsWith('{') ? JSON.parse(text) : text) as Body,
-    };
+    return request(`${this.apis[api]}${path}`, method, parts);
   }
 
   /** Creates a send that must be accepted. */
-  async create(key: string, body: object, parts: RequestParts = {}): Promise<SendView> {
+  async create(key: string, body: object, parts: ToApi = {}): Promise<SendView> {
     return bodyOf(await this.request<SendView>('POST', '/v1/send', { ...parts, key, body }), 202);
   }
 
@@ -244,6 +212,14 @@ export class Stack {
     return until(`a send that is ${wanted}`, async () => {
       const view = await this.status(key, id);
       return view.status === wanted && view;
+    });
+  }
+
+  /** Waits until a worker has found no sender that may take the send. */
+  async untilWaiting(id: string): Promise<void> {
+    await until('a send that waits for a sender', async () => {
+      const waiting = await this.db.sql('select from sends where id = $1 and awaiting_sender', [id]);
+      return waiting.length === 1;
     });
   }
 
@@ -273,6 +249,14 @@ export class Stack {
     return String(key);
   }
 
+  /** Adds the sender with this last digit: +1555078388… @returns its id */
+  async addSender(digit = 1): Promise<string> {
+    const sender = await this.onecode(
+      `sender add --phone-number-id 10654035224292${digit} --number +1555078388${digit} --token a-token`,
+    );
+    return String(sender['id']);
+  }
+
   /** Stops every process. @throws when one does not end as it should */
   async stop(): Promise<void> {
     const exits = await Promise.all(this.#processes.map((process) => process.stop()));
@@ -282,18 +266,4 @@ export class Stack {
     const bad = exits.filter(({ code }) => code !== 0);
     if (bad.length > 0) throw new Error(`processes ended with ${JSON.stringify(bad)}`);
   }
-}
-
-function bodyOf<Body>(answer: Answer<Body>, status: number): Body {
-  if (answer.status !== status)
-    throw new Error(`the API answered ${answer.status}: ${JSON.stringify(answer.body)}`);
-  return answer.body;
-}
-
-interface RequestParts {
-  key?: string;
-  headers?: Record<string, string>;
-  body?: object | string;
-  /** Which API to ask. */
-  api?: number;
 }

@@ -35,10 +35,7 @@ describe('while secrets are rotated, process by process,', () => {
     stack = await Stack.start({ apis: APIS.length, workers: WORKERS.length });
     pepper = withNew(stack.secrets.pepper);
     secretKey = withNew(stack.secrets.secretKey);
-    const sender = await stack.onecode(
-      'sender add --phone-number-id 106540352242922 --number +15550783881 --token a-token',
-    );
-    senderId = String(sender['id']);
+    senderId = await stack.addSender();
     const id = await buildAccount(stack.db.database, { credits: 1_000, ratePerMinute: 100_000 });
     ({ key: liveKey } = await buildCaller(stack.db.database, 'live', { id }));
     ({ key: testKey } = await buildCaller(stack.db.database, 'test', { id }));

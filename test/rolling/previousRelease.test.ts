@@ -1,5 +1,6 @@
 import { createTestDatabase } from '@onecode/store/testing';
-import { Stack, type SendView } from '../harness/stack.js';
+import type { SendView } from '../harness/request.js';
+import { Stack } from '../harness/stack.js';
 import { expectUnitsToAddUp } from '../harness/units.js';
 import { until } from '../harness/until.js';
 import { buildPreviousRelease, migrate, missingHistory, type PreviousRelease } from './previousRelease.js';
@@ -51,7 +52,7 @@ describeDeploy('a deploy beside the previous release', () => {
     delivered = await deliverOne(OLD, '+5511987000001');
     await pauseSenders();
     waiting = await stack.create(liveKey, { to: '+5511987000002' });
-    await untilWaiting(waiting.id);
+    await stack.untilWaiting(waiting.id);
 
     // The deploy: first the schema, under the feet of what runs, then the new processes beside the old ones.
     await migrate('', stack.db.url);
@@ -79,12 +80,6 @@ describeDeploy('a deploy beside the previous release', () => {
   }
   const resumeSenders = (): Promise<unknown> =>
     stack.db.sql('update senders set paused_at = null, paused_until = null, pause_reason = null, faults = 0');
-
-  const untilWaiting = (id: string): Promise<boolean> =>
-    until('a send that waits for a sender', async () => {
-      const rows = await stack.db.sql('select from sends where id = $1 and awaiting_sender', [id]);
-      return rows.length === 1;
-    });
 
   /** Creates a send at one API, and waits until both show it as delivered. */
   async function deliverOne(api: number, to: string): Promise<SendView> {
@@ -126,7 +121,7 @@ describeDeploy('a deploy beside the previous release', () => {
       const headers = { 'idempotency-key': 'before-the-new-ones' };
       const created = await stack.create(liveKey, { to }, { headers });
       expect((await stack.create(liveKey, { to }, { headers })).id).toBe(created.id);
-      await untilWaiting(created.id);
+      await stack.untilWaiting(created.id);
       await resumeSenders();
       await untilStatus(created.id, 'delivered');
       expect(await stack.verify(liveKey, created.id, await codeOf(to))).toMatchObject({ valid: true });
@@ -265,7 +260,7 @@ describeDeploy('a deploy beside the previous release', () => {
         await stack.verify(testKey, guessed.id, '000000', NEW);
         await pauseSenders();
         const held = await stack.create(liveKey, { to: '+5511987600003' }, { api: NEW });
-        await untilWaiting(held.id);
+        await stack.untilWaiting(held.id);
 
         stack.release = previous.folder;
         await stack.replaceApi(NEW);

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { Problem, PROBLEMS } from '@onecode/domain';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import type { Browser, Page } from 'playwright-core';
-import { describeInBrowser, launchBrowser } from '../../../test/harness/browser.js';
+import { describeInBrowser, useBrowser } from '../../../test/harness/browser.js';
 import { openApiDocument } from '../src/contract.js';
 import { docsRouter } from '../src/docs.js';
 
@@ -85,11 +85,7 @@ describe('the documentation over HTTP', () => {
 });
 
 describeInBrowser('the documentation in Chromium', () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await launchBrowser();
-  });
-  afterAll(() => browser.close());
+  const browser = useBrowser();
 
   /** Opens a page and collects what it asked for elsewhere and what it complained of. */
   async function open(

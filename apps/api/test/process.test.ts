@@ -1,27 +1,26 @@
 import { createHmac } from 'node:crypto';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { Redis } from 'ioredis';
-import { buildCaller, createTestDatabase, type TestCaller, type TestDatabase } from '@onecode/store/testing';
+import { buildCaller, type TestCaller } from '@onecode/store/testing';
 import { closedPort } from '../../../test/harness/closedPort.js';
 import { deleteKeys, keysOf, testRedisUrl } from '../../../test/harness/redisContents.js';
 import { startTcpProxy } from '../../../test/harness/tcpProxy.js';
+import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 import { until } from '../../../test/harness/until.js';
 import { APP_SECRET, apiEnvironment, bearer, PHONE, VERIFY_TOKEN } from './api.js';
 import { ApiProcess } from './process.js';
 import { ask, RawConnection, requestBytes } from './raw.js';
 
-let store: TestDatabase;
+const store = useTestDatabase();
 let caller: TestCaller;
 const processes: ApiProcess[] = [];
 
 beforeAll(async () => {
-  store = await createTestDatabase();
   caller = await buildCaller(store.database, 'live', { freeQuota: 100 });
 });
 afterEach(async () => {
   await Promise.all(processes.splice(0).map((one) => one.end()));
 });
-afterAll(() => store.drop());
 
 function start(changes: Record<string, string> = {}): ApiProcess {
   const started = ApiProcess.start({ ...apiEnvironment(store.url), LOG_LEVEL: 'info', ...changes });

@@ -1,13 +1,12 @@
-import { buildAccount, createTestDatabase, type TestDatabase } from '@onecode/store/testing';
+import { buildAccount } from '@onecode/store/testing';
+import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 import { expectFault, ID, jsonOf, onecode, UNKNOWN_ID } from './onecode.js';
 
-let store: TestDatabase;
+const store = useTestDatabase();
 let env: Record<string, string>;
 beforeAll(async () => {
-  store = await createTestDatabase();
   env = { DATABASE_URL: store.url };
 });
-afterAll(() => store.drop());
 
 const create = (name: string): string[] => ['account', 'create', '--name', name];
 const ledgerOf = (accountId: string) =>

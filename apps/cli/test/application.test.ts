@@ -1,16 +1,15 @@
 import { createApplication } from '@onecode/store';
-import { buildAccount, createTestDatabase, TEST_ACTOR, type TestDatabase } from '@onecode/store/testing';
+import { buildAccount, TEST_ACTOR } from '@onecode/store/testing';
+import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 import { expectFault, ID, jsonOf, onecode, UNKNOWN_ID } from './onecode.js';
 
-let store: TestDatabase;
+const store = useTestDatabase();
 let env: Record<string, string>;
 let accountId: string;
 beforeAll(async () => {
-  store = await createTestDatabase();
   env = { DATABASE_URL: store.url };
   accountId = await buildAccount(store.database);
 });
-afterAll(() => store.drop());
 
 describe('application create', () => {
   it.each(['test', 'live'])('makes a %s application with its limits off', async (mode) => {

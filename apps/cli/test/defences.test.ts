@@ -1,5 +1,6 @@
 import { setBreaker, tripBreaker } from '@onecode/store';
-import { buildAccount, createTestDatabase, TEST_ACTOR, type TestDatabase } from '@onecode/store/testing';
+import { buildAccount, TEST_ACTOR } from '@onecode/store/testing';
+import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 import { expectFault, jsonOf, onecode, onecodeHere, TIME, UNKNOWN_ID } from './onecode.js';
 
 const TO = '+5511987654321';
@@ -12,17 +13,15 @@ const OPEN = {
   refused_recipients: 0,
 };
 
-let store: TestDatabase;
+const store = useTestDatabase();
 let env: Record<string, string>;
 let id: string;
 beforeAll(async () => {
-  store = await createTestDatabase();
   env = { DATABASE_URL: store.url };
 });
 beforeEach(async () => {
   id = await buildAccount(store.database);
 });
-afterAll(() => store.drop());
 
 const account = (...words: string[]): Promise<unknown> => jsonOf(['account', ...words], env);
 /** Stops the account in a country, as a worker does. */

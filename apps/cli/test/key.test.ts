@@ -1,15 +1,14 @@
 import { hashApiKey, isApiKey } from '@onecode/domain';
 import { findCaller } from '@onecode/store';
-import { buildCaller, createTestDatabase, type TestDatabase } from '@onecode/store/testing';
+import { buildCaller } from '@onecode/store/testing';
+import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 import { expectFault, ID, jsonOf, onecode, TIME, UNKNOWN_ID } from './onecode.js';
 
-let store: TestDatabase;
+const store = useTestDatabase();
 let env: Record<string, string>;
 beforeAll(async () => {
-  store = await createTestDatabase();
   env = { DATABASE_URL: store.url };
 });
-afterAll(() => store.drop());
 
 interface MadeKey {
   id: string;

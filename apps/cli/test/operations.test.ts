@@ -1,18 +1,17 @@
 import { userInfo } from 'node:os';
-import { buildAccount, createTestDatabase, type TestDatabase } from '@onecode/store/testing';
+import { buildAccount } from '@onecode/store/testing';
+import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 import { expectFault, jsonOf, onecode, TIME, UNKNOWN_ID } from './onecode.js';
 
-let store: TestDatabase;
+const store = useTestDatabase();
 let env: Record<string, string>;
 let accountId: string;
 beforeAll(async () => {
-  store = await createTestDatabase();
   env = { DATABASE_URL: store.url };
 });
 beforeEach(async () => {
   accountId = await buildAccount(store.database);
 });
-afterAll(() => store.drop());
 
 const { username } = userInfo();
 

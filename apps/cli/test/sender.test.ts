@@ -1,19 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { parseKeyring, unseal } from '@onecode/domain';
 import { restSender } from '@onecode/store';
-import { buildSender, createTestDatabase, type TestDatabase } from '@onecode/store/testing';
+import { buildSender } from '@onecode/store/testing';
+import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 import { expectFault, ID, jsonOf, onecode, TIME, UNKNOWN_ID } from './onecode.js';
 
 const SECRET_KEY = randomBytes(32).toString('base64');
 const TOKEN = 'EAAGplantedTokenOfASender';
 
-let store: TestDatabase;
+const store = useTestDatabase();
 let env: Record<string, string>;
 beforeAll(async () => {
-  store = await createTestDatabase();
   env = { DATABASE_URL: store.url, SECRET_KEY };
 });
-afterAll(() => store.drop());
 beforeEach(() => store.sql('delete from senders'));
 
 const add = (...rest: string[]): string[] => [

@@ -1,19 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { parseKeyring, unseal } from '@onecode/domain';
 import { addSender } from '@onecode/store';
-import { createTestDatabase, TEST_ACTOR, type TestDatabase } from '@onecode/store/testing';
+import { TEST_ACTOR } from '@onecode/store/testing';
+import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 import { expectFault, jsonOf, onecode, UNKNOWN_ID } from './onecode.js';
 
 const [OLD_KEY, NEW_KEY] = [1, 2].map(() => randomBytes(32).toString('base64')) as [string, string];
 const TOKEN = 'EAAGplantedTokenOfASender';
 const BOTH = `2:${NEW_KEY},1:${OLD_KEY}`;
 
-let store: TestDatabase;
+const store = useTestDatabase();
 let id: string;
-beforeAll(async () => {
-  store = await createTestDatabase();
-});
-afterAll(() => store.drop());
 beforeEach(async () => {
   await store.sql('delete from senders');
   const sender = await addSender(store.database, TEST_ACTOR, parseKeyring(OLD_KEY), {

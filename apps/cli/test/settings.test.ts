@@ -1,14 +1,12 @@
 import { readSettings } from '@onecode/store';
-import { createTestDatabase, type TestDatabase } from '@onecode/store/testing';
+import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 import { expectFault, jsonOf, onecode } from './onecode.js';
 
-let store: TestDatabase;
+const store = useTestDatabase();
 let env: Record<string, string>;
 beforeAll(async () => {
-  store = await createTestDatabase();
   env = { DATABASE_URL: store.url };
 });
-afterAll(() => store.drop());
 beforeEach(() =>
   store.sql(
     'update settings set free_sends = 10, code_validity_seconds = 600, account_rate_per_minute = 600, guess_budget = 100',

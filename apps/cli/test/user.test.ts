@@ -1,15 +1,14 @@
-import { buildAccount, createTestDatabase, type TestDatabase } from '@onecode/store/testing';
+import { buildAccount } from '@onecode/store/testing';
+import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 import { expectFault, ID, jsonOf, onecode, TIME, UNKNOWN_ID } from './onecode.js';
 
-let store: TestDatabase;
+const store = useTestDatabase();
 let env: Record<string, string>;
 let account: string;
 beforeAll(async () => {
-  store = await createTestDatabase();
   env = { DATABASE_URL: store.url };
   account = await buildAccount(store.database);
 });
-afterAll(() => store.drop());
 
 const create = (email: string, ...rest: string[]): string[] => [
   'user',

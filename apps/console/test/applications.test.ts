@@ -2,20 +2,18 @@ import { hashApiKey } from '@onecode/domain';
 import { findCaller, newId } from '@onecode/store';
 import { buildAccount, buildCaller } from '@onecode/store/testing';
 import type { ApplicationView, KeyView, NewKeyView } from '../src/views/applications.js';
-import { startConsole, type TestConsole } from './console.js';
+import { useConsole } from './console.js';
 import { person, type TestPerson } from './people.js';
 
-let server: TestConsole;
+const server = useConsole();
 let account: string;
 let developer: TestPerson;
 let viewer: TestPerson;
 beforeAll(async () => {
-  server = await startConsole();
   account = await buildAccount(server.db.database);
   developer = await person(server, { accounts: { [account]: 'developer' } });
   viewer = await person(server, { accounts: { [account]: 'viewer' } });
 });
-afterAll(() => server.close());
 
 const of = (accountId: string) => `/accounts/${accountId}/applications`;
 

@@ -1,17 +1,16 @@
 import { newId } from '@onecode/store';
 import { findSecrets, type Secret } from '../../../test/harness/disguises.js';
 import { until } from '../../../test/harness/until.js';
-import { startConsole, type TestConsole } from './console.js';
+import { useConsole } from './console.js';
 import { openTestQueues, type TestQueues } from './jobs.js';
 import { person, type TestPerson } from './people.js';
 
-let server: TestConsole;
+const server = useConsole();
 let jobs: TestQueues;
 let onCall: TestPerson;
 let operator: TestPerson;
 let member: TestPerson;
 beforeAll(async () => {
-  server = await startConsole();
   jobs = await openTestQueues(server.prefix);
   [onCall, operator, member] = [
     await person(server, { staff: 'on_call' }),
@@ -24,7 +23,6 @@ beforeAll(async () => {
   );
 });
 afterAll(async () => {
-  await server.close();
   await jobs.close();
 });
 

@@ -1,14 +1,14 @@
 import { testRedisUrl } from '../../../test/harness/redisContents.js';
 import { startTcpProxy, type TcpProxy } from '../../../test/harness/tcpProxy.js';
 import { until } from '../../../test/harness/until.js';
-import { startConsole, type TestConsole } from './console.js';
+import { startConsole, type StartedConsole } from './console.js';
 import { person, type TestPerson } from './people.js';
 
 /** Redis has two seconds for each answer. */
 const ANSWER_MS_MAX = 4_000;
 
 let redis: TcpProxy;
-let server: TestConsole;
+let server: StartedConsole;
 let onCall: TestPerson;
 beforeAll(async () => {
   redis = await startTcpProxy(testRedisUrl(), 'cut');

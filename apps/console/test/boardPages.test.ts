@@ -1,20 +1,17 @@
-import type { Browser, Page } from 'playwright-core';
-import { describeInBrowser, launchBrowser } from '../../../test/harness/browser.js';
+import type { Page } from 'playwright-core';
+import { describeInBrowser, useBrowser } from '../../../test/harness/browser.js';
 import { until } from '../../../test/harness/until.js';
-import { startConsole, type TestConsole } from './console.js';
+import { useConsole } from './console.js';
 import { openTestQueues, type TestQueues } from './jobs.js';
 import { person, windowOf } from './people.js';
 
-let server: TestConsole;
-let browser: Browser;
+const server = useConsole();
+const browser = useBrowser();
 let jobs: TestQueues;
 beforeAll(async () => {
-  [server, browser] = await Promise.all([startConsole(), launchBrowser()]);
   jobs = await openTestQueues(server.prefix);
 });
 afterAll(async () => {
-  await browser.close();
-  await server.close();
   await jobs.close();
 });
 

@@ -14,14 +14,39 @@ export interface TestConsole {
   db: TestDatabase;
   /** The queues' prefix in the shared Redis. */
   prefix: string;
+}
+
+type Patience = Parameters<typeof createHttpServer>[0];
+
+/** One console for all tests of a file. To be read from within hooks and tests only. */
+export function useConsole(overrides?: Partial<ConsoleConfig>, patience?: Patience): TestConsole {
+  let server: StartedConsole;
+  beforeAll(async () => {
+    server = await startConsole(overrides, patience);
+  });
+  afterAll(() => server.close());
+  return {
+    get url() {
+      return server.url;
+    },
+    get db() {
+      return server.db;
+    },
+    get prefix() {
+      return server.prefix;
+    },
+  };
+}
+
+export interface StartedConsole extends TestConsole {
   close(): Promise<void>;
 }
 
 /** Starts a console; it serves the built pages. `patience` is for clients who are slow. */
 export async function startConsole(
   overrides: Partial<ConsoleConfig> = {},
-  patience: Parameters<typeof createHttpServer>[0] = {},
-): Promise<TestConsole> {
+  patience: Patience = {},
+): Promise<StartedConsole> {
   const db = await createTestDatabase();
   const prefix = overrides.QUEUE_PREFIX ?? `test-${randomBytes(6).toString('hex')}`;
   const server = createHttpServer(patience);

@@ -1,17 +1,9 @@
-import type { Browser, Page } from 'playwright-core';
-import { describeInBrowser, launchBrowser } from '../../../test/harness/browser.js';
-import { startConsole, type TestConsole } from './console.js';
+import type { Page } from 'playwright-core';
+import { describeInBrowser, useBrowser } from '../../../test/harness/browser.js';
+import { useConsole } from './console.js';
 
-let server: TestConsole;
-let browser: Browser;
-beforeAll(async () => {
-  server = await startConsole();
-  browser = await launchBrowser();
-});
-afterAll(async () => {
-  await browser.close();
-  await server.close();
-});
+const server = useConsole();
+const browser = useBrowser();
 
 /** Signs somebody up from the page, and asks for the session that this began. @returns both statuses */
 function signUp(page: Page): Promise<number[]> {

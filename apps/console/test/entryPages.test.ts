@@ -1,20 +1,12 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { buildAccount } from '@onecode/store/testing';
-import { describeInBrowser, launchBrowser } from '../../../test/harness/browser.js';
-import { startConsole, type TestConsole } from './console.js';
+import { describeInBrowser, useBrowser } from '../../../test/harness/browser.js';
+import { useConsole } from './console.js';
 import { PASSWORD, person, windowOf } from './people.js';
 import { codeOf } from './totp.js';
 
-let server: TestConsole;
-let browser: Browser;
-beforeAll(async () => {
-  server = await startConsole();
-  browser = await launchBrowser();
-});
-afterAll(async () => {
-  await browser.close();
-  await server.close();
-});
+const server = useConsole();
+const browser = useBrowser();
 
 /** A window in which nobody is signed in. */
 async function freshPage(): Promise<Page> {

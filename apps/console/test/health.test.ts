@@ -4,11 +4,11 @@ import { testRedisUrl } from '../../../test/harness/redisContents.js';
 import { startTcpProxy, type TcpProxy } from '../../../test/harness/tcpProxy.js';
 import { until } from '../../../test/harness/until.js';
 import type { HealthView } from '../src/views/health.js';
-import { startConsole, type TestConsole } from './console.js';
+import { startConsole, type StartedConsole } from './console.js';
 import { openTestQueues, type TestQueues } from './jobs.js';
 import { person, type TestPerson } from './people.js';
 
-let server: TestConsole;
+let server: StartedConsole;
 let redis: TcpProxy;
 let jobs: TestQueues;
 let onCall: TestPerson;

@@ -1,21 +1,13 @@
-import type { Browser } from 'playwright-core';
 import { newId, noteLoopRun } from '@onecode/store';
-import { describeInBrowser, launchBrowser } from '../../../test/harness/browser.js';
-import { startConsole, type TestConsole } from './console.js';
+import { describeInBrowser, useBrowser } from '../../../test/harness/browser.js';
+import { useConsole } from './console.js';
 import { person, windowOf } from './people.js';
 
 /** The page looks again every three seconds. */
 const SEEN_MS = 15_000;
 
-let server: TestConsole;
-let browser: Browser;
-beforeAll(async () => {
-  [server, browser] = await Promise.all([startConsole(), launchBrowser()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await server.close();
-});
+const server = useConsole();
+const browser = useBrowser();
 
 describeInBrowser('the health page', () => {
   it('says by itself that it is us when no worker sweeps, and PostgreSQL when nothing can be read', async () => {

@@ -2,7 +2,7 @@ import { newId } from '@onecode/store';
 import { buildAccount, buildCaller, buildSend, buildSender } from '@onecode/store/testing';
 import type { Route } from '../src/route.js';
 import { ROUTES } from '../src/routes/index.js';
-import { startConsole, type TestConsole } from './console.js';
+import { useConsole } from './console.js';
 import { callConsole, person, type Answer, type TestPerson } from './people.js';
 import { BODIES, QUERIES } from './routeBodies.js';
 
@@ -60,12 +60,11 @@ const OTHERS: readonly unknown[] = [
 ];
 const IDS: readonly string[] = ['%00', '%ff', '%', '..', '%2e%2e', 'null', '[object%20Object]', '1'];
 
-let server: TestConsole;
+const server = useConsole();
 let attacker: TestPerson;
 let ids: Readonly<Record<string, string>>;
 
 beforeAll(async () => {
-  server = await startConsole();
   const { database } = server.db;
   const account = await buildAccount(database, { credits: 5 });
   const { applicationId, keyId, ...live } = await buildCaller(database, 'live', { id: account });
@@ -83,7 +82,6 @@ beforeAll(async () => {
     sender: (await buildSender(database)).id,
   };
 });
-afterAll(() => server.close());
 
 const keyOf = ({ method, path }: Route): string => `${method} ${path}`;
 const named = (routes: readonly Route[]): { name: string; route: Route }[] =>

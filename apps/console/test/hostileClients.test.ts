@@ -5,23 +5,15 @@ import { buildAccount } from '@onecode/store/testing';
 import pg from 'pg';
 import { until } from '../../../test/harness/until.js';
 import { passwordsInTurn } from '../src/passwordsInTurn.js';
-import { startConsole, type TestConsole } from './console.js';
+import { useConsole } from './console.js';
 import { callConsole, cookieOf, PASSWORD, person } from './people.js';
 import { QUERIES } from './routeBodies.js';
 
-let server: TestConsole;
-beforeAll(async () => {
-  server = await startConsole();
-});
-afterAll(() => server.close());
+const server = useConsole();
 
 describe('a client that is slow or without end', () => {
   /** A server of its own: on a busy machine it would cut off everybody. */
-  let impatient: TestConsole;
-  beforeAll(async () => {
-    impatient = await startConsole({}, { headersMs: 200, requestMs: 400 });
-  });
-  afterAll(() => impatient.close());
+  const impatient = useConsole({}, { headersMs: 200, requestMs: 400 });
 
   /** All that comes back until the server closes the connection. */
   function converse(...lines: string[]): Promise<string> {

@@ -1,26 +1,25 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { buildAccount } from '@onecode/store/testing';
-import { describeInBrowser, launchBrowser } from '../../../test/harness/browser.js';
+import { describeInBrowser, useBrowser } from '../../../test/harness/browser.js';
 import { testRedisUrl } from '../../../test/harness/redisContents.js';
 import { startProcess, untilReady, type StartedProcess } from '../../../test/harness/startedProcess.js';
 import { until } from '../../../test/harness/until.js';
-import { startConsole, type TestConsole } from './console.js';
+import { startConsole, type StartedConsole } from './console.js';
 import { person, windowOf } from './people.js';
 
 const run = promisify(execFile);
 /** What the examples name as the API; the tests put the address of a real one in its place. */
 const PUBLIC_API = 'https://api.example.test';
 
-let server: TestConsole;
-let browser: Browser;
+let server: StartedConsole;
+const browser = useBrowser();
 let api: StartedProcess;
 let apiUrl: string;
 beforeAll(async () => {
   server = await startConsole({ BASE_URL: PUBLIC_API });
-  browser = await launchBrowser();
   const base64 = (bytes: number) => randomBytes(bytes).toString('base64');
   api = startProcess('apps/api/dist/main.js', {
     DATABASE_URL: server.db.url,
@@ -38,7 +37,6 @@ beforeAll(async () => {
   apiUrl = `http://127.0.0.1:${(address as { port: number }).port}`;
 });
 afterAll(async () => {
-  await browser.close();
   await api.stop();
   await server.close();
 });

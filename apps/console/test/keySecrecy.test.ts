@@ -5,16 +5,12 @@ import { testRedisUrl } from '../../../test/harness/redisContents.js';
 import { startProcess, untilReady } from '../../../test/harness/startedProcess.js';
 import { tableContents } from '../../../test/harness/tableContents.js';
 import type { NewKeyView } from '../src/views/applications.js';
-import { startConsole, type TestConsole } from './console.js';
+import { useConsole } from './console.js';
 import { callConsole, person, type Answer } from './people.js';
 
 const SESSION_SECRET = randomBytes(32).toString('base64');
 
-let server: TestConsole;
-beforeAll(async () => {
-  server = await startConsole({ SESSION_SECRET });
-});
-afterAll(() => server.close());
+const server = useConsole({ SESSION_SECRET });
 
 /** The built console, which logs all that it can, on the database of the other one. */
 async function startLoudConsole() {

@@ -2,16 +2,15 @@ import { failure } from '@onecode/domain';
 import { changeSend, grantCredits } from '@onecode/store';
 import { buildAccount, buildCaller, buildSend, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
 import type { LedgerEntryView, LedgerView } from '../src/views/ledger.js';
-import { startConsole, type TestConsole } from './console.js';
+import { useConsole } from './console.js';
 import { person, type TestPerson } from './people.js';
 
-let server: TestConsole;
+const server = useConsole();
 let caller: TestCaller;
 let viewer: TestPerson;
 let first: string;
 let last: string;
 beforeAll(async () => {
-  server = await startConsole();
   const { database } = server.db;
   caller = await buildCaller(database, 'live', { freeQuota: 2, credits: 0 });
   viewer = await person(server, { accounts: { [caller.accountId]: 'viewer' } });
@@ -25,7 +24,6 @@ beforeAll(async () => {
     change: failure('rejected_by_provider', now),
   }));
 });
-afterAll(() => server.close());
 
 const ledger = async (query = ''): Promise<LedgerView> => {
   const { status, body } = await viewer.get<LedgerView>(`/accounts/${caller.accountId}/ledger${query}`);

@@ -1,21 +1,12 @@
-import type { Browser } from 'playwright-core';
 import { buildCaller, buildSender, fillHistory } from '@onecode/store/testing';
-import { describeInBrowser, launchBrowser } from '../../../test/harness/browser.js';
+import { describeInBrowser, useBrowser } from '../../../test/harness/browser.js';
 import { until } from '../../../test/harness/until.js';
 import type { LedgerView } from '../src/views/ledger.js';
-import { startConsole, type TestConsole } from './console.js';
+import { useConsole } from './console.js';
 import { person, windowOf } from './people.js';
 
-let server: TestConsole;
-let browser: Browser;
-beforeAll(async () => {
-  server = await startConsole();
-  browser = await launchBrowser();
-});
-afterAll(async () => {
-  await browser.close();
-  await server.close();
-});
+const server = useConsole();
+const browser = useBrowser();
 
 describeInBrowser('the page of the ledger', () => {
   it('shows entry after entry to the very first, and those of one kind alone', async () => {

@@ -1,18 +1,17 @@
 import { buildCaller, buildSend, buildSender, type TestCaller } from '@onecode/store/testing';
 import type { OverviewView } from '../src/views/overview.js';
-import { startConsole, type TestConsole } from './console.js';
+import { useConsole } from './console.js';
 import { attempt } from './delivery.js';
 import { person, type TestPerson } from './people.js';
 
 const DAY_MS = 86_400_000;
 
-let server: TestConsole;
+const server = useConsole();
 let shop: TestCaller;
 let bank: TestCaller;
 let trial: TestCaller;
 let viewer: TestPerson;
 beforeAll(async () => {
-  server = await startConsole();
   const { db } = server;
   const { database } = db;
   shop = await buildCaller(database, 'live', { credits: 100 });
@@ -35,7 +34,6 @@ beforeAll(async () => {
   ]);
   for (const caller of [shop, bank, trial, foreign]) await build(caller);
 });
-afterAll(() => server.close());
 
 function query(more: Record<string, string> = {}): string {
   const now = Date.now();

@@ -1,10 +1,10 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { buildAccount, buildCaller, buildSender, fillHistory } from '@onecode/store/testing';
-import { describeInBrowser, launchBrowser } from '../../../test/harness/browser.js';
-import { startConsole, type TestConsole } from './console.js';
+import { describeInBrowser, useBrowser } from '../../../test/harness/browser.js';
+import { useConsole } from './console.js';
 import { person, windowOf, type TestPerson } from './people.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -103,14 +103,12 @@ const DIALOGS: readonly (Visit & { opener: string; confirm?: string })[] = [
   { name: 'dialog-sender', path: '/operations/senders', as: 'operator', opener: 'Add sender' },
 ];
 
-let server: TestConsole;
-let browser: Browser;
+const server = useConsole();
+const browser = useBrowser();
 let people: Record<'member' | 'newcomer' | 'operator' | 'onCall', TestPerson>;
 const ids: Record<string, string> = {};
 
 beforeAll(async () => {
-  server = await startConsole();
-  browser = await launchBrowser();
   const { database } = server.db;
   const account = await buildAccount(database, { name: 'Loja Azul', freeQuota: 10 });
   const live = await buildCaller(database, 'live', { id: account });
@@ -141,10 +139,6 @@ beforeAll(async () => {
     onCall: await person(server, { staff: 'on_call' }),
   };
 }, 60_000);
-afterAll(async () => {
-  await browser.close();
-  await server.close();
-});
 
 interface Window {
   page: Page;

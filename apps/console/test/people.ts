@@ -1,6 +1,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type { MemberRole } from '@onecode/store';
+import type { Windows } from '../../../test/harness/browser.js';
 import type { SessionView } from '../src/views/session.js';
 import type { TestConsole } from './console.js';
 
@@ -105,7 +106,7 @@ export async function person(
 
 /** A browser window in which this person is signed in. The caller closes its context. */
 export async function windowOf(
-  browser: Browser,
+  browser: Windows,
   server: TestConsole,
   { cookie }: TestPerson,
   options: Parameters<Browser['newContext']>[0] = {},

@@ -1,11 +1,12 @@
 import { hold, newId, release } from '@onecode/store';
 import { TEST_ACTOR } from '@onecode/store/testing';
+import { useConsole } from './console.js';
 import { attempt, report, type } from './delivery.js';
 import { CODE, PHONE, idsOf, openSends, type SendsWorld } from './sendsWorld.js';
 
 const MESSAGE = 'wamid.HBgMNTUxMTkxMjM0NTY3OA';
 
-let server: SendsWorld['server'];
+const server = useConsole();
 let live: SendsWorld['live'];
 let test: SendsWorld['test'];
 let foreign: SendsWorld['foreign'];
@@ -16,9 +17,8 @@ let list: SendsWorld['list'];
 let details: SendsWorld['details'];
 let build: SendsWorld['build'];
 beforeAll(async () => {
-  ({ server, live, test, foreign, sender, viewer, path, list, details, build } = await openSends());
+  ({ live, test, foreign, sender, viewer, path, list, details, build } = await openSends(server));
 });
-afterAll(() => server.close());
 
 describe('a send', () => {
   it('tells its whole story, oldest first', async () => {

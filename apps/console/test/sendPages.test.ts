@@ -1,30 +1,24 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import type { Sender } from '@onecode/store';
 import { buildCaller, buildSend, buildSender, type TestCaller } from '@onecode/store/testing';
-import { describeInBrowser, launchBrowser } from '../../../test/harness/browser.js';
-import { startConsole, type TestConsole } from './console.js';
+import { describeInBrowser, useBrowser } from '../../../test/harness/browser.js';
+import { useConsole } from './console.js';
 import { attempt, report, type } from './delivery.js';
 import { person, windowOf, type TestPerson } from './people.js';
 
 const PHONE = '+5511912345678';
 const MESSAGE = 'wamid.pages';
 
-let server: TestConsole;
-let browser: Browser;
+const server = useConsole();
+const browser = useBrowser();
 let caller: TestCaller;
 let sender: Sender;
 let viewer: TestPerson;
 beforeAll(async () => {
-  server = await startConsole();
-  browser = await launchBrowser();
   const { database } = server.db;
   caller = await buildCaller(database, 'live', { credits: 100 });
   sender = await buildSender(database);
   viewer = await person(server, { accounts: { [caller.accountId]: 'viewer' } });
-});
-afterAll(async () => {
-  await browser?.close();
-  await server?.close();
 });
 
 /** Opens a page as the viewer. @returns what was asked of the server by then, as it grows */

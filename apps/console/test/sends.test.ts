@@ -1,7 +1,8 @@
 import type { SendsView, SendView } from '../src/views/sends.js';
+import { useConsole } from './console.js';
 import { PHONE, idsOf, openSends, type SendsWorld } from './sendsWorld.js';
 
-let server: SendsWorld['server'];
+const server = useConsole();
 let live: SendsWorld['live'];
 let test: SendsWorld['test'];
 let foreign: SendsWorld['foreign'];
@@ -11,9 +12,8 @@ let list: SendsWorld['list'];
 let details: SendsWorld['details'];
 let build: SendsWorld['build'];
 beforeAll(async () => {
-  ({ server, live, test, foreign, viewer, path, list, details, build } = await openSends());
+  ({ live, test, foreign, viewer, path, list, details, build } = await openSends(server));
 });
-afterAll(() => server.close());
 
 describe('the list of sends', () => {
   let ids: string[];

@@ -1,15 +1,14 @@
 import type { Sender } from '@onecode/store';
 import { buildCaller, buildSend, buildSender, type TestCaller } from '@onecode/store/testing';
 import type { SendDetailsView, SendsView } from '../src/views/sends.js';
-import { startConsole, type TestConsole } from './console.js';
+import type { TestConsole } from './console.js';
 import { person, type TestPerson } from './people.js';
 
 export const CODE = '734192';
 export const PHONE = '+5511912345678';
 
-/** A console whose account sends live and in test mode, somebody who reads there, and an account of others. */
+/** An account that sends live and in test mode, somebody who reads there, and an account of others. */
 export interface SendsWorld {
-  server: TestConsole;
   live: TestCaller;
   test: TestCaller;
   foreign: TestCaller;
@@ -24,8 +23,7 @@ export interface SendsWorld {
 
 export const idsOf = ({ sends }: SendsView): string[] => sends.map(({ id }) => id);
 
-export async function openSends(): Promise<SendsWorld> {
-  const server = await startConsole();
+export async function openSends(server: TestConsole): Promise<SendsWorld> {
   const { database } = server.db;
   const live = await buildCaller(database, 'live', { freeQuota: 2, credits: 100 });
   const viewer = await person(server, { accounts: { [live.accountId]: 'viewer' } });
@@ -36,7 +34,6 @@ export async function openSends(): Promise<SendsWorld> {
     return body;
   };
   return {
-    server,
     live,
     test: await buildCaller(database, 'test', { id: live.accountId }),
     foreign: await buildCaller(database, 'live', { credits: 10 }),

@@ -1,13 +1,9 @@
 import { createUser, setPassword } from '@onecode/store';
 import { TEST_ACTOR } from '@onecode/store/testing';
-import { startConsole, type TestConsole } from './console.js';
+import { useConsole } from './console.js';
 import { callConsole, cookieOf, PASSWORD, person, type Answer, type TestPerson } from './people.js';
 
-let server: TestConsole;
-beforeAll(async () => {
-  server = await startConsole();
-});
-afterAll(() => server.close());
+const server = useConsole();
 
 let addresses = 0;
 /** Each from an address that nobody had before, unless one is given. */

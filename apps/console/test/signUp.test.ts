@@ -1,12 +1,8 @@
 import { until } from '../../../test/harness/until.js';
-import { startConsole, type TestConsole } from './console.js';
+import { useConsole } from './console.js';
 import { callConsole, cookieOf, PASSWORD, person, type Answer } from './people.js';
 
-let server: TestConsole;
-beforeAll(async () => {
-  server = await startConsole();
-});
-afterAll(() => server.close());
+const server = useConsole();
 
 const ANA = { name: 'Ana Souza', password: PASSWORD, language: 'pt-BR' };
 const signUp = (body: object, address = '192.0.2.1', headers: object = {}): Promise<Answer> =>

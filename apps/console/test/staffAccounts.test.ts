@@ -1,20 +1,18 @@
 import { changeSetting, grantCredits, listAuditEntries, newId } from '@onecode/store';
 import { buildAccount, buildCaller, buildSend, TEST_ACTOR } from '@onecode/store/testing';
 import type { StaffAccountDetailsView, StaffAccountsView } from '../src/views/staffAccounts.js';
-import { startConsole, type TestConsole } from './console.js';
+import { useConsole } from './console.js';
 import { person, type TestPerson } from './people.js';
 
-let server: TestConsole;
+const server = useConsole();
 let operator: TestPerson;
 let onCall: TestPerson;
 let account: string;
 beforeAll(async () => {
-  server = await startConsole();
   operator = await person(server, { staff: 'operator' });
   onCall = await person(server, { staff: 'on_call' });
   account = await buildAccount(server.db.database, { name: 'Loja Azul', credits: 7, freeQuota: 2 });
 });
-afterAll(() => server.close());
 
 const at = (path = '', id = account): string => `/operations/accounts/${id}${path}`;
 const show = async (id = account): Promise<StaffAccountDetailsView> =>

@@ -2,18 +2,16 @@ import { unseal } from '@onecode/domain';
 import { listAuditEntries, newId } from '@onecode/store';
 import { buildCaller, buildSend, buildSender, TEST_SECRET_KEY } from '@onecode/store/testing';
 import type { SendersView, SenderView } from '../src/views/senders.js';
-import { startConsole, type TestConsole } from './console.js';
+import { useConsole } from './console.js';
 import { person, type TestPerson } from './people.js';
 
-let server: TestConsole;
+const server = useConsole();
 let operator: TestPerson;
 let onCall: TestPerson;
 beforeAll(async () => {
-  server = await startConsole();
   operator = await person(server, { staff: 'operator' });
   onCall = await person(server, { staff: 'on_call' });
 });
-afterAll(() => server.close());
 
 const TOKEN = 'EAAG-planted-token-0123456789';
 const NEW = {

@@ -1,16 +1,14 @@
 import { newId } from '@onecode/store';
 import { buildCaller, buildSend } from '@onecode/store/testing';
 import type { StaffSendView } from '../src/views/staffSends.js';
-import { startConsole, type TestConsole } from './console.js';
+import { useConsole } from './console.js';
 import { person, type TestPerson } from './people.js';
 
-let server: TestConsole;
+const server = useConsole();
 let onCall: TestPerson;
 beforeAll(async () => {
-  server = await startConsole();
   onCall = await person(server, { staff: 'on_call' });
 });
-afterAll(() => server.close());
 
 describe('a send that somebody on call looks up by its id', () => {
   it('is any account’s, named, with its timeline and without its recipient', async () => {

@@ -1,18 +1,16 @@
 import { listAuditEntries, newId } from '@onecode/store';
 import { buildCaller, buildSend } from '@onecode/store/testing';
 import type { SwitchesView } from '../src/views/switches.js';
-import { startConsole, type TestConsole } from './console.js';
+import { useConsole } from './console.js';
 import { person, type TestPerson } from './people.js';
 
-let server: TestConsole;
+const server = useConsole();
 let operator: TestPerson;
 let onCall: TestPerson;
 beforeAll(async () => {
-  server = await startConsole();
   operator = await person(server, { staff: 'operator' });
   onCall = await person(server, { staff: 'on_call' });
 });
-afterAll(() => server.close());
 
 const show = async (): Promise<SwitchesView> => (await onCall.get<SwitchesView>('/operations/holds')).body;
 const latest = async () => (await listAuditEntries(server.db.database, { limit: 1 }))[0];

@@ -1,14 +1,10 @@
 import { buildAccount } from '@onecode/store/testing';
-import { startConsole, type TestConsole } from './console.js';
+import { useConsole } from './console.js';
 import { callConsole, person, type Answer, type TestPerson } from './people.js';
 
-let server: TestConsole;
+const server = useConsole();
 let account: string;
 let admin: TestPerson;
-beforeAll(async () => {
-  server = await startConsole();
-});
-afterAll(() => server.close());
 beforeEach(async () => {
   account = await buildAccount(server.db.database, { name: 'Loja Azul' });
   admin = await person(server, { accounts: { [account]: 'admin' } });

@@ -1,13 +1,9 @@
 import type { SessionView } from '../src/views/session.js';
-import { startConsole, type TestConsole } from './console.js';
+import { useConsole } from './console.js';
 import { callConsole, cookieOf, PASSWORD, person, type Answer, type TestPerson } from './people.js';
 import { codeOf } from './totp.js';
 
-let server: TestConsole;
-beforeAll(async () => {
-  server = await startConsole();
-});
-afterAll(() => server.close());
+const server = useConsole();
 
 let addresses = 0;
 const post = (path: string, body: object, cookie = ''): Promise<Answer> => {

@@ -2,7 +2,7 @@ import { newId, type MemberRole } from '@onecode/store';
 import { buildAccount, buildCaller, buildSend, buildSender } from '@onecode/store/testing';
 import type { Access, Route } from '../src/route.js';
 import { ROUTES } from '../src/routes/index.js';
-import { startConsole, type TestConsole } from './console.js';
+import { useConsole } from './console.js';
 import { callConsole, person, type Answer, type TestPerson } from './people.js';
 import { BODIES, QUERIES } from './routeBodies.js';
 
@@ -16,7 +16,7 @@ interface Household {
   marks: readonly string[];
 }
 
-let server: TestConsole;
+const server = useConsole();
 let ours: Household;
 let theirs: Household;
 let members: Record<MemberRole, TestPerson>;
@@ -64,7 +64,6 @@ async function household(name: string): Promise<Household> {
 }
 
 beforeAll(async () => {
-  server = await startConsole();
   sender = (await buildSender(server.db.database)).id;
   [ours, theirs] = [await household('ours'), await household('theirs')];
   members = {
@@ -75,7 +74,6 @@ beforeAll(async () => {
   operator = await person(server, { staff: 'operator' });
   onCall = await person(server, { staff: 'on_call' });
 }, 60_000);
-afterAll(() => server.close());
 
 const isOf =
   (...access: Access[]) =>

@@ -1,15 +1,11 @@
 import { listLoopRuns } from '@onecode/store';
-import { createTestDatabase, type TestDatabase } from '@onecode/store/testing';
+import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 import { until } from '../../../test/harness/until.js';
 import { noteRuns } from '../src/loopRuns.js';
 import { House } from './house.js';
 import { PROCESSES_MS_MAX, startWorkerProcess } from './workerProcess.js';
 
-let store: TestDatabase;
-beforeAll(async () => {
-  store = await createTestDatabase();
-});
-afterAll(() => store.drop());
+const store = useTestDatabase();
 
 describe('what a worker notes of its loops', () => {
   it('is each round that ended well, and no more than one in two seconds', async () => {

@@ -1,5 +1,5 @@
-import type { Browser, Page } from 'playwright-core';
-import { describeInBrowser, launchBrowser } from '../../../test/harness/browser.js';
+import type { Page } from 'playwright-core';
+import { describeInBrowser, useBrowser } from '../../../test/harness/browser.js';
 import { until } from '../../../test/harness/until.js';
 import { startSimulator } from '../src/index.js';
 import { APP_SECRET, bodyOf, closeAll, RECIPIENT, send, start, startBoth } from './sending.js';
@@ -7,14 +7,9 @@ import { APP_SECRET, bodyOf, closeAll, RECIPIENT, send, start, startBoth } from 
 const OTHER = '+12015553931';
 
 describeInBrowser('the phone page in a real browser', () => {
-  let browser: Browser;
+  const browser = useBrowser();
   let page: Page;
   let complaints: string[];
-
-  beforeAll(async () => {
-    browser = await launchBrowser();
-  }, 60_000);
-  afterAll(() => browser.close());
 
   beforeEach(async () => {
     page = await browser.newPage();

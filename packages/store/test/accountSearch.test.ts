@@ -1,22 +1,12 @@
 import { hold, newId, searchAccounts, suspendAccount } from '@onecode/store';
-import {
-  buildAccount,
-  buildCaller,
-  buildSend,
-  createTestDatabase,
-  TEST_ACTOR,
-  type TestDatabase,
-} from '@onecode/store/testing';
+import { buildAccount, buildCaller, buildSend, TEST_ACTOR } from '@onecode/store/testing';
+import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 import { nodesOf, plansOf } from './plans.js';
 
 const MANY = 100_000;
 const MS_MAX = 60_000;
 
-let store: TestDatabase;
-beforeAll(async () => {
-  store = await createTestDatabase();
-});
-afterAll(() => store.drop());
+const store = useTestDatabase();
 
 const namesOf = async (text: string): Promise<string[]> =>
   (await searchAccounts(store.database, { text, limit: 10 })).map(({ name }) => name);

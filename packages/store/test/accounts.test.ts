@@ -11,14 +11,8 @@ import {
   type NewAccount,
   type Settings,
 } from '@onecode/store';
-import {
-  buildAccount,
-  buildCaller,
-  buildSend,
-  createTestDatabase,
-  TEST_ACTOR,
-  type TestDatabase,
-} from '@onecode/store/testing';
+import { buildAccount, buildCaller, buildSend, createTestDatabase, TEST_ACTOR } from '@onecode/store/testing';
+import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 
 const DEFAULTS: Settings = {
   freeSends: 10,
@@ -27,11 +21,7 @@ const DEFAULTS: Settings = {
   guessBudget: 100,
 };
 
-let store: TestDatabase;
-beforeAll(async () => {
-  store = await createTestDatabase();
-});
-afterAll(() => store.drop());
+const store = useTestDatabase();
 afterEach(() =>
   store.sql(
     'update settings set free_sends = 10, code_validity_seconds = 600, account_rate_per_minute = 600, guess_budget = 100',

@@ -1,12 +1,9 @@
 import { apiKeyHint, hashApiKey, isApiKey } from '@onecode/domain';
 import { createApiKey, findCaller, listApiKeys, newId, revokeApiKey } from '@onecode/store';
-import { buildCaller, createTestDatabase, TEST_ACTOR, type TestDatabase } from '@onecode/store/testing';
+import { buildCaller, TEST_ACTOR } from '@onecode/store/testing';
+import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 
-let store: TestDatabase;
-beforeAll(async () => {
-  store = await createTestDatabase();
-});
-afterAll(() => store.drop());
+const store = useTestDatabase();
 
 const callerOf = (key: string) => findCaller(store.database, hashApiKey(key));
 

@@ -1,17 +1,13 @@
 import * as store from '@onecode/store';
-import { createTestDatabase, type TestDatabase } from '@onecode/store/testing';
+import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 import { ADDED_NUMBER, CHANGES_BY_HAND, RECIPIENT, TOKEN } from './changesByHand.js';
 import { CHANGES_BY_PEOPLE, PASSWORD, TOKENS } from './changesByPeople.js';
 import { ACTOR, buildThings, type Things } from './things.js';
 
 const CHANGES = { ...CHANGES_BY_HAND, ...CHANGES_BY_PEOPLE };
 
-let db: TestDatabase;
+const db = useTestDatabase();
 let things: Things;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
-afterAll(() => db.drop());
 beforeEach(anew);
 
 async function anew(): Promise<void> {

@@ -13,22 +13,19 @@ import {
   buildCaller,
   buildSend,
   buildSender,
-  createTestDatabase,
   type SendWishes,
   TEST_ACTOR,
   type TestCaller,
-  type TestDatabase,
 } from '@onecode/store/testing';
+import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 
 const HORIZON_MS = 1000;
 
-let store: TestDatabase;
+const store = useTestDatabase();
 let live: TestCaller;
 beforeAll(async () => {
-  store = await createTestDatabase();
   live = await buildCaller(store.database, 'live', { freeQuota: 1000 });
 });
-afterAll(() => store.drop());
 beforeEach(() => store.sql('truncate sends, senders, sender_pairs cascade'));
 
 /** As if the send had been made that much earlier. */

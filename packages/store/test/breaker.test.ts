@@ -8,24 +8,16 @@ import {
   tripBreaker,
   type CountryEvidence,
 } from '@onecode/store';
-import {
-  buildCaller,
-  buildSender,
-  createTestDatabase,
-  newSend,
-  TEST_ACTOR,
-  type TestCaller,
-  type TestDatabase,
-} from '@onecode/store/testing';
+import { buildCaller, buildSender, newSend, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
+import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 
 const RULE = { unverifiedPercent: 90, minSends: 10 };
 const HOUR = 3600;
 
-let store: TestDatabase;
+const store = useTestDatabase();
 let senderId: string;
 let caller: TestCaller;
 beforeAll(async () => {
-  store = await createTestDatabase();
   senderId = (await buildSender(store.database)).id;
 });
 beforeEach(async () => {
@@ -33,7 +25,6 @@ beforeEach(async () => {
   caller = await buildCaller(store.database, 'live', { freeQuota: 2000, ratePerMinute: 10_000 });
   await setBreaker(store.database, TEST_ACTOR, caller.accountId, RULE);
 });
-afterAll(() => store.drop());
 
 const create = (by: TestCaller, country: string | null) =>
   createSend(store.database, { ...newSend(by), country });

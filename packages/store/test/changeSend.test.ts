@@ -1,25 +1,18 @@
 import { failure, simulate, type Decision } from '@onecode/domain';
 import { changeSend, findAccount, findSend, newId, type Sender } from '@onecode/store';
-import {
-  buildCaller,
-  buildSend,
-  buildSender,
-  createTestDatabase,
-  type TestDatabase,
-} from '@onecode/store/testing';
+import { buildCaller, buildSend, buildSender } from '@onecode/store/testing';
 import pg from 'pg';
+import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 import { until } from '../../../test/harness/until.js';
 import { CODE, sendsIn } from './sends.js';
 
-let store: TestDatabase;
+const store = useTestDatabase();
 let sender: Sender;
 beforeAll(async () => {
-  store = await createTestDatabase();
   sender = await buildSender(store.database);
 });
-afterAll(() => store.drop());
 
-const { read, version, attemptsOf, returnedOf } = sendsIn(() => store);
+const { read, version, attemptsOf, returnedOf } = sendsIn(store);
 
 describe('one door for changes', () => {
   it('finds no send with an unknown id, and asks nobody', async () => {

@@ -1,11 +1,6 @@
 import { newId } from '@onecode/store';
-import {
-  buildCaller,
-  buildSend,
-  buildSender,
-  createTestDatabase,
-  type TestDatabase,
-} from '@onecode/store/testing';
+import { buildCaller, buildSend, buildSender } from '@onecode/store/testing';
+import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 import {
   account,
   application,
@@ -30,12 +25,11 @@ import { WRONG } from './wrongRows.js';
 
 const WRONG_ROWS = [...WRONG, ...WRONG_DEFENCES, ...WRONG_OPERATIONS, ...WRONG_PEOPLE];
 
-let store: TestDatabase;
+const store = useTestDatabase();
 /** Values that the wrong rows refer to by name. */
 const known: Record<string, string> = {};
 
 beforeAll(async () => {
-  store = await createTestDatabase();
   const live = await buildCaller(store.database, 'live', { freeQuota: 1000 });
   const test = await buildCaller(store.database, 'test', { id: live.accountId });
   const other = await buildCaller(store.database, 'live');
@@ -70,7 +64,6 @@ beforeAll(async () => {
   ])
     await store.sql(bound(statement));
 });
-afterAll(() => store.drop());
 
 const isUuid = (text: string): boolean => /^[0-9a-f-]{36}$/.test(text);
 /** Puts the known values into a statement: `:sent` is the id of the send that was accepted. */

@@ -1,19 +1,8 @@
 import { createSend, findAccount, limitApplication } from '@onecode/store';
-import {
-  buildCaller,
-  createTestDatabase,
-  newSend,
-  type SendWishes,
-  TEST_ACTOR,
-  type TestCaller,
-  type TestDatabase,
-} from '@onecode/store/testing';
+import { buildCaller, newSend, type SendWishes, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
+import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 
-let store: TestDatabase;
-beforeAll(async () => {
-  store = await createTestDatabase();
-});
-afterAll(() => store.drop());
+const store = useTestDatabase();
 
 const create = (caller: TestCaller, wishes?: SendWishes) =>
   createSend(store.database, newSend(caller, wishes));

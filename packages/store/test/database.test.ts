@@ -9,20 +9,11 @@ import {
   pingDatabase,
   type Database,
 } from '@onecode/store';
-import {
-  buildCaller,
-  buildSend,
-  createTestDatabase,
-  newSend,
-  type TestDatabase,
-} from '@onecode/store/testing';
+import { buildCaller, buildSend, newSend } from '@onecode/store/testing';
 import { startTcpProxy } from '../../../test/harness/tcpProxy.js';
+import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 
-let store: TestDatabase;
-beforeAll(async () => {
-  store = await createTestDatabase();
-});
-afterAll(() => store.drop());
+const store = useTestDatabase();
 
 async function withDatabase<T>(
   url: string,

@@ -1,22 +1,15 @@
 import { simulate } from '@onecode/domain';
 import { changeSend, takeDueSends, type DueSend } from '@onecode/store';
-import {
-  buildCaller,
-  buildSend,
-  createTestDatabase,
-  type TestCaller,
-  type TestDatabase,
-} from '@onecode/store/testing';
+import { buildCaller, buildSend, type TestCaller } from '@onecode/store/testing';
+import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 
-let store: TestDatabase;
+const store = useTestDatabase();
 let live: TestCaller;
 let test: TestCaller;
 beforeAll(async () => {
-  store = await createTestDatabase();
   live = await buildCaller(store.database, 'live', { freeQuota: 1000 });
   test = await buildCaller(store.database, 'test');
 });
-afterAll(() => store.drop());
 beforeEach(() => store.sql('truncate sends cascade'));
 
 const take = (limit = 100, onlyExpired = false) => takeDueSends(store.database, limit, onlyExpired);

@@ -1,23 +1,15 @@
 import { claim, judge, settle, type RetryPolicy } from '@onecode/domain';
 import { changeSend, createSend, findSend, newId, type Sender } from '@onecode/store';
-import {
-  buildCaller,
-  buildSend,
-  buildSender,
-  createTestDatabase,
-  newSend,
-  type TestCaller,
-  type TestDatabase,
-} from '@onecode/store/testing';
+import { buildCaller, buildSend, buildSender, newSend, type TestCaller } from '@onecode/store/testing';
+import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 
 const POLICY: RetryPolicy = { attemptsMax: 5, backoffMs: 1_000 };
 const TOGETHER = 60;
 
-let store: TestDatabase;
+const store = useTestDatabase();
 let callers: TestCaller[];
 let sender: Sender;
 beforeAll(async () => {
-  store = await createTestDatabase();
   sender = await buildSender(store.database);
   callers = await Promise.all(
     Array.from({ length: 6 }, () =>
@@ -25,7 +17,6 @@ beforeAll(async () => {
     ),
   );
 });
-afterAll(() => store.drop());
 
 const callerOf = (index: number): TestCaller => callers[index % callers.length]!;
 

@@ -6,29 +6,18 @@ import {
   forgiveRecipient,
   newId,
 } from '@onecode/store';
-import {
-  buildCaller,
-  buildSend,
-  createTestDatabase,
-  newSend,
-  TEST_ACTOR,
-  type TestCaller,
-  type TestDatabase,
-} from '@onecode/store/testing';
+import { buildCaller, buildSend, newSend, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
+import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 import { CODE, sendsIn } from './sends.js';
 
 const WRONG = '999999';
 const TO = '+5511987654321';
 const OTHER = '+5511987654322';
 
-let store: TestDatabase;
-beforeAll(async () => {
-  store = await createTestDatabase();
-});
+const store = useTestDatabase();
 afterEach(() => changeSetting(store.database, TEST_ACTOR, 'guessBudget', 100));
-afterAll(() => store.drop());
 
-const { verify } = sendsIn(() => store);
+const { verify } = sendsIn(store);
 const send = (caller: TestCaller, recipient = TO): Promise<string> =>
   buildSend(store.database, caller, { code: CODE, recipient });
 const create = (caller: TestCaller, recipient = TO, idempotencyKey?: string) =>

@@ -13,24 +13,16 @@ import {
   storeReceipts,
   type HoldTarget,
 } from '@onecode/store';
-import {
-  buildCaller,
-  buildSend,
-  createTestDatabase,
-  TEST_ACTOR,
-  type TestCaller,
-  type TestDatabase,
-} from '@onecode/store/testing';
+import { buildCaller, buildSend, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
+import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 
-let store: TestDatabase;
+const store = useTestDatabase();
 let live: TestCaller;
 let test: TestCaller;
 beforeAll(async () => {
-  store = await createTestDatabase();
   live = await buildCaller(store.database, 'live', { credits: 1_000, freeQuota: 0 });
   test = await buildCaller(store.database, 'test');
 });
-afterAll(() => store.drop());
 beforeEach(() => store.sql(`truncate attempts, ledger_entries, receipts, loop_runs, sends cascade`));
 
 /** A send in some state, by direct SQL. */

@@ -1,19 +1,8 @@
-import {
-  buildAccount,
-  buildCaller,
-  buildSend,
-  buildSender,
-  createTestDatabase,
-  fillHistory,
-  type TestDatabase,
-} from '../src/testing/index.js';
-import { findAccount } from '../src/accounts.js';
+import { findAccount } from '@onecode/store';
+import { buildAccount, buildCaller, buildSend, buildSender, fillHistory } from '@onecode/store/testing';
+import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
-afterAll(() => db.drop());
+const db = useTestDatabase();
 
 describe('a made-up past', () => {
   it('leaves what the service would have left: numbers without gaps, a ledger that adds up, room for new sends', async () => {

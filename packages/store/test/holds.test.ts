@@ -11,24 +11,21 @@ import {
   buildCaller,
   buildSend,
   buildSender,
-  createTestDatabase,
   TEST_ACTOR,
   type TestCaller,
-  type TestDatabase,
   takeSlots,
 } from '@onecode/store/testing';
+import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 
 const HORIZON_MS = 1000;
 
-let store: TestDatabase;
+const store = useTestDatabase();
 let caller: TestCaller;
 let other: TestCaller;
 beforeAll(async () => {
-  store = await createTestDatabase();
   caller = await buildCaller(store.database, 'live', { freeQuota: 1000 });
   other = await buildCaller(store.database, 'live', { freeQuota: 1000 });
 });
-afterAll(() => store.drop());
 beforeEach(async () => {
   await store.sql('truncate sends, senders, sender_pairs, holds cascade');
   await buildSender(store.database);

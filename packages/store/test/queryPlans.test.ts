@@ -28,13 +28,12 @@ import {
   buildCaller,
   buildSend,
   buildSender,
-  createTestDatabase,
   newSend,
   TEST_ACTOR,
   type TestCaller,
-  type TestDatabase,
   takeSlots,
 } from '@onecode/store/testing';
+import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 import { nodesOf, plansOf, statementsOf, type Node } from './plans.js';
 
 const SENDS = 20_000;
@@ -49,14 +48,13 @@ const LARGE = new Set([
   'sender_pairs',
 ]);
 
-let store: TestDatabase;
+const store = useTestDatabase();
 let caller: TestCaller;
 let sendId: string;
 let attemptId: string;
 let dueId: string;
 
 beforeAll(async () => {
-  store = await createTestDatabase();
   caller = await buildCaller(store.database, 'live', { freeQuota: 1_000_000, ratePerMinute: 600 });
   await limitApplication(store.database, TEST_ACTOR, caller.applicationId, {
     perMinute: 60,
@@ -69,7 +67,6 @@ beforeAll(async () => {
   )) as [{ id: string; attempt: string }];
   dueId = await buildSend(store.database, caller, { recipient: '+5521987654321' });
 }, 120_000);
-afterAll(() => store.drop());
 
 /** A day of one busy account: most sends are over, some wait for a retry or a sender, a few are due. */
 async function fill(): Promise<void> {

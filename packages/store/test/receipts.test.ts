@@ -8,13 +8,9 @@ import {
   takeDueReceipts,
   type StoredReceipt,
 } from '@onecode/store';
-import { createTestDatabase, type TestDatabase } from '@onecode/store/testing';
+import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 
-let store: TestDatabase;
-beforeAll(async () => {
-  store = await createTestDatabase();
-});
-afterAll(() => store.drop());
+const store = useTestDatabase();
 beforeEach(() => store.sql('truncate receipts'));
 
 function receipt(messageId: string, fields: Partial<Receipt> = {}): Receipt {

@@ -1,26 +1,16 @@
 import { findAccount, newId, type Sender } from '@onecode/store';
-import {
-  buildCaller,
-  buildSend,
-  buildSender,
-  createTestDatabase,
-  type TestDatabase,
-} from '@onecode/store/testing';
+import { buildCaller, buildSend, buildSender } from '@onecode/store/testing';
+import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 import { accepted, CODE, sendsIn, workerIn } from './sends.js';
 
-let store: TestDatabase;
+const store = useTestDatabase();
 let sender: Sender;
 beforeAll(async () => {
-  store = await createTestDatabase();
   sender = await buildSender(store.database);
 });
-afterAll(() => store.drop());
 
-const { read, returnedOf, verify, fail } = sendsIn(() => store);
-const { claimSend, settleSend } = workerIn(
-  () => store,
-  () => sender,
-);
+const { read, returnedOf, verify, fail } = sendsIn(store);
+const { claimSend, settleSend } = workerIn(store, () => sender);
 
 describe('a refund', () => {
   it('goes to the bucket that the unit came from', async () => {

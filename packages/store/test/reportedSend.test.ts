@@ -1,23 +1,15 @@
 import type { Decision, ReportedAttempt, Send } from '@onecode/domain';
 import { changeReportedSend, newId, type WhichReport } from '@onecode/store';
-import {
-  buildCaller,
-  buildSend,
-  buildSender,
-  createTestDatabase,
-  type TestCaller,
-  type TestDatabase,
-} from '@onecode/store/testing';
+import { buildCaller, buildSend, buildSender, type TestCaller } from '@onecode/store/testing';
+import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 
-let store: TestDatabase;
+const store = useTestDatabase();
 let caller: TestCaller;
 let senderId: string;
 beforeAll(async () => {
-  store = await createTestDatabase();
   caller = await buildCaller(store.database, 'live', { freeQuota: 1000 });
   senderId = (await buildSender(store.database)).id;
 });
-afterAll(() => store.drop());
 
 interface Row {
   outcome?: string | null;

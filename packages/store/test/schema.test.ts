@@ -1,13 +1,11 @@
-import { createTestDatabase, type TestDatabase } from '@onecode/store/testing';
 import { readFile } from 'node:fs/promises';
+import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 
-let store: TestDatabase;
+const store = useTestDatabase();
 let models: Map<string, Model>;
 beforeAll(async () => {
-  store = await createTestDatabase();
   models = parse(await readFile(new URL('../../../prisma/schema.prisma', import.meta.url), 'utf8'));
 });
-afterAll(() => store.drop());
 
 interface Model {
   table: string;

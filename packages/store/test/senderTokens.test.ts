@@ -1,18 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { unseal, type Keyring } from '@onecode/domain';
 import { addSender, resealTokens, setSenderToken, type ResealedToken } from '@onecode/store';
-import { createTestDatabase, TEST_ACTOR, type TestDatabase } from '@onecode/store/testing';
+import { TEST_ACTOR } from '@onecode/store/testing';
+import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 
 const KEYS = new Map([1, 2].map((version) => [version, randomBytes(32)]));
 const OLD: Keyring = { current: 1, keys: new Map([[1, KEYS.get(1)!]]) };
 const BOTH: Keyring = { current: 2, keys: KEYS };
 const NEW: Keyring = { current: 2, keys: new Map([[2, KEYS.get(2)!]]) };
 
-let store: TestDatabase;
-beforeAll(async () => {
-  store = await createTestDatabase();
-});
-afterAll(() => store.drop());
+const store = useTestDatabase();
 beforeEach(() => store.sql('delete from senders'));
 
 let senders = 0;

@@ -11,20 +11,10 @@ import {
   restSender,
   resumeSender,
 } from '@onecode/store';
-import {
-  buildSender,
-  createTestDatabase,
-  TEST_ACTOR,
-  TEST_SECRET_KEY,
-  type TestDatabase,
-  takeSlots,
-} from '@onecode/store/testing';
+import { buildSender, TEST_ACTOR, TEST_SECRET_KEY, takeSlots } from '@onecode/store/testing';
+import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 
-let store: TestDatabase;
-beforeAll(async () => {
-  store = await createTestDatabase();
-});
-afterAll(() => store.drop());
+const store = useTestDatabase();
 beforeEach(() => store.sql('truncate senders cascade'));
 
 const rest = (id: string, faultsBefore: number, seconds = 60) =>

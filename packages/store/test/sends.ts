@@ -17,30 +17,32 @@ export const CODE = '042913';
 const POLICY = { attemptsMax: 5, backoffMs: 1000 };
 const LEASE_MS = 15_000;
 
+type Store = Pick<TestDatabase, 'database' | 'sql'>;
+
 export const accepted = (messageId: string): Outcome => ({ kind: 'accepted', messageId });
 
-/** What the tests of `changeSend` read and change in the store that `store` gives once it is there. */
-export function sendsIn(store: () => TestDatabase) {
+/** What the tests of `changeSend` read and change in a store. */
+export function sendsIn(store: Store) {
   const read = async (caller: TestCaller, id: string): Promise<Send> =>
-    (await findSend(store().database, caller.accountId, id))!.send;
+    (await findSend(store.database, caller.accountId, id))!.send;
   const version = async (id: string): Promise<number> =>
-    (await store().sql<{ version: number }>('select version from sends where id = $1', [id]))[0]!.version;
+    (await store.sql<{ version: number }>('select version from sends where id = $1', [id]))[0]!.version;
   const attemptsOf = (id: string) =>
-    store().sql(
+    store.sql(
       `select id, sender_id, outcome, error_code, message_id, finished_at is not null as finished
        from attempts where send_id = $1 order by started_at, id`,
       [id],
     );
   const returnedOf = (id: string) =>
-    store().sql(`select bucket, units from ledger_entries where send_id = $1 and kind = 'returned'`, [id]);
+    store.sql(`select bucket, units from ledger_entries where send_id = $1 and kind = 'returned'`, [id]);
 
   const verify = async (caller: TestCaller, id: string, guess: string): Promise<Judgement> =>
-    (await changeSend(store().database, { id, accountId: caller.accountId }, (send, now) =>
+    (await changeSend(store.database, { id, accountId: caller.accountId }, (send, now) =>
       judge(send, now, () => codeMatches(TEST_PEPPER, send.id, send.codeHash, guess)),
     ))!;
 
   const fail = (id: string) =>
-    changeSend(store().database, { id }, (send, now): Decision<string> =>
+    changeSend(store.database, { id }, (send, now): Decision<string> =>
       send.status === 'failed'
         ? { result: 'failed before' }
         : { result: 'failed now', change: failure('rejected_by_provider', now) },
@@ -50,7 +52,7 @@ export function sendsIn(store: () => TestDatabase) {
 }
 
 /** A worker that claims sends for one sender and writes the outcomes of its attempts. */
-export function workerIn(store: () => TestDatabase, sender: () => Sender) {
+export function workerIn(store: Store, sender: () => Sender) {
   const offer = (attemptId: string): ClaimOffer => ({
     attemptId,
     leaseMs: LEASE_MS,
@@ -58,9 +60,9 @@ export function workerIn(store: () => TestDatabase, sender: () => Sender) {
     slot: { sender: sender(), waitMs: 0 },
   });
   const claimSend = (id: string, attemptId: string) =>
-    changeSend(store().database, { id }, (send, now) => claim(send, now, offer(attemptId)));
+    changeSend(store.database, { id }, (send, now) => claim(send, now, offer(attemptId)));
   const settleSend = (id: string, attemptId: string, outcome: Outcome) =>
-    changeSend(store().database, { id }, (send, now) => settle(send, now, attemptId, outcome, POLICY, 0));
+    changeSend(store.database, { id }, (send, now) => settle(send, now, attemptId, outcome, POLICY, 0));
 
   return { claimSend, settleSend };
 }

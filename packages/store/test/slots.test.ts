@@ -1,23 +1,13 @@
 import { blockCountry, deleteOldPairs, newId, pauseSender, resumeSender, type Sender } from '@onecode/store';
-import {
-  buildSender,
-  createTestDatabase,
-  TEST_ACTOR,
-  type TestDatabase,
-  takeSlots,
-  type SlotWant,
-} from '@onecode/store/testing';
+import { buildSender, TEST_ACTOR, takeSlots, type SlotWant } from '@onecode/store/testing';
 import fc from 'fast-check';
+import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 
 const HORIZON_MS = 1000;
 const RECIPIENT = '+5511987654321';
 const accountId = newId();
 
-let store: TestDatabase;
-beforeAll(async () => {
-  store = await createTestDatabase();
-});
-afterAll(() => store.drop());
+const store = useTestDatabase();
 beforeEach(() => store.sql('truncate senders, sender_pairs cascade'));
 
 /** Wants of different recipients, or of one. */

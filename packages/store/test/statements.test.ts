@@ -1,17 +1,13 @@
-import { refusedBy } from '@onecode/store';
-import { createTestDatabase, type TestDatabase } from '@onecode/store/testing';
+import { refusedBy, type Database } from '@onecode/store';
+import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 
-let store: TestDatabase;
-beforeAll(async () => {
-  store = await createTestDatabase();
-});
-afterAll(() => store.drop());
+const store = useTestDatabase();
 
 const BYTES = new Uint8Array([0, 1, 254, 255]);
 const TIME = new Date('2026-02-28T23:59:59.123Z');
 
 /** Every kind of value that a statement of ours takes or returns. */
-const EVERYTHING = (database: Pick<TestDatabase['database'], '$queryRaw'>) =>
+const EVERYTHING = (database: Pick<Database, '$queryRaw'>) =>
   database.$queryRaw<[Record<string, unknown>]>`
     select ${7}::integer as whole, 1.5::float8 as part, ${true}::boolean as truth, ${'text — ü'}::text as words,
       9007199254740993::bigint as large, ${12n}::bigint as given_large, gen_random_uuid() is not null as is_id,

@@ -1,20 +1,9 @@
 import { codeMatches, failure, judge, type FailureReason } from '@onecode/domain';
 import { changeSend, createSend, grantCredits } from '@onecode/store';
-import {
-  buildCaller,
-  createTestDatabase,
-  newSend,
-  TEST_ACTOR,
-  TEST_PEPPER,
-  type TestCaller,
-  type TestDatabase,
-} from '@onecode/store/testing';
+import { buildCaller, newSend, TEST_ACTOR, TEST_PEPPER, type TestCaller } from '@onecode/store/testing';
+import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 
-let store: TestDatabase;
-beforeAll(async () => {
-  store = await createTestDatabase();
-});
-afterAll(() => store.drop());
+const store = useTestDatabase();
 
 /** The balance of each account and bucket: what was given, what is left, and what its sends hold. */
 const BALANCES = `

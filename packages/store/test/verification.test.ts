@@ -1,13 +1,10 @@
-import { buildCaller, buildSend, createTestDatabase, type TestDatabase } from '@onecode/store/testing';
+import { buildCaller, buildSend } from '@onecode/store/testing';
+import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 import { CODE, sendsIn } from './sends.js';
 
-let store: TestDatabase;
-beforeAll(async () => {
-  store = await createTestDatabase();
-});
-afterAll(() => store.drop());
+const store = useTestDatabase();
 
-const { read, version, verify } = sendsIn(() => store);
+const { read, version, verify } = sendsIn(store);
 
 describe('verification', () => {
   it('gives exactly one of 80 right guesses at once a valid answer', async () => {

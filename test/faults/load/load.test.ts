@@ -18,10 +18,7 @@ describe('a live load without any fault', () => {
   let evidence: Evidence;
   beforeAll(async () => {
     stack = await Stack.start({ apis: 2, workers: 2 });
-    for (const number of [1, 2])
-      await stack.onecode(
-        `sender add --phone-number-id 10654035224292${number} --number +1555078388${number} --token a-token`,
-      );
+    for (const digit of [1, 2]) await stack.addSender(digit);
     const now = (): number => performance.now();
     const load = startLoad({
       apiUrls: () => stack.apis,

@@ -7,31 +7,24 @@ import {
   type OverviewQuestion,
   type SendFilter,
 } from '@onecode/store';
-import {
-  buildCaller,
-  buildSender,
-  createTestDatabase,
-  type TestCaller,
-  type TestDatabase,
-} from '@onecode/store/testing';
+import { buildCaller, buildSender, type TestCaller } from '@onecode/store/testing';
+import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
 import { nodesOf, plansOf, statementsOf } from '../plans.js';
 
 /** More than is looked through for one page, and than an overview looks at. */
 const SENDS = 100_050;
 
-let store: TestDatabase;
+const store = useTestDatabase();
 let caller: TestCaller;
 let other: TestCaller;
 let sendId: string;
 beforeAll(async () => {
-  store = await createTestDatabase();
   await buildSender(store.database);
   caller = await buildCaller(store.database, 'live');
   other = await buildCaller(store.database, 'live', { id: caller.accountId });
   await fill();
   [{ id: sendId }] = (await store.sql('select id from sends where account_number = 777')) as [{ id: string }];
 }, 120_000);
-afterAll(() => store.drop());
 
 /** A month of two applications. All is verified and read but the oldest 20 sends and each tenth. */
 async function fill(): Promise<void> {

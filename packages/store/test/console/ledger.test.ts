@@ -8,28 +8,18 @@ import {
   type LedgerKind,
   type LedgerPage,
 } from '@onecode/store';
-import {
-  buildCaller,
-  buildSend,
-  createTestDatabase,
-  TEST_ACTOR,
-  type TestCaller,
-  type TestDatabase,
-} from '@onecode/store/testing';
+import { buildCaller, buildSend, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
+import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
 import { until } from '../../../../test/harness/until.js';
 import { sendsIn } from '../sends.js';
 
-let store: TestDatabase;
+const store = useTestDatabase();
 let caller: TestCaller;
-beforeAll(async () => {
-  store = await createTestDatabase();
-});
 beforeEach(async () => {
   caller = await buildCaller(store.database, 'live', { freeQuota: 5, credits: 100, ratePerMinute: 10_000 });
 });
-afterAll(() => store.drop());
 
-const { fail } = sendsIn(() => store);
+const { fail } = sendsIn(store);
 const send = () => buildSend(store.database, caller);
 
 async function pagesOf(

@@ -1,12 +1,7 @@
 import { DELIVERY_STATES } from '@onecode/domain';
 import { newId, overview, type Figures, type OverviewQuestion } from '@onecode/store';
-import {
-  buildCaller,
-  buildSender,
-  createTestDatabase,
-  type TestCaller,
-  type TestDatabase,
-} from '@onecode/store/testing';
+import { buildCaller, buildSender, type TestCaller } from '@onecode/store/testing';
+import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
 import { insertSends, type PastSend } from './pastSends.js';
 
 const ZONE = 'America/Sao_Paulo';
@@ -14,14 +9,13 @@ const FROM = new Date('2026-03-01T00:00:00-03:00');
 const HOUR_MS = 3_600_000;
 const COUNT = 300;
 
-let store: TestDatabase;
+const store = useTestDatabase();
 let live: TestCaller;
 let other: TestCaller;
 let test: TestCaller;
 let stranger: TestCaller;
 let sends: PastSend[];
 beforeAll(async () => {
-  store = await createTestDatabase();
   await buildSender(store.database);
   live = await buildCaller(store.database, 'live');
   other = await buildCaller(store.database, 'live', { id: live.accountId });
@@ -42,7 +36,6 @@ beforeAll(async () => {
   });
   await insertSends(store, sends);
 });
-afterAll(() => store.drop());
 
 const pick = <T>(list: readonly T[], n: number): T => list[n % list.length] as T;
 const to = new Date(FROM.getTime() + 40 * 24 * HOUR_MS);

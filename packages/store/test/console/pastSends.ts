@@ -19,7 +19,10 @@ const VALIDITY_MS = 600_000;
 export const hasExpired = ({ at }: PastSend): boolean => at.getTime() + VALIDITY_MS <= Date.now();
 
 /** Writes sends with the next numbers of their accounts and applications, as they would have been created in this order. @returns their ids */
-export async function insertSends(store: TestDatabase, sends: readonly PastSend[]): Promise<string[]> {
+export async function insertSends(
+  store: Pick<TestDatabase, 'sql'>,
+  sends: readonly PastSend[],
+): Promise<string[]> {
   const rows = sends.map(({ caller, at, deliveryMs, ...send }, place) => ({
     place,
     account_id: caller.accountId,

@@ -1,31 +1,20 @@
 import { findSendDetails, newId, storeReceipts, type Sender } from '@onecode/store';
-import {
-  buildCaller,
-  buildSend,
-  buildSender,
-  createTestDatabase,
-  type TestCaller,
-  type TestDatabase,
-} from '@onecode/store/testing';
+import { buildCaller, buildSend, buildSender, type TestCaller } from '@onecode/store/testing';
+import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
 import { accepted, CODE, sendsIn, workerIn } from '../sends.js';
 
 const PHONE = '+5511987654321';
 
-let store: TestDatabase;
+const store = useTestDatabase();
 let caller: TestCaller;
 let sender: Sender;
 beforeAll(async () => {
-  store = await createTestDatabase();
   caller = await buildCaller(store.database, 'live', { freeQuota: 1, credits: 100 });
   sender = await buildSender(store.database);
 });
-afterAll(() => store.drop());
 
-const { verify, fail } = sendsIn(() => store);
-const { claimSend, settleSend } = workerIn(
-  () => store,
-  () => sender,
-);
+const { verify, fail } = sendsIn(store);
+const { claimSend, settleSend } = workerIn(store, () => sender);
 const detailsOf = (id: string, of = caller) => findSendDetails(store.database, of.accountId, id);
 const aDate: unknown = expect.any(Date);
 

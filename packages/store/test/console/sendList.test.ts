@@ -1,29 +1,21 @@
 import { DELIVERY_STATES, maskRecipient, type Verification } from '@onecode/domain';
 import { InvalidCursor, listSends, newId, type SendFilter, type SendSummary } from '@onecode/store';
-import {
-  buildCaller,
-  buildSend,
-  buildSender,
-  createTestDatabase,
-  type TestCaller,
-  type TestDatabase,
-} from '@onecode/store/testing';
+import { buildCaller, buildSend, buildSender, type TestCaller } from '@onecode/store/testing';
+import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
 import { hasExpired, insertSends, type PastSend } from './pastSends.js';
 
-let store: TestDatabase;
+const store = useTestDatabase();
 let live: TestCaller;
 let other: TestCaller;
 let test: TestCaller;
 let stranger: TestCaller;
 beforeAll(async () => {
-  store = await createTestDatabase();
   await buildSender(store.database);
   live = await buildCaller(store.database, 'live', { credits: 1000, ratePerMinute: 10_000 });
   other = await buildCaller(store.database, 'live', { id: live.accountId });
   test = await buildCaller(store.database, 'test', { id: live.accountId });
   stranger = await buildCaller(store.database, 'live', { credits: 1000 });
 });
-afterAll(() => store.drop());
 
 /** The pages of a list, each of so many sends at the most. */
 async function pagesOf(

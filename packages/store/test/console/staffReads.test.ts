@@ -1,23 +1,14 @@
 import { findAccountDetails, hold, newId, readHeldSends, readSenderActivity } from '@onecode/store';
-import {
-  buildCaller,
-  buildSend,
-  buildSender,
-  createTestDatabase,
-  TEST_ACTOR,
-  type TestCaller,
-  type TestDatabase,
-} from '@onecode/store/testing';
+import { buildCaller, buildSend, buildSender, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
+import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
 import { nodesOf, plansOf, statementsOf } from '../plans.js';
 
 const ATTEMPTS = 30_000;
-let store: TestDatabase;
+const store = useTestDatabase();
 let caller: TestCaller;
 beforeAll(async () => {
-  store = await createTestDatabase();
   caller = await buildCaller(store.database, 'live', { name: 'Loja Azul', credits: 1_000 });
 });
-afterAll(() => store.drop());
 
 /** Attempts of this send, the nth `every` seconds before the one that follows it, numbered by their times. */
 async function attempts(send: string, sender: string, count: number, every: number): Promise<void> {

@@ -1,10 +1,10 @@
-import { Stack, Text, TextInput } from '@mantine/core';
+import { Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ApiProblem } from '../api/http.js';
 import { Dialog } from './dialog.js';
-import { FormButtons } from './formButtons.js';
+import { DialogForm } from './dialogForm.js';
 
 const REASON_LENGTH_MAX = 200;
 
@@ -51,22 +51,26 @@ function ReasonForm({
   const rule = useReasonRule();
   const form = useForm({ initialValues: { reason: '' }, validate: { reason: rule } });
   return (
-    <form onSubmit={form.onSubmit(({ reason }) => onConfirm(reason.trim()))} noValidate>
-      <Stack>
-        <Text size="sm" component="div">
-          {children}
-        </Text>
-        {before}
-        <TextInput
-          label={t('reason.label')}
-          description={t('reason.description')}
-          required
-          maxLength={REASON_LENGTH_MAX}
-          data-autofocus={before === undefined || undefined}
-          {...form.getInputProps('reason')}
-        />
-        <FormButtons action={action} onClose={onClose} pending={pending} problem={problem} color="red.9" />
-      </Stack>
-    </form>
+    <DialogForm
+      onSubmit={form.onSubmit(({ reason }) => onConfirm(reason.trim()))}
+      action={action}
+      onClose={onClose}
+      pending={pending}
+      problem={problem}
+      color="red.9"
+    >
+      <Text size="sm" component="div">
+        {children}
+      </Text>
+      {before}
+      <TextInput
+        label={t('reason.label')}
+        description={t('reason.description')}
+        required
+        maxLength={REASON_LENGTH_MAX}
+        data-autofocus={before === undefined || undefined}
+        {...form.getInputProps('reason')}
+      />
+    </DialogForm>
   );
 }

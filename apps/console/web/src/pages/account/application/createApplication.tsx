@@ -6,8 +6,8 @@ import { useNavigate } from 'react-router';
 import { useChange } from '../../../api/queries.js';
 import { useAccount } from '../../../app/session.js';
 import { Dialog } from '../../../parts/dialog.js';
+import { DialogForm } from '../../../parts/dialogForm.js';
 import { useFaultTexts } from '../../../parts/fieldFaults.js';
-import { FormButtons } from '../../../parts/formButtons.js';
 import { useNameRule } from './nameRule.js';
 
 /** The dialog that makes an application, and then opens it. */
@@ -45,36 +45,34 @@ function CreateForm({ onClose }: { onClose: () => void }) {
     ),
   );
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack>
-        <TextInput
-          label={t('applications.form.name')}
-          description={t('applications.form.nameHint')}
-          placeholder={t('applications.form.namePlaceholder')}
-          required
-          data-autofocus
-          autoComplete="off"
-          key={form.key('name')}
-          {...form.getInputProps('name')}
-        />
-        <Radio.Group
-          label={t('applications.form.mode')}
-          description={t('applications.form.modeHint')}
-          key={form.key('mode')}
-          {...form.getInputProps('mode')}
-        >
-          <Stack gap="xs" mt="xs">
-            <Radio value="test" label={t('common:mode.test')} description={t('applications.form.test')} />
-            <Radio value="live" label={t('common:mode.live')} description={t('applications.form.live')} />
-          </Stack>
-        </Radio.Group>
-        <FormButtons
-          action={t('applications.create')}
-          onClose={onClose}
-          pending={create.isPending}
-          problem={create.error}
-        />
-      </Stack>
-    </form>
+    <DialogForm
+      onSubmit={submit}
+      action={t('applications.create')}
+      onClose={onClose}
+      pending={create.isPending}
+      problem={create.error}
+    >
+      <TextInput
+        label={t('applications.form.name')}
+        description={t('applications.form.nameHint')}
+        placeholder={t('applications.form.namePlaceholder')}
+        required
+        data-autofocus
+        autoComplete="off"
+        key={form.key('name')}
+        {...form.getInputProps('name')}
+      />
+      <Radio.Group
+        label={t('applications.form.mode')}
+        description={t('applications.form.modeHint')}
+        key={form.key('mode')}
+        {...form.getInputProps('mode')}
+      >
+        <Stack gap="xs" mt="xs">
+          <Radio value="test" label={t('common:mode.test')} description={t('applications.form.test')} />
+          <Radio value="live" label={t('common:mode.live')} description={t('applications.form.live')} />
+        </Stack>
+      </Radio.Group>
+    </DialogForm>
   );
 }

@@ -8,9 +8,9 @@ import { call, type ApiProblem } from '../../../api/http.js';
 import { useAccount, useSession } from '../../../app/session.js';
 import { CodeBlock } from '../../../parts/code.js';
 import { Dialog } from '../../../parts/dialog.js';
+import { DialogForm } from '../../../parts/dialogForm.js';
 import { useFaultTexts } from '../../../parts/fieldFaults.js';
 import { focusAtOnce } from '../../../parts/focus.js';
-import { FormButtons } from '../../../parts/formButtons.js';
 import { KeyExamples } from './keyExamples.js';
 import { useNameRule } from './nameRule.js';
 
@@ -72,25 +72,23 @@ function LabelForm({ create, onClose }: { create: ReturnType<typeof useNewKey>; 
     create.mutate(label.trim(), { onError: (problem) => form.setErrors(faultsOf(problem)) }),
   );
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack>
-        <TextInput
-          label={t('newKey.label')}
-          description={t('newKey.labelHint')}
-          placeholder={t('newKey.labelPlaceholder')}
-          data-autofocus
-          autoComplete="off"
-          key={form.key('label')}
-          {...form.getInputProps('label')}
-        />
-        <FormButtons
-          action={t('newKey.create')}
-          onClose={onClose}
-          pending={create.isPending}
-          problem={create.error}
-        />
-      </Stack>
-    </form>
+    <DialogForm
+      onSubmit={submit}
+      action={t('newKey.create')}
+      onClose={onClose}
+      pending={create.isPending}
+      problem={create.error}
+    >
+      <TextInput
+        label={t('newKey.label')}
+        description={t('newKey.labelHint')}
+        placeholder={t('newKey.labelPlaceholder')}
+        data-autofocus
+        autoComplete="off"
+        key={form.key('label')}
+        {...form.getInputProps('label')}
+      />
+    </DialogForm>
   );
 }
 

@@ -1,4 +1,4 @@
-import { Stack, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useTranslation } from 'react-i18next';
@@ -6,8 +6,8 @@ import type { ApplicationView } from '../../../../../src/views/applications.js';
 import { useChange } from '../../../api/queries.js';
 import { useAccount } from '../../../app/session.js';
 import { Dialog } from '../../../parts/dialog.js';
+import { DialogForm } from '../../../parts/dialogForm.js';
 import { useFaultTexts } from '../../../parts/fieldFaults.js';
-import { FormButtons } from '../../../parts/formButtons.js';
 import { useNameRule } from './nameRule.js';
 
 interface Props {
@@ -49,23 +49,21 @@ function RenameForm({ application, onClose }: Props) {
     ),
   );
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack>
-        <TextInput
-          label={t('applications.form.name')}
-          required
-          data-autofocus
-          autoComplete="off"
-          key={form.key('name')}
-          {...form.getInputProps('name')}
-        />
-        <FormButtons
-          action={t('common:save')}
-          onClose={onClose}
-          pending={rename.isPending}
-          problem={rename.error}
-        />
-      </Stack>
-    </form>
+    <DialogForm
+      onSubmit={submit}
+      action={t('common:save')}
+      onClose={onClose}
+      pending={rename.isPending}
+      problem={rename.error}
+    >
+      <TextInput
+        label={t('applications.form.name')}
+        required
+        data-autofocus
+        autoComplete="off"
+        key={form.key('name')}
+        {...form.getInputProps('name')}
+      />
+    </DialogForm>
   );
 }

@@ -7,9 +7,9 @@ import { useChange } from '../../../api/queries.js';
 import { useAccount } from '../../../app/session.js';
 import { CodeBlock } from '../../../parts/code.js';
 import { Dialog } from '../../../parts/dialog.js';
+import { DialogForm } from '../../../parts/dialogForm.js';
 import { useFaultTexts, useRequired } from '../../../parts/fieldFaults.js';
 import { focusAtOnce } from '../../../parts/focus.js';
-import { FormButtons } from '../../../parts/formButtons.js';
 import { Time } from '../../../parts/times.js';
 import { useRoleOptions } from './roles.js';
 
@@ -53,25 +53,23 @@ function InviteForm({ onMade, onClose }: { onMade: (made: Made) => void; onClose
     );
   };
   return (
-    <form onSubmit={form.onSubmit(submit)} noValidate>
-      <Stack>
-        <Text size="sm">{t('inviting.text')}</Text>
-        <TextInput
-          label={t('inviting.email')}
-          type="email"
-          required
-          data-autofocus
-          {...form.getInputProps('email')}
-        />
-        <Select label={t('inviting.role')} {...options} {...form.getInputProps('role')} />
-        <FormButtons
-          action={t('inviting.action')}
-          onClose={onClose}
-          pending={isPending}
-          problem={error?.code === 'invalid_input' ? null : error}
-        />
-      </Stack>
-    </form>
+    <DialogForm
+      onSubmit={form.onSubmit(submit)}
+      action={t('inviting.action')}
+      onClose={onClose}
+      pending={isPending}
+      problem={error?.code === 'invalid_input' ? null : error}
+    >
+      <Text size="sm">{t('inviting.text')}</Text>
+      <TextInput
+        label={t('inviting.email')}
+        type="email"
+        required
+        data-autofocus
+        {...form.getInputProps('email')}
+      />
+      <Select label={t('inviting.role')} {...options} {...form.getInputProps('role')} />
+    </DialogForm>
   );
 }
 

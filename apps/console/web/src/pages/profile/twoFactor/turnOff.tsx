@@ -17,7 +17,7 @@ export function TurnOff({ opened, onClose }: { opened: boolean; onClose: () => v
   };
   return (
     <Dialog opened={opened} onClose={onClose} title={t('turningOff.title')}>
-      <PasswordForm action={t('turningOff.action')} color="red" onSubmit={turnOff} onClose={onClose}>
+      <PasswordForm action={t('turningOff.action')} color="red.9" onSubmit={turnOff} onClose={onClose}>
         {t('turningOff.text')}
       </PasswordForm>
     </Dialog>

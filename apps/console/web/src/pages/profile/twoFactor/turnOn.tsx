@@ -1,4 +1,4 @@
-import { Box, Button, Center, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Box, Center, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
@@ -9,8 +9,8 @@ import type { ApiProblem } from '../../../api/http.js';
 import { beginTwoFactor, readSession, takeSecondStep } from '../../../api/identity.js';
 import { CodeBlock } from '../../../parts/code.js';
 import { Dialog } from '../../../parts/dialog.js';
+import { DialogForm } from '../../../parts/dialogForm.js';
 import { useRequired } from '../../../parts/fieldFaults.js';
-import { Failure } from '../../../parts/states.js';
 import { BackupCodes } from './backupCodes.js';
 import { PasswordForm } from './passwordForm.js';
 
@@ -50,7 +50,7 @@ export function TurnOn({ opened, onClose }: { opened: boolean; onClose: () => vo
 }
 
 function FirstCode({ uri, onDone, onClose }: { uri: string; onDone: () => void; onClose: () => void }) {
-  const { t } = useTranslation(['profile', 'common']);
+  const { t } = useTranslation('profile');
   const client = useQueryClient();
   const form = useForm({ initialValues: { code: '' }, validate: { code: useRequired() } });
   const { mutate, isPending, error } = useMutation<void, ApiProblem, string>({
@@ -65,40 +65,35 @@ function FirstCode({ uri, onDone, onClose }: { uri: string; onDone: () => void; 
     onError: () => form.setFieldValue('code', ''),
   });
   return (
-    <form onSubmit={form.onSubmit(({ code }) => mutate(code.trim()))} noValidate>
-      <Stack>
-        <Text size="sm">{t('turningOn.scan')}</Text>
-        <Center>
-          {/* Dark on white whatever the appearance: many cameras read nothing else. */}
-          <Box bg="white" p="sm" style={{ borderRadius: 8, lineHeight: 0 }}>
-            <QRCodeSVG value={uri} size={184} role="img" aria-label={t('turningOn.qr')} />
-          </Box>
-        </Center>
-        <div>
-          <Text size="sm" mb={4}>
-            {t('turningOn.orType')}
-          </Text>
-          <CodeBlock code={new URL(uri).searchParams.get('secret') ?? ''} what={t('turningOn.secret')} />
-        </div>
-        {error !== null && <Failure problem={error} />}
-        <TextInput
-          label={t('turningOn.code')}
-          autoComplete="one-time-code"
-          inputMode="numeric"
-          maxLength={20}
-          required
-          data-autofocus
-          {...form.getInputProps('code')}
-        />
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            {t('common:cancel')}
-          </Button>
-          <Button type="submit" loading={isPending}>
-            {t('turningOn.action')}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <DialogForm
+      onSubmit={form.onSubmit(({ code }) => mutate(code.trim()))}
+      onClose={onClose}
+      action={t('turningOn.action')}
+      pending={isPending}
+      problem={error}
+    >
+      <Text size="sm">{t('turningOn.scan')}</Text>
+      <Center>
+        {/* Dark on white whatever the appearance: many cameras read nothing else. */}
+        <Box bg="white" p="sm" style={{ borderRadius: 8, lineHeight: 0 }}>
+          <QRCodeSVG value={uri} size={184} role="img" aria-label={t('turningOn.qr')} />
+        </Box>
+      </Center>
+      <div>
+        <Text size="sm" mb={4}>
+          {t('turningOn.orType')}
+        </Text>
+        <CodeBlock code={new URL(uri).searchParams.get('secret') ?? ''} what={t('turningOn.secret')} />
+      </div>
+      <TextInput
+        label={t('turningOn.code')}
+        autoComplete="one-time-code"
+        inputMode="numeric"
+        maxLength={20}
+        required
+        data-autofocus
+        {...form.getInputProps('code')}
+      />
+    </DialogForm>
   );
 }

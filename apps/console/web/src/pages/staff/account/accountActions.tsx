@@ -1,5 +1,4 @@
 import { Button } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { StaffAccountDetailsView } from '../../../../../src/views/staffAccounts.js';
@@ -19,24 +18,15 @@ export function AccountActions({ account }: { account: StaffAccountDetailsView }
   const [asked, setAsked] = useState<Asked | null>(null);
   const close = (): void => setAsked(null);
   const change = useAccountChange(account.id, close);
-  const { set } = useHolds();
+  const holds = useHolds(close);
   if (!useMayOperate()) return null;
 
   const suspended = account.suspendedAt !== null;
-  const hold = (reason: string): void =>
-    set.mutate(
-      { method: 'POST', path: '/operations/holds', body: { kind: 'account', target: account.id, reason } },
-      {
-        onSuccess: () => {
-          close();
-          notifications.show({ message: t('switches.set'), color: 'teal' });
-        },
-      },
-    );
+  const hold = { kind: 'account', target: account.id } as const;
   return (
     <>
       {account.held ? (
-        <ReleaseButton hold={{ kind: 'account', target: account.id }} size="sm" />
+        <ReleaseButton hold={hold} size="sm" />
       ) : (
         <Button variant="default" onClick={() => setAsked('hold')}>
           {t('switches.account.button')}
@@ -53,9 +43,9 @@ export function AccountActions({ account }: { account: StaffAccountDetailsView }
         onClose={close}
         title={t('account.hold')}
         action={t('switches.account.button')}
-        pending={set.isPending}
-        problem={set.error}
-        onConfirm={hold}
+        pending={holds.pending}
+        problem={holds.problem}
+        onConfirm={(reason) => holds.set(hold, reason)}
       >
         {t('switches.account.what')}
       </ReasonDialog>

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, NumberInput, Stack, Switch, Table, Text } from '@mantine/core';
+import { Alert, Button, Group, NumberInput, Switch, Table, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -6,12 +6,11 @@ import type { StaffAccountDetailsView } from '../../../../../src/views/staffAcco
 import { useMayOperate } from '../../../app/session.js';
 import { useCountryName } from '../../../parts/countries.js';
 import { Confirm } from '../../../parts/dialog.js';
+import { DialogForm } from '../../../parts/dialogForm.js';
 import { useNumbers } from '../../../parts/numbers.js';
-import { Section } from '../../../parts/section.js';
 import { Time } from '../../../parts/times.js';
 import { useAccountChange } from './change.js';
-import { EditDialog } from './editDialog.js';
-import { FormButtons } from '../../../parts/formButtons.js';
+import { EditableSection } from './editableSection.js';
 
 interface Props {
   account: StaffAccountDetailsView;
@@ -27,25 +26,26 @@ export function BreakerSection({ account }: Props) {
   const { whole } = useNumbers();
   const { breaker, trips } = account;
   return (
-    <Section
+    <EditableSection
       title={t('account.breaker.title')}
-      actions={
-        <EditDialog title={t('account.breaker.edit')}>
-          {(close) => <BreakerForm account={account} onClose={close} />}
-        </EditDialog>
+      edit={t('account.breaker.edit')}
+      now={
+        <>
+          <Text size="sm">
+            {breaker === null
+              ? t('account.breaker.off')
+              : t('account.breaker.on', {
+                  percent: whole(breaker.unverifiedPercent),
+                  sends: whole(breaker.minSends),
+                })}
+          </Text>
+          {account.stoppedCountries.length > 0 && <Stopped account={account} />}
+          {trips.length > 0 && <Trips trips={trips} />}
+        </>
       }
     >
-      <Text size="sm">
-        {breaker === null
-          ? t('account.breaker.off')
-          : t('account.breaker.on', {
-              percent: whole(breaker.unverifiedPercent),
-              sends: whole(breaker.minSends),
-            })}
-      </Text>
-      {account.stoppedCountries.length > 0 && <Stopped account={account} />}
-      {trips.length > 0 && <Trips trips={trips} />}
-    </Section>
+      {(close) => <BreakerForm account={account} onClose={close} />}
+    </EditableSection>
   );
 }
 
@@ -136,37 +136,32 @@ function BreakerForm({ account, onClose }: Props & { onClose: () => void }) {
     validate: { unverifiedPercent: rule('unverifiedPercent'), minSends: rule('minSends') },
   });
   return (
-    <form
+    <DialogForm
       onSubmit={form.onSubmit(({ isOn, ...rule }) =>
         change.send({ method: 'PUT', path: '/breaker', body: { rule: isOn ? rule : null } }),
       )}
-      noValidate
+      action={t('settings.save')}
+      onClose={onClose}
+      pending={change.pending}
+      problem={change.problem}
     >
-      <Stack>
-        <Switch
-          label={t('account.breaker.switch')}
-          description={t('account.breaker.what')}
-          data-autofocus
-          {...form.getInputProps('isOn', { type: 'checkbox' })}
-        />
-        {form.values.isOn &&
-          (['unverifiedPercent', 'minSends'] as const).map((name) => (
-            <NumberInput
-              key={name}
-              label={t(`account.breaker.fields.${name}`)}
-              {...BOUNDS[name]}
-              allowDecimal={false}
-              clampBehavior="none"
-              {...form.getInputProps(name)}
-            />
-          ))}
-        <FormButtons
-          action={t('settings.save')}
-          onClose={onClose}
-          pending={change.pending}
-          problem={change.problem}
-        />
-      </Stack>
-    </form>
+      <Switch
+        label={t('account.breaker.switch')}
+        description={t('account.breaker.what')}
+        data-autofocus
+        {...form.getInputProps('isOn', { type: 'checkbox' })}
+      />
+      {form.values.isOn &&
+        (['unverifiedPercent', 'minSends'] as const).map((name) => (
+          <NumberInput
+            key={name}
+            label={t(`account.breaker.fields.${name}`)}
+            {...BOUNDS[name]}
+            allowDecimal={false}
+            clampBehavior="none"
+            {...form.getInputProps(name)}
+          />
+        ))}
+    </DialogForm>
   );
 }

@@ -1,26 +1,15 @@
-import { notifications } from '@mantine/notifications';
 import { useTranslation } from 'react-i18next';
-import { useChange, type Change } from '../../../api/queries.js';
+import type { Change } from '../../../api/queries.js';
+import { useStaffChange } from '../change.js';
 
-/** Changes an account of others: says that it was done, and calls `onDone`. */
+/** Changes an account of others: calls `onDone`, and says that it was done. */
 export function useAccountChange(id: string, onDone: () => void) {
   const { t } = useTranslation();
-  const change = useChange('/operations/accounts', '/operations/audit', '/operations/holds');
+  const { send, ...change } = useStaffChange(['/operations/accounts', '/operations/holds'], onDone);
   return {
-    pending: change.isPending,
-    problem: change.error,
-    reset: change.reset,
+    ...change,
     /** `path` is below the account's. */
-    send({ path, ...rest }: Change): void {
-      change.mutate(
-        { ...rest, path: `/operations/accounts/${id}${path}` },
-        {
-          onSuccess: () => {
-            onDone();
-            notifications.show({ message: t('saved'), color: 'teal' });
-          },
-        },
-      );
-    },
+    send: ({ path, ...rest }: Change): void =>
+      send({ ...rest, path: `/operations/accounts/${id}${path}` }, t('saved')),
   };
 }

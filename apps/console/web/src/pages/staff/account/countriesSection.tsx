@@ -1,14 +1,13 @@
-import { MultiSelect, Stack, Switch, Text } from '@mantine/core';
+import { MultiSelect, Switch, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import type { StaffAccountDetailsView } from '../../../../../src/views/staffAccounts.js';
 import type { CountriesView } from '../../../../../src/views/switches.js';
 import { useData } from '../../../api/queries.js';
 import { useCountryChoices, useCountryName } from '../../../parts/countries.js';
-import { Section } from '../../../parts/section.js';
+import { DialogForm } from '../../../parts/dialogForm.js';
 import { useAccountChange } from './change.js';
-import { EditDialog } from './editDialog.js';
-import { FormButtons } from '../../../parts/formButtons.js';
+import { EditableSection } from './editableSection.js';
 
 interface Props {
   account: StaffAccountDetailsView;
@@ -20,20 +19,19 @@ export function CountriesSection({ account }: Props) {
   const nameOf = useCountryName();
   const names = account.allowedCountries?.map(nameOf);
   return (
-    <Section
+    <EditableSection
       title={t('account.countries.title')}
-      actions={
-        <EditDialog title={t('account.countries.edit')}>
-          {(close) => <CountriesForm account={account} onClose={close} />}
-        </EditDialog>
+      edit={t('account.countries.edit')}
+      now={
+        <Text size="sm">
+          {names === undefined
+            ? t('account.countries.all')
+            : new Intl.ListFormat(i18n.language, { type: 'conjunction' }).format(names)}
+        </Text>
       }
     >
-      <Text size="sm">
-        {names === undefined
-          ? t('account.countries.all')
-          : new Intl.ListFormat(i18n.language, { type: 'conjunction' }).format(names)}
-      </Text>
-    </Section>
+      {(close) => <CountriesForm account={account} onClose={close} />}
+    </EditableSection>
   );
 }
 
@@ -53,36 +51,31 @@ function CountriesForm({ account, onClose }: Props & { onClose: () => void }) {
     },
   });
   return (
-    <form
+    <DialogForm
       onSubmit={form.onSubmit(({ isLimited, countries }) =>
         change.send({ method: 'PUT', path: '/countries', body: { countries: isLimited ? countries : null } }),
       )}
-      noValidate
+      action={t('settings.save')}
+      onClose={onClose}
+      pending={change.pending}
+      problem={change.problem}
     >
-      <Stack>
-        <Switch
-          label={t('account.countries.switch')}
-          description={t('account.countries.what')}
-          data-autofocus
-          {...form.getInputProps('isLimited', { type: 'checkbox' })}
+      <Switch
+        label={t('account.countries.switch')}
+        description={t('account.countries.what')}
+        data-autofocus
+        {...form.getInputProps('isLimited', { type: 'checkbox' })}
+      />
+      {form.values.isLimited && (
+        <MultiSelect
+          label={t('account.countries.label')}
+          data={choices}
+          searchable
+          hidePickedOptions
+          nothingFoundMessage={t('picker.nothing')}
+          {...form.getInputProps('countries')}
         />
-        {form.values.isLimited && (
-          <MultiSelect
-            label={t('account.countries.label')}
-            data={choices}
-            searchable
-            hidePickedOptions
-            nothingFoundMessage={t('picker.nothing')}
-            {...form.getInputProps('countries')}
-          />
-        )}
-        <FormButtons
-          action={t('settings.save')}
-          onClose={onClose}
-          pending={change.pending}
-          problem={change.problem}
-        />
-      </Stack>
-    </form>
+      )}
+    </DialogForm>
   );
 }

@@ -1,13 +1,13 @@
-import { NumberInput, Stack, Text, TextInput } from '@mantine/core';
+import { NumberInput, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { StaffAccountDetailsView } from '../../../../../src/views/staffAccounts.js';
 import { Dialog } from '../../../parts/dialog.js';
+import { DialogForm } from '../../../parts/dialogForm.js';
 import { useNumbers } from '../../../parts/numbers.js';
 import { useReasonRule } from '../../../parts/reasonDialog.js';
 import { useAccountChange } from './change.js';
-import { FormButtons } from '../../../parts/formButtons.js';
 
 /** As the server takes them. */
 const AMOUNT_MAX = 1_000_000;
@@ -47,7 +47,7 @@ function CreditsForm({ account, onClose }: Props) {
   });
   const { amount } = form.values;
   return (
-    <form
+    <DialogForm
       onSubmit={form.onSubmit((values) =>
         change.send({
           method: 'POST',
@@ -55,39 +55,34 @@ function CreditsForm({ account, onClose }: Props) {
           body: { amount: values.amount, reason: values.reason.trim(), grantId },
         }),
       )}
-      noValidate
+      action={t('account.credits.button')}
+      onClose={onClose}
+      pending={change.pending}
+      problem={change.problem}
     >
-      <Stack>
-        <NumberInput
-          label={t('account.credits.amount')}
-          required
-          min={1}
-          max={AMOUNT_MAX}
-          allowDecimal={false}
-          clampBehavior="none"
-          data-autofocus
-          {...form.getInputProps('amount')}
-        />
-        <TextInput
-          label={t('reason.label')}
-          description={t('account.credits.reason')}
-          required
-          maxLength={REASON_LENGTH_MAX}
-          {...form.getInputProps('reason')}
-        />
-        <Text size="sm" aria-live="polite">
-          {t('account.credits.balance', {
-            before: whole(account.credits),
-            after: whole(account.credits + (typeof amount === 'number' ? amount : 0)),
-          })}
-        </Text>
-        <FormButtons
-          action={t('account.credits.button')}
-          onClose={onClose}
-          pending={change.pending}
-          problem={change.problem}
-        />
-      </Stack>
-    </form>
+      <NumberInput
+        label={t('account.credits.amount')}
+        required
+        min={1}
+        max={AMOUNT_MAX}
+        allowDecimal={false}
+        clampBehavior="none"
+        data-autofocus
+        {...form.getInputProps('amount')}
+      />
+      <TextInput
+        label={t('reason.label')}
+        description={t('account.credits.reason')}
+        required
+        maxLength={REASON_LENGTH_MAX}
+        {...form.getInputProps('reason')}
+      />
+      <Text size="sm" aria-live="polite">
+        {t('account.credits.balance', {
+          before: whole(account.credits),
+          after: whole(account.credits + (typeof amount === 'number' ? amount : 0)),
+        })}
+      </Text>
+    </DialogForm>
   );
 }

@@ -1,14 +1,13 @@
-import { NumberInput, Stack, Switch, Text } from '@mantine/core';
+import { NumberInput, Switch, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import type { SettingsView } from '../../../../../src/views/settings.js';
 import type { StaffAccountDetailsView } from '../../../../../src/views/staffAccounts.js';
 import { useData } from '../../../api/queries.js';
+import { DialogForm } from '../../../parts/dialogForm.js';
 import { useNumbers } from '../../../parts/numbers.js';
-import { Section } from '../../../parts/section.js';
 import { useAccountChange } from './change.js';
-import { EditDialog } from './editDialog.js';
-import { FormButtons } from '../../../parts/formButtons.js';
+import { EditableSection } from './editableSection.js';
 
 interface Props {
   account: StaffAccountDetailsView;
@@ -19,19 +18,18 @@ export function RateSection({ account }: Props) {
   const { t } = useTranslation('staff');
   const { whole } = useNumbers();
   return (
-    <Section
+    <EditableSection
       title={t('account.rate.title')}
-      actions={
-        <EditDialog title={t('account.rate.edit')}>
-          {(close) => <RateForm account={account} onClose={close} />}
-        </EditDialog>
+      edit={t('account.rate.edit')}
+      now={
+        <Text size="sm">
+          {t('account.rate.value', { rate: whole(account.ratePerMinute) })} ·{' '}
+          {t(account.ownRatePerMinute === null ? 'account.rate.follows' : 'account.rate.own')}
+        </Text>
       }
     >
-      <Text size="sm">
-        {t('account.rate.value', { rate: whole(account.ratePerMinute) })} ·{' '}
-        {t(account.ownRatePerMinute === null ? 'account.rate.follows' : 'account.rate.own')}
-      </Text>
-    </Section>
+      {(close) => <RateForm account={account} onClose={close} />}
+    </EditableSection>
   );
 }
 
@@ -51,36 +49,31 @@ function RateForm({ account, onClose }: Props & { onClose: () => void }) {
     },
   });
   return (
-    <form
+    <DialogForm
       onSubmit={form.onSubmit(({ isOwn, rate }) =>
         change.send({ method: 'PUT', path: '/rate', body: { ratePerMinute: isOwn ? rate : null } }),
       )}
-      noValidate
+      action={t('settings.save')}
+      onClose={onClose}
+      pending={change.pending}
+      problem={change.problem}
     >
-      <Stack>
-        <Switch
-          label={t('account.rate.switch')}
-          description={data && t('account.rate.setting', { rate: whole(data.settings.accountRatePerMinute) })}
-          data-autofocus
-          {...form.getInputProps('isOwn', { type: 'checkbox' })}
+      <Switch
+        label={t('account.rate.switch')}
+        description={data && t('account.rate.setting', { rate: whole(data.settings.accountRatePerMinute) })}
+        data-autofocus
+        {...form.getInputProps('isOwn', { type: 'checkbox' })}
+      />
+      {form.values.isOwn && (
+        <NumberInput
+          label={t('account.rate.label')}
+          min={min}
+          max={max}
+          allowDecimal={false}
+          clampBehavior="none"
+          {...form.getInputProps('rate')}
         />
-        {form.values.isOwn && (
-          <NumberInput
-            label={t('account.rate.label')}
-            min={min}
-            max={max}
-            allowDecimal={false}
-            clampBehavior="none"
-            {...form.getInputProps('rate')}
-          />
-        )}
-        <FormButtons
-          action={t('settings.save')}
-          onClose={onClose}
-          pending={change.pending}
-          problem={change.problem}
-        />
-      </Stack>
-    </form>
+      )}
+    </DialogForm>
   );
 }

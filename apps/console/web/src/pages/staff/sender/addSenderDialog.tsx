@@ -1,10 +1,10 @@
-import { NumberInput, PasswordInput, Select, Stack, TextInput } from '@mantine/core';
+import { NumberInput, PasswordInput, Select, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import type { SendersView } from '../../../../../src/views/senders.js';
 import { useChange } from '../../../api/queries.js';
 import { Dialog } from '../../../parts/dialog.js';
-import { FormButtons } from '../../../parts/formButtons.js';
+import { DialogForm } from '../../../parts/dialogForm.js';
 import { notifications } from '@mantine/notifications';
 import { useSenderRules } from './senderRules.js';
 
@@ -58,54 +58,52 @@ function AddSenderForm({ onClose, bounds }: Props) {
     );
   };
   return (
-    <form onSubmit={form.onSubmit(add)} noValidate>
-      <Stack>
-        <TextInput
-          label={t('facts.phoneNumberId')}
-          description={t('add.phoneNumberId')}
-          required
-          inputMode="numeric"
-          data-autofocus
-          {...form.getInputProps('phoneNumberId')}
-        />
-        <TextInput
-          label={t('add.number')}
-          placeholder="+55 11 5555-0100"
-          required
-          type="tel"
-          autoComplete="off"
-          {...form.getInputProps('number')}
-        />
-        <PasswordInput
-          label={t('token.label')}
-          description={t('add.token')}
-          required
-          autoComplete="off"
-          visibilityToggleButtonProps={{ 'aria-label': t('token.show') }}
-          {...form.getInputProps('token')}
-        />
-        <TextInput label={t('add.template')} required {...form.getInputProps('template')} />
-        <Select
-          label={t('add.english')}
-          description={t('add.englishWhat')}
-          data={['en', 'en_US']}
-          allowDeselect={false}
-          {...form.getInputProps('english')}
-        />
-        <NumberInput
-          label={t('throughput.label')}
-          {...bounds}
-          allowDecimal={false}
-          clampBehavior="none"
-          {...form.getInputProps('throughput')}
-        />
-        <FormButtons
-          action={t('add.button')}
-          onClose={onClose}
-          pending={change.isPending}
-          problem={change.error}
-        />
-      </Stack>
-    </form>
+    <DialogForm
+      onSubmit={form.onSubmit(add)}
+      action={t('add.button')}
+      onClose={onClose}
+      pending={change.isPending}
+      problem={change.error}
+    >
+      <TextInput
+        label={t('facts.phoneNumberId')}
+        description={t('add.phoneNumberId')}
+        required
+        inputMode="numeric"
+        data-autofocus
+        {...form.getInputProps('phoneNumberId')}
+      />
+      <TextInput
+        label={t('add.number')}
+        placeholder="+55 11 5555-0100"
+        required
+        type="tel"
+        autoComplete="off"
+        {...form.getInputProps('number')}
+      />
+      <PasswordInput
+        label={t('token.label')}
+        description={t('add.token')}
+        required
+        autoComplete="off"
+        visibilityToggleButtonProps={{ 'aria-label': t('token.show') }}
+        {...form.getInputProps('token')}
+      />
+      <TextInput label={t('add.template')} required {...form.getInputProps('template')} />
+      <Select
+        label={t('add.english')}
+        description={t('add.englishWhat')}
+        data={['en', 'en_US']}
+        allowDeselect={false}
+        {...form.getInputProps('english')}
+      />
+      <NumberInput
+        label={t('throughput.label')}
+        {...bounds}
+        allowDecimal={false}
+        clampBehavior="none"
+        {...form.getInputProps('throughput')}
+      />
+    </DialogForm>
   );
 }

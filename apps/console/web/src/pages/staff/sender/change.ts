@@ -1,23 +1,13 @@
-import { notifications } from '@mantine/notifications';
-import { useChange, type Change } from '../../../api/queries.js';
+import type { Change } from '../../../api/queries.js';
+import { useStaffChange } from '../change.js';
 
-/** Changes a sender, or adds one: says that it was done, and calls `onDone`. */
+/** Changes a sender: calls `onDone`, and says that it was done. */
 export function useSenderChange(onDone: () => void) {
-  const change = useChange('/operations/senders', '/operations/audit');
+  const { send, ...change } = useStaffChange(['/operations/senders'], onDone);
   return {
-    pending: change.isPending,
-    problem: change.error,
+    ...change,
     /** `path` is below that of all senders. */
-    send({ path, ...rest }: Change, said: string): void {
-      change.mutate(
-        { ...rest, path: `/operations/senders${path}` },
-        {
-          onSuccess: () => {
-            onDone();
-            notifications.show({ message: said, color: 'teal' });
-          },
-        },
-      );
-    },
+    send: ({ path, ...rest }: Change, said: string): void =>
+      send({ ...rest, path: `/operations/senders${path}` }, said),
   };
 }

@@ -1,8 +1,8 @@
-import { NumberInput, PasswordInput, Stack, Text } from '@mantine/core';
+import { NumberInput, PasswordInput, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import type { SendersView, SenderView } from '../../../../../src/views/senders.js';
-import { FormButtons } from '../../../parts/formButtons.js';
+import { DialogForm } from '../../../parts/dialogForm.js';
 import { useSenderChange } from './change.js';
 import { useSenderRules } from './senderRules.js';
 
@@ -25,30 +25,25 @@ export function ThroughputForm({
     validate: { throughput: rules.throughput },
   });
   return (
-    <form
+    <DialogForm
       onSubmit={form.onSubmit((body) =>
         change.send({ method: 'PUT', path: `/${sender.id}/throughput`, body }, t('throughput.done')),
       )}
-      noValidate
+      action={t('throughput.button')}
+      onClose={onClose}
+      pending={change.pending}
+      problem={change.problem}
     >
-      <Stack>
-        <NumberInput
-          label={t('throughput.label')}
-          description={t('throughput.what')}
-          {...bounds}
-          allowDecimal={false}
-          clampBehavior="none"
-          data-autofocus
-          {...form.getInputProps('throughput')}
-        />
-        <FormButtons
-          action={t('throughput.button')}
-          onClose={onClose}
-          pending={change.pending}
-          problem={change.problem}
-        />
-      </Stack>
-    </form>
+      <NumberInput
+        label={t('throughput.label')}
+        description={t('throughput.what')}
+        {...bounds}
+        allowDecimal={false}
+        clampBehavior="none"
+        data-autofocus
+        {...form.getInputProps('throughput')}
+      />
+    </DialogForm>
   );
 }
 
@@ -59,32 +54,27 @@ export function TokenForm({ sender, onClose }: Props) {
   const change = useSenderChange(onClose);
   const form = useForm({ initialValues: { token: '' }, validate: { token: rules.token } });
   return (
-    <form
+    <DialogForm
       onSubmit={form.onSubmit(({ token }) =>
         change.send(
           { method: 'PUT', path: `/${sender.id}/token`, body: { token: token.trim() } },
           t('token.done'),
         ),
       )}
-      noValidate
+      action={t('token.button')}
+      onClose={onClose}
+      pending={change.pending}
+      problem={change.problem}
     >
-      <Stack>
-        <Text size="sm">{t('token.what', { number: sender.number })}</Text>
-        <PasswordInput
-          label={t('token.label')}
-          required
-          autoComplete="off"
-          data-autofocus
-          visibilityToggleButtonProps={{ 'aria-label': t('token.show') }}
-          {...form.getInputProps('token')}
-        />
-        <FormButtons
-          action={t('token.button')}
-          onClose={onClose}
-          pending={change.pending}
-          problem={change.problem}
-        />
-      </Stack>
-    </form>
+      <Text size="sm">{t('token.what', { number: sender.number })}</Text>
+      <PasswordInput
+        label={t('token.label')}
+        required
+        autoComplete="off"
+        data-autofocus
+        visibilityToggleButtonProps={{ 'aria-label': t('token.show') }}
+        {...form.getInputProps('token')}
+      />
+    </DialogForm>
   );
 }

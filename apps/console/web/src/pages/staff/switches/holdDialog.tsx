@@ -1,5 +1,4 @@
 import { Select } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { CountriesView } from '../../../../../src/views/switches.js';
@@ -14,25 +13,19 @@ export function HoldDialog({ kind, onClose }: { kind: 'country' | 'account' | nu
   const { t } = useTranslation('staff');
   const [target, setTarget] = useState<string | null>(null);
   const [isAsked, setIsAsked] = useState(false);
-  const { set } = useHolds();
-  const close = (): void => {
+  const empty = (): void => {
     setTarget(null);
     setIsAsked(false);
-    set.reset();
     onClose();
+  };
+  const holds = useHolds(empty);
+  const close = (): void => {
+    holds.reset();
+    empty();
   };
   const confirm = (reason: string): void => {
     setIsAsked(true);
-    if (target === null) return;
-    set.mutate(
-      { method: 'POST', path: '/operations/holds', body: { kind, target, reason } },
-      {
-        onSuccess: () => {
-          close();
-          notifications.show({ message: t('switches.set'), color: 'teal' });
-        },
-      },
-    );
+    if (kind !== null && target !== null) holds.set({ kind, target }, reason);
   };
   const shown = kind ?? 'country';
   const missing = isAsked && target === null ? t(`switches.${shown}.missing`) : null;
@@ -43,8 +36,8 @@ export function HoldDialog({ kind, onClose }: { kind: 'country' | 'account' | nu
       onClose={close}
       title={t(`switches.${shown}.set`)}
       action={t(`switches.${shown}.button`)}
-      pending={set.isPending}
-      problem={set.error}
+      pending={holds.pending}
+      problem={holds.problem}
       onConfirm={confirm}
       before={shown === 'country' ? <CountryField {...field} /> : <AccountPicker {...field} />}
     >

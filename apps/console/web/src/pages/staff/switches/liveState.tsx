@@ -1,5 +1,4 @@
 import { Button, Group, Paper, Stack, Text, ThemeIcon, Title } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import { IconHandStop, IconPlayerPlay } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -17,7 +16,7 @@ export function LiveState({ view }: { view: SwitchesView }) {
   const { whole } = useNumbers();
   const mayOperate = useMayOperate();
   const [asking, setAsking] = useState(false);
-  const { set } = useHolds();
+  const { set, pending, problem } = useHolds(() => setAsking(false));
   const hold = view.holds.find(({ kind }) => kind === 'live');
   const Icon = hold === undefined ? IconPlayerPlay : IconHandStop;
   const waiting = `${whole(view.waiting)}${view.isCapped ? '+' : ''}`;
@@ -55,19 +54,9 @@ export function LiveState({ view }: { view: SwitchesView }) {
         onClose={() => setAsking(false)}
         title={t('switches.live.confirm')}
         action={t('switches.live.set')}
-        pending={set.isPending}
-        problem={set.error}
-        onConfirm={(reason) =>
-          set.mutate(
-            { method: 'POST', path: '/operations/holds', body: { kind: 'live', target: '', reason } },
-            {
-              onSuccess: () => {
-                setAsking(false);
-                notifications.show({ message: t('switches.live.held'), color: 'teal' });
-              },
-            },
-          )
-        }
+        pending={pending}
+        problem={problem}
+        onConfirm={(reason) => set({ kind: 'live', target: '' }, reason)}
       >
         {t('switches.live.what')}
       </ReasonDialog>

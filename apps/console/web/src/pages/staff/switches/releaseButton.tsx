@@ -1,5 +1,4 @@
 import { Button } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { HoldView } from '../../../../../src/views/switches.js';
@@ -8,7 +7,7 @@ import { useHolds } from './holds.js';
 
 /** Releases a kill switch, once that was confirmed. */
 export function ReleaseButton({
-  hold: { kind, target },
+  hold,
   size = 'xs',
 }: {
   hold: Pick<HoldView, 'kind' | 'target'>;
@@ -16,7 +15,7 @@ export function ReleaseButton({
 }) {
   const { t } = useTranslation('staff');
   const [asking, setAsking] = useState(false);
-  const { release } = useHolds();
+  const { release, pending, problem } = useHolds(() => setAsking(false));
   return (
     <>
       <Button variant="default" size={size} onClick={() => setAsking(true)}>
@@ -25,22 +24,12 @@ export function ReleaseButton({
       <Confirm
         opened={asking}
         onClose={() => setAsking(false)}
-        title={t(`switches.release.${kind}`)}
+        title={t(`switches.release.${hold.kind}`)}
         color="brand"
         action={t('switches.release.button')}
-        pending={release.isPending}
-        problem={release.error}
-        onConfirm={() =>
-          release.mutate(
-            { method: 'POST', path: '/operations/holds/release', body: { kind, target } },
-            {
-              onSuccess: () => {
-                setAsking(false);
-                notifications.show({ message: t('switches.release.done'), color: 'teal' });
-              },
-            },
-          )
-        }
+        pending={pending}
+        problem={problem}
+        onConfirm={() => release(hold)}
       >
         {t('switches.release.what')}
       </Confirm>
