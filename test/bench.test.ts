@@ -54,7 +54,7 @@ it('a goal is met or missed by what was measured, and left out where nothing was
     { process: 'api', mostMiB: 151, grewMiB: 99 },
     { process: 'worker', mostMiB: 150, grewMiB: 99 },
   ];
-  expect(judge({ rows, started: [], used, minutes: 1 })).toEqual([
+  expect(judge({ rows, started: [], used, grown: null, minutes: 1 })).toEqual([
     { what: 'status: times floor', wanted: 0.7, bound: 'at least', found: 0.9, met: true },
     { what: 'memory: api MiB', wanted: 150, bound: 'at most', found: 151, met: false },
     { what: 'memory: worker MiB', wanted: 150, bound: 'at most', found: 150, met: true },
