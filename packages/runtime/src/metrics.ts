@@ -10,11 +10,14 @@ export type ReadinessChecks = Readonly<Record<string, () => Promise<void>>>;
 
 const CHECK_MS_MAX = 1_000;
 
+/** Milliseconds between two looks at the event loop's lag. Every ten, as is usual, takes 2% of a processor from an idle process. */
+const LAG_LOOK_MS = 100;
+
 /** A registry with the process's own figures in it already. */
 export function createRegistry(processName: string): Registry {
   const registry = new Registry();
   registry.setDefaultLabels({ process: processName });
-  collectDefaultMetrics({ register: registry });
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_LOOK_MS });
   return registry;
 }
 

@@ -34,6 +34,7 @@ const guessedWrong = ({ before, after }: Change): boolean => after.wrongGuesses 
 const guessedRight = ({ before, after }: Change): boolean =>
   before.verification !== 'verified' && after.verification === 'verified';
 
+const hasAttempts = ({ attempts }: Change): boolean => attempts.length > 0;
 const isGuess = (change: Change): boolean => guessedWrong(change) || guessedRight(change);
 
 /** A refund locks an account besides: several of them at once would lock sends and accounts in no order. */
@@ -64,7 +65,20 @@ const REFUND = Prisma.sql`
     select account_id, id, 'returned', unit, 1 from returned
   )`;
 
-/** The part of guesses: the recipients' counts of wrong ones. */
+/** What attempts of the changes have come to. */
+const ATTEMPTS = Prisma.sql`
+  , calls as (
+    insert into attempts (id, send_id, sender_id, outcome, error_code, message_id, finished_at)
+    select a.id, changed.id, a.sender_id, a.outcome, a.error_code, a.message_id,
+      case when a.outcome is not null then clock_timestamp() end
+    from changed, json_to_recordset(changed.calls)
+      as a (id uuid, sender_id uuid, outcome text, error_code integer, message_id text)
+    on conflict (id) do update set
+      outcome = excluded.outcome, error_code = excluded.error_code, finished_at = excluded.finished_at,
+      message_id = coalesce(excluded.message_id, attempts.message_id)
+  )`;
+
+/** The part of guesses: the recipients' counts of wrong ones, locked. */
 const GUESSES = Prisma.sql`
   , guessed_at as materialized (
     select account_id, mode, recipient, count(*) filter (where guessed_wrong) as wrong, bool_or(guessed_right) as is_right
@@ -74,13 +88,17 @@ const GUESSES = Prisma.sql`
     where b.account_id = any(array(select account_id from guessed_at))
       and b.recipient = any(array(select recipient from guessed_at))
     order by b.account_id, b.mode, b.recipient for update of b
-  ), counted as (
+  )`;
+const WRONG_GUESSES = Prisma.sql`
+  , counted as (
     insert into guess_budgets as b (account_id, mode, recipient, wrong_in_a_row, last_wrong_at)
     select account_id, mode, recipient, wrong, clock_timestamp() from guessed_at
     where not is_right and (select count(*) from budgets) >= 0 order by account_id, mode, recipient
     on conflict (account_id, mode, recipient) do update
       set wrong_in_a_row = b.wrong_in_a_row + excluded.wrong_in_a_row, last_wrong_at = excluded.last_wrong_at
-  ), forgiven as (
+  )`;
+const RIGHT_GUESSES = Prisma.sql`
+  , forgiven as (
     delete from guess_budgets b using budgets join guessed_at g using (account_id, mode, recipient)
     where g.is_right and b.account_id = any(array(select account_id from budgets))
       and b.recipient = any(array(select recipient from budgets))
@@ -96,13 +114,16 @@ async function writeChanges(database: Database, changes: readonly Change[]): Pro
   const first = new Map<string, Change>();
   for (const change of changes) if (!first.has(change.before.id)) first.set(change.before.id, change);
   const records = JSON.stringify([...first.values()].map(recordOf));
+  // What none of them needs would be made ready by PostgreSQL all the same.
+  const part = (sql: Prisma.Sql, isNeeded: (change: Change) => boolean): Prisma.Sql =>
+    changes.some(isNeeded) ? sql : Prisma.empty;
   const rows = await database.$queryRaw<{ id: string }[]>`
     with wanted as materialized (
-      select * from jsonb_to_recordset(${records}::jsonb) as w (
+      select * from json_to_recordset(${records}::json) as w (
         id uuid, version integer, status text, verification text, wrong_guesses smallint, channel text, from_number text,
         sender_id uuid, code_box text, attempts smallint, attempt_id uuid, receipt_until timestamptz, awaiting_sender boolean,
         due_at timestamptz, sent_at timestamptz, delivered_at timestamptz, read_at timestamptz, verified_at timestamptz,
-        failed_at timestamptz, failure_reason text, fails boolean, guessed_wrong boolean, guessed_right boolean, calls jsonb
+        failed_at timestamptz, failure_reason text, fails boolean, guessed_wrong boolean, guessed_right boolean, calls json
       )
     ), locked as materialized (
       -- By the ids alone: a join might read all sends, if it was planned while there were few.
@@ -121,16 +142,8 @@ async function writeChanges(database: Database, changes: readonly Change[]): Pro
       from wanted w
       where s.id = any(array(select id from locked)) and w.id = s.id and w.version = s.version
       returning s.id, s.account_id, s.mode, s.recipient, s.unit, w.fails, w.guessed_wrong, w.guessed_right, w.calls
-    ), calls as (
-      insert into attempts (id, send_id, sender_id, outcome, error_code, message_id, finished_at)
-      select a.id, changed.id, a.sender_id, a.outcome, a.error_code, a.message_id,
-        case when a.outcome is not null then clock_timestamp() end
-      from changed, jsonb_to_recordset(changed.calls)
-        as a (id uuid, sender_id uuid, outcome text, error_code integer, message_id text)
-      on conflict (id) do update set
-        outcome = excluded.outcome, error_code = excluded.error_code, finished_at = excluded.finished_at,
-        message_id = coalesce(excluded.message_id, attempts.message_id)
-    ) ${changes.some(fails) ? REFUND : Prisma.empty} ${changes.some(isGuess) ? GUESSES : Prisma.empty}
+    ) ${part(ATTEMPTS, hasAttempts)} ${part(REFUND, fails)}
+    ${part(GUESSES, isGuess)} ${part(WRONG_GUESSES, guessedWrong)} ${part(RIGHT_GUESSES, guessedRight)}
     select id from changed`;
   const written = new Set(rows.map(({ id }) => id));
   return changes.map((change) => first.get(change.before.id) === change && written.has(change.before.id));
