@@ -64,7 +64,13 @@ export function openBell({ deliveryAttempts, ...options }: BellOptions): Bell {
   const add = (name: QueueName, rings: readonly Ring[]): Promise<boolean> => {
     const jobs = jobsOf(name, rings, deliveryAttempts);
     underWay += jobs.length;
-    const added = queues.of(name).addBulk(jobs);
+    const queue = queues.of(name);
+    const [first, ...others] = jobs;
+    // One alone needs no pipeline and no transaction, which cost as much as the job.
+    const added: Promise<unknown> =
+      first !== undefined && others.length === 0
+        ? queue.add(first.name, first.data, first.opts)
+        : queue.addBulk(jobs);
     const taken = added.then(
       () => true,
       () => false,
