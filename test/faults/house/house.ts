@@ -230,6 +230,7 @@ const OUTAGES = [
   /Connection terminated|Server has closed the connection/i,
   /connection timeout|read timeout|statement timeout|timed out|timeout exceeded when trying to connect/i,
   /ECONNREFUSED|ECONNRESET|EPIPE|socket hang up/,
+  /ConnectionClosed|DatabaseNotReachable|SocketTimeout|TooManyConnections/,
   /the database system is|terminating connection|too many clients|remaining connection slots/i,
   /an operator has to act/,
 ];
