@@ -257,9 +257,9 @@ describe('at once', () => {
 describe('a failure of ours', () => {
   it('is internal_error and never valid, and leaves the code as it was', async () => {
     const id = await create();
-    await api.store.sql('alter table attempts rename to attempts_away');
+    await api.store.sql('alter table guess_budgets rename to guess_budgets_away');
     const { body } = await api.verify(test, id, CODE);
-    await api.store.sql('alter table attempts_away rename to attempts');
+    await api.store.sql('alter table guess_budgets_away rename to guess_budgets');
     expect(body).toMatchObject({ status: 500, code: 'internal_error' });
     expect(await guess(id, CODE)).toEqual(VALID);
   });
