@@ -233,7 +233,8 @@ describe('what a job holds that it should not', () => {
   it.each([
     'attempts_exhausted',
     'the attempt did not succeed; the send’s row has the details',
-    'DriverAdapterError P2010',
+    'DriverAdapterError SQLSTATE_23514',
+    'PrismaClientKnownRequestError P2010',
     'Error ECONNREFUSED',
   ])('leaves what our workers write: %s', async (reason) => {
     const id = await jobs.failedJob(newId(), reason);

@@ -44,7 +44,8 @@ export function statementsOf(factory: PrismaPg): Statements {
   let connected: Promise<SqlDriverAdapter> | undefined;
   const adapter = (): Promise<SqlDriverAdapter> => (connected ??= factory.connect());
   const $queryRaw = async (template: Template, ...values: unknown[]): Promise<unknown> => {
-    const { columnNames, columnTypes, rows } = await (await adapter()).queryRaw(queryOf(template, values));
+    const query = queryOf(template, values);
+    const { columnNames, columnTypes, rows } = await (await adapter()).queryRaw(query).catch(throwWithCode);
     const readers = columnTypes.map((type, place) => readerOf(type, columnNames[place] as string));
     return rows.map((row) => {
       const result: Record<string, unknown> = {};
@@ -55,9 +56,18 @@ export function statementsOf(factory: PrismaPg): Statements {
     });
   };
   const $executeRaw = async (template: Template, ...values: unknown[]): Promise<number> =>
-    (await adapter()).executeRaw(queryOf(template, values));
+    (await adapter()).executeRaw(queryOf(template, values)).catch(throwWithCode);
   // Prisma's own come to nothing until they are awaited, which nobody relies on.
   return { $queryRaw, $executeRaw } as unknown as Statements;
+}
+
+/**
+ * Logs and the board show an error's code, and the adapter hides PostgreSQL's in the cause. Said with its name, since five digits
+ * by themselves might be somebody's code, which neither shows.
+ */
+function throwWithCode(error: unknown): never {
+  const code = refusedBy(error)?.code;
+  throw code === undefined ? error : Object.assign(error as Error, { code: `SQLSTATE_${code}` });
 }
 
 function readerOf(type: ColumnType, column: string): (value: unknown) => unknown {

@@ -70,7 +70,9 @@ describe('a refused statement', () => {
     ['a raised error', `do $$ begin raise exception 'no'; end $$`, 'P0001', 'postgres'],
   ])('says why, in a transaction and alone: %s', async (_, statement, code, kind) => {
     const alone = store.database.$executeRaw([statement] as unknown as TemplateStringsArray);
-    expect(refusedBy(await alone.catch((error: unknown) => error))).toEqual({ code, kind });
+    const refusal = await alone.catch((error: unknown) => error);
+    expect(refusedBy(refusal)).toEqual({ code, kind });
+    expect(refusal).toMatchObject({ code: `SQLSTATE_${code}` });
     const within = store.database.$transaction((transaction) => transaction.$executeRawUnsafe(statement));
     expect(refusedBy(await within.catch((error: unknown) => error))).toEqual({ code, kind });
   });

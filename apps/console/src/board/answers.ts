@@ -16,7 +16,7 @@ const REASONS = new Set([
   'job stalled more than allowable limit',
 ]);
 /** An error's kind, and a code by which the system, the driver or Prisma knows it. */
-const ERROR_KIND = /^(?:[A-Z][a-z]+){0,6}Error(?: (?:E[A-Z]{2,20}|P[0-9]{4}))?$/;
+const ERROR_KIND = /^(?:[A-Z][a-z]+){0,6}Error(?: (?:E[A-Z]{2,20}|P[0-9]{4}|SQLSTATE_[0-9A-Z]{5}))?$/;
 /** What a worker answers for a job. */
 const RESULTS = new Set(['accepted', 'awaiting_receipt', 'gone', 'no_sender', 'read', 'settled', 'stale']);
 const STATES = new Set([
