@@ -10,7 +10,7 @@ import {
   type Send,
   type Settlement,
 } from '@onecode/domain';
-import { changeRoutedSend, changeKeptSend, newId } from '@onecode/store';
+import { changeKeptSend, changeRoutedSend, newId } from '@onecode/store';
 import { templateLanguage } from '@onecode/whatsapp';
 import { LEASE_MARGIN_MS, type WorkerContext } from './context.js';
 import type { OpenSender } from './senderPool.js';
