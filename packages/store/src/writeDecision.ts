@@ -65,6 +65,13 @@ const REFUND = Prisma.sql`
     select account_id, id, 'returned', unit, 1 from returned
   )`;
 
+/** The sends of several changes, locked one after the other: one probe for each. */
+const LOCKED = Prisma.sql`
+  , locked as materialized (
+    select s.id from (select id, version from wanted order by id) w
+    cross join lateral (select id from sends where id = w.id and version = w.version for no key update) s
+  )`;
+
 /** What attempts of the changes have come to. */
 const ATTEMPTS = Prisma.sql`
   , calls as (
@@ -78,24 +85,21 @@ const ATTEMPTS = Prisma.sql`
       message_id = coalesce(excluded.message_id, attempts.message_id)
   )`;
 
-/** The part of guesses: the recipients' counts of wrong ones, locked. */
+/** Wrong and right guesses at each recipient. */
 const GUESSES = Prisma.sql`
   , guessed_at as materialized (
     select account_id, mode, recipient, count(*) filter (where guessed_wrong) as wrong, bool_or(guessed_right) as is_right
     from changed where guessed_wrong or guessed_right group by account_id, mode, recipient
-  ), budgets as materialized (
-    select b.account_id, b.mode, b.recipient from guess_budgets b join guessed_at using (account_id, mode, recipient)
-    where b.account_id = any(array(select account_id from guessed_at))
-      and b.recipient = any(array(select recipient from guessed_at))
-    order by b.account_id, b.mode, b.recipient for update of b
   )`;
-const WRONG_GUESSES = Prisma.sql`
-  , counted as (
-    insert into guess_budgets as b (account_id, mode, recipient, wrong_in_a_row, last_wrong_at)
-    select account_id, mode, recipient, wrong, clock_timestamp() from guessed_at
-    where not is_right and (select count(*) from budgets) >= 0 order by account_id, mode, recipient
-    on conflict (account_id, mode, recipient) do update
-      set wrong_in_a_row = b.wrong_in_a_row + excluded.wrong_in_a_row, last_wrong_at = excluded.last_wrong_at
+/** The recipients' counts of wrong ones, locked: what follows would take those of right guesses in no order. */
+const BUDGETS = Prisma.sql`
+  , budgets as materialized (
+    select b.* from (select * from guessed_at order by account_id, mode, recipient) g
+    cross join lateral (
+      -- One probe for each: lists of accounts and of recipients would be tried all with all.
+      select account_id, mode, recipient from guess_budgets
+      where account_id = g.account_id and mode = g.mode and recipient = g.recipient for update
+    ) b
   )`;
 const RIGHT_GUESSES = Prisma.sql`
   , forgiven as (
@@ -103,6 +107,16 @@ const RIGHT_GUESSES = Prisma.sql`
     where g.is_right and b.account_id = any(array(select account_id from budgets))
       and b.recipient = any(array(select recipient from budgets))
       and b.account_id = budgets.account_id and b.mode = budgets.mode and b.recipient = budgets.recipient
+  )`;
+/** Takes the counts in their order by itself, but after all of them are locked where right guesses need that. */
+const wrongGuesses = (afterBudgets: boolean): Prisma.Sql => Prisma.sql`
+  , counted as (
+    insert into guess_budgets as b (account_id, mode, recipient, wrong_in_a_row, last_wrong_at)
+    select account_id, mode, recipient, wrong, clock_timestamp() from guessed_at
+    where not is_right ${afterBudgets ? Prisma.sql`and (select count(*) from budgets) >= 0` : Prisma.empty}
+    order by account_id, mode, recipient
+    on conflict (account_id, mode, recipient) do update
+      set wrong_in_a_row = b.wrong_in_a_row + excluded.wrong_in_a_row, last_wrong_at = excluded.last_wrong_at
   )`;
 
 /**
@@ -113,6 +127,7 @@ const RIGHT_GUESSES = Prisma.sql`
 async function writeChanges(database: Database, changes: readonly Change[]): Promise<boolean[]> {
   const first = new Map<string, Change>();
   for (const change of changes) if (!first.has(change.before.id)) first.set(change.before.id, change);
+  const isAlone = first.size === 1;
   const records = JSON.stringify([...first.values()].map(recordOf));
   // What none of them needs would be made ready by PostgreSQL all the same.
   const part = (sql: Prisma.Sql, isNeeded: (change: Change) => boolean): Prisma.Sql =>
@@ -125,11 +140,7 @@ async function writeChanges(database: Database, changes: readonly Change[]): Pro
         due_at timestamptz, sent_at timestamptz, delivered_at timestamptz, read_at timestamptz, verified_at timestamptz,
         failed_at timestamptz, failure_reason text, fails boolean, guessed_wrong boolean, guessed_right boolean, calls json
       )
-    ), locked as materialized (
-      -- By the ids alone: a join might read all sends, if it was planned while there were few.
-      select s.id from sends s join wanted w on w.id = s.id and w.version = s.version
-      where s.id = any(array(select id from wanted)) order by s.id for no key update of s
-    ), changed as (
+    ) ${isAlone ? Prisma.empty : LOCKED}, changed as (
       update sends s set
         status = w.status, verification = w.verification, wrong_guesses = w.wrong_guesses, channel = w.channel,
         from_number = w.from_number, sender_id = w.sender_id, code_box = decode(w.code_box, 'hex'), attempts = w.attempts,
@@ -140,10 +151,11 @@ async function writeChanges(database: Database, changes: readonly Change[]): Pro
           then array_append(s.wrong_guess_times, clock_timestamp()::timestamptz(3)) else s.wrong_guess_times end,
         version = s.version + 1
       from wanted w
-      where s.id = any(array(select id from locked)) and w.id = s.id and w.version = s.version
+      where s.id = any(array(select id from ${Prisma.raw(isAlone ? 'wanted' : 'locked')})) and w.id = s.id and w.version = s.version
       returning s.id, s.account_id, s.mode, s.recipient, s.unit, w.fails, w.guessed_wrong, w.guessed_right, w.calls
     ) ${part(ATTEMPTS, hasAttempts)} ${part(REFUND, fails)}
-    ${part(GUESSES, isGuess)} ${part(WRONG_GUESSES, guessedWrong)} ${part(RIGHT_GUESSES, guessedRight)}
+    ${part(GUESSES, isGuess)} ${part(BUDGETS, guessedRight)}
+    ${part(wrongGuesses(changes.some(guessedRight)), guessedWrong)} ${part(RIGHT_GUESSES, guessedRight)}
     select id from changed`;
   const written = new Set(rows.map(({ id }) => id));
   return changes.map((change) => first.get(change.before.id) === change && written.has(change.before.id));
