@@ -34,6 +34,8 @@ export async function openOnecode(house, database, rows) {
   for (let past = 0; past < rows; past += PAST_EACH)
     await fillPast(testing, handle, url, sender.id, Math.min(PAST_EACH, rows - past));
   await closeDatabase(handle);
+  // Else PostgreSQL would clear up behind the fill, and write its pages, while the first lines are measured.
+  if (rows > 0) await settle(url);
 
   const secret = randomBytes(16).toString('hex');
   const prefix = database;
@@ -173,6 +175,18 @@ async function fillPast({ buildCaller, fillHistory }, handle, url, senderId, sen
   const { accountId, applicationId } = await buildCaller(handle, 'live');
   const applications = [{ id: applicationId, mode: /** @type {const} */ ('live') }];
   await fillHistory(url, { accountId, applications, senderId, sends, days: 60 });
+}
+
+/**
+ * Waits until PostgreSQL has nothing left to do of what was written.
+ * @param {string} url
+ */
+async function settle(url) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query('vacuum (freeze, analyze)');
+  await client.query('checkpoint');
+  await client.end();
 }
 
 /**

@@ -17,7 +17,8 @@ describe('the senders that a worker remembers', () => {
       const asked = Array.from({ length: 20 }, async (_, n) => {
         // One after the other, so that some ask at any moment of the fault.
         for (let turn = 0; turn < n; turn++) await Promise.resolve();
-        return pool.open(faulty.id);
+        const open = await pool.look();
+        return open(faulty.id);
       });
       await expect(
         Promise.all([...asked, pool.faulted(sender, { country: 'BR' } as Send, fault)]),
