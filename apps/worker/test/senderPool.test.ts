@@ -1,6 +1,7 @@
 import type { Send } from '@onecode/domain';
 import { listSenderDetails, resumeSender } from '@onecode/store';
-import { buildSender, TEST_ACTOR } from '@onecode/store/testing';
+import { buildSend, buildSender, TEST_ACTOR } from '@onecode/store/testing';
+import { deliver } from '../src/deliver.js';
 import { useWorker } from './fixture.js';
 
 describe('the senders that a worker remembers', () => {
@@ -25,5 +26,21 @@ describe('the senders that a worker remembers', () => {
       ).resolves.toBeDefined();
       await resumeSender(database, TEST_ACTOR, faulty.id);
     }
+  });
+
+  it('are read before a claim: when they cannot be, nothing has begun', async () => {
+    const { db } = t.house;
+    await buildSender(db.database);
+    const id = await buildSend(db.database, t.caller);
+    const before = await t.house.row(id);
+    await db.sql('alter table senders rename column token_box to box');
+    try {
+      await expect(deliver(t.worker.context, id)).rejects.toMatchObject({ code: 'SQLSTATE_42703' });
+    } finally {
+      await db.sql('alter table senders rename column box to token_box');
+    }
+    expect(await t.house.row(id)).toEqual(before);
+    expect(await t.house.attempts(id)).toEqual([]);
+    await expect(deliver(t.worker.context, id)).resolves.toEqual({ kind: 'accepted' });
   });
 });
