@@ -94,7 +94,7 @@ const GUESSES = Prisma.sql`
 /** The recipients' counts of wrong ones, locked: what follows would take those of right guesses in no order. */
 const BUDGETS = Prisma.sql`
   , budgets as materialized (
-    select b.* from (select * from guessed_at order by account_id, mode, recipient) g
+    select b.*, g.is_right from (select * from guessed_at order by account_id, mode, recipient) g
     cross join lateral (
       -- One probe for each: lists of accounts and of recipients would be tried all with all.
       select account_id, mode, recipient from guess_budgets
@@ -103,10 +103,10 @@ const BUDGETS = Prisma.sql`
   )`;
 const RIGHT_GUESSES = Prisma.sql`
   , forgiven as (
-    delete from guess_budgets b using budgets join guessed_at g using (account_id, mode, recipient)
-    where g.is_right and b.account_id = any(array(select account_id from budgets))
-      and b.recipient = any(array(select recipient from budgets))
-      and b.account_id = budgets.account_id and b.mode = budgets.mode and b.recipient = budgets.recipient
+    delete from guess_budgets b using budgets f
+    where f.is_right and b.account_id = any(array(select account_id from budgets where is_right))
+      and b.recipient = any(array(select recipient from budgets where is_right))
+      and b.account_id = f.account_id and b.mode = f.mode and b.recipient = f.recipient
   )`;
 /** Takes the counts in their order by itself, but after all of them are locked where right guesses need that. */
 const wrongGuesses = (afterBudgets: boolean): Prisma.Sql => Prisma.sql`
