@@ -55,7 +55,8 @@ export function createSenderPool(
   const look: SenderPool['look'] = async () => {
     const known = await remembered.forceFetch('senders');
     return async (id) => {
-      const sender = known.get(id) ?? (await remembered.forceFetch('senders', { forceRefresh: true })).get(id);
+      const sender =
+        known.get(id) ?? (await remembered.forceFetch('senders', { forceRefresh: true })).get(id);
       if (sender === undefined) throw new Error('a slot was taken of a sender that is gone');
       return sender;
     };
