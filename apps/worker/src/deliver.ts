@@ -47,7 +47,6 @@ export async function deliver(context: WorkerContext, sendId: string): Promise<D
 async function attempt(context: WorkerContext, sendId: string): Promise<DeliveryEnd | { kind: 'hand_over' }> {
   const { database, policy, leaseMs, senders, log, metrics } = context;
   const attemptId = newId();
-  const openSender = await senders.look();
   // crash point: worker before claim
   const round = await changeRoutedSend(database, sendId, (send, now, slot) => {
     const decision = claim(send, now, { attemptId, leaseMs, policy, slot });
@@ -62,7 +61,7 @@ async function attempt(context: WorkerContext, sendId: string): Promise<Delivery
   if (claimed.kind !== 'claimed') return claimed;
   if (slot === null) throw new Error('a send was claimed without a slot');
   // crash point: worker after claim
-  const sender = await openSender(slot.sender.id);
+  const sender = await senders.open(slot.sender.id);
   const mayBegin = await reached(goesAt, context.handBack);
   // Looked at last of all: whoever was frozen meanwhile may have lost its claim, or the code its life.
   if (!mayBegin || performance.now() >= Math.min(goesAt + HELD_UP_MS_MAX, expiresAt)) {

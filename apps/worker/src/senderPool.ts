@@ -25,11 +25,8 @@ export interface OpenSender extends SenderDetails {
 
 /** The senders, and what becomes of them by the provider's answers. */
 export interface SenderPool {
-  /**
-   * What a call needs of any sender. Asked for before a send is claimed: if the database is away then, nothing has begun. For the
-   * sender that is named afterwards the database is asked again only when it was added a moment ago.
-   */
-  look(): Promise<(senderId: string) => Promise<OpenSender>>;
+  /** What a call needs of a sender. @throws when there is none with this id */
+  open(senderId: string): Promise<OpenSender>;
   /** Keeps a sender from what it cannot do for now: from everything, or from the send's country. */
   faulted(sender: SenderDetails, send: Send, fault: Fault): Promise<void>;
   /** A message was accepted: earlier faults are forgotten. */
@@ -52,14 +49,13 @@ export function createSenderPool(
         (await listSenderDetails(database)).map((sender) => [sender.id, openSender(secretKey, sender)]),
       ),
   });
-  const look: SenderPool['look'] = async () => {
-    const known = await remembered.forceFetch('senders');
-    return async (id) => {
-      const sender =
-        known.get(id) ?? (await remembered.forceFetch('senders', { forceRefresh: true })).get(id);
-      if (sender === undefined) throw new Error('a slot was taken of a sender that is gone');
-      return sender;
-    };
+  const open = async (id: string): Promise<OpenSender> => {
+    const known =
+      (await remembered.forceFetch('senders')).get(id) ??
+      // Added a moment ago.
+      (await remembered.forceFetch('senders', { forceRefresh: true })).get(id);
+    if (known === undefined) throw new Error('a slot was taken of a sender that is gone');
+    return known;
   };
 
   const pause = (sender: SenderDetails, fault: Fault): Promise<boolean> =>
@@ -70,7 +66,7 @@ export function createSenderPool(
     });
 
   return {
-    look,
+    open,
     async faulted(sender, send, fault) {
       const blocks = fault.kind === 'config' && fault.scope === 'country' && send.country !== null;
       const begun = blocks
