@@ -31,8 +31,12 @@ export async function openOnecode(house, database, rows) {
   const callers = await inLanes(ACCOUNTS, 10, () => testing.buildCaller(handle, 'live', PLENTY));
   const sender = await testing.buildSender(handle, { throughput: 1000 });
   for (let made = 1; made < SENDERS; made++) await testing.buildSender(handle, { throughput: 1000 });
-  for (let past = 0; past < rows; past += PAST_EACH)
-    await fillPast(testing, handle, url, sender.id, Math.min(PAST_EACH, rows - past));
+  let left = rows;
+  await inLanes(Math.ceil(rows / PAST_EACH), 2, () => {
+    const sends = Math.min(PAST_EACH, left);
+    left -= sends;
+    return fillPast(testing, handle, url, sender.id, sends);
+  });
   await closeDatabase(handle);
   // Else PostgreSQL would clear up behind the fill, and write its pages, while the first lines are measured.
   if (rows > 0) await settle(url);
