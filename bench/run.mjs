@@ -23,6 +23,9 @@ import { table } from './table.mjs';
  * @property {object} figures for the file
  */
 
+/** As for a server under such load: with what it comes with, it says itself that its checkpoints come too often. */
+const POSTGRES = ['shared_buffers=1GB', 'max_wal_size=8GB'];
+
 /** Each suite by its name: it measures, and says what its goal is. */
 const SUITES =
   /** @type {Record<string, () => Promise<{ goal: string, measure: (house: House, options: Options) => Promise<Result> }>>} */ ({
@@ -63,7 +66,7 @@ async function open(processes) {
   const { startPostgres } = await import('../scripts/services/postgres.mjs'); // needs the packages
   const { startRedis } = await import('../scripts/services/redis.mjs');
   const wanted = { processes, throwaway: false, say: console.log };
-  const postgres = await startPostgres(wanted);
+  const postgres = await startPostgres({ ...wanted, settings: POSTGRES });
   const redis = await startRedis(wanted);
   const env = { ...process.env, DATABASE_URL: postgres.url };
   await runNpm(processes, ['run', '--silent', 'migrate'], { title: 'npm run migrate', env });

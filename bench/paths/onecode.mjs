@@ -4,7 +4,7 @@ import { runNpm } from '../../scripts/setup/npm.mjs';
 import { inTurn } from '../turn.mjs';
 import { ACCOUNTS, CODE, PROVIDER_PATH } from './contender.mjs';
 import { nextRecipient } from './requests.mjs';
-import { makeDatabase, startService } from './service.mjs';
+import { makeDatabase, run, startService } from './service.mjs';
 
 const SENDERS = 10;
 const RINGS_MAX = 1_000;
@@ -39,7 +39,7 @@ export async function openOnecode(house, database, rows) {
   });
   await closeDatabase(handle);
   // Else PostgreSQL would clear up behind the fill, and write its pages, while the first lines are measured.
-  if (rows > 0) await settle(url);
+  if (rows > 0) await run(url, 'vacuum (analyze)', 'checkpoint');
 
   const secret = randomBytes(16).toString('hex');
   const prefix = database;
@@ -179,18 +179,6 @@ async function fillPast({ buildCaller, fillHistory }, handle, url, senderId, sen
   const { accountId, applicationId } = await buildCaller(handle, 'live');
   const applications = [{ id: applicationId, mode: /** @type {const} */ ('live') }];
   await fillHistory(url, { accountId, applications, senderId, sends, days: 60 });
-}
-
-/**
- * Waits until PostgreSQL has nothing left to do of what was written.
- * @param {string} url
- */
-async function settle(url) {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  await client.query('vacuum (freeze, analyze)');
-  await client.query('checkpoint');
-  await client.end();
 }
 
 /**

@@ -91,12 +91,16 @@ export async function makeDatabase({ databaseUrl }, name, schema) {
 }
 
 /**
+ * Runs statements one by one.
  * @param {string} url
- * @param {string} sql
+ * @param {...string} sql
  */
-async function run(url, sql) {
+export async function run(url, ...sql) {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  await client.query(sql);
-  await client.end();
+  try {
+    for (const one of sql) await client.query(one);
+  } finally {
+    await client.end();
+  }
 }

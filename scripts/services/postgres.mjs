@@ -26,6 +26,7 @@ const stop = /** @type {[NodeJS.Signals, number][]} */ ([
  * @property {import('../processes/processes.mjs').Processes} processes  its data and its log go into their folder
  * @property {number} [port]  the port it had last time
  * @property {boolean} throwaway  its data need not survive a crash of the machine
+ * @property {readonly string[]} [settings]  more of PostgreSQL's own, `name=value`
  * @property {(line: string) => void} say
  *
  * @typedef {import('../processes/processes.mjs').Started & { url: string, port: number }} Service
@@ -38,7 +39,7 @@ const stop = /** @type {[NodeJS.Signals, number][]} */ ([
  * @returns {Promise<Service>} url: of a database "onecode",
  *   as a user who may create others
  */
-export async function startPostgres({ processes, port: wantedPort, throwaway, say }) {
+export async function startPostgres({ processes, port: wantedPort, throwaway, settings: more = [], say }) {
   const { folder } = processes;
   const account = postgresAccount(say);
   const native = postgresBinaries(account, say);
@@ -52,7 +53,13 @@ export async function startPostgres({ processes, port: wantedPort, throwaway, sa
   const started = await processes.start({
     name: 'postgres',
     command: join(native, 'bin', 'postgres'),
-    args: ['-D', dataDir, '-p', String(port), ...settings(throwaway).flatMap((one) => ['-c', one])],
+    args: [
+      '-D',
+      dataDir,
+      '-p',
+      String(port),
+      ...[...settings(throwaway), ...more].flatMap((one) => ['-c', one]),
+    ],
     cwd: '/',
     account,
     output: openSync(log, 'w', 0o600),
