@@ -165,6 +165,35 @@ describe('what is written together', () => {
     );
   });
 
+  it('forgives what was guessed wrong at the recipient of a right guess, beside it too, and nothing else', async () => {
+    const [ours, theirs] = await Promise.all([0, 1].map(() => buildCaller(store.database, 'test')));
+    const [first, second] = ['+5511987000011', '+5511987000012'];
+    const guess = async (caller: TestCaller, recipient: string, isRight: boolean) => {
+      const id = await buildSend(store.database, caller, { recipient });
+      return () => changeSend(store.database, { id }, (send, now) => judge(send, now, () => isRight));
+    };
+    const places = [ours!, theirs!].flatMap((caller) =>
+      [first, second].map((recipient) => ({ caller, recipient })),
+    );
+    const before = await Promise.all(places.map(({ caller, recipient }) => guess(caller, recipient, false)));
+    await Promise.all(before.map((made) => made()));
+    const together = await Promise.all([
+      ...places.map(({ caller, recipient }) => guess(caller, recipient, false)),
+      guess(ours!, first, true),
+      guess(theirs!, second, true),
+    ]);
+    await Promise.all(together.map((made) => made()));
+    const left = await store.sql(
+      `select account_id = $1 as ours, recipient, wrong_in_a_row as wrong from guess_budgets where account_id = any($2)
+       order by recipient`,
+      [ours!.accountId, [ours!.accountId, theirs!.accountId]],
+    );
+    expect(left).toEqual([
+      { ours: false, recipient: first, wrong: 2 },
+      { ours: true, recipient: second, wrong: 2 },
+    ]);
+  });
+
   it('fails alone when it is faulty: its neighbours are created', async () => {
     const stranger = { ...callerOf(0), accountId: newId() };
     const ends = await Promise.allSettled(
