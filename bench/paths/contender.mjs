@@ -12,7 +12,7 @@
  * @property {(providerUrl: string, concurrency: number) => Promise<Service>} startWorker
  * @property {(count: number) => Promise<Made[]>} makeSends that nobody has rung for; their code is `CODE`
  * @property {(count: number) => Promise<void>} makeRung the same with a job for each in the queue
- * @property {(count: number) => Promise<string[]>} makeReported sends that the provider has accepted: their message ids
+ * @property {(count: number) => Promise<{ attemptId: string, messageId: string }[]>} makeReported sends that the provider has accepted
  * @property {() => Promise<void>} clear forgets the sends and receipts that wait for a worker
  * @property {() => Promise<void>} close ends our own connections to its services
  */

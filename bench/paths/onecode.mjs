@@ -152,17 +152,26 @@ async function sendMaker(pool, callers, { TEST_PEPPER, TEST_SECRET_KEY }) {
   };
   /** @param {number} count */
   const makeReported = async (count) => {
-    const ids = (await make(count)).map(({ id }) => id);
+    const reported = (await make(count)).map(({ id }) => ({
+      id,
+      attemptId: newId(),
+      messageId: `wamid.${id}`,
+    }));
     await pool.query(
       `with accepted as (
          update sends s set status = 'sent', channel = 'whatsapp', from_number = r.number, sender_id = r.id, attempts = 1,
            code_box = null, due_at = null, ring_at = null, sent_at = clock_timestamp(), version = version + 2
-         from (select id, number from senders order by id limit 1) r where s.id = any($1) returning s.id, r.id as sender_id
+         from (select id, number from senders order by id limit 1) r where s.id = any($1::uuid[]) returning s.id, r.id as sender_id
        ) insert into attempts (id, send_id, sender_id, outcome, message_id, finished_at)
-         select gen_random_uuid(), id, sender_id, 'accepted', 'wamid.' || id, clock_timestamp() from accepted`,
-      [ids],
+         select made.attempt_id, id, sender_id, 'accepted', made.message_id, clock_timestamp()
+         from accepted join unnest($1::uuid[], $2::uuid[], $3::text[]) as made (id, attempt_id, message_id) using (id)`,
+      [
+        reported.map(({ id }) => id),
+        reported.map(({ attemptId }) => attemptId),
+        reported.map(({ messageId }) => messageId),
+      ],
     );
-    return ids.map((id) => `wamid.${id}`);
+    return reported;
   };
   return { make, makeReported };
 }

@@ -50,7 +50,9 @@ export function apply({ house, options, contenders, provider }) {
         const messages = await contender.makeReported(
           Math.ceil((APPLIED_PER_SECOND * seconds) / STATUSES.length),
         );
-        const reports = STATUSES.flatMap((status) => messages.map((id) => ({ id, status })));
+        const reports = STATUSES.flatMap((status) =>
+          messages.map(({ messageId, attemptId }) => ({ id: messageId, attemptId, status })),
+        );
         for (const { path, headers, body } of webhooks(reports, 500, contender.secret)) {
           const answer = await request(contender.api.url + path, {
             method: 'POST',

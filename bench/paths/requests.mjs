@@ -75,7 +75,7 @@ export const guesses = (sends, code) =>
 
 /**
  * Webhooks of so many statuses each, signed, in Meta's form.
- * @param {readonly { id: string, status: string }[]} reports
+ * @param {readonly { id: string, attemptId?: string, status: string }[]} reports  with what our call said of itself, if it was ours
  * @param {number} size
  * @param {string} secret
  * @returns {Request[]}
@@ -83,8 +83,9 @@ export const guesses = (sends, code) =>
 export function webhooks(reports, size, secret) {
   const timestamp = String(Math.floor(Date.now() / 1000));
   return Array.from({ length: Math.ceil(reports.length / size) }, (_, post) => {
-    const statuses = reports.slice(post * size, (post + 1) * size).map(({ id, status }) => ({
+    const statuses = reports.slice(post * size, (post + 1) * size).map(({ id, attemptId, status }) => ({
       id,
+      biz_opaque_callback_data: attemptId,
       status,
       timestamp,
       recipient_id: '5511987654321',
