@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { startProcess } from '../harness/startedProcess.js';
 import { until } from '../harness/until.js';
@@ -66,6 +67,8 @@ describe('crash points', () => {
       CRASH_POINTS: `${SOME}=#1:freeze`,
     });
     await until('the word', () => process.stderr() === `crash point: ${SOME}: freeze\n`);
+    // It says so just before: woken up too early, it would freeze afterwards, and for good.
+    await until('the freeze', () => stateOf(process.pid).startsWith('T'));
     expect(process.ended()).toBeNull();
     process.signal('SIGCONT');
     await until('the end', () => process.stdout().includes('went on'));
@@ -73,6 +76,14 @@ describe('crash points', () => {
     await process.exited;
   });
 });
+
+/** A process's state as the system tells it: `T` is stopped. */
+function stateOf(pid: number): string {
+  if (process.platform !== 'linux')
+    return execFileSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' });
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  return stat.slice(stat.lastIndexOf(')') + 2);
+}
 
 /** A module that comes by a crash point once, as transformed code does. */
 function visit(name: string): string {
