@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { stateOf } from '../../scripts/processes/identity.mjs';
 import { startProcess } from '../harness/startedProcess.js';
 import { until } from '../harness/until.js';
 import { crashPoints } from './house/crashPoints.mjs';
@@ -76,14 +76,6 @@ describe('crash points', () => {
     await process.exited;
   });
 });
-
-/** A process's state as the system tells it: `T` is stopped. */
-function stateOf(pid: number): string {
-  if (process.platform !== 'linux')
-    return execFileSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' });
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  return stat.slice(stat.lastIndexOf(')') + 2);
-}
 
 /** A module that comes by a crash point once, as transformed code does. */
 function visit(name: string): string {
