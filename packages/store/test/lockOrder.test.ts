@@ -13,6 +13,8 @@ import { until } from '../../../test/harness/until.js';
 
 const PROCESSES = 3;
 const ROWS = 30;
+/** Longer than `until` waits on a busy machine. */
+const HELD_MS_MAX = 20_000;
 const ROUNDS = [0, 1, 2, 3, 4];
 
 const store = useTestDatabase();
@@ -27,18 +29,21 @@ async function deadlocksOf(
 ): Promise<number> {
   const before = await deadlocks();
   const processes = Array.from({ length: PROCESSES }, () => openDatabase(store.url, { connectionsMax: 4 }));
-  const ended = await store.database.$transaction(async (connection) => {
-    await hold(connection);
-    const begun = Promise.all(processes.map(work));
-    await until('every process waits for a lock', async () => {
-      const waiting = await store.sql(
-        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-      );
-      return waiting.length >= PROCESSES;
-    });
-    return { begun };
-  });
-  await ended.begun;
+  let ended: Promise<unknown> | undefined;
+  await store.database.$transaction(
+    async (connection) => {
+      await hold(connection);
+      ended = Promise.all(processes.map(work));
+      await until('every process waits for a lock', async () => {
+        const waiting = await store.sql(
+          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        );
+        return waiting.length >= PROCESSES;
+      });
+    },
+    { timeout: HELD_MS_MAX },
+  );
+  await ended;
   // A connection that ends leaves what it has counted.
   await Promise.all(processes.map(closeDatabase));
   return (await deadlocks()) - before;
