@@ -31,12 +31,9 @@ export async function openOnecode(house, database, rows) {
   const callers = await inLanes(ACCOUNTS, 10, () => testing.buildCaller(handle, 'live', PLENTY));
   const sender = await testing.buildSender(handle, { throughput: 1000 });
   for (let made = 1; made < SENDERS; made++) await testing.buildSender(handle, { throughput: 1000 });
-  let left = rows;
-  await inLanes(Math.ceil(rows / PAST_EACH), 2, () => {
-    const sends = Math.min(PAST_EACH, left);
-    left -= sends;
-    return fillPast(testing, handle, url, sender.id, sends);
-  });
+  await inLanes(Math.ceil(rows / PAST_EACH), 2, (past) =>
+    fillPast(testing, handle, url, sender.id, Math.min(PAST_EACH, rows - past * PAST_EACH)),
+  );
   await closeDatabase(handle);
   // Else PostgreSQL would clear up behind the fill, and write its pages, while the first lines are measured.
   if (rows > 0) await run(url, 'vacuum (analyze)', 'checkpoint');
@@ -194,7 +191,7 @@ async function fillPast({ buildCaller, fillHistory }, handle, url, senderId, sen
  * @template T
  * @param {number} count
  * @param {number} lanes
- * @param {() => Promise<T>} make
+ * @param {(index: number) => Promise<T>} make
  * @returns {Promise<T[]>}
  */
 async function inLanes(count, lanes, make) {
@@ -202,7 +199,7 @@ async function inLanes(count, lanes, make) {
   const made = [];
   let begun = 0;
   const lane = async () => {
-    while (begun++ < count) made.push(await make());
+    while (begun < count) made.push(await make(begun++));
   };
   await Promise.all(Array.from({ length: lanes }, lane));
   return made;
