@@ -91,7 +91,11 @@ export async function findSendDetails(
       ), 'receipts', (
         select coalesce(jsonb_agg(jsonb_build_object('status', r.status, 'occurredAt', r.occurred_at,
           'receivedAt', r.received_at, 'errorCode', (r.failure ->> 'errorCode')::integer) order by r.received_at, r.id), '[]')
-        from receipts r where r.message_id in (select c.message_id from attempts c where c.send_id = s.id)
+        from attempts c cross join lateral (
+          select * from receipts where attempt_id = c.id
+          union all
+          select * from receipts where attempt_id is null and message_id = c.message_id
+        ) r where c.send_id = s.id
       ), 'units', (
         select coalesce(jsonb_agg(jsonb_build_object('kind', l.kind, 'bucket', l.bucket, 'at', l.created_at) order by l.id), '[]')
         from ledger_entries l where l.send_id = s.id

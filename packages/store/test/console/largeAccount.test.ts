@@ -45,8 +45,8 @@ async function fill(): Promise<void> {
        select account_id, id, 'reserved', unit, 1 from sends order by account_number`,
     `insert into attempts (id, send_id, sender_id, outcome, message_id, finished_at)
        select gen_random_uuid(), id, sender_id, 'accepted', 'wamid.' || account_number, now() from sends`,
-    `insert into receipts (message_id, status, occurred_at, due_at, result)
-       select message_id, 'delivered', now(), null, 'applied' from attempts`,
+    `insert into receipts (message_id, attempt_id, status, occurred_at, due_at, result)
+       select message_id, case when random() < 0.9 then id end, 'delivered', now(), null, 'applied' from attempts`,
     `update accounts set sends_created = ${SENDS}, credits = 1000000 - ${SENDS}, free_quota = 0`,
     `delete from ledger_entries where bucket = 'free_quota'`,
     `update applications set sends_created = ${SENDS} / 2`,
@@ -174,7 +174,7 @@ const QUERIES: [
   ['sends to an unknown recipient', 'sends_recipient_window', 200, listed({ recipient: '+5511900000077' })],
   [
     'the details of a send',
-    'receipts_once',
+    'receipts_by_attempt',
     100,
     (database) => findSendDetails(database, caller.accountId, sendId),
   ],

@@ -91,7 +91,7 @@ describe('the details of a send', () => {
     expect((await detailsOf(id))!.attemptsCounted).toBe(2);
   });
 
-  it('have the receipts on its messages and on no others, with the provider’s code', async () => {
+  it('have the receipts on its attempts and messages and on no others, with the provider’s code', async () => {
     const id = await buildSend(store.database, caller);
     const attemptId = newId();
     await claimSend(id, attemptId);
@@ -111,11 +111,17 @@ describe('the details of a send', () => {
         status: 'failed',
         failure: { kind: 'recipient', errorCode: 131026, reason: 'undeliverable' },
       },
-      { ...receipt, messageId: 'wamid.details.other', status: 'read' },
+    ]);
+    // The provider need not send our attempt's id along.
+    await storeReceipts(store.database, [{ ...receipt, attemptId: null, status: 'delivered' }]);
+    await storeReceipts(store.database, [
+      { ...receipt, attemptId: newId(), messageId: 'wamid.details.other', status: 'read' },
+      { ...receipt, attemptId: null, messageId: 'wamid.details.another', status: 'read' },
     ]);
     expect((await detailsOf(id))!.receipts).toEqual([
       { status: 'sent', occurredAt, receivedAt: aDate, errorCode: null },
       { status: 'failed', occurredAt, receivedAt: aDate, errorCode: 131026 },
+      { status: 'delivered', occurredAt, receivedAt: aDate, errorCode: null },
     ]);
   });
 
