@@ -22,7 +22,7 @@ export function isAlive({ pid, born }) {
  * @returns {string}
  */
 export function stateOf(pid) {
-  return process.platform === 'linux' ? String(statOf(pid)[0]) : ps(pid, 'stat=');
+  return process.platform === 'linux' ? (statOf(pid)[0] ?? '') : ps(pid, 'stat=');
 }
 
 /**
