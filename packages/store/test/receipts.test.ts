@@ -70,14 +70,30 @@ describe('storing receipts', () => {
   });
 
   it('leaves out what is there already, in the same post, in later ones and in ones at the same time', async () => {
-    const twice = [receipt('wamid.a'), receipt('wamid.a'), receipt('wamid.a', { status: 'read' })];
-    expect(await storeReceipts(store.database, twice)).toHaveLength(2);
+    const attemptId = newId();
+    const twice = [
+      ...many(2),
+      ...many(2),
+      receipt('wamid.0', { status: 'read' }),
+      receipt('wamid.a', { attemptId }),
+      receipt('wamid.a', { attemptId }),
+    ];
+    expect(await storeReceipts(store.database, twice)).toHaveLength(4);
     expect(await storeReceipts(store.database, twice)).toEqual([]);
     const posts = await Promise.all(
       Array.from({ length: 20 }, () => storeReceipts(store.database, many(50))),
     );
-    expect(posts.flat()).toHaveLength(50);
+    expect(posts.flat()).toHaveLength(48);
     expect(await take()).toHaveLength(52);
+  });
+
+  it('takes reports on several attempts or messages for several', async () => {
+    const [one, other] = [newId(), newId()];
+    const given = [null, one, other].map((attemptId) => receipt('wamid.a', { attemptId }));
+    expect(await storeReceipts(store.database, given)).toHaveLength(3);
+    expect(
+      await storeReceipts(store.database, [...given, receipt('wamid.b', { attemptId: one })]),
+    ).toHaveLength(1);
   });
 
   it('does not mind posts at the same time that hold the same reports in another order', async () => {

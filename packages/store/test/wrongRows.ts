@@ -280,5 +280,10 @@ export const WRONG: [constraint: string, what: string, statement: string][] = [
     'a receipt with a result that is still due',
     receipt('message_id, status, result', `'m', 'sent', 'applied'`),
   ],
-  ['receipts_once', 'a report twice', receipt('message_id, status', `'wamid.taken', 'sent'`)],
+  ['receipts_by_attempt', 'a report twice', receipt('message_id, status', `'wamid.taken', 'sent'`)],
+  [
+    'receipts_by_attempt',
+    'a report on an attempt twice',
+    receipt('message_id, attempt_id, status', `'wamid.taken', :attempt, 'sent'`),
+  ],
 ];
