@@ -72,20 +72,6 @@ describe('a hold', () => {
     expect(await passed()).toEqual([true, true, false, false]);
   });
 
-  it('stops workers of the release before it too, if it is of everything or of a country', async () => {
-    const ofBefore = async () => {
-      const rows = await store.sql<{ sender_id: string | null }>(
-        `select sender_id from take_slots(array['+5511987650001', '+12025550123'], array['BR', 'US'], 1000) order by want`,
-      );
-      return rows.map((row) => row.sender_id !== null);
-    };
-    expect(await ofBefore()).toEqual([true, true]);
-    await holdFor(brazil);
-    expect(await ofBefore()).toEqual([false, true]);
-    await holdFor(live);
-    expect(await ofBefore()).toEqual([false, false]);
-  });
-
   it('is there once, with its first reason and who set it', async () => {
     expect(await hold(store.database, TEST_ACTOR, { ...brazil, reason: 'first' })).toMatchObject({
       ...brazil,
