@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { Worker } from 'node:worker_threads';
 import { Pool } from 'undici';
 import { percentile } from '../percentile.mjs';
 import { monotonicMs } from '../clock.mjs';
@@ -39,15 +41,11 @@ async function send(place) {
 
 /** @type {Promise<void>[]} */
 const sent = [];
-await new Promise((resolve) => {
-  const timer = setInterval(() => {
-    const due = Math.min(total, ((monotonicMs() - beganAt) / 1000) * Number(perSecond));
-    while (sent.length < due) sent.push(send(sent.length));
-    if (sent.length < total) return;
-    clearInterval(timer);
-    resolve(undefined);
-  }, 1);
+const pace = new Worker(new URL('pace.mjs', import.meta.url), {
+  workerData: { beganAt, total, perSecond: Number(perSecond) },
 });
+pace.on('message', () => sent.push(send(sent.length)));
+await once(pace, 'exit');
 await Promise.all(sent);
 const { user, system } = process.cpuUsage(before);
 const sorted = times.toSorted((a, b) => a - b);
