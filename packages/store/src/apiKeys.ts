@@ -63,6 +63,15 @@ const callerFinder = perDatabase((database: Database) =>
 );
 
 /**
+ * The version of everything that `findCaller` answers with: while it stays the same, no key that spoke for a caller has been taken
+ * from it. It changes with the commit of the change.
+ */
+export async function readCallersVersion(database: Database): Promise<bigint> {
+  const [row] = await database.$queryRaw<[{ version: bigint }]>`select version from callers_version where id`;
+  return row.version;
+}
+
+/**
  * Makes a key. The key itself is in the answer and nowhere else.
  *
  * @param name what its owner calls it, 1 to 100 characters

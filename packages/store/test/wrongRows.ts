@@ -14,6 +14,11 @@ import {
 /** Each wrong row with the constraint that must refuse it. */
 export const WRONG: [constraint: string, what: string, statement: string][] = [
   ['settings_id_check', 'a second row of settings', `insert into settings (id) values (false)`],
+  [
+    'callers_version_id_check',
+    'a second version of the callers',
+    `insert into callers_version (id) values (false)`,
+  ],
   ['settings_free_sends_check', 'fewer than no free sends', `update settings set free_sends = -1`],
   ['settings_free_sends_check', 'too many free sends', `update settings set free_sends = 1000001`],
   ['settings_code_validity_seconds_check', 'no validity', `update settings set code_validity_seconds = 0`],
