@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { startTcpServer } from '../../../test/harness/tcpServer.js';
 import { expectFault, onecode, onecodeHere, UNKNOWN_ID, type Ended } from './onecode.js';
 
@@ -243,6 +244,8 @@ describe('help needs nothing and has an example', () => {
   });
 });
 
-it('--version prints the version', async () => {
-  expect(await onecode(['--version'])).toEqual({ code: 0, stdout: '1.0.0\n', stderr: '' });
+it('--version prints the version of the release', async () => {
+  const release = await readFile(new URL('../../../package.json', import.meta.url), 'utf8');
+  const { version } = JSON.parse(release) as { version: string };
+  expect(await onecode(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
 });
