@@ -1,7 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import { findCaller, readCallersVersion, type Caller, type Database } from '@onecode/store';
 
-/** Milliseconds for which an answer that nothing has changed is relied on: a key that is revoked, or whose account is suspended, stops within a second. */
+/**
+ * Milliseconds for which an answer that nothing has changed is relied on: a key that is revoked, or whose account is suspended,
+ * stops within a second.
+ */
 const RELIED_ON_MS = 900;
 /** Milliseconds after which it is asked for again, beside a request that does not wait for it. */
 const ASKED_AGAIN_MS = 450;
@@ -11,8 +14,8 @@ const REMEMBERED_KEYS_MAX = 10_000;
 export type CallerOf = (hash: string) => Promise<Caller | undefined>;
 
 /**
- * Remembers callers until some key or account has changed, which it asks the database twice a second while requests come in. Requests
- * that come in with the same key while it is being looked up share the look-up; keys that are not valid are not remembered.
+ * Remembers callers until some key or account has changed, which it asks the database twice a second while requests come in.
+ * Requests that come in with the same key while it is being looked up share the look-up; keys that are not valid are not remembered.
  */
 export function rememberCallers(database: Database): CallerOf {
   const nothingKnown = (): LRUCache<string, Caller> =>
