@@ -28,7 +28,7 @@ export async function storeReceipts(database: Database, receipts: readonly Recei
     from jsonb_to_recordset(${JSON.stringify(records)}::jsonb)
       as r (message_id text, attempt_id uuid, status text, occurred_at timestamptz, failure jsonb)
     -- In one order for everybody: posts at the same time that repeat each other would wait for each other without end.
-    order by r.message_id, r.status
+    order by r.message_id, r.status, r.attempt_id
     on conflict (attempt_id, message_id, status) do nothing
     returning id`;
   return rows.map((row) => row.id);

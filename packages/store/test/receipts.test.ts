@@ -105,6 +105,18 @@ describe('storing receipts', () => {
     expect(posts.flat()).toHaveLength(300);
   });
 
+  it('does not mind them of one message on several attempts either', async () => {
+    for (let round = 0; round < 8; round++) {
+      const given = Array.from({ length: 300 }, () => receipt('wamid.a', { attemptId: newId() }));
+      const posts = await Promise.all(
+        Array.from({ length: 20 }, (_, n) =>
+          storeReceipts(store.database, n % 2 === 0 ? given : given.toReversed()),
+        ),
+      );
+      expect(posts.flat()).toHaveLength(300);
+    }
+  });
+
   it('does not bring a report back that was done with', async () => {
     await storeReceipts(store.database, [receipt('wamid.a')]);
     await finishReceipts(store.database, ids(await take()), 'applied');
