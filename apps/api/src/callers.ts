@@ -49,7 +49,7 @@ export function rememberCallers(database: Database): CallerOf {
       const [caller] = await Promise.all([before.fetch(hash), asked()]);
       return before === known ? caller : known.fetch(hash);
     }
-    // When this fails, so does the next one, for which a request waits.
+    // A failure is not lost: once the last answer is too old, a request waits for the question and fails with it.
     if (age > ASKED_AGAIN_MS) void asked().catch(() => undefined);
     return known.fetch(hash);
   };
