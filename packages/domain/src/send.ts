@@ -47,6 +47,8 @@ export interface Send {
   deliveredAt: Date | null;
   readAt: Date | null;
   verifiedAt: Date | null;
+  /** When the last wrong code was judged; no code is judged after it. */
+  lockedAt: Date | null;
   failedAt: Date | null;
   failureReason: FailureReason | null;
 }
@@ -71,6 +73,7 @@ export type SendChange = Partial<
     | 'deliveredAt'
     | 'readAt'
     | 'verifiedAt'
+    | 'lockedAt'
     | 'failedAt'
     | 'failureReason'
   >

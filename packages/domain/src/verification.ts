@@ -28,9 +28,13 @@ export function judge(send: Send, now: Date, matches: () => boolean): Decision<J
       change: { verification: 'verified', verifiedAt: now },
     };
   const wrongGuesses = send.wrongGuesses + 1;
-  const verification = wrongGuesses >= GUESSES_MAX ? 'locked' : 'pending';
+  const isLast = wrongGuesses >= GUESSES_MAX;
   return {
-    result: { valid: false, verification, attemptsLeft: GUESSES_MAX - wrongGuesses },
-    change: { verification, wrongGuesses },
+    result: {
+      valid: false,
+      verification: isLast ? 'locked' : 'pending',
+      attemptsLeft: GUESSES_MAX - wrongGuesses,
+    },
+    change: { wrongGuesses, ...(isLast && { verification: 'locked', lockedAt: now }) },
   };
 }

@@ -43,6 +43,7 @@ export function liveSend(fields: Partial<Send> = {}): Send {
     deliveredAt: null,
     readAt: null,
     verifiedAt: null,
+    lockedAt: null,
     failedAt: null,
     failureReason: null,
     ...fields,

@@ -48,6 +48,7 @@ const guess = (isRight: boolean): fc.Command<Model, World> => ({
     expect(model.judged).toBeLessThanOrEqual(5);
     expect(model.valids).toBeLessThanOrEqual(1);
     expect(world.send.verifiedAt === null).toBe(!model.used);
+    expect(world.send.lockedAt === null).toBe(model.wrong < 5);
   },
   toString: () => (isRight ? 'right guess' : 'wrong guess'),
 });

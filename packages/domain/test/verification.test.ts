@@ -8,7 +8,7 @@ const never = () => {
   throw new Error('a guess that does not count was compared');
 };
 const VERIFIED = { verification: 'verified', verifiedAt: at(20) } as const;
-const LOCKED = { verification: 'locked', wrongGuesses: GUESSES_MAX } as const;
+const LOCKED = { verification: 'locked', wrongGuesses: GUESSES_MAX, lockedAt: at(20) } as const;
 
 describe('the state of a code', () => {
   it('is expired from the very moment of its deadline, and pending until a millisecond before', () => {
@@ -36,16 +36,19 @@ describe('a guess', () => {
     ['second', 1, 'pending', 3],
     ['third', 2, 'pending', 2],
     ['fourth', 3, 'pending', 1],
-    ['fifth', 4, 'locked', 0],
-  ] as const)(
-    'that is the %s wrong one leaves the code as the table says',
-    (_, before, state, attemptsLeft) => {
-      expect(judge(liveSend({ wrongGuesses: before }), NOW, wrong)).toEqual({
-        result: { valid: false, verification: state, attemptsLeft },
-        change: { verification: state, wrongGuesses: before + 1 },
-      });
-    },
-  );
+  ] as const)('that is the %s wrong one is counted', (_, before, verification, attemptsLeft) => {
+    expect(judge(liveSend({ wrongGuesses: before }), NOW, wrong)).toEqual({
+      result: { valid: false, verification, attemptsLeft },
+      change: { wrongGuesses: before + 1 },
+    });
+  });
+
+  it('that is the fifth wrong one locks the code, and says when', () => {
+    expect(judge(liveSend({ wrongGuesses: 4 }), NOW, wrong)).toEqual({
+      result: { valid: false, verification: 'locked', attemptsLeft: 0 },
+      change: { wrongGuesses: 5, verification: 'locked', lockedAt: NOW },
+    });
+  });
 
   it('that is right after four wrong ones still verifies', () => {
     expect(judge(liveSend({ wrongGuesses: 4 }), NOW, right).result).toEqual({

@@ -39,6 +39,7 @@ export interface SendRow {
   delivered_at: Date | null;
   read_at: Date | null;
   verified_at: Date | null;
+  locked_at: Date | null;
   failed_at: Date | null;
   failure_reason: string | null;
   version: number;
@@ -72,6 +73,7 @@ const COLUMNS = [
   'delivered_at',
   'read_at',
   'verified_at',
+  'locked_at',
   'failed_at',
   'failure_reason',
   'version',
@@ -115,6 +117,7 @@ export function sendOf(row: SendRow): Send {
     deliveredAt: row.delivered_at,
     readAt: row.read_at,
     verifiedAt: row.verified_at,
+    lockedAt: row.locked_at,
     failedAt: row.failed_at,
     failureReason: row.failure_reason as FailureReason | null,
   };

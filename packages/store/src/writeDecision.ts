@@ -138,7 +138,8 @@ async function writeChanges(database: Database, changes: readonly Change[]): Pro
         id uuid, version integer, status text, verification text, wrong_guesses smallint, channel text, from_number text,
         sender_id uuid, code_box text, attempts smallint, attempt_id uuid, receipt_until timestamptz, awaiting_sender boolean,
         due_at timestamptz, sent_at timestamptz, delivered_at timestamptz, read_at timestamptz, verified_at timestamptz,
-        failed_at timestamptz, failure_reason text, fails boolean, guessed_wrong boolean, guessed_right boolean, calls json
+        locked_at timestamptz, failed_at timestamptz, failure_reason text, fails boolean, guessed_wrong boolean,
+        guessed_right boolean, calls json
       )
     ) ${isAlone ? Prisma.empty : LOCKED}, changed as (
       update sends s set
@@ -146,7 +147,8 @@ async function writeChanges(database: Database, changes: readonly Change[]): Pro
         from_number = w.from_number, sender_id = w.sender_id, code_box = decode(w.code_box, 'hex'), attempts = w.attempts,
         attempt_id = w.attempt_id, receipt_until = w.receipt_until, awaiting_sender = w.awaiting_sender,
         due_at = w.due_at, ring_at = w.due_at + interval '1 second', sent_at = w.sent_at, delivered_at = w.delivered_at,
-        read_at = w.read_at, verified_at = w.verified_at, failed_at = w.failed_at, failure_reason = w.failure_reason,
+        read_at = w.read_at, verified_at = w.verified_at, locked_at = w.locked_at, failed_at = w.failed_at,
+        failure_reason = w.failure_reason,
         wrong_guess_times = case when w.guessed_wrong
           then array_append(s.wrong_guess_times, clock_timestamp()::timestamptz(3)) else s.wrong_guess_times end,
         version = s.version + 1
@@ -182,6 +184,7 @@ function recordOf(change: Change): object {
     delivered_at: after.deliveredAt,
     read_at: after.readAt,
     verified_at: after.verifiedAt,
+    locked_at: after.lockedAt,
     failed_at: after.failedAt,
     failure_reason: after.failureReason,
     fails: fails(change),

@@ -32,6 +32,7 @@ describe('verification', () => {
       verification: 'locked',
       wrongGuesses: 5,
       verifiedAt: null,
+      lockedAt: expect.any(Date),
     });
     expect(await verify(caller, id, CODE)).toEqual({ valid: false, verification: 'locked', attemptsLeft: 0 });
   });

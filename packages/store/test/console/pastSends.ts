@@ -45,7 +45,7 @@ export async function insertSends(
      ), written as (
        insert into sends (id, account_id, application_id, mode, account_number, application_number, recipient, country, locale, unit,
          code_hash, code_box, status, verification, wrong_guesses, channel, from_number, sender_id, due_at, ring_at, sent_at,
-         delivered_at, read_at, verified_at, failed_at, failure_reason, created_at, expires_at)
+         delivered_at, read_at, verified_at, locked_at, failed_at, failure_reason, created_at, expires_at)
        select g.id, account_id, application_id, mode, account_number, application_number, recipient, 'BR', locale,
          case when is_live then 'credit' end, convert_to(repeat('h', 33), 'utf8'), case when is_live and waits then 'box'::bytea end,
          status, verification, case when verification = 'locked' then 5 else 0 end,
@@ -54,7 +54,7 @@ export async function insertSends(
          case when waits then g.created_at end, case when waits then g.created_at end,
          case when status in ('sent', 'delivered', 'read') then g.created_at end,
          case when status in ('delivered', 'read') then delivered end, case when status = 'read' then delivered end,
-         case when verification = 'verified' then g.created_at end,
+         case when verification = 'verified' then g.created_at end, case when verification = 'locked' then g.created_at end,
          case when status = 'failed' then g.created_at end, case when status = 'failed' then 'rejected_by_provider' end,
          g.created_at, g.created_at + make_interval(secs => ${VALIDITY_MS / 1000})
        from given g, (select id, number from senders limit 1) s
