@@ -154,7 +154,7 @@ describe('the database', () => {
       sender(`paused_at = now(), pause_reason = 'why', paused_until = now(), template = repeat('a', 512)`),
       send('keyed', `idempotency_key = repeat('k', 255)::bytea`),
       send('sent', `recipient = '+123456789012345'`),
-      send('sent', `wrong_guesses = 5, verification = 'locked'`),
+      send('sent', `wrong_guesses = 5, verification = 'locked', locked_at = now()`),
       send('testQueued', `status = 'read', channel = 'sandbox', ${happened}, ${undue}`),
       copied('country', `'BR'`),
       attempt('send_id, outcome, finished_at', `:sent, 'retry', now()`),

@@ -1,7 +1,8 @@
+import { closeDatabase, openDatabase } from '@onecode/store';
 import { concurrentIndex, migrate, MigrationMismatch } from '@onecode/store/migrations';
-import { createTestDatabase } from '@onecode/store/testing';
+import { buildCaller, buildSend, createTestDatabase } from '@onecode/store/testing';
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -213,6 +214,36 @@ describe('migrating', () => {
     await expect(migrate(url, folder)).rejects.toThrow();
     await write('1_first', 'create table made (n integer);');
     expect(await migrate(url, folder)).toEqual(['1_first']);
+  });
+});
+
+describe('sends that were locked before release 1.2.0', () => {
+  it('get the time of their last wrong guess, or of their creation where no times were kept', async () => {
+    for (const one of (await ours()).filter((each) => each < '20261122170000'))
+      await cp(join(FOLDER, one), join(folder, one), { recursive: true });
+    await migrate(url, folder);
+    const database = openDatabase(url, { connectionsMax: 1 });
+    try {
+      const caller = await buildCaller(database, 'test');
+      for (const change of [
+        `wrong_guesses = 5, verification = 'locked', wrong_guess_times = null`,
+        `wrong_guesses = 5, verification = 'locked', wrong_guess_times = '{2026-11-20 10:00:01, 2026-11-20 10:00:05}'`,
+        'wrong_guesses = 4',
+      ])
+        await sql(`update sends set ${change} where id = '${await buildSend(database, caller)}'`);
+    } finally {
+      await closeDatabase(database);
+    }
+    await migrate(url);
+    const rows = await sql(
+      `select locked_at = created_at as when_made, locked_at = '2026-11-20 10:00:05' as when_guessed
+       from sends order by account_number`,
+    );
+    expect(rows).toEqual([
+      { when_made: true, when_guessed: false },
+      { when_made: false, when_guessed: true },
+      { when_made: null, when_guessed: null },
+    ]);
   });
 });
 

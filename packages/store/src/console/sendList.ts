@@ -156,5 +156,5 @@ const VERIFICATION: Record<Verification, Prisma.Sql> = {
   pending: Prisma.sql`and s.verification = 'pending' and s.expires_at > statement_timestamp()`,
   expired: Prisma.sql`and s.verification = 'pending' and s.expires_at <= statement_timestamp()`,
   verified: Prisma.sql`and s.verification = 'verified'`,
-  locked: Prisma.sql`and s.wrong_guesses = 5`,
+  locked: Prisma.sql`and s.locked_at is not null`,
 };

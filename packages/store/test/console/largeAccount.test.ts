@@ -166,7 +166,7 @@ const QUERIES: [
     200,
     (database) => listed({ status: 'failed', ...month() })(database),
   ],
-  ['locked sends', 'sends_locked', 200, listed({ verification: 'locked' })],
+  ['locked sends', 'sends_locked_at', 200, listed({ verification: 'locked' })],
   ['sends that wait', 'sends_application_number', 1_000, listed({ status: 'sending' })],
   ['codes that wait', 'sends_application_number', 1_000, listed({ verification: 'pending' })],
   ['a search through sends', 'sends_application_number', 101_000, listed({ status: 'sent' })],
