@@ -2,6 +2,8 @@
  * @typedef {import('./service.mjs').Service} Service
  * @typedef {import('./requests.mjs').Made} Made
  *
+ * @typedef {Made & { messageId: string, attemptId?: string }} Sent  where attempts are rows, with that of the call
+ *
  * @typedef {object} Contender  a service that does the whole job: ours and the floor
  * @property {string} name
  * @property {Service} api
@@ -12,12 +14,14 @@
  * @property {(providerUrl: string, concurrency: number) => Promise<Service>} startWorker
  * @property {(count: number) => Promise<Made[]>} makeSends that nobody has rung for; their code is `CODE`
  * @property {(count: number) => Promise<void>} makeRung the same with a job for each in the queue
- * @property {(count: number) => Promise<{ attemptId: string, messageId: string }[]>} makeReported sends that the provider has accepted
- * @property {() => Promise<void>} clear forgets the sends and receipts that wait for a worker
+ * @property {(count: number) => Promise<Sent[]>} makeSent sends that the provider has accepted: claimed and settled in small groups, as by a worker
+ * @property {() => Promise<void>} clear forgets the sends that were made, and the receipts that wait for a worker
  * @property {() => Promise<void>} close ends our own connections to its services
  */
 
 export const ACCOUNTS = 1_000;
+/** So many sends a worker of ours claims, or settles, in one statement when it is busy. */
+export const SETTLED_TOGETHER = 12;
 export const CODE = '123456';
 export const WRONG_CODE = '654321';
 export const PROVIDER_PATH = '/v25.0';

@@ -2,12 +2,21 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
-import pg from 'pg';
+import { openPool } from '../floor/database.mjs';
 import { hashCode, newId, seal, sha256 } from '../floor/secrets.mjs';
+import { inLanes } from '../lanes.mjs';
 import { inTurn } from '../turn.mjs';
-import { ACCOUNTS, CODE, PROVIDER_PATH } from './contender.mjs';
+import { ACCOUNTS, CODE, PROVIDER_PATH, SETTLED_TOGETHER } from './contender.mjs';
 import { nextRecipient } from './requests.mjs';
 import { makeDatabase, startService } from './service.mjs';
+
+const LANES = 4;
+
+/** As its worker does, but several at a time, as ours are made. */
+const CLAIM = `update sends set status = 'sending', ring_at = clock_timestamp() + interval '15 seconds' where id = any($1)`;
+const SETTLE = `
+  update sends s set status = 'sent', sent_at = clock_timestamp(), message_id = made.message_id, code_box = null, ring_at = null
+  from unnest($1::uuid[], $2::text[]) as made (id, message_id) where s.id = made.id`;
 
 /**
  * The floor, with a thousand accounts as ours.
@@ -17,7 +26,7 @@ import { makeDatabase, startService } from './service.mjs';
 export async function openFloor(house) {
   const schema = readFileSync(new URL('../floor/schema.sql', import.meta.url), 'utf8');
   const url = await makeDatabase(house, 'floor', schema);
-  const pool = new pg.Pool({ connectionString: url, max: 4 });
+  const pool = openPool(url);
   const accounts = Array.from({ length: ACCOUNTS }, () => ({
     id: randomUUID(),
     key: `ak_live_${randomBytes(16).toString('hex')}`,
@@ -69,7 +78,16 @@ export async function openFloor(house) {
         made.map(({ id }) => ({ name: 'deliver', data: { sendId: id }, opts: { removeOnComplete: 1000 } })),
       );
     },
-    makeReported: () => Promise.reject(new Error('The floor applies no receipts.')),
+    async makeSent(count) {
+      const sent = (await makeSends(count)).map((one) => ({ ...one, messageId: `wamid.${one.id}` }));
+      await inLanes(Math.ceil(count / SETTLED_TOGETHER), LANES, async (group) => {
+        const part = sent.slice(group * SETTLED_TOGETHER, (group + 1) * SETTLED_TOGETHER);
+        const ids = part.map(({ id }) => id);
+        await pool.query(CLAIM, [ids]);
+        await pool.query(SETTLE, [ids, part.map(({ messageId }) => messageId)]);
+      });
+      return sent;
+    },
     async clear() {
       await pool.query('truncate ledger_entries, receipts, sends');
     },
@@ -82,7 +100,7 @@ export async function openFloor(house) {
 }
 
 /**
- * @param {pg.Pool} pool
+ * @param {import('pg').Pool} pool
  * @param {readonly { id: string, key: string }[]} accounts
  * @param {number} count
  * @returns {Promise<import('./requests.mjs').Made[]>}
@@ -103,5 +121,7 @@ async function make(pool, accounts, count) {
       made.map(({ id }) => seal(id, CODE)),
     ],
   );
+  // An automatic one that came while they were made saw none of them, and the plans after it would read all.
+  await pool.query('analyze sends');
   return made;
 }

@@ -49,10 +49,10 @@ export async function status({ house, options, contenders }) {
 /** @param {Bench} bench */
 export async function verifyRight({ house, options, contenders }) {
   for (const contender of contenders)
-    await prove(contender, guesses(await contender.makeSends(PROVED), CODE), ({ valid }) => valid === true);
+    await prove(contender, guesses(await contender.makeSent(PROVED), CODE), ({ valid }) => valid === true);
   const entries = contenders.map((contender) =>
     entryOf(house, contender, {
-      requests: async (count) => guesses(await contender.makeSends(count), CODE),
+      requests: async (count) => guesses(await contender.makeSent(count), CODE),
       after: contender.clear,
     }),
   );
@@ -64,13 +64,13 @@ export async function verifyWrong({ house, options, contenders }) {
   for (const contender of contenders)
     await prove(
       contender,
-      guesses(await contender.makeSends(PROVED), WRONG_CODE),
+      guesses(await contender.makeSent(PROVED), WRONG_CODE),
       ({ valid, attempts_left: left }) => valid === false && left === WRONG_GUESSES,
     );
   const entries = contenders.map((contender) =>
     entryOf(house, contender, {
       async requests(count) {
-        const wrong = guesses(await contender.makeSends(Math.ceil(count / WRONG_GUESSES)), WRONG_CODE);
+        const wrong = guesses(await contender.makeSent(Math.ceil(count / WRONG_GUESSES)), WRONG_CODE);
         return Array.from({ length: WRONG_GUESSES }, () => wrong).flat();
       },
       after: contender.clear,

@@ -47,7 +47,7 @@ export function apply({ house, options, contenders, provider }) {
       who: contender.name,
       load: async (/** @type {number} */ seconds) => {
         await contender.clear();
-        const messages = await contender.makeReported(
+        const messages = await contender.makeSent(
           Math.ceil((APPLIED_PER_SECOND * seconds) / STATUSES.length),
         );
         const reports = STATUSES.flatMap((status) =>

@@ -75,7 +75,7 @@ export const guesses = (sends, code) =>
 
 /**
  * Webhooks of so many statuses each, signed, in Meta's form.
- * @param {readonly { id: string, attemptId?: string, status: string }[]} reports  with what our call said of itself, if it was ours
+ * @param {readonly { id: string, attemptId?: string | undefined, status: string }[]} reports  with what our call said of itself, if it was ours
  * @param {number} size
  * @param {string} secret
  * @returns {Request[]}

@@ -13,6 +13,8 @@ const LOCK_PAUSE_MS = 100;
 const LOCK_SECONDS_MAX = 2;
 /** A migration that is this one statement and comments builds its index while everybody goes on writing. */
 const CONCURRENT_INDEX = /^(?:--.*\n|\s)*create (?:unique )?index concurrently (\w+) [^;]*;\s*$/;
+/** A migration that is this one block and comments changes many rows, and commits what it has done so far again and again. */
+const STEPS = /^(?:--.*\n|\s)*do \$\$(?:(?!\$\$)[^])*\bcommit;(?:(?!\$\$)[^])*\$\$;\s*$/;
 
 /** The table in which Prisma keeps its migrations, so that `prisma migrate deploy` can take over at any time. */
 const JOURNAL = `
@@ -39,6 +41,11 @@ export function concurrentIndex(sql: string): string | null {
   return CONCURRENT_INDEX.exec(sql)?.[1] ?? null;
 }
 
+/** Whether this migration commits step by step, outside of any transaction. Cut off, it goes on where it stopped. */
+export function commitsInSteps(sql: string): boolean {
+  return STEPS.test(sql);
+}
+
 /** The migrations of a folder in the order in which they are applied, each with the SHA-256 of its SQL in hex. */
 export async function readMigrations(folder: string = FOLDER): Promise<Migration[]> {
   const entries = await readdir(folder, { withFileTypes: true });
@@ -58,7 +65,7 @@ export class MigrationMismatch extends Error {}
  * Brings a database to the newest schema: each folder of `prisma/migrations` once, in the order of their names, each in a
  * transaction. Running it again does nothing, and several that start at once wait for each other. A migration that does not get
  * a table within two seconds, as during a backup, is given up rather than hold up the service; run it again later. One that
- * builds an index concurrently waits for backups and holds up nobody.
+ * builds an index concurrently waits for backups and holds up nobody; one that commits in steps holds rows for a step only.
  *
  * @returns the names of the migrations applied by this call
  * @throws MigrationMismatch when an applied migration differs from the one in the folder
@@ -116,6 +123,13 @@ async function apply(client: pg.Client, name: string, sql: string, checksum: str
     // A build that was cut off, or whose journal entry was, leaves an index that may be of no use.
     await client.query(`drop index concurrently if exists ${index}`);
     await client.query(sql);
+    await record(client, name, checksum);
+    return;
+  }
+  if (commitsInSteps(sql)) {
+    await client.query(`set lock_timeout = '${LOCK_SECONDS_MAX}s'`);
+    await client.query(sql);
+    await client.query('reset lock_timeout');
     await record(client, name, checksum);
     return;
   }

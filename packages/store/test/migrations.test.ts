@@ -1,5 +1,5 @@
 import { closeDatabase, openDatabase } from '@onecode/store';
-import { concurrentIndex, migrate, MigrationMismatch } from '@onecode/store/migrations';
+import { commitsInSteps, concurrentIndex, migrate, MigrationMismatch } from '@onecode/store/migrations';
 import { buildCaller, buildSend, createTestDatabase } from '@onecode/store/testing';
 import { createHash, randomBytes } from 'node:crypto';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -207,6 +207,57 @@ describe('migrating', () => {
     ['select 1; create index concurrently made_n on made (n);', null],
   ])('takes only a single statement out of its transaction: %j', (text, index) => {
     expect(concurrentIndex(text)).toBe(index);
+  });
+
+  const STEPS = (change: string): string => `-- Why.
+    do $$
+    declare v_n integer;
+    begin
+      for v_n in select n from made where n < 10 order by n loop
+        ${change};
+        commit;
+      end loop;
+    end
+    $$;`;
+
+  it('changes rows step by step, keeps the steps of one that was cut off, and goes on there', async () => {
+    await write(
+      '1_first',
+      'create table made (n integer check (n <> 12)); insert into made values (1), (2), (3);',
+    );
+    await migrate(url, folder);
+    await write('2_second', STEPS('update made set n = v_n + 10 where n = v_n'));
+    await expect(migrate(url, folder)).rejects.toThrow('made_n_check');
+    expect(await applied()).toEqual(['1_first']);
+    expect(await sql('select n from made order by n')).toEqual([{ n: 2 }, { n: 3 }, { n: 11 }]);
+    await sql('alter table made drop constraint made_n_check');
+    expect(await migrate(url, folder)).toEqual(['2_second']);
+    expect(await sql('select n from made order by n')).toEqual([{ n: 11 }, { n: 12 }, { n: 13 }]);
+  });
+
+  it('gives up a step whose row is not to be had', async () => {
+    await write('1_first', 'create table made (n integer); insert into made values (1), (2);');
+    await migrate(url, folder);
+    await write('2_second', STEPS('update made set n = v_n + 10 where n = v_n'));
+    const other = new pg.Client({ connectionString: url });
+    await other.connect();
+    try {
+      await other.query('begin; update made set n = n where n = 2');
+      await expect(migrate(url, folder)).rejects.toThrow('lock timeout');
+    } finally {
+      await other.end();
+    }
+    expect(await sql('select n from made order by n')).toEqual([{ n: 2 }, { n: 11 }]);
+  });
+
+  it.each([
+    [STEPS('null'), true],
+    ['do $$ begin null; end $$;', false],
+    [`${STEPS('null')} select 1;`, false],
+    [`select 1; ${STEPS('null')}`, false],
+    ['do $$ begin null; end $$; commit; do $$ begin null; end $$;', false],
+  ])('takes only a single block out of its transaction: %j', (text, inSteps) => {
+    expect(commitsInSteps(text)).toBe(inSteps);
   });
 
   it('gives its lock back, also after a failure', async () => {

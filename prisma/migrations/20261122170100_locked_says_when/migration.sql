@@ -1,12 +1,5 @@
--- contract: release 1.2.0 says when it locks a send. What older ones locked is told here, and from now on a rule asks for it.
-with earlier as materialized (
-  -- In the order of their ids, as everybody locks sends.
-  select id from sends where wrong_guesses = 5 and locked_at is null order by id for no key update
-)
-update sends s set locked_at = coalesce(s.wrong_guess_times[cardinality(s.wrong_guess_times)], s.created_at)
-from earlier where s.id = earlier.id;
-
--- As it was, with `locked_says_when` between its neighbours in the order of names.
+-- contract: release 1.2.0 says when it locks a send, and what older ones locked was told. From now on a rule asks for it.
+-- The function is as it was, with `locked_says_when` between its neighbours in the order of names.
 create or replace function send_is_sound(send sends) returns boolean language plpgsql immutable as $$
 declare
   v_broken text := case
