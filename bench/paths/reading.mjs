@@ -1,4 +1,6 @@
 import { request } from 'undici';
+import { inLanes } from '../lanes.mjs';
+import { inTurn } from '../turn.mjs';
 import { CODE, WRONG_CODE } from './contender.mjs';
 import { fullLoad } from './loads.mjs';
 import { creations, guesses, statuses } from './requests.mjs';
@@ -92,22 +94,16 @@ function entryOf(house, { name, api }, load) {
  * Sends each request once.
  * @param {Contender} contender
  * @param {readonly import('./requests.mjs').Request[]} requests
- * @returns {Promise<any[]>} the answers, in any order
+ * @returns {Promise<any[]>} the answers
  */
-async function sendOnce({ name, api }, requests) {
-  /** @type {any[]} */
-  const answers = [];
-  const next = requests.values();
-  const lane = async () => {
-    for (const { method, path, headers, body } of next) {
-      const answer = await request(api.url + path, { method, headers, body: body ?? null });
-      if (answer.statusCode >= 300)
-        throw new Error(`${name} answered ${answer.statusCode} to ${method} ${path}.`);
-      answers.push(await answer.body.json());
-    }
-  };
-  await Promise.all(Array.from({ length: LANES }, lane));
-  return answers;
+function sendOnce({ name, api }, requests) {
+  return inLanes(requests.length, LANES, async (place) => {
+    const { method, path, headers, body } = inTurn(requests, place);
+    const answer = await request(api.url + path, { method, headers, body: body ?? null });
+    if (answer.statusCode >= 300)
+      throw new Error(`${name} answered ${answer.statusCode} to ${method} ${path}.`);
+    return answer.body.json();
+  });
 }
 
 /**
