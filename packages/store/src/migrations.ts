@@ -153,7 +153,7 @@ async function record(client: pg.Client, name: string, checksum: string): Promis
   );
 }
 
-/** Umzug's view of the journal. Writing to it is part of each migration's own transaction. */
+/** Umzug's view of the journal. Writing to it is part of applying each migration. */
 function journal(client: pg.Client): UmzugStorage {
   return {
     async executed() {
