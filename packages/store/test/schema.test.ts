@@ -24,6 +24,7 @@ const TYPES: Record<string, string> = {
   Boolean: 'boolean',
   Bytes: 'bytea',
   Json: 'jsonb',
+  'DateTime @db.Date': 'date',
   'DateTime @db.Timestamptz(3)': 'timestamp(3) with time zone',
   'DateTime @db.Timestamptz(6)': 'timestamp(6) with time zone',
 };
