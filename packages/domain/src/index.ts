@@ -4,6 +4,7 @@ export * from './apiKey.js';
 export * from './breaker.js';
 export * from './code.js';
 export * from './delivery.js';
+export * from './guessBudget.js';
 export * from './keyring.js';
 export * from './receipts.js';
 export * from './recipient.js';
