@@ -2,6 +2,7 @@ export * from './outcome.js';
 export * from './problems.js';
 export * from './apiKey.js';
 export * from './breaker.js';
+export * from './canonicalNumber.js';
 export * from './code.js';
 export * from './delivery.js';
 export * from './guessBudget.js';
