@@ -47,6 +47,7 @@ declare
   v_unit text;
   -- How many more guesses, and points of guesses, may be open for the recipient beside this code's own; those that are; and those of
   -- codes that this call has made.
+  v_guesses integer;
   v_room double precision;
   v_points_room double precision;
   v_open integer;
@@ -234,11 +235,13 @@ begin
       end if;
     end if;
     if v_settings.guess_budget is not null then
+      -- Codes that are open count in live mode only: what may be guessed there is to have room beforehand.
+      v_guesses := case v_application.mode when 'live' then 5 else 1 end;
       -- One statement and so one snapshot: a guess goes from what is open to what was wrong with one commit. A code counts as open for
       -- a while after its end, for guesses that were judged before it and are being written. No code is valid for more than 90 minutes.
       select
-        v_settings.guess_budget - 5 - coalesce(guesses_left_at(b.wrong_in_a_row, b.last_wrong_at, now), 0),
-        guess_points_max(v_settings.guess_budget, greatest(w.guess_cost, b.guess_cost, o.guess_cost)) - 5 * w.guess_cost
+        v_settings.guess_budget - v_guesses - coalesce(guesses_left_at(b.wrong_in_a_row, b.last_wrong_at, now), 0),
+        guess_points_max(v_settings.guess_budget, greatest(w.guess_cost, b.guess_cost, o.guess_cost)) - v_guesses * w.guess_cost
           - coalesce(guesses_left_at(b.guess_points, b.last_wrong_at, now), 0),
         coalesce(o.guesses, 0), coalesce(o.points, 0)
       into v_room, v_points_room, v_open, v_open_points
@@ -247,9 +250,13 @@ begin
         on b.account_id = w.account_id and b.mode = v_application.mode and b.recipient = r.recipient
       left join lateral (
         select sum(5 - s.wrong_guesses) as guesses, sum((5 - s.wrong_guesses) * s.guess_cost) as points, max(s.guess_cost) as guess_cost
-        from sends s
-        where s.account_id = w.account_id and s.mode = 'live' and s.canonical_recipient = r.recipient
-          and s.created_at > now - interval '91 minutes' and s.expires_at > now - interval '15 seconds' and s.verification = 'pending'
+        from (
+          select s.wrong_guesses, s.guess_cost from sends s
+          where s.account_id = w.account_id and s.mode = 'live' and s.canonical_recipient = r.recipient
+            and s.created_at > now - interval '91 minutes' and s.expires_at > now - interval '15 seconds' and s.verification = 'pending'
+          -- The order makes PostgreSQL take the index by recipient, even if it planned this while there were no sends.
+          order by s.created_at desc
+        ) s
       ) o on v_application.mode = 'live';
       v_new := 0;
       v_new_points := 0;
@@ -272,10 +279,13 @@ begin
             select max(o.expires_at) from (
               select s.expires_at, sum(5 - s.wrong_guesses) over later as guesses,
                 sum((5 - s.wrong_guesses) * s.guess_cost) over later as points
-              from sends s
-              where s.account_id = w.account_id and s.mode = 'live' and s.canonical_recipient = w.canonical_recipient
-                and s.created_at > now - interval '91 minutes' and s.expires_at > now - interval '15 seconds'
-                and s.verification = 'pending'
+              from (
+                select s.expires_at, s.wrong_guesses, s.guess_cost from sends s
+                where s.account_id = w.account_id and s.mode = 'live' and s.canonical_recipient = w.canonical_recipient
+                  and s.created_at > now - interval '91 minutes' and s.expires_at > now - interval '15 seconds'
+                  and s.verification = 'pending'
+                order by s.created_at desc
+              ) s
               window later as (order by s.expires_at desc)
             ) o where o.guesses + v_new > v_room or o.points + v_new_points > v_points_room
           )
