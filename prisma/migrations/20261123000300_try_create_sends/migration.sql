@@ -293,12 +293,12 @@ begin
           cause := 'wrong_guesses';
         end if;
       elsif v_open + v_new > v_room or v_open_points + v_new_points > v_points_room then
-        -- When so many have ended that there is room for this one.
+        -- When so many have ended that there is room for this one. Those that were guessed at since they were counted are open no more.
         v_other_at := interval '15 seconds' + case
           when v_new > v_room or v_new_points > v_points_room
             then now + make_interval(secs => v_settings.code_validity_seconds)
           else (
-            select max(o.expires_at) from (
+            select coalesce(max(o.expires_at), now) from (
               select c.expires_at, sum(c.guesses) over later as guesses, sum(c.guesses * c.guess_cost) over later as points
               from open_codes(w.account_id, w.canonical_recipient) c
               window later as (order by c.expires_at desc)
