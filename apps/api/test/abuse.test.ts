@@ -34,8 +34,9 @@ describe('the guess budget', () => {
     expect([refused.status, refused.body.code, refused.headers['retry-after']]).toEqual([
       429,
       'rate_limited',
-      '3600',
+      String(86_400 / 5),
     ]);
+    expect(refused.body.detail).toMatch(/^Too many wrong codes in a row/);
     const repeated = await api.create(caller, { to: PHONE }, key).expect(202);
     expect(repeated.body.id).toBe(id);
     await api.create(caller, { to: OTHER_PHONE }).expect(202);

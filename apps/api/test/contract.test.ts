@@ -37,7 +37,7 @@ describe('the body of a new send', () => {
     ['spaces, hyphens and brackets', '{"to":"+55 (11) 98765-4321"}', { code: null, locale: null }],
   ])('is accepted with %s', (_name, body, expected) => {
     expect(outcome(parseCreateSend, body)).toEqual({
-      recipient: { e164: PHONE, country: 'BR' },
+      recipient: { kind: 'phone', e164: PHONE, canonical: PHONE, country: 'BR', isCostly: false },
       ...expected,
     });
   });
