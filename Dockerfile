@@ -32,7 +32,8 @@ RUN npm pkg delete devDependencies \
  && npm install --no-save --omit=dev --omit=peer -w packages/simulator
 
 FROM base AS runtime
-ENV NODE_ENV=production METRICS_PORT=9090
+# Its metrics are for whoever shares its network; of the machine outside, they are on no port unless one is published.
+ENV NODE_ENV=production METRICS_PORT=9090 METRICS_HOST=0.0.0.0
 USER node
 EXPOSE 9090
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s CMD ["node", "-e", \

@@ -86,6 +86,7 @@ export interface SendRow {
   deliveredAt: number | null;
   readAt: number | null;
   verifiedAt: number | null;
+  lockedAt: number | null;
   failedAt: number | null;
   failureReason: string | null;
 }

@@ -1,5 +1,15 @@
 import { parseKeyring } from '@onecode/domain';
-import { address, LOG_LEVELS, oneOf, port, readConfig, text, variable, wholeNumber } from '@onecode/runtime';
+import {
+  address,
+  LOG_LEVELS,
+  METRICS_ADDRESS,
+  oneOf,
+  port,
+  readConfig,
+  text,
+  variable,
+  wholeNumber,
+} from '@onecode/runtime';
 
 /** The API's environment, as docs and `.env.example` list it. @throws ConfigError with every fault */
 export function readApiConfig(environment: NodeJS.ProcessEnv) {
@@ -7,7 +17,7 @@ export function readApiConfig(environment: NodeJS.ProcessEnv) {
     DATABASE_URL: address(['postgres', 'postgresql']),
     REDIS_URL: address(['redis', 'rediss']),
     PORT: port(3000),
-    METRICS_PORT: port(0),
+    ...METRICS_ADDRESS,
     BASE_URL: address(['http', 'https']),
     DOCS_URL: address(['http', 'https'], ''),
     CODE_PEPPER: variable(parseKeyring),

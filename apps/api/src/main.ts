@@ -36,7 +36,7 @@ await runProcess('api', async () => {
   const app = createApp({ config, database, bell, log, metrics: apiMetrics(registry), keyUse });
   const server = createHttpServer(app, config);
   await listen(server, config.PORT);
-  const metrics = await serveMetrics(registry, config.METRICS_PORT, readinessChecks(database));
+  const metrics = await serveMetrics(registry, config, readinessChecks(database));
   log.info({ address: server.address(), metrics_port: metrics.port }, 'ready');
 
   return {

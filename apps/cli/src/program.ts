@@ -29,7 +29,7 @@ function buildProgram(): Command {
     .exitOverride()
     .addHelpText(
       'after',
-      '\nEvery command reads DATABASE_URL; sender add, token and reseal read SECRET_KEY too.\n\nExample:\n  $ onecode account create --name "Loja Azul"',
+      '\nEvery command reads DATABASE_URL; sender add, token and reseal read SECRET_KEY too. The audit log names\nONECODE_ACTOR, or else the user of the operating system; in an image it has to be set where there is no terminal.\n\nExample:\n  $ onecode account create --name "Loja Azul"',
     );
   addAccountCommands(program);
   addApplicationCommands(program);

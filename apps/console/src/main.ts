@@ -29,7 +29,7 @@ await runProcess('console', async () => {
   });
   const server = createHttpServer().on('request', createApp({ config, database, queues, log }));
   await listen(server, config.PORT);
-  const metrics = await serveMetrics(registry, config.METRICS_PORT, readinessChecks(database));
+  const metrics = await serveMetrics(registry, config, readinessChecks(database));
   log.info({ address: server.address(), metrics_port: metrics.port }, 'ready');
 
   return {

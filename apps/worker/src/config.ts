@@ -1,12 +1,21 @@
 import { parseKeyring } from '@onecode/domain';
-import { address, LOG_LEVELS, oneOf, port, readConfig, text, variable, wholeNumber } from '@onecode/runtime';
+import {
+  address,
+  LOG_LEVELS,
+  METRICS_ADDRESS,
+  oneOf,
+  readConfig,
+  text,
+  variable,
+  wholeNumber,
+} from '@onecode/runtime';
 
 /** The worker's environment, as docs and `.env.example` list it. @throws ConfigError with every fault */
 export function readWorkerConfig(environment: NodeJS.ProcessEnv) {
   return readConfig(environment, {
     DATABASE_URL: address(['postgres', 'postgresql']),
     REDIS_URL: address(['redis', 'rediss']),
-    METRICS_PORT: port(0),
+    ...METRICS_ADDRESS,
     SECRET_KEY: variable(parseKeyring),
     WHATSAPP_API_URL: address(['http', 'https']),
     DELIVERY_ATTEMPTS: wholeNumber(1, 20, 5),

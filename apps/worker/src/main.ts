@@ -78,7 +78,7 @@ await runProcess('worker', async () => {
     database: () => pingDatabase(database),
     redis: () => consumers.isReady(),
   };
-  const metricsServer = await serveMetrics(registry, config.METRICS_PORT, checks);
+  const metricsServer = await serveMetrics(registry, config, checks);
   log.info({ metrics_port: metricsServer.port }, 'ready');
 
   return {

@@ -20,7 +20,7 @@ const RECEIPT_DAYS = 8;
 
 /**
  * One sweep: everything that must happen even if no ring ever comes. Due receipts are applied, so that a send that was delivered
- * is not given up; then sends whose deadline has come are failed (which erases their code and returns their unit), and the other
+ * is not given up; then sends whose code is of no use any more are failed (which erases it and returns their unit), and the other
  * due ones are rung for. Without Redis, all of this but the ringing goes on.
  */
 export async function sweep(context: WorkerContext): Promise<void> {
@@ -31,7 +31,7 @@ export async function sweep(context: WorkerContext): Promise<void> {
     const due = await takeDueSends(database, BATCH, !bell.isReady());
     // crash point: worker sweep before rings
     await ring(context, due);
-    for (const send of due) if (send.expired) await expire(context, send.id);
+    for (const send of due) if (send.isOver) await giveUp(context, send.id);
     return due.length;
   });
   if (receipts.status === 'rejected') throw receipts.reason;
@@ -57,7 +57,7 @@ async function ring({ bell, metrics }: WorkerContext, due: readonly DueSend[]): 
     ['simulate', 'test'],
   ] as const) {
     const rings = due
-      .filter((send) => send.mode === mode && !send.expired)
+      .filter((send) => send.mode === mode && !send.isOver)
       .map((send) => ({ sendId: send.id, generation: send.version }));
     if (rings.length === 0) continue;
     metrics.rings.inc({ queue }, rings.length);
@@ -65,12 +65,12 @@ async function ring({ bell, metrics }: WorkerContext, due: readonly DueSend[]): 
   }
 }
 
-/** Fails a send whose deadline has come. No slot is offered, so no call can come of it. */
-async function expire(
+/** Fails a send whose deadline has come or whose code is settled. No slot is offered, so no call can come of it. */
+async function giveUp(
   { database, policy, leaseMs, metrics, log }: WorkerContext,
   sendId: string,
 ): Promise<void> {
-  // crash point: worker before expire
+  // crash point: worker before give-up
   const end = await changeSend(database, { id: sendId }, (send, now) =>
     claim(send, now, { attemptId: newId(), leaseMs, policy, slot: null }),
   );

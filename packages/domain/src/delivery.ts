@@ -36,6 +36,17 @@ export function isWorthSending(send: Pick<Send, 'createdAt' | 'expiresAt'>, now:
   return send.expiresAt.getTime() - now.getTime() > leastMs;
 }
 
+/**
+ * What it changes of a live send's delivery that its code was verified or locked: what waits, for a worker, a sender or its next
+ * attempt, is looked at now, and given up by `claim`; after an attempt of unknown outcome not before its receipt had time to tell. A
+ * call that is under way is let end.
+ */
+export function stopWaiting(send: Send, now: Date): SendChange {
+  if (send.mode !== 'live' || !isUndelivered(send) || send.attemptId !== null) return {};
+  const { receiptUntil } = send;
+  return { awaitingSender: false, dueAt: mayStillArrive(receiptUntil, now) ? receiptUntil : now };
+}
+
 /** The end of a test send: read at once, through no sender. */
 export function simulate(send: Send, now: Date): Decision<'read' | 'settled'> {
   if (send.status !== 'queued') return { result: 'settled' };
@@ -72,21 +83,22 @@ export interface ClaimOffer {
 }
 
 /** Why a send may not go out now, or that it may. */
-type Standing = 'settled' | 'not_due' | 'expired' | 'exhausted' | 'too_late' | 'may_go_out';
+type Standing = 'settled' | 'not_due' | 'expired' | 'exhausted' | 'no_use' | 'too_late' | 'may_go_out';
 
 function standing(send: Send, now: Date, policy: RetryPolicy): Standing {
   if (!isUndelivered(send)) return 'settled';
   if (send.dueAt !== null && send.dueAt > now) return 'not_due';
   if (now >= send.expiresAt) return 'expired';
   if (send.attempts >= policy.attemptsMax) return 'exhausted';
+  if (send.verification !== 'pending') return 'no_use';
   return isWorthSending(send, now) ? 'may_go_out' : 'too_late';
 }
 
 /**
  * Claims a live send for one call to the provider, or says why not. The claim holds until its lease ends; an attempt whose
- * lease has ended is taken over, and its outcome is then unknown. A send whose deadline has come fails here (after a receipt had
- * time to tell, if its message may have gone), and one with too little life left, now or at the time of its slot, waits for that
- * without another call.
+ * lease has ended is taken over, and its outcome is then unknown. A send whose deadline has come, or whose code was verified or
+ * locked, fails here (after a receipt had time to tell, if its message may have gone), and one with too little life left, now or at
+ * the time of its slot, waits for its deadline without another call.
  */
 export function claim(send: Send, now: Date, offer: ClaimOffer): Decision<Claim> {
   const stands = standing(send, now, offer.policy);
@@ -108,7 +120,7 @@ export function claim(send: Send, now: Date, offer: ClaimOffer): Decision<Claim>
         ];
   const receiptUntil = lapsed.length > 0 ? after(now, settleDelayMs(offer.policy)) : send.receiptUntil;
 
-  if (stands === 'expired') return giveUp('expired_before_delivery');
+  if (stands === 'expired' || stands === 'no_use') return giveUp('expired_before_delivery');
   if (stands === 'exhausted') return giveUp('attempts_exhausted');
   if (stands === 'too_late') return wait({ dueAt: send.expiresAt }, 'settled');
   const { slot } = offer;
@@ -170,7 +182,7 @@ export type Settlement =
   /** The sender cannot serve this send: claim again at once for another. */
   | { kind: 'hand_over' }
   | { kind: 'failed'; reason: FailureReason }
-  /** No attempts are left, but one may have gone through: only a receipt or the end of the wait decides. */
+  /** There will be no other attempt, but one may have gone through: only a receipt or the end of the wait decides. */
   | { kind: 'awaiting_receipt' }
   /** Somebody else acts on this send by now; nothing was written. */
   | { kind: 'stale' };
@@ -219,12 +231,14 @@ export function settle(
     return done({ kind: 'hand_over' }, { attempts: send.attempts - 1, dueAt: now });
 
   const receiptUntil = outcome.kind === 'unknown' ? after(now, settleDelayMs(policy)) : send.receiptUntil;
-  if (send.attempts < policy.attemptsMax) {
+  const isExhausted = send.attempts >= policy.attemptsMax;
+  if (!isExhausted && send.verification === 'pending') {
     // Not beyond the deadline: the send is looked at then, and given up.
     const wanted = after(now, retryDelayMs(policy, send.attempts, outcome, random));
     const dueAt = earlier(wanted, now < send.expiresAt ? send.expiresAt : now);
     return done({ kind: 'retry', delayMs: dueAt.getTime() - now.getTime() }, { receiptUntil, dueAt });
   }
-  if (!mayStillArrive(receiptUntil, now)) return failed('attempts_exhausted');
+  if (!mayStillArrive(receiptUntil, now))
+    return failed(isExhausted ? 'attempts_exhausted' : 'expired_before_delivery');
   return done({ kind: 'awaiting_receipt' }, { receiptUntil, dueAt: receiptUntil });
 }

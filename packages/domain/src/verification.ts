@@ -1,3 +1,4 @@
+import { stopWaiting } from './delivery.js';
 import type { Decision, Send, Verification } from './send.js';
 
 /** Wrong codes after which a send is locked. */
@@ -17,7 +18,7 @@ export function verificationAt(send: Pick<Send, 'verification' | 'expiresAt'>, n
 
 /**
  * Judges one guess. `matches` is asked only while a guess still counts. The change is to be committed before the judgement is
- * answered, so that a guess is spent even if its answer is lost.
+ * answered, so that a guess is spent even if its answer is lost. A code that it verifies or locks is not sent any more.
  */
 export function judge(send: Send, now: Date, matches: () => boolean): Decision<Judgement> {
   const state = verificationAt(send, now);
@@ -25,7 +26,7 @@ export function judge(send: Send, now: Date, matches: () => boolean): Decision<J
   if (matches())
     return {
       result: { valid: true, verification: 'verified', attemptsLeft: 0 },
-      change: { verification: 'verified', verifiedAt: now },
+      change: { verification: 'verified', verifiedAt: now, ...stopWaiting(send, now) },
     };
   const wrongGuesses = send.wrongGuesses + 1;
   const isLast = wrongGuesses >= GUESSES_MAX;
@@ -35,6 +36,9 @@ export function judge(send: Send, now: Date, matches: () => boolean): Decision<J
       verification: isLast ? 'locked' : 'pending',
       attemptsLeft: GUESSES_MAX - wrongGuesses,
     },
-    change: { wrongGuesses, ...(isLast && { verification: 'locked', lockedAt: now }) },
+    change: {
+      wrongGuesses,
+      ...(isLast && { verification: 'locked', lockedAt: now, ...stopWaiting(send, now) }),
+    },
   };
 }

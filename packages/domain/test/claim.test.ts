@@ -167,6 +167,41 @@ describe('a claim', () => {
   });
 });
 
+const SETTLED_CODES = [
+  ['verified', { verification: 'verified', verifiedAt: at(10) }],
+  ['locked', { verification: 'locked', wrongGuesses: 5, lockedAt: at(10) }],
+] as const;
+
+describe.each(SETTLED_CODES)('a claim of a send whose code is %s', (_, code) => {
+  const reason = 'expired_before_delivery';
+
+  it.each([
+    ['that waits for a worker', liveSend(code)],
+    ['that waits for its next attempt', sendingSend({ ...code, attemptId: null, attempts: 3, dueAt: NOW })],
+    ['that may have gone, and no receipt came', sendingSend({ ...code, attemptId: null, receiptUntil: NOW })],
+  ])('fails one %s, without a call, though a slot is there', (__, send) => {
+    const decision = claim(send, NOW, offer());
+    expect(decision.result).toEqual({ kind: 'failed', reason });
+    expect(decision.change).toEqual({ ...FAILED, failureReason: reason });
+    expect(decision.attempts).toEqual([]);
+  });
+
+  it('waits for the receipt of an attempt whose lease has ended', () => {
+    const send = sendingSend(code);
+    const waiting = written(send, claim(send, NOW, offer()));
+    expect(waiting).toMatchObject({ status: 'sending', attemptId: null, dueAt: ms(NOW, 32_000) });
+    expect(claim(waiting, ms(NOW, 32_000), offer()).result).toEqual({ kind: 'failed', reason });
+  });
+
+  it('leaves a call that is under way alone', () => {
+    expect(claim(sendingSend(code), at(14.999), offer()).result).toEqual({ kind: 'not_due', waitMs: 1 });
+  });
+
+  it('leaves a message that was accepted alone', () => {
+    expect(claim(sentSend(code), NOW, offer())).toEqual({ result: { kind: 'settled' } });
+  });
+});
+
 describe('a claim for a slot that is still to come', () => {
   it('holds until its lease ends, counted from the slot', () => {
     const decision = claim(liveSend(), NOW, offer({ slot: slot({}, 700) }));
@@ -195,6 +230,7 @@ describe('a slot', () => {
     ['whose back-off lasts', sendingSend({ attemptId: null, dueAt: at(24) }), NOW, false],
     ['with too little life left', liveSend(), at(570), false],
     ['that has expired', liveSend(), at(LIFE_SECONDS), false],
+    ['whose code was verified', liveSend({ verification: 'verified', verifiedAt: at(10) }), NOW, false],
     ['without attempts left', sendingSend({ attempts: 5, attemptId: null }), NOW, false],
     ['that was sent', sentSend(), NOW, false],
     ['that failed', sentSend({ status: 'failed' }), NOW, false],

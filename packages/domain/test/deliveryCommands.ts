@@ -1,9 +1,10 @@
-import { applyReceipt, type Outcome, type Receipt } from '@onecode/domain';
+import { applyReceipt, GUESSES_MAX, type Outcome, type Receipt } from '@onecode/domain';
 import fc from 'fast-check';
 import {
   check,
   runAnswer,
   runClaim,
+  runGuess,
   runHandBack,
   SLOT_WAIT_MS,
   write,
@@ -108,6 +109,15 @@ const reports = (index: number, status: Receipt['status'], failure: Outcome, lat
   toString: () => `receipt ${index}: ${status}`,
 });
 
+/** Guesses until the code is locked, or one that is right. */
+const guesses = (isRight: boolean): Command => ({
+  check: () => true,
+  run(model, world) {
+    for (let guess = 0; guess < (isRight ? 1 : GUESSES_MAX); guess++) runGuess(model, world, isRight);
+  },
+  toString: () => (isRight ? 'verified' : 'locked'),
+});
+
 const passes = (ms: number): Command => ({
   check: () => true,
   run(model, world) {
@@ -169,5 +179,6 @@ export const step = [
   fc.integer({ min: 1, max: 20_000 }).map(passes),
   fc.constant(wakes),
   fc.constant(handsBack),
+  fc.boolean().map(guesses),
 ];
 export const lifeMs = fc.constantFrom(1000, 20_000, 120_000, 600_000);

@@ -3,6 +3,7 @@ import {
   handBack,
   isUndelivered,
   isWorthSending,
+  judge,
   settle,
   settleDelayMs,
   type AttemptOutcome,
@@ -118,13 +119,28 @@ export function runClaim(model: Model, world: World, index: number | null): void
     must(Number(before.dueAt) <= now, 'no claim before it is due');
     must(now < Number(before.expiresAt), 'no claim after the deadline');
     must(before.attempts < POLICY.attemptsMax, 'no claim beyond the last attempt');
+    must(before.verification === 'pending', 'no claim once the code was verified or locked');
   }
   if (result.kind === 'failed') {
     if (result.reason === 'expired_before_delivery')
-      must(now >= Number(before.expiresAt), 'nothing expires before its deadline');
+      must(
+        now >= Number(before.expiresAt) || before.verification !== 'pending',
+        'nothing expires before its deadline but what is of no use',
+      );
     else must(before.attempts === POLICY.attemptsMax, 'attempts are exhausted when all were made');
     mustHaveHadItsReceipt(model, now);
   }
+  check(model, world);
+}
+
+/** Somebody types a code. */
+export function runGuess(model: Model, world: World, isRight: boolean): void {
+  const { attemptId, status } = world.send;
+  write(
+    world,
+    judge(world.send, world.now, () => isRight),
+  );
+  must(world.send.attemptId === attemptId && world.send.status === status, 'a guess leaves a call alone');
   check(model, world);
 }
 
@@ -154,7 +170,7 @@ export function runAnswer(model: Model, world: World, id: string, outcome: Outco
     model.unknownSince = Number(world.now);
     must(decision.result.kind !== 'failed', 'an unknown outcome never fails a send');
   }
-  if (decision.result.kind === 'failed' && decision.result.reason === 'attempts_exhausted')
+  if (decision.result.kind === 'failed' && decision.result.reason !== 'rejected_by_provider')
     mustHaveHadItsReceipt(model, Number(world.now));
   if (decision.result.kind === 'hand_over') model.handOvers += 1;
   write(world, decision);
@@ -163,8 +179,10 @@ export function runAnswer(model: Model, world: World, id: string, outcome: Outco
 
 /** What workers and sweeps would do with nobody helping: claim when due, hear nothing, until nothing is due. */
 export function abandon(model: Model, world: World): void {
+  // A code that was verified or locked does not wait for its deadline.
+  const isPending = world.send.verification === 'pending';
   const end =
-    Math.max(Number(world.send.expiresAt), Number(world.now)) +
+    Math.max(isPending ? Number(world.send.expiresAt) : 0, Number(world.now)) +
     LEASE_MS +
     SLOT_WAIT_MS +
     2 * settleDelayMs(POLICY);

@@ -101,6 +101,30 @@ describe('the outcome of an attempt', () => {
     expect(decision.result).toEqual({ kind: 'failed', reason: 'attempts_exhausted' });
   });
 
+  describe('of a send whose code was settled meanwhile', () => {
+    const code = { verification: 'verified', verifiedAt: at(10) } as const;
+
+    it('that may be retried: failed at once, for nothing went', () => {
+      const decision = settled(sendingSend(code), retryable());
+      expect(decision.result).toEqual({ kind: 'failed', reason: 'expired_before_delivery' });
+    });
+
+    it('that is unknown: waits for a receipt', () => {
+      const decision = settled(sendingSend(code), UNKNOWN);
+      expect(decision.result).toEqual({ kind: 'awaiting_receipt' });
+      expect(decision.change).toMatchObject({ dueAt: ms(NOW, 32_000), receiptUntil: ms(NOW, 32_000) });
+    });
+
+    it('that is a fault of the sender: the next claim fails it', () => {
+      const after = written(sendingSend(code), settled(sendingSend(code), SENDER_FAULT));
+      expect(claim(after, NOW, offer()).result).toMatchObject({ kind: 'failed' });
+    });
+
+    it('that was accepted: sent', () => {
+      expect(settled(sendingSend(code), ACCEPTED).result).toEqual({ kind: 'accepted' });
+    });
+  });
+
   it('that comes after the deadline has the send looked at again at once', () => {
     const late = at(LIFE_SECONDS + 5);
     const decision = settle(sendingSend(), late, 'attempt-1', retryable(), POLICY, 0);

@@ -1,5 +1,5 @@
 import { DELIVERY_STATES, GUESSES_MAX, judge, verificationAt, type Send } from '@onecode/domain';
-import { at, CREATED_AT, LIFE_SECONDS, liveSend, sentSend, written } from './sends.js';
+import { at, CREATED_AT, LIFE_SECONDS, liveSend, sendingSend, sentSend, testSend, written } from './sends.js';
 
 const NOW = at(30);
 const right = () => true;
@@ -25,7 +25,7 @@ describe('the state of a code', () => {
 
 describe('a guess', () => {
   it('that is right answers valid, verified, 0, and sets verified_at', () => {
-    expect(judge(liveSend(), NOW, right)).toEqual({
+    expect(judge(sentSend(), NOW, right)).toEqual({
       result: { valid: true, verification: 'verified', attemptsLeft: 0 },
       change: { verification: 'verified', verifiedAt: NOW },
     });
@@ -44,7 +44,7 @@ describe('a guess', () => {
   });
 
   it('that is the fifth wrong one locks the code, and says when', () => {
-    expect(judge(liveSend({ wrongGuesses: 4 }), NOW, wrong)).toEqual({
+    expect(judge(sentSend({ wrongGuesses: 4 }), NOW, wrong)).toEqual({
       result: { valid: false, verification: 'locked', attemptsLeft: 0 },
       change: { wrongGuesses: 5, verification: 'locked', lockedAt: NOW },
     });
@@ -78,12 +78,49 @@ describe('a guess', () => {
     expect(judge(liveSend(), justInTime, right).result.valid).toBe(true);
   });
 
-  it.each(DELIVERY_STATES)('is judged the same while delivery is %s, and leaves that as it is', (status) => {
-    const send = liveSend({ status });
-    expect(judge(send, NOW, right).result.valid).toBe(true);
-    const after = written(send, judge(send, NOW, right));
-    expect({ ...after, verification: send.verification, verifiedAt: send.verifiedAt }).toEqual(send);
-    expect(judge(send, NOW, wrong).result).toMatchObject({ verification: 'pending', attemptsLeft: 4 });
+  it.each(DELIVERY_STATES)(
+    'is judged the same while delivery is %s, and leaves its state as it is',
+    (status) => {
+      const send = liveSend({ status, dueAt: NOW });
+      expect(judge(send, NOW, right).result.valid).toBe(true);
+      const after = written(send, judge(send, NOW, right));
+      expect({ ...after, verification: send.verification, verifiedAt: send.verifiedAt }).toEqual(send);
+      expect(judge(send, NOW, wrong).result).toMatchObject({ verification: 'pending', attemptsLeft: 4 });
+    },
+  );
+
+  describe.each([
+    ['right', right, 0],
+    ['the fifth wrong one', wrong, 4],
+  ])('that is %s', (_, matches, wrongGuesses) => {
+    const judged = (send: Send) => written(send, judge(send, NOW, matches));
+
+    it('has a send looked at now that waits for a worker, a sender or its next attempt', () => {
+      for (const fields of [{ dueAt: at(1) }, { dueAt: at(LIFE_SECONDS), awaitingSender: true }])
+        expect(judged(liveSend({ wrongGuesses, ...fields }))).toMatchObject({
+          status: 'queued',
+          dueAt: NOW,
+          awaitingSender: false,
+        });
+      const resting = sendingSend({ wrongGuesses, attemptId: null, dueAt: at(300) });
+      expect(judged(resting)).toMatchObject({ status: 'sending', dueAt: NOW });
+    });
+
+    it('has a send whose message may have gone wait for its receipt', () => {
+      const send = sendingSend({ wrongGuesses, attemptId: null, receiptUntil: at(40), dueAt: at(300) });
+      expect(judged(send)).toMatchObject({ dueAt: at(40) });
+    });
+
+    it('leaves a call under way, a message that was sent and a test send alone', () => {
+      for (const send of [sendingSend(), sentSend(), testSend()]) {
+        const { dueAt, awaitingSender } = judged({ ...send, wrongGuesses });
+        expect({ dueAt, awaitingSender }).toEqual({ dueAt: send.dueAt, awaitingSender: false });
+      }
+    });
+  });
+
+  it.each([0, 1, 2, 3])('that is wrong leaves delivery alone after %d others', (wrongGuesses) => {
+    expect(judge(liveSend({ wrongGuesses }), NOW, wrong).change).toEqual({ wrongGuesses: wrongGuesses + 1 });
   });
 
   it('is compared once', () => {

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import {
   cleanEnv,
   EnvMissingError,
@@ -76,6 +77,18 @@ export function wholeNumber(min: number, max: number, fallback?: number): Requir
 /** A TCP port; 0 picks a free one. */
 export function port(fallback?: number): RequiredValidatorSpec<number> {
   return wholeNumber(0, 65_535, fallback);
+}
+
+const HOST_NAME = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
+const HOST_NAME_LENGTH_MAX = 253;
+
+/** Where to listen: an IP address, or a name that stands for one. */
+export function host(fallback?: string): RequiredValidatorSpec<string> {
+  return variable((value) => {
+    const isName = value.length <= HOST_NAME_LENGTH_MAX && HOST_NAME.test(value);
+    if (isIP(value) === 0 && !isName) throw new Error('must be an IP address or a host name');
+    return value;
+  }, fallback);
 }
 
 /** One of some words. */

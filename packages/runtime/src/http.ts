@@ -2,11 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Logger } from './log.js';
 
-/** Listens on all addresses. @throws the operating system's error, as with a port that is taken */
-export function listen(server: Server, port: number): Promise<void> {
+/**
+ * Listens at one address, or at all of them without a host.
+ *
+ * @throws the operating system's error, as with a port that is taken
+ */
+export function listen(server: Server, port: number, host?: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, () => {
+    server.listen(port, host, () => {
       server.off('error', reject);
       resolve();
     });

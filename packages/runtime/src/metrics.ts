@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import { host, port } from './config.js';
 import { listen } from './http.js';
 
 export { Counter, Gauge, Histogram, Registry } from 'prom-client';
@@ -52,10 +53,20 @@ export interface MetricsServer {
   close(): Promise<void>;
 }
 
-/** Serves `/metrics`, `/livez` and `/readyz` on a port of their own; 0 picks a free one. */
+/** Where metrics are served. They say much of a business: not beyond this machine unless somebody says so. */
+export interface MetricsAddress {
+  METRICS_HOST: string;
+  /** 0 picks a free one. */
+  METRICS_PORT: number;
+}
+
+/** The variables that `MetricsAddress` is read from. */
+export const METRICS_ADDRESS = { METRICS_HOST: host('127.0.0.1'), METRICS_PORT: port(0) };
+
+/** Serves `/metrics`, `/livez` and `/readyz` on a port of their own. */
 export async function serveMetrics(
   registry: Registry,
-  port: number,
+  { METRICS_HOST, METRICS_PORT }: MetricsAddress,
   checks: ReadinessChecks,
 ): Promise<MetricsServer> {
   let draining = false;
@@ -76,7 +87,7 @@ export async function serveMetrics(
       );
     return text(404, 'not found\n');
   });
-  await listen(server, port);
+  await listen(server, METRICS_PORT, METRICS_HOST);
   return {
     port: (server.address() as AddressInfo).port,
     draining: () => {

@@ -1,4 +1,14 @@
-import { address, ConfigError, oneOf, port, readConfig, text, variable, wholeNumber } from '@onecode/runtime';
+import {
+  address,
+  ConfigError,
+  host,
+  oneOf,
+  port,
+  readConfig,
+  text,
+  variable,
+  wholeNumber,
+} from '@onecode/runtime';
 
 const SPECS = {
   DATABASE_URL: address(['postgres', 'postgresql']),
@@ -103,4 +113,36 @@ it.each([
   ],
 ] as const)('takes %s=%j', (name, value, read) => {
   expect(readConfig({ ...GOOD, [name]: value }, SPECS)[name]).toBe(read);
+});
+
+describe('where to listen', () => {
+  const HOST = { HOST: host('127.0.0.1') };
+
+  it.each(['127.0.0.1', '0.0.0.0', '::', '::1', 'fe80::1%eth0', 'localhost', 'metrics.internal', 'a-1.b'])(
+    'may be %s',
+    (value) => {
+      expect(readConfig({ HOST: value }, HOST).HOST).toBe(value);
+    },
+  );
+
+  it('is what it is without a value', () => {
+    expect(readConfig({ HOST: '' }, HOST).HOST).toBe('127.0.0.1');
+  });
+
+  it.each([
+    '256.0.0.1',
+    '127.1',
+    '9090',
+    '127.0.0.1:9090',
+    '[::1]',
+    'http://localhost',
+    'two words',
+    '-a.b',
+    'a..b',
+    '*',
+    `${'a'.repeat(64)}.b`,
+    `${'a.'.repeat(127)}b`,
+  ])('is not %s', (value) => {
+    expect(() => readConfig({ HOST: value }, HOST)).toThrow('HOST must be an IP address or a host name');
+  });
 });

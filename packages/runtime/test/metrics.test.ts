@@ -6,6 +6,7 @@ import {
   failedChecks,
   listen,
   serveMetrics,
+  type MetricsAddress,
   type MetricsServer,
   type ReadinessChecks,
 } from '@onecode/runtime';
@@ -13,11 +14,13 @@ import {
 const opened: MetricsServer[] = [];
 afterEach(() => Promise.all(opened.splice(0).map((server) => server.close())));
 
+const at = (port: number, host = '127.0.0.1'): MetricsAddress => ({ METRICS_HOST: host, METRICS_PORT: port });
+
 async function serve(
   checks: ReadinessChecks = {},
   registry = createRegistry('test'),
 ): Promise<MetricsServer> {
-  const server = await serveMetrics(registry, 0, checks);
+  const server = await serveMetrics(registry, at(0), checks);
   opened.push(server);
   return server;
 }
@@ -101,14 +104,14 @@ it('answers no more once closed, and frees its port for another', async () => {
   await get(server, '/livez');
   await server.close();
   await expect(get(server, '/livez')).rejects.toThrow('fetch failed');
-  opened.push(await serveMetrics(createRegistry('next'), server.port, {}));
+  opened.push(await serveMetrics(createRegistry('next'), at(server.port), {}));
 });
 
 it('refuses a port that is taken, with the system’s error', async () => {
   const holder = createServer();
   await listen(holder, 0);
   const { port } = holder.address() as AddressInfo;
-  await expect(serveMetrics(createRegistry('test'), port, {})).rejects.toMatchObject({
+  await expect(serveMetrics(createRegistry('test'), at(port), {})).rejects.toMatchObject({
     code: 'EADDRINUSE',
     port,
   });

@@ -1,9 +1,11 @@
+import { isIP } from 'node:net';
 import { refuseFaults } from './input.js';
 import type { Delays } from './settings.js';
 
 export interface Environment {
   port: number;
   metricsPort: number | null;
+  metricsHost: string;
   host: string;
   appSecret: string;
   webhookUrl: string;
@@ -13,6 +15,7 @@ export interface Environment {
 }
 
 const HOUR_MS = 3_600_000;
+const HOST_NAME = /^(?:[a-z0-9-]{1,63}\.)*[a-z][a-z0-9-]{0,62}$/i;
 
 /** Reads the process's environment; an empty variable counts as absent. @throws {InvalidInput} one line for each fault; no values in it. */
 export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
@@ -22,6 +25,12 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
     const value = text(name);
     if (value === null) faults.push(`${name} is missing`);
     return value ?? '';
+  };
+  const host = (name: string): string => {
+    const value = text(name) ?? '127.0.0.1';
+    if (isIP(value) === 0 && !HOST_NAME.test(value))
+      faults.push(`${name} must be an IP address or a host name`);
+    return value;
   };
   const integer = (name: string, least: number, most: number): number | null => {
     const value = text(name);
@@ -36,7 +45,8 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
   const environment: Environment = {
     port: integer('PORT', 0, 65_535) ?? 4010,
     metricsPort: integer('METRICS_PORT', 0, 65_535),
-    host: text('HOST') ?? '127.0.0.1',
+    metricsHost: host('METRICS_HOST'),
+    host: host('HOST'),
     appSecret: required('WHATSAPP_APP_SECRET'),
     webhookUrl: required('WEBHOOK_URL'),
     verifyToken: text('WHATSAPP_VERIFY_TOKEN'),

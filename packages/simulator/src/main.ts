@@ -9,7 +9,8 @@ const STOP_DEADLINE_MS = 8000;
 
 /** Runs the simulator until SIGTERM or SIGINT. */
 async function run(environment: Environment): Promise<void> {
-  const { port, host, appSecret, webhookUrl, verifyToken, delays, keep, metricsPort } = environment;
+  const { port, host, appSecret, webhookUrl, verifyToken, delays, keep, metricsPort, metricsHost } =
+    environment;
   const simulator = await startSimulator({
     port,
     host,
@@ -21,7 +22,9 @@ async function run(environment: Environment): Promise<void> {
   });
   let stopping = false;
   const metrics =
-    metricsPort === null ? null : await listen(express().use(health(() => !stopping)), metricsPort, host);
+    metricsPort === null
+      ? null
+      : await listen(express().use(health(() => !stopping)), metricsPort, metricsHost);
   console.log(`simulator ready: ${simulator.url}${metrics ? `, health: ${metrics.url}` : ''}`);
 
   const stop = () => {
@@ -37,7 +40,11 @@ async function run(environment: Environment): Promise<void> {
 /** One clear line for each reason why the process cannot run. */
 function explain(error: unknown): readonly string[] {
   if (error instanceof InvalidInput) return error.faults;
-  const { code, message, port } = error as NodeJS.ErrnoException & { port?: number };
+  const { code, message, port, address } = error as NodeJS.ErrnoException & {
+    port?: number;
+    address?: string;
+  };
+  if (code === 'EADDRNOTAVAIL') return [`this machine has no address ${address}`];
   return [code === 'EADDRINUSE' ? `port ${port} is in use` : message];
 }
 

@@ -1,5 +1,6 @@
 import type { Mode } from '@onecode/domain';
 import type { Database } from './database.js';
+import { Prisma } from './generated/prisma/client.js';
 
 /** A send that somebody has to look at now. */
 export interface DueSend {
@@ -7,8 +8,8 @@ export interface DueSend {
   mode: Mode;
   /** Changes with the send, so that a changed send may be rung again. */
   version: number;
-  /** Whether its deadline has come, so that it can be failed without the provider. */
-  expired: boolean;
+  /** Whether its deadline has come or its code was verified or locked, so that it can be failed without the provider. */
+  isOver: boolean;
 }
 
 /** Seconds after which a send is rung again if nothing became of the ring. */
@@ -19,23 +20,20 @@ const RING_AGAIN_SECONDS = 3;
  * one of them. Compares with `statement_timestamp()`: an index cannot be searched by the ever moving `clock_timestamp()`. The rows
  * are picked in a materialized step, because a planner that picked them anew for each row would pass the limit.
  *
- * @param onlyExpired leaves the others due, for when there is no queue to ring them on
+ * @param onlyOver leaves the others due, for when there is no queue to ring them on
  */
-export async function takeDueSends(
-  database: Database,
-  limit: number,
-  onlyExpired: boolean,
-): Promise<DueSend[]> {
+export async function takeDueSends(database: Database, limit: number, onlyOver: boolean): Promise<DueSend[]> {
+  const isOver = Prisma.sql`mode = 'live' and (expires_at <= statement_timestamp() or verification <> 'pending')`;
   return database.$queryRaw<DueSend[]>`
     with due as materialized (
       select id from sends
       where ring_at <= statement_timestamp()
-        and (not ${onlyExpired} or (mode = 'live' and expires_at <= statement_timestamp()))
+        and (not ${onlyOver} or (${isOver}))
       order by ring_at limit ${limit} for update skip locked
     )
     update sends set ring_at = clock_timestamp() + make_interval(secs => ${RING_AGAIN_SECONDS})
     where id in (select id from due)
-    returning id, mode, version, (mode = 'live' and expires_at <= statement_timestamp()) as expired`;
+    returning id, mode, version, (${isOver}) as "isOver"`;
 }
 
 /** Any fixed number: whoever holds it wakes sends, the others leave that to it. */

@@ -50,7 +50,7 @@ export function readReportedSend(database: Database, which: WhichReport): Promis
 
 /**
  * The row of a send that wants to go out, and a slot for it, or undefined when there is no such send. A slot is taken for whatever is
- * due and has not expired, as far as no hold keeps it back; nobody gives one back. What else may keep a send from going is rare and
+ * due, while its code is of use, as far as no hold keeps it back; nobody gives one back. What else may keep a send from going is rare and
  * its last time, so that it wastes no more than one.
  */
 export function readRoutedSend(database: Database, id: string): Promise<RoutedRow | undefined> {
@@ -118,6 +118,7 @@ const routedSendReader = perDatabase((database: Database) =>
         ), going as materialized (
           select place, account_id, canonical_recipient, country, row_number() over (order by place) as want from wanted
           where mode = 'live' and status in ('queued', 'sending') and due_at <= now and now < expires_at
+            and verification = 'pending'
         ), slots as materialized (
           select going.place, t.sender_id, t.wait_ms
           from take_slots_unless_held(

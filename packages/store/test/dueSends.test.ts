@@ -1,4 +1,4 @@
-import { simulate } from '@onecode/domain';
+import { judge, simulate } from '@onecode/domain';
 import { changeSend, takeDueSends, type DueSend } from '@onecode/store';
 import { buildCaller, buildSend, type TestCaller } from '@onecode/store/testing';
 import { useTestDatabase } from '../../../test/harness/testDatabase.js';
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 beforeEach(() => store.sql('truncate sends cascade'));
 
-const take = (limit = 100, onlyExpired = false) => takeDueSends(store.database, limit, onlyExpired);
+const take = (limit = 100, onlyOver = false) => takeDueSends(store.database, limit, onlyOver);
 const ids = (taken: readonly DueSend[]): string[] => taken.map(({ id }) => id).toSorted();
 /** As if every ring had been due that much earlier; or one send's. */
 const laterAll = (seconds: number) =>
@@ -26,6 +26,9 @@ const aged = (id: string, seconds: number) =>
      where id = $1`,
     [id, seconds],
   );
+
+/** The right code was given. */
+const use = (id: string) => changeSend(store.database, { id }, (send, now) => judge(send, now, () => true));
 
 describe('sends whose ring is due', () => {
   it('are not those that were made less than two seconds ago: their own ring is under way', async () => {
@@ -42,7 +45,7 @@ describe('sends whose ring is due', () => {
   it('are taken once, and again when nothing became of the ring for three seconds', async () => {
     const id = await buildSend(store.database, live);
     await laterAll(2);
-    expect(await take()).toEqual([{ id, mode: 'live', version: 0, expired: false }]);
+    expect(await take()).toEqual([{ id, mode: 'live', version: 0, isOver: false }]);
     expect(await take()).toEqual([]);
     await laterAll(3);
     expect(ids(await take())).toEqual([id]);
@@ -78,8 +81,9 @@ describe('sends whose ring is due', () => {
     expect(ids(await take(1))).toEqual([one]);
   });
 
-  it('tell their mode, their version, and whether a live one’s deadline has come', async () => {
-    const [young, old, oldTest] = [
+  it('tell their mode, their version, and whether a live one’s code is of no use any more', async () => {
+    const [young, used, old, oldTest] = [
+      await buildSend(store.database, live),
       await buildSend(store.database, live),
       await buildSend(store.database, live),
       await buildSend(store.database, test),
@@ -88,28 +92,34 @@ describe('sends whose ring is due', () => {
       result: null,
       change: { dueAt: send.createdAt },
     }));
+    await use(used);
     await aged(old, 600);
     await aged(oldTest, 600);
     await laterAll(10);
     const taken = Object.fromEntries((await take()).map(({ id, ...rest }) => [id, rest]));
     expect(taken).toEqual({
-      [young]: { mode: 'live', version: 1, expired: false },
-      [old]: { mode: 'live', version: 0, expired: true },
-      [oldTest]: { mode: 'test', version: 0, expired: false },
+      [young]: { mode: 'live', version: 1, isOver: false },
+      [used]: { mode: 'live', version: 1, isOver: true },
+      [old]: { mode: 'live', version: 0, isOver: true },
+      [oldTest]: { mode: 'test', version: 0, isOver: false },
     });
   });
 
-  it('without a queue are only the live ones whose deadline has come; the others stay due', async () => {
-    const [young, old, oldTest] = [
+  it('without a queue are only the live ones whose code is of no use any more; the others stay due', async () => {
+    const [young, used, old, oldTest, usedTest] = [
+      await buildSend(store.database, live),
       await buildSend(store.database, live),
       await buildSend(store.database, live),
       await buildSend(store.database, test),
+      await buildSend(store.database, test),
     ];
+    await use(used);
+    await use(usedTest);
     await aged(old, 600);
     await aged(oldTest, 600);
     await laterAll(10);
-    expect(ids(await take(100, true))).toEqual([old]);
-    expect(ids(await take(100, false))).toEqual([young, oldTest].toSorted());
+    expect(ids(await take(100, true))).toEqual([used, old].toSorted());
+    expect(ids(await take(100, false))).toEqual([young, oldTest, usedTest].toSorted());
   });
 
   it('are none that is settled', async () => {

@@ -93,6 +93,7 @@ describe('a send that may not go out', () => {
       'has expired',
       `created_at = now() - interval '11 minutes', expires_at = now() - interval '1 minute', due_at = now(), ring_at = now()`,
     ],
+    ['was verified', `verification = 'verified', verified_at = now()`],
     [
       'was sent',
       `status = 'sent', channel = 'whatsapp', from_number = '+15550783881', sender_id = (select id from senders),

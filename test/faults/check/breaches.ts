@@ -125,6 +125,7 @@ export const BREACHES: Readonly<Record<string, readonly Breach[]>> = {
       Object.assign(waiting, { awaitingSender: false, dueAt, ringAt: draft.rows.now });
     },
   ],
+  'settled-code-awaits-nobody': [({ waiting }) => void (waiting.lockedAt = waiting.createdAt + 1)],
   'failed-says-why': [
     ({ failedUnseen }) => void (failedUnseen.failureReason = null),
     ({ failedUnseen }) => void (failedUnseen.attemptId = UNKNOWN_ID),
@@ -201,7 +202,7 @@ export const BREACHES: Readonly<Record<string, readonly Breach[]>> = {
   ],
   'success-is-kept': [
     ({ failedUnseen }) =>
-      void Object.assign(failedUnseen, { verification: 'verified', verifiedAt: failedUnseen.createdAt + 1 }),
+      void Object.assign(failedUnseen, { verification: 'verified', verifiedAt: failedUnseen.failedAt }),
   ],
 
   'requests-are-ours': [
@@ -245,6 +246,10 @@ export const BREACHES: Readonly<Record<string, readonly Breach[]>> = {
       const [accepted] = attemptsOf(run, run.delivered);
       addAttempt(run, run.delivered, 'retry', accepted!.finishedAt! + 1);
     },
+  ],
+  'no-call-for-a-settled-code': [
+    (run) => addAttempt(run, run.unsent, 'retry', run.unsent.verifiedAt! + 2),
+    ({ locked }) => void (locked.lockedAt = locked.createdAt),
   ],
   'sent-was-accepted': [
     (run) => {

@@ -50,6 +50,23 @@ const noCallAfterFailure = ofEachSend(
   ],
 );
 
+/**
+ * A claim and the judgement of a guess are guarded by the row's version: whichever is later has seen the other. Times are cut to
+ * milliseconds on their way here.
+ */
+const noCallForSettledCode = ofEachSend(
+  'no-call-for-a-settled-code',
+  'No attempt begins after its code was verified or locked.',
+  ({ row, attempts }) => {
+    const settledAt = row.verifiedAt ?? row.lockedAt;
+    return [
+      settledAt !== null &&
+        attempts.some(({ startedAt }) => startedAt > settledAt + 1) &&
+        `an attempt began after the code was ${row.verification}`,
+    ];
+  },
+);
+
 /** An outcome `accepted` is written in the statement that makes the send sent, or later. */
 const noCallOnceAccepted = ofEachSend(
   'no-call-once-accepted',
@@ -141,6 +158,7 @@ export const DELIVERY = [
   oneAttemptAtATime,
   noCallAfterFailure,
   noCallOnceAccepted,
+  noCallForSettledCode,
   sentWasAccepted,
   acceptedIsSent,
   receiptsAreKept,

@@ -39,6 +39,14 @@ const nothingIsLeft = ofEachSend(
   },
 );
 
+const settledCodeAwaitsNobody = ofEachSend(
+  'settled-code-awaits-nobody',
+  'A send whose code was verified or locked waits for no sender.',
+  ({ row }) => [
+    row.awaitingSender && (row.verifiedAt ?? row.lockedAt) !== null && `${row.verification}, and it waits`,
+  ],
+);
+
 const failedSaysWhy = ofEachSend(
   'failed-says-why',
   'A failed send has a time and a reason, and no other has; nothing of it is under way.',
@@ -84,4 +92,11 @@ const receiptsDealtWith: Invariant = {
   },
 };
 
-export const ENDS = [waitingIsRung, nothingIsLeft, failedSaysWhy, boxWhileNeeded, receiptsDealtWith];
+export const ENDS = [
+  waitingIsRung,
+  nothingIsLeft,
+  settledCodeAwaitsNobody,
+  failedSaysWhy,
+  boxWhileNeeded,
+  receiptsDealtWith,
+];

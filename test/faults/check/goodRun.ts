@@ -18,6 +18,8 @@ export interface GoodRun {
   failed: SendRow;
   /** Failed too, and no client saw that. */
   failedUnseen: SendRow;
+  /** With a code of its own, verified before it was sent; it has failed, and no client saw that. */
+  unsent: SendRow;
   /** Waits for a sender; without a key. */
   waiting: SendRow;
   /** In test mode; verified, and not looked at after that. */
@@ -84,6 +86,10 @@ export function goodRun(): GoodRun {
   model.look(failed);
   model.look(failed);
 
+  const unsent = create({ ownCode: '4712' });
+  model.guess(unsent, true);
+  model.pass(50);
+
   const waiting = create();
   model.await(waiting);
   model.look(waiting);
@@ -96,5 +102,17 @@ export function goodRun(): GoodRun {
   model.create({ accountId: poorId });
   model.create({ accountId: poorId });
   const draft = model.settle();
-  return { draft, accountId, verified, delivered, locked, expired, failed, failedUnseen, waiting, test };
+  return {
+    draft,
+    accountId,
+    verified,
+    delivered,
+    locked,
+    expired,
+    failed,
+    failedUnseen,
+    unsent,
+    waiting,
+    test,
+  };
 }

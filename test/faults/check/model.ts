@@ -67,6 +67,7 @@ export class Model extends ModelService {
       deliveredAt: null,
       readAt: null,
       verifiedAt: null,
+      lockedAt: null,
       failedAt: null,
       failureReason: null,
     };
@@ -106,7 +107,8 @@ export class Model extends ModelService {
     if (valid) Object.assign(row, { verification: 'verified', verifiedAt: this.time() });
     else if (this.#verification(row) === 'pending') {
       row.wrongGuesses += 1;
-      if (row.wrongGuesses === GUESSES_MAX) row.verification = 'locked';
+      if (row.wrongGuesses === GUESSES_MAX)
+        Object.assign(row, { verification: 'locked', lockedAt: this.time() });
     }
     const verification = this.#verification(row);
     const body = {

@@ -54,7 +54,7 @@ export class ModelService {
   /** One call to the provider, if one is due. `unheard`: the message went, and we never learnt. */
   attempt(row: SendRow, outcome: 'accepted' | 'unheard' | 'retry' | 'sender'): void {
     const isDue = row.mode === 'live' && isUndelivered(row) && this.time() < row.expiresAt;
-    if (!isDue || row.attempts >= ATTEMPTS_MAX) return;
+    if (!isDue || row.verification !== 'pending' || row.attempts >= ATTEMPTS_MAX) return;
     this.now += 1;
     const id = this.newId();
     const arrives = outcome === 'accepted' || outcome === 'unheard';
@@ -129,16 +129,18 @@ export class ModelService {
       this.#rest(row, 'read', { sentAt: at, deliveredAt: at, readAt: at });
   }
 
-  /** Time passes, and what is then over its deadline comes to its end. */
+  /** Time passes, and what is then over its deadline, or was verified or locked, comes to its end. */
   pass(ms: number): void {
     this.now += ms;
-    for (const row of this.draft.rows.sends)
-      if (row.mode === 'live' && isUndelivered(row) && this.time() >= row.expiresAt)
-        this.#fail(row, 'expired_before_delivery');
+    for (const row of this.draft.rows.sends) {
+      const isOver = this.time() >= row.expiresAt || row.verification !== 'pending';
+      if (row.mode === 'live' && isUndelivered(row) && isOver) this.#fail(row, 'expired_before_delivery');
+    }
   }
 
   /** Everything comes to rest. */
   settle(): Draft {
+    this.pass(1);
     for (const row of this.draft.rows.sends) {
       this.simulate(row);
       if (!row.awaitingSender) this.attempt(row, 'accepted');
