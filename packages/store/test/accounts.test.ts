@@ -19,12 +19,16 @@ const DEFAULTS: Settings = {
   codeValiditySeconds: 600,
   accountRatePerMinute: 600,
   guessBudget: 100,
+  trialSendsPerDay: 500,
+  signUpsPerNetworkDay: 20,
+  signUpsPerDomainDay: 100,
 };
 
 const store = useTestDatabase();
 afterEach(() =>
   store.sql(
-    'update settings set free_sends = 10, code_validity_seconds = 600, account_rate_per_minute = 600, guess_budget = 100',
+    `update settings set free_sends = 10, code_validity_seconds = 600, account_rate_per_minute = 600, guess_budget = 100,
+       trial_sends_per_day = 500, sign_ups_per_network_day = 20, sign_ups_per_domain_day = 100`,
   ),
 );
 
@@ -56,6 +60,7 @@ describe('an account', () => {
       ratePerMinute: 90,
       suspendedAt: null,
       suspensionReason: null,
+      trialCountries: null,
     });
     expect(await findAccount(store.database, made.id)).toEqual(made);
     expect(await ledgerOf(made.id)).toEqual([
@@ -155,7 +160,7 @@ describe('the settings', () => {
       ...DEFAULTS,
       guessBudget: null,
     });
-    for (const name of ['freeSends', 'codeValiditySeconds', 'accountRatePerMinute'] as const)
+    for (const name of (Object.keys(DEFAULTS) as (keyof Settings)[]).filter((one) => one !== 'guessBudget'))
       await expect(
         changeSetting(store.database, TEST_ACTOR, name, null as unknown as number),
       ).rejects.toThrow();

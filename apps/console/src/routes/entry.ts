@@ -1,10 +1,14 @@
 import { Type } from 'typebox';
+import { COUNTRIES } from '@onecode/domain';
 import { acceptInvitation, createOwnAccount, findInvitation, readSettings } from '@onecode/store';
-import { languageField, nameField } from '../fields.js';
-import { there } from '../problem.js';
+import { countriesField, languageField, nameField, readCountries } from '../fields.js';
+import { ConsoleProblem, there } from '../problem.js';
 import { route, type Route } from '../route.js';
 import { invitationOfferView } from '../views/team.js';
 
+/** Of whoever names no country: the one that the service is run in. */
+const HOME_COUNTRY = 'BR';
+const TRIAL_COUNTRIES_MAX = 5;
 const STRICT = { additionalProperties: false };
 const TOKEN = Type.Object({ token: Type.String({ pattern: '^[A-Za-z0-9_-]{1,100}$' }) }, STRICT);
 
@@ -16,18 +20,27 @@ export const entryRoutes: readonly Route[] = [
     access: 'anyone',
     async handle({ context }) {
       const { freeSends } = await readSettings(context.database);
-      return { freeSends };
+      return { freeSends, countries: COUNTRIES };
     },
   }),
   route({
     method: 'post',
     path: '/accounts',
     access: 'signed_in',
-    body: Type.Object({ name: nameField(200), language: languageField }, STRICT),
-    async handle({ context, actor, person, body: { name, language } }) {
-      const account = { name: name.trim(), language };
-      const made = there(await createOwnAccount(context.database, { ...actor, id: person.id }, account));
-      return { id: made.accountId };
+    body: Type.Object(
+      {
+        name: nameField(200),
+        language: languageField,
+        // Where the account may send while it is on trial.
+        countries: Type.Optional(countriesField(TRIAL_COUNTRIES_MAX)),
+      },
+      STRICT,
+    ),
+    async handle({ context, actor, person, body: { name, language, countries = [HOME_COUNTRY] } }) {
+      const account = { name: name.trim(), language, countries: readCountries(countries) };
+      const made = await createOwnAccount(context.database, { ...actor, id: person.id }, account);
+      if (made.kind === 'made_before') throw new ConsoleProblem('account_made');
+      return { id: there(made.kind === 'member' ? made.accountId : null) };
     },
   }),
   route({

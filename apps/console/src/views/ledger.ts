@@ -1,10 +1,16 @@
 import type { UnitBucket } from '@onecode/domain';
 import type { Balance, LedgerEntry, LedgerKind, LedgerPage } from '@onecode/store';
 
-/** What an account has left. */
-export interface BalanceView {
+/** Units of an account. */
+interface UnitsView {
   freeQuota: number;
   credits: number;
+}
+
+/** What an account has left. */
+export interface BalanceView extends UnitsView {
+  /** Where it may send while it is on trial; null when it is not. */
+  trialCountries: string[] | null;
 }
 
 export interface LedgerEntryView {
@@ -18,7 +24,7 @@ export interface LedgerEntryView {
   reason: string | null;
   sendId: string | null;
   /** What the account had afterwards. */
-  balance: BalanceView;
+  balance: UnitsView;
 }
 
 export interface LedgerView {
@@ -27,8 +33,8 @@ export interface LedgerView {
   next: string | null;
 }
 
-export function balanceView({ freeQuota, credits }: Balance): BalanceView {
-  return { freeQuota, credits };
+export function balanceView({ freeQuota, credits, trialCountries }: Balance): BalanceView {
+  return { freeQuota, credits, trialCountries };
 }
 
 export function ledgerView({ entries, next }: LedgerPage): LedgerView {

@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+import type { Connection, Database } from './database.js';
+
+/** As long as the release before this one keeps tries, by the time at which they began. */
+const FORMER_WINDOW_SECONDS = 900;
+
+/** A hash that tells nobody what was hashed by looking alike: tries are kept of addresses of people. */
+export const sha256 = (text: string): Uint8Array<ArrayBuffer> =>
+  new Uint8Array(createHash('sha256').update(text).digest());
+
+/**
+ * Takes one of the tries that something has within a time, which begins with the first of them. Whoever tries at the same time takes
+ * one each.
+ *
+ * @param subject what is counted; its hash is kept
+ * @returns false when there is none left
+ */
+export async function takeTry(
+  database: Database,
+  subject: string,
+  { max, seconds }: { max: number; seconds: number },
+): Promise<boolean> {
+  await database.$executeRaw`delete from sign_in_tries where ends_at < now()`;
+  const taken = await database.$executeRaw`
+    insert into sign_in_tries as t (email_hash, tries, first_at, ends_at)
+    select ${sha256(subject)}::bytea, 1, at + make_interval(secs => ${seconds - FORMER_WINDOW_SECONDS}::integer),
+      at + make_interval(secs => ${seconds}::integer)
+    from clock_timestamp() at
+    on conflict (email_hash) do update set tries = t.tries + 1 where t.tries < ${max}::integer`;
+  return taken === 1;
+}
+
+/** Gives back a try that came to nothing. */
+export async function returnTry(database: Database, subject: string): Promise<void> {
+  await database.$executeRaw`
+    update sign_in_tries set tries = tries - 1 where email_hash = ${sha256(subject)}::bytea and tries > 0`;
+}
+
+/** Forgets all tries of something. */
+export async function forgetTries(connection: Connection, subject: string): Promise<void> {
+  await connection.$executeRaw`delete from sign_in_tries where email_hash = ${sha256(subject)}::bytea`;
+}
