@@ -45,9 +45,7 @@ export const overviewRoutes: readonly Route[] = [
         ...(mode !== undefined && { mode }),
         ...(locale !== undefined && { locale }),
       };
-      return overviewView(
-        await readInTurn(accountId, () => overview(context.database, accountId, question)),
-      );
+      return overviewView(await readInTurn(accountId, () => overview(context.database, accountId, question)));
     },
   }),
 ];
