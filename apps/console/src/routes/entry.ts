@@ -4,11 +4,9 @@ import { acceptInvitation, createOwnAccount, findInvitation, readSettings } from
 import { countriesField, languageField, nameField, readCountries } from '../fields.js';
 import { ConsoleProblem, there } from '../problem.js';
 import { route, type Route } from '../route.js';
+import { HOME_COUNTRY, TRIAL_COUNTRIES_MAX, type SignUpOfferView } from '../views/entry.js';
 import { invitationOfferView } from '../views/team.js';
 
-/** Of whoever names no country: the one that the service is run in. */
-const HOME_COUNTRY = 'BR';
-const TRIAL_COUNTRIES_MAX = 5;
 const STRICT = { additionalProperties: false };
 const TOKEN = Type.Object({ token: Type.String({ pattern: '^[A-Za-z0-9_-]{1,100}$' }) }, STRICT);
 
@@ -18,7 +16,7 @@ export const entryRoutes: readonly Route[] = [
     method: 'get',
     path: '/sign-up-offer',
     access: 'anyone',
-    async handle({ context }) {
+    async handle({ context }): Promise<SignUpOfferView> {
       const { freeSends } = await readSettings(context.database);
       return { freeSends, countries: COUNTRIES };
     },
