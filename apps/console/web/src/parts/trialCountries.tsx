@@ -30,6 +30,8 @@ export function TrialCountries({
       hidePickedOptions
       maxValues={TRIAL_COUNTRIES_MAX}
       nothingFoundMessage={t('staff:picker.nothing')}
+      // Two names and the place to type beside them fit on one line.
+      styles={{ inputField: { minWidth: 24 } }}
       {...field}
     />
   );
