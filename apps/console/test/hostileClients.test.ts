@@ -91,9 +91,9 @@ describe('a member who asks for many overviews at once', () => {
 
   it('is told so, and neither keeps connections from anybody nor overviews from other accounts', async () => {
     const { database, url } = server.db;
-    const accounts = await Promise.all([buildAccount(database), buildAccount(database)]);
-    const [flood, other] = await Promise.all(accounts.map(memberOf));
-    const colleague = await memberOf(accounts[1]!);
+    const flood = await memberOf(await buildAccount(database));
+    const account = await buildAccount(database);
+    const [other, colleague] = [await memberOf(account), await memberOf(account)];
     // As slow as can be: none ends before the lock does.
     const lock = new pg.Client({ connectionString: url });
     await lock.connect();
@@ -106,11 +106,11 @@ describe('a member who asks for many overviews at once', () => {
         );
         return rowCount ?? 0;
       };
-      const asked = Array.from({ length: 80 }, flood!);
+      const asked = Array.from({ length: 80 }, flood);
       await until('its overviews that are read', async () => (await reading()) >= 2);
       expect((await callConsole(server, 'GET', '/sign-up-offer')).status).toBe(200);
       // Not behind the flood: they are read at the same time.
-      const others = Array.from({ length: 9 }, () => [other!(), colleague()]).flat();
+      const others = Array.from({ length: 9 }, () => [other(), colleague()]).flat();
       await until('overviews of the other account', async () => (await reading()) >= 4);
       await lock.query('rollback');
       const statuses = async (answers: Promise<Answer>[]): Promise<number[]> =>
