@@ -17,6 +17,7 @@ import type { ConsoleContext } from './context.js';
 import { emailField, languageField, nameField } from './fields.js';
 import type { Person } from './identity.js';
 import { judgePassword } from './judgePassword.js';
+import { signUpInTurn } from './passwordsInTurn.js';
 import { ConsoleProblem } from './problem.js';
 
 /** What a handler gets. */
@@ -74,7 +75,7 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
       const wanted = { name: body.name.trim(), email: body.email.toLowerCase() };
       const { cookies } = await counted(call, wanted.email, async () => {
         await requireGoodPassword('password', password, wanted);
-        return ask({ ...wanted, password, language });
+        return signUpInTurn(() => ask({ ...wanted, password, language }));
       });
       await endFormer(context, person);
       return { cookies };

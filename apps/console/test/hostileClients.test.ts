@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { buildAccount } from '@onecode/store/testing';
 import pg from 'pg';
 import { until } from '../../../test/harness/until.js';
+import { judgePassword } from '../src/judgePassword.js';
 import { passwordsInTurn } from '../src/passwordsInTurn.js';
 import { useConsole } from './console.js';
 import { callConsole, cookieOf, PASSWORD, person, type Answer } from './people.js';
@@ -80,6 +81,41 @@ describe('more passwords at once than can be judged', () => {
     expect(signedIn.status).toBe(200);
     expect(cookieOf(signedIn)).not.toBe('');
   }, 60_000);
+});
+
+describe('many who sign up at once', () => {
+  it('leave database connections to everybody else', async () => {
+    const lock = new pg.Client({ connectionString: server.db.url });
+    await lock.connect();
+    try {
+      // As slow as can be: none ends before the lock does.
+      await lock.query('begin; lock table users in access exclusive mode');
+      const signUps = Array.from({ length: 30 }, (_, n) =>
+        callConsole(server, 'POST', '/auth/sign-up/email', {
+          body: { name: 'Ana', email: `ana${n}@example.com`, password: PASSWORD, language: 'en' },
+          headers: { 'x-forwarded-for': `198.51.${n}.1` },
+        }),
+      );
+      const waiting = async (): Promise<number> => {
+        const { rowCount } = await lock.query(
+          `select from pg_locks where not granted and relation = 'users'::regclass
+           and database = (select oid from pg_database where datname = current_database())`,
+        );
+        return rowCount ?? 0;
+      };
+      await until('the sign-ups that wait', async () => (await waiting()) >= 2);
+      const counted = `select from sign_in_tries where window_seconds = 3600 and first_at > now() - interval '1 minute'`;
+      await until('all to be counted', async () => (await server.db.sql(counted)).length >= 30);
+      // Passwords are judged one after the other: all of theirs are when this one is.
+      await judgePassword({ password: PASSWORD, name: 'Ana', email: 'ana@example.com' });
+      expect((await callConsole(server, 'GET', '/sign-up-offer')).status).toBe(200);
+      expect(await waiting()).toBe(2);
+      await lock.query('rollback');
+      expect((await Promise.all(signUps)).map(({ status }) => status)).toEqual(Array(30).fill(204));
+    } finally {
+      await lock.end();
+    }
+  });
 });
 
 describe('a member who asks for many overviews at once', () => {

@@ -201,7 +201,7 @@ describe('the first account', () => {
     const ana = await person(server);
     const named = { name: 'Trial', language: 'en', countries: ['PT', 'BR', 'PT'] };
     const { id } = (await ana.post('/accounts', named)).body;
-    expect((await ana.get(`/accounts/${id}/balance`)).body).toMatchObject({ trialCountries: ['BR', 'PT'] });
+    expect((await ana.get(`/accounts/${id}/trial`)).body).toEqual({ countries: ['BR', 'PT'] });
     const [made] = await server.db.sql('select details from audit_entries where account_id = $1', [id]);
     expect(made).toMatchObject({ details: { after: { trialCountries: ['BR', 'PT'] } } });
 
@@ -211,7 +211,7 @@ describe('the first account', () => {
     const grant = { amount: 5, reason: 'invoice 1', grantId: newId() };
     expect((await operator.post(`${details}/credits`, grant)).status).toBe(204);
     expect((await operator.get(details)).body).toMatchObject({ trialCountries: null, credits: 5 });
-    expect((await ana.get(`/accounts/${id}/balance`)).body).toMatchObject({ trialCountries: null });
+    expect((await ana.get(`/accounts/${id}/trial`)).body).toEqual({ countries: null });
     const noted = await server.db.sql(
       `select details->'before' as before, details->'after' as after from audit_entries
        where account_id = $1 and action = 'account.credit'`,
@@ -228,7 +228,7 @@ describe('the first account', () => {
   it('may send within Brazil when no country was named', async () => {
     const ana = await person(server);
     const { id } = (await ana.post('/accounts', { name: 'Trial', language: 'en' })).body;
-    expect((await ana.get(`/accounts/${id}/balance`)).body).toMatchObject({ trialCountries: ['BR'] });
+    expect((await ana.get(`/accounts/${id}/trial`)).body).toEqual({ countries: ['BR'] });
   });
 
   it.each([

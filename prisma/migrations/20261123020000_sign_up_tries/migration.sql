@@ -1,12 +1,9 @@
 -- Tries of more than passwords: of sign-ups by network, and people who signed up by network and by mail domain, each for a time of its own.
 -- `email_hash` is from now on the hash of whatever is counted.
---
--- The release before this one deletes what began a quarter of an hour ago: `first_at` of a longer window is set so that it ends when that
--- release would delete it.
+-- The release before this one forgets tries after a quarter of an hour, whatever is counted: while it runs beside this one, longer windows
+-- begin anew that often.
 alter table sign_in_tries
-  add column ends_at timestamptz(3) not null default now() + interval '15 minutes';
-
-create index sign_in_tries_ends_at_idx on sign_in_tries (ends_at);
+  add column window_seconds integer not null default 900 check (window_seconds >= 900);
 
 -- When people made the one account that they may make by themselves. Whoever leaves it does not get another one with its free sends.
 alter table users

@@ -1,16 +1,16 @@
 import type { UnitBucket } from '@onecode/domain';
 import type { Balance, LedgerEntry, LedgerKind, LedgerPage } from '@onecode/store';
 
-/** Units of an account. */
-interface UnitsView {
+/** What an account has left. */
+export interface BalanceView {
   freeQuota: number;
   credits: number;
 }
 
-/** What an account has left. */
-export interface BalanceView extends UnitsView {
-  /** Where it may send while it is on trial; null when it is not. */
-  trialCountries: string[] | null;
+/** Whether an account is on trial. */
+export interface TrialView {
+  /** Where it may send while it is; null when it is not. */
+  countries: string[] | null;
 }
 
 export interface LedgerEntryView {
@@ -24,7 +24,7 @@ export interface LedgerEntryView {
   reason: string | null;
   sendId: string | null;
   /** What the account had afterwards. */
-  balance: UnitsView;
+  balance: BalanceView;
 }
 
 export interface LedgerView {
@@ -33,8 +33,8 @@ export interface LedgerView {
   next: string | null;
 }
 
-export function balanceView({ freeQuota, credits, trialCountries }: Balance): BalanceView {
-  return { freeQuota, credits, trialCountries };
+export function balanceView({ freeQuota, credits }: Balance): BalanceView {
+  return { freeQuota, credits };
 }
 
 export function ledgerView({ entries, next }: LedgerPage): LedgerView {

@@ -2,7 +2,7 @@ import { Alert, Anchor, Group, Paper, Text } from '@mantine/core';
 import { IconAlertTriangle, IconInfoCircle } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
-import type { BalanceView } from '../../../../src/views/ledger.js';
+import type { BalanceView, TrialView } from '../../../../src/views/ledger.js';
 import { useData } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { useCountryName } from '../../parts/countries.js';
@@ -23,8 +23,10 @@ export function OverviewBalance({ liveADay }: { liveADay: number }) {
   const { whole } = useNumbers();
   const account = useAccount();
   const { data } = useData<BalanceView>(`${account.path}/balance`, { refreshMs: REFRESH_MS });
+  const { data: trial } = useData<TrialView>(`${account.path}/trial`);
   if (data === undefined) return null;
-  const { freeQuota, credits, trialCountries } = data;
+  const { freeQuota, credits } = data;
+  const trialCountries = trial?.countries ?? null;
   const left = freeQuota + credits;
   return (
     <>
