@@ -1,5 +1,6 @@
 import type { Request as ClientRequest } from 'express';
 import { fromNodeHeaders } from 'better-auth/node';
+import { clientAddress } from './clientAddress.js';
 import type { ConsoleContext } from './context.js';
 import { ConsoleProblem, type ConsoleProblemCode } from './problem.js';
 
@@ -37,16 +38,16 @@ const REFUSALS: Readonly<Record<string, ConsoleProblemCode | { errors: Readonly<
  */
 export async function askBetterAuth(
   { config, identity }: ConsoleContext,
-  { headers, ip }: ClientRequest,
+  client: ClientRequest,
   path: string,
   body: object,
 ): Promise<AuthAnswer> {
   const asked = new Request(`${config.CONSOLE_URL}/api/auth${path}`, {
     method: 'POST',
-    headers: headersFor(headers),
+    headers: headersFor(client.headers),
     body: JSON.stringify(body),
   });
-  const response = await identity.answer(asked, ip ?? '');
+  const response = await identity.answer(asked, clientAddress(client));
   const answer = (await response.json().catch(() => ({}))) as Record<string, unknown> | null;
   if (!response.ok) throw refusalOf(response.status, answer?.['code']);
   return { body: answer ?? {}, cookies: response.headers.getSetCookie() };

@@ -1,4 +1,6 @@
+import { isCountry } from '@onecode/domain';
 import { Type } from 'typebox';
+import { ConsoleProblem } from './problem.js';
 
 /**
  * What people call something: one line with something in it to see. It is kept without the spaces around it. Half a surrogate
@@ -29,6 +31,17 @@ export const pageFields = {
 
 /** An e-mail address, in whatever case. */
 export const emailField = Type.String({ format: 'email', maxLength: 254 });
+
+/** ISO 3166 codes of countries, to be read by `readCountries`. */
+export const countriesField = (lengthMax: number) =>
+  Type.Array(Type.String({ pattern: '^[A-Z]{2}$' }), { minItems: 1, maxItems: lengthMax });
+
+/** Countries in order, each once. @throws ConsoleProblem for one that there is not */
+export function readCountries(codes: readonly string[]): string[] {
+  if (!codes.every(isCountry))
+    throw new ConsoleProblem('invalid_input', { errors: { countries: 'unknown' } });
+  return [...new Set(codes)].toSorted();
+}
 
 /** A language of messages and pages. */
 export const languageField = Type.Enum(['pt-BR', 'en']);

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { ErrorRequestHandler } from 'express';
 import { logOf, type Logger } from '@onecode/runtime';
-import { InvalidCursor } from '@onecode/store';
+import { InvalidCursor, UnknownTimeZone } from '@onecode/store';
 
 const STATUS = {
   bad_request: 400,
@@ -13,11 +13,13 @@ const STATUS = {
   wrong_origin: 403,
   not_found: 404,
   method_not_allowed: 405,
+  account_made: 409,
   conflict: 409,
   last_admin: 409,
   payload_too_large: 413,
   invalid_input: 422,
   rate_limited: 429,
+  too_many_sign_ups: 429,
   too_many_tries: 429,
   internal_error: 500,
 } as const;
@@ -71,6 +73,8 @@ function asProblem(error: unknown): ConsoleProblem {
   if (error instanceof ConsoleProblem) return error;
   if (error instanceof InvalidCursor)
     return new ConsoleProblem('invalid_input', { errors: { before: 'cursor' } });
+  if (error instanceof UnknownTimeZone)
+    return new ConsoleProblem('invalid_input', { errors: { timeZone: 'name' } });
   // Express, its files and its body parser say by a status of 4xx that the request is at fault.
   const { status } = error as { status?: unknown };
   if (typeof status !== 'number' || status < 400 || status >= 500)

@@ -1,5 +1,6 @@
 import express, { type RequestHandler, type Router } from 'express';
 import { askBetterAuth } from './betterAuth.js';
+import { clientAddress } from './clientAddress.js';
 import type { ConsoleContext } from './context.js';
 import { bodyReader } from './input.js';
 import { requireCsrfToken } from './origin.js';
@@ -27,6 +28,7 @@ function handlerOf(context: ConsoleContext, one: SignInRoute): RequestHandler {
       context,
       person,
       body: readBody(request.body ?? {}),
+      clientAddress: clientAddress(request),
       ask: (body) => askBetterAuth(context, request, one.path, body),
     };
     const answer = await one.handle(call as SignInCall<never>);

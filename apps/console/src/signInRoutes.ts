@@ -1,18 +1,23 @@
+import { getDomain } from 'tldts';
 import { Type, type Static, type TSchema } from 'typebox';
 import {
   endSession,
   forgetSignInTries,
   noteOwnSecurityChange,
-  passwordFault,
   returnSignInTry,
+  returnSignUp,
   takeSignInTry,
+  takeSignUp,
   useTwoFactorCode,
   type OwnSecurityChange,
 } from '@onecode/store';
 import type { AuthAnswer } from './betterAuth.js';
+import { networkOf } from './clientAddress.js';
 import type { ConsoleContext } from './context.js';
 import { emailField, languageField, nameField } from './fields.js';
 import type { Person } from './identity.js';
+import { judgePassword } from './judgePassword.js';
+import { signUpInTurn } from './passwordsInTurn.js';
 import { ConsoleProblem } from './problem.js';
 
 /** What a handler gets. */
@@ -21,6 +26,7 @@ export interface SignInCall<B> {
   /** Whoever is signed in already. */
   person: Person | null;
   body: B;
+  clientAddress: string;
   /** Asks better-auth at the route's own path. */
   ask: (body: object) => Promise<AuthAnswer>;
 }
@@ -63,10 +69,14 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
       { name: nameField(200), email: emailField, password: PASSWORD, language: languageField },
       STRICT,
     ),
-    async handle({ context, person, body: { name, email, password, language }, ask }) {
-      const wanted = { name: name.trim(), email: email.toLowerCase() };
-      await requireGoodPassword('password', password, wanted);
-      const { cookies } = await ask({ ...wanted, password, language });
+    async handle(call) {
+      const { context, person, body, ask } = call;
+      const { password, language } = body;
+      const wanted = { name: body.name.trim(), email: body.email.toLowerCase() };
+      const { cookies } = await counted(call, wanted.email, async () => {
+        await requireGoodPassword('password', password, wanted);
+        return signUpInTurn(() => ask({ ...wanted, password, language }));
+      });
       await endFormer(context, person);
       return { cookies };
     },
@@ -168,8 +178,35 @@ async function requireGoodPassword(
   password: string,
   owner: { name: string; email: string } | null,
 ): Promise<void> {
-  const fault = await passwordFault(password, owner ?? { name: '', email: '' });
+  const { name, email } = owner ?? { name: '', email: '' };
+  const fault = await judgePassword({ password, name, email });
   if (fault !== null) throw new ConsoleProblem('invalid_input', { errors: { [field]: fault } });
+}
+
+/**
+ * Counts a sign-up before anything of it is judged, so that those which are refused cost next to nothing, however many come at once.
+ * One that makes nobody gives its place back.
+ */
+async function counted(
+  { context: { database }, clientAddress }: SignInCall<unknown>,
+  email: string,
+  signUp: () => Promise<AuthAnswer>,
+): Promise<AuthAnswer> {
+  const origin = { network: networkOf(clientAddress), mailDomain: mailDomainOf(email) };
+  const lacking = await takeSignUp(database, origin);
+  if (lacking !== null) throw new ConsoleProblem(lacking === 'tries' ? 'rate_limited' : 'too_many_sign_ups');
+  try {
+    return await signUp();
+  } catch (error) {
+    await returnSignUp(database, origin);
+    throw error;
+  }
+}
+
+/** The domain that somebody registered: whoever has one has all names below it. */
+function mailDomainOf(email: string): string {
+  const host = email.slice(email.lastIndexOf('@') + 1);
+  return getDomain(host) ?? host;
 }
 
 /**

@@ -33,14 +33,20 @@ describeInBrowser('the pages for coming in', () => {
 
     await fill(page, 'Password', PASSWORD);
     await fill(page, 'Company or project', 'Loja Azul');
+    // The browser's country and the service's own are there; another one is added.
+    await page.getByRole('combobox', { name: 'Countries you send to' }).fill('Portu');
+    await page.getByRole('option', { name: 'Portugal (PT)' }).click();
+    await page.keyboard.press('Escape');
     await press(page, 'Create account');
     await page.waitForURL(/\/accounts\/[0-9a-f-]{36}\/overview$/);
     // The bare address leads there too.
     await page.goto('/');
     await page.waitForURL(/\/overview$/);
-    expect(await server.db.sql("select language, free_quota from accounts where name = 'Loja Azul'")).toEqual(
-      [{ language: 'en', free_quota: 10 }],
-    );
+    const made = "select language, free_quota, trial_countries from accounts where name = 'Loja Azul'";
+    expect(await server.db.sql(made)).toEqual([
+      { language: 'en', free_quota: 10, trial_countries: ['BR', 'PT', 'US'] },
+    ]);
+    await page.getByText('Live sends go to Brazil, Portugal, and United States only').waitFor();
     await page.context().close();
   });
 

@@ -109,3 +109,32 @@ describe('the overview', () => {
     expect([status, Object.keys(body.errors)]).toEqual([422, [field]]);
   });
 });
+
+describe('a time zone', () => {
+  it('is one for the overview, or refused, whatever its name', async () => {
+    const known = Intl.supportedValuesOf('timeZone');
+    // Links of old, which browsers still know: PostgreSQL has fewer of them.
+    const old = ['US/Pacific-New', 'US/Pacific', 'Asia/Calcutta', 'Europe/Kiev', 'Europe/Kyiv', 'GMT+0'];
+    const others = [
+      'PST8PDT',
+      'EST5EDT',
+      'Etc/GMT+12',
+      'Etc/Unknown',
+      'Factory',
+      'localtime',
+      'posixrules',
+      'zulu',
+    ];
+    const wrong = ['Mars/Olympus', 'Pacific-New', 'A+1', 'UTC+3'];
+    for (const timeZone of [...known.filter((_, n) => n % 10 === 0), ...old, ...others, ...wrong]) {
+      const { status, body } = await viewer.get(
+        `/accounts/${shop.accountId}/overview?${query({ timeZone })}`,
+      );
+      const isRight = status === 200 || (status === 422 && body.errors.timeZone !== undefined);
+      expect([timeZone, status, isRight]).toEqual([timeZone, status, true]);
+      if (known.includes(timeZone) || timeZone.startsWith('US/'))
+        expect([timeZone, status]).toEqual([timeZone, 200]);
+      if (wrong.includes(timeZone)) expect([timeZone, status]).toEqual([timeZone, 422]);
+    }
+  });
+});

@@ -48,6 +48,7 @@ const PAGES: readonly Visit[] = [
   { name: 'health', path: '/operations/health', as: 'operator' },
   { name: 'accounts', path: '/operations/accounts', as: 'operator' },
   { name: 'account', path: '/operations/accounts/ACCOUNT', as: 'operator' },
+  { name: 'account-on-trial', path: '/operations/accounts/EMPTY', as: 'operator' },
   { name: 'senders', path: '/operations/senders', as: 'operator' },
   { name: 'switches', path: '/operations/switches', as: 'operator' },
   { name: 'settings', path: '/operations/settings', as: 'operator' },
@@ -123,6 +124,7 @@ beforeAll(async () => {
     days: 30,
   });
   const empty = await buildAccount(database, { name: 'Ateliê Novo' });
+  await server.db.sql(`update accounts set trial_countries = '{BR,PT}' where id = $1`, [empty]);
   const first = async (where: string): Promise<string> =>
     String((await server.db.sql(`select id from sends where ${where} order by id desc limit 1`))[0]?.['id']);
   Object.assign(ids, {

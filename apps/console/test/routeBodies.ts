@@ -2,7 +2,7 @@ const DAY_MS = 86_400_000;
 
 /** A body that each route with one would accept, so that what it answers with is about who asks and not about what. */
 export const BODIES: Readonly<Record<string, object>> = {
-  'post /accounts': { name: 'Loja', language: 'en' },
+  'post /accounts': { name: 'Loja', language: 'en', countries: ['BR'] },
   'post /invitations/look-up': { token: 'no-such-token' },
   'post /invitations/accept': { token: 'no-such-token' },
   'put /profile': { name: 'Ana' },

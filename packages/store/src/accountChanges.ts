@@ -4,9 +4,8 @@ import { findAccount, type Account } from './accounts.js';
 import { audited, type Actor } from './audit.js';
 import { changedFields } from './changedFields.js';
 import type { Connection, Database } from './database.js';
-
-/** What the column can hold, less room for the units of sends that come back. */
-const CREDITS_MAX = 2_000_000_000;
+import { Prisma } from './generated/prisma/client.js';
+import { newId } from './identifiers.js';
 
 /** Credits that were not granted: the account would have too many, or another grant has this id. Nothing was changed. */
 export class GrantRefused extends Error {
@@ -15,8 +14,11 @@ export class GrantRefused extends Error {
   }
 }
 
+type GrantOutcome = 'granted' | 'repeated' | 'unknown' | GrantRefused['why'];
+
 /**
- * Gives an account credits, with the reason in the ledger.
+ * Gives an account credits, with the reason in the ledger; a trial ends with them. One statement: the account's lock, for which
+ * creations wait, is never held while an answer is on its way.
  *
  * @param grantId makes a repetition harmless: the same grant with the same id is made once, and answered alike
  * @returns the account afterwards, or null when there is none
@@ -28,53 +30,30 @@ export async function grantCredits(
   id: string,
   amount: number,
   reason: string,
-  grantId: string | null = null,
+  grantId: string = newId(),
 ): Promise<Account | null> {
-  return audited(database, actor, async (connection) => {
-    await connection.$executeRaw`select from accounts where id = ${id}::uuid for no key update`;
-    const account = await findAccount(connection, id);
-    const grant = { accountId: id, amount, reason };
-    if (account === null || (grantId !== null && !(await takeGrantId(connection, grantId, grant))))
-      return { result: account, note: null };
-    if (account.credits + amount > CREDITS_MAX) throw new GrantRefused('too_many');
-    const credited = await addCredits(connection, grant);
-    const { credits } = credited;
-    const details = { amount, reason, before: { credits: account.credits }, after: { credits } };
-    return { result: credited, note: { action: 'account.credit', accountId: id, subject: id, details } };
-  });
-}
-
-interface Grant {
-  accountId: string;
-  amount: number;
-  reason: string;
-}
-
-/**
- * Takes an id for this grant; of many requests at once one gets it, and the others wait for that one's end.
- *
- * @returns false when this very grant was made before
- * @throws GrantRefused when the id is another one's
- */
-async function takeGrantId(connection: Connection, id: string, grant: Grant): Promise<boolean> {
-  const { count } = await connection.creditGrant.createMany({ data: { id, ...grant }, skipDuplicates: true });
-  if (count === 1) return true;
-  if ((await connection.creditGrant.count({ where: { id, ...grant } })) === 0)
-    throw new GrantRefused('other_grant');
-  return false;
-}
-
-async function addCredits(connection: Connection, { accountId, amount, reason }: Grant): Promise<Account> {
-  const [row] = await connection.$queryRaw<[Account]>`
-    with changed as (
-      update accounts set credits = credits + ${amount}::integer where id = ${accountId}::uuid returning *
-    ), granted as (
-      insert into ledger_entries (account_id, kind, bucket, units, reason)
-      select id, 'granted', 'credit', ${amount}::integer, ${reason} from changed
+  const [{ outcome, ...account }] = await database.$queryRaw<[Account & { outcome: GrantOutcome }]>`
+    with given as materialized (
+      select * from grant_credits(${id}::uuid, ${amount}::integer, ${reason}, ${grantId}::uuid)
+    ), noted as (
+      insert into audit_entries (actor_kind, actor_id, actor_name, action, account_id, subject, details)
+      select ${actor.kind}, ${actor.id}::uuid, ${actor.name}, ${'account.credit'}, (after).id, (after).id::text, jsonb_build_object(
+        'amount', ${amount}::integer, 'reason', ${reason}::text,
+        'before', ${grantedFields('before')}, 'after', ${grantedFields('after')}
+      )
+      from given where outcome = 'granted'
     )
-    select ${accountColumns('changed')} from changed, settings`;
-  return row;
+    select outcome, ${accountColumns('(given.after)')} from given, settings`;
+  if (outcome === 'too_many' || outcome === 'other_grant') throw new GrantRefused(outcome);
+  return outcome === 'unknown' ? null : account;
 }
+
+/** What a grant changes of an account: its credits and, where it had one, its trial. */
+const grantedFields = (row: 'before' | 'after'): Prisma.Sql => {
+  const name = Prisma.raw(`(${row})`);
+  return Prisma.sql`jsonb_build_object('credits', ${name}.credits) ||
+    case when (before).trial_countries is null then '{}' else jsonb_build_object('trialCountries', ${name}.trial_countries) end`;
+};
 
 /** Changes what is given; a null `ratePerMinute` follows the setting. @returns the account afterwards, or null when there is none */
 export async function changeAccount(

@@ -16,6 +16,8 @@ export interface Account {
   /** While it stands, the account's keys are not valid. */
   suspendedAt: Date | null;
   suspensionReason: string | null;
+  /** While an account that its owner made has had no credits, it may send to these countries only (ISO 3166 codes). Null for all others. */
+  trialCountries: string[] | null;
 }
 
 export interface NewAccount {
@@ -31,7 +33,7 @@ export interface NewAccount {
 /** Makes an account, with ledger entries for what it was given. */
 export async function createAccount(database: Database, actor: Actor, account: NewAccount): Promise<Account> {
   return audited(database, actor, async (connection) => {
-    const made = await insertAccount(connection, account);
+    const made = await insertAccount(connection, account, null);
     const { id, name, language, freeQuota, credits } = made;
     const after = { name, language, freeQuota, credits, ratePerMinute: account.ratePerMinute };
     return {

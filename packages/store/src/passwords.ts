@@ -27,11 +27,19 @@ async function loadJudge(): Promise<Judge> {
 
 export type PasswordFault = 'too_short' | 'too_long' | 'guessable';
 
-/** Why a password will not do, or null. It is `guessable` when it is a common one or made of what is known of its owner. */
-export async function passwordFault(
-  password: string,
-  owner: { name: string; email: string },
-): Promise<PasswordFault | null> {
+/** A password that somebody wants to have. */
+export interface WantedPassword {
+  password: string;
+  /** What is known of its owner. */
+  name: string;
+  email: string;
+}
+
+/**
+ * Why a password will not do, or null. It is `guessable` when it is a common one or made of what is known of its owner. Takes tens of
+ * milliseconds of this thread.
+ */
+export async function passwordFault({ password, ...owner }: WantedPassword): Promise<PasswordFault | null> {
   if (password.length < PASSWORD_LENGTH_MIN) return 'too_short';
   if (password.length > PASSWORD_LENGTH_MAX) return 'too_long';
   judge ??= loadJudge();
@@ -39,7 +47,7 @@ export async function passwordFault(
   return score < STRENGTH_MIN ? 'guessable' : null;
 }
 
-function wordsOf({ name, email }: { name: string; email: string }): string[] {
+function wordsOf({ name, email }: Omit<WantedPassword, 'password'>): string[] {
   const parts = [...name.split(/\s+/), ...email.split(/[@.]/)];
   return ['onecode', name, name.replaceAll(/\s+/g, ''), email, ...parts].filter((word) => word.length > 2);
 }

@@ -8,6 +8,12 @@ export interface Settings {
   accountRatePerMinute: number;
   /** Wrong codes in a row after which a recipient gets no new code; null is off. */
   guessBudget: number | null;
+  /** Live sends that all trial accounts share a day (UTC). */
+  trialSendsPerDay: number;
+  /** People who may sign up from one network in a day. */
+  signUpsPerNetworkDay: number;
+  /** People who may sign up with one mail domain in a day. */
+  signUpsPerDomainDay: number;
 }
 
 /** The bounds of each setting, as the table's checks have them. */
@@ -16,6 +22,9 @@ export const SETTING_BOUNDS: Readonly<Record<keyof Settings, { min: number; max:
   codeValiditySeconds: { min: 1, max: 5400 },
   accountRatePerMinute: { min: 1, max: 1_000_000 },
   guessBudget: { min: 5, max: 100 },
+  trialSendsPerDay: { min: 0, max: 1_000_000 },
+  signUpsPerNetworkDay: { min: 1, max: 1_000_000 },
+  signUpsPerDomainDay: { min: 1, max: 1_000_000 },
 };
 
 const SELECTED = {
@@ -23,13 +32,17 @@ const SELECTED = {
   codeValiditySeconds: true,
   accountRatePerMinute: true,
   guessBudget: true,
+  trialSendsPerDay: true,
+  signUpsPerNetworkDay: true,
+  signUpsPerDomainDay: true,
 } as const;
 
 /** The settings in force. */
 export async function readSettings(database: Connection): Promise<Settings> {
   const [settings] = await database.$queryRaw<[Settings]>`
     select free_sends as "freeSends", code_validity_seconds as "codeValiditySeconds",
-      account_rate_per_minute as "accountRatePerMinute", guess_budget as "guessBudget"
+      account_rate_per_minute as "accountRatePerMinute", guess_budget as "guessBudget", trial_sends_per_day as "trialSendsPerDay",
+      sign_ups_per_network_day as "signUpsPerNetworkDay", sign_ups_per_domain_day as "signUpsPerDomainDay"
     from settings`;
   return settings;
 }

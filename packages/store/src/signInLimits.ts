@@ -1,39 +1,28 @@
-import { createHash } from 'node:crypto';
 import type { Connection, Database } from './database.js';
+import { forgetTries, returnTry, sha256, takeTry } from './tries.js';
 
-/** Passwords that may be tried for one e-mail address within the window, from wherever. */
-const TRIES_MAX = 10;
-const WINDOW_MINUTES = 15;
+/** Passwords that may be tried for one e-mail address, from wherever. */
+const PASSWORDS = { max: 10, seconds: 900 };
 /** Longer than any code of an authenticator holds. */
 const CODE_SECONDS = 120;
 
-const sha256 = (text: string): Uint8Array<ArrayBuffer> =>
-  new Uint8Array(createHash('sha256').update(text).digest());
-
 /**
- * Takes one of an e-mail address's tries before its password is judged, whether or not somebody has the address: tries at the
- * same time take one each.
+ * Takes one of an e-mail address's tries before its password is judged, whether or not somebody has the address.
  *
  * @returns false when there is none left until the window has passed
  */
 export async function takeSignInTry(database: Database, email: string): Promise<boolean> {
-  await database.$executeRaw`
-    delete from sign_in_tries where first_at < clock_timestamp() - make_interval(mins => ${WINDOW_MINUTES}::integer)`;
-  const taken = await database.$executeRaw`
-    insert into sign_in_tries as t (email_hash, tries) values (${sha256(email)}::bytea, 1)
-    on conflict (email_hash) do update set tries = t.tries + 1 where t.tries < ${TRIES_MAX}::integer`;
-  return taken === 1;
+  return takeTry(database, email, PASSWORDS);
 }
 
 /** Gives back a try whose password was not judged. */
 export async function returnSignInTry(database: Database, email: string): Promise<void> {
-  await database.$executeRaw`
-    update sign_in_tries set tries = tries - 1 where email_hash = ${sha256(email)}::bytea and tries > 0`;
+  await returnTry(database, email);
 }
 
 /** Forgets an e-mail address's tries: its password was right, or is a new one. */
 export async function forgetSignInTries(connection: Connection, email: string): Promise<void> {
-  await connection.$executeRaw`delete from sign_in_tries where email_hash = ${sha256(email)}::bytea`;
+  await forgetTries(connection, email);
 }
 
 /**

@@ -1,30 +1,39 @@
 import {
   changeSetting,
+  closeDatabase,
   createAccount,
   createApplication,
   findAccount,
   grantCredits,
   limitApplication,
   newId,
+  openDatabase,
   readSettings,
   SETTING_BOUNDS,
   type NewAccount,
   type Settings,
 } from '@onecode/store';
 import { buildAccount, buildCaller, buildSend, createTestDatabase, TEST_ACTOR } from '@onecode/store/testing';
+import pg from 'pg';
+import { startTcpProxy } from '../../../test/harness/tcpProxy.js';
 import { useTestDatabase } from '../../../test/harness/testDatabase.js';
+import { until } from '../../../test/harness/until.js';
 
 const DEFAULTS: Settings = {
   freeSends: 10,
   codeValiditySeconds: 600,
   accountRatePerMinute: 600,
   guessBudget: 100,
+  trialSendsPerDay: 500,
+  signUpsPerNetworkDay: 20,
+  signUpsPerDomainDay: 100,
 };
 
 const store = useTestDatabase();
 afterEach(() =>
   store.sql(
-    'update settings set free_sends = 10, code_validity_seconds = 600, account_rate_per_minute = 600, guess_budget = 100',
+    `update settings set free_sends = 10, code_validity_seconds = 600, account_rate_per_minute = 600, guess_budget = 100,
+       trial_sends_per_day = 500, sign_ups_per_network_day = 20, sign_ups_per_domain_day = 100`,
   ),
 );
 
@@ -56,6 +65,7 @@ describe('an account', () => {
       ratePerMinute: 90,
       suspendedAt: null,
       suspensionReason: null,
+      trialCountries: null,
     });
     expect(await findAccount(store.database, made.id)).toEqual(made);
     expect(await ledgerOf(made.id)).toEqual([
@@ -122,6 +132,76 @@ describe('credits', () => {
     expect(await ledgerOf(id)).toHaveLength(1);
   });
 
+  it('keep the account locked for no longer than the database takes, however late its answers are read', async () => {
+    const { id } = await make({ freeQuota: 0 });
+    const proxy = await startTcpProxy(store.url);
+    const far = openDatabase(proxy.url, { connectionsMax: 1 });
+    const lock = new pg.Client({ connectionString: store.url });
+    await lock.connect();
+    try {
+      await far.$queryRaw`select 1`;
+      // The grant waits for the account; from then on no answer comes through.
+      await lock.query('begin');
+      await lock.query('select from accounts where id = $1 for no key update', [id]);
+      const granted = grantCredits(far, TEST_ACTOR, id, 25, 'from afar');
+      await until('the grant that waits', async () => {
+        const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+        return (await store.sql(waiting)).length === 1;
+      });
+      proxy.freeze('back');
+      await lock.query('rollback');
+      await until(
+        'an account that is free, with its credits',
+        async () => {
+          const free = await store.sql<{ credits: number }>(
+            'select credits from accounts where id = $1 for no key update skip locked',
+            [id],
+          );
+          return free[0]?.credits === 25;
+        },
+        3_000,
+      );
+      await proxy.open();
+      expect(await granted).toMatchObject({ credits: 25 });
+    } finally {
+      await lock.end();
+      await proxy.close();
+      await closeDatabase(far);
+    }
+  });
+
+  it.each([2, 6])(
+    'are granted once by %i requests at once with the same id, and all are told alike',
+    async (count) => {
+      const [{ id }, other] = [await make({ freeQuota: 0 }), await make({ freeQuota: 0 })];
+      const grantId = newId();
+      const grant = (account: string, amount: number, reason = 'once') =>
+        grantCredits(store.database, TEST_ACTOR, account, amount, reason, grantId);
+      const granted = await Promise.all(Array.from({ length: count }, () => grant(id, 5)));
+      expect(granted.map((account) => account?.credits)).toEqual(Array(count).fill(5));
+      const refused = { why: 'other_grant' };
+      await expect(grant(id, 6)).rejects.toMatchObject(refused);
+      await expect(grant(id, 5, 'twice')).rejects.toMatchObject(refused);
+      await expect(grant(other.id, 5)).rejects.toMatchObject(refused);
+      expect(await ledgerOf(id)).toHaveLength(1);
+      expect(await ledgerOf(other.id)).toEqual([]);
+      await expect(
+        grantCredits(store.database, TEST_ACTOR, id, 2_000_000_000, 'too many'),
+      ).rejects.toMatchObject({ why: 'too_many' });
+    },
+  );
+
+  it('of one id go to one of many accounts that are given them at once', async () => {
+    const grantId = newId();
+    const accounts = await Promise.all(Array.from({ length: 8 }, () => make({ freeQuota: 0 })));
+    const outcomes = await Promise.allSettled(
+      accounts.map(({ id }) => grantCredits(store.database, TEST_ACTOR, id, 5, 'one', grantId)),
+    );
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    const entries = await Promise.all(accounts.map(({ id }) => ledgerOf(id)));
+    expect(entries.flat()).toHaveLength(1);
+  });
+
   it('go to nobody when there is no such account', async () => {
     const id = newId();
     expect(await grantCredits(store.database, TEST_ACTOR, id, 5, 'nobody')).toBeNull();
@@ -155,7 +235,7 @@ describe('the settings', () => {
       ...DEFAULTS,
       guessBudget: null,
     });
-    for (const name of ['freeSends', 'codeValiditySeconds', 'accountRatePerMinute'] as const)
+    for (const name of (Object.keys(DEFAULTS) as (keyof Settings)[]).filter((one) => one !== 'guessBudget'))
       await expect(
         changeSetting(store.database, TEST_ACTOR, name, null as unknown as number),
       ).rejects.toThrow();

@@ -81,9 +81,10 @@ export const CHANGES_BY_PEOPLE: Record<string, ChangeByHand> = {
   createOwnAccount: {
     action: 'account.create',
     given: leave,
-    change: ({ database }) => store.createOwnAccount(database, ACTOR, { name: 'Own', language: 'en' }),
+    change: ({ database }) =>
+      store.createOwnAccount(database, ACTOR, { name: 'Own', language: 'en', countries: ['BR'] }),
     changesNothing: ({ database }) =>
-      store.createOwnAccount(database, ACTOR, { name: 'Own', language: 'en' }),
+      store.createOwnAccount(database, ACTOR, { name: 'Own', language: 'en', countries: ['BR'] }),
   },
   inviteMember: {
     action: 'member.invite',

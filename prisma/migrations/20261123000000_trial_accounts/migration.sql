@@ -14,6 +14,6 @@ create table trial_sends (
 
 alter table settings
   add column trial_sends_per_day integer not null default 500 check (trial_sends_per_day between 0 and 1000000),
-  add column sign_ups_per_network_day integer not null default 10 check (sign_ups_per_network_day between 1 and 1000000),
+  add column sign_ups_per_network_day integer not null default 20 check (sign_ups_per_network_day between 1 and 1000000),
   add column sign_ups_per_domain_day integer not null default 100 check (sign_ups_per_domain_day between 1 and 1000000),
   add column staff_two_factor text not null default 'optional' check (staff_two_factor in ('optional', 'required'));

@@ -5,6 +5,7 @@ import {
   findDefences,
   grantCredits,
   GrantRefused,
+  readTrialSends,
   resumeAccount,
   SETTING_BOUNDS,
   suspendAccount,
@@ -105,7 +106,21 @@ export function addAccountCommands(program: Command): void {
       const [account, defences] = await withDatabase((database) =>
         Promise.all([findAccount(database, accountId), findDefences(database, accountId)]),
       );
-      print(command, { ...suspensionRow(found(account)), ...(defences && defencesRow(defences)) });
+      const known = found(account);
+      print(command, {
+        ...suspensionRow(known),
+        trial_countries: known.trialCountries,
+        ...(defences && defencesRow(defences)),
+      });
+    });
+
+  account
+    .command('trials')
+    .description('show how many live sends trial accounts made today (UTC), of those that they share')
+    .addHelpText('after', '\nExample:\n  $ onecode account trials --json')
+    .action(async (_options: object, command: Command) => {
+      const { day, sends, perDay } = await withDatabase(readTrialSends);
+      print(command, { day, sends, sends_per_day: perDay });
     });
 
   account

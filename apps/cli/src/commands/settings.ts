@@ -10,6 +10,9 @@ const FIELDS = {
   code_validity_seconds: 'codeValiditySeconds',
   account_rate_per_minute: 'accountRatePerMinute',
   guess_budget: 'guessBudget',
+  trial_sends_per_day: 'trialSendsPerDay',
+  sign_ups_per_network_day: 'signUpsPerNetworkDay',
+  sign_ups_per_domain_day: 'signUpsPerDomainDay',
 } as const satisfies Record<string, keyof Settings>;
 type SettingName = keyof typeof FIELDS;
 const NAMES = Object.keys(FIELDS) as SettingName[];
@@ -22,7 +25,7 @@ const rowOf = (settings: Settings): Row =>
 
 function boundsLine(name: SettingName): string {
   const { min, max } = SETTING_BOUNDS[FIELDS[name]];
-  return `  ${name.padEnd(24)} ${min} to ${max}${name === 'guess_budget' ? ', or off' : ''}`;
+  return `  ${name.padEnd(25)} ${min} to ${max}${name === 'guess_budget' ? ', or off' : ''}`;
 }
 
 function valueOf(name: SettingName, typed: string): number | null {

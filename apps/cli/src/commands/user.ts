@@ -169,7 +169,7 @@ async function passwordOf(
     return { password: made, made };
   }
   const password = await readStandardInput();
-  const fault = await passwordFault(password, owner);
+  const fault = await passwordFault({ password, ...owner });
   if (fault !== null) throw new UsageError(FAULTS[fault]);
   return { password, made: null };
 }

@@ -1,8 +1,10 @@
 import { Type } from 'typebox';
+import { COUNTRIES } from '@onecode/domain';
 import { acceptInvitation, createOwnAccount, findInvitation, readSettings } from '@onecode/store';
-import { languageField, nameField } from '../fields.js';
-import { there } from '../problem.js';
+import { countriesField, languageField, nameField, readCountries } from '../fields.js';
+import { ConsoleProblem, there } from '../problem.js';
 import { route, type Route } from '../route.js';
+import { HOME_COUNTRY, TRIAL_COUNTRIES_MAX, type SignUpOfferView } from '../views/entry.js';
 import { invitationOfferView } from '../views/team.js';
 
 const STRICT = { additionalProperties: false };
@@ -14,20 +16,29 @@ export const entryRoutes: readonly Route[] = [
     method: 'get',
     path: '/sign-up-offer',
     access: 'anyone',
-    async handle({ context }) {
+    async handle({ context }): Promise<SignUpOfferView> {
       const { freeSends } = await readSettings(context.database);
-      return { freeSends };
+      return { freeSends, countries: COUNTRIES };
     },
   }),
   route({
     method: 'post',
     path: '/accounts',
     access: 'signed_in',
-    body: Type.Object({ name: nameField(200), language: languageField }, STRICT),
-    async handle({ context, actor, person, body: { name, language } }) {
-      const account = { name: name.trim(), language };
-      const made = there(await createOwnAccount(context.database, { ...actor, id: person.id }, account));
-      return { id: made.accountId };
+    body: Type.Object(
+      {
+        name: nameField(200),
+        language: languageField,
+        // Where the account may send while it is on trial.
+        countries: Type.Optional(countriesField(TRIAL_COUNTRIES_MAX)),
+      },
+      STRICT,
+    ),
+    async handle({ context, actor, person, body: { name, language, countries = [HOME_COUNTRY] } }) {
+      const account = { name: name.trim(), language, countries: readCountries(countries) };
+      const made = await createOwnAccount(context.database, { ...actor, id: person.id }, account);
+      if (made.kind === 'made_before') throw new ConsoleProblem('account_made');
+      return { id: there(made.kind === 'member' ? made.accountId : null) };
     },
   }),
   route({

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
-import { findBalance, listLedger } from '@onecode/store';
+import { findAccount, findBalance, listLedger } from '@onecode/store';
 import { pageFields } from '../fields.js';
-import { ConsoleProblem } from '../problem.js';
+import { ConsoleProblem, there } from '../problem.js';
 import { route, type Route } from '../route.js';
-import { balanceView, ledgerView } from '../views/ledger.js';
+import { balanceView, ledgerView, type TrialView } from '../views/ledger.js';
 
 /** What an account has left, and every unit that came and went. */
 export const ledgerRoutes: readonly Route[] = [
@@ -15,6 +15,15 @@ export const ledgerRoutes: readonly Route[] = [
       const balance = await findBalance(context.database, accountId);
       if (balance === null) throw new ConsoleProblem('not_found');
       return balanceView(balance);
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/accounts/:account/trial',
+    access: 'viewer',
+    async handle({ context, accountId }): Promise<TrialView> {
+      const { trialCountries } = there(await findAccount(context.database, accountId));
+      return { countries: trialCountries };
     },
   }),
   route({

@@ -1,7 +1,7 @@
-import pLimit from 'p-limit';
 import { Type } from 'typebox';
-import { overview } from '@onecode/store';
+import { overview, UnknownTimeZone } from '@onecode/store';
 import { idField, timeField } from '../fields.js';
+import { readInTurn } from '../heavyReads.js';
 import { ConsoleProblem } from '../problem.js';
 import { route, type Route } from '../route.js';
 import { overviewView } from '../views/overview.js';
@@ -11,9 +11,6 @@ const TIME_ZONE = Type.String({ pattern: '^[A-Za-z]+(?:[/_-][A-Za-z0-9+_-]+)*$',
 const DAY_MS = 86_400_000;
 const HOURLY_DAYS_MAX = 8;
 const DAILY_DAYS_MAX = 100;
-/** A large account's month takes a connection for a fifth of a second; most are left to everybody else. */
-const turns = pLimit(4);
-const WAITING_MAX = 40;
 
 /** What became of an account's sends of a time. */
 export const overviewRoutes: readonly Route[] = [
@@ -34,31 +31,34 @@ export const overviewRoutes: readonly Route[] = [
       { additionalProperties: false },
     ),
     async handle({ context, accountId, query }) {
-      const { bucket, timeZone, application, mode, locale } = query;
+      const { bucket, application, mode, locale } = query;
       const [from, to] = [new Date(query.from), new Date(query.to)];
       const days = (to.getTime() - from.getTime()) / DAY_MS;
       if (days <= 0 || days > (bucket === 'hour' ? HOURLY_DAYS_MAX : DAILY_DAYS_MAX))
         throw new ConsoleProblem('invalid_input', { errors: { to: 'range' } });
-      if (!isTimeZone(timeZone)) throw new ConsoleProblem('invalid_input', { errors: { timeZone: 'name' } });
-      if (turns.pendingCount >= WAITING_MAX) throw new ConsoleProblem('rate_limited');
       const question = {
         from,
         to,
         bucket,
-        timeZone,
+        timeZone: canonicalTimeZone(query.timeZone),
         ...(application !== undefined && { applicationId: application }),
         ...(mode !== undefined && { mode }),
         ...(locale !== undefined && { locale }),
       };
-      return overviewView(await turns(() => overview(context.database, accountId, question)));
+      return overviewView(await readInTurn(accountId, () => overview(context.database, accountId, question)));
     },
   }),
 ];
 
-function isTimeZone(name: string): boolean {
+/**
+ * The zone's first name: browsers know many that PostgreSQL does not, such as `US/Pacific-New`.
+ *
+ * @throws UnknownTimeZone
+ */
+function canonicalTimeZone(name: string): string {
   try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone;
   } catch {
-    return false;
+    throw new UnknownTimeZone();
   }
 }

@@ -1,5 +1,5 @@
 import { Type, type TSchema } from 'typebox';
-import { changeSetting, readSettings, SETTING_BOUNDS, type Settings } from '@onecode/store';
+import { changeSetting, readSettings, readTrialSends, SETTING_BOUNDS, type Settings } from '@onecode/store';
 import { route, type Route } from '../route.js';
 import { settingsView } from '../views/settings.js';
 
@@ -16,7 +16,9 @@ export const settingsRoutes: readonly Route[] = [
     path: '/operations/settings',
     access: 'on_call',
     async handle({ context }) {
-      return settingsView(await readSettings(context.database));
+      const { database } = context;
+      const [settings, { sends }] = await Promise.all([readSettings(database), readTrialSends(database)]);
+      return settingsView(settings, sends);
     },
   }),
   route({
@@ -30,6 +32,9 @@ export const settingsRoutes: readonly Route[] = [
         codeValiditySeconds: within('codeValiditySeconds'),
         accountRatePerMinute: within('accountRatePerMinute'),
         guessBudget: orOff(within('guessBudget')),
+        trialSendsPerDay: within('trialSendsPerDay'),
+        signUpsPerNetworkDay: within('signUpsPerNetworkDay'),
+        signUpsPerDomainDay: within('signUpsPerDomainDay'),
       }),
       { additionalProperties: false },
     ),

@@ -1,4 +1,3 @@
-import { isCountry } from '@onecode/domain';
 import {
   allowCountries,
   changeAccount,
@@ -14,7 +13,7 @@ import {
   suspendAccount,
 } from '@onecode/store';
 import { Type } from 'typebox';
-import { idField, nameField } from '../fields.js';
+import { countriesField, idField, nameField, readCountries } from '../fields.js';
 import { ConsoleProblem, there } from '../problem.js';
 import { route, type Call, type Route } from '../route.js';
 import { staffAccountDetailsView, staffAccountView, type StaffAccountsView } from '../views/staffAccounts.js';
@@ -103,18 +102,13 @@ export const staffAccountRoutes: readonly Route[] = [
     body: Type.Object(
       {
         // Null is every country.
-        countries: Type.Union([
-          Type.Array(Type.String({ pattern: '^[A-Z]{2}$' }), { minItems: 1, maxItems: 300 }),
-          Type.Null(),
-        ]),
+        countries: Type.Union([countriesField(300), Type.Null()]),
       },
       STRICT,
     ),
     async handle(call) {
       const { countries } = call.body;
-      if (countries !== null && !countries.every(isCountry))
-        throw new ConsoleProblem('invalid_input', { errors: { countries: 'unknown' } });
-      const allowed = countries && [...new Set(countries)].toSorted();
+      const allowed = countries && readCountries(countries);
       there(await allowCountries(call.context.database, call.actor, targetOf(call), allowed));
     },
   }),

@@ -7,6 +7,12 @@ export interface BalanceView {
   credits: number;
 }
 
+/** Whether an account is on trial. */
+export interface TrialView {
+  /** Where it may send while it is; null when it is not. */
+  countries: string[] | null;
+}
+
 export interface LedgerEntryView {
   id: string;
   at: string;

@@ -4,8 +4,10 @@ import { SETTING_BOUNDS, type Settings } from '@onecode/store';
 export interface SettingsView {
   settings: Settings;
   bounds: Readonly<Record<keyof Settings, { min: number; max: number }>>;
+  /** Of `trialSendsPerDay`, what is used up. */
+  trialSendsToday: number;
 }
 
-export function settingsView(settings: Settings): SettingsView {
-  return { settings, bounds: SETTING_BOUNDS };
+export function settingsView(settings: Settings, trialSendsToday: number): SettingsView {
+  return { settings, bounds: SETTING_BOUNDS, trialSendsToday };
 }

@@ -30,6 +30,8 @@ export interface StaffAccountDetailsView extends StaffAccountView {
   ownRatePerMinute: number | null;
   /** ISO 3166 codes; null is every country. */
   allowedCountries: string[] | null;
+  /** Where it may send while it is on trial; null when it is not. */
+  trialCountries: string[] | null;
   /** Null is off. */
   breaker: BreakerRule | null;
   stoppedCountries: string[];
@@ -59,7 +61,7 @@ export function staffAccountDetailsView(
   account: AccountDetails,
   { allowedCountries, breaker, stoppedCountries, stoppedUntil, refusedRecipients }: Defences,
 ): StaffAccountDetailsView {
-  const { language, suspensionReason, ratePerMinute, ownRatePerMinute, members } = account;
+  const { language, suspensionReason, ratePerMinute, ownRatePerMinute, trialCountries, members } = account;
   return {
     ...staffAccountView(account),
     language,
@@ -67,6 +69,7 @@ export function staffAccountDetailsView(
     ratePerMinute,
     ownRatePerMinute,
     allowedCountries,
+    trialCountries,
     breaker,
     stoppedCountries,
     stoppedUntil: stoppedUntil?.toISOString() ?? null,

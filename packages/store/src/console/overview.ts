@@ -1,6 +1,7 @@
 import type { Locale, Mode } from '@onecode/domain';
 import type { Database } from '../database.js';
 import { Prisma } from '../generated/prisma/client.js';
+import { refusedBy } from '../statements.js';
 
 /** What an overview is of. */
 export interface OverviewQuestion {
@@ -12,9 +13,15 @@ export interface OverviewQuestion {
   mode?: Mode;
   locale?: Locale;
   bucket: 'hour' | 'day';
-  /** Where days and hours begin: an IANA name that the database knows. */
+  /** Where days and hours begin: an IANA name. */
   timeZone: string;
 }
+
+/** A time zone that PostgreSQL does not know. */
+export class UnknownTimeZone extends Error {}
+
+/** SQLSTATE for it, and for nothing else that an overview could be refused for: `invalid_parameter_value`. */
+const UNKNOWN_TIME_ZONE = '22023';
 
 /** What became of some sends. Shares are of the sends, 0 to 1, and null without any; times are null without a delivery. */
 export interface Figures {
@@ -54,6 +61,7 @@ const BUCKET_MS = { hour: 3_600_000, day: 86_400_000 } as const;
  * buckets to within k, and shares and times to within fractions of a percent.
  *
  * @throws RangeError for more than a thousand buckets
+ * @throws UnknownTimeZone
  */
 export async function overview(
   database: Database,
@@ -95,7 +103,9 @@ export async function overview(
       select jsonb_agg(to_jsonb(f) || jsonb_build_object('name', scope.name, 'mode', scope.mode) order by f.sends desc)
       from figures f left join scope on scope.id = f.application
     ) as groups
-    from place, step`;
+    from place, step`.catch((error: unknown) => {
+    throw refusedBy(error)?.code === UNKNOWN_TIME_ZONE ? new UnknownTimeZone() : error;
+  });
   return overviewOf(row);
 }
 

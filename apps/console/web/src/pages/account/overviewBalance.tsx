@@ -1,10 +1,11 @@
 import { Alert, Anchor, Group, Paper, Text } from '@mantine/core';
-import { IconAlertTriangle } from '@tabler/icons-react';
+import { IconAlertTriangle, IconInfoCircle } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
-import type { BalanceView } from '../../../../src/views/ledger.js';
+import type { BalanceView, TrialView } from '../../../../src/views/ledger.js';
 import { useData } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
+import { useCountryName } from '../../parts/countries.js';
 import { useNumbers } from '../../parts/numbers.js';
 
 const REFRESH_MS = 15_000;
@@ -12,17 +13,20 @@ const REFRESH_MS = 15_000;
 const LOW = 5;
 
 /**
- * What an account has left, with a hint before and when it is used up.
+ * What an account has left and, on trial, where it may send, with a hint before and when it is used up.
  *
  * @param liveADay how many units a day usually takes: less than that is little
  */
 export function OverviewBalance({ liveADay }: { liveADay: number }) {
-  const { t } = useTranslation('overview');
+  const { t, i18n } = useTranslation('overview');
+  const nameOf = useCountryName();
   const { whole } = useNumbers();
   const account = useAccount();
   const { data } = useData<BalanceView>(`${account.path}/balance`, { refreshMs: REFRESH_MS });
+  const { data: trial } = useData<TrialView>(`${account.path}/trial`);
   if (data === undefined) return null;
   const { freeQuota, credits } = data;
+  const trialCountries = trial?.countries ?? null;
   const left = freeQuota + credits;
   return (
     <>
@@ -44,6 +48,13 @@ export function OverviewBalance({ liveADay }: { liveADay: number }) {
           </Anchor>
         </Group>
       </Paper>
+      {trialCountries !== null && (
+        <Alert variant="light" icon={<IconInfoCircle size={18} />} title={t('trial.title')}>
+          {t('trial.text', {
+            countries: new Intl.ListFormat(i18n.language).format(trialCountries.map(nameOf)),
+          })}
+        </Alert>
+      )}
       {left < Math.max(LOW, liveADay) && (
         <Alert
           variant="light"

@@ -7,6 +7,7 @@ import { useSession } from '../../app/session.js';
 import { useFaultTexts, useRequired } from '../../parts/fieldFaults.js';
 import { Page } from '../../parts/page.js';
 import { Failure } from '../../parts/states.js';
+import { likelyCountries, TrialCountries, useCountriesRule } from '../../parts/trialCountries.js';
 
 /** For somebody who belongs to no account: makes one of their own. */
 export function NewAccount() {
@@ -16,8 +17,8 @@ export function NewAccount() {
   const faultsOf = useFaultTexts();
   const { mutate, isPending, error } = useChange<{ id: string }>('/session');
   const form = useForm({
-    initialValues: { name: user.name, language: user.language },
-    validate: { name: useRequired() },
+    initialValues: { name: user.name, language: user.language, countries: likelyCountries() },
+    validate: { name: useRequired(), countries: useCountriesRule() },
   });
   const submit = (body: typeof form.values): void =>
     mutate(
@@ -50,6 +51,7 @@ export function NewAccount() {
                 allowDeselect={false}
                 {...form.getInputProps('language')}
               />
+              <TrialCountries {...form.getInputProps('countries')} value={form.values.countries} />
               <Button type="submit" loading={isPending}>
                 {t('newAccount.action')}
               </Button>

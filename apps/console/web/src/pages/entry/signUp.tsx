@@ -2,12 +2,13 @@ import { Anchor } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Link, useNavigate } from 'react-router';
+import type { SignUpOfferView } from '../../../../src/views/entry.js';
 import { call } from '../../api/http.js';
 import { readSession } from '../../api/identity.js';
 import { useData } from '../../api/queries.js';
 import { useNumbers } from '../../parts/numbers.js';
 import { EntryFrame } from './frame.js';
-import { SignUpForm } from './signUpForm.js';
+import { SignUpForm, type NewAccountWishes } from './signUpForm.js';
 
 /** Makes a person and their account. */
 export function SignUp() {
@@ -15,11 +16,11 @@ export function SignUp() {
   const client = useQueryClient();
   const navigate = useNavigate();
 
-  const begin = async ({ account: name, language }: { account: string; language: string }): Promise<void> => {
+  const begin = async ({ account: name, language, countries }: NewAccountWishes): Promise<void> => {
     client.clear();
     // Should this fail, the start page asks for the account again.
     await readSession(client)
-      .then(() => call('POST', '/accounts', { name, language }))
+      .then(() => call('POST', '/accounts', { name, language, countries }))
       .catch(() => undefined);
     client.clear();
     await navigate('/', { replace: true });
@@ -46,7 +47,7 @@ export function SignUp() {
 function Offer() {
   const { t } = useTranslation('entry');
   const { whole } = useNumbers();
-  const { data } = useData<{ freeSends: number }>('/sign-up-offer');
+  const { data } = useData<SignUpOfferView>('/sign-up-offer');
   if (data === undefined) return <>&nbsp;</>;
   return data.freeSends === 0
     ? t('signUp.offerNone')

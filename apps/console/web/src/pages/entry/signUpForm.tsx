@@ -8,6 +8,14 @@ import { useFaultTexts, useRequired } from '../../parts/fieldFaults.js';
 import { focusAtOnce } from '../../parts/focus.js';
 import { NewPassword } from '../../parts/newPassword.js';
 import { Failure } from '../../parts/states.js';
+import { likelyCountries, TrialCountries, useCountriesRule } from '../../parts/trialCountries.js';
+
+/** What is asked of somebody who will make an account. */
+export interface NewAccountWishes {
+  account: string;
+  language: string;
+  countries: string[];
+}
 
 /** Makes a person who can sign in, and signs them in. */
 export function SignUpForm({
@@ -16,21 +24,22 @@ export function SignUpForm({
 }: {
   /** Given to somebody who is invited: they join an account and make none. */
   email?: string;
-  onDone: (typed: { account: string; language: string }) => Promise<void>;
+  onDone: (typed: NewAccountWishes) => Promise<void>;
 }) {
   const { t, i18n } = useTranslation(['entry', 'common']);
   const required = useRequired();
   const faultsOf = useFaultTexts();
+  const countriesRule = useCountriesRule();
   const isInvited = email !== '';
   const form = useForm({
-    initialValues: { name: '', email, password: '', account: '' },
-    validate: { name: required, email: required, password: required },
+    initialValues: { name: '', email, password: '', account: '', countries: likelyCountries() },
+    validate: { name: required, email: required, password: required, countries: countriesRule },
   });
   const enter = useMutation<void, ApiProblem, typeof form.values>({
-    mutationFn: async ({ account, ...typed }) => {
+    mutationFn: async ({ account, countries, ...typed }) => {
       const { language } = i18n;
       await signUp({ ...typed, email: typed.email.trim(), language });
-      await onDone({ account: account.trim() === '' ? typed.name : account, language });
+      await onDone({ account: account.trim() === '' ? typed.name : account, language, countries });
     },
     onError: (problem) => form.setErrors(faultsOf(problem)),
   });
@@ -63,13 +72,16 @@ export function SignUpForm({
           value={password}
         />
         {!isInvited && (
-          <TextInput
-            label={t('fields.account')}
-            description={t('signUp.accountHint')}
-            autoComplete="organization"
-            maxLength={200}
-            {...form.getInputProps('account')}
-          />
+          <>
+            <TextInput
+              label={t('fields.account')}
+              description={t('signUp.accountHint')}
+              autoComplete="organization"
+              maxLength={200}
+              {...form.getInputProps('account')}
+            />
+            <TrialCountries {...form.getInputProps('countries')} value={form.values.countries} />
+          </>
         )}
         <Select
           label={t('fields.language')}

@@ -1,4 +1,4 @@
-import { Button, Group, NumberInput, Stack, Switch, Text } from '@mantine/core';
+import { Button, Divider, Group, NumberInput, Stack, Switch, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useTranslation } from 'react-i18next';
@@ -40,7 +40,7 @@ export function Settings() {
   );
 }
 
-function SettingsForm({ view: { settings, bounds } }: { view: SettingsView }) {
+function SettingsForm({ view: { settings, bounds, trialSendsToday } }: { view: SettingsView }) {
   const { t, i18n } = useTranslation('staff');
   const mayOperate = useMayOperate();
   const { whole } = useNumbers();
@@ -60,6 +60,9 @@ function SettingsForm({ view: { settings, bounds } }: { view: SettingsView }) {
       codeValiditySeconds: rule('codeValiditySeconds'),
       accountRatePerMinute: rule('accountRatePerMinute'),
       guessBudget: rule('guessBudget'),
+      trialSendsPerDay: rule('trialSendsPerDay'),
+      signUpsPerNetworkDay: rule('signUpsPerNetworkDay'),
+      signUpsPerDomainDay: rule('signUpsPerDomainDay'),
     },
   });
   const minutes = new Intl.NumberFormat(i18n.language, {
@@ -128,6 +131,18 @@ function SettingsForm({ view: { settings, bounds } }: { view: SettingsView }) {
             />
           )}
         </Stack>
+        <Divider label={t('settings.signUps')} labelPosition="left" maw={480} />
+        <NumberInput
+          {...field('trialSendsPerDay')}
+          rightSection={
+            <Text size="sm" c="dimmed" className="figures">
+              {t('settings.usedToday', { formatted: whole(trialSendsToday) })}
+            </Text>
+          }
+          rightSectionWidth={130}
+        />
+        <NumberInput {...field('signUpsPerNetworkDay')} />
+        <NumberInput {...field('signUpsPerDomainDay')} />
         {change.error !== null && <Failure problem={change.error} />}
         {mayOperate && (
           <Group>

@@ -17,17 +17,23 @@ interface Props {
 export function CountriesSection({ account }: Props) {
   const { t, i18n } = useTranslation('staff');
   const nameOf = useCountryName();
-  const names = account.allowedCountries?.map(nameOf);
+  const named = (codes: readonly string[]): string =>
+    new Intl.ListFormat(i18n.language, { type: 'conjunction' }).format(codes.map(nameOf));
   return (
     <EditableSection
       title={t('account.countries.title')}
       edit={t('account.countries.edit')}
       now={
-        <Text size="sm">
-          {names === undefined
-            ? t('account.countries.all')
-            : new Intl.ListFormat(i18n.language, { type: 'conjunction' }).format(names)}
-        </Text>
+        <>
+          <Text size="sm">
+            {account.allowedCountries === null ? t('account.countries.all') : named(account.allowedCountries)}
+          </Text>
+          {account.trialCountries !== null && (
+            <Text size="sm" c="dimmed" mt={4}>
+              {t('account.countries.trial', { countries: named(account.trialCountries) })}
+            </Text>
+          )}
+        </>
       }
     >
       {(close) => <CountriesForm account={account} onClose={close} />}

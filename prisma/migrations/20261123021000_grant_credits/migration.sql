@@ -1,0 +1,48 @@
+-- Gives an account credits, in one statement of its caller: the account's lock is held for as long as this takes, and never while an
+-- answer is on its way to a process that is busy. Creations share a statement, and would all wait for that lock.
+--
+-- `outcome` is `granted`; `repeated` for the same grant made before under this id; or, with nothing changed, `unknown` (no such account),
+-- `other_grant` (another grant has this id) or `too_many`. `before` and `after` are the account.
+create function grant_credits(
+  p_account_id uuid, p_amount integer, p_reason text, p_grant_id uuid,
+  out outcome text, out before accounts, out after accounts
+) language plpgsql as $$
+declare
+  -- What the column can hold, less room for the units of sends that come back.
+  c_credits_max constant integer := 2000000000;
+  v_grant credit_grants;
+begin
+  select * into before from accounts where id = p_account_id for no key update;
+  if not found then
+    outcome := 'unknown';
+    return;
+  end if;
+  after := before;
+
+  -- Grants to one account come here one after the other, each seeing what the one before it wrote.
+  select * into v_grant from credit_grants where id = p_grant_id;
+  if found then
+    outcome := case
+      when v_grant.account_id = p_account_id and v_grant.amount = p_amount and v_grant.reason = p_reason then 'repeated'
+      else 'other_grant'
+    end;
+    return;
+  end if;
+  if before.credits > c_credits_max - p_amount then
+    outcome := 'too_many';
+    return;
+  end if;
+  insert into credit_grants (id, account_id, amount, reason) values (p_grant_id, p_account_id, p_amount, p_reason)
+  on conflict do nothing;
+  -- A grant to another account took the id meanwhile.
+  if not found then
+    outcome := 'other_grant';
+    return;
+  end if;
+
+  -- Whoever has paid is on trial no longer.
+  update accounts set credits = credits + p_amount, trial_countries = null where id = p_account_id returning * into after;
+  insert into ledger_entries (account_id, kind, bucket, units, reason) values (p_account_id, 'granted', 'credit', p_amount, p_reason);
+  outcome := 'granted';
+end
+$$;
