@@ -11,7 +11,13 @@ const TOKEN = 'EAAGplantedTokenOfTheSender7f3b';
 const SENDER = '+15550783881';
 
 /** Columns that have to hold phone numbers, and those of message ids, which encode phone numbers. */
-const PHONE_COLUMNS = ['sends.recipient', 'sends.from_number', 'senders.number', 'guess_budgets.recipient'];
+const PHONE_COLUMNS = [
+  'sends.recipient',
+  'sends.canonical_recipient',
+  'sends.from_number',
+  'senders.number',
+  'guess_budgets.recipient',
+];
 const MESSAGE_ID_COLUMNS = ['attempts.message_id', 'receipts.message_id'];
 
 /** Starting every process, and what is made by the command line, on a machine that has other work. */

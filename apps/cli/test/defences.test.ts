@@ -85,14 +85,14 @@ describe('account breaker', () => {
 describe('account forgive', () => {
   it('gives a recipient the guess budget back and says how much of it was used', async () => {
     await store.sql(
-      `insert into guess_budgets values ($1, 'live', $2, 100, now()), ($1, 'test', $2, 3, now()), ($1, 'live', '+5511987654322', 99, now())`,
+      `insert into guess_budgets (account_id, mode, recipient, wrong_in_a_row, last_wrong_at) values ($1, 'live', $2, 100, now()), ($1, 'test', $2, 3, now()), ($1, 'live', '+5511987654322', 95, now())`,
       [id, TO],
     );
     expect(await account('show', id)).toMatchObject({ refused_recipients: 1 });
     const forgiven = await account('forgive', id, '--to', '+55 11 98765-4321');
     expect(forgiven).toEqual({ id, forgiven_wrong_codes: 103 });
     expect(await account('show', id)).toMatchObject({ refused_recipients: 0 });
-    expect(await store.sql('select wrong_in_a_row from guess_budgets')).toEqual([{ wrong_in_a_row: 99 }]);
+    expect(await store.sql('select wrong_in_a_row from guess_budgets')).toEqual([{ wrong_in_a_row: 95 }]);
   });
 });
 
