@@ -2,6 +2,9 @@ import { buildAccount } from '@onecode/store/testing';
 import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 import { expectFault, ID, jsonOf, onecode, UNKNOWN_ID } from './onecode.js';
 
+/** As a date; a test that begins before midnight (UTC) may end after it. */
+const TODAY = expect.stringMatching(/^20\d{2}-\d{2}-\d{2}$/) as string;
+
 const store = useTestDatabase();
 let env: Record<string, string>;
 beforeAll(async () => {
@@ -112,6 +115,27 @@ describe('account credit', () => {
       'the account cannot hold that many credits',
     );
     expect(await jsonOf(['account', 'show', id], env)).toMatchObject({ credits: 2_147_483_647 });
+  });
+});
+
+describe('trials', () => {
+  it('account trials shows what they sent today, of what they share', async () => {
+    expect(await jsonOf(['account', 'trials'], env)).toEqual({ day: TODAY, sends: 0, sends_per_day: 500 });
+    await store.sql(
+      `insert into trial_sends (day, sends) values ((now() at time zone 'UTC')::date, 37), ('2026-01-01', 500)`,
+    );
+    await jsonOf(['settings', 'set', 'trial_sends_per_day', '40'], env);
+    expect(await jsonOf(['account', 'trials'], env)).toEqual({ day: TODAY, sends: 37, sends_per_day: 40 });
+  });
+
+  it('account show tells where one may send, until account credit ends it', async () => {
+    const id = await buildAccount(store.database);
+    const shown = () => jsonOf(['account', 'show', id], env);
+    expect(await shown()).toMatchObject({ trial_countries: null });
+    await store.sql(`update accounts set trial_countries = '{BR,PT}' where id = $1`, [id]);
+    expect(await shown()).toMatchObject({ trial_countries: ['BR', 'PT'] });
+    await jsonOf(['account', 'credit', id, '--amount', '1', '--reason', 'paid'], env);
+    expect(await shown()).toMatchObject({ trial_countries: null, credits: 1 });
   });
 });
 

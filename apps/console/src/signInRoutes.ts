@@ -109,10 +109,15 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
     body: Type.Object({ password: PASSWORD, newPassword: PASSWORD }, STRICT),
     async handle(call) {
       const { body, person, ask } = call;
-      await requireGoodPassword('newPassword', body.newPassword, person);
-      const { cookies } = await withPassword(call, 'user.password', () =>
-        ask({ currentPassword: body.password, newPassword: body.newPassword, revokeOtherSessions: true }),
-      );
+      // Judged within the try that is taken first: nobody has more than a handful judged at once.
+      const { cookies } = await withPassword(call, 'user.password', async () => {
+        await requireGoodPassword('newPassword', body.newPassword, person);
+        return ask({
+          currentPassword: body.password,
+          newPassword: body.newPassword,
+          revokeOtherSessions: true,
+        });
+      });
       return { cookies };
     },
   }),

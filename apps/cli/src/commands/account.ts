@@ -115,15 +115,6 @@ export function addAccountCommands(program: Command): void {
     });
 
   account
-    .command('trials')
-    .description('show how many live sends trial accounts made today (UTC), of those that they share')
-    .addHelpText('after', '\nExample:\n  $ onecode account trials --json')
-    .action(async (_options: object, command: Command) => {
-      const { day, sends, perDay } = await withDatabase(readTrialSends);
-      print(command, { day, sends, sends_per_day: perDay });
-    });
-
-  account
     .command('credit')
     .description('give an account credits')
     .argument('<id>', 'the account', id('the account'))
@@ -173,5 +164,14 @@ export function addAccountCommands(program: Command): void {
     .action(async (accountId: string, _options: object, command: Command) => {
       const resumed = await withDatabase((database) => resumeAccount(database, actor(), accountId));
       print(command, suspensionRow(found(resumed)));
+    });
+
+  account
+    .command('trials')
+    .description('show how many live sends trial accounts made today (UTC), of those that they share')
+    .addHelpText('after', '\nExample:\n  $ onecode account trials --json')
+    .action(async (_options: object, command: Command) => {
+      const { day, sends, perDay } = await withDatabase(readTrialSends);
+      print(command, { day, sends, sends_per_day: perDay });
     });
 }
