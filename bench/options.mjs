@@ -7,10 +7,11 @@ import { parseArgs } from 'node:util';
  * @property {number} rounds in which those that are compared take turns
  * @property {number} minutes of the load under which memory is looked at
  * @property {number} rows of sends in a second database, which is compared with the empty one; 0 is none
+ * @property {string | null} beside a name in git of which a build is measured beside ours; null is none
  * @property {string[]} only measurements whose name holds one of these; none is all
  */
 
-const USAGE = `npm run bench [-- [NAME …] [--seconds 2] [--rounds 3] [--minutes 0.25] [--rows 0] [--only TEXT …]]`;
+const USAGE = `npm run bench [-- [NAME …] [--seconds 2] [--rounds 3] [--minutes 0.25] [--rows 0] [--beside REF] [--only TEXT …]]`;
 
 /**
  * Reads the command line; ends the process with a line that says how where it cannot.
@@ -28,6 +29,7 @@ export function readOptions(args, names) {
         rounds: { type: 'string', default: '3' },
         minutes: { type: 'string', default: '0.25' },
         rows: { type: 'string', default: '0' },
+        beside: { type: 'string' },
         only: { type: 'string', multiple: true, default: [] },
       },
     });
@@ -39,6 +41,7 @@ export function readOptions(args, names) {
       rounds: numberOf('rounds', values.rounds, 1),
       minutes: numberOf('minutes', values.minutes, 0.05),
       rows: numberOf('rows', values.rows, 0),
+      beside: values.beside ?? null,
       only: values.only,
     };
   } catch (error) {

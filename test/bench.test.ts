@@ -1,6 +1,7 @@
 import { cpuMsOf } from '../bench/cpu.mjs';
 import { asBytes } from '../bench/load/plan.mjs';
 import { judge } from '../bench/paths/goals.mjs';
+import { rowLines } from '../bench/paths/lines.mjs';
 import { compare, ratio } from '../bench/paths/rounds.mjs';
 import { median, percentile } from '../bench/percentile.mjs';
 import { until } from './harness/until.js';
@@ -45,6 +46,28 @@ describe('a comparison', () => {
     expect(ratio(a!, b!)).toBe(0.5);
     expect(ratio(a!, b!, 'p99Ms')).toBe(2);
   });
+});
+
+it('the lines of ours say how they compare with ours as it was, each with its like', async () => {
+  const entries = [
+    somebody('Onecode', [1, 120]),
+    somebody('Onecode, one hot account', [1, 60]),
+    somebody('before', [1, 100]),
+    somebody('before, one hot account', [1, 80]),
+    somebody('floor', [1, 200]),
+  ];
+  const options = { rounds: 1, seconds: 1 };
+  const lines = rowLines(await compare('create', entries, options));
+  expect(lines.map((line) => [line['× floor'], line['× before']])).toEqual([
+    ['0.60', '1.20'],
+    ['–', '0.75'],
+    ['0.50', ''],
+    ['–', ''],
+    ['1.00', ''],
+  ]);
+  expect(rowLines(await compare('create', [somebody('Onecode', [1, 1])], options))[0]).not.toHaveProperty(
+    '× before',
+  );
 });
 
 it('a goal is met or missed by what was measured, and left out where nothing was', async () => {

@@ -19,6 +19,8 @@
  * @property {() => Promise<void>} close ends our own connections to its services
  */
 
+/** The name of ours as it was before. */
+export const BEFORE = 'before';
 export const ACCOUNTS = 1_000;
 /** So many sends a worker of ours claims, or settles, in one statement when it is busy. */
 export const SETTLED_TOGETHER = 12;

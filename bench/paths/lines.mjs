@@ -1,3 +1,4 @@
+import { BEFORE } from './contender.mjs';
 import { ratio } from './rounds.mjs';
 
 /**
@@ -15,13 +16,17 @@ const number = (value, digits) => (Number.isNaN(value) ? '–' : value.toFixed(d
 const PROCESSES = ['api', 'worker', 'postgres', 'redis', 'provider', 'load'];
 
 /**
- * The figures, each with its ratio to the floor of the same rounds.
+ * The figures, each with its ratio to the floor of the same rounds, and ours with their ratio to ours as it was.
  * @param {readonly Row[]} rows
  * @returns {Line[]}
  */
 export function rowLines(rows) {
+  const isBeside = rows.some(({ who }) => who === BEFORE);
   return rows.map((row) => {
-    const floor = rows.find(({ what, who }) => what === row.what && who === floorOf(row.who));
+    const ratioTo = (/** @type {string} */ name) => {
+      const other = rows.find(({ what, who }) => what === row.what && who === name + variantOf(row.who));
+      return other === undefined ? '–' : number(ratio(row, other), 2);
+    };
     const cpu = PROCESSES.filter((name) => rows.some(({ cpuMs }) => name in cpuMs)).map((name) => {
       const ms = row.cpuMs[name];
       return [`${name} µs`, ms === undefined ? '' : number(ms * 1000, 0)];
@@ -31,20 +36,18 @@ export function rowLines(rows) {
       'a second': number(row.perSecond, 0),
       'median ms': number(row.medianMs, 1),
       'p99 ms': number(row.p99Ms, 1),
-      '× floor': floor === undefined ? '–' : number(ratio(row, floor), 2),
+      '× floor': ratioTo('floor'),
+      ...(isBeside && { [`× ${BEFORE}`]: row.who.startsWith('Onecode') ? ratioTo(BEFORE) : '' }),
       ...Object.fromEntries(cpu),
     };
   });
 }
 
 /**
- * The floor's figure for the same thing: a hot account is compared with a hot account.
+ * What the same thing is called of another: a hot account is compared with a hot account.
  * @param {string} who
  */
-function floorOf(who) {
-  const variant = /, (one hot account|no idempotency key)$/.exec(who)?.[0] ?? '';
-  return `floor${variant}`;
-}
+const variantOf = (who) => /, (one hot account|no idempotency key)$/.exec(who)?.[0] ?? '';
 
 /**
  * @param {readonly { who: string, startMs: number }[]} started

@@ -1,8 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import pg from 'pg';
-import { runNpm } from '../../scripts/setup/npm.mjs';
+import { Refusal } from '../../scripts/refusal.mjs';
+import { root, runNpm } from '../../scripts/setup/npm.mjs';
+import { buildRelease, commitOf } from '../../scripts/setup/release.mjs';
 import { inLanes } from '../lanes.mjs';
-import { ACCOUNTS, PROVIDER_PATH } from './contender.mjs';
+import { ACCOUNTS, BEFORE, PROVIDER_PATH } from './contender.mjs';
 import { sendsOf } from './sends.mjs';
 import { makeDatabase, run, startService } from './service.mjs';
 
@@ -11,29 +16,65 @@ const RINGS_MAX = 1_000;
 const PAST_EACH = 100_000;
 const PLENTY = { freeQuota: 0, credits: 500_000_000, ratePerMinute: 1_000_000 };
 
-/** @typedef {import('./contender.mjs').Contender} Contender */
+/**
+ * @typedef {import('./contender.mjs').Contender} Contender
+ *
+ * @typedef {object} Release  a build of ours
+ * @property {string} name
+ * @property {string} folder
+ */
+
+/** @type {Release} */
+export const OURS = { name: 'Onecode', folder: root };
 
 /**
- * The built service with a database of its own, in which a thousand accounts have a live key each.
+ * Builds what stood at a commit, to be measured beside ours.
  * @param {import('../run.mjs').House} house
+ * @param {string} ref what git calls it
+ * @returns {Promise<Release>}
+ */
+export async function buildBefore({ processes }, ref) {
+  const commit = commitOf(ref);
+  if (commit === null) throw new Refusal(`--beside: git knows no ${ref} here.`);
+  console.log(`Building ${ref} (${commit.slice(0, 7)}) …`);
+  return { name: BEFORE, folder: await buildRelease(commit, processes.folder) };
+}
+
+/**
+ * The packages of a release, as its own build has them: what they do with a database fits its own schema.
+ * @param {Release} release
+ */
+async function packagesOf({ folder }) {
+  const { resolve } = createRequire(join(folder, 'package.json'));
+  const load = (/** @type {string} */ name) => import(pathToFileURL(resolve(name)).href);
+  return {
+    store: /** @type {typeof import('@onecode/store')} */ (await load('@onecode/store')),
+    testing: /** @type {typeof import('@onecode/store/testing')} */ (await load('@onecode/store/testing')),
+    runtime: /** @type {typeof import('@onecode/runtime')} */ (await load('@onecode/runtime')),
+  };
+}
+
+/**
+ * The built service with a database of its own, migrated by itself, in which a thousand accounts have a live key each.
+ * @param {import('../run.mjs').House} house
+ * @param {Release} release
  * @param {string} database its name
  * @param {number} rows sends of other accounts that are there from the start
  * @returns {Promise<Contender>}
  */
-export async function openOnecode(house, database, rows) {
+export async function openOnecode(house, release, database, rows) {
   const url = await makeDatabase(house, database);
   const withUrl = { ...process.env, DATABASE_URL: url };
-  await runNpm(house.processes, ['run', '--silent', 'migrate'], { title: 'npm run migrate', env: withUrl });
-  const { openDatabase, closeDatabase } = await import('@onecode/store'); // needs the build
-  const testing = await import('@onecode/store/testing');
-  const handle = openDatabase(url, { connectionsMax: 10 });
+  const migration = { title: 'npm run migrate', env: withUrl, cwd: release.folder };
+  await runNpm(house.processes, ['run', '--silent', 'migrate'], migration);
+  const { store, testing, runtime } = await packagesOf(release);
+  const handle = store.openDatabase(url, { connectionsMax: 10 });
   const callers = await inLanes(ACCOUNTS, 10, () => testing.buildCaller(handle, 'live', PLENTY));
   const sender = await testing.buildSender(handle, { throughput: 1000 });
   for (let made = 1; made < SENDERS; made++) await testing.buildSender(handle, { throughput: 1000 });
   await inLanes(Math.ceil(rows / PAST_EACH), 2, (past) =>
     fillPast(testing, handle, url, sender.id, Math.min(PAST_EACH, rows - past * PAST_EACH)),
   );
-  await closeDatabase(handle);
   // Else PostgreSQL would clear up behind the fill, and write its pages, while the first lines are measured.
   if (rows > 0) await run(url, 'vacuum (analyze)', 'checkpoint');
 
@@ -50,17 +91,16 @@ export async function openOnecode(house, database, rows) {
     WHATSAPP_VERIFY_TOKEN: randomBytes(16).toString('hex'),
     ...(process.env['LOG_LEVEL'] && { LOG_LEVEL: process.env['LOG_LEVEL'] }),
   };
-  const startApi = () =>
-    startService(house, { name: `${database}-api`, script: 'apps/api/dist/main.js', env });
+  const scriptOf = (/** @type {string} */ app) => join(release.folder, `apps/${app}/dist/main.js`);
+  const startApi = () => startService(house, { name: `${database}-api`, script: scriptOf('api'), env });
   const api = await startApi();
   const pool = new pg.Pool({ connectionString: url, max: 4 });
   pool.on('error', () => {}); // whoever interrupts us stops the services first
-  const sends = await sendsOf(pool, callers, testing);
-  const { openBell } = await import('@onecode/runtime');
-  const bell = openBell({ redisUrl: house.redisUrl, prefix, deliveryAttempts: 5, onError: () => {} });
+  const sends = sendsOf(pool, handle, callers, { store, testing });
+  const bell = runtime.openBell({ redisUrl: house.redisUrl, prefix, deliveryAttempts: 5, onError: () => {} });
 
   return {
-    name: rows === 0 ? 'Onecode' : `Onecode, ${rows} rows`,
+    name: rows === 0 ? release.name : `${release.name}, ${rows} rows`,
     api,
     startApi,
     secret,
@@ -69,7 +109,7 @@ export async function openOnecode(house, database, rows) {
     startWorker: (providerUrl, concurrency) =>
       startService(house, {
         name: `${database}-worker`,
-        script: 'apps/worker/dist/main.js',
+        script: scriptOf('worker'),
         env: {
           ...env,
           WHATSAPP_API_URL: providerUrl + PROVIDER_PATH,
@@ -87,6 +127,7 @@ export async function openOnecode(house, database, rows) {
     },
     async close() {
       await bell.close();
+      await store.closeDatabase(handle);
       await pool.end();
     },
   };

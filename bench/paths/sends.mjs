@@ -6,8 +6,6 @@ import { nextRecipient } from './requests.mjs';
 const MADE_TOGETHER = 1_000;
 const LANES = 4;
 
-const CREATE = `
-  select count(*) from create_sends($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) where outcome = 'created'`;
 /** No sweep rings for them while they are measured. */
 const KEEP_QUIET = `update sends set ring_at = ring_at + interval '1 hour' where id = any($1)`;
 const CLAIM = `
@@ -29,45 +27,34 @@ const SETTLE = `
 /**
  * Makes sends of our service as its API and its worker leave them.
  * @param {import('pg').Pool} pool
+ * @param {import('@onecode/store').Database} handle
  * @param {import('@onecode/store/testing').TestCaller[]} callers
- * @param {typeof import('@onecode/store/testing')} testing
- * @returns {Promise<Pick<import('./contender.mjs').Contender, 'makeSends' | 'makeSent' | 'clear'>>}
+ * @param {{ store: typeof import('@onecode/store'), testing: typeof import('@onecode/store/testing') }} release
+ * @returns {Pick<import('./contender.mjs').Contender, 'makeSends' | 'makeSent' | 'clear'>}
  */
-export async function sendsOf(pool, callers, { TEST_PEPPER, TEST_SECRET_KEY }) {
-  const { newId } = await import('@onecode/store'); // needs the build
-  const { hashCode, seal } = await import('@onecode/domain');
-  const first = newId(); // Ids are in the order of time: what is made here, or by requests, comes after it.
+export function sendsOf(pool, handle, callers, { store, testing }) {
+  const first = store.newId(); // Ids are in the order of time: what is made here, or by requests, comes after it.
   /** @param {number} count */
   const makeSends = async (count) => {
-    const made = Array.from({ length: count }, (_, place) => ({
-      id: newId(),
-      caller: inTurn(callers, place),
-    }));
-    for (let at = 0; at < made.length; at += MADE_TOGETHER) {
-      const part = made.slice(at, at + MADE_TOGETHER);
-      const none = part.map(() => null);
-      await pool.query(CREATE, [
-        part.map(({ id }) => id),
-        part.map(({ caller }) => caller.accountId),
-        part.map(({ caller }) => caller.applicationId),
-        none,
-        none,
-        part.map(nextRecipient),
-        part.map(() => 'BR'),
-        none,
-        part.map(({ id }) => hashCode(TEST_PEPPER, id, CODE)),
-        part.map(({ id }) => seal(TEST_SECRET_KEY, id, CODE)),
-      ]);
+    /** @type {import('./requests.mjs').Made[]} */
+    const made = [];
+    for (let at = 0; at < count; at += MADE_TOGETHER) {
+      const part = Array.from({ length: Math.min(MADE_TOGETHER, count - at) }, async (_, place) => {
+        const caller = inTurn(callers, at + place);
+        const wishes = { code: CODE, recipient: nextRecipient() };
+        return { id: await testing.buildSend(handle, caller, wishes), key: caller.key };
+      });
+      made.push(...(await Promise.all(part)));
     }
     await pool.query(KEEP_QUIET, [made.map(({ id }) => id)]);
-    return made.map(({ id, caller }) => ({ id, key: caller.key }));
+    return made;
   };
   return {
     makeSends,
     async makeSent(count) {
       const sent = (await makeSends(count)).map((one) => ({
         ...one,
-        attemptId: newId(),
+        attemptId: store.newId(),
         messageId: `wamid.${one.id}`,
       }));
       await inLanes(Math.ceil(count / SETTLED_TOGETHER), LANES, async (group) => {

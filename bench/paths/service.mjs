@@ -23,7 +23,7 @@ const START_MS_MAX = 20_000;
  * @param {House} house
  * @param {object} wanted
  * @param {string} wanted.name
- * @param {string} wanted.script
+ * @param {string} wanted.script by its path from the root, or from that of the machine
  * @param {NodeJS.ProcessEnv} wanted.env
  * @param {'PORT' | 'METRICS_PORT'} [wanted.port] the variable that says where
  * @param {string | null} [wanted.readyPath] answers 200 once it is ready; null: it does not listen

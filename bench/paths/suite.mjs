@@ -7,7 +7,7 @@ import { judge } from './goals.mjs';
 import { growth } from './growth.mjs';
 import { goalLines, growthLines, memoryLines, rowLines, startLines } from './lines.mjs';
 import { machine } from './machine.mjs';
-import { openOnecode } from './onecode.mjs';
+import { buildBefore, openOnecode, OURS } from './onecode.mjs';
 import { openBetterAuth, openOrdinary } from './others.mjs';
 import { memory, starts } from './processes.mjs';
 import { repeat, status, verifyRight, verifyWrong } from './reading.mjs';
@@ -18,7 +18,7 @@ import { startService } from './service.mjs';
  * @typedef {object} Bench  all that takes part
  * @property {import('../run.mjs').House} house
  * @property {import('../run.mjs').Options} options
- * @property {import('./contender.mjs').Contender[]} contenders ours, ours with a filled database, and the floor
+ * @property {import('./contender.mjs').Contender[]} contenders ours, ours with a filled database, ours as it was, and the floor
  * @property {import('./others.mjs').Other[]} others
  * @property {import('./service.mjs').Service} provider
  * @property {() => Promise<void>} forget empties Redis: what one measurement leaves in a queue is none of the next one's
@@ -86,12 +86,14 @@ export async function measure(house, options) {
  * @returns {Promise<Bench>}
  */
 async function openAll(house, options, forget) {
+  const before = options.beside === null ? null : await buildBefore(house, options.beside);
   console.log('Opening the services, with a thousand accounts each …');
-  const ours = [await openOnecode(house, 'onecode_empty', 0)];
+  const ours = [await openOnecode(house, OURS, 'onecode_empty', 0)];
   if (options.rows > 0) {
     console.log(`Filling a database with ${options.rows} sends …`);
-    ours.push(await openOnecode(house, 'onecode_filled', options.rows));
+    ours.push(await openOnecode(house, OURS, 'onecode_filled', options.rows));
   }
+  if (before !== null) ours.push(await openOnecode(house, before, 'onecode_before', 0));
   const contenders = [...ours, await openFloor(house)];
   const others = [await openBetterAuth(house), await openOrdinary(house)];
   const provider = await startService(house, {

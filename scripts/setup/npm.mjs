@@ -16,19 +16,20 @@ export const step = {
 };
 
 /**
- * Runs npm in the root folder and shows its output only when it fails.
+ * Runs npm in the root folder, or in another release's, and shows its output only when it fails.
  * @param {import('../processes/processes.mjs').Processes} processes
  * @param {string[]} args
- * @param {{ title: string, env?: NodeJS.ProcessEnv }} run title: what a failure is called
+ * @param {{ title: string, env?: NodeJS.ProcessEnv, cwd?: string }} run title: what a failure is called
  * @throws {Refusal} when npm ends with another code than 0
  */
-export async function runNpm(processes, args, { title, env = process.env }) {
+export async function runNpm(processes, args, { title, env = process.env, cwd = root }) {
   /** @type {string[]} */
   const lines = [];
   const { exited } = await processes.start({
     ...step,
     ...npm(args),
     name: title,
+    cwd,
     env,
     onLine: (line) => lines.push(line),
   });
