@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Connection, Database } from './database.js';
 
-/** Passwords that may be tried for one e-mail address within the window, from wherever. */
-const TRIES_MAX = 10;
+/** Passwords that may be tried for one e-mail address within the window, from wherever; codes of one signed-in person too. */
+export const SIGN_IN_TRIES_MAX = 10;
 const WINDOW_MINUTES = 15;
 /** Longer than any code of an authenticator holds. */
 const CODE_SECONDS = 120;
@@ -14,16 +14,23 @@ const sha256 = (text: string): Uint8Array<ArrayBuffer> =>
  * Takes one of an e-mail address's tries before its password is judged, whether or not somebody has the address: tries at the
  * same time take one each.
  *
- * @returns false when there is none left until the window has passed
+ * @returns which of `SIGN_IN_TRIES_MAX` it is, from 1 on; null when there is none left until the window has passed
  */
-export async function takeSignInTry(database: Database, email: string): Promise<boolean> {
+export async function takeSignInTry(database: Database, email: string): Promise<number | null> {
   await database.$executeRaw`
     delete from sign_in_tries where first_at < clock_timestamp() - make_interval(mins => ${WINDOW_MINUTES}::integer)`;
-  const taken = await database.$executeRaw`
+  const [taken] = await database.$queryRaw<{ tries: number }[]>`
     insert into sign_in_tries as t (email_hash, tries) values (${sha256(email)}::bytea, 1)
-    on conflict (email_hash) do update set tries = t.tries + 1 where t.tries < ${TRIES_MAX}::integer`;
-  return taken === 1;
+    on conflict (email_hash) do update set tries = t.tries + 1 where t.tries < ${SIGN_IN_TRIES_MAX}::integer
+    returning t.tries`;
+  return taken?.tries ?? null;
 }
+
+/**
+ * The name under which the second-factor codes of somebody signed in are counted, beside e-mail addresses: their guesses at codes
+ * are bounded like those at passwords, and using them up keeps nobody from signing in.
+ */
+export const triesOfCodes = (userId: string): string => `codes of ${userId}`;
 
 /** Gives back a try whose password was not judged. */
 export async function returnSignInTry(database: Database, email: string): Promise<void> {

@@ -3,7 +3,7 @@ import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { ExpressAdapter } from '@bull-board/express';
 import express, { type Express, type RequestHandler, type Response, type Router } from 'express';
 import { QUEUE_NAMES, type Queues } from '@onecode/runtime';
-import { audited } from '@onecode/store';
+import { audited, noteRead, type Actor } from '@onecode/store';
 import { admit } from '../access.js';
 import type { ConsoleContext } from '../context.js';
 import { contentSecurityPolicy } from '../headers.js';
@@ -14,6 +14,7 @@ import { ConsoleProblem } from '../problem.js';
 import { actionOf } from './actions.js';
 import { answerView } from './answers.js';
 import { boardPage, STATIC } from './page.js';
+import { readOf } from './reads.js';
 
 const PAGES = ['/', '/metrics-history', '/job-schedulers', '/queue/:queueName', '/queue/:queueName/:jobId'];
 /** What the board's pages need beyond ours: addresses below `/board/`, and one style element, word for word. */
@@ -39,6 +40,7 @@ const WORDS = {
 } as const;
 
 const personOf = (response: Response): Person => response.locals['person'] as Person;
+const actorOf = ({ id, email }: Person): Actor & { id: string } => ({ kind: 'user', id, name: email });
 
 /** A refusal in the form in which the board's pages show it. */
 function refuse(response: Response, status: number, why: keyof (typeof WORDS)['en']): void {
@@ -69,10 +71,15 @@ export function boardRouter(context: ConsoleContext): Router {
     response.set('Content-Security-Policy', contentSecurityPolicy(LOOSENED));
     response.type('html').send(boardPage(person));
   });
-  router.use('/api', actionsOf(context), (_request, response, next) => {
-    if (context.queues.isReady()) next();
-    else refuse(response, 503, 'away');
-  });
+  router.use(
+    '/api',
+    actionsOf(context),
+    (_request, response, next) => {
+      if (context.queues.isReady()) next();
+      else refuse(response, 503, 'away');
+    },
+    readsOf(context),
+  );
   router.use((request, response, next) => {
     const { staff } = personOf(response);
     if (staff !== null && request.path.startsWith('/api/')) boards[staff](request, response, next);
@@ -93,7 +100,15 @@ function staffOnly(context: ConsoleContext): RequestHandler {
       response.redirect('/sign-in');
       return;
     }
-    await admit(context, 'on_call', person, undefined);
+    try {
+      await admit(context, 'on_call', person, undefined);
+    } catch (error) {
+      if (!isPage || !(error instanceof ConsoleProblem) || error.code !== 'second_factor_required')
+        throw error;
+      // The console's own pages say why, and lead to where it is turned on.
+      response.redirect('/operations/health');
+      return;
+    }
     response.locals['person'] = person;
     next();
   };
@@ -108,8 +123,18 @@ function actionsOf({ database }: ConsoleContext): RequestHandler {
     if (person.staff !== 'operator') return refuse(response, 403, 'readOnly');
     const note = actionOf(request);
     if (note === null) return refuse(response, 405, 'refused');
-    const actor = { kind: 'user', id: person.id, name: person.email } as const;
-    await audited(database, actor, async () => ({ result: undefined, note }));
+    await audited(database, actorOf(person), async () => ({ result: undefined, note }));
+    next();
+  };
+}
+
+/** Writes into the audit log which send, or list of jobs, somebody is about to see. */
+function readsOf(context: ConsoleContext): RequestHandler {
+  return async (request, response, next) => {
+    if (!READING.has(request.method)) return next();
+    const read = await readOf(context, request.path).catch(() => 'away' as const);
+    if (read === 'away') return refuse(response, 503, 'away');
+    if (read !== null) await noteRead(context.database, actorOf(personOf(response)), read);
     next();
   };
 }
