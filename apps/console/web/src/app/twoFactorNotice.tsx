@@ -9,17 +9,18 @@ export function TwoFactorNotice() {
   const { t } = useTranslation();
   const { user } = useSession();
   if (user.staff === null || user.hasTwoFactor) return null;
+  const text = user.needsTwoFactor ? 'staffNotice.required' : 'staffNotice';
   return (
     <Alert
       color="yellow"
       variant="default"
       mb="lg"
       icon={<IconShieldLock size={18} />}
-      title={t('staffNotice.title')}
+      title={t(`${text}.title`)}
     >
       <Group justify="space-between">
         <Text size="sm" maw={720}>
-          {t('staffNotice.text')}
+          {t(`${text}.text`)}
         </Text>
         <Button component={Link} to="/profile" size="xs" variant="default">
           {t('staffNotice.action')}
