@@ -1,4 +1,4 @@
-import { parseRecipient, Problem, type Locale, type ProblemCode } from '@onecode/domain';
+import { parseRecipient, Problem, type Locale, type PhoneRecipient, type ProblemCode } from '@onecode/domain';
 import type { ErrorObject } from 'ajv';
 import { DOCUMENT, validateCreateSend, validateVerifyCode } from './generated/contract.js';
 
@@ -18,7 +18,7 @@ export function openApiDocument(baseUrl: string, docsUrl = `${baseUrl}/docs`): o
 
 /** What a client asks for with `POST /v1/send`; null where it leaves the choice to the service. */
 export interface CreateSendInput {
-  recipient: { e164: string; country: string | null };
+  recipient: PhoneRecipient;
   code: string | null;
   locale: Locale | null;
 }
@@ -62,7 +62,7 @@ export function parseCreateSend(body: Buffer): CreateSendInput {
   const recipient = parseRecipient(members.to ?? '');
   if (recipient.kind === 'phone' && faulty.size === 0)
     return {
-      recipient: { e164: recipient.e164, country: recipient.country },
+      recipient,
       code: members.code || null,
       locale: (members.locale as Locale | undefined) ?? null,
     };

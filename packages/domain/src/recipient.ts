@@ -1,8 +1,28 @@
-import { getCountries, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import {
+  getCountries,
+  isSupportedCountry,
+  parsePhoneNumberFromString,
+  type NumberType,
+  type PhoneNumber,
+} from 'libphonenumber-js/max';
 
-/** What the `to` of a request turned out to be. `country` is an ISO 3166 code, or null for numbers of no country. */
-export type Recipient =
-  { kind: 'phone'; e164: string; country: string | null } | { kind: 'email' } | { kind: 'invalid' };
+import { canonicalNumber } from './canonicalNumber.js';
+
+/** A phone number that can be sent to. */
+export interface PhoneRecipient {
+  kind: 'phone';
+  /** What was asked for, normalised. This is what is shown and sent. */
+  e164: string;
+  /** One form for all numbers that reach the same WhatsApp user. Limits, budgets and searches go by it. */
+  canonical: string;
+  /** An ISO 3166 code, or null for numbers of no country. */
+  country: string | null;
+  /** Whether who is called at this number may earn by it, or the call costs far more than others do. */
+  isCostly: boolean;
+}
+
+/** What the `to` of a request turned out to be. */
+export type Recipient = PhoneRecipient | { kind: 'email' } | { kind: 'invalid' };
 
 const PHONE = /^\+[0-9 ()-]+$/;
 const EMAIL =
@@ -13,23 +33,52 @@ const EMAIL_LENGTH_MAX = 254;
 const PHONE_LENGTH_MAX = 40;
 /** E.164 allows 15 digits; some national plans, such as Germany's, say more. */
 const E164 = /^\+[1-9][0-9]{4,14}$/;
+/**
+ * The calling codes of no country under which every number is costly: shared cost (808), satellites (870, 881), personal numbers
+ * (878), international networks (882, 883), relief in disasters (888) and premium rate (979). Not 800, which is free of charge.
+ */
+const COSTLY_CALLING_CODES = new Set(['808', '870', '878', '881', '882', '883', '888', '979']);
+/** The same inside countries, as libphonenumber names them. */
+const COSTLY_TYPES = new Set<NumberType>([
+  'PREMIUM_RATE',
+  'SHARED_COST',
+  'UAN',
+  'PERSONAL_NUMBER',
+  'PAGER',
+  'VOICEMAIL',
+]);
 /** No recipient is longer, outer spaces included. Judged before any pattern that takes more than linear time. */
 const TEXT_LENGTH_MAX = 1000;
 
 /**
  * Reads a recipient: a phone number with `+` and country code, in which spaces, hyphens and round brackets may stand, or an
  * e-mail address. Extensions, `tel:` forms, letters and text around the number are refused, and so is a number whose length
- * is impossible in its country. Ranges inside a country are not judged: they change faster than any table of them.
+ * is impossible in its country. Whether a range inside a country is in use is not judged: ranges change faster than any table of
+ * them.
  */
 export function parseRecipient(to: string): Recipient {
   if (to.length > TEXT_LENGTH_MAX) return { kind: 'invalid' };
   const text = to.replace(/^ +| +$/g, '');
   if (text.length <= EMAIL_LENGTH_MAX && EMAIL.test(text)) return { kind: 'email' };
   if (text.length > PHONE_LENGTH_MAX || !PHONE.test(text)) return { kind: 'invalid' };
-  const number = parsePhoneNumberFromString(text.replace(/[ ()-]/g, ''), { extract: false });
-  if (number === undefined || number.ext !== undefined || !number.isPossible()) return { kind: 'invalid' };
-  if (!E164.test(number.number)) return { kind: 'invalid' };
-  return { kind: 'phone', e164: number.number, country: number.country ?? null };
+  const asked = parsePhoneNumberFromString(text.replace(/[ ()-]/g, ''), { extract: false });
+  if (asked === undefined || asked.ext !== undefined || !E164.test(asked.number)) return { kind: 'invalid' };
+  // The canonical form is the one that is judged: libphonenumber no longer knows Mexico's old one.
+  const canonical = canonicalNumber(asked.number);
+  const number =
+    canonical === asked.number ? asked : parsePhoneNumberFromString(canonical, { extract: false });
+  if (number === undefined || !number.isPossible()) return { kind: 'invalid' };
+  return {
+    kind: 'phone',
+    e164: asked.number,
+    canonical,
+    country: number.country ?? null,
+    isCostly: isCostly(number),
+  };
+}
+
+function isCostly(number: PhoneNumber): boolean {
+  return COSTLY_CALLING_CODES.has(number.countryCallingCode) || COSTLY_TYPES.has(number.getType());
 }
 
 /** Whether this is an ISO 3166 code (two capital letters) of a country that a recipient can be of. */

@@ -1,7 +1,18 @@
-import { isCountry, maskRecipient, parseRecipient } from '@onecode/domain';
+import { isCountry, maskRecipient, parseRecipient, type PhoneRecipient } from '@onecode/domain';
 import { getCountries, getCountryCallingCode } from 'libphonenumber-js/max';
 
-const phone = (e164: string, country: string | null) => ({ kind: 'phone', e164, country });
+const phone = (e164: string, country: string | null, canonical = e164) => ({
+  kind: 'phone',
+  e164,
+  canonical,
+  country,
+  isCostly: false,
+});
+function phoneOf(to: string): PhoneRecipient {
+  const recipient = parseRecipient(to);
+  if (recipient.kind !== 'phone') throw new Error(`${to} is not a phone number`);
+  return recipient;
+}
 
 describe('a phone number', () => {
   it.each([
@@ -24,6 +35,21 @@ describe('a phone number', () => {
   it('belongs to no country when its calling code does not', () => {
     expect(parseRecipient('+800 1234 5678')).toEqual(phone('+80012345678', null));
   });
+
+  it.each([
+    ['+55 11 8765-4321', '+551187654321', 'BR', '+5511987654321'],
+    ['+52 1 55 1234 5678', '+5215512345678', 'MX', '+525512345678'],
+    ['+52 55 1234 5678', '+525512345678', 'MX', '+525512345678'],
+    ['+54 11 2345 6789', '+541123456789', 'AR', '+5491123456789'],
+    ['+54 9 11 2345 6789', '+5491123456789', 'AR', '+5491123456789'],
+    ['+54 11 15 2345 6789', '+5491123456789', 'AR', '+5491123456789'],
+    ['+54 011 15 2345 6789', '+5491123456789', 'AR', '+5491123456789'],
+  ])(
+    '%j stays %s, and shares one form with all that reach the same person',
+    (to, e164, country, canonical) => {
+      expect(parseRecipient(to)).toEqual(phone(e164, country, canonical));
+    },
+  );
 
   it('is read the same again once it is normalised', () => {
     const once = parseRecipient('+44 (0)20 7946-0958');
@@ -75,6 +101,9 @@ describe('a phone number', () => {
     ['square brackets', '+55 [11] 987654321'],
     ['an en dash', '+55 11 98765\u20134321'],
     ['a comma', '+5511987654321,1'],
+    ['the 1 of Mexican mobile numbers before too few digits', '+52 1 55 1234 56'],
+    ['the 1 of Mexican mobile numbers before too many digits', '+52 1 55 1234 56789'],
+    ['the 1 of Mexican mobile numbers before what is none', '+52 1 15 1234 5678'],
     ['a star code', '+5511987654321*1'],
     ['a percent code', '%2B5511987654321'],
     ['an object’s name', '[object Object]'],
@@ -92,6 +121,7 @@ describe('a phone number', () => {
           if (recipient.kind !== 'phone') continue;
           read += 1;
           expect(recipient.e164).toMatch(/^\+[1-9][0-9]{4,14}$/);
+          expect(recipient.canonical).toMatch(/^\+[1-9][0-9]{4,14}$/);
           expect(recipient.country ?? 'XX').toMatch(/^[A-Z]{2}$/);
         }
     expect(read).toBeGreaterThan(5000);
@@ -106,6 +136,38 @@ describe('a phone number', () => {
       expect(performance.now() - began).toBeLessThan(500);
     }
   });
+});
+
+describe('a costly number', () => {
+  it.each([
+    ['a satellite telephone of Inmarsat', '+870773111632'],
+    ['a satellite telephone of Iridium', '+881612345678'],
+    ['an international network', '+88213300655'],
+    ['another international network', '+883510012345'],
+    ['relief in disasters', '+88812345678901'],
+    ['international premium rate', '+979123456789'],
+    ['international shared cost', '+80812345678'],
+    ['an international personal number', '+878101234567890'],
+    ['premium rate in the United States', '+19005551234'],
+    ['premium rate in the United Kingdom', '+449012345678'],
+    ['premium rate in Mexico, in the old form', '+5219001234567'],
+    ['shared cost in Germany', '+491801234567'],
+    ['a universal access number of the United Kingdom', '+443001234567'],
+    ['a personal number of the United Kingdom', '+447012345678'],
+    ['a pager of the United Kingdom', '+447640123456'],
+    ['voicemail in Germany', '+49177991234567'],
+  ])('is %s', (_, to) => expect(phoneOf(to).isCostly).toBe(true));
+
+  it.each([
+    ['a mobile one', '+5511987654321'],
+    ['a mobile one without its ninth digit', '+551187654321'],
+    ['a mobile one in Mexico’s old form', '+5215512345678'],
+    ['a landline', '+442079460958'],
+    ['one over the internet', '+33912345678'],
+    ['a free one', '+18005551234'],
+    ['an international free one', '+80012345678'],
+    ['one of no known range', '+12005551234'],
+  ])('is not %s', (_, to) => expect(phoneOf(to).isCostly).toBe(false));
 });
 
 describe('an e-mail address', () => {

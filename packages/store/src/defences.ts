@@ -1,5 +1,6 @@
 import type { BreakerRule } from '@onecode/domain';
 import type { Connection } from './database.js';
+import { EXHAUSTED_RECIPIENTS } from './guessBudgets.js';
 
 /** What stands between an account and its abuse, as operators see it. */
 export interface Defences {
@@ -27,10 +28,7 @@ interface DefencesRow {
 export async function findDefences(database: Connection, accountId: string): Promise<Defences | null> {
   const [row] = await database.$queryRaw<DefencesRow[]>`
     select a.allowed_countries, a.breaker_unverified_percent, a.breaker_min_sends,
-      t.countries as stopped_countries, t.until as stopped_until, (
-        select count(distinct b.recipient)::integer from guess_budgets b, settings
-        where b.account_id = a.id and b.wrong_in_a_row >= settings.guess_budget
-      ) as refused_recipients
+      t.countries as stopped_countries, t.until as stopped_until, ${EXHAUSTED_RECIPIENTS} as refused_recipients
     from accounts a, lateral (
       select coalesce(array_agg(country order by country), '{}') as countries, max(open_until) as until
       from breaker_trips

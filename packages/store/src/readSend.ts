@@ -111,16 +111,17 @@ const routedSendReader = perDatabase((database: Database) =>
         Prisma.raw(`array(select ${column} from going order by want)`);
       const rows = await database.$queryRaw<Placed<RoutedRow>[]>`
         with wanted as materialized (
-          select w.place, ${sendColumns('s')}, date_trunc('milliseconds', clock_timestamp()) as now
+          select w.place, ${sendColumns('s')}, date_trunc('milliseconds', clock_timestamp()) as now,
+            coalesce(s.canonical_recipient, s.recipient) as canonical_recipient
           from unnest(${ids}::uuid[]) with ordinality as w (id, place)
           cross join lateral (select * from sends where id = w.id limit 1) s
         ), going as materialized (
-          select place, account_id, recipient, country, row_number() over (order by place) as want from wanted
+          select place, account_id, canonical_recipient, country, row_number() over (order by place) as want from wanted
           where mode = 'live' and status in ('queued', 'sending') and due_at <= now and now < expires_at
         ), slots as materialized (
           select going.place, t.sender_id, t.wait_ms
           from take_slots_unless_held(
-            ${going('account_id')}, ${going('recipient')}, ${going('country')}, ${SLOT_WAIT_MS_MAX}::integer
+            ${going('account_id')}, ${going('canonical_recipient')}, ${going('country')}, ${SLOT_WAIT_MS_MAX}::integer
           ) t join going using (want)
         )
         select wanted.*, slots.sender_id as slot_sender_id, slots.wait_ms as slot_wait_ms,

@@ -85,10 +85,12 @@ const ATTEMPTS = Prisma.sql`
       message_id = coalesce(excluded.message_id, attempts.message_id)
   )`;
 
-/** Wrong and right guesses at each recipient. */
+/** Right guesses at each recipient, and what the wrong ones cost. */
 const GUESSES = Prisma.sql`
   , guessed_at as materialized (
-    select account_id, mode, recipient, count(*) filter (where guessed_wrong) as wrong, bool_or(guessed_right) as is_right
+    select account_id, mode, recipient, count(*) filter (where guessed_wrong) as wrong,
+      sum(guess_cost) filter (where guessed_wrong) as points, max(guess_cost) filter (where guessed_wrong) as guess_cost,
+      bool_or(guessed_right) as is_right
     from changed where guessed_wrong or guessed_right group by account_id, mode, recipient
   )`;
 /** The recipients' counts of wrong ones, locked: what follows would take those of right guesses in no order. */
@@ -111,12 +113,16 @@ const RIGHT_GUESSES = Prisma.sql`
 /** Takes the counts in their order by itself, but after all of them are locked where right guesses need that. */
 const wrongGuesses = (afterBudgets: boolean): Prisma.Sql => Prisma.sql`
   , counted as (
-    insert into guess_budgets as b (account_id, mode, recipient, wrong_in_a_row, last_wrong_at)
-    select account_id, mode, recipient, wrong, clock_timestamp() from guessed_at
+    insert into guess_budgets as b (account_id, mode, recipient, wrong_in_a_row, guess_points, guess_cost, last_wrong_at)
+    select account_id, mode, recipient, wrong, points, guess_cost, clock_timestamp() from guessed_at
     where not is_right ${afterBudgets ? Prisma.sql`and (select count(*) from budgets) >= 0` : Prisma.empty}
     order by account_id, mode, recipient
     on conflict (account_id, mode, recipient) do update
-      set wrong_in_a_row = b.wrong_in_a_row + excluded.wrong_in_a_row, last_wrong_at = excluded.last_wrong_at
+      set wrong_in_a_row = ceil(guesses_left_at(b.wrong_in_a_row, b.last_wrong_at, excluded.last_wrong_at))::integer
+          + excluded.wrong_in_a_row,
+        guess_points = ceil(guesses_left_at(b.guess_points, b.last_wrong_at, excluded.last_wrong_at))::integer + excluded.guess_points,
+        guess_cost = greatest(b.guess_cost, excluded.guess_cost),
+        last_wrong_at = excluded.last_wrong_at
   )`;
 
 /**
@@ -154,7 +160,7 @@ async function writeChanges(database: Database, changes: readonly Change[]): Pro
         version = s.version + 1
       from wanted w
       where s.id = any(array(select id from ${Prisma.raw(isAlone ? 'wanted' : 'locked')})) and w.id = s.id and w.version = s.version
-      returning s.id, s.account_id, s.mode, s.recipient, s.unit, w.fails, w.guessed_wrong, w.guessed_right, w.calls
+      returning s.id, s.account_id, s.mode, coalesce(s.canonical_recipient, s.recipient) as recipient, s.guess_cost, s.unit, w.fails, w.guessed_wrong, w.guessed_right, w.calls
     ) ${part(ATTEMPTS, hasAttempts)} ${part(REFUND, fails)}
     ${part(GUESSES, isGuess)} ${part(BUDGETS, guessedRight)}
     ${part(wrongGuesses(changes.some(guessedRight)), guessedWrong)} ${part(RIGHT_GUESSES, guessedRight)}

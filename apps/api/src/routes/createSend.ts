@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
-import { generateCode, hashCode, Problem, seal, TEST_CODE } from '@onecode/domain';
-import { createSend, newId } from '@onecode/store';
+import { generateCode, guessCost, hashCode, Problem, seal, TEST_CODE } from '@onecode/domain';
+import { createSend, newId, type LimitCause, type RecipientCause } from '@onecode/store';
 import { answerJson } from '../answer.js';
 import type { ApiContext } from '../context.js';
 import { readJsonBody } from '../body.js';
@@ -10,6 +10,36 @@ import { parseCreateSend } from '../contract.js';
 import { sendView } from '../sendView.js';
 
 const IDEMPOTENCY_KEY_BYTES_MAX = 255;
+
+const RECIPIENT_REFUSALS: Readonly<Record<RecipientCause, { detail: string; errors: { to: string } }>> = {
+  country: {
+    detail: 'This account does not send to the country of this number.',
+    errors: { to: 'Must be a number of a country that this account sends to.' },
+  },
+  trial_country: {
+    detail: 'Until it has had credits, this account sends to the countries that were named at its sign-up only.',
+    errors: { to: 'Must be a number of a country that was named at sign-up.' },
+  },
+  trial_range: {
+    detail: 'Until it has had credits, this account does not send to satellite and premium-rate numbers.',
+    errors: { to: 'Must be an ordinary number.' },
+  },
+};
+
+/** A sentence for each reason to wait; `Retry-After` says for how long. */
+const LIMITS: Readonly<Record<LimitCause, string>> = {
+  account_rate: 'This account has created as many sends as it may in a minute.',
+  application_rate: 'This application has created as many sends as it may in a minute.',
+  recipient_rate: 'This application has sent to this recipient as often as it may in an hour.',
+  wrong_guesses:
+    'Too many wrong codes in a row were given for this recipient. A right one on a code that is still open ends this, so does an administrator of the account, and some is forgiven each day.',
+  open_codes:
+    'This recipient has as many open codes as may be guessed at. One has to be verified, or to expire, before the next.',
+  breaker:
+    'Hardly any code that this account sent to this country was verified, which looks like fraud: sending there is stopped for a while.',
+  trial_ceiling:
+    'Accounts that never had credits share a number of live sends a day, and today’s are used up. Credits end this.',
+};
 
 /** `POST /v1/send`: the checks stand in the order in which they are answered. */
 export function createSendRoute({
@@ -30,14 +60,18 @@ export function createSendRoute({
     // crash point: api create before commit
     const creation = await createSend(database, {
       id,
+      keyId: caller.keyId,
       accountId: caller.accountId,
       applicationId: caller.applicationId,
       idempotency: key === null ? null : { key, bodyHash: createHash('sha256').update(body).digest() },
       recipient: recipient.e164,
+      canonicalRecipient: recipient.canonical,
       country: recipient.country,
+      isCostly: recipient.isCostly,
       locale,
       codeHash: hashCode(config.CODE_PEPPER, id, code),
       codeBox: caller.mode === 'live' ? seal(config.SECRET_KEY, id, code) : null,
+      guessCost: guessCost(code),
     });
     // crash point: api create after commit
     metrics.creations.inc({ mode: caller.mode, outcome: creation.outcome });
@@ -45,13 +79,15 @@ export function createSendRoute({
     switch (creation.outcome) {
       case 'reused':
         throw new Problem('idempotency_key_reused');
-      case 'country_refused':
-        throw new Problem('invalid_recipient', {
-          detail: 'This account does not send to the country of this number.',
-          errors: { to: 'Must be a number of a country that this account sends to.' },
-        });
+      case 'key_refused':
+        throw invalidKey(creation.cause);
+      case 'recipient_refused':
+        throw new Problem('invalid_recipient', RECIPIENT_REFUSALS[creation.cause]);
       case 'rate_limited':
-        throw new Problem('rate_limited', { retryAfterSeconds: creation.retryAfterSeconds });
+        throw new Problem('rate_limited', {
+          detail: LIMITS[creation.cause],
+          retryAfterSeconds: creation.retryAfterSeconds,
+        });
       case 'insufficient_credits':
         throw new Problem('insufficient_credits');
       case 'existing':

@@ -51,7 +51,7 @@ export const sendRoutes: readonly Route[] = [
       if (number.kind !== 'phone')
         throw new ConsoleProblem('invalid_input', { errors: { recipient: 'phone' } });
       const page = { limit: SEARCH_LIMIT, ...(before !== undefined && { before }) };
-      return sendsView(await listSends(context.database, accountId, { recipient: number.e164 }, page));
+      return sendsView(await listSends(context.database, accountId, { canonicalRecipient: number.canonical }, page));
     },
   }),
   route({

@@ -14,8 +14,8 @@ export interface SendFilter {
   createdFrom?: Date;
   /** Before this time. */
   createdTo?: Date;
-  /** The whole number, E.164. */
-  recipient?: string;
+  /** The whole number in its canonical form: sends to any form of it are found. */
+  canonicalRecipient?: string;
 }
 
 /** One page of a list that is read by cursor. */
@@ -82,8 +82,8 @@ function nextOf(rows: readonly (SummaryRow & PlaceRow)[], limit: number): string
 }
 
 /** Whether the filter has to look through sends that no index tells apart. */
-function isSearch({ status, verification, recipient }: SendFilter): boolean {
-  if (recipient !== undefined || status === 'failed' || verification === 'locked') return false;
+function isSearch({ status, verification, canonicalRecipient }: SendFilter): boolean {
+  if (canonicalRecipient !== undefined || status === 'failed' || verification === 'locked') return false;
   return status !== undefined || verification !== undefined;
 }
 
@@ -121,8 +121,8 @@ const applications = ({ applicationId, mode }: SendFilter): Prisma.Sql =>
  * in the order of their times, so all that share the time of the last one are taken: the numbers then decide.
  */
 function walk(accountId: string, filter: SendFilter, limit: number): Prisma.Sql {
-  const { recipient } = filter;
-  return recipient === undefined
+  const { canonicalRecipient } = filter;
+  return canonicalRecipient === undefined
     ? Prisma.sql`
         select s.* from sends s
         where s.application_id = a.id and s.application_number < own.high and s.application_number >= own.low
@@ -130,7 +130,8 @@ function walk(accountId: string, filter: SendFilter, limit: number): Prisma.Sql 
         order by s.application_number desc limit ${limit + 1}::integer`
     : Prisma.sql`
         select s.* from sends s
-        where s.application_id = a.id and s.recipient = ${recipient} and s.created_at <= coalesce((
+        where s.account_id = a.account_id and s.mode = a.mode and s.canonical_recipient = ${canonicalRecipient}
+          and s.application_id = a.id and s.created_at <= coalesce((
             select n.created_at from sends n where n.account_id = ${accountId}::uuid and n.account_number = place.high - 1
           ), 'infinity')
           -- As truths, which no index can look up: the one by recipient is to give the order.

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { hashCode, seal, type Keyring, type Locale, type Mode } from '@onecode/domain';
+import { guessCost, hashCode, parseRecipient, seal, type Keyring, type Locale, type Mode } from '@onecode/domain';
 import { createAccount, type NewAccount } from '../accounts.js';
 import type { Actor } from '../audit.js';
 import { createApiKey } from '../apiKeys.js';
@@ -89,9 +89,10 @@ export interface SendWishes {
 /** What `createSend` takes, for a caller of `buildCaller`. */
 export function newSend(caller: TestCaller, wishes: SendWishes = {}): NewSend {
   const id = newId();
-  const code = wishes.code ?? '042913';
+  const { code = '042913', recipient = '+5511987654321' } = wishes;
   return {
     id,
+    keyId: caller.keyId,
     accountId: caller.accountId,
     applicationId: caller.applicationId,
     idempotency:
@@ -103,12 +104,21 @@ export function newSend(caller: TestCaller, wishes: SendWishes = {}): NewSend {
               .update(wishes.body ?? '{}')
               .digest(),
           },
-    recipient: wishes.recipient ?? '+5511987654321',
+    recipient,
+    canonicalRecipient: canonicalOf(recipient),
     country: 'BR',
+    isCostly: false,
     locale: wishes.locale ?? null,
     codeHash: hashCode(TEST_PEPPER, id, code),
     codeBox: caller.mode === 'live' ? seal(TEST_SECRET_KEY, id, code) : null,
+    guessCost: guessCost(code),
   };
+}
+
+function canonicalOf(recipient: string): string {
+  const parsed = parseRecipient(recipient);
+  if (parsed.kind !== 'phone') throw new Error('the recipient is no phone number');
+  return parsed.canonical;
 }
 
 /** A send that was accepted. @returns its id */
