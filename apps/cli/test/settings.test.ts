@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 beforeEach(() =>
   store.sql(
-    'update settings set free_sends = 10, code_validity_seconds = 600, account_rate_per_minute = 600, guess_budget = 100',
+    'update settings set free_sends = 10, code_validity_seconds = 600, account_rate_per_minute = 600, guess_budget = 100, staff_two_factor = $$optional$$',
   ),
 );
 
@@ -18,6 +18,7 @@ const DEFAULTS = {
   code_validity_seconds: 600,
   account_rate_per_minute: 600,
   guess_budget: 100,
+  staff_two_factor: 'optional',
 };
 
 it('settings get shows the defaults of the specification', async () => {
@@ -41,6 +42,7 @@ it.each([
     codeValiditySeconds: changed.code_validity_seconds,
     accountRatePerMinute: changed.account_rate_per_minute,
     guessBudget: changed.guess_budget,
+    staffTwoFactor: changed.staff_two_factor,
   });
 });
 
@@ -51,6 +53,15 @@ it('settings set guess_budget off turns it off, and shows so', async () => {
   });
   expect((await onecode(['settings', 'get'], env)).stdout).toMatch(/^guess budget +off$/m);
   expect(await jsonOf(['settings', 'set', 'guess_budget', 'on'], env)).toEqual(DEFAULTS);
+});
+
+it('settings set staff_two_factor requires one, and no longer, whoever has one', async () => {
+  for (const staff_two_factor of ['required', 'optional'])
+    expect(await jsonOf(['settings', 'set', 'staff_two_factor', staff_two_factor], env)).toEqual({
+      ...DEFAULTS,
+      staff_two_factor,
+    });
+  expect((await onecode(['settings', 'get'], env)).stdout).toMatch(/^staff two factor +optional$/m);
 });
 
 it('settings set code_validity_seconds reminds of the template, in text only', async () => {
@@ -71,6 +82,8 @@ it.each([
   ['guess_budget', '4', 'guess_budget must be a whole number from 5 to 100'],
   ['guess_budget', '101', 'from 5 to 100'],
   ['guess_budget', 'none', 'guess_budget must be off, on or a whole number from 5 to 100'],
+  ['staff_two_factor', 'off', 'staff_two_factor must be optional or required'],
+  ['staff_two_factor', '1', 'staff_two_factor must be optional or required'],
   ['free_quota', '5', 'the setting must be free_sends or code_validity_seconds or account_rate_per_minute'],
 ])('settings set %s %s is refused and changes nothing', async (name, value, line) => {
   expectFault(await onecode(['settings', 'set', name, value], env), 2, line);
@@ -79,5 +92,6 @@ it.each([
     codeValiditySeconds: 600,
     accountRatePerMinute: 600,
     guessBudget: 100,
+    staffTwoFactor: 'optional',
   });
 });

@@ -126,7 +126,8 @@ function openLanes(database: Database): {
     const oldest = Math.min(...wanted.map(({ since }) => since));
     for (;;) {
       const creations = await turns(() => createSends(database, sends, LOCK_WAIT_MS));
-      if (creations.some((one) => one !== 'busy') || performance.now() - oldest > BUSY_MS_MAX) return creations;
+      if (creations.some((one) => one !== 'busy') || performance.now() - oldest > BUSY_MS_MAX)
+        return creations;
     }
   };
   const laneOf = (accountId: string): Lane => {

@@ -87,7 +87,12 @@ export async function forgiveRecipient(
 const DIGITS_SHOWN = 4;
 
 /** @returns how many wrong codes were forgotten */
-async function reset(database: Database, actor: Actor, accountId: string, which: Prisma.Sql): Promise<number> {
+async function reset(
+  database: Database,
+  actor: Actor,
+  accountId: string,
+  which: Prisma.Sql,
+): Promise<number> {
   return audited(database, actor, async (connection) => {
     const rows = await connection.$queryRaw<{ recipient: string; wrong: number }[]>`
       delete from guess_budgets where account_id = ${accountId}::uuid and ${which} returning recipient, wrong_in_a_row as wrong`;
@@ -95,12 +100,15 @@ async function reset(database: Database, actor: Actor, accountId: string, which:
     const wrongCodes = rows.reduce((sum, { wrong }) => sum + wrong, 0);
     return {
       result: wrongCodes,
-      note: first === undefined ? null : {
-        action: 'account.reset_recipient',
-        accountId,
-        subject: accountId,
-        details: { recipientEndsWith: first.recipient.slice(-DIGITS_SHOWN), wrongCodes },
-      },
+      note:
+        first === undefined
+          ? null
+          : {
+              action: 'account.reset_recipient',
+              accountId,
+              subject: accountId,
+              details: { recipientEndsWith: first.recipient.slice(-DIGITS_SHOWN), wrongCodes },
+            },
     };
   });
 }

@@ -1,24 +1,28 @@
-import { QUEUE_NAMES, type QueueName, type Queues } from '@onecode/runtime';
-import { findSendAccount, isId, type Database, type Read } from '@onecode/store';
-
-const LIST = /^\/queues\/?$/;
-const JOB = new RegExp(`^/queues/(?<queue>${QUEUE_NAMES.join('|')})/(?<job>[0-9]{1,15})/?$`);
+import { findSendAccount, noteRead, type Actor, type Database } from '@onecode/store';
 
 /**
- * What a request for something of the board's shows of customers, for the audit log: the send that a job names, or, in lists, that
- * somebody looked through the jobs. Null for what shows no send.
+ * Puts into the audit log what one of the board's answers is about to show somebody: the send that a job names, or, for lists, that
+ * they looked through the jobs. By the answer and the board's own route, since one address can be written in many ways.
  *
- * @throws when Redis does not say what the job holds
+ * @param route the pattern of the board's route
+ * @param answer as `answerView` leaves it
+ * @throws when it cannot be logged: then it must not be shown
  */
-export async function readOf(
-  { database, queues }: { database: Database; queues: Queues },
-  path: string,
-): Promise<Read | null> {
-  if (LIST.test(path)) return { action: 'board.read', accountId: null, subject: 'jobs' };
-  const { queue, job } = JOB.exec(path)?.groups ?? {};
-  if (queue === undefined || job === undefined) return null;
-  const sendId = (await queues.of(queue as QueueName).getJob(job))?.data.sendId;
-  if (sendId === undefined || !isId(sendId)) return null;
+export async function noteShown(
+  database: Database,
+  reader: Actor & { id: string },
+  route: string,
+  answer: object,
+): Promise<void> {
+  if (route === '/api/queues')
+    await noteRead(database, reader, { action: 'board.read', accountId: null, subject: 'jobs' });
+  const { job } = answer as { job?: { data?: { sendId?: string } } };
+  const sendId = job?.data?.sendId;
+  if (sendId === undefined) return;
   const account = await findSendAccount(database, sendId);
-  return { action: 'send.read', accountId: account?.id ?? null, subject: sendId };
+  await noteRead(database, reader, {
+    action: 'send.read',
+    accountId: account?.id ?? null,
+    subject: sendId,
+  });
 }

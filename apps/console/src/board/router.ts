@@ -1,9 +1,10 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { ExpressAdapter } from '@bull-board/express';
 import express, { type Express, type RequestHandler, type Response, type Router } from 'express';
-import { QUEUE_NAMES, type Queues } from '@onecode/runtime';
-import { audited, noteRead, type Actor } from '@onecode/store';
+import { QUEUE_NAMES } from '@onecode/runtime';
+import { audited, type Actor } from '@onecode/store';
 import { admit } from '../access.js';
 import type { ConsoleContext } from '../context.js';
 import { contentSecurityPolicy } from '../headers.js';
@@ -14,7 +15,7 @@ import { ConsoleProblem } from '../problem.js';
 import { actionOf } from './actions.js';
 import { answerView } from './answers.js';
 import { boardPage, STATIC } from './page.js';
-import { readOf } from './reads.js';
+import { noteShown } from './reads.js';
 
 const PAGES = ['/', '/metrics-history', '/job-schedulers', '/queue/:queueName', '/queue/:queueName/:jobId'];
 /** What the board's pages need beyond ours: addresses below `/board/`, and one style element, word for word. */
@@ -42,6 +43,9 @@ const WORDS = {
 const personOf = (response: Response): Person => response.locals['person'] as Person;
 const actorOf = ({ id, email }: Person): Actor & { id: string } => ({ kind: 'user', id, name: email });
 
+/** Who asks the board for something: its own handlers get to see neither the request nor the answer. */
+const asking = new AsyncLocalStorage<Person>();
+
 /** A refusal in the form in which the board's pages show it. */
 function refuse(response: Response, status: number, why: keyof (typeof WORDS)['en']): void {
   response.status(status).json({ error: WORDS[personOf(response).language][why], queues: [] });
@@ -52,7 +56,7 @@ function refuse(response: Response, status: number, why: keyof (typeof WORDS)['e
  * The library has neither a login nor a defence against forged requests, so nothing reaches it but through these checks.
  */
 export function boardRouter(context: ConsoleContext): Router {
-  const boards = { on_call: board(context.queues, 'read'), operator: board(context.queues, 'act') };
+  const boards = { on_call: board(context, 'read'), operator: board(context, 'act') };
   const router = express.Router();
   router.use(staffOnly(context));
   router.use(
@@ -71,19 +75,15 @@ export function boardRouter(context: ConsoleContext): Router {
     response.set('Content-Security-Policy', contentSecurityPolicy(LOOSENED));
     response.type('html').send(boardPage(person));
   });
-  router.use(
-    '/api',
-    actionsOf(context),
-    (_request, response, next) => {
-      if (context.queues.isReady()) next();
-      else refuse(response, 503, 'away');
-    },
-    readsOf(context),
-  );
+  router.use('/api', actionsOf(context), (_request, response, next) => {
+    if (context.queues.isReady()) next();
+    else refuse(response, 503, 'away');
+  });
   router.use((request, response, next) => {
-    const { staff } = personOf(response);
-    if (staff !== null && request.path.startsWith('/api/')) boards[staff](request, response, next);
-    else next();
+    const person = personOf(response);
+    const { staff } = person;
+    if (staff === null || !request.path.startsWith('/api/')) return next();
+    asking.run(person, () => boards[staff](request, response, next));
   });
   router.use(() => {
     throw new ConsoleProblem('not_found');
@@ -128,33 +128,25 @@ function actionsOf({ database }: ConsoleContext): RequestHandler {
   };
 }
 
-/** Writes into the audit log which send, or list of jobs, somebody is about to see. */
-function readsOf(context: ConsoleContext): RequestHandler {
-  return async (request, response, next) => {
-    if (!READING.has(request.method)) return next();
-    const read = await readOf(context, request.path).catch(() => 'away' as const);
-    if (read === 'away') return refuse(response, 503, 'away');
-    if (read !== null) await noteRead(context.database, actorOf(personOf(response)), read);
-    next();
-  };
-}
-
-/** bull-board on our queues; each of its answers is cut down to what may be shown. */
-function board(queues: Queues, may: 'read' | 'act'): Express {
+/** bull-board on our queues; each of its answers is cut down to what may be shown, and logged. */
+function board({ queues, database }: ConsoleContext, may: 'read' | 'act'): Express {
   const serverAdapter = new ExpressAdapter();
   createBullBoard({
     queues: QUEUE_NAMES.map((name) => new BullMQAdapter(queues.of(name), { readOnlyMode: may === 'read' })),
     serverAdapter,
     options: {
       handlerHooks: {
-        after: async ({ route }, answer) => ({
-          ...answer,
-          body: answerView(route, answer.status ?? 200, answer.body),
-        }),
+        async after({ route }, answer) {
+          const body = answerView(route, answer.status ?? 200, answer.body);
+          const person = asking.getStore();
+          if (person === undefined) throw new Error('nobody asks the board');
+          await noteShown(database, actorOf(person), route, body);
+          return { ...answer, body };
+        },
       },
     },
   });
-  // Whatever was thrown, it was in a call to Redis, and its text may quote what was asked for.
+  // What was thrown in a call to Redis may quote what was asked for.
   serverAdapter.setErrorHandler(() => ({
     status: 500,
     body: { error: { key: 'ERRORS.INTERNAL_SERVER_ERROR' } },

@@ -1,5 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { guessCost, hashCode, parseRecipient, seal, type Keyring, type Locale, type Mode } from '@onecode/domain';
+import {
+  guessCost,
+  hashCode,
+  parseRecipient,
+  seal,
+  type Keyring,
+  type Locale,
+  type Mode,
+} from '@onecode/domain';
 import { createAccount, type NewAccount } from '../accounts.js';
 import type { Actor } from '../audit.js';
 import { createApiKey } from '../apiKeys.js';

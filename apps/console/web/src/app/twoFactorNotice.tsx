@@ -9,18 +9,18 @@ export function TwoFactorNotice() {
   const { t } = useTranslation();
   const { user } = useSession();
   if (user.staff === null || user.hasTwoFactor) return null;
-  const text = user.needsTwoFactor ? 'staffNotice.required' : 'staffNotice';
+  const kind = user.needsTwoFactor ? 'required' : 'optional';
   return (
     <Alert
       color="yellow"
       variant="default"
       mb="lg"
       icon={<IconShieldLock size={18} />}
-      title={t(`${text}.title`)}
+      title={t(`staffNotice.${kind}.title`)}
     >
       <Group justify="space-between">
         <Text size="sm" maw={720}>
-          {t(`${text}.text`)}
+          {t(`staffNotice.${kind}.text`)}
         </Text>
         <Button component={Link} to="/profile" size="xs" variant="default">
           {t('staffNotice.action')}
