@@ -33,7 +33,8 @@ export function Dialog({
   children: ReactNode;
 }) {
   const { t } = useTranslation();
-  const isCovered = useContext(AskingContext) && layer === 'page';
+  const isAbove = layer === 'above';
+  const isCovered = useContext(AskingContext) && !isAbove;
   return (
     <Modal
       opened={opened}
@@ -44,7 +45,9 @@ export function Dialog({
       // Gone at once: what is in it may change with its closing.
       transitionProps={{ exitDuration: 0 }}
       closeOnClickOutside={!persistent}
-      closeOnEscape={!persistent && !isCovered}
+      closeOnEscape={!persistent && !isCovered && !isAbove}
+      // Once the dialogs below have seen the key, and that they are covered: they look at it first.
+      onKeyDown={({ key }) => isAbove && key === 'Escape' && onClose()}
       zIndex={LAYERS[layer]}
       closeButtonProps={{ 'aria-label': t('close') }}
     >
