@@ -55,6 +55,7 @@ function ConfirmForm({ onDone, onClose }: { onDone: () => void; onClose: () => v
     onError: (problem) => {
       if (kind !== 'password') form.setFieldValue('proof', '');
       form.setErrors({ proof: faultsOf(problem)['password'] });
+      form.getInputNode('proof')?.focus();
     },
   });
   const change = (): void => {

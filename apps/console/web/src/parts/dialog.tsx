@@ -1,4 +1,5 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { useWindowEvent } from '@mantine/hooks';
 import { createContext, useContext, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ApiProblem } from '../api/http.js';
@@ -35,6 +36,10 @@ export function Dialog({
   const { t } = useTranslation();
   const isAbove = layer === 'above';
   const isCovered = useContext(AskingContext) && !isAbove;
+  // In the event's last phase: the dialogs below look at it in the first, and must still find themselves covered.
+  useWindowEvent('keydown', ({ key }) => {
+    if (opened && isAbove && key === 'Escape') onClose();
+  });
   return (
     <Modal
       opened={opened}
@@ -46,8 +51,6 @@ export function Dialog({
       transitionProps={{ exitDuration: 0 }}
       closeOnClickOutside={!persistent}
       closeOnEscape={!persistent && !isCovered && !isAbove}
-      // Once the dialogs below have seen the key, and that they are covered: they look at it first.
-      onKeyDown={({ key }) => isAbove && key === 'Escape' && onClose()}
       zIndex={LAYERS[layer]}
       closeButtonProps={{ 'aria-label': t('close') }}
     >
