@@ -38,13 +38,17 @@ export function auditEntryView({ id, at, actor, action, ...entry }: AuditEntry):
     },
     action,
     account: entry.accountId === null ? null : { id: entry.accountId, name: entry.accountName },
-    ...withoutRepeats(entry.subject, entry.accountId, detailsView(entry.details as Details)),
+    ...withoutRepeats(
+      entry.subject === actor.id ? null : entry.subject,
+      entry.accountId,
+      detailsView(entry.details as Details),
+    ),
   };
 }
 
 type Told = Pick<AuditEntryView, 'changes' | 'facts'>;
 
-/** Leaves out the subject where account or details name it already, and facts that say nothing more than the account does. */
+/** Leaves out the subject where actor, account or details name it already, and facts that say nothing more than the account does. */
 function withoutRepeats(
   subject: string | null,
   accountId: string | null,
