@@ -1,4 +1,4 @@
-import { isCountry, parseRecipient } from '@onecode/domain';
+import { isCountry, parseRecipient, type PhoneRecipient } from '@onecode/domain';
 import { isId } from '@onecode/store';
 import { UsageError } from './faults.js';
 
@@ -72,14 +72,14 @@ export const oneOf =
     return word;
   };
 
-/** A phone number, in E.164 once read. */
+/** A phone number. */
 export const phoneNumber =
-  (what: string): Reader<string> =>
+  (what: string): Reader<PhoneRecipient> =>
   (value) => {
     const recipient = parseRecipient(value);
     if (recipient.kind !== 'phone')
       throw new UsageError(`${what} must be a phone number with + and country code`);
-    return recipient.e164;
+    return recipient;
   };
 
 /** `all`, or ISO 3166 codes with commas between them, in capitals once read. */

@@ -22,12 +22,13 @@ export async function makeSends(
   const ids = Array.from({ length: count }, () => newId());
   await house.db.sql(
     `with made as (
-       insert into sends (id, account_id, application_id, mode, account_number, application_number, recipient, country, locale,
-         unit, code_hash, code_box, awaiting_sender, due_at, ring_at, created_at, expires_at)
-       select id, $1, $2, 'live', n, n, coalesce($3, '+55119' || (70000000 + n)), 'BR', 'pt-BR', 'credit', hash, box, $4,
+       insert into sends (id, account_id, application_id, mode, account_number, application_number, recipient, canonical_recipient, country,
+         locale, unit, code_hash, code_box, awaiting_sender, due_at, ring_at, created_at, expires_at)
+       select id, $1, $2, 'live', n, n, number, number, 'BR', 'pt-BR', 'credit', hash, box, $4,
          due, due + interval '10 seconds', now(), now() + interval '10 minutes'
        from unnest($5::uuid[], $6::bytea[], $7::bytea[]) with ordinality as t (id, hash, box, n),
-         lateral (select case when $4 then now() + interval '10 minutes' else now() end as due) as d
+         lateral (select case when $4 then now() + interval '10 minutes' else now() end as due,
+           coalesce($3, '+55119' || (70000000 + n)) as number) as d
        returning id
      ), entries as (
        insert into ledger_entries (account_id, send_id, kind, bucket, units) select $1, id, 'reserved', 'credit', 1 from made

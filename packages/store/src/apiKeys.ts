@@ -6,6 +6,7 @@ import { bytesText, inOrder, perDatabase, shareCalls, type Placed } from './shar
 
 /** Who a request with a key speaks for. */
 export interface Caller {
+  keyId: string;
   applicationId: string;
   accountId: string;
   mode: Mode;
@@ -33,10 +34,11 @@ export async function findCaller(database: Database, hash: Uint8Array): Promise<
   const row = await callerFinder(database)(hash);
   return row === undefined
     ? null
-    : { applicationId: row.application_id, accountId: row.account_id, mode: row.mode };
+    : { keyId: row.key_id, applicationId: row.application_id, accountId: row.account_id, mode: row.mode };
 }
 
 interface CallerRow {
+  key_id: string;
   application_id: string;
   account_id: string;
   mode: Mode;
@@ -52,7 +54,7 @@ const callerFinder = perDatabase((database: Database) =>
         select w.place, c.*
         from unnest(${hashes.map(bytesText)}::bytea[]) with ordinality as w (hash, place)
         cross join lateral (
-          select a.id as application_id, a.account_id, a.mode
+          select k.id as key_id, a.id as application_id, a.account_id, a.mode
           from api_keys k join applications a on a.id = k.application_id join accounts o on o.id = a.account_id
           where k.hash = w.hash and k.revoked_at is null and o.suspended_at is null limit 1
         ) c`;

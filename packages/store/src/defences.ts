@@ -1,6 +1,6 @@
 import type { BreakerRule } from '@onecode/domain';
 import type { Connection } from './database.js';
-import { EXHAUSTED_RECIPIENTS } from './guessBudgets.js';
+import { EXHAUSTED_RECIPIENTS } from './guessExcess.js';
 
 /** What stands between an account and its abuse, as operators see it. */
 export interface Defences {

@@ -61,7 +61,7 @@ export async function wakeAwaitingSends(
       where (r.paused_at is null or r.paused_until <= statement_timestamp())
         and coalesce(greatest(s.free_at, s.promised_to) <= statement_timestamp() + make_interval(secs => ${horizonMs} / 1000.0), true)
     ), oldest as materialized (
-      select w.id, w.account_id, w.recipient, w.country, w.created_at from sends w
+      select w.id, w.account_id, coalesce(w.canonical_recipient, w.recipient) as recipient, w.country, w.created_at from sends w
       where (select is_mine from turn) and (select count(*) from able) > 0
         and not exists (select from holds where kind = 'live')
         and coalesce(w.country, 'ZZ') not in (select target from holds where kind = 'country')

@@ -2,6 +2,7 @@ import type { Mode } from '@onecode/domain';
 import { audited, type Actor } from './audit.js';
 import type { Connection, Database } from './database.js';
 import { Prisma } from './generated/prisma/client.js';
+import { GUESSES_BEYOND_BUDGET } from './guessExcess.js';
 
 /** A recipient who gets no new code for now, because too many wrong ones in a row were given. */
 export interface ExhaustedRecipient {
@@ -16,16 +17,6 @@ export interface ExhaustedRecipient {
   recoversAt: Date;
 }
 
-/**
- * How many guesses, or points of them, there are too many in a row of `guess_budgets` for another code like those that were guessed at;
- * five come back each day. `s` is the row of `settings`.
- */
-const EXCESS = Prisma.sql`greatest(
-  guesses_left_at(b.wrong_in_a_row, b.last_wrong_at, clock_timestamp()) + 5 - s.guess_budget,
-  guesses_left_at(b.guess_points, b.last_wrong_at, clock_timestamp()) + 5 * b.guess_cost
-    - guess_points_max(s.guess_budget, b.guess_cost)
-)`;
-
 /** An account's exhausted recipients, those with the last wrong guess in front. `before` is the `next` of the page before. */
 export async function listExhaustedRecipients(
   database: Connection,
@@ -34,9 +25,9 @@ export async function listExhaustedRecipients(
 ): Promise<{ recipients: ExhaustedRecipient[]; next: string | null }> {
   const rows = await database.$queryRaw<ExhaustedRecipient[]>`
     select b.id, b.mode, b.recipient, b.wrong_in_a_row as "wrongInARow", b.last_wrong_at as "lastWrongAt",
-      clock_timestamp() + make_interval(secs => ${EXCESS} / 5 * 86400) as "recoversAt"
+      clock_timestamp() + make_interval(secs => ${GUESSES_BEYOND_BUDGET} / 5 * 86400) as "recoversAt"
     from guess_budgets b, settings s
-    where b.account_id = ${accountId}::uuid and ${EXCESS} > 0 and (
+    where b.account_id = ${accountId}::uuid and ${GUESSES_BEYOND_BUDGET} > 0 and (
       ${before ?? null}::uuid is null
       or (b.last_wrong_at, b.id) < (
         select p.last_wrong_at, p.id from guess_budgets p where p.account_id = ${accountId}::uuid and p.id = ${before ?? null}::uuid
@@ -46,11 +37,6 @@ export async function listExhaustedRecipients(
   const recipients = rows.slice(0, limit);
   return { recipients, next: rows.length > limit ? (recipients.at(-1)?.id ?? null) : null };
 }
-
-/** How many recipients of an account, in either mode, get no new code for now. As SQL, of a row `a` of `accounts`. */
-export const EXHAUSTED_RECIPIENTS = Prisma.sql`(
-  select count(distinct b.recipient)::integer from guess_budgets b, settings s where b.account_id = a.id and ${EXCESS} > 0
-)`;
 
 /**
  * Gives a recipient of an account its whole guess budget back, in the mode of the row.

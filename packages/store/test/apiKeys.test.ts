@@ -23,10 +23,10 @@ const callerOf = (key: string) => findCaller(store.database, hashApiKey(key));
 
 describe('an API key', () => {
   it.each(['test', 'live'] as const)('of a %s application speaks for it', async (mode) => {
-    const { applicationId, accountId, key } = await buildCaller(store.database, mode);
+    const { keyId, applicationId, accountId, key } = await buildCaller(store.database, mode);
     expect(isApiKey(key)).toBe(true);
     expect(key).toMatch(new RegExp(`^ak_${mode}_`));
-    expect(await callerOf(key)).toEqual({ applicationId, accountId, mode });
+    expect(await callerOf(key)).toEqual({ keyId, applicationId, accountId, mode });
   });
 
   it('is nowhere in the database, its SHA-256 and its hint are', async () => {

@@ -173,8 +173,9 @@ describe('sends that wait for a sender', () => {
 
   it('and whose recipient has had enough for now hold up nobody', async () => {
     const { id: senderId } = await buildSender(store.database);
-    const enough = [await waiting(), await waiting()];
-    const other = await waiting({ recipient: '+5511987650001' });
+    const recipient = '+5511987654321';
+    const enough = [await waiting({ recipient }), await waiting({ recipient })];
+    const other = await waiting();
     await store.sql(
       `insert into sender_pairs (sender_id, recipient_hash, free_at)
        select $1, hashtextextended('+5511987654321', 0), clock_timestamp() + interval '5 seconds'`,

@@ -158,7 +158,11 @@ describe('a tripped breaker', () => {
     await past({ count: 10 });
     expect(await trip('NG')).toBe(true);
     const refused = await create(caller, 'NG');
-    expect(refused).toEqual({ outcome: 'rate_limited', retryAfterSeconds: expect.any(Number) });
+    expect(refused).toEqual({
+      outcome: 'rate_limited',
+      cause: 'breaker',
+      retryAfterSeconds: expect.any(Number),
+    });
     if (refused.outcome === 'rate_limited') {
       expect(refused.retryAfterSeconds).toBeLessThanOrEqual(HOUR);
       expect(refused.retryAfterSeconds).toBeGreaterThan(HOUR - 60);

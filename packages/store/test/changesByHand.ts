@@ -7,6 +7,7 @@ export const RECIPIENT = '+5511987651234';
 export const ADDED_NUMBER = '+15550783881';
 
 const none = store.newId();
+const BUDGET = store.newId();
 const rule = { unverifiedPercent: 90, minSends: 50 };
 const added = { number: ADDED_NUMBER, token: TOKEN, template: 'code', english: 'en' } as const;
 const otherKey = { current: 2, keys: new Map([...TEST_SECRET_KEY.keys, [2, Buffer.alloc(32, 7)]]) };
@@ -87,7 +88,7 @@ export const CHANGES_BY_HAND: Record<string, ChangeByHand> = {
     },
   },
   forgiveRecipient: {
-    action: 'account.forgive_recipient',
+    action: 'account.reset_recipient',
     given: ({ database, caller: { accountId } }) =>
       database.guessBudget.create({
         data: { accountId, mode: 'live', recipient: RECIPIENT, wrongInARow: 9, lastWrongAt: new Date() },
@@ -96,6 +97,25 @@ export const CHANGES_BY_HAND: Record<string, ChangeByHand> = {
     changesNothing: async ({ database, caller }) => {
       await store.forgiveRecipient(database, ACTOR, none, RECIPIENT);
       await store.forgiveRecipient(database, ACTOR, caller.accountId, RECIPIENT);
+    },
+  },
+  resetRecipient: {
+    action: 'account.reset_recipient',
+    given: ({ database, caller: { accountId } }) =>
+      database.guessBudget.create({
+        data: {
+          id: BUDGET,
+          accountId,
+          mode: 'live',
+          recipient: RECIPIENT,
+          wrongInARow: 9,
+          lastWrongAt: new Date(),
+        },
+      }),
+    change: ({ database, caller }) => store.resetRecipient(database, ACTOR, caller.accountId, BUDGET),
+    changesNothing: async ({ database, caller }) => {
+      await store.resetRecipient(database, ACTOR, none, BUDGET);
+      await store.resetRecipient(database, ACTOR, caller.accountId, BUDGET);
     },
   },
   createApplication: {

@@ -5,6 +5,7 @@ import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 
 const POLICY: RetryPolicy = { attemptsMax: 5, backoffMs: 1_000 };
 const TOGETHER = 60;
+const SAME = '+5511987654321';
 
 const store = useTestDatabase();
 let callers: TestCaller[];
@@ -117,9 +118,11 @@ describe('what is written together', () => {
       if (application !== '')
         await store.sql(`update applications set ${application} where id = $1`, [caller.applicationId]);
       // Some before, so that a window holds both what stands and what comes in.
-      for (let made = 0; made < 2; made++) await buildSend(store.database, caller);
+      for (let made = 0; made < 2; made++) await buildSend(store.database, caller, { recipient: SAME });
       const creations = await Promise.all(
-        Array.from({ length: TOGETHER }, () => createSend(store.database, newSend(caller))),
+        Array.from({ length: TOGETHER }, () =>
+          createSend(store.database, newSend(caller, { recipient: SAME })),
+        ),
       );
       expect(creations.filter(({ outcome }) => outcome === 'created')).toHaveLength(5);
       const refused = creations.flatMap((one) =>

@@ -47,7 +47,12 @@ describe('the guess budget of a recipient', () => {
     await guessWrong(caller, 99);
     expect((await create(caller)).outcome).toBe('created');
     await guessWrong(caller, 1);
-    expect(await create(caller, TO, 'new')).toEqual({ outcome: 'rate_limited', retryAfterSeconds: 3600 });
+    // One in a row fewer is let through: five come back each day.
+    expect(await create(caller, TO, 'new')).toEqual({
+      outcome: 'rate_limited',
+      cause: 'wrong_guesses',
+      retryAfterSeconds: 86_400 / 5,
+    });
     expect(await counts(caller)).toEqual({ [`test ${TO}`]: 100 });
     expect((await create(caller, TO, 'old')).outcome).toBe('existing');
     await forgiveRecipient(store.database, TEST_ACTOR, caller.accountId, TO);
@@ -173,14 +178,14 @@ describe('an account with a list of countries', () => {
       await to(caller, 'DE', 'from before the list');
       await allowCountries(store.database, TEST_ACTOR, caller.accountId, ['BR', 'US']);
       expect(await outcomes('DE', null, 'GB')).toEqual([
-        'country_refused',
-        'country_refused',
-        'country_refused',
+        'recipient_refused',
+        'recipient_refused',
+        'recipient_refused',
       ]);
       expect((await to(caller, 'DE', 'from before the list')).outcome).toBe('existing');
-      expect((await to(caller, 'DE', 'never bound')).outcome).toBe('country_refused');
+      expect((await to(caller, 'DE', 'never bound')).outcome).toBe('recipient_refused');
       expect((await to(caller, 'BR', 'never bound')).outcome).toBe('created');
-      expect(await outcomes('US', 'DE', 'US')).toEqual(['created', 'country_refused', 'rate_limited']);
+      expect(await outcomes('US', 'DE', 'US')).toEqual(['created', 'recipient_refused', 'rate_limited']);
     },
   );
 

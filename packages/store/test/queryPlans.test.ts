@@ -72,17 +72,18 @@ beforeAll(async () => {
 async function fill(): Promise<void> {
   await store.sql(
     `insert into sends (id, account_id, application_id, mode, account_number, application_number, idempotency_key,
-       body_hash, recipient, country, locale, unit, code_hash, code_box, status, channel, from_number, sender_id,
+       body_hash, recipient, canonical_recipient, country, locale, unit, code_hash, code_box, status, channel, from_number, sender_id,
        awaiting_sender, due_at, ring_at, sent_at, created_at, expires_at)
      select gen_random_uuid(), $1, $2, 'live', n, n, convert_to('key ' || n, 'utf8'), sha256('{}'),
-       '+55119' || lpad((n % 3000)::text, 8, '0'), 'BR', 'pt-BR', 'free_quota', convert_to(repeat('h', 33), 'utf8'),
+       phone, phone, 'BR', 'pt-BR', 'free_quota', convert_to(repeat('h', 33), 'utf8'),
        case when waits then 'box'::bytea end, case when waits then 'sending' else 'sent' end, 'whatsapp',
        senders.number, senders.id, n % 40 = 1,
        case when waits then due end, case when waits then due + interval '1 second' end,
        case when not waits then made end, made, made + interval '10 minutes'
      from generate_series(1, ${SENDS}) n, senders,
        lateral (select n % 20 = 1 as waits, now() - make_interval(secs => 4 * (${SENDS} - n) + 60) as made,
-         case when n % 2000 = 1 then now() - interval '1 minute' else now() + interval '5 minutes' end as due) as t`,
+         case when n % 2000 = 1 then now() - interval '1 minute' else now() + interval '5 minutes' end as due,
+         '+55119' || lpad((n % 3000)::text, 8, '0') as phone) as t`,
     [caller.accountId, caller.applicationId],
   );
   for (const statement of [
@@ -103,7 +104,8 @@ async function fill(): Promise<void> {
     `insert into sender_pairs (sender_id, recipient_hash, free_at)
        select senders.id, hashtextextended('+55119' || lpad(n::text, 8, '0'), 0), now() - make_interval(secs => 260 - n % 300)
        from generate_series(1, ${SENDS}) n, senders`,
-    `insert into guess_budgets select accounts.id, 'live', '+55119' || lpad(n::text, 8, '0'), 1, now()
+    `insert into guess_budgets (account_id, mode, recipient, wrong_in_a_row, last_wrong_at)
+       select accounts.id, 'live', '+55119' || lpad(n::text, 8, '0'), 1, now()
        from generate_series(0, 2999) n, accounts`,
     `update accounts set sends_created = ${SENDS}, breaker_unverified_percent = 90, breaker_min_sends = 50`,
     `update applications set sends_created = ${SENDS}`,
@@ -114,7 +116,7 @@ async function fill(): Promise<void> {
 
 const repeat = (n: number) => newSend(caller, { idempotencyKey: `key ${n}`, recipient: '+5511900000077' });
 
-const WINDOWS = ['sends_account_number', 'sends_application_number', 'sends_recipient_window'];
+const WINDOWS = ['sends_account_number', 'sends_application_number', 'sends_to_recipient'];
 
 /** Each hot path with the indexes that it goes by, and the condition that has to be looked up and not filtered. */
 const HOT: [
@@ -131,7 +133,7 @@ const HOT: [
   ],
   [
     'a creation: idempotency look-up, three windows and the guess budget',
-    [...WINDOWS, 'sends_idempotency_key', 'guess_budgets_pkey'],
+    [...WINDOWS, 'sends_idempotency_key', 'guess_budgets_pkey', 'api_keys_pkey'],
     /application_id = .* AND .*idempotency_key = /,
     (database) => createSend(database, repeat(1_000_000)),
   ],

@@ -32,6 +32,39 @@ export const WRONG_DEFENCES: [constraint: string, what: string, statement: strin
   ['guess_budgets_mode_check', 'a budget of an unknown mode', budget(`'demo', '+5511987654321', 1`)],
   ['guess_budgets_recipient_check', 'a budget of no number', budget(`'live', '5511987654321', 1`)],
   ['guess_budgets_wrong_in_a_row_check', 'a budget of no guess', budget(`'live', '+5511987654321', 0`)],
+  [
+    'guess_budgets_guess_points_check',
+    'fewer than no points of guesses',
+    `insert into guess_budgets (account_id, last_wrong_at, mode, recipient, wrong_in_a_row, guess_points)
+       values (:account, now(), 'live', '+5511987654321', 1, -1)`,
+  ],
+  ['accounts_trial_countries_check', 'a trial in no country', own(`trial_countries = '{}'`)],
+  ['accounts_trial_countries_check', 'a trial in a country in words', own(`trial_countries = '{Brazil}'`)],
+  [
+    'settings_trial_sends_per_day_check',
+    'fewer than no trial sends',
+    `update settings set trial_sends_per_day = -1`,
+  ],
+  [
+    'settings_sign_ups_per_network_day_check',
+    'no sign-up from a network',
+    `update settings set sign_ups_per_network_day = 0`,
+  ],
+  [
+    'settings_sign_ups_per_domain_day_check',
+    'no sign-up for a domain',
+    `update settings set sign_ups_per_domain_day = 0`,
+  ],
+  [
+    'settings_staff_two_factor_check',
+    'a second factor that is neither optional nor required',
+    `update settings set staff_two_factor = 'on'`,
+  ],
+  [
+    'trial_sends_sends_check',
+    'fewer than no sends of a day',
+    `insert into trial_sends (day, sends) values ('2026-11-20', -1)`,
+  ],
   ['breaker_trips_country_check', 'a trip for no country', trip(`'', now(), 50, 50`)],
   ['breaker_trips_check', 'a trip that ends before it begins', trip(`'BR', now() - interval '1 s', 50, 50`)],
   ['breaker_trips_check1', 'a trip by more unverified sends than sends', trip(`'BR', now(), 50, 51`)],

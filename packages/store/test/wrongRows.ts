@@ -297,4 +297,10 @@ export const WRONG: [constraint: string, what: string, statement: string][] = [
     'a report on an attempt twice',
     receipt('message_id, attempt_id, status', `'wamid.taken', :attempt, 'sent'`),
   ],
+  [
+    'canonical_recipient_is_a_number',
+    'a canonical recipient without plus',
+    send('queued', `canonical_recipient = '5511987654321'`),
+  ],
+  ['guess_cost_is_of_a_length', 'a guess cost of no length', send('queued', 'guess_cost = 2')],
 ];

@@ -18,7 +18,8 @@ alter table guess_budgets
 -- What is left of wrong guesses, or of their points, some time after the last one: five of either come back each day (decision 26).
 create function guesses_left_at(guesses integer, last_wrong_at timestamptz, at timestamptz) returns double precision
 language sql immutable as $$
-  select greatest(0, guesses - 5 * extract(epoch from at - last_wrong_at)::double precision / 86400)
+  -- Of two guesses at once, the one that is written last may be the earlier one.
+  select greatest(0, guesses - 5 * greatest(0, extract(epoch from at - last_wrong_at))::double precision / 86400)
 $$;
 
 -- How many points wrong and open guesses may have together: as many as guesses are allowed, and always what three of the easiest codes take.

@@ -1,3 +1,17 @@
+-- The codes of an account's live sends to a recipient that may still be guessed at: when each ends, how many guesses it has left, and
+-- points of one. A code counts for a while after its end, for guesses that were judged before it and are being written. No code is valid
+-- for more than 90 minutes.
+create function open_codes(p_account_id uuid, p_recipient text)
+returns table (expires_at timestamptz, guesses integer, guess_cost integer)
+language sql stable as $$
+  select s.expires_at, 5 - s.wrong_guesses, s.guess_cost::integer from sends s
+  where s.account_id = p_account_id and s.mode = 'live' and s.canonical_recipient = p_recipient
+    and s.created_at > statement_timestamp() - interval '91 minutes' and s.expires_at > statement_timestamp() - interval '15 seconds'
+    and s.verification = 'pending'
+  -- The order makes PostgreSQL take the index by recipient, even if it planned this while there were no sends.
+  order by s.created_at desc
+$$;
+
 -- Creates sends, or says of each why not, and waits for nobody: accounts that somebody else has locked are `busy`, and the others go
 -- on. The account's row lock puts creations of one account in a line, so that idempotency keys, windows, budgets and units are exact
 -- under any concurrency; a refusal writes nothing. What an earlier one of the same call has created counts for the later ones.
@@ -47,6 +61,7 @@ declare
   v_unit text;
   -- How many more guesses, and points of guesses, may be open for the recipient beside this code's own; those that are; and those of
   -- codes that this call has made.
+  v_guesses integer;
   v_room double precision;
   v_points_room double precision;
   v_open integer;
@@ -84,13 +99,26 @@ begin
     end;
   end if;
   for w in
-    select u.*, k.revoked_at is null and k.id is not null as key_is_valid from unnest(
+    -- What is looked up here for all at once is from before the locks: where an account has created something meanwhile, what is open
+    -- to guesses is looked up again.
+    select u.*, k.revoked_at is null and k.id is not null as key_is_valid, a.sends_created as account_created,
+      b.wrong_in_a_row, b.guess_points, b.guess_cost as budget_cost, b.last_wrong_at,
+      o.guesses as open_guesses, o.points as open_points, o.guess_cost as open_cost
+    from unnest(
       p_ids, p_key_ids, p_account_ids, p_application_ids, p_idempotency_keys, p_body_hashes, p_recipients, p_canonical_recipients,
       p_countries, p_costly, p_locales, p_code_hashes, p_code_boxes, p_guess_costs
     ) with ordinality as u (
       id, key_id, account_id, application_id, idempotency_key, body_hash, recipient, canonical_recipient, country, is_costly, locale,
       code_hash, code_box, guess_cost, place
-    ) left join api_keys k on k.id = u.key_id
+    )
+    left join api_keys k on k.id = u.key_id
+    left join applications p on p.id = u.application_id
+    left join accounts a on a.id = u.account_id
+    left join guess_budgets b on b.account_id = u.account_id and b.mode = p.mode and b.recipient = u.canonical_recipient
+    left join lateral (
+      select sum(c.guesses) as guesses, sum(c.guesses * c.guess_cost) as points, max(c.guess_cost) as guess_cost
+      from open_codes(u.account_id, u.canonical_recipient) c
+    ) o on p.mode = 'live'
     order by u.account_id, u.application_id, u.place
   loop
     if w.application_id is distinct from v_application_id or w.account_id is distinct from v_account_id then
@@ -234,26 +262,27 @@ begin
       end if;
     end if;
     if v_settings.guess_budget is not null then
-      -- One statement and so one snapshot: a guess goes from what is open to what was wrong with one commit. A code counts as open for
-      -- a while after its end, for guesses that were judged before it and are being written. No code is valid for more than 90 minutes.
-      select
-        v_settings.guess_budget - 5 - coalesce(guesses_left_at(b.wrong_in_a_row, b.last_wrong_at, now), 0),
-        guess_points_max(v_settings.guess_budget, greatest(w.guess_cost, b.guess_cost, o.guess_cost)) - 5 * w.guess_cost
-          - coalesce(guesses_left_at(b.guess_points, b.last_wrong_at, now), 0),
-        coalesce(o.guesses, 0), coalesce(o.points, 0)
-      into v_room, v_points_room, v_open, v_open_points
-      from (values (w.canonical_recipient)) r (recipient)
-      left join guess_budgets b
-        on b.account_id = w.account_id and b.mode = v_application.mode and b.recipient = r.recipient
-      left join lateral (
-        select sum(5 - s.wrong_guesses) as guesses, sum((5 - s.wrong_guesses) * s.guess_cost) as points, max(s.guess_cost) as guess_cost
-        from sends s
-        where s.account_id = w.account_id and s.mode = 'live' and s.canonical_recipient = r.recipient
-          and s.created_at > now - interval '91 minutes' and s.expires_at > now - interval '15 seconds' and s.verification = 'pending'
-      ) o on v_application.mode = 'live';
+      -- Codes that are open count in live mode only: what may be guessed there is to have room beforehand.
+      v_guesses := case v_application.mode when 'live' then 5 else 1 end;
+      if w.account_created <> v_account_before and v_application.mode = 'live' then
+        -- One statement and so one snapshot, as above: a guess goes from what is open to what was wrong with one commit.
+        select b.wrong_in_a_row, b.guess_points, b.guess_cost, b.last_wrong_at, o.guesses, o.points, o.guess_cost
+          into w.wrong_in_a_row, w.guess_points, w.budget_cost, w.last_wrong_at, w.open_guesses, w.open_points, w.open_cost
+          from (
+            select sum(c.guesses) as guesses, sum(c.guesses * c.guess_cost) as points, max(c.guess_cost) as guess_cost
+            from open_codes(w.account_id, w.canonical_recipient) c
+          ) o left join guess_budgets b
+            on b.account_id = w.account_id and b.mode = 'live' and b.recipient = w.canonical_recipient;
+      end if;
+      v_open := coalesce(w.open_guesses, 0);
+      v_open_points := coalesce(w.open_points, 0);
+      v_room := v_settings.guess_budget - v_guesses - coalesce(guesses_left_at(w.wrong_in_a_row, w.last_wrong_at, now), 0);
+      v_points_room :=
+        guess_points_max(v_settings.guess_budget, greatest(w.guess_cost, w.budget_cost, w.open_cost)) - v_guesses * w.guess_cost
+        - coalesce(guesses_left_at(w.guess_points, w.last_wrong_at, now), 0);
       v_new := 0;
       v_new_points := 0;
-      if v_application.mode = 'live' and w.canonical_recipient = any (v_open_recipients) then
+      if w.canonical_recipient = any (v_open_recipients) and v_application.mode = 'live' then
         select 5 * count(*), 5 * sum(n.guess_cost) into v_new, v_new_points
           from unnest(v_open_recipients, v_open_costs) as n (recipient, guess_cost) where n.recipient = w.canonical_recipient;
       end if;
@@ -264,19 +293,15 @@ begin
           cause := 'wrong_guesses';
         end if;
       elsif v_open + v_new > v_room or v_open_points + v_new_points > v_points_room then
-        -- When so many have ended that there is room for this one.
+        -- When so many have ended that there is room for this one. Those that were guessed at since they were counted are open no more.
         v_other_at := interval '15 seconds' + case
           when v_new > v_room or v_new_points > v_points_room
             then now + make_interval(secs => v_settings.code_validity_seconds)
           else (
-            select max(o.expires_at) from (
-              select s.expires_at, sum(5 - s.wrong_guesses) over later as guesses,
-                sum((5 - s.wrong_guesses) * s.guess_cost) over later as points
-              from sends s
-              where s.account_id = w.account_id and s.mode = 'live' and s.canonical_recipient = w.canonical_recipient
-                and s.created_at > now - interval '91 minutes' and s.expires_at > now - interval '15 seconds'
-                and s.verification = 'pending'
-              window later as (order by s.expires_at desc)
+            select coalesce(max(o.expires_at), now) from (
+              select c.expires_at, sum(c.guesses) over later as guesses, sum(c.guesses * c.guess_cost) over later as points
+              from open_codes(w.account_id, w.canonical_recipient) c
+              window later as (order by c.expires_at desc)
             ) o where o.guesses + v_new > v_room or o.points + v_new_points > v_points_room
           )
         end;
@@ -367,7 +392,9 @@ begin
     from unnest(v_accounts) v where a.id = v.id and a.sends_created < v.sends_created;
   update applications a set sends_created = v.sends_created
     from unnest(v_applications) v where a.id = v.id and a.sends_created < v.sends_created;
-  update trial_sends t set sends = v_trial_sends where t.day = v_day and t.sends < v_trial_sends;
+  if v_day is not null then
+    update trial_sends t set sends = v_trial_sends where t.day = v_day and t.sends < v_trial_sends;
+  end if;
   insert into sends (
     id, account_id, application_id, mode, account_number, application_number, idempotency_key, body_hash, recipient,
     canonical_recipient, country, locale, unit, code_hash, code_box, guess_cost, status, verification, wrong_guesses, attempts,

@@ -17,7 +17,8 @@ const RECIPIENT_REFUSALS: Readonly<Record<RecipientCause, { detail: string; erro
     errors: { to: 'Must be a number of a country that this account sends to.' },
   },
   trial_country: {
-    detail: 'Until it has had credits, this account sends to the countries that were named at its sign-up only.',
+    detail:
+      'Until it has had credits, this account sends to the countries that were named at its sign-up only.',
     errors: { to: 'Must be a number of a country that was named at sign-up.' },
   },
   trial_range: {
@@ -80,7 +81,7 @@ export function createSendRoute({
       case 'reused':
         throw new Problem('idempotency_key_reused');
       case 'key_refused':
-        throw invalidKey(creation.cause);
+        throw new Problem('invalid_api_key');
       case 'recipient_refused':
         throw new Problem('invalid_recipient', RECIPIENT_REFUSALS[creation.cause]);
       case 'rate_limited':

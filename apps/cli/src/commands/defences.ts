@@ -1,4 +1,4 @@
-import type { BreakerRule } from '@onecode/domain';
+import type { BreakerRule, PhoneRecipient } from '@onecode/domain';
 import {
   allowCountries,
   forgiveRecipient,
@@ -98,8 +98,10 @@ export function addDefenceCommands(account: Command): void {
     .argument('<id>', 'the account', id('the account'))
     .requiredOption('--to <number>', 'the recipient, with + and country code', phoneNumber('--to'))
     .addHelpText('after', `\nExample:\n  $ onecode account forgive ${ID} --to +5511987654321`)
-    .action(async (accountId: string, { to }: { to: string }, command: Command) => {
-      const forgiven = await withDatabase((database) => forgiveRecipient(database, actor(), accountId, to));
+    .action(async (accountId: string, { to }: { to: PhoneRecipient }, command: Command) => {
+      const forgiven = await withDatabase((database) =>
+        forgiveRecipient(database, actor(), accountId, to.canonical),
+      );
       print(command, { id: accountId, forgiven_wrong_codes: found(forgiven) });
     });
 }

@@ -1,4 +1,4 @@
-import { parseKeyring } from '@onecode/domain';
+import { parseKeyring, type PhoneRecipient } from '@onecode/domain';
 import { readConfig, variable } from '@onecode/runtime';
 import {
   addSender,
@@ -51,7 +51,7 @@ function found(sender: Sender | null): Sender {
 
 interface Add {
   phoneNumberId: string;
-  number: string;
+  number: PhoneRecipient;
   token: string;
   template: string;
   english: 'en' | 'en_US';
@@ -104,7 +104,11 @@ export function addSenderCommands(program: Command): void {
       const config = readConfig(process.env, { DATABASE_URL, SECRET_KEY: variable(parseKeyring) });
       const accessToken = await readToken('--token', options.token);
       const added = await withDatabase((database) =>
-        addSender(database, actor(), config.SECRET_KEY, { ...options, token: accessToken }),
+        addSender(database, actor(), config.SECRET_KEY, {
+          ...options,
+          number: options.number.e164,
+          token: accessToken,
+        }),
       );
       if (added === null) throw new Refusal('there is a sender with this phone number id already');
       print(command, rowOf(added));

@@ -56,11 +56,7 @@ export async function listSends(
     select place.searched, place.low, statement_timestamp() as now, found.*
     from place left join lateral (
       select ${SUMMARY_COLUMNS}, s.account_number
-      from applications a cross join lateral (
-        -- Looked up once for each application, whatever the walk's plan is.
-        select application_number_at(a.id, place.high) as high, application_number_at(a.id, place.searched) as low offset 0
-      ) own cross join lateral (${walk(accountId, filter, page.limit)}) s
-      where a.account_id = ${accountId}::uuid ${applications(filter)}
+      from ${filter.canonicalRecipient === undefined ? byNumber(accountId, filter, page.limit) : byRecipient(accountId, filter, page.limit)}
       order by s.account_number desc limit ${page.limit + 1}::integer
     ) found on true
     order by found.account_number desc`;
@@ -112,31 +108,40 @@ function lowest(accountId: string, filter: SendFilter): Prisma.Sql {
     : Prisma.sql`account_number_at(${accountId}::uuid, greatest(${Prisma.join(bounds)}))`;
 }
 
-const applications = ({ applicationId, mode }: SendFilter): Prisma.Sql =>
-  Prisma.sql`${applicationId === undefined ? Prisma.empty : Prisma.sql`and a.id = ${applicationId}::uuid`}
-    ${mode === undefined ? Prisma.empty : Prisma.sql`and a.mode = ${mode}`}`;
+/** The newest wanted sends `s` of each application `a`, along the index by number. */
+function byNumber(accountId: string, filter: SendFilter, limit: number): Prisma.Sql {
+  const { applicationId, mode } = filter;
+  return Prisma.sql`applications a cross join lateral (
+      -- Looked up once for each application, whatever the walk's plan is.
+      select application_number_at(a.id, place.high) as high, application_number_at(a.id, place.searched) as low offset 0
+    ) own cross join lateral (
+      select s.* from sends s
+      where s.application_id = a.id and s.application_number < own.high and s.application_number >= own.low ${states(filter)}
+      order by s.application_number desc limit ${limit + 1}::integer
+    ) s
+    where a.account_id = ${accountId}::uuid
+      ${applicationId === undefined ? Prisma.empty : Prisma.sql`and a.id = ${applicationId}::uuid`}
+      ${mode === undefined ? Prisma.empty : Prisma.sql`and a.mode = ${mode}`}`;
+}
 
 /**
- * The newest wanted sends of an application `a`, along the index by number or the one by recipient. Sends of one recipient come
- * in the order of their times, so all that share the time of the last one are taken: the numbers then decide.
+ * The newest wanted sends `s` of each mode to one recipient, along the index by recipient. They come in the order of their times, so
+ * all that share the time of the last one are taken: the numbers then decide.
  */
-function walk(accountId: string, filter: SendFilter, limit: number): Prisma.Sql {
-  const { canonicalRecipient } = filter;
-  return canonicalRecipient === undefined
-    ? Prisma.sql`
-        select s.* from sends s
-        where s.application_id = a.id and s.application_number < own.high and s.application_number >= own.low
-          ${states(filter)}
-        order by s.application_number desc limit ${limit + 1}::integer`
-    : Prisma.sql`
-        select s.* from sends s
-        where s.account_id = a.account_id and s.mode = a.mode and s.canonical_recipient = ${canonicalRecipient}
-          and s.application_id = a.id and s.created_at <= coalesce((
-            select n.created_at from sends n where n.account_id = ${accountId}::uuid and n.account_number = place.high - 1
-          ), 'infinity')
-          -- As truths, which no index can look up: the one by recipient is to give the order.
-          and (s.account_number < place.high) is true and (s.account_number >= place.searched) is true ${states(filter)}
-        order by s.created_at desc fetch first (${limit + 1}::integer) rows with ties`;
+function byRecipient(accountId: string, filter: SendFilter, limit: number): Prisma.Sql {
+  const { applicationId, mode, canonicalRecipient } = filter;
+  const modes = mode === undefined ? ['test', 'live'] : [mode];
+  return Prisma.sql`unnest(${modes}::text[]) as m (mode) cross join lateral (
+      select s.* from sends s
+      where s.account_id = ${accountId}::uuid and s.mode = m.mode and s.canonical_recipient = ${canonicalRecipient}
+        and s.created_at <= coalesce((
+          select n.created_at from sends n where n.account_id = ${accountId}::uuid and n.account_number = place.high - 1
+        ), 'infinity')
+        -- As truths, which no index can look up: the one by recipient is to give the order.
+        and (s.account_number < place.high) is true and (s.account_number >= place.searched) is true ${states(filter)}
+        ${applicationId === undefined ? Prisma.empty : Prisma.sql`and (s.application_id = ${applicationId}::uuid) is true`}
+      order by s.created_at desc fetch first (${limit + 1}::integer) rows with ties
+    ) s join applications a on a.id = s.application_id`;
 }
 
 function states({ status, verification }: SendFilter): Prisma.Sql {

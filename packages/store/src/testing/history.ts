@@ -82,11 +82,11 @@ const WRITTEN: readonly string[] = [
    select :account, 'granted', 'credit', greatest(1, 2 * count(*)), 'prepaid', min(at) - interval '1 hour' from drawn`,
 
   `insert into sends (
-     id, account_id, application_id, mode, account_number, application_number, recipient, country, locale, unit, code_hash,
+     id, account_id, application_id, mode, account_number, application_number, recipient, canonical_recipient, country, locale, unit, code_hash,
      status, verification, wrong_guesses, wrong_guess_times, channel, from_number, sender_id, attempts, created_at, expires_at,
      sent_at, delivered_at, read_at, verified_at, locked_at, failed_at, failure_reason, version
    )
-   select d.id, :account, application_id, mode, d.number, application_number, recipient, country, locale,
+   select d.id, :account, application_id, mode, d.number, application_number, recipient, recipient, country, locale,
      case mode when 'live' then 'credit' end, decode(repeat('00', 33), 'hex'), status, verification,
      case verification when 'locked' then 5 else 0 end,
      case verification when 'locked' then array(select at + make_interval(secs => 20 + 6 * n) from generate_series(1, 5) n) end,

@@ -29,14 +29,15 @@ beforeAll(async () => {
 /** A month of two applications. All is verified and read but the oldest 20 sends and each tenth. */
 async function fill(): Promise<void> {
   await store.sql(
-    `insert into sends (id, account_id, application_id, mode, account_number, application_number, recipient, locale, unit, code_hash,
-       status, verification, channel, from_number, sender_id, sent_at, delivered_at, read_at, verified_at, created_at, expires_at)
-     select gen_random_uuid(), $1, case when n % 2 = 0 then $2 else $3 end::uuid, 'live', n, (n + 1) / 2, '+5511' || 900000000 + n % 2,
+    `insert into sends (id, account_id, application_id, mode, account_number, application_number, recipient, canonical_recipient,
+       locale, unit, code_hash, status, verification, channel, from_number, sender_id, sent_at, delivered_at, read_at, verified_at, created_at, expires_at)
+     select gen_random_uuid(), $1, case when n % 2 = 0 then $2 else $3 end::uuid, 'live', n, (n + 1) / 2, phone, phone,
        case when n % 3 = 0 then 'en' else 'pt-BR' end, 'credit', convert_to(repeat('h', 33), 'utf8'),
        case when n <= 20 then 'sent' else 'read' end, case when n % 10 = 0 then 'pending' else 'verified' end,
        'whatsapp', s.number, s.id, at, case when n > 20 then at + interval '4 seconds' end,
        case when n > 20 then at + interval '9 seconds' end, case when n % 10 <> 0 then at end, at, at + interval '10 minutes'
-     from generate_series(1, ${SENDS}) n, senders s, lateral (select now() - interval '25 seconds' * (${SENDS} - n) - interval '1 hour' as at)`,
+     from generate_series(1, ${SENDS}) n, senders s, lateral (select now() - interval '25 seconds' * (${SENDS} - n) - interval '1 hour' as at,
+         '+5511' || 900000000 + n % 2 as phone)`,
     [caller.accountId, caller.applicationId, other.applicationId],
   );
   for (const statement of [
@@ -170,8 +171,18 @@ const QUERIES: [
   ['sends that wait', 'sends_application_number', 1_000, listed({ status: 'sending' })],
   ['codes that wait', 'sends_application_number', 1_000, listed({ verification: 'pending' })],
   ['a search through sends', 'sends_application_number', 101_000, listed({ status: 'sent' })],
-  ['sends to a common recipient', 'sends_recipient_window', 1_000, listed({ recipient: '+5511900000001' })],
-  ['sends to an unknown recipient', 'sends_recipient_window', 200, listed({ recipient: '+5511900000077' })],
+  [
+    'sends to a common recipient',
+    'sends_to_recipient',
+    1_000,
+    listed({ canonicalRecipient: '+5511900000001' }),
+  ],
+  [
+    'sends to an unknown recipient',
+    'sends_to_recipient',
+    200,
+    listed({ canonicalRecipient: '+5511900000077' }),
+  ],
   [
     'the details of a send',
     'receipts_by_attempt',

@@ -20,7 +20,7 @@ const aDate: unknown = expect.any(Date);
 
 describe('the details of a send', () => {
   it('are those of its creation while nothing else has happened', async () => {
-    const id = await buildSend(store.database, caller);
+    const id = await buildSend(store.database, caller, { recipient: '+5511987654321' });
     expect(await detailsOf(id)).toEqual({
       id,
       applicationId: caller.applicationId,

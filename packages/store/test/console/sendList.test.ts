@@ -1,6 +1,13 @@
 import { DELIVERY_STATES, maskRecipient, type Verification } from '@onecode/domain';
-import { InvalidCursor, listSends, newId, type SendFilter, type SendSummary } from '@onecode/store';
-import { buildCaller, buildSend, buildSender, type TestCaller } from '@onecode/store/testing';
+import {
+  changeSetting,
+  InvalidCursor,
+  listSends,
+  newId,
+  type SendFilter,
+  type SendSummary,
+} from '@onecode/store';
+import { buildCaller, buildSend, buildSender, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
 import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
 import { hasExpired, insertSends, type PastSend } from './pastSends.js';
 
@@ -10,6 +17,8 @@ let other: TestCaller;
 let test: TestCaller;
 let stranger: TestCaller;
 beforeAll(async () => {
+  // Many to one recipient.
+  await changeSetting(store.database, TEST_ACTOR, 'guessBudget', null);
   await buildSender(store.database);
   live = await buildCaller(store.database, 'live', { credits: 1000, ratePerMinute: 10_000 });
   other = await buildCaller(store.database, 'live', { id: live.accountId });
@@ -80,7 +89,7 @@ describe('the list of sends', () => {
           (filter.applicationId ?? send.caller.applicationId) === send.caller.applicationId &&
           (filter.mode ?? send.caller.mode) === send.caller.mode &&
           (filter.status ?? send.status) === send.status &&
-          (filter.recipient ?? send.recipient) === send.recipient &&
+          (filter.canonicalRecipient ?? send.recipient) === send.recipient &&
           (filter.createdFrom ?? send.at) <= send.at &&
           (filter.createdTo === undefined || send.at < filter.createdTo) &&
           (filter.verification === undefined ||
@@ -109,14 +118,14 @@ describe('the list of sends', () => {
       let found = 0;
       for (const scope of scopes())
         for (const verification of [undefined, ...VERIFICATIONS])
-          for (const recipient of [undefined, PHONES[1]])
+          for (const canonicalRecipient of [undefined, PHONES[1]])
             for (const time of times) {
               const filter: SendFilter = {
                 ...scope,
                 ...time,
                 ...(status !== undefined && { status }),
                 ...(verification !== undefined && { verification }),
-                ...(recipient !== undefined && { recipient }),
+                ...(canonicalRecipient !== undefined && { canonicalRecipient }),
               };
               const ids = idsOf(await pagesOf(filter, 40));
               expect({ filter, ids }).toEqual({ filter, ids: meant(filter) });
@@ -130,7 +139,7 @@ describe('the list of sends', () => {
     ['all', {}],
     ['of one mode', { mode: 'live' }],
     ['that failed', { status: 'failed' }],
-    ['to one recipient', { recipient: PHONES[0] as string }],
+    ['to one recipient', { canonicalRecipient: PHONES[0] as string }],
   ] as const)('turns pages without a gap or a repeat while new sends come: %s', async (_, filter) => {
     const before = idsOf(await pagesOf(filter, 1000));
     const pages = await pagesOf(filter, 7, async () => {
@@ -148,7 +157,7 @@ describe('the list of sends', () => {
       store,
       Array.from({ length: 9 }, () => ({ ...sends[0]!, caller: live, at, recipient: '+5511900000009' })),
     );
-    expect(idsOf(await pagesOf({ recipient: '+5511900000009' }, 2))).toEqual(ids.toReversed());
+    expect(idsOf(await pagesOf({ canonicalRecipient: '+5511900000009' }, 2))).toEqual(ids.toReversed());
   });
 
   it('has nothing of another account, whatever is asked for', async () => {
@@ -162,7 +171,7 @@ describe('the list of sends', () => {
   });
 
   it('shows what a list shows: no whole number, no code in any form', async () => {
-    const [page] = await pagesOf({ recipient: PHONES[2] as string }, 1000);
+    const [page] = await pagesOf({ canonicalRecipient: PHONES[2] as string }, 1000);
     const newest = sends.find(({ id }) => id === page![0]!.id);
     expect(page![0]).toEqual({
       id: newest!.id,
