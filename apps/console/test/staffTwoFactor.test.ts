@@ -52,7 +52,7 @@ describe('while staff need a second factor', () => {
     });
   });
 
-  it('it cannot be turned off by the staff, but by everybody else', async () => {
+  it('nobody on the staff turns it off, but everybody else may', async () => {
     const [operator, customer] = [
       await withTwoFactor(server, { staff: 'on_call' }),
       await withTwoFactor(server),

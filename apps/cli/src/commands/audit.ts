@@ -23,7 +23,9 @@ const rowOf = (entry: AuditEntry): Row => ({
 export function addAuditCommands(program: Command): void {
   program
     .command('audit')
-    .description('the log of every change by a person or the command line, of sign-ins, and of what staff read')
+    .description(
+      'the log of every change by a person or the command line, of sign-ins, and of what staff read',
+    )
     .addHelpText('after', '\nExample:\n  $ onecode audit list')
     .command('list')
     .description('list the latest entries, newest first')
