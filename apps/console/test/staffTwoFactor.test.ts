@@ -40,14 +40,14 @@ describe('while staff need a second factor', () => {
   it('they sign in, learn why, turn it on, and get in', async () => {
     const who = await person(server, { staff: 'operator' });
     await set('required');
-    expect((await who.get('/session')).body.user).toMatchObject({
-      hasTwoFactor: false,
+    expect((await who.get('/session')).body).toMatchObject({
+      user: { hasTwoFactor: false },
       needsTwoFactor: true,
     });
     const on = await turnOn(server, who);
     expect((await on.who.get('/operations/settings')).status).toBe(200);
-    expect((await on.who.get('/session')).body.user).toMatchObject({
-      hasTwoFactor: true,
+    expect((await on.who.get('/session')).body).toMatchObject({
+      user: { hasTwoFactor: true },
       needsTwoFactor: true,
     });
   });
@@ -77,7 +77,7 @@ describe('while staff need a second factor', () => {
     await set('required');
     for (const one of [who, customer])
       expect((await one.get(`/accounts/${account}/members`)).status).toBe(200);
-    expect((await customer.get('/session')).body.user.needsTwoFactor).toBe(false);
+    expect((await customer.get('/session')).body.needsTwoFactor).toBe(false);
     expect(await customer.get('/operations/settings')).toMatchObject({ status: 404 });
   });
 });

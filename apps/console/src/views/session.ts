@@ -11,9 +11,9 @@ export interface SessionView {
     language: Locale;
     staff: StaffRole | null;
     hasTwoFactor: boolean;
-    /** Whether they get to nothing of the staff's without a second factor. */
-    needsTwoFactor: boolean;
   };
+  /** Whether they get to nothing of the staff's without a second factor. */
+  needsTwoFactor: boolean;
   csrfToken: string;
   accounts: { id: string; name: string; role: MemberRole }[];
   /** The API's public base address, for examples. */
@@ -27,7 +27,8 @@ export function sessionView(
   { BASE_URL }: { BASE_URL: string },
 ): SessionView {
   return {
-    user: { id, name, email, language, staff, hasTwoFactor, needsTwoFactor },
+    user: { id, name, email, language, staff, hasTwoFactor },
+    needsTwoFactor,
     csrfToken,
     accounts: memberships.map(({ accountId, accountName, role }) => ({
       id: accountId,

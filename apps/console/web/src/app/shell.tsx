@@ -17,14 +17,14 @@ export function Shell() {
   const { t } = useTranslation();
   const [opened, { toggle, close }] = useDisclosure();
   const { pathname } = useLocation();
-  const { accounts, user } = useSession();
+  const { accounts, user, needsTwoFactor } = useSession();
   const account = useMatch('/accounts/:account/*')?.params.account;
   useEffect(close, [pathname, close]);
 
   const isTheirs = account === undefined || accounts.some((one) => one.id === account);
   const isOfStaff = pathname.startsWith('/operations');
   const mayOperate = !isOfStaff || user.staff !== null;
-  const isKeptOut = isOfStaff && user.needsTwoFactor && !user.hasTwoFactor;
+  const isKeptOut = isOfStaff && needsTwoFactor && !user.hasTwoFactor;
   return (
     <AppShell
       header={{ height: 56 }}

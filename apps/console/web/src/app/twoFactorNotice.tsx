@@ -7,9 +7,9 @@ import { useSession } from './session.js';
 /** Asks people of the staff for a second factor, on every page, until they have one. */
 export function TwoFactorNotice() {
   const { t } = useTranslation();
-  const { user } = useSession();
+  const { user, needsTwoFactor } = useSession();
   if (user.staff === null || user.hasTwoFactor) return null;
-  const kind = user.needsTwoFactor ? 'required' : 'optional';
+  const kind = needsTwoFactor ? 'required' : 'optional';
   return (
     <Alert
       color="yellow"

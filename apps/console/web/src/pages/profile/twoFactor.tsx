@@ -10,7 +10,8 @@ import { TurnOn } from './twoFactor/turnOn.js';
 /** Turns the second factor on and off. */
 export function TwoFactor() {
   const { t } = useTranslation('profile');
-  const { hasTwoFactor, needsTwoFactor } = useSession().user;
+  const { user, needsTwoFactor } = useSession();
+  const { hasTwoFactor } = user;
   const [open, setOpen] = useState<'on' | 'off' | 'codes' | null>(null);
   const close = (): void => setOpen(null);
   return (
