@@ -10,7 +10,7 @@ beforeAll(async () => {
 beforeEach(() =>
   store.sql(
     `update settings set free_sends = 10, code_validity_seconds = 600, account_rate_per_minute = 600, guess_budget = 100,
-       trial_sends_per_day = 500, sign_ups_per_network_day = 20, sign_ups_per_domain_day = 100`,
+       trial_sends_per_day = 500, sign_ups_per_network_day = 20, sign_ups_per_domain_day = 100, staff_two_factor = 'optional'`,
   ),
 );
 
@@ -22,6 +22,7 @@ const DEFAULTS = {
   trial_sends_per_day: 500,
   sign_ups_per_network_day: 20,
   sign_ups_per_domain_day: 100,
+  staff_two_factor: 'optional',
 };
 
 it('settings get shows the defaults of the specification', async () => {
@@ -52,6 +53,7 @@ it.each([
     trialSendsPerDay: changed.trial_sends_per_day,
     signUpsPerNetworkDay: changed.sign_ups_per_network_day,
     signUpsPerDomainDay: changed.sign_ups_per_domain_day,
+    staffTwoFactor: changed.staff_two_factor,
   });
 });
 
@@ -62,6 +64,15 @@ it('settings set guess_budget off turns it off, and shows so', async () => {
   });
   expect((await onecode(['settings', 'get'], env)).stdout).toMatch(/^guess budget +off$/m);
   expect(await jsonOf(['settings', 'set', 'guess_budget', 'on'], env)).toEqual(DEFAULTS);
+});
+
+it('settings set staff_two_factor requires one, and no longer, whoever has one', async () => {
+  for (const staff_two_factor of ['required', 'optional'])
+    expect(await jsonOf(['settings', 'set', 'staff_two_factor', staff_two_factor], env)).toEqual({
+      ...DEFAULTS,
+      staff_two_factor,
+    });
+  expect((await onecode(['settings', 'get'], env)).stdout).toMatch(/^staff two factor +optional$/m);
 });
 
 it('settings set code_validity_seconds reminds of the template, in text only', async () => {
@@ -85,6 +96,8 @@ it.each([
   ['trial_sends_per_day', '1000001', 'trial_sends_per_day must be a whole number from 0 to 1000000'],
   ['sign_ups_per_network_day', '0', 'from 1 to 1000000'],
   ['sign_ups_per_domain_day', 'off', 'sign_ups_per_domain_day must be a whole number'],
+  ['staff_two_factor', 'off', 'staff_two_factor must be optional or required'],
+  ['staff_two_factor', '1', 'staff_two_factor must be optional or required'],
   ['free_quota', '5', 'the setting must be free_sends or code_validity_seconds or account_rate_per_minute'],
 ])('settings set %s %s is refused and changes nothing', async (name, value, line) => {
   expectFault(await onecode(['settings', 'set', name, value], env), 2, line);
@@ -93,5 +106,6 @@ it.each([
     codeValiditySeconds: 600,
     accountRatePerMinute: 600,
     guessBudget: 100,
+    staffTwoFactor: 'optional',
   });
 });

@@ -1,4 +1,5 @@
 import type { Request as ClientRequest } from 'express';
+import { APIError } from 'better-auth/api';
 import { fromNodeHeaders } from 'better-auth/node';
 import { clientAddress } from './clientAddress.js';
 import type { ConsoleContext } from './context.js';
@@ -51,6 +52,22 @@ export async function askBetterAuth(
   const answer = (await response.json().catch(() => ({}))) as Record<string, unknown> | null;
   if (!response.ok) throw refusalOf(response.status, answer?.['code']);
   return { body: answer ?? {}, cookies: response.headers.getSetCookie() };
+}
+
+/**
+ * Whether this is the password of the person whose session the request brings.
+ *
+ * @throws ConsoleProblem for a wrong one, as for the other refusals
+ */
+export async function askForPassword(
+  { identity }: ConsoleContext,
+  { headers }: ClientRequest,
+  password: string,
+): Promise<void> {
+  await identity.checkPassword(headersFor(headers), password).catch((error: unknown) => {
+    if (!(error instanceof APIError)) throw error;
+    throw refusalOf(error.statusCode, error.body?.code);
+  });
 }
 
 /** It is kept with the session, and shown. */

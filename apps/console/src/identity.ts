@@ -6,6 +6,7 @@ import { twoFactor } from 'better-auth/plugins';
 import type { Locale } from '@onecode/domain';
 import {
   endSession,
+  findPendingUser,
   isSessionOver,
   newId,
   noteSessionUse,
@@ -37,7 +38,18 @@ export interface Identity {
   answer(request: Request, clientAddress: string): Promise<Response>;
   /** Who a request's session cookie speaks for, or null. */
   personOf(headers: IncomingHttpHeaders): Promise<Person | null>;
+  /** @throws APIError of better-auth's for a password that is not the one of whoever the session cookie speaks for */
+  checkPassword(headers: Headers, password: string): Promise<void>;
+  /**
+   * The id of whoever stands between the password and the second factor, by the cookie of the first step; or null. The cookie's
+   * signature is not looked at: to be asked once better-auth has judged a code by it.
+   */
+  pendingUserOf(headers: IncomingHttpHeaders): Promise<string | null>;
 }
+
+const COOKIE_PREFIX = '__Host-onecode';
+/** What better-auth gives whoever took the first step: an id for it, and after a dot its signature. */
+const PENDING_COOKIE = new RegExp(`(?:^|; *)${COOKIE_PREFIX}\\.two_factor=(2fa-[A-Za-z0-9_-]+)`);
 
 const SESSION_SECONDS = SESSION_MS_MAX / 1_000;
 
@@ -97,7 +109,7 @@ export function createIdentity({ config, database, log }: ConsoleDependencies): 
     },
     advanced: {
       database: { generateId: () => newId() },
-      cookiePrefix: '__Host-onecode',
+      cookiePrefix: COOKIE_PREFIX,
       // The prefix is ours, so that it is the stricter one; the attributes are those that it demands.
       useSecureCookies: false,
       defaultCookieAttributes: { secure: true, httpOnly: true, sameSite: 'strict', path: '/' },
@@ -109,6 +121,13 @@ export function createIdentity({ config, database, log }: ConsoleDependencies): 
     answer(request, clientAddress) {
       request.headers.set(CLIENT_ADDRESS, clientAddress);
       return auth.handler(request);
+    },
+    async checkPassword(headers, password) {
+      await auth.api.verifyPassword({ headers, body: { password } });
+    },
+    async pendingUserOf({ cookie = '' }) {
+      const step = PENDING_COOKIE.exec(cookie)?.[1];
+      return step === undefined ? null : findPendingUser(database, step);
     },
     async personOf(headers) {
       const found = await auth.api.getSession({ headers: fromNodeHeaders(headers) });

@@ -11,6 +11,8 @@ const STATUS = {
   second_step_over: 401,
   forbidden: 403,
   wrong_origin: 403,
+  second_factor_required: 403,
+  confirmation_required: 403,
   not_found: 404,
   method_not_allowed: 405,
   account_made: 409,

@@ -31,6 +31,8 @@ export interface Route {
   /** Below `/api`. Every `:name` in it is an id. Routes of members begin with `/accounts/:account`. */
   path: string;
   access: Access;
+  /** Whether the person must have shown within the last ten minutes, in this session, that it is them. */
+  confirmed?: true;
   body?: TSchema;
   query?: TSchema;
   /** Answers 200 with JSON, or 204 with nothing. */
@@ -42,6 +44,7 @@ export function route<B extends TSchema, Q extends TSchema>(definition: {
   method: Method;
   path: string;
   access: Access;
+  confirmed?: true;
   body?: B;
   query?: Q;
   handle(call: Call<Static<B>, Static<Q>>): Promise<object | void>;

@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Router } from 'express';
 import { isId, type Actor } from '@onecode/store';
-import { admit } from './access.js';
+import { admit, requireConfirmation } from './access.js';
 import type { ConsoleContext } from './context.js';
 import type { Person } from './identity.js';
 import { bodyReader, queryReader } from './input.js';
@@ -8,7 +8,7 @@ import { requireCsrfToken } from './origin.js';
 import { ConsoleProblem } from './problem.js';
 import type { Call, Route } from './route.js';
 
-/** Mounts routes, each with its checks in this order: who asks, the token of a change, ids, access, input. */
+/** Mounts routes, each with its checks in this order: who asks, the token of a change, ids, access, input, confirmation. */
 export function serveRoutes(router: Router, context: ConsoleContext, routes: readonly Route[]): void {
   for (const route of routes) router[route.method](route.path, handlerOf(context, route));
 }
@@ -28,6 +28,7 @@ function handlerOf(context: ConsoleContext, route: Route): RequestHandler {
       body: readBody?.(request.body ?? {}),
       query: readQuery?.(request.query),
     });
+    if (route.confirmed) await requireConfirmation(context, call.person);
     const answer = await route.handle(call as Call<never, never>);
     if (answer === undefined) response.status(204).end();
     else response.json(answer);

@@ -1,5 +1,6 @@
 import express, { type RequestHandler, type Router } from 'express';
-import { askBetterAuth } from './betterAuth.js';
+import { requireConfirmation } from './access.js';
+import { askBetterAuth, askForPassword } from './betterAuth.js';
 import { clientAddress } from './clientAddress.js';
 import type { ConsoleContext } from './context.js';
 import { bodyReader } from './input.js';
@@ -9,7 +10,8 @@ import { SIGN_IN_ROUTES, type SignInCall, type SignInRoute } from './signInRoute
 
 /**
  * Sign-up, sign-in, sign-out, passwords and second factors, below `/api/auth`: the few of better-auth's routes that the pages use,
- * each with our checks in front and an answer that says no more than the pages need. No other one can be reached.
+ * and two of ours that confirm a session, each with our checks in front and an answer that says no more than the pages need. No
+ * other one can be reached.
  */
 export function signInRouter(context: ConsoleContext): Router {
   const router = express.Router();
@@ -27,10 +29,13 @@ function handlerOf(context: ConsoleContext, one: SignInRoute): RequestHandler {
     const call: SignInCall<unknown> = {
       context,
       person,
-      body: readBody(request.body ?? {}),
       clientAddress: clientAddress(request),
-      ask: (body) => askBetterAuth(context, request, one.path, body),
+      body: readBody(request.body ?? {}),
+      ask: (body, path = one.path) => askBetterAuth(context, request, path, body),
+      askForPassword: (password) => askForPassword(context, request, password),
+      pendingUser: () => context.identity.pendingUserOf(request.headers),
     };
+    if (one.confirmed && person !== null) await requireConfirmation(context, person);
     const answer = await one.handle(call as SignInCall<never>);
     for (const cookie of answer.cookies) response.append('Set-Cookie', cookie);
     if (answer.body === undefined) response.status(204).end();

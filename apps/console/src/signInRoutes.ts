@@ -1,15 +1,26 @@
 import { getDomain } from 'tldts';
 import { Type, type Static, type TSchema } from 'typebox';
 import {
+  confirmSession,
+  endOtherSessions,
   endSession,
   forgetSignInTries,
+  isStaffTwoFactorRequired,
+  noteFailedConfirmation,
+  noteFailedSignIn,
   noteOwnSecurityChange,
+  noteSignIn,
+  noteSignOut,
   returnSignInTry,
   returnSignUp,
+  SIGN_IN_TRIES_MAX,
   takeSignInTry,
   takeSignUp,
+  triesOfCodes,
   useTwoFactorCode,
+  type Actor,
   type OwnSecurityChange,
+  type Proof,
 } from '@onecode/store';
 import type { AuthAnswer } from './betterAuth.js';
 import { networkOf } from './clientAddress.js';
@@ -25,10 +36,14 @@ export interface SignInCall<B> {
   context: ConsoleContext;
   /** Whoever is signed in already. */
   person: Person | null;
-  body: B;
   clientAddress: string;
-  /** Asks better-auth at the route's own path. */
-  ask: (body: object) => Promise<AuthAnswer>;
+  body: B;
+  /** Asks better-auth, at the route's own path unless another one is given. */
+  ask: (body: object, path?: string) => Promise<AuthAnswer>;
+  /** @throws ConsoleProblem for a password that is not the signed-in person's */
+  askForPassword: (password: string) => Promise<void>;
+  /** Whoever took the first step in this browser, by id. */
+  pendingUser: () => Promise<string | null>;
 }
 
 /** What goes to the pages: 204 without a body. */
@@ -41,6 +56,8 @@ export interface SignInRoute {
   path: string;
   /** The second step is taken by somebody whose password was right, or to turn the second factor on, by somebody signed in. */
   access: 'anyone' | 'second_step' | 'signed_in';
+  /** Whether the person must have shown within the last ten minutes, in this session, that it is them. */
+  confirmed?: true;
   body: TSchema;
   handle(call: SignInCall<never>): Promise<SignInAnswer>;
 }
@@ -48,6 +65,7 @@ export interface SignInRoute {
 function signInRoute<B extends TSchema>(definition: {
   path: string;
   access: SignInRoute['access'];
+  confirmed?: true;
   body: B;
   handle(call: SignInCall<Static<B>>): Promise<SignInAnswer>;
 }): SignInRoute {
@@ -60,7 +78,7 @@ const PASSWORD = Type.String({ minLength: 1, maxLength: 500 });
 const PASSWORD_ONLY = Type.Object({ password: PASSWORD }, STRICT);
 const CODE_ONLY = Type.Object({ code: Type.String({ minLength: 1, maxLength: 20 }) }, STRICT);
 
-/** The routes of better-auth that the pages use, below `/api/auth`. */
+/** The routes of better-auth that the pages use, and those that confirm a session, below `/api/auth`. */
 export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
   signInRoute({
     path: '/sign-up/email',
@@ -77,6 +95,7 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
         await requireGoodPassword('password', password, wanted);
         return signUpInTurn(() => ask({ ...wanted, password, language }));
       });
+      await begin(call, cookies, 'password');
       await endFormer(context, person);
       return { cookies };
     },
@@ -85,20 +104,26 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
     path: '/sign-in/email',
     access: 'anyone',
     body: Type.Object({ email: emailField, password: PASSWORD }, STRICT),
-    async handle({ context, person, body, ask }) {
+    async handle(call) {
+      const { context, person, body, clientAddress } = call;
       const email = body.email.toLowerCase();
-      const { body: answer, cookies } = await judged(context, email, () =>
-        ask({ email, password: body.password }),
+      const refused = (isLastTry: boolean): Promise<void> =>
+        noteFailedSignIn(context.database, { email }, { proof: 'password', clientAddress, isLastTry });
+      const { body: answer, cookies } = await judged(context, email, refused, () =>
+        call.ask({ email, password: body.password }),
       );
+      const isHalfWay = answer['twoFactorRedirect'] === true;
+      if (!isHalfWay) await begin(call, cookies, 'password');
       await endFormer(context, person);
-      return { body: { secondStep: answer['twoFactorRedirect'] === true }, cookies };
+      return { body: { secondStep: isHalfWay }, cookies };
     },
   }),
   signInRoute({
     path: '/sign-out',
     access: 'signed_in',
     body: Type.Object({}, STRICT),
-    async handle({ ask }) {
+    async handle({ context, person, ask }) {
+      await noteSignOut(context.database, actorOf(signedIn(person)));
       const { cookies } = await ask({});
       return { cookies };
     },
@@ -134,8 +159,13 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
   signInRoute({
     path: '/two-factor/disable',
     access: 'signed_in',
+    // With the password alone, whoever has it and a session could take away what else they would be asked for.
+    confirmed: true,
     body: PASSWORD_ONLY,
     async handle(call) {
+      const { staff } = signedIn(call.person);
+      if (staff !== null && (await isStaffTwoFactorRequired(call.context.database)))
+        throw new ConsoleProblem('second_factor_required');
       const { cookies } = await withPassword(call, 'user.two_factor_turned_off', () => call.ask(call.body));
       return { cookies };
     },
@@ -143,6 +173,8 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
   signInRoute({
     path: '/two-factor/generate-backup-codes',
     access: 'signed_in',
+    // Each of them confirms a session.
+    confirmed: true,
     body: PASSWORD_ONLY,
     async handle(call) {
       const { body, cookies } = await withPassword(call, 'user.backup_codes_replaced', () =>
@@ -155,14 +187,18 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
     path: '/two-factor/verify-totp',
     access: 'second_step',
     body: CODE_ONLY,
-    async handle({ context, person, body, ask }) {
-      const code = body.code.replaceAll(/\s/g, '');
-      const answer = await ask({ code });
+    async handle(call) {
+      const { context, person, ask } = call;
+      // Signed in, a code is for turning the second factor on; elsewhere its guesses would not be counted.
+      if (person?.hasTwoFactor) throw new ConsoleProblem('conflict');
+      const code = typedCode(call.body.code);
+      const answer = await (person === null ? secondStep(call, 'code', () => ask({ code })) : ask({ code }));
       const { id } = answer.body['user'] as { id: string };
       const isFresh = await useTwoFactorCode(context.database, id, code);
       if (person === null) {
-        if (!isFresh) await refuseUsedCode(context, answer);
-      } else if (!person.hasTwoFactor) await note(context, person, 'user.two_factor_turned_on');
+        if (!isFresh) await refuseUsedCode(call, answer);
+        await begin(call, answer.cookies, 'code');
+      } else await turnedOn(call, answer);
       return { cookies: answer.cookies };
     },
   }),
@@ -170,9 +206,47 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
     path: '/two-factor/verify-backup-code',
     access: 'second_step',
     body: CODE_ONLY,
-    async handle({ body, ask }) {
-      const { cookies } = await ask({ code: body.code.trim() });
+    async handle(call) {
+      const { person, body, ask } = call;
+      if (person !== null) throw new ConsoleProblem('conflict');
+      const { cookies } = await secondStep(call, 'backup_code', () => ask({ code: body.code.trim() }));
+      await begin(call, cookies, 'backup_code');
       return { cookies };
+    },
+  }),
+  signInRoute({
+    path: '/two-factor/confirm',
+    access: 'signed_in',
+    body: CODE_ONLY,
+    async handle(call) {
+      const { context, body, ask } = call;
+      const person = signedIn(call.person);
+      if (!person.hasTwoFactor) throw new ConsoleProblem('conflict');
+      const code = typedCode(body.code);
+      const isOfApp = /^[0-9]{6}$/.test(code);
+      const proof = isOfApp ? 'code' : 'backup_code';
+      await proved(call, triesOfCodes(person.id), proof, async () => {
+        if (!isOfApp) return ask({ code: body.code.trim() }, '/two-factor/verify-backup-code');
+        const answer = await ask({ code }, '/two-factor/verify-totp');
+        if (!(await useTwoFactorCode(context.database, person.id, code)))
+          throw new ConsoleProblem('wrong_code');
+        return answer;
+      });
+      await confirm(call, proof);
+      return { cookies: [] };
+    },
+  }),
+  signInRoute({
+    path: '/confirm-password',
+    access: 'signed_in',
+    body: PASSWORD_ONLY,
+    async handle(call) {
+      const person = signedIn(call.person);
+      // Whoever has a second factor shows that.
+      if (person.hasTwoFactor) throw new ConsoleProblem('conflict');
+      await proved(call, person.email, 'password', () => call.askForPassword(call.body.password));
+      await confirm(call, 'password');
+      return { cookies: [] };
     },
   }),
 ];
@@ -187,6 +261,16 @@ async function requireGoodPassword(
   const fault = await judgePassword({ password, name, email });
   if (fault !== null) throw new ConsoleProblem('invalid_input', { errors: { [field]: fault } });
 }
+
+const typedCode = (typed: string): string => typed.replaceAll(/\s/g, '');
+
+/** Whoever is signed in, on a route for nobody else. */
+function signedIn(person: Person | null): Person {
+  if (person === null) throw new ConsoleProblem('not_signed_in');
+  return person;
+}
+
+const actorOf = ({ id, email }: Person): Actor & { id: string } => ({ kind: 'user', id, name: email });
 
 /**
  * Counts a sign-up before anything of it is judged, so that those which are refused cost next to nothing, however many come at once.
@@ -215,43 +299,109 @@ function mailDomainOf(email: string): string {
 }
 
 /**
- * Lets a password be judged if its e-mail address has a try left. Wrong ones keep theirs, so that no number of clients gets more
- * than a handful of guesses at one person; the same goes for an address that nobody has.
+ * Lets a password or code be judged if its e-mail address, or person, has a try left. Wrong ones keep theirs, so that no number of
+ * clients gets more than a handful of guesses at one person; the same goes for an address that nobody has.
+ *
+ * @param refused puts a wrong one into the audit log
  */
-async function judged(
-  { database }: ConsoleContext,
-  email: string,
-  judge: () => Promise<AuthAnswer>,
-): Promise<AuthAnswer> {
-  if (!(await takeSignInTry(database, email))) throw new ConsoleProblem('too_many_tries');
+async function judged<Answer>(
+  { database }: Pick<ConsoleContext, 'database'>,
+  whose: string,
+  refused: (isLastTry: boolean) => Promise<void>,
+  judge: () => Promise<Answer>,
+): Promise<Answer> {
+  const which = await takeSignInTry(database, whose);
+  if (which === null) throw new ConsoleProblem('too_many_tries');
   try {
     const answer = await judge();
-    await forgetSignInTries(database, email);
+    await forgetSignInTries(database, whose);
     return answer;
   } catch (error) {
-    if (!isWrongPassword(error)) await returnSignInTry(database, email);
+    if (isWrongProof(error)) await refused(which === SIGN_IN_TRIES_MAX);
+    else await returnSignInTry(database, whose);
     throw error;
   }
 }
 
-const isWrongPassword = (error: unknown): boolean =>
+const isWrongProof = (error: unknown): boolean =>
   error instanceof ConsoleProblem &&
-  (error.code === 'wrong_credentials' || error.more.errors?.['password'] === 'wrong');
+  (error.code === 'wrong_credentials' ||
+    error.code === 'wrong_code' ||
+    error.more.errors?.['password'] === 'wrong');
+
+/** Something by which a signed-in person shows again that it is them. */
+async function proved<Answer>(
+  { context: { database }, person, clientAddress }: SignInCall<unknown>,
+  whose: string,
+  proof: Proof,
+  judge: () => Promise<Answer>,
+): Promise<Answer> {
+  const actor = actorOf(signedIn(person));
+  const refused = (): Promise<void> => noteFailedConfirmation(database, actor, { proof, clientAddress });
+  return judged({ database }, whose, refused, judge);
+}
 
 /** A change of a signed-in person's own security, for which they give their password. */
 async function withPassword(
-  { context, person }: SignInCall<unknown>,
+  call: SignInCall<unknown>,
   change: OwnSecurityChange | null,
   judge: () => Promise<AuthAnswer>,
 ): Promise<AuthAnswer> {
-  if (person === null) throw new ConsoleProblem('not_signed_in');
-  const answer = await judged(context, person.email, judge);
-  if (change !== null) await note(context, person, change);
+  const person = signedIn(call.person);
+  const answer = await proved(call, person.email, 'password', judge);
+  if (change !== null) await noteOwnSecurityChange(call.context.database, actorOf(person), change);
   return answer;
 }
 
-async function note({ database }: ConsoleContext, person: Person, change: OwnSecurityChange): Promise<void> {
-  await noteOwnSecurityChange(database, { kind: 'user', id: person.id, name: person.email }, change);
+/** The second step of a sign-in; better-auth counts its wrong codes. */
+async function secondStep(
+  { context, clientAddress, pendingUser }: SignInCall<unknown>,
+  proof: Proof,
+  judge: () => Promise<AuthAnswer>,
+): Promise<AuthAnswer> {
+  try {
+    return await judge();
+  } catch (error) {
+    const id = isWrongProof(error) ? await pendingUser() : null;
+    if (id !== null) await noteFailedSignIn(context.database, { id }, { proof, clientAddress });
+    throw error;
+  }
+}
+
+/** The session that an answer of better-auth's began, by the cookies that it sets. */
+async function begunBy({ identity }: ConsoleContext, cookies: readonly string[]): Promise<Person> {
+  const cookie = cookies.map((line) => line.split(';')[0]).join('; ');
+  const begun = await identity.personOf({ cookie });
+  if (begun === null) throw new Error('the sign-in began no session');
+  return begun;
+}
+
+/** Puts a new session into the audit log, and confirms it. */
+async function begin(
+  { context, clientAddress }: SignInCall<unknown>,
+  cookies: readonly string[],
+  proof: Proof,
+): Promise<void> {
+  const begun = await begunBy(context, cookies);
+  await noteSignIn(context.database, actorOf(begun), begun.sessionId, { proof, clientAddress });
+}
+
+/** Marks the present session as confirmed. */
+async function confirm(
+  { context: { database }, person, clientAddress }: SignInCall<unknown>,
+  proof: Proof,
+): Promise<void> {
+  const who = signedIn(person);
+  await confirmSession(database, actorOf(who), who.sessionId, { proof, clientAddress });
+}
+
+/** Somebody has a second factor from now on: sessions that never showed it end, and the new one of this browser has. */
+async function turnedOn(call: SignInCall<unknown>, { cookies }: AuthAnswer): Promise<void> {
+  const { context } = call;
+  const person = await begunBy(context, cookies);
+  await noteOwnSecurityChange(context.database, actorOf(person), 'user.two_factor_turned_on');
+  await endOtherSessions(context.database, actorOf(person), person.sessionId);
+  await confirm({ ...call, person }, 'code');
 }
 
 /** Whoever signs in leaves the session that their browser had before. */
@@ -261,11 +411,11 @@ async function endFormer({ database }: ConsoleContext, person: Person | null): P
 
 /** Ends the session that a code began which had begun one before. @throws ConsoleProblem `wrong_code` */
 async function refuseUsedCode(
-  { database, identity }: ConsoleContext,
+  { context, clientAddress }: SignInCall<unknown>,
   { cookies }: AuthAnswer,
 ): Promise<never> {
-  const cookie = cookies.map((line) => line.split(';')[0]).join('; ');
-  const begun = await identity.personOf({ cookie });
-  if (begun !== null) await endSession(database, begun.sessionId);
+  const { id, sessionId } = await begunBy(context, cookies);
+  await endSession(context.database, sessionId);
+  await noteFailedSignIn(context.database, { id }, { proof: 'code', clientAddress });
   throw new ConsoleProblem('wrong_code');
 }

@@ -17,6 +17,9 @@ const actions = new Set([
   ...[...board.matchAll(/\['([a-z_]+)', (?:new RegExp|\/)/g)].map(([, verb]) => `board.${verb}`),
 ]);
 
+/** Written by earlier releases, and to be read for as long as their entries are there. */
+const EARLIER = new Set(['account.forgive_recipient']);
+
 interface Texts {
   areas: Record<string, string>;
   actions: Record<string, Record<string, string>>;
@@ -38,6 +41,6 @@ describe.each(['en', 'pt-BR'])('the audit log in %s', (language) => {
     const told = Object.entries(texts.actions).flatMap(([area, verbs]) =>
       Object.keys(verbs).map((verb) => `${area}.${verb}`),
     );
-    expect(told.filter((action) => !actions.has(action))).toEqual([]);
+    expect(told.filter((action) => !actions.has(action) && !EARLIER.has(action))).toEqual([]);
   });
 });

@@ -1,4 +1,5 @@
-import { newId } from '@onecode/store';
+import { listAuditEntries, newId } from '@onecode/store';
+import { buildCaller, buildSend } from '@onecode/store/testing';
 import { findSecrets, type Secret } from '../../../test/harness/disguises.js';
 import { until } from '../../../test/harness/until.js';
 import { useConsole } from './console.js';
@@ -241,5 +242,48 @@ describe('what a job holds that it should not', () => {
     expect(JSON.parse((await ask(onCall, 'GET', `/api/queues/deliver/${id}`)).text).job.failedReason).toBe(
       reason,
     );
+  });
+});
+
+describe('what somebody sees of sends on the board', () => {
+  const told = async (who: TestPerson) =>
+    (await listAuditEntries(server.db.database, { limit: 100 }))
+      .filter(({ actor, action }) => actor.id === who.id && action !== 'user.sign_in')
+      .map(({ action, subject, accountId }) => [action, subject, accountId]);
+
+  it('is in the audit log: a job by its send, lists once an hour, whichever way the address is written', async () => {
+    const reader = await person(server, { staff: 'on_call' });
+    const caller = await buildCaller(server.db.database, 'live', { credits: 2 });
+    const sends = [await buildSend(server.db.database, caller), await buildSend(server.db.database, caller)];
+    const ids = [await jobs.failedJob(sends[0]), await jobs.failedJob(sends[1])];
+    for (let poll = 0; poll < 3; poll += 1)
+      await ask(reader, 'GET', '/api/queues?activeQueue=deliver&status=failed');
+    expect(await told(reader)).toEqual([['board.read', 'jobs', null]]);
+    for (let poll = 0; poll < 3; poll += 1) await ask(reader, 'GET', `/api/queues/deliver/${ids[0]}`);
+    const odd = `/api/Queues/%64eliver/${ids[1]!.replace(/./, (digit) => `%3${digit}`)}/`;
+    expect((await ask(reader, 'GET', odd)).text).toContain(sends[1]);
+    expect(await told(reader)).toEqual([
+      ['send.read', sends[1], caller.accountId],
+      ['send.read', sends[0], caller.accountId],
+      ['board.read', 'jobs', null],
+    ]);
+  });
+
+  it('is not shown when it cannot be logged', async () => {
+    const reader = await person(server, { staff: 'operator' });
+    const send = newId();
+    const id = await jobs.failedJob(send);
+    await server.db.sql(
+      "alter table audit_entries add constraint full_up check (action not in ('send.read', 'board.read')) not valid",
+    );
+    const answers = [
+      await ask(reader, 'GET', `/api/queues/deliver/${id}`),
+      await ask(reader, 'GET', '/api/queues?activeQueue=deliver&status=failed'),
+    ];
+    await server.db.sql('alter table audit_entries drop constraint full_up');
+    for (const { status, text } of answers) {
+      expect(status).toBe(500);
+      expect(text).not.toContain(send);
+    }
   });
 });

@@ -6,6 +6,7 @@ import { buildAccount, buildCaller, buildSender, fillHistory } from '@onecode/st
 import { describeInBrowser, useBrowser } from '../../../test/harness/browser.js';
 import { useConsole } from './console.js';
 import { person, windowOf, type TestPerson } from './people.js';
+import { letConfirmationPass, withTwoFactor } from './secondFactor.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** Git ignores it: somebody looks at the pictures after a change of the pages. */
@@ -24,7 +25,7 @@ const LOOKS: readonly Look[] = process.env['ALL_LOOKS'] ? ALL_LOOKS : ALL_LOOKS.
 interface Visit {
   name: string;
   path: string;
-  as: 'nobody' | 'member' | 'newcomer' | 'operator' | 'onCall';
+  as: 'nobody' | keyof typeof people;
 }
 
 const PAGES: readonly Visit[] = [
@@ -39,11 +40,13 @@ const PAGES: readonly Visit[] = [
   { name: 'send-failed', path: '/accounts/ACCOUNT/sends/FAILED', as: 'member' },
   { name: 'applications', path: '/accounts/ACCOUNT/applications', as: 'member' },
   { name: 'application', path: '/accounts/ACCOUNT/applications/APPLICATION', as: 'member' },
+  { name: 'recipients', path: '/accounts/ACCOUNT/recipients', as: 'member' },
   { name: 'ledger', path: '/accounts/ACCOUNT/ledger', as: 'member' },
   { name: 'team', path: '/accounts/ACCOUNT/team', as: 'member' },
   { name: 'profile', path: '/profile', as: 'member' },
   { name: 'empty-overview', path: '/accounts/EMPTY/overview', as: 'member' },
   { name: 'empty-sends', path: '/accounts/EMPTY/sends', as: 'member' },
+  { name: 'empty-recipients', path: '/accounts/EMPTY/recipients', as: 'member' },
   { name: 'empty-applications', path: '/accounts/EMPTY/applications', as: 'member' },
   { name: 'health', path: '/operations/health', as: 'operator' },
   { name: 'accounts', path: '/operations/accounts', as: 'operator' },
@@ -106,7 +109,7 @@ const DIALOGS: readonly (Visit & { opener: string; confirm?: string })[] = [
 
 const server = useConsole();
 const browser = useBrowser();
-let people: Record<'member' | 'newcomer' | 'operator' | 'onCall', TestPerson>;
+let people: Record<'member' | 'newcomer' | 'operator' | 'onCall' | 'withCode' | 'withPassword', TestPerson>;
 const ids: Record<string, string> = {};
 
 beforeAll(async () => {
@@ -123,6 +126,12 @@ beforeAll(async () => {
     sends: 3_000,
     days: 30,
   });
+  await server.db.sql(
+    `insert into guess_budgets (account_id, mode, recipient, wrong_in_a_row, last_wrong_at)
+     select $1, m, r, 100 + n, clock_timestamp() - make_interval(hours => n)
+     from (values ('live', '+5511987654321', 1), ('test', '+5511987654321', 2), ('live', '+351912345678', 9)) as v (m, r, n)`,
+    [account],
+  );
   const empty = await buildAccount(database, { name: 'Ateliê Novo' });
   await server.db.sql(`update accounts set trial_countries = '{BR,PT}' where id = $1`, [empty]);
   const first = async (where: string): Promise<string> =>
@@ -139,7 +148,10 @@ beforeAll(async () => {
     newcomer: await person(server),
     operator: await person(server, { staff: 'operator' }),
     onCall: await person(server, { staff: 'on_call' }),
+    withCode: (await withTwoFactor(server, { staff: 'operator' })).who,
+    withPassword: await person(server, { staff: 'operator' }),
   };
+  for (const who of [people.withCode, people.withPassword]) await letConfirmationPass(server, who);
 }, 60_000);
 
 interface Window {
@@ -177,8 +189,8 @@ async function open(as: Visit['as'], look: Look): Promise<Window> {
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(`error: ${error.message}`));
   page.on('console', (message) => {
-    // An answer of 401 is how a page learns that nobody is signed in.
-    if (['error', 'warning'].includes(message.type()) && !/status of 40[14]/.test(message.text()))
+    // An answer of 401 is how a page learns that nobody is signed in, and 403 that it has to ask for a code.
+    if (['error', 'warning'].includes(message.type()) && !/status of 40[134]/.test(message.text()))
       faults.push(`${message.type()}: ${message.text()}`);
   });
   page.on('request', (request) => {
@@ -256,4 +268,30 @@ describeInBrowser.each(LOOKS.filter(({ language }) => language === 'en'))('every
       await dialog.locator(':focus').waitFor();
     }),
   );
+});
+
+describeInBrowser.each(LOOKS)('what the staff are asked for, $look', (look) => {
+  beforeAll(() => mkdirSync(`${PICTURES}/${look.look}`, { recursive: true }));
+
+  it.each(['withCode', 'withPassword'] as const)('a confirmation, of an operator %s', async (as) => {
+    const visit = { name: `dialog-confirm-${as}`, path: '/operations/switches', as };
+    await inspect(visit, look, async (page) => {
+      await page.getByRole('main').getByRole('region').getByRole('button').first().click();
+      await page.getByRole('dialog').locator('input').fill('a test');
+      await page.getByRole('dialog').locator('[type=submit]').click();
+      await page.locator('input[type=password]:focus, input[maxlength="20"]:focus').waitFor();
+    });
+  });
+
+  it('a second factor, of an operator who has none while it is required', async () => {
+    await server.db.sql(`update settings set staff_two_factor = 'required'`);
+    try {
+      for (const path of ['/operations/health', '/profile'])
+        await inspect({ name: `required${path.replaceAll('/', '-')}`, path, as: 'operator' }, look);
+      for (const path of ['/profile', '/operations/settings'])
+        await inspect({ name: `required-has${path.replaceAll('/', '-')}`, path, as: 'withCode' }, look);
+    } finally {
+      await server.db.sql(`update settings set staff_two_factor = 'optional'`);
+    }
+  });
 });

@@ -89,6 +89,15 @@ export async function person(
   if (roles.staff !== undefined)
     await server.db.sql('update users set staff = $1 where id = $2', [roles.staff, id]);
 
+  return inSession(server, { id, email }, { cookie, csrfToken });
+}
+
+/** Somebody as the session of this cookie speaks for them. */
+export function inSession(
+  server: TestConsole,
+  { id, email }: Pick<TestPerson, 'id' | 'email'>,
+  { cookie, csrfToken }: Pick<TestPerson, 'cookie' | 'csrfToken'>,
+): TestPerson {
   const call: TestPerson['call'] = (method, path, body, headers = {}) =>
     callConsole(server, method, path, { body, headers: { cookie, 'x-csrf-token': csrfToken, ...headers } });
   return {

@@ -25,6 +25,7 @@ export const BODIES: Readonly<Record<string, object>> = {
   'put /operations/senders/:sender/throughput': { throughput: 100 },
   'post /operations/senders/:sender/pause': { reason: 'a test' },
   'put /operations/settings': { freeSends: 10 },
+  'put /operations/settings/staff-two-factor': { staffTwoFactor: 'optional' },
   'post /operations/accounts/:target/credits': {
     amount: 1,
     reason: 'a test',

@@ -190,9 +190,11 @@ describe('a change of password', () => {
     expect([await isSignedIn(ana.cookie), await isSignedIn(elsewhere)]).toEqual([false, false]);
     expect(await isSignedIn(cookieOf(changed))).toBe(true);
     expect([(await signIn(ana.email)).status, (await signIn(ana.email, NEXT)).status]).toEqual([401, 200]);
-    expect(await server.db.sql('select action from audit_entries where actor_id = $1', [ana.id])).toEqual([
-      { action: 'user.password' },
-    ]);
+    const done = await server.db.sql(
+      `select action from audit_entries where actor_id = $1 and action not like 'user.sign_in%'`,
+      [ana.id],
+    );
+    expect(done).toEqual([{ action: 'user.password' }]);
   });
 
   it('is refused with a wrong old one, or a weak new one', async () => {

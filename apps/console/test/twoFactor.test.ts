@@ -1,6 +1,7 @@
 import type { SessionView } from '../src/views/session.js';
 import { useConsole } from './console.js';
 import { callConsole, cookieOf, PASSWORD, person, type Answer, type TestPerson } from './people.js';
+import { turnOn, withTwoFactor } from './secondFactor.js';
 import { codeOf } from './totp.js';
 
 const server = useConsole();
@@ -22,26 +23,6 @@ async function firstStep({ email }: TestPerson): Promise<string> {
 const sessionOf = (cookie: string): Promise<Answer<SessionView>> =>
   callConsole(server, 'GET', '/session', { headers: { cookie } });
 
-interface Protected {
-  who: TestPerson;
-  uri: string;
-  backupCodes: string[];
-  /** Of the session that stands after the second factor was turned on. */
-  cookie: string;
-  csrfToken: string;
-}
-
-async function withTwoFactor(): Promise<Protected> {
-  const who = await person(server);
-  const { uri, backupCodes } = (await who.post('/auth/two-factor/enable', { password: PASSWORD })).body;
-  // A code of the past, which is good as well, so that the present one is left for the sign-in.
-  const on = await who.post('/auth/two-factor/verify-totp', { code: codeOf(uri, -1) });
-  expect(on.status).toBe(204);
-  const cookie = cookieOf(on);
-  const { csrfToken } = (await sessionOf(cookie)).body;
-  return { who, uri, backupCodes, cookie, csrfToken };
-}
-
 describe('the second factor', () => {
   it('is on once a code was given back, and not before', async () => {
     const ana = await person(server);
@@ -57,13 +38,32 @@ describe('the second factor', () => {
     const on = await ana.post('/auth/two-factor/verify-totp', { code: codeOf(body.uri) });
     expect(on.status).toBe(204);
     expect((await sessionOf(cookieOf(on))).body.user.hasTwoFactor).toBe(true);
-    expect(await server.db.sql('select action from audit_entries where actor_id = $1', [ana.id])).toEqual([
-      { action: 'user.two_factor_turned_on' },
-    ]);
+    const done = await server.db.sql<{ action: string }>(
+      `select action from audit_entries where actor_id = $1 and action like '%two_factor%'`,
+      [ana.id],
+    );
+    expect(done).toEqual([{ action: 'user.two_factor_turned_on' }]);
+  });
+
+  it('ends the sessions that never showed it', async () => {
+    const ana = await person(server);
+    const elsewhere = cookieOf(await post('/sign-in/email', { email: ana.email, password: PASSWORD }));
+    const { who } = await turnOn(server, ana);
+    expect((await who.get('/session')).status).toBe(200);
+    expect((await sessionOf(elsewhere)).status).toBe(401);
+  });
+
+  it('has no guess at its codes beside those that are counted', async () => {
+    const { who, uri, backupCodes } = await withTwoFactor(server);
+    for (const [path, code] of [
+      ['/two-factor/verify-totp', codeOf(uri)],
+      ['/two-factor/verify-backup-code', String(backupCodes[0])],
+    ] as const)
+      expect(await who.post(`/auth${path}`, { code })).toMatchObject({ status: 409 });
   });
 
   it('is asked for at sign-in: the password alone begins no session', async () => {
-    const { who, uri } = await withTwoFactor();
+    const { who, uri } = await withTwoFactor(server);
     const pending = await firstStep(who);
     expect((await sessionOf(pending)).status).toBe(401);
     const done = await post('/two-factor/verify-totp', { code: codeOf(uri) }, pending);
@@ -72,7 +72,7 @@ describe('the second factor', () => {
   });
 
   it('lets a code in once, though it holds for longer', async () => {
-    const { who, uri } = await withTwoFactor();
+    const { who, uri } = await withTwoFactor(server);
     const [first, second] = [await firstStep(who), await firstStep(who)];
     const code = codeOf(uri);
     expect((await post('/two-factor/verify-totp', { code }, first)).status).toBe(204);
@@ -84,7 +84,7 @@ describe('the second factor', () => {
   });
 
   it('lets a backup code in once', async () => {
-    const { who, backupCodes } = await withTwoFactor();
+    const { who, backupCodes } = await withTwoFactor(server);
     const code = String(backupCodes[0]);
     const done = await post('/two-factor/verify-backup-code', { code }, await firstStep(who));
     expect(done.status).toBe(204);
@@ -94,7 +94,7 @@ describe('the second factor', () => {
   });
 
   it('takes no more than five guesses for one sign-in, and ten in a row', async () => {
-    const { who } = await withTwoFactor();
+    const { who } = await withTwoFactor(server);
     const guess = (cookie: string): Promise<Answer> =>
       post('/two-factor/verify-totp', { code: '000000' }, cookie);
     const codes: string[] = [];
@@ -110,7 +110,7 @@ describe('the second factor', () => {
   });
 
   it('is never skipped for a device', async () => {
-    const { who, uri } = await withTwoFactor();
+    const { who, uri } = await withTwoFactor(server);
     const refused = await post(
       '/two-factor/verify-totp',
       { code: codeOf(uri), trustDevice: true },
@@ -120,14 +120,8 @@ describe('the second factor', () => {
   });
 
   it('has new backup codes for the password, which end the old ones', async () => {
-    const { who, backupCodes, cookie, csrfToken } = await withTwoFactor();
-    const headers = { cookie, 'x-csrf-token': csrfToken };
-    const { body } = await who.call(
-      'POST',
-      '/auth/two-factor/generate-backup-codes',
-      { password: PASSWORD },
-      headers,
-    );
+    const { who, backupCodes } = await withTwoFactor(server);
+    const { body } = await who.post('/auth/two-factor/generate-backup-codes', { password: PASSWORD });
     expect(body.backupCodes).toHaveLength(10);
     const use = async (code: unknown): Promise<number> =>
       (await post('/two-factor/verify-backup-code', { code: String(code) }, await firstStep(who))).status;
@@ -135,9 +129,9 @@ describe('the second factor', () => {
   });
 
   it('is turned off with the password alone, and then asked for no longer', async () => {
-    const { who, cookie, csrfToken } = await withTwoFactor();
-    const turnOff = (password: string, token = csrfToken): Promise<Answer> =>
-      who.call('POST', '/auth/two-factor/disable', { password }, { cookie, 'x-csrf-token': token });
+    const { who } = await withTwoFactor(server);
+    const turnOff = (password: string, token = who.csrfToken): Promise<Answer> =>
+      who.call('POST', '/auth/two-factor/disable', { password }, { 'x-csrf-token': token });
     expect((await turnOff(PASSWORD, '')).status).toBe(403);
     expect((await turnOff('wrong')).body).toMatchObject({ errors: { password: 'wrong' } });
     expect((await turnOff(PASSWORD)).status).toBe(204);

@@ -5,6 +5,7 @@ import { ROUTES } from '../src/routes/index.js';
 import { useConsole } from './console.js';
 import { callConsole, person, type Answer, type TestPerson } from './people.js';
 import { BODIES, QUERIES } from './routeBodies.js';
+import { letConfirmationPass } from './secondFactor.js';
 
 /** One account with one of everything, and somebody who may do everything in it. */
 interface Household {
@@ -44,6 +45,11 @@ async function household(name: string): Promise<Household> {
   const [invitation] = await db.sql<{ id: string }>('select id from invitations where account_id = $1', [
     accountId,
   ]);
+  const [exhausted] = await db.sql<{ id: string }>(
+    `insert into guess_budgets (account_id, mode, recipient, wrong_in_a_row, last_wrong_at)
+     values ($1, 'live', '+5511987654321', 100, clock_timestamp()) returning id`,
+    [accountId],
+  );
   await db.sql('update applications set name = $1 where id = $2', [
     `${name} application`,
     live.applicationId,
@@ -58,6 +64,7 @@ async function household(name: string): Promise<Household> {
       send,
       member: other.id,
       invitation: invitation!.id,
+      recipient: exhausted!.id,
     },
     marks: [accountId, live.applicationId, live.keyId, send, admin.id, other.id, name],
   };
@@ -229,6 +236,32 @@ describe('the wall in front of the routes', () => {
     '$name is there for who is on call',
     async ({ route }) => {
       expect((await ask(onCall, route, addressOf(route, staffIds()))).status).toBe(200);
+    },
+  );
+
+  it('grants, kill switches, tokens and what staff have to sign in with want a fresh confirmation', () => {
+    expect(named(ROUTES.filter(({ confirmed }) => confirmed)).map(({ name }) => name)).toEqual([
+      'POST /operations/senders',
+      'PUT /operations/senders/:sender/token',
+      'PUT /operations/settings/staff-two-factor',
+      'POST /operations/accounts/:target/credits',
+      'POST /operations/holds',
+      'POST /operations/holds/release',
+    ]);
+  });
+
+  it.each(named(ROUTES.filter(({ confirmed }) => confirmed)))(
+    '$name is refused without one, and changes nothing',
+    async ({ route }) => {
+      const stale = await person(server, { staff: 'operator' });
+      await letConfirmationPass(server, stale);
+      const entries = () => server.db.sql('select id from audit_entries');
+      const before = await entries();
+      expect(await ask(stale, route, addressOf(route, staffIds()))).toMatchObject({
+        status: 403,
+        body: { code: 'confirmation_required' },
+      });
+      expect(await entries()).toEqual(before);
     },
   );
 

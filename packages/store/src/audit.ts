@@ -4,12 +4,15 @@ import type { Connection, Database } from './database.js';
 /** Who changes something by hand. */
 export interface Actor {
   kind: 'user' | 'command_line';
-  /** The console's user; null for the command line. */
+  /** The console's user; null for the command line, and for somebody who did not get in. */
   id: string | null;
   name: string;
 }
 
-/** What the audit log keeps of a change. */
+/** Somebody at the sign-in who has not shown who they are. */
+export const NOT_SIGNED_IN: Actor = { kind: 'user', id: null, name: 'not signed in' };
+
+/** What the audit log keeps of a change, a sign-in or a read. */
 export interface AuditNote {
   /** `area.verb`, such as `account.credit`. */
   action: string;

@@ -18,6 +18,7 @@ export * from './health.js';
 export * from './holds.js';
 export * from './invitations.js';
 export * from './keyUse.js';
+export * from './loggedReads.js';
 export * from './loopRuns.js';
 export * from './memberChanges.js';
 export * from './members.js';
@@ -31,10 +32,20 @@ export * from './senderTokens.js';
 export * from './settings.js';
 export * from './signInLimits.js';
 export * from './signUpLimits.js';
+export * from './signInLog.js';
 export * from './slots.js';
 export { refusedBy, type Refused } from './statements.js';
 export * from './trialSends.js';
 export * from './users.js';
 export * from './userSecurity.js';
-export * from './userSessions.js';
+export {
+  endOtherSessions,
+  endSession,
+  isSessionConfirmed,
+  isSessionOver,
+  listUserSessions,
+  noteSessionUse,
+  SESSION_MS_MAX,
+  type UserSession,
+} from './userSessions.js';
 export { isId, newId } from './identifiers.js';

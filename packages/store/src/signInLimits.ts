@@ -1,19 +1,26 @@
 import type { Connection, Database } from './database.js';
 import { forgetTries, returnTry, sha256, takeTry } from './tries.js';
 
-/** Passwords that may be tried for one e-mail address, from wherever. */
-const PASSWORDS = { max: 10, seconds: 900 };
+/** Passwords that may be tried for one e-mail address, from wherever; codes of one signed-in person too. */
+export const SIGN_IN_TRIES_MAX = 10;
+const PASSWORDS = { max: SIGN_IN_TRIES_MAX, seconds: 900 };
 /** Longer than any code of an authenticator holds. */
 const CODE_SECONDS = 120;
 
 /**
  * Takes one of an e-mail address's tries before its password is judged, whether or not somebody has the address.
  *
- * @returns false when there is none left until the window has passed
+ * @returns which of `SIGN_IN_TRIES_MAX` it is, from 1 on; null when there is none left until the window has passed
  */
-export async function takeSignInTry(database: Database, email: string): Promise<boolean> {
+export async function takeSignInTry(database: Database, email: string): Promise<number | null> {
   return takeTry(database, email, PASSWORDS);
 }
+
+/**
+ * The name under which the second-factor codes of somebody signed in are counted, beside e-mail addresses: their guesses at codes
+ * are bounded like those at passwords, and using them up keeps nobody from signing in.
+ */
+export const triesOfCodes = (userId: string): string => `codes of ${userId}`;
 
 /** Gives back a try whose password was not judged. */
 export async function returnSignInTry(database: Database, email: string): Promise<void> {

@@ -35,7 +35,8 @@ export async function takeSignUp(
   const [network, domain] = peopleOf(origin);
   if (!(await takeTry(database, network, { max: signUpsPerNetworkDay, seconds: DAY_SECONDS })))
     return 'network';
-  if (await takeTry(database, domain, { max: signUpsPerDomainDay, seconds: DAY_SECONDS })) return null;
+  if ((await takeTry(database, domain, { max: signUpsPerDomainDay, seconds: DAY_SECONDS })) !== null)
+    return null;
   await returnTry(database, network);
   return 'domain';
 }

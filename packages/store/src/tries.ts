@@ -10,22 +10,23 @@ export const sha256 = (text: string): Uint8Array<ArrayBuffer> =>
  * one each.
  *
  * @param subject what is counted; its hash is kept
- * @returns false when there is none left
+ * @returns which of `max` it is, from 1 on; null when there is none left
  */
 export async function takeTry(
   database: Database,
   subject: string,
   { max, seconds }: { max: number; seconds: number },
-): Promise<boolean> {
+): Promise<number | null> {
   // No window is shorter than 15 minutes, which the index finds.
   await database.$executeRaw`
     delete from sign_in_tries
     where first_at < now() - interval '15 minutes' and first_at < now() - make_interval(secs => window_seconds)`;
-  const taken = await database.$executeRaw`
+  const [taken] = await database.$queryRaw<{ tries: number }[]>`
     insert into sign_in_tries as t (email_hash, tries, window_seconds)
     values (${sha256(subject)}::bytea, 1, ${seconds}::integer)
-    on conflict (email_hash) do update set tries = t.tries + 1 where t.tries < ${max}::integer`;
-  return taken === 1;
+    on conflict (email_hash) do update set tries = t.tries + 1 where t.tries < ${max}::integer
+    returning t.tries`;
+  return taken?.tries ?? null;
 }
 
 /** Gives back a try that came to nothing. */

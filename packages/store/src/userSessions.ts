@@ -1,5 +1,5 @@
 import { audited, type Actor } from './audit.js';
-import type { Database } from './database.js';
+import type { Connection, Database } from './database.js';
 
 /** A session ends after a week, whatever happens, and after a day without use. */
 export const SESSION_MS_MAX = 7 * 86_400_000;
@@ -64,6 +64,22 @@ export async function endSession(database: Database, id: string): Promise<void> 
       ],
     },
   });
+}
+
+/** For so long a session counts as confirmed. */
+const CONFIRMED_MINUTES = 10;
+
+/** Whether the person showed within the last ten minutes, in this session, that it is them. By the database's clock. */
+export async function isSessionConfirmed(database: Database, id: string): Promise<boolean> {
+  const [session] = await database.$queryRaw<{ isConfirmed: boolean }[]>`
+    select coalesce(confirmed_at > clock_timestamp() - make_interval(mins => ${CONFIRMED_MINUTES}::integer), false) as "isConfirmed"
+    from user_sessions where id = ${id}::uuid`;
+  return session?.isConfirmed ?? false;
+}
+
+/** Marks a session: whoever uses it has shown right now that it is them. */
+export async function markConfirmed(connection: Connection, id: string): Promise<void> {
+  await connection.$executeRaw`update user_sessions set confirmed_at = clock_timestamp() where id = ${id}::uuid`;
 }
 
 /** Signs a person out everywhere but in one session. @returns how many sessions ended */

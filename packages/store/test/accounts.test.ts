@@ -11,7 +11,9 @@ import {
   readSettings,
   SETTING_BOUNDS,
   type NewAccount,
+  type NumericSetting,
   type Settings,
+  type StaffTwoFactor,
 } from '@onecode/store';
 import { buildAccount, buildCaller, buildSend, createTestDatabase, TEST_ACTOR } from '@onecode/store/testing';
 import pg from 'pg';
@@ -27,13 +29,14 @@ const DEFAULTS: Settings = {
   trialSendsPerDay: 500,
   signUpsPerNetworkDay: 20,
   signUpsPerDomainDay: 100,
+  staffTwoFactor: 'optional',
 };
 
 const store = useTestDatabase();
 afterEach(() =>
   store.sql(
     `update settings set free_sends = 10, code_validity_seconds = 600, account_rate_per_minute = 600, guess_budget = 100,
-       trial_sends_per_day = 500, sign_ups_per_network_day = 20, sign_ups_per_domain_day = 100`,
+       trial_sends_per_day = 500, sign_ups_per_network_day = 20, sign_ups_per_domain_day = 100, staff_two_factor = 'optional'`,
   ),
 );
 
@@ -216,7 +219,7 @@ describe('the settings', () => {
     await fresh.drop();
   });
 
-  it.each(Object.keys(DEFAULTS) as (keyof Settings)[])('take %s from bound to bound', async (name) => {
+  it.each(Object.keys(SETTING_BOUNDS) as NumericSetting[])('take %s from bound to bound', async (name) => {
     const { min, max } = SETTING_BOUNDS[name];
     for (const value of [min, max]) {
       expect(await changeSetting(store.database, TEST_ACTOR, name, value)).toEqual({
@@ -240,6 +243,16 @@ describe('the settings', () => {
         changeSetting(store.database, TEST_ACTOR, name, null as unknown as number),
       ).rejects.toThrow();
     expect(await readSettings(store.database)).toEqual({ ...DEFAULTS, guessBudget: null });
+  });
+
+  it('say whether staff need a second factor, in one of two words', async () => {
+    const set = (word: string) =>
+      changeSetting(store.database, TEST_ACTOR, 'staffTwoFactor', word as StaffTwoFactor);
+    expect(await set('required')).toEqual({ ...DEFAULTS, staffTwoFactor: 'required' });
+    for (const wrong of ['off', '', 'Required', null as unknown as string])
+      await expect(set(wrong)).rejects.toThrow();
+    expect(await readSettings(store.database)).toEqual({ ...DEFAULTS, staffTwoFactor: 'required' });
+    expect(await set('optional')).toEqual(DEFAULTS);
   });
 
   it('give new sends their validity, and leave the old ones theirs', async () => {

@@ -6,6 +6,8 @@ export const PASSWORD = 'planted-password-of-the-audit-log';
 export const TOKENS: string[] = [];
 
 const none = store.newId();
+const GIVEN = { proof: 'password', clientAddress: '198.51.100.7' } as const;
+const READ = { action: 'send.read', accountId: null, subject: none } as const;
 const newUser = { name: 'Nina', language: 'en', staff: null, password: PASSWORD, membership: null } as const;
 
 const join = (
@@ -68,6 +70,28 @@ export const CHANGES_BY_PEOPLE: Record<string, ChangeByHand> = {
   noteOwnSecurityChange: {
     action: 'user.password',
     change: ({ database }) => store.noteOwnSecurityChange(database, ACTOR, 'user.password'),
+  },
+  noteSignIn: {
+    action: 'user.sign_in',
+    change: ({ database }) => store.noteSignIn(database, ACTOR, none, GIVEN),
+  },
+  noteSignOut: {
+    action: 'user.sign_out',
+    change: ({ database }) => store.noteSignOut(database, ACTOR),
+  },
+  confirmSession: {
+    action: 'user.confirm',
+    change: ({ database }) => store.confirmSession(database, ACTOR, none, GIVEN),
+  },
+  noteFailedConfirmation: {
+    action: 'user.confirm_failed',
+    change: ({ database }) => store.noteFailedConfirmation(database, ACTOR, GIVEN),
+  },
+  noteRead: {
+    action: 'send.read',
+    given: ({ database }) => database.loggedRead.deleteMany(),
+    change: ({ database }) => store.noteRead(database, ACTOR, READ),
+    changesNothing: ({ database }) => store.noteRead(database, ACTOR, READ),
   },
   endOtherSessions: {
     action: 'user.sign_out_elsewhere',

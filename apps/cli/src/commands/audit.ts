@@ -23,10 +23,12 @@ const rowOf = (entry: AuditEntry): Row => ({
 export function addAuditCommands(program: Command): void {
   program
     .command('audit')
-    .description('the log of every change by a person or the command line')
+    .description(
+      'the log of every change by a person or the command line, of sign-ins, and of what staff read',
+    )
     .addHelpText('after', '\nExample:\n  $ onecode audit list')
     .command('list')
-    .description('list the latest changes, newest first')
+    .description('list the latest entries, newest first')
     .option('--account <id>', 'those of one account', id('--account'))
     .option('--limit <number>', 'how many', wholeNumber('--limit', LIMIT), LIMIT_INITIAL)
     .addHelpText('after', '\nExample:\n  $ onecode audit list --limit 10 --json')

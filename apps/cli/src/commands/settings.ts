@@ -1,11 +1,18 @@
-import { changeSetting, readSettings, SETTING_BOUNDS, type Settings } from '@onecode/store';
+import {
+  changeSetting,
+  readSettings,
+  SETTING_BOUNDS,
+  STAFF_TWO_FACTOR,
+  type NumericSetting,
+  type Settings,
+} from '@onecode/store';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import { limit, oneOf, wholeNumber } from '../arguments.js';
 import { withDatabase } from '../database.js';
 import { print, type Row } from '../output.js';
 
-const FIELDS = {
+const NUMBERS = {
   free_sends: 'freeSends',
   code_validity_seconds: 'codeValiditySeconds',
   account_rate_per_minute: 'accountRatePerMinute',
@@ -13,7 +20,12 @@ const FIELDS = {
   trial_sends_per_day: 'trialSendsPerDay',
   sign_ups_per_network_day: 'signUpsPerNetworkDay',
   sign_ups_per_domain_day: 'signUpsPerDomainDay',
+} as const satisfies Record<string, NumericSetting>;
+const FIELDS = {
+  ...NUMBERS,
+  staff_two_factor: 'staffTwoFactor',
 } as const satisfies Record<string, keyof Settings>;
+type NumberName = keyof typeof NUMBERS;
 type SettingName = keyof typeof FIELDS;
 const NAMES = Object.keys(FIELDS) as SettingName[];
 
@@ -23,13 +35,20 @@ const GUESS_BUDGET_INITIAL = 100;
 const rowOf = (settings: Settings): Row =>
   Object.fromEntries(NAMES.map((name) => [name, settings[FIELDS[name]]]));
 
+const isNumber = (name: SettingName): name is NumberName => name in NUMBERS;
+
 function boundsLine(name: SettingName): string {
-  const { min, max } = SETTING_BOUNDS[FIELDS[name]];
-  return `  ${name.padEnd(25)} ${min} to ${max}${name === 'guess_budget' ? ', or off' : ''}`;
+  return `  ${name.padEnd(25)} ${isNumber(name) ? boundsOf(name) : STAFF_TWO_FACTOR.join(' or ')}`;
 }
 
-function valueOf(name: SettingName, typed: string): number | null {
-  const bounds = SETTING_BOUNDS[FIELDS[name]];
+function boundsOf(name: NumberName): string {
+  const { min, max } = SETTING_BOUNDS[NUMBERS[name]];
+  return `${min} to ${max}${name === 'guess_budget' ? ', or off' : ''}`;
+}
+
+function valueOf(name: SettingName, typed: string): Settings[keyof Settings] {
+  if (!isNumber(name)) return oneOf(name, STAFF_TWO_FACTOR)(typed);
+  const bounds = SETTING_BOUNDS[NUMBERS[name]];
   if (name !== 'guess_budget') return wholeNumber(name, bounds)(typed);
   const value = limit(name, bounds, GUESS_BUDGET_INITIAL)(typed);
   return value === 'off' ? null : value;
@@ -54,7 +73,7 @@ export function addSettingsCommands(program: Command): void {
     .command('set')
     .description('change a setting')
     .argument('<setting>', NAMES.join(', '), oneOf('the setting', NAMES))
-    .argument('<value>', 'a whole number, or off where the setting may be')
+    .argument('<value>', 'a whole number, off or a word, as listed below')
     .addHelpText(
       'after',
       `\nSettings:\n${NAMES.map(boundsLine).join('\n')}\n\nExample:\n  $ onecode settings set free_sends 25`,

@@ -1,9 +1,10 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { ExpressAdapter } from '@bull-board/express';
 import express, { type Express, type RequestHandler, type Response, type Router } from 'express';
-import { QUEUE_NAMES, type Queues } from '@onecode/runtime';
-import { audited } from '@onecode/store';
+import { QUEUE_NAMES } from '@onecode/runtime';
+import { audited, type Actor } from '@onecode/store';
 import { admit } from '../access.js';
 import type { ConsoleContext } from '../context.js';
 import { contentSecurityPolicy } from '../headers.js';
@@ -14,6 +15,7 @@ import { ConsoleProblem } from '../problem.js';
 import { actionOf } from './actions.js';
 import { answerView } from './answers.js';
 import { boardPage, STATIC } from './page.js';
+import { noteShown } from './reads.js';
 
 const PAGES = ['/', '/metrics-history', '/job-schedulers', '/queue/:queueName', '/queue/:queueName/:jobId'];
 /** What the board's pages need beyond ours: addresses below `/board/`, and one style element, word for word. */
@@ -39,6 +41,10 @@ const WORDS = {
 } as const;
 
 const personOf = (response: Response): Person => response.locals['person'] as Person;
+const actorOf = ({ id, email }: Person): Actor & { id: string } => ({ kind: 'user', id, name: email });
+
+/** Who asks the board for something: its own handlers get to see neither the request nor the answer. */
+const asking = new AsyncLocalStorage<Person>();
 
 /** A refusal in the form in which the board's pages show it. */
 function refuse(response: Response, status: number, why: keyof (typeof WORDS)['en']): void {
@@ -50,7 +56,7 @@ function refuse(response: Response, status: number, why: keyof (typeof WORDS)['e
  * The library has neither a login nor a defence against forged requests, so nothing reaches it but through these checks.
  */
 export function boardRouter(context: ConsoleContext): Router {
-  const boards = { on_call: board(context.queues, 'read'), operator: board(context.queues, 'act') };
+  const boards = { on_call: board(context, 'read'), operator: board(context, 'act') };
   const router = express.Router();
   router.use(staffOnly(context));
   router.use(
@@ -74,9 +80,10 @@ export function boardRouter(context: ConsoleContext): Router {
     else refuse(response, 503, 'away');
   });
   router.use((request, response, next) => {
-    const { staff } = personOf(response);
-    if (staff !== null && request.path.startsWith('/api/')) boards[staff](request, response, next);
-    else next();
+    const person = personOf(response);
+    const { staff } = person;
+    if (staff === null || !request.path.startsWith('/api/')) return next();
+    asking.run(person, () => boards[staff](request, response, next));
   });
   router.use(() => {
     throw new ConsoleProblem('not_found');
@@ -93,7 +100,15 @@ function staffOnly(context: ConsoleContext): RequestHandler {
       response.redirect('/sign-in');
       return;
     }
-    await admit(context, 'on_call', person, undefined);
+    try {
+      await admit(context, 'on_call', person, undefined);
+    } catch (error) {
+      if (!isPage || !(error instanceof ConsoleProblem) || error.code !== 'second_factor_required')
+        throw error;
+      // The console's own pages say why, and lead to where it is turned on.
+      response.redirect('/operations/health');
+      return;
+    }
     response.locals['person'] = person;
     next();
   };
@@ -108,28 +123,30 @@ function actionsOf({ database }: ConsoleContext): RequestHandler {
     if (person.staff !== 'operator') return refuse(response, 403, 'readOnly');
     const note = actionOf(request);
     if (note === null) return refuse(response, 405, 'refused');
-    const actor = { kind: 'user', id: person.id, name: person.email } as const;
-    await audited(database, actor, async () => ({ result: undefined, note }));
+    await audited(database, actorOf(person), async () => ({ result: undefined, note }));
     next();
   };
 }
 
-/** bull-board on our queues; each of its answers is cut down to what may be shown. */
-function board(queues: Queues, may: 'read' | 'act'): Express {
+/** bull-board on our queues; each of its answers is cut down to what may be shown, and logged. */
+function board({ queues, database }: ConsoleContext, may: 'read' | 'act'): Express {
   const serverAdapter = new ExpressAdapter();
   createBullBoard({
     queues: QUEUE_NAMES.map((name) => new BullMQAdapter(queues.of(name), { readOnlyMode: may === 'read' })),
     serverAdapter,
     options: {
       handlerHooks: {
-        after: async ({ route }, answer) => ({
-          ...answer,
-          body: answerView(route, answer.status ?? 200, answer.body),
-        }),
+        async after({ route }, answer) {
+          const body = answerView(route, answer.status ?? 200, answer.body);
+          const person = asking.getStore();
+          if (person === undefined) throw new Error('nobody asks the board');
+          await noteShown(database, actorOf(person), route, body);
+          return { ...answer, body };
+        },
       },
     },
   });
-  // Whatever was thrown, it was in a call to Redis, and its text may quote what was asked for.
+  // What was thrown in a call to Redis may quote what was asked for.
   serverAdapter.setErrorHandler(() => ({
     status: 500,
     body: { error: { key: 'ERRORS.INTERNAL_SERVER_ERROR' } },

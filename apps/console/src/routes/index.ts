@@ -2,6 +2,7 @@ import type { Route } from '../route.js';
 import { applicationRoutes } from './applications.js';
 import { auditRoutes } from './audit.js';
 import { entryRoutes } from './entry.js';
+import { exhaustedRecipientRoutes } from './exhaustedRecipients.js';
 import { healthRoutes } from './health.js';
 import { ledgerRoutes } from './ledger.js';
 import { overviewRoutes } from './overview.js';
@@ -19,6 +20,7 @@ import { teamRoutes } from './team.js';
 export const ROUTES: readonly Route[] = [
   ...applicationRoutes,
   ...entryRoutes,
+  ...exhaustedRecipientRoutes,
   ...ledgerRoutes,
   ...overviewRoutes,
   ...profileRoutes,

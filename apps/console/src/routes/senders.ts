@@ -52,6 +52,7 @@ export const senderRoutes: readonly Route[] = [
     method: 'post',
     path: '/operations/senders',
     access: 'operator',
+    confirmed: true,
     body: Type.Object(
       {
         phoneNumberId: Type.String({ pattern: '^[0-9]{1,32}$' }),
@@ -77,6 +78,7 @@ export const senderRoutes: readonly Route[] = [
     method: 'put',
     path: '/operations/senders/:sender/token',
     access: 'operator',
+    confirmed: true,
     body: Type.Object({ token: TOKEN }, STRICT),
     async handle({ context, actor, params, body }) {
       const ring = context.config.SECRET_KEY;

@@ -51,7 +51,9 @@ export const sendRoutes: readonly Route[] = [
       if (number.kind !== 'phone')
         throw new ConsoleProblem('invalid_input', { errors: { recipient: 'phone' } });
       const page = { limit: SEARCH_LIMIT, ...(before !== undefined && { before }) };
-      return sendsView(await listSends(context.database, accountId, { canonicalRecipient: number.canonical }, page));
+      return sendsView(
+        await listSends(context.database, accountId, { canonicalRecipient: number.canonical }, page),
+      );
     },
   }),
   route({

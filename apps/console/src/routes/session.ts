@@ -1,4 +1,4 @@
-import { listMemberships } from '@onecode/store';
+import { isStaffTwoFactorRequired, listMemberships } from '@onecode/store';
 import { route, type Route } from '../route.js';
 import { sessionView } from '../views/session.js';
 
@@ -9,7 +9,10 @@ export const sessionRoutes: readonly Route[] = [
     path: '/session',
     access: 'signed_in',
     async handle({ context, person }) {
-      return sessionView(person, await listMemberships(context.database, person.id), context.config);
+      const { database, config } = context;
+      const memberships = await listMemberships(database, person.id);
+      const needsTwoFactor = person.staff !== null && (await isStaffTwoFactorRequired(database));
+      return sessionView(person, memberships, needsTwoFactor, config);
     },
   }),
 ];

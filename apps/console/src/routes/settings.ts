@@ -1,9 +1,17 @@
 import { Type, type TSchema } from 'typebox';
-import { changeSetting, readSettings, readTrialSends, SETTING_BOUNDS, type Settings } from '@onecode/store';
+import {
+  changeSetting,
+  readSettings,
+  readTrialSends,
+  SETTING_BOUNDS,
+  STAFF_TWO_FACTOR,
+  type NumericSetting,
+} from '@onecode/store';
+import { ConsoleProblem } from '../problem.js';
 import { route, type Route } from '../route.js';
 import { settingsView } from '../views/settings.js';
 
-const within = (name: keyof Settings) => {
+const within = (name: NumericSetting) => {
   const { min, max } = SETTING_BOUNDS[name];
   return Type.Integer({ minimum: min, maximum: max });
 };
@@ -39,8 +47,21 @@ export const settingsRoutes: readonly Route[] = [
       { additionalProperties: false },
     ),
     async handle({ context, actor, body }) {
-      for (const [name, value] of Object.entries(body) as [keyof Settings, number | null][])
+      for (const [name, value] of Object.entries(body) as [NumericSetting, number][])
         await changeSetting(context.database, actor, name, value);
+    },
+  }),
+  route({
+    method: 'put',
+    path: '/operations/settings/staff-two-factor',
+    access: 'operator',
+    confirmed: true,
+    body: Type.Object({ staffTwoFactor: Type.Enum([...STAFF_TWO_FACTOR]) }, { additionalProperties: false }),
+    async handle({ context, actor, person, body: { staffTwoFactor } }) {
+      // Or the first thing that it does is to keep out whoever set it, and perhaps everybody.
+      if (staffTwoFactor === 'required' && !person.hasTwoFactor)
+        throw new ConsoleProblem('second_factor_required');
+      await changeSetting(context.database, actor, 'staffTwoFactor', staffTwoFactor);
     },
   }),
 ];

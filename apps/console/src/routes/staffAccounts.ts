@@ -60,6 +60,7 @@ export const staffAccountRoutes: readonly Route[] = [
     method: 'post',
     path: '/operations/accounts/:target/credits',
     access: 'operator',
+    confirmed: true,
     body: Type.Object(
       {
         amount: Type.Integer({ minimum: 1, maximum: 1_000_000 }),

@@ -37,6 +37,7 @@ export const switchRoutes: readonly Route[] = [
     method: 'post',
     path: '/operations/holds',
     access: 'operator',
+    confirmed: true,
     body: Type.Object({ ...TARGET, reason: nameField(200) }, { additionalProperties: false }),
     async handle({ context, actor, body }) {
       const what = { ...targetOf(body), reason: body.reason.trim() };
@@ -48,6 +49,7 @@ export const switchRoutes: readonly Route[] = [
     method: 'post',
     path: '/operations/holds/release',
     access: 'operator',
+    confirmed: true,
     body: Type.Object(TARGET, { additionalProperties: false }),
     async handle({ context, actor, body }) {
       there(await release(context.database, actor, targetOf(body)));

@@ -3,11 +3,12 @@ import type { AuditEntry } from '@onecode/store';
 /** A value of a change, as the log keeps it. */
 export type AuditValue = string | number | boolean | null | AuditValue[] | { [name: string]: AuditValue };
 
-/** What somebody changed. */
+/** What somebody changed or read, or how they signed in. */
 export interface AuditEntryView {
   id: string;
   at: string;
-  actor: { kind: 'user' | 'command_line'; name: string };
+  /** `nobody` has not shown who they are. */
+  actor: { kind: 'user' | 'command_line' | 'nobody'; name: string };
   /** `area.verb`. */
   action: string;
   account: { id: string; /** Null when it is gone. */ name: string | null } | null;
@@ -31,16 +32,23 @@ export function auditEntryView({ id, at, actor, action, ...entry }: AuditEntry):
   return {
     id,
     at: at.toISOString(),
-    actor: { kind: actor.kind, name: actor.name },
+    actor: {
+      kind: actor.kind === 'user' && actor.id === null ? 'nobody' : actor.kind,
+      name: actor.name,
+    },
     action,
     account: entry.accountId === null ? null : { id: entry.accountId, name: entry.accountName },
-    ...withoutRepeats(entry.subject, entry.accountId, detailsView(entry.details as Details)),
+    ...withoutRepeats(
+      entry.subject === actor.id ? null : entry.subject,
+      entry.accountId,
+      detailsView(entry.details as Details),
+    ),
   };
 }
 
 type Told = Pick<AuditEntryView, 'changes' | 'facts'>;
 
-/** Leaves out the subject where account or details name it already, and facts that say nothing more than the account does. */
+/** Leaves out the subject where actor, account or details name it already, and facts that say nothing more than the account does. */
 function withoutRepeats(
   subject: string | null,
   accountId: string | null,

@@ -12,6 +12,8 @@ export interface SessionView {
     staff: StaffRole | null;
     hasTwoFactor: boolean;
   };
+  /** Whether they get to nothing of the staff's without a second factor. */
+  needsTwoFactor: boolean;
   csrfToken: string;
   accounts: { id: string; name: string; role: MemberRole }[];
   /** The API's public base address, for examples. */
@@ -21,10 +23,12 @@ export interface SessionView {
 export function sessionView(
   { id, name, email, language, staff, hasTwoFactor, csrfToken }: Person,
   memberships: readonly Membership[],
+  needsTwoFactor: boolean,
   { BASE_URL }: { BASE_URL: string },
 ): SessionView {
   return {
     user: { id, name, email, language, staff, hasTwoFactor },
+    needsTwoFactor,
     csrfToken,
     accounts: memberships.map(({ accountId, accountName, role }) => ({
       id: accountId,

@@ -1,9 +1,9 @@
-import { SETTING_BOUNDS, type Settings } from '@onecode/store';
+import { SETTING_BOUNDS, type NumericSetting, type Settings } from '@onecode/store';
 
 /** What operators set for everybody, and within which bounds. */
 export interface SettingsView {
   settings: Settings;
-  bounds: Readonly<Record<keyof Settings, { min: number; max: number }>>;
+  bounds: Readonly<Record<NumericSetting, { min: number; max: number }>>;
   /** Of `trialSendsPerDay`, what is used up. */
   trialSendsToday: number;
 }

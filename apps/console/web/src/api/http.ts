@@ -1,3 +1,5 @@
+import { askToConfirm } from './confirmation.js';
+
 /** A refusal of the server, by its stable code; `errors` names the fields at fault. */
 export class ApiProblem extends Error {
   constructor(
@@ -19,12 +21,23 @@ export function rememberCsrfToken(token: string): void {
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 /**
- * Calls the console's server. A 204 gives undefined.
+ * Calls the console's server. A 204 gives undefined. Where the server first wants the person to show that it is them, they are
+ * asked, and it is called again.
  *
  * @param path below `/api`
  * @throws ApiProblem for a refusal; `offline` when there was no answer
  */
 export async function call<T>(method: Method, path: string, body?: object): Promise<T> {
+  try {
+    return await callOnce<T>(method, path, body);
+  } catch (error) {
+    const isUnconfirmed = error instanceof ApiProblem && error.code === 'confirmation_required';
+    if (!isUnconfirmed || !(await askToConfirm())) throw error;
+    return callOnce<T>(method, path, body);
+  }
+}
+
+async function callOnce<T>(method: Method, path: string, body?: object): Promise<T> {
   const response = await fetch(`/api${path}`, {
     method,
     headers: {

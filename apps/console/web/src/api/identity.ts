@@ -34,6 +34,13 @@ export const turnTwoFactorOff = (password: string): Promise<void> =>
 export const replaceBackupCodes = (password: string): Promise<{ backupCodes: string[] }> =>
   post('/two-factor/generate-backup-codes', { password });
 
+/** A code of the authenticator, or a backup code. */
+export const confirmWithCode = (code: string): Promise<void> => post('/two-factor/confirm', { code });
+
+/** For people without a second factor. */
+export const confirmWithPassword = (password: string): Promise<void> =>
+  post('/confirm-password', { password });
+
 /** Reads anew who is signed in: after a change of the session, changes need its new token. */
 export async function readSession(client: QueryClient): Promise<SessionView> {
   const session = await client.fetchQuery({

@@ -11,6 +11,7 @@ import {
   IconReceipt,
   IconSend,
   IconSettings,
+  IconUserOff,
   IconUsers,
 } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
@@ -21,6 +22,7 @@ const OF_ACCOUNT = [
   ['overview', IconChartLine],
   ['sends', IconSend],
   ['applications', IconApps],
+  ['recipients', IconUserOff],
   ['ledger', IconReceipt],
   ['team', IconUsers],
 ] as const;

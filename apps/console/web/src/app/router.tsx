@@ -46,6 +46,7 @@ export const router = createBrowserRouter([
                 () => import('../pages/account/applicationDetails.js'),
                 'ApplicationDetails',
               ),
+              page('recipients', () => import('../pages/account/recipients.js'), 'Recipients'),
               page('ledger', () => import('../pages/account/ledger.js'), 'Ledger'),
               page('team', () => import('../pages/account/team.js'), 'Team'),
             ],

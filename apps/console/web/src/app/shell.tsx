@@ -3,10 +3,12 @@ import { useDisclosure } from '@mantine/hooks';
 import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, Outlet, useLocation, useMatch } from 'react-router';
+import { ConfirmIdentity } from './confirmIdentity.js';
 import { HeldBanner } from './heldBanner.js';
 import { Navigation } from './navigation.js';
 import { useSession } from './session.js';
 import { TwoFactorNotice } from './twoFactorNotice.js';
+import { TwoFactorRequired } from './twoFactorRequired.js';
 import { UnknownPage } from './unknownPage.js';
 import { UserMenu } from './userMenu.js';
 
@@ -15,12 +17,14 @@ export function Shell() {
   const { t } = useTranslation();
   const [opened, { toggle, close }] = useDisclosure();
   const { pathname } = useLocation();
-  const { accounts, user } = useSession();
+  const { accounts, user, needsTwoFactor } = useSession();
   const account = useMatch('/accounts/:account/*')?.params.account;
   useEffect(close, [pathname, close]);
 
   const isTheirs = account === undefined || accounts.some((one) => one.id === account);
-  const mayOperate = !pathname.startsWith('/operations') || user.staff !== null;
+  const isOfStaff = pathname.startsWith('/operations');
+  const mayOperate = !isOfStaff || user.staff !== null;
+  const isKeptOut = isOfStaff && needsTwoFactor && !user.hasTwoFactor;
   return (
     <AppShell
       header={{ height: 56 }}
@@ -58,9 +62,15 @@ export function Shell() {
       </AppShell.Navbar>
       <AppShell.Main id="content" tabIndex={-1}>
         <div className="content">
-          <TwoFactorNotice />
-          {mayOperate && pathname.startsWith('/operations') && <HeldBanner />}
-          {isTheirs && mayOperate ? <Outlet key={account} /> : <UnknownPage />}
+          {isKeptOut ? (
+            <TwoFactorRequired />
+          ) : (
+            <ConfirmIdentity>
+              <TwoFactorNotice />
+              {mayOperate && isOfStaff && <HeldBanner />}
+              {isTheirs && mayOperate ? <Outlet key={account} /> : <UnknownPage />}
+            </ConfirmIdentity>
+          )}
         </div>
       </AppShell.Main>
     </AppShell>

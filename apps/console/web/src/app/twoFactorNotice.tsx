@@ -7,19 +7,20 @@ import { useSession } from './session.js';
 /** Asks people of the staff for a second factor, on every page, until they have one. */
 export function TwoFactorNotice() {
   const { t } = useTranslation();
-  const { user } = useSession();
+  const { user, needsTwoFactor } = useSession();
   if (user.staff === null || user.hasTwoFactor) return null;
+  const kind = needsTwoFactor ? 'required' : 'optional';
   return (
     <Alert
       color="yellow"
       variant="default"
       mb="lg"
       icon={<IconShieldLock size={18} />}
-      title={t('staffNotice.title')}
+      title={t(`staffNotice.${kind}.title`)}
     >
       <Group justify="space-between">
         <Text size="sm" maw={720}>
-          {t('staffNotice.text')}
+          {t(`staffNotice.${kind}.text`)}
         </Text>
         <Button component={Link} to="/profile" size="xs" variant="default">
           {t('staffNotice.action')}

@@ -72,9 +72,9 @@ function Row({
       <Table.Td>
         <Time at={entry.at} seconds={!isNarrow} wraps={isNarrow} />
         <Text size="xs" c="dimmed">
-          {entry.actor.kind === 'command_line'
-            ? t('commandLine', { name: entry.actor.name })
-            : entry.actor.name}
+          {entry.actor.kind === 'command_line' && t('commandLine', { name: entry.actor.name })}
+          {entry.actor.kind === 'user' && entry.actor.name}
+          {entry.actor.kind === 'nobody' && t('nobody')}
         </Text>
       </Table.Td>
       <Table.Td>

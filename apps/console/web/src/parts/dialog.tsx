@@ -1,13 +1,20 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { useWindowEvent } from '@mantine/hooks';
+import { createContext, useContext, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ApiProblem } from '../api/http.js';
 import { Failure } from './states.js';
+
+/** Whether a dialog stands above all others, which therefore must not take its Escape for theirs. */
+export const AskingContext = createContext(false);
+
+const LAYERS = { page: 200, above: 300 } as const;
 
 /**
  * A dialog above the page; what is in it begins anew each time it opens.
  *
  * @param persistent only its own buttons close it, because what it shows would be lost
+ * @param layer `above` for one that may come while another is open
  */
 export function Dialog({
   opened,
@@ -15,6 +22,7 @@ export function Dialog({
   title,
   size = 'md',
   persistent = false,
+  layer = 'page',
   children,
 }: {
   opened: boolean;
@@ -22,9 +30,16 @@ export function Dialog({
   title: string;
   size?: 'md' | 'lg' | 'xl';
   persistent?: boolean;
+  layer?: keyof typeof LAYERS;
   children: ReactNode;
 }) {
   const { t } = useTranslation();
+  const isAbove = layer === 'above';
+  const isCovered = useContext(AskingContext) && !isAbove;
+  // In the event's last phase: the dialogs below look at it in the first, and must still find themselves covered.
+  useWindowEvent('keydown', ({ key }) => {
+    if (opened && isAbove && key === 'Escape') onClose();
+  });
   return (
     <Modal
       opened={opened}
@@ -35,7 +50,8 @@ export function Dialog({
       // Gone at once: what is in it may change with its closing.
       transitionProps={{ exitDuration: 0 }}
       closeOnClickOutside={!persistent}
-      closeOnEscape={!persistent}
+      closeOnEscape={!persistent && !isCovered && !isAbove}
+      zIndex={LAYERS[layer]}
       closeButtonProps={{ 'aria-label': t('close') }}
     >
       {children}

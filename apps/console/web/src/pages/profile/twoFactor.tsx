@@ -1,4 +1,4 @@
-import { Badge, Button } from '@mantine/core';
+import { Badge, Button, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useSession } from '../../app/session.js';
@@ -10,7 +10,8 @@ import { TurnOn } from './twoFactor/turnOn.js';
 /** Turns the second factor on and off. */
 export function TwoFactor() {
   const { t } = useTranslation('profile');
-  const { hasTwoFactor } = useSession().user;
+  const { user, needsTwoFactor } = useSession();
+  const { hasTwoFactor } = user;
   const [open, setOpen] = useState<'on' | 'off' | 'codes' | null>(null);
   const close = (): void => setOpen(null);
   return (
@@ -23,9 +24,11 @@ export function TwoFactor() {
             <Button size="xs" variant="default" onClick={() => setOpen('codes')}>
               {t('twoFactor.newCodes')}
             </Button>
-            <Button size="xs" variant="default" onClick={() => setOpen('off')}>
-              {t('twoFactor.turnOff')}
-            </Button>
+            {!needsTwoFactor && (
+              <Button size="xs" variant="default" onClick={() => setOpen('off')}>
+                {t('twoFactor.turnOff')}
+              </Button>
+            )}
           </>
         ) : (
           <Button size="xs" onClick={() => setOpen('on')}>
@@ -37,6 +40,11 @@ export function TwoFactor() {
       <Badge color={hasTwoFactor ? 'teal' : 'gray'}>
         {t(hasTwoFactor ? 'twoFactor.on' : 'twoFactor.off')}
       </Badge>
+      {needsTwoFactor && (
+        <Text size="sm" c="dimmed">
+          {t('twoFactor.required')}
+        </Text>
+      )}
       <TurnOn opened={open === 'on'} onClose={close} />
       <TurnOff opened={open === 'off'} onClose={close} />
       <RenewBackupCodes opened={open === 'codes'} onClose={close} />

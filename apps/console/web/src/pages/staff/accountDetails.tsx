@@ -3,7 +3,9 @@ import { useTranslation } from 'react-i18next';
 import { Link, useParams } from 'react-router';
 import type { StaffAccountDetailsView } from '../../../../src/views/staffAccounts.js';
 import { useData } from '../../api/queries.js';
+import { useMayOperate } from '../../app/session.js';
 import { AuditTable } from '../../parts/auditTable.js';
+import { ExhaustedRecipients } from '../../parts/exhaustedRecipients.js';
 import { Figure } from '../../parts/figures.js';
 import { Id } from '../../parts/id.js';
 import { useNumbers } from '../../parts/numbers.js';
@@ -19,7 +21,7 @@ import { BreakerSection } from './account/breakerSection.js';
 import { CountriesSection } from './account/countriesSection.js';
 import { RateSection } from './account/rateSection.js';
 
-/** An account and everything that operators decide about it: never whom its sends went to. */
+/** An account and everything that operators decide about it; of whom its sends went to no more than the last digits, where one is refused. */
 export function AccountDetails() {
   const { t } = useTranslation('staff');
   const { target } = useParams();
@@ -56,7 +58,8 @@ export function AccountDetails() {
 }
 
 function Details({ account }: { account: StaffAccountDetailsView }) {
-  const { t } = useTranslation('staff');
+  const { t } = useTranslation(['staff', 'common']);
+  const mayOperate = useMayOperate();
   const { whole } = useNumbers();
   return (
     <>
@@ -87,6 +90,17 @@ function Details({ account }: { account: StaffAccountDetailsView }) {
         <MembersSection account={account} />
       </SimpleGrid>
       <ApplicationsSection account={account} />
+      <Section title={t('common:recipients.title')} description={t('common:recipients.description')}>
+        <ExhaustedRecipients
+          account={`/operations/accounts/${account.id}`}
+          mayReset={mayOperate}
+          empty={
+            <Text size="sm" c="dimmed">
+              {t('common:recipients.empty.title')}
+            </Text>
+          }
+        />
+      </Section>
       <Section title={t('account.audit')}>
         <AuditTable query={{ account: account.id }} empty={t('account.unchanged')} />
       </Section>

@@ -11,8 +11,10 @@ import { Page } from '../../parts/page.js';
 import { ReadOnlyNote } from '../../parts/readOnly.js';
 import { Section } from '../../parts/section.js';
 import { Failure, Loading } from '../../parts/states.js';
+import { StaffTwoFactor } from './staffTwoFactor.js';
 
-type Settings = SettingsView['settings'];
+/** The numbers: whether the staff need a second factor is set apart. */
+type Settings = Omit<SettingsView['settings'], 'staffTwoFactor'>;
 
 /** NIST SP 800-63B-4, 3.2.2: what the budget begins with when it is switched on. */
 const GUESS_BUDGET_INITIAL = 100;
@@ -31,6 +33,7 @@ export function Settings() {
             {/* Begins anew with what somebody else has set meanwhile. */}
             <SettingsForm key={JSON.stringify(data.settings)} view={data} />
           </Section>
+          <StaffTwoFactor value={data.settings.staffTwoFactor} />
           <Section title={t('settings.history')}>
             <AuditTable query={{ area: 'settings' }} empty={t('settings.unchanged')} />
           </Section>
@@ -40,7 +43,8 @@ export function Settings() {
   );
 }
 
-function SettingsForm({ view: { settings, bounds, trialSendsToday } }: { view: SettingsView }) {
+function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { view: SettingsView }) {
+  const { staffTwoFactor: _apart, ...settings } = all;
   const { t, i18n } = useTranslation('staff');
   const mayOperate = useMayOperate();
   const { whole } = useNumbers();

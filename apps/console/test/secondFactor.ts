@@ -1,0 +1,45 @@
+import { randomInt } from 'node:crypto';
+import type { TestConsole } from './console.js';
+import { callConsole, cookieOf, inSession, PASSWORD, person, type TestPerson } from './people.js';
+import { codeOf } from './totp.js';
+
+/** Somebody with a second factor, in the session that turned it on. */
+export interface Protected {
+  who: TestPerson;
+  /** For `codeOf`. The code of half a minute ago is used up. */
+  uri: string;
+  backupCodes: string[];
+}
+
+/** Signs somebody up who turns the second factor on. */
+export async function withTwoFactor(
+  server: TestConsole,
+  roles: Parameters<typeof person>[1] = {},
+): Promise<Protected> {
+  return turnOn(server, await person(server, roles));
+}
+
+/** Turns somebody's second factor on. */
+export async function turnOn(server: TestConsole, who: TestPerson): Promise<Protected> {
+  // From an address of their own: one address may not do so many of these.
+  const headers = { 'x-forwarded-for': `198.19.${randomInt(256)}.${randomInt(256)}` };
+  const begun = await who.call('POST', '/auth/two-factor/enable', { password: PASSWORD }, headers);
+  const { uri, backupCodes } = begun.body;
+  // A code of the past, which is good as well, so that the present one is left.
+  const on = await who.call('POST', '/auth/two-factor/verify-totp', { code: codeOf(uri, -1) }, headers);
+  if (on.status !== 204) throw new Error(`turning the second factor on answered ${on.status}`);
+  const cookie = cookieOf(on);
+  const { csrfToken } = (await callConsole(server, 'GET', '/session', { headers: { cookie } })).body;
+  return { who: inSession(server, who, { cookie, csrfToken }), uri, backupCodes };
+}
+
+/** Makes a person's sessions unconfirmed for so long. */
+export const letConfirmationPass = (
+  server: TestConsole,
+  { id }: TestPerson,
+  minutes = 11,
+): Promise<unknown> =>
+  server.db.sql(
+    'update user_sessions set confirmed_at = confirmed_at - make_interval(mins => $1) where user_id = $2',
+    [minutes, id],
+  );
