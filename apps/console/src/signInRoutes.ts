@@ -14,6 +14,7 @@ import {
   returnSignInTry,
   returnSignUp,
   SIGN_IN_TRIES_MAX,
+  SIGN_UP_TRIES_MAX,
   takeSignInTry,
   takeSignUp,
   triesOfCodes,
@@ -25,6 +26,7 @@ import {
 import type { AuthAnswer } from './betterAuth.js';
 import { networkOf } from './clientAddress.js';
 import type { ConsoleContext } from './context.js';
+import { fairTurns } from './fairTurns.js';
 import { emailField, languageField, nameField } from './fields.js';
 import type { Person } from './identity.js';
 import { judgePassword } from './judgePassword.js';
@@ -71,6 +73,9 @@ function signInRoute<B extends TSchema>(definition: {
 }): SignInRoute {
   return definition;
 }
+
+/** Those of one network wait for one row, each with a connection: no more wait than may be taken in an hour. */
+const countInTurn = fairTurns({ atOnce: 2, atOnceEach: 1, waitingEachMax: SIGN_UP_TRIES_MAX });
 
 const STRICT = { additionalProperties: false };
 /** Long enough for any password that somebody may have; how good a new one is, is judged apart. */
@@ -282,7 +287,7 @@ async function counted(
   signUp: () => Promise<AuthAnswer>,
 ): Promise<AuthAnswer> {
   const origin = { network: networkOf(clientAddress), mailDomain: mailDomainOf(email) };
-  const lacking = await takeSignUp(database, origin);
+  const lacking = await countInTurn(origin.network, () => takeSignUp(database, origin));
   if (lacking !== null) throw new ConsoleProblem(lacking === 'tries' ? 'rate_limited' : 'too_many_sign_ups');
   try {
     return await signUp();

@@ -2,8 +2,9 @@ import type { Database } from './database.js';
 import { readSettings } from './settings.js';
 import { returnTry, takeTry } from './tries.js';
 
-/** Sign-ups that one network may try, so that those which fail are few as well: each asks for the work of judging a password. */
-const TRIES = { max: 30, seconds: 3_600 };
+/** Sign-ups that one network may try in an hour, so that those which fail are few as well: each asks for the work of judging a password. */
+export const SIGN_UP_TRIES_MAX = 30;
+const TRIES = { max: SIGN_UP_TRIES_MAX, seconds: 3_600 };
 const DAY_SECONDS = 86_400;
 
 /** Where somebody who signs up comes from. */

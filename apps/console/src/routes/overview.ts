@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { overview, UnknownTimeZone } from '@onecode/store';
 import { idField, timeField } from '../fields.js';
-import { readInTurn } from '../heavyReads.js';
+import { fairTurns } from '../fairTurns.js';
 import { ConsoleProblem } from '../problem.js';
 import { route, type Route } from '../route.js';
 import { overviewView } from '../views/overview.js';
@@ -9,6 +9,8 @@ import { overviewView } from '../views/overview.js';
 /** A name such as `America/Sao_Paulo`; no offsets, whose sign means something else to the database. */
 const TIME_ZONE = Type.String({ pattern: '^[A-Za-z]+(?:[/_-][A-Za-z0-9+_-]+)*$', maxLength: 60 });
 const DAY_MS = 86_400_000;
+/** A large account's month takes a connection for a fifth of a second; most of them are left to everybody else. */
+const inTurn = fairTurns({ atOnce: 4, atOnceEach: 2, waitingEachMax: 40 });
 const HOURLY_DAYS_MAX = 8;
 const DAILY_DAYS_MAX = 100;
 
@@ -45,7 +47,7 @@ export const overviewRoutes: readonly Route[] = [
         ...(mode !== undefined && { mode }),
         ...(locale !== undefined && { locale }),
       };
-      return overviewView(await readInTurn(accountId, () => overview(context.database, accountId, question)));
+      return overviewView(await inTurn(accountId, () => overview(context.database, accountId, question)));
     },
   }),
 ];
