@@ -47,10 +47,10 @@ export async function buildRelease(commit, parent) {
 
 /** @param {string} folder */
 async function sharesOurPackages(folder) {
-  const [theirs, ours] = await Promise.all([folder, root].map(lockOf));
-  return Object.entries(/** @type {Lock} */ (theirs).packages).every(
+  const [theirs, ours] = [await lockOf(folder), await lockOf(root)];
+  return Object.entries(theirs.packages).every(
     ([path, { version, link, optional }]) =>
-      !path.includes('node_modules/') || link || optional || ours?.packages[path]?.version === version,
+      !path.includes('node_modules/') || link || optional || ours.packages[path]?.version === version,
   );
 }
 
