@@ -20,9 +20,10 @@ export function createSendRoute({
   metrics,
 }: ApiContext): RequestHandler {
   return async (request, response) => {
-    const caller = await authenticate(request);
+    const { caller, again } = await authenticate(request);
     const key = idempotencyKey(request);
     const body = await readJsonBody(request);
+    await again();
     const { recipient, code: ownCode, locale } = parseCreateSend(body);
 
     const id = newId();
