@@ -105,6 +105,11 @@ export class Stack {
     return this.#apis.map(({ url }) => url);
   }
 
+  /** The process ids of the APIs. */
+  get apiPids(): number[] {
+    return this.#apis.map(({ process }) => process.pid);
+  }
+
   /** The metrics addresses of the API and the workers. */
   get metrics(): string[] {
     return [...this.#apis, ...this.#workers].map(({ metricsUrl }) => metricsUrl);

@@ -21,8 +21,8 @@ export interface TcpProxy {
   freeze(direction?: Direction): void;
   /** Carries everything so many milliseconds later, each way. */
   slow(latencyMs: number): void;
-  /** The connections of now are frozen for good, as when a network path is lost; new ones work. */
-  abandon(): void;
+  /** The connections of now, or the one that was used last, are frozen for good, as when a network path is lost; new ones work. */
+  abandon(which?: 'all' | 'latest'): void;
   /** Sends new connections to another port; 0 is nowhere, and resets them. */
   retarget(port: number): void;
   close(): Promise<void>;
@@ -37,6 +37,8 @@ export async function startTcpProxy(targetUrl: string, state: 'open' | 'cut' = '
   let latencyMs = 0;
   const flows = new Set<Flow>();
   const abandoned = new WeakSet<Flow>();
+  /** The client's side of the connection that was used last. */
+  let latest: Socket | undefined;
   const server = createServer((client) => {
     if (current === 'cut' || targetPort === 0) return void client.resetAndDestroy();
     const upstream = connect(targetPort, target.hostname);
@@ -44,10 +46,11 @@ export async function startTcpProxy(targetUrl: string, state: 'open' | 'cut' = '
       ['there', client, upstream],
       ['back', upstream, client],
     ] as const) {
-      const flow = { direction, from };
+      const flow = { direction, from, client };
       flows.add(flow);
       const later = inOrder(() => latencyMs);
       from.on('data', (chunk: Buffer) => {
+        latest = client;
         if (direction === 'back' && current === 'replies cut') return reset([client, upstream]);
         later(() => void to.write(chunk));
       });
@@ -104,8 +107,9 @@ export async function startTcpProxy(targetUrl: string, state: 'open' | 'cut' = '
     slow(ms) {
       latencyMs = ms;
     },
-    abandon() {
+    abandon(which = 'all') {
       for (const flow of flows) {
+        if (which === 'latest' && flow.client !== latest) continue;
         abandoned.add(flow);
         flow.from.pause();
       }
@@ -124,6 +128,7 @@ export async function startTcpProxy(targetUrl: string, state: 'open' | 'cut' = '
 interface Flow {
   direction: Direction;
   from: Socket;
+  client: Socket;
 }
 
 function reset(sockets: readonly Socket[]): void {

@@ -4,21 +4,25 @@ import { Problem, type ProblemCode } from '@onecode/domain';
 /** The client went away before its request was complete: there is nobody to answer. */
 export class ClientGone extends Error {}
 
+/** The refusal of a body of more bytes than these. */
+export function tooLarge(code: ProblemCode, bytesMax: number): Problem {
+  return new Problem(code, { detail: `The body is larger than ${bytesMax} bytes.` });
+}
+
 /**
  * Reads a request's body, counting its bytes as they arrive, and refuses it as soon as it is too long, announced or not.
  *
  * @throws Problem with the given code, ClientGone
  */
-export function readBody(request: IncomingMessage, bytesMax: number, tooLarge: ProblemCode): Promise<Buffer> {
-  const refusal = (): Problem =>
-    new Problem(tooLarge, { detail: `The body is larger than ${bytesMax} bytes.` });
-  if (Number(request.headers['content-length'] ?? 0) > bytesMax) return Promise.reject(refusal());
+function readBody(request: IncomingMessage, bytesMax: number, code: ProblemCode): Promise<Buffer> {
+  if (Number(request.headers['content-length'] ?? 0) > bytesMax)
+    return Promise.reject(tooLarge(code, bytesMax));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
     const onData = (chunk: Buffer): void => {
       bytes += chunk.length;
-      if (bytes > bytesMax) settle(() => reject(refusal()));
+      if (bytes > bytesMax) settle(() => reject(tooLarge(code, bytesMax)));
       else chunks.push(chunk);
     };
     const onEnd = (): void => settle(() => resolve(Buffer.concat(chunks, bytes)));

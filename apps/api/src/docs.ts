@@ -34,6 +34,7 @@ const WEBHOOK_CODES: ReadonlySet<ProblemCode> = new Set([
   'forbidden',
   'invalid_signature',
   'payload_too_large',
+  'too_busy',
 ]);
 
 /**

@@ -14,7 +14,8 @@ import { gatherKeyUse, recordKeyUses } from './keyUse.js';
 import { apiMetrics } from './metrics.js';
 import { createHttpServer } from './server.js';
 
-const DATABASE_CONNECTIONS = 20;
+const DATABASE_CONNECTIONS = 12;
+const READ_CONNECTIONS = 8;
 
 await runProcess('api', async () => {
   const config = readApiConfig(process.env);
@@ -22,6 +23,7 @@ await runProcess('api', async () => {
   const registry = createRegistry('api');
   const database = openDatabase(config.DATABASE_URL, {
     connectionsMax: DATABASE_CONNECTIONS,
+    readConnectionsMax: READ_CONNECTIONS,
     byIndexOnly: true,
     onConnectionError: (error) => log.warn({ err: error }, 'a database connection broke'),
   });

@@ -12,6 +12,9 @@ const REQUEST_MS_MAX = 15_000;
 /** Longer than the idle time of the usual load balancers, so that they never write to a connection that we are closing. */
 const KEEP_ALIVE_MS = 65_000;
 
+/** Each takes memory, whatever it sends or does not send. */
+const CONNECTIONS_MAX = 4_000;
+
 const PARSER_PROBLEMS: Readonly<Record<string, ProblemCode>> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
@@ -37,6 +40,9 @@ export function createHttpServer(
       app(request, response);
     },
   );
+  server.maxConnections = CONNECTIONS_MAX;
+  // Whoever keeps a connection without a request makes room for those who have one.
+  server.on('drop', () => server.closeIdleConnections());
   const headers = commonHeaders(BASE_URL);
   const refuse = (socket: Duplex, code: ProblemCode): void =>
     endWithProblem(socket, code, { headers, docsUrl: DOCS_URL });

@@ -162,14 +162,17 @@ describe('a key', () => {
     const suspended = await buildCaller(api.store.database, 'test', { ratePerMinute: 10_000 });
     const answer = async () => {
       const { status, json } = await create(`Bearer ${suspended.key}`);
+      detail = json['detail'];
       return [status, json['code'] ?? null];
     };
+    let detail: unknown;
     expect(await answer()).toEqual([202, null]);
     await suspendAccount(api.store.database, TEST_ACTOR, suspended.accountId, 'unpaid');
     const begin = performance.now();
     await until('a refusal', async () => (await answer())[0] === 401);
     expect(performance.now() - begin).toBeLessThan(1_000 + 500);
     expect(await answer()).toEqual([401, 'invalid_api_key']);
+    expect(detail).toBe('The account of this key is suspended.');
     expect((await create(`Bearer ${caller.key}`)).status).toBe(202);
     await resumeAccount(api.store.database, TEST_ACTOR, suspended.accountId);
     expect(await answer()).toEqual([202, null]);

@@ -1,19 +1,29 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { hashApiKey } from '@onecode/domain';
-import { closeDatabase, openDatabase, revokeApiKey, suspendAccount, type Database } from '@onecode/store';
+import {
+  closeDatabase,
+  openDatabase,
+  resumeAccount,
+  revokeApiKey,
+  suspendAccount,
+  type Caller,
+  type Database,
+} from '@onecode/store';
 import { buildCaller, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
 import { startTcpProxy } from '../../../test/harness/tcpProxy.js';
 import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 import { until } from '../../../test/harness/until.js';
-import { rememberCallers, type CallerOf } from '../src/callers.js';
+import { rememberCallers, type Callers } from '../src/callers.js';
 
 const KEYS = 100;
 
 const store = useTestDatabase();
-let callerOf: CallerOf;
+let callers: Callers;
 beforeEach(() => {
-  callerOf = rememberCallers(store.database);
+  callers = rememberCallers(store.database);
 });
+
+const callerOf = (hash: string): ReturnType<Callers['judge']> => callers.judge(hash);
 
 const hashOf = ({ key }: TestCaller): string => hashApiKey(key).toString('latin1');
 const build = (): Promise<TestCaller> => buildCaller(store.database, 'test');
@@ -41,6 +51,7 @@ describe('a caller', () => {
   it('is remembered beyond a second, until some key changes', async () => {
     const [caller, other] = [await build(), await build()];
     expect(await callerOf(hashOf(caller))).toEqual({
+      keyId: caller.keyId,
       applicationId: caller.applicationId,
       accountId: caller.accountId,
       mode: 'test',
@@ -70,11 +81,32 @@ describe('a caller', () => {
     expect(await callerOf(hashOf(caller))).toBeUndefined();
   });
 
+  it('holds until its key is revoked, as far as is known without asking', async () => {
+    const [caller, other] = [await build(), await build()];
+    const judged = (await callerOf(hashOf(caller))) as Caller;
+    expect(callers.stillHolds(hashOf(caller), judged)).toBe(true);
+    await revoke(other);
+    await until('the end', () => !callers.stillHolds(hashOf(caller), judged), 1_000);
+    // Somebody else asked: the same caller, judged anew.
+    expect(await callerOf(hashOf(caller))).toEqual(judged);
+    expect(callers.stillHolds(hashOf(caller), judged)).toBe(false);
+  });
+
+  it('whose account is suspended is told from one whose key is revoked, and goes on once it is resumed', async () => {
+    const [caller, other] = [await build(), await build()];
+    await suspendAccount(store.database, TEST_ACTOR, caller.accountId, 'unpaid');
+    await revoke(other);
+    expect(await callerOf(hashOf(caller))).toBe('suspended');
+    expect(await callerOf(hashOf(other))).toBeUndefined();
+    await resumeAccount(store.database, TEST_ACTOR, caller.accountId);
+    expect(await callerOf(hashOf(caller))).toMatchObject({ accountId: caller.accountId });
+  });
+
   it('is not remembered from a look-up that its key’s revocation overtook', async () => {
-    const callers = await Promise.all(Array.from({ length: KEYS }, build));
-    const revoked = Promise.all(callers.map(revoke));
+    const many = await Promise.all(Array.from({ length: KEYS }, build));
+    const revoked = Promise.all(many.map(revoke));
     let asking = true;
-    const askers = callers.map(async (caller) => {
+    const askers = many.map(async (caller) => {
       while (asking) {
         await callerOf(hashOf(caller));
         await endOfTurn();
@@ -85,8 +117,68 @@ describe('a caller', () => {
     await until('the end of what is relied on', () => performance.now() - revokedAt > 1_000);
     asking = false;
     await Promise.all(askers);
-    const left = await Promise.all(callers.map((caller) => callerOf(hashOf(caller))));
+    const left = await Promise.all(many.map((caller) => callerOf(hashOf(caller))));
     expect(left.filter((caller) => caller !== undefined)).toEqual([]);
+  });
+});
+
+describe('while answers come late', () => {
+  /** The database; what it answers to the version's question is there when the test lets it go. */
+  function withHeldAnswers(): { database: Database; held: (() => void)[]; hold: (isHeld: boolean) => void } {
+    const held: (() => void)[] = [];
+    let isHeld = false;
+    const $queryRaw = async (strings: TemplateStringsArray, ...values: unknown[]): Promise<unknown> => {
+      const answer = await store.database.$queryRaw(strings, ...values);
+      if (isHeld && strings.join().includes('callers_version'))
+        await new Promise<void>((resolve) => held.push(resolve));
+      return answer;
+    };
+    const database = new Proxy(store.database, {
+      get: (target, name) => (name === '$queryRaw' ? $queryRaw : (Reflect.get(target, name) as unknown)),
+    });
+    return { database, held, hold: (is) => (isHeld = is) };
+  }
+  const age = async (ms: number): Promise<void> => {
+    const begun = performance.now();
+    await until('the end of what is relied on', () => performance.now() - begun > ms);
+  };
+
+  it('one that was asked for before a revocation does not let its key in a second later', async () => {
+    const { database, held, hold } = withHeldAnswers();
+    callers = rememberCallers(database);
+    const caller = await build();
+    await callerOf(hashOf(caller));
+    await age(950);
+    hold(true);
+    const first = callerOf(hashOf(caller));
+    await until('the question', () => held.length === 1);
+    await revoke(caller);
+    await age(1_000);
+    const second = callerOf(hashOf(caller));
+    await until('its own question', () => held.length === 2);
+    hold(false);
+    for (const answer of held) answer();
+    expect(await Promise.all([first, second])).toEqual([undefined, undefined]);
+  });
+
+  it('an answer that a later one has overtaken says nothing any more', async () => {
+    const { database, held, hold } = withHeldAnswers();
+    callers = rememberCallers(database);
+    const caller = await build();
+    await callerOf(hashOf(caller));
+    await age(950);
+    hold(true);
+    const first = callerOf(hashOf(caller));
+    await until('the question', () => held.length === 1);
+    await revoke(caller);
+    await age(250);
+    const second = callerOf(hashOf(caller));
+    await until('its own question', () => held.length === 2);
+    held[1]!();
+    expect(await second).toBeUndefined();
+    held[0]!();
+    expect(await first).toBeUndefined();
+    expect(await callerOf(hashOf(caller))).toBeUndefined();
   });
 });
 
@@ -96,7 +188,7 @@ describe('while the database is away', () => {
   beforeEach(async () => {
     proxy = await startTcpProxy(store.url);
     database = openDatabase(proxy.url, { connectionsMax: 2 });
-    callerOf = rememberCallers(database);
+    callers = rememberCallers(database);
   });
   afterEach(async () => {
     await closeDatabase(database);

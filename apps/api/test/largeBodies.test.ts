@@ -23,6 +23,7 @@ const CHUNK = Buffer.concat([
   Buffer.from('\r\n'),
 ]);
 const KEY = ['Authorization', 'Bearer KEY'] as const;
+const FORGED = ['X-Hub-Signature-256', `sha256=${'0'.repeat(64)}`] as const;
 
 type Case = [
   name: string,
@@ -37,12 +38,13 @@ const ID = '0199c7a2-5b1e-7c3a-9f40-2d6a8e1b4c57';
 const REQUESTS: Case[] = [
   ['a creation', 'POST', '/v1/send', [KEY], INVALID],
   ['a guess', 'POST', `/v1/send/${ID}/verify`, [KEY], INVALID],
-  ['a webhook', 'POST', '/webhooks/whatsapp', [], { status: 413, code: 'payload_too_large' }],
+  ['a webhook', 'POST', '/webhooks/whatsapp', [FORGED], { status: 413, code: 'payload_too_large' }],
   ['a wrong key', 'POST', '/v1/send', [['Authorization', 'Bearer x']], { code: 'invalid_api_key' }],
   ['a body where none belongs', 'GET', '/v1/signup-settings', [], { free_sends: 10 }],
 ];
 const MORE_REQUESTS: Case[] = [
   ['no credential', 'POST', '/v1/send', [], { code: 'missing_credentials' }],
+  ['a webhook without a signature', 'POST', '/webhooks/whatsapp', [], { code: 'invalid_signature' }],
   [
     'a long key',
     'POST',

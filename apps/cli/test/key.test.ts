@@ -29,6 +29,7 @@ it.each(['test', 'live'] as const)(
     });
     expect(isApiKey(made.key)).toBe(true);
     expect(await findCaller(store.database, hashApiKey(made.key))).toEqual({
+      keyId: made.id,
       applicationId,
       accountId,
       mode,

@@ -16,8 +16,9 @@ const TABLE = {
   invalid_api_key: {
     status: 401,
     meaning: 'The API key is not valid.',
-    cause: 'The key is malformed, was never issued, or has been revoked.',
-    remedy: 'Check that the whole key was copied. If it was revoked, create a new one in the dashboard.',
+    cause: 'The key is malformed, was never issued, or has been revoked, or its account is suspended.',
+    remedy:
+      'Check that the whole key was copied. If it was revoked, create a new one in the dashboard. If the detail speaks of the account, ask the operator.',
   },
   insufficient_credits: {
     status: 402,
@@ -141,6 +142,13 @@ const TABLE = {
     meaning: 'The webhook body is larger than 3 MB.',
     cause: 'The body exceeds the most that the provider documents for one webhook.',
     remedy: 'Nothing to do for genuine webhooks, which are smaller; look at what else calls this address.',
+  },
+  too_busy: {
+    status: 503,
+    meaning: 'Too many webhooks come in at a time.',
+    cause: 'The memory for webhooks that are not read yet is given out, and as many as may wait for it do.',
+    remedy:
+      'Nothing to do for the provider, which repeats its webhooks; look at what else calls this address.',
   },
 } as const satisfies Record<string, ProblemEntry>;
 

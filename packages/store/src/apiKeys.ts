@@ -1,8 +1,8 @@
 import { apiKeyHint, generateApiKey, hashApiKey, type Mode } from '@onecode/domain';
 import { audited, type Actor } from './audit.js';
-import type { Connection, Database } from './database.js';
+import { pointReads, type Connection, type Database } from './database.js';
 import { newId } from './identifiers.js';
-import { bytesText, inOrder, perDatabase, shareCalls, type Placed } from './sharedCalls.js';
+import { bytesText, inOrder, perDatabase, READS_TOGETHER, shareCalls, type Placed } from './sharedCalls.js';
 
 /** Who a request with a key speaks for. */
 export interface Caller {
@@ -27,14 +27,14 @@ export interface ApiKey {
 }
 
 /**
- * The caller behind a key's SHA-256, or null when no such key exists, it was revoked, or its account is suspended. Look-ups that
- * come in during another share the next one.
+ * The caller behind a key's SHA-256, 'suspended' when its account is, or null when no such key exists or it was revoked. Look-ups
+ * that come in during another share the next one.
  */
-export async function findCaller(database: Database, hash: Uint8Array): Promise<Caller | null> {
+export async function findCaller(database: Database, hash: Uint8Array): Promise<Caller | 'suspended' | null> {
   const row = await callerFinder(database)(hash);
-  return row === undefined
-    ? null
-    : { keyId: row.key_id, applicationId: row.application_id, accountId: row.account_id, mode: row.mode };
+  if (row === undefined) return null;
+  if (row.suspended) return 'suspended';
+  return { keyId: row.key_id, applicationId: row.application_id, accountId: row.account_id, mode: row.mode };
 }
 
 interface CallerRow {
@@ -42,6 +42,7 @@ interface CallerRow {
   application_id: string;
   account_id: string;
   mode: Mode;
+  suspended: boolean;
 }
 
 /** Look-ups of one call at the most. */
@@ -50,26 +51,27 @@ const LOOK_UPS_MAX = 200;
 const callerFinder = perDatabase((database: Database) =>
   shareCalls(
     async (hashes: Uint8Array[]) => {
-      const rows = await database.$queryRaw<Placed<CallerRow>[]>`
+      const rows = await pointReads(database).$queryRaw<Placed<CallerRow>[]>`
         select w.place, c.*
         from unnest(${hashes.map(bytesText)}::bytea[]) with ordinality as w (hash, place)
         cross join lateral (
-          select k.id as key_id, a.id as application_id, a.account_id, a.mode
+          select k.id as key_id, a.id as application_id, a.account_id, a.mode, o.suspended_at is not null as suspended
           from api_keys k join applications a on a.id = k.application_id join accounts o on o.id = a.account_id
-          where k.hash = w.hash and k.revoked_at is null and o.suspended_at is null limit 1
+          where k.hash = w.hash and k.revoked_at is null limit 1
         ) c`;
       return inOrder(hashes, rows);
     },
-    { wantsMax: LOOK_UPS_MAX },
+    { wantsMax: LOOK_UPS_MAX, ...READS_TOGETHER },
   ),
 );
 
 /**
  * The version of everything that `findCaller` answers with: while it stays the same, no key that spoke for a caller has been taken
- * from it. It changes with the commit of the change.
+ * from it. It changes with the commit of the change, and with the server that answers, and never comes again.
  */
-export async function readCallersVersion(database: Database): Promise<bigint> {
-  const [row] = await database.$queryRaw<[{ version: bigint }]>`select version from callers_version where id`;
+export async function readCallersVersion(database: Database): Promise<string> {
+  const [row] = await pointReads(database).$queryRaw<[{ version: string }]>`
+    select token || ' ' || pg_postmaster_start_time() as version from callers_version where id`;
   return row.version;
 }
 

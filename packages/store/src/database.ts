@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { PrismaClient, type Prisma } from './generated/prisma/client.js';
+import { withSecondChances } from './secondChances.js';
 import { statementsOf, type Statements } from './statements.js';
 
 /** The one handle on PostgreSQL that every function of this package takes first. */
@@ -13,6 +14,8 @@ export type Connection = Prisma.TransactionClient;
 export interface DatabaseOptions {
   /** Connections at the most. */
   connectionsMax: number;
+  /** Connections besides, at the most, that point reads have to themselves; without any they share the others. */
+  readConnectionsMax?: number;
   /**
    * For processes that look rows up and never read a table: a plan that was made while a table was small would read all of it, and a
    * prepared statement keeps its plan until statistics come, which may be long after the table has grown. Joins go in the order in which
@@ -46,13 +49,39 @@ function nameOf({ sql }: { sql: string }): string {
 }
 
 /** Pools by their databases, to be closed with them. */
-const pools = new WeakMap<Database, pg.Pool>();
+const pools = new WeakMap<Database, pg.Pool[]>();
+
+/** What point reads are asked of, by their databases. */
+const reads = new WeakMap<Connection, Statements>();
 
 /** Opens a pool. Connects at the first query, so it succeeds while PostgreSQL is away. */
 export function openDatabase(url: string, options: DatabaseOptions): Database {
+  const pool = openPool(url, options.connectionsMax, options);
+  const adapter = adapterOf(pool, options);
+  // Any other format takes a stack trace for every query.
+  const client = new PrismaClient({ adapter, errorFormat: 'minimal' });
+  const statements = statementsOf(adapter);
+  // Everything else is the client's, and is called on the client: a transaction would hand on whatever stands before it.
+  const database = new Proxy(client, {
+    get(_, name) {
+      if (name in statements) return statements[name as keyof Statements];
+      const own: unknown = Reflect.get(client, name);
+      return typeof own === 'function' ? (own.bind(client) as unknown) : own;
+    },
+  });
+  pools.set(database, [pool]);
+  if (options.readConnectionsMax !== undefined) {
+    const readPool = withSecondChances(openPool(url, options.readConnectionsMax, options));
+    pools.set(database, [pool, readPool]);
+    reads.set(database, statementsOf(adapterOf(readPool, options)));
+  }
+  return database;
+}
+
+function openPool(url: string, connectionsMax: number, options: DatabaseOptions): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
-    max: options.connectionsMax,
+    max: connectionsMax,
     connectionTimeoutMillis: CONNECTION_MS_MAX,
     statement_timeout: STATEMENT_MS_MAX,
     query_timeout: STATEMENT_MS_MAX + 1_000,
@@ -73,31 +102,29 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
     }),
     keepAlive: true,
   });
-  pool.on('error', (error) => options.onConnectionError?.(error));
-  const adapter = new PrismaPg(pool, {
-    // Without names, PostgreSQL parses and plans every statement anew (30–45% slower).
-    statementNameGenerator: nameOf,
-    onConnectionError: (error) => options.onConnectionError?.(error),
-  });
-  // Any other format takes a stack trace for every query.
-  const client = new PrismaClient({ adapter, errorFormat: 'minimal' });
-  const statements = statementsOf(adapter);
-  // Everything else is the client's, and is called on the client: a transaction would hand on whatever stands before it.
-  const database = new Proxy(client, {
-    get(_, name) {
-      if (name in statements) return statements[name as keyof Statements];
-      const own: unknown = Reflect.get(client, name);
-      return typeof own === 'function' ? (own.bind(client) as unknown) : own;
-    },
-  });
-  pools.set(database, pool);
-  return database;
+  return pool.on('error', (error) => options.onConnectionError?.(error));
 }
 
-/** Closes the pool once the queries under way have ended. */
+function adapterOf(pool: pg.Pool, { onConnectionError }: DatabaseOptions): PrismaPg {
+  return new PrismaPg(pool, {
+    // Without names, PostgreSQL parses and plans every statement anew (30–45% slower).
+    statementNameGenerator: nameOf,
+    onConnectionError: (error) => onConnectionError?.(error),
+  });
+}
+
+/**
+ * For statements that look a few rows up and change nothing: on connections of their own where the database was opened with such, each
+ * with a second chance on another connection. In a transaction it is the transaction.
+ */
+export function pointReads(database: Connection): Pick<Statements, '$queryRaw'> {
+  return reads.get(database) ?? database;
+}
+
+/** Closes the pools once the queries under way have ended. */
 export async function closeDatabase(database: Database): Promise<void> {
   await database.$disconnect();
-  await pools.get(database)?.end();
+  await Promise.all(pools.get(database)?.map((pool) => pool.end()) ?? []);
 }
 
 /** Succeeds when PostgreSQL answers. @throws the driver's error otherwise. */

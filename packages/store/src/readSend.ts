@@ -1,8 +1,8 @@
 import { SLOT_WAIT_MS_MAX } from '@onecode/domain';
-import type { Database } from './database.js';
+import { pointReads, type Database } from './database.js';
 import { Prisma } from './generated/prisma/client.js';
 import { sendColumns, type SendRow } from './sendRow.js';
-import { inOrder, perDatabase, shareCalls, type Placed } from './sharedCalls.js';
+import { inOrder, perDatabase, READS_TOGETHER, shareCalls, type Placed } from './sharedCalls.js';
 
 /** Which send to read: an id, and with `accountId` only when it is that account's. */
 export interface WhichSend {
@@ -60,7 +60,7 @@ export function readRoutedSend(database: Database, id: string): Promise<RoutedRo
 const sendReader = perDatabase((database: Database) =>
   shareCalls(
     async (wants: WhichSend[]) => {
-      const rows = await database.$queryRaw<Placed<ReadRow>[]>`
+      const rows = await pointReads(database).$queryRaw<Placed<ReadRow>[]>`
         select w.place, ${sendColumns('s')}, clock_timestamp() as now
         from unnest(
           ${wants.map(({ id }) => id)}::uuid[], ${wants.map(({ accountId }) => accountId ?? null)}::uuid[]
@@ -71,14 +71,14 @@ const sendReader = perDatabase((database: Database) =>
         ) s`;
       return inOrder(wants, rows);
     },
-    { wantsMax: READS_MAX },
+    { wantsMax: READS_MAX, ...READS_TOGETHER },
   ),
 );
 
 const reportedSendReader = perDatabase((database: Database) =>
   shareCalls(
     async (wants: WhichReport[]) => {
-      const rows = await database.$queryRaw<Placed<ReportedRow>[]>`
+      const rows = await pointReads(database).$queryRaw<Placed<ReportedRow>[]>`
         select w.place, ${sendColumns('s')}, clock_timestamp() as now,
           a.id as reported_id, a.sender_id as reported_sender_id, a.outcome as reported_outcome,
           exists (
@@ -97,7 +97,7 @@ const reportedSendReader = perDatabase((database: Database) =>
         cross join lateral (select * from sends where id = a.send_id limit 1) s`;
       return inOrder(wants, rows);
     },
-    { wantsMax: READS_MAX },
+    { wantsMax: READS_MAX, ...READS_TOGETHER },
   ),
 );
 

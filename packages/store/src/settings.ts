@@ -1,5 +1,5 @@
 import { audited, type Actor } from './audit.js';
-import type { Connection, Database } from './database.js';
+import { pointReads, type Connection, type Database } from './database.js';
 
 /** What operators set for everybody. */
 export interface Settings {
@@ -48,7 +48,7 @@ const SELECTED = {
 
 /** The settings in force. */
 export async function readSettings(database: Connection): Promise<Settings> {
-  const [settings] = await database.$queryRaw<[Settings]>`
+  const [settings] = await pointReads(database).$queryRaw<[Settings]>`
     select free_sends as "freeSends", code_validity_seconds as "codeValiditySeconds",
       account_rate_per_minute as "accountRatePerMinute", guess_budget as "guessBudget", trial_sends_per_day as "trialSendsPerDay",
       sign_ups_per_network_day as "signUpsPerNetworkDay", sign_ups_per_domain_day as "signUpsPerDomainDay",

@@ -16,6 +16,9 @@ interface Sharing {
   callsMax?: number;
 }
 
+/** How reads share their calls: one that waits, as on a connection that is silent, holds the next one up for so long only. */
+export const READS_TOGETHER: Pick<Sharing, 'patienceMs' | 'callsMax'> = { patienceMs: 20, callsMax: 3 };
+
 /**
  * Lets wants that come in together, or while a call is under way, share the next one, so that a busy caller makes few calls and an
  * idle one waits for nothing but the end of the event loop's turn. Where the database refuses a call for what stands in it, its wants

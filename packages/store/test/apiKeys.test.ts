@@ -55,6 +55,12 @@ describe('an API key', () => {
     expect(await callerOf(other.key)).not.toBeNull();
   });
 
+  it('of a suspended account speaks for nobody, and says why', async () => {
+    const { accountId, key } = await buildCaller(store.database, 'live');
+    await suspendAccount(store.database, TEST_ACTOR, accountId, 'unpaid');
+    expect(await callerOf(key)).toBe('suspended');
+  });
+
   it('has the name that it was given, or none', async () => {
     const { applicationId } = await buildCaller(store.database, 'live');
     await createApiKey(store.database, TEST_ACTOR, applicationId, 'Checkout');
@@ -132,6 +138,22 @@ describe('the version of the callers', () => {
     ],
   ])('changes when %s', async (_, change) => {
     expect(await changed(change)).toBe(true);
+  });
+
+  it('is none that was before, when the row goes back to what it was', async () => {
+    const seen = [await version()];
+    for (const round of [1, 2]) {
+      const [before] = await store.sql<{ row: object }>('select to_jsonb(v) as row from callers_version v');
+      await revokeApiKey(store.database, TEST_ACTOR, (await buildCaller(store.database, 'live')).keyId);
+      seen.push(await version());
+      await store.sql('delete from callers_version');
+      await store.sql(
+        'insert into callers_version select * from jsonb_populate_record(null::callers_version, $1)',
+        [before!.row],
+      );
+      expect([round, await version()]).toEqual([round, seen[0]]);
+    }
+    expect(new Set(seen).size).toBe(3);
   });
 
   it.each<[string, () => Promise<unknown>]>([

@@ -7,10 +7,11 @@ import {
   newId,
   openDatabase,
   pingDatabase,
+  pointReads,
   type Database,
 } from '@onecode/store';
 import { buildCaller, buildSend, newSend } from '@onecode/store/testing';
-import { startTcpProxy } from '../../../test/harness/tcpProxy.js';
+import { startTcpProxy, type TcpProxy } from '../../../test/harness/tcpProxy.js';
 import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 
 const store = useTestDatabase();
@@ -126,6 +127,83 @@ describe('a connection', () => {
 
   it('answers a ping', async () => {
     await expect(pingDatabase(store.database)).resolves.toBeUndefined();
+  });
+});
+
+describe('a point read', () => {
+  let proxy: TcpProxy;
+  let database: Database;
+  beforeEach(async () => {
+    proxy = await startTcpProxy(store.url);
+    database = openDatabase(proxy.url, { connectionsMax: 2, readConnectionsMax: 4 });
+  });
+  afterEach(async () => {
+    await proxy.open();
+    proxy.hangUp();
+    await closeDatabase(database);
+    await proxy.close();
+  });
+
+  const backend = async (seconds = 0): Promise<number> => {
+    const [row] = await pointReads(database).$queryRaw<[{ pid: number }]>`
+      select pg_backend_pid() as pid, pg_sleep(${seconds}) is null as slept`;
+    return row.pid;
+  };
+  const timed = async <T>(ask: () => Promise<T>): Promise<{ answer: T; ms: number }> => {
+    const begun = performance.now();
+    const answer = await ask();
+    return { answer, ms: performance.now() - begun };
+  };
+
+  it('has connections of its own', async () => {
+    const [row] = await database.$queryRaw<[{ pid: number }]>`select pg_backend_pid() as pid`;
+    expect(await backend()).not.toBe(row.pid);
+  });
+
+  it('has its answer from another connection when one is silent, which is closed', async () => {
+    const silent = await backend();
+    proxy.abandon('latest');
+    const { answer, ms } = await timed(backend);
+    expect(answer).not.toBe(silent);
+    expect(ms).toBeLessThan(600);
+    expect((await timed(backend)).ms).toBeLessThan(200);
+  });
+
+  it('has its answer in a moment when all connections are silent, and there is room for no more', async () => {
+    const pids = await Promise.all(Array.from({ length: 4 }, () => backend(0.1)));
+    expect(new Set(pids).size).toBe(4);
+    proxy.abandon();
+    for (const { answer, ms } of await Promise.all(Array.from({ length: 4 }, () => timed(backend)))) {
+      expect(pids).not.toContain(answer);
+      expect(ms).toBeLessThan(2_500);
+    }
+  });
+
+  it('takes the first answer, however late it comes', async () => {
+    await backend();
+    proxy.slow(400);
+    expect((await timed(backend)).ms).toBeGreaterThan(750);
+  });
+
+  it('is made up for when its connection breaks, and fails when PostgreSQL refuses it or is away', async () => {
+    await backend();
+    const asked = timed(() => backend(0.2));
+    proxy.hangUp();
+    expect((await asked).answer).toEqual(expect.any(Number));
+    const reads = pointReads(database);
+    await expect(reads.$queryRaw`select 1 / ${0}::integer`).rejects.toMatchObject({ code: 'SQLSTATE_22012' });
+    await proxy.refuse();
+    await expect(backend()).rejects.toThrow();
+  });
+
+  it('fails in the end when nobody answers, and leaves nothing behind', async () => {
+    await backend();
+    proxy.freeze('back');
+    const { answer, ms } = await timed(() => backend().catch(() => 'failed'));
+    expect(answer).toBe('failed');
+    expect(ms).toBeLessThan(8_000);
+    await proxy.open();
+    expect(await backend()).toEqual(expect.any(Number));
   });
 });
 

@@ -1,12 +1,19 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
+const SIGNATURE = /^sha256=([0-9a-fA-F]{64})$/;
+
+/** Whether `header` may be a signature at all, which can be told before there is a body. */
+export function isSignature(header: unknown): header is string {
+  return typeof header === 'string' && SIGNATURE.test(header);
+}
+
 /**
  * Whether `header`, the value of `X-Hub-Signature-256`, is the HMAC-SHA256 of the raw body under the app secret.
  * Takes the bytes as they arrived: parsed and written again they differ. An empty secret matches nothing.
  * Source: Meta, "Create a webhook endpoint" (`sha256=` and 64 hex digits).
  */
 export function signatureMatches(rawBody: Buffer, header: string | undefined, appSecret: string): boolean {
-  const hex = /^sha256=([0-9a-fA-F]{64})$/.exec(header ?? '')?.[1];
+  const hex = SIGNATURE.exec(header ?? '')?.[1];
   if (hex === undefined || appSecret === '') return false;
   const expected = createHmac('sha256', appSecret).update(rawBody).digest();
   return timingSafeEqual(Buffer.from(hex, 'hex'), expected);

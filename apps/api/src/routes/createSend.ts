@@ -5,6 +5,7 @@ import { generateCode, guessCost, hashCode, Problem, seal, TEST_CODE } from '@on
 import { createSend, newId, type LimitCause, type RecipientCause } from '@onecode/store';
 import { answerJson } from '../answer.js';
 import type { ApiContext } from '../context.js';
+import { invalidKey } from '../auth.js';
 import { readJsonBody } from '../body.js';
 import { parseCreateSend } from '../contract.js';
 import { sendView } from '../sendView.js';
@@ -51,9 +52,10 @@ export function createSendRoute({
   metrics,
 }: ApiContext): RequestHandler {
   return async (request, response) => {
-    const caller = await authenticate(request);
+    const { caller, again } = await authenticate(request);
     const key = idempotencyKey(request);
     const body = await readJsonBody(request);
+    await again();
     const { recipient, code: ownCode, locale } = parseCreateSend(body);
 
     const id = newId();
@@ -81,7 +83,7 @@ export function createSendRoute({
       case 'reused':
         throw new Problem('idempotency_key_reused');
       case 'key_refused':
-        throw new Problem('invalid_api_key');
+        throw invalidKey(creation.cause);
       case 'recipient_refused':
         throw new Problem('invalid_recipient', RECIPIENT_REFUSALS[creation.cause]);
       case 'rate_limited':

@@ -8,9 +8,10 @@ import { sendView } from '../sendView.js';
 /** `GET /v1/send/{id}/status`: a send of the key's account; any other id is unknown. */
 export function sendStatusRoute({ authenticate, database }: ApiContext): RequestHandler<{ id: string }> {
   return async (request, response) => {
-    const caller = await authenticate(request);
+    const { caller, again } = await authenticate(request);
     const { id } = request.params;
     const found = isId(id) ? await findSend(database, caller.accountId, id) : null;
+    await again();
     if (found === null) throw new Problem('send_not_found');
     answerJson(response, 200, sendView(found.send, found.now));
   };

@@ -14,10 +14,12 @@ export function verifyRoute({
   metrics,
 }: ApiContext): RequestHandler<{ id: string }> {
   return async (request, response) => {
-    const caller = await authenticate(request);
+    const { caller, again } = await authenticate(request);
     const { id } = request.params;
     if (!isId(id)) throw new Problem('send_not_found');
-    const { code } = parseVerify(await readJsonBody(request));
+    const body = await readJsonBody(request);
+    await again();
+    const { code } = parseVerify(body);
     // crash point: api verify before commit
     const judgement = await changeSend(database, { id, accountId: caller.accountId }, (send, now) =>
       judge(send, now, () => codeMatches(config.CODE_PEPPER, id, send.codeHash, code)),
@@ -25,6 +27,8 @@ export function verifyRoute({
     // crash point: api verify after commit
     if (judgement === null) throw new Problem('send_not_found');
     metrics.verifications.inc({ verification: judgement.verification, valid: String(judgement.valid) });
+    // The database may have taken its time, and this answer lets somebody in.
+    await again();
     answerJson(response, 200, {
       valid: judgement.valid,
       verification: judgement.verification,

@@ -1,13 +1,27 @@
 import type { RequestHandler } from 'express';
 import { Problem } from '@onecode/domain';
 import { storeReceipts } from '@onecode/store';
-import { handshakeAnswer, parseReceipts, signatureMatches, UnreadableReceipt } from '@onecode/whatsapp';
+import {
+  handshakeAnswer,
+  isSignature,
+  parseReceipts,
+  signatureMatches,
+  UnreadableReceipt,
+} from '@onecode/whatsapp';
 import type { ApiContext } from '../context.js';
 import { answerText } from '../answer.js';
-import { readBody } from '../body.js';
+import { BodyBudget } from '../bodyBudget.js';
 
 /** The most that Meta documents for one webhook. */
 const WEBHOOK_BYTES_MAX = 3 * 1024 * 1024;
+/** Whoever finds the address may post to it: what posts take while they come in is bounded (24, 32 and 16 MiB). */
+const BODY_LIMITS = {
+  bytesMax: WEBHOOK_BYTES_MAX,
+  tooLarge: 'payload_too_large',
+  largeMax: 8,
+  waitingMax: 500,
+  smallMax: 256,
+} as const;
 
 /** `GET /webhooks/whatsapp`: the handshake with which the provider checks that the address is ours. */
 export function webhookHandshakeRoute({ config }: ApiContext): RequestHandler {
@@ -28,17 +42,19 @@ export function webhookHandshakeRoute({ config }: ApiContext): RequestHandler {
 }
 
 /**
- * `POST /webhooks/whatsapp`: status reports. Their signature is checked over the raw bytes before anything is read, and they
- * are stored before the 200; the worker applies them.
+ * `POST /webhooks/whatsapp`: status reports. What cannot be signed is refused unread. The signature is checked over the raw bytes
+ * before anything in them is read, and the reports are stored before the 200; the worker applies them.
  */
 export function webhookRoute({ database, bell, config, metrics }: ApiContext): RequestHandler {
+  const budget = new BodyBudget(BODY_LIMITS);
   return async (request, response) => {
-    const body = await readBody(request, WEBHOOK_BYTES_MAX, 'payload_too_large');
-    const header = request.headers['x-hub-signature-256'];
-    const signature = typeof header === 'string' ? header : undefined;
-    if (!config.WHATSAPP_APP_SECRET.some((secret) => signatureMatches(body, signature, secret)))
-      throw new Problem('invalid_signature');
-    const receipts = readReceipts(body);
+    const signature = request.headers['x-hub-signature-256'];
+    if (!isSignature(signature)) throw new Problem('invalid_signature');
+    const receipts = await budget.read(request, (body) => {
+      if (!config.WHATSAPP_APP_SECRET.some((secret) => signatureMatches(body, signature, secret)))
+        throw new Problem('invalid_signature');
+      return readReceipts(body);
+    });
     // crash point: api webhook before store
     const stored = await storeReceipts(database, receipts);
     // crash point: api webhook after store

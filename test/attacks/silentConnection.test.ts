@@ -1,0 +1,85 @@
+import { createTestDatabase } from '@onecode/store/testing';
+import { Stack } from '../harness/stack.js';
+import { startTcpProxy, type TcpProxy } from '../harness/tcpProxy.js';
+import { until } from '../harness/until.js';
+
+const PHONE = '+5511987654321';
+
+describe('while connections to the database are silent', () => {
+  let stack: Stack;
+  let proxy: TcpProxy;
+  let key: string;
+  let id: string;
+  beforeAll(async () => {
+    const db = await createTestDatabase();
+    proxy = await startTcpProxy(db.url);
+    stack = await Stack.start({ db, workers: 0, env: { DATABASE_URL: proxy.url } });
+    const account = await stack.onecode('account create --name A --free-quota 100');
+    key = await stack.makeKey(String(account['id']), 'test');
+    ({ id } = await stack.create(key, { to: PHONE }));
+  });
+  afterEach(() => proxy.open());
+  afterAll(async () => {
+    await stack.stop();
+    await proxy.close();
+  });
+
+  interface Timed {
+    status: number;
+    ms: number;
+  }
+
+  /** Looks at the send every so many milliseconds for a time, each time without waiting for the answer before. */
+  async function look(everyMs: number, forMs: number, path = `/v1/send/${id}/status`): Promise<Timed[]> {
+    const begun = performance.now();
+    const asked: Promise<Timed>[] = [];
+    const timer = setInterval(() => {
+      const at = performance.now();
+      asked.push(
+        stack
+          .request('GET', path, { key })
+          .then(({ status }) => ({ status, ms: Math.round(performance.now() - at) })),
+      );
+    }, everyMs);
+    await until('the end of the time', () => performance.now() - begun > forMs);
+    clearInterval(timer);
+    return Promise.all(asked);
+  }
+
+  const slowest = (answers: readonly Timed[]): number => Math.max(...answers.map(({ ms }) => ms));
+  const failed = (answers: readonly Timed[]): Timed[] => answers.filter(({ status }) => status !== 200);
+
+  describe('requests that look something up', () => {
+    it('wait hardly for a pooled connection that fell silent', async () => {
+      await look(10, 500);
+      proxy.abandon('latest');
+      const answers = await look(10, 2_000);
+      expect(failed(answers)).toEqual([]);
+      expect(slowest(answers)).toBeLessThan(700);
+    });
+
+    it('wait for a moment when all pooled connections fell silent at once', async () => {
+      await Promise.all(Array.from({ length: 40 }, () => look(10, 300)));
+      proxy.abandon();
+      const answers = await look(10, 2_000);
+      expect(failed(answers)).toEqual([]);
+      expect(slowest(answers)).toBeLessThan(1_500);
+    });
+
+    it('have their answers from a database that takes half a second for each', async () => {
+      await look(10, 500);
+      proxy.slow(250);
+      const answers = await look(200, 4_000);
+      expect(failed(answers)).toEqual([]);
+      expect(answers.length).toBeGreaterThan(10);
+    });
+
+    it('wait hardly for it where anybody may ask', async () => {
+      await look(10, 500, '/v1/signup-settings');
+      proxy.abandon('latest');
+      const answers = await look(50, 2_000, '/v1/signup-settings');
+      expect(failed(answers)).toEqual([]);
+      expect(slowest(answers)).toBeLessThan(700);
+    });
+  });
+});
