@@ -47,6 +47,11 @@ export const WRONG_PEOPLE: [constraint: string, what: string, statement: string]
     `insert into sign_in_tries values (${digest('h')}, -1)`,
   ],
   [
+    'sign_in_tries_window_seconds_check',
+    'tries within less than the time that the index finds',
+    `insert into sign_in_tries (email_hash, tries, window_seconds) values (${digest('h')}, 1, 60)`,
+  ],
+  [
     'sign_in_tries_email_hash_check',
     'tries for an address itself',
     `insert into sign_in_tries values ('a@example.com', 1)`,
