@@ -17,7 +17,7 @@ export const AFTERMATH: Readonly<Record<string, string>> = {
   'worker before receipt': 'the receipt is taken again when its lease ends',
   'worker after receipt': 'the receipt is applied twice, and counts once',
   'worker before simulate': 'the ring of the test send comes again',
-  'worker before give-up': 'the next sweep fails the send, and its unit goes back once',
+  'worker before giving up': 'the next sweep fails the send, and its unit goes back once',
   'worker sweep before rings': 'the rings come again three seconds later',
   'worker sweep after wake': 'the send is rung for by the sweep',
 };

@@ -70,7 +70,7 @@ async function giveUp(
   { database, policy, leaseMs, metrics, log }: WorkerContext,
   sendId: string,
 ): Promise<void> {
-  // crash point: worker before give-up
+  // crash point: worker before giving up
   const end = await changeSend(database, { id: sendId }, (send, now) =>
     claim(send, now, { attemptId: newId(), leaseMs, policy, slot: null }),
   );

@@ -49,9 +49,9 @@ const TABLE = {
     status: 422,
     meaning: 'The recipient is not a valid phone number.',
     cause:
-      'The field "to" is missing, lacks the + and the country code, or is not a possible number; or it is of a country that the account does not send to.',
+      'The field "to" is missing, lacks the + and the country code, or is not a possible number; or it is of a country, or a satellite or premium range, that the account does not send to.',
     remedy:
-      'Give the number in E.164 form, for example +447700900123. If the detail speaks of its country, ask for another number, or ask the operator to allow that country.',
+      'Give the number in E.164 form, for example +447700900123. If the detail speaks of its country or range, ask for another number, or ask the operator to allow it; credits lift what holds for accounts on trial.',
   },
   channel_unavailable: {
     status: 422,
@@ -82,9 +82,9 @@ const TABLE = {
     status: 429,
     meaning: 'A limit was reached: no send can be created now.',
     cause:
-      'A creation limit of the account, of the application or for this recipient was reached; or too many wrong codes in a row were given for this recipient; or hardly any code sent to its country was verified, which looks like fraud.',
+      'A creation limit of the account, of the application or for this recipient was reached; or this recipient has as many open codes as may be guessed at, or too many wrong codes in a row were given for it; or hardly any code sent to its country was verified, which looks like fraud; or the live sends that accounts without credits share in a day are used up. The detail says which.',
     remedy:
-      'Wait for the seconds in the Retry-After header, then repeat the same key and body. After too many wrong codes only a right one on a code that is still open helps, or the operator.',
+      'Wait for the seconds in the Retry-After header, then repeat the same key and body. After too many wrong codes, a right one on a code that is still open ends the wait, and so does an admin of the account, in the dashboard.',
   },
   internal_error: {
     status: 500,

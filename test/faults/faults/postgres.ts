@@ -79,6 +79,34 @@ export const POSTGRES: readonly Fault[] = [
       return () => awake;
     },
   }),
+  {
+    name: 'PostgreSQL says no more on the latest connection of each process',
+    family: 'postgres',
+    holdMs: 2_500,
+    ready: { apis: true },
+    async inject(house) {
+      for (const link of links(house)) link.abandon('latest');
+      // They stay silent: whoever has one closes it.
+      return async () => {};
+    },
+  },
+  postgresFault('holds the rows of some accounts for somebody else', {
+    holdMs: 2_000,
+    ready: { apis: true, workers: true },
+    async inject({ db }, random) {
+      const accounts = await db.sql<{ id: string }>('select id from accounts order by id');
+      const held = Array.from({ length: 8 }, () => random.of(accounts).id);
+      const client = new pg.Client({ connectionString: db.url });
+      client.on('error', () => {});
+      await client.connect();
+      await client.query('begin');
+      await client.query('select from accounts where id = any($1) order by id for update', [held]);
+      return async () => {
+        await client.query('rollback');
+        await client.end();
+      };
+    },
+  }),
   postgresFault('out of connections', {
     holdMs: 3_000,
     ready: DOWN,
