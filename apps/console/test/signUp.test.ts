@@ -84,6 +84,7 @@ const codesOf = (answers: readonly Answer[]): string[] =>
 
 describe('limits of sign-ups', () => {
   beforeEach(() => ceilings(1_000, 1_000));
+  afterAll(() => ceilings(1_000, 1_000));
 
   it('has thirty tries an hour for a network, whatever becomes of them and whichever address they come from', async () => {
     await signUp({ ...ANA, email: 'taken@example.com' }, '192.0.3.1');
