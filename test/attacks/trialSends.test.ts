@@ -58,7 +58,10 @@ describe('accounts that signed up by themselves', () => {
     const json = async (answer: Promise<Response>) => (await (await answer).json()) as Json;
     const email = `${randomBytes(6).toString('hex')}@${randomBytes(6).toString('hex')}.example`;
     const signedUp = await ask('POST', '/auth/sign-up/email', {
-      ...{ name: 'Somebody', email, password: 'correct horse battery', language: 'en' },
+      name: 'Somebody',
+      email,
+      password: 'correct horse battery',
+      language: 'en',
     });
     headers['cookie'] = signedUp.headers
       .getSetCookie()
