@@ -28,10 +28,7 @@ export async function noteSignIn(
   sessionId: string,
   given: ProofGiven,
 ): Promise<void> {
-  await audited(database, actor, async (connection) => {
-    await markConfirmed(connection, sessionId);
-    return { result: undefined, note: noteOf('user.sign_in', actor.id, { ...given }) };
-  });
+  await confirmWith('user.sign_in', database, actor, sessionId, given);
 }
 
 /** Notes that somebody signs out. */
@@ -49,9 +46,19 @@ export async function confirmSession(
   sessionId: string,
   given: ProofGiven,
 ): Promise<void> {
+  await confirmWith('user.confirm', database, actor, sessionId, given);
+}
+
+async function confirmWith(
+  action: 'user.sign_in' | 'user.confirm',
+  database: Database,
+  actor: Person,
+  sessionId: string,
+  given: ProofGiven,
+): Promise<void> {
   await audited(database, actor, async (connection) => {
     await markConfirmed(connection, sessionId);
-    return { result: undefined, note: noteOf('user.confirm', actor.id, { ...given }) };
+    return { result: undefined, note: noteOf(action, actor.id, { ...given }) };
   });
 }
 
