@@ -1,4 +1,4 @@
-import { Stack } from './harness/stack.js';
+import { ProcessStack } from '@onecode/testing';
 
 const NEVER_MS = 86_400_000;
 const ANY_TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
@@ -7,13 +7,13 @@ const ANY_TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$
 const START_MS_MAX = 90_000;
 
 describe('from the first command to a verified code', () => {
-  let stack: Stack;
+  let stack: ProcessStack;
   let accountId: string;
   let senderId: string;
   let liveKey: string;
   let testKey: string;
   beforeAll(async () => {
-    stack = await Stack.start();
+    stack = await ProcessStack.start();
     const account = await stack.onecode('account create --name Journey --free-quota 10');
     accountId = String(account['id']);
     [liveKey, testKey] = await Promise.all([

@@ -1,7 +1,4 @@
-import { buildAccount, buildCaller } from '@onecode/store/testing';
-import type { SendView } from './harness/request.js';
-import { Stack } from './harness/stack.js';
-import { until } from './harness/until.js';
+import { buildAccount, buildCaller, ProcessStack, until, type SendView } from '@onecode/testing';
 
 const SENDS = 300;
 const CREDITS = 400;
@@ -20,9 +17,9 @@ async function inLanes<T>(items: readonly T[], work: (item: T) => Promise<void>)
 const START_MS_MAX = 90_000;
 
 describe('two APIs and two workers at once', () => {
-  let stack: Stack;
+  let stack: ProcessStack;
   beforeAll(async () => {
-    stack = await Stack.start({ apis: 2, workers: 2 });
+    stack = await ProcessStack.start({ apis: 2, workers: 2 });
     for (const digit of [1, 2, 3]) await stack.addSender(digit);
   }, START_MS_MAX);
   afterAll(() => stack.stop());

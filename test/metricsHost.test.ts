@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { closedPort } from './harness/closedPort.js';
-import { startProcess, type StartedProcess } from './harness/startedProcess.js';
-import { testRedisUrl } from './harness/redisContents.js';
-import { useTestDatabase } from './harness/testDatabase.js';
-import { until } from './harness/until.js';
+import {
+  closedPort,
+  startProcess,
+  testRedisUrl,
+  until,
+  useTestDatabase,
+  type StartedProcess,
+} from '@onecode/testing';
 
 const store = useTestDatabase();
 const secret = (): string => randomBytes(32).toString('base64');

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { until } from '@onecode/testing';
 import { isSupportedNode } from '../scripts/node-version.mjs';
 import { summarise } from '../scripts/test/summary.mjs';
-import { until } from './harness/until.js';
 
 let folder: string;
 beforeEach(() => {

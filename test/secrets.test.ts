@@ -1,11 +1,18 @@
-import { findSecrets, type Secret } from './harness/disguises.js';
-import { startProviderTap, type ProviderTap } from './harness/providerTap.js';
-import { redisContents } from './harness/redisContents.js';
-import { Stack } from './harness/stack.js';
-import { startProcess } from './harness/startedProcess.js';
-import { tableContents } from './harness/tableContents.js';
-import { until } from './harness/until.js';
-import { quotingAnswer, refuseInDatabase, RECIPIENTS, FAULTS } from './harness/planted.js';
+import {
+  answerQuotingRequest,
+  findSecrets,
+  LEAK_FAULTS,
+  LEAK_RECIPIENTS,
+  ProcessStack,
+  redisContents,
+  refuseSendWrites,
+  startProcess,
+  startProviderTap,
+  tableContents,
+  until,
+  type ProviderTap,
+  type Secret,
+} from '@onecode/testing';
 
 const TOKEN = 'EAAGplantedTokenOfTheSender7f3b';
 const SENDER = '+15550783881';
@@ -24,7 +31,7 @@ const MESSAGE_ID_COLUMNS = ['attempts.message_id', 'receipts.message_id'];
 const START_MS_MAX = 90_000;
 
 describe('secrets that went through every path, the failing ones too', () => {
-  let stack: Stack;
+  let stack: ProcessStack;
   let tap: ProviderTap;
   const planted: Secret[] = [];
   const phones: Secret[] = [];
@@ -33,10 +40,10 @@ describe('secrets that went through every path, the failing ones too', () => {
   let commandLine = '';
 
   beforeAll(async () => {
-    stack = await Stack.start({
+    stack = await ProcessStack.start({
       env: { LOG_LEVEL: 'trace', DELIVERY_ATTEMPTS: '2' },
       provider: async (simulatorUrl) => {
-        tap = await startProviderTap(simulatorUrl, quotingAnswer);
+        tap = await startProviderTap(simulatorUrl, answerQuotingRequest);
         return tap.url;
       },
     });
@@ -97,7 +104,10 @@ describe('secrets that went through every path, the failing ones too', () => {
     const stolen = `ak_live_${'S'.repeat(33)}`;
     planted.push({ name: 'key that is not valid', value: 'S'.repeat(33) });
     const body = { to, code: '90817263540' };
-    const expectStatus = async (status: number, ...request: Parameters<Stack['request']>): Promise<void> => {
+    const expectStatus = async (
+      status: number,
+      ...request: Parameters<ProcessStack['request']>
+    ): Promise<void> => {
       expect((await stack.request(...request)).status).toBe(status);
     };
     await expectStatus(422, 'POST', '/v1/send', { key, body });
@@ -111,7 +121,10 @@ describe('secrets that went through every path, the failing ones too', () => {
   }
 
   async function sendEverything(keys: { live: string; test: string }): Promise<void> {
-    const walk = async ({ recipient, fault, end }: (typeof RECIPIENTS)[0], index: number): Promise<void> => {
+    const walk = async (
+      { recipient, fault, end }: (typeof LEAK_RECIPIENTS)[0],
+      index: number,
+    ): Promise<void> => {
       const code = `90817263${10 + index}`;
       planted.push({ name: 'code', value: code });
       phones.push({ name: 'recipient', value: recipient.slice(1) });
@@ -122,7 +135,7 @@ describe('secrets that went through every path, the failing ones too', () => {
       await stack.verify(keys.live, id, '9081726999');
       await stack.verify(keys.live, id, code);
     };
-    await Promise.all(RECIPIENTS.map(walk));
+    await Promise.all(LEAK_RECIPIENTS.map(walk));
     planted.push({ name: 'wrong guess', value: '9081726999' });
     const generated = await stack.create(keys.live, { to: '+5511987668888' });
     await stack.untilStatus(keys.live, generated.id, 'delivered');
@@ -160,7 +173,7 @@ describe('secrets that went through every path, the failing ones too', () => {
     const between = await stack.create(key, { to: slow });
     await stack.untilStatus(key, between.id, 'sending');
 
-    const allow = await refuseInDatabase(stack.db);
+    const allow = await refuseSendWrites(stack.db);
     expect((await stack.request('POST', '/v1/send', { key, body: { to, code } })).status).toBe(500);
     expect((await stack.request('POST', `/v1/send/${id}/verify`, { key, body: { code } })).status).toBe(500);
     const [message] = await stack.simulator.messages(to);
@@ -179,7 +192,7 @@ describe('secrets that went through every path, the failing ones too', () => {
   }
 
   it('the paths have been walked: each fault, each kind of refusal, at the level trace', async () => {
-    expect(tap.requests.length).toBeGreaterThan(FAULTS.length);
+    expect(tap.requests.length).toBeGreaterThan(LEAK_FAULTS.length);
     const output = stack.output();
     for (const id of ids) expect(output).toContain(id);
     expect(messageIds.length).toBeGreaterThan(4);

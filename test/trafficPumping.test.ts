@@ -1,6 +1,4 @@
-import { buildCaller, type TestCaller } from '@onecode/store/testing';
-import { Stack } from './harness/stack.js';
-import { until } from './harness/until.js';
+import { buildCaller, ProcessStack, until, type TestCaller } from '@onecode/testing';
 
 const PUMPED = 200;
 const HONEST = 30;
@@ -12,7 +10,7 @@ const START_MS_MAX = 90_000;
 const nigerian = (n: number): string => `+234803${String(1_000_000 + n)}`;
 const brazilian = (n: number): string => `+5511987${String(100_000 + n)}`;
 
-let stack: Stack;
+let stack: ProcessStack;
 let senderId: string;
 
 /** An account that hundreds of codes are pumped through, while others sign in as ever. */
@@ -63,7 +61,7 @@ async function trips(country: string): Promise<number> {
 
 describe('a pump', () => {
   beforeAll(async () => {
-    stack = await Stack.start({ workers: 2 });
+    stack = await ProcessStack.start({ workers: 2 });
     senderId = await stack.addSender();
   }, START_MS_MAX);
   afterAll(() => stack.stop());

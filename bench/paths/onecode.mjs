@@ -49,7 +49,7 @@ async function packagesOf({ folder }) {
   const load = (/** @type {string} */ name) => import(pathToFileURL(resolve(name)).href);
   return {
     store: /** @type {typeof import('@onecode/store')} */ (await load('@onecode/store')),
-    testing: /** @type {typeof import('@onecode/store/testing')} */ (await load('@onecode/store/testing')),
+    testing: /** @type {typeof import('@onecode/testing')} */ (await load('@onecode/testing')),
     runtime: /** @type {typeof import('@onecode/runtime')} */ (await load('@onecode/runtime')),
   };
 }
@@ -135,7 +135,7 @@ export async function openOnecode(house, release, database, rows) {
 
 /**
  * Another account with a past.
- * @param {typeof import('@onecode/store/testing')} testing
+ * @param {typeof import('@onecode/testing')} testing
  * @param {import('@onecode/store').Database} handle
  * @param {string} url
  * @param {string} senderId

@@ -28,8 +28,8 @@ const SETTLE = `
  * Makes sends of our service as its API and its worker leave them.
  * @param {import('pg').Pool} pool
  * @param {import('@onecode/store').Database} handle
- * @param {import('@onecode/store/testing').TestCaller[]} callers
- * @param {{ store: typeof import('@onecode/store'), testing: typeof import('@onecode/store/testing') }} release
+ * @param {import('@onecode/testing').TestCaller[]} callers
+ * @param {{ store: typeof import('@onecode/store'), testing: typeof import('@onecode/testing') }} release
  * @returns {Pick<import('./contender.mjs').Contender, 'makeSends' | 'makeSent' | 'clear'>}
  */
 export function sendsOf(pool, handle, callers, { store, testing }) {

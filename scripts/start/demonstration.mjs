@@ -98,7 +98,7 @@ async function ensureSenders(env) {
  * @param {{ test: DemoKey, live: DemoKey }} keys
  */
 async function givePast(env, accountId, { test, live }) {
-  const { fillHistory } = await import('@onecode/store/testing'); // needs the build
+  const { fillHistory } = await import('@onecode/testing'); // needs the build
   const [sender] = await onecode(env, 'sender', 'list');
   await fillHistory(String(env['DATABASE_URL']), {
     ...PAST,

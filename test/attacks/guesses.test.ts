@@ -1,4 +1,4 @@
-import { Stack } from '../harness/stack.js';
+import { ProcessStack } from '@onecode/testing';
 
 const SENDS = 200;
 const WRONG = '9999999999';
@@ -11,9 +11,9 @@ interface Created {
 
 /** Somebody who may ask for codes for a person as often as the account lets them, and who guesses at all that they get. */
 describe('whoever asks for codes beforehand, and guesses then', () => {
-  let stack: Stack;
+  let stack: ProcessStack;
   beforeAll(async () => {
-    stack = await Stack.start({ workers: 0 });
+    stack = await ProcessStack.start({ workers: 0 });
   });
   afterAll(() => stack.stop());
 

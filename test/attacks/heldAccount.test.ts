@@ -1,5 +1,5 @@
+import { ProcessStack } from '@onecode/testing';
 import pg from 'pg';
-import { Stack } from '../harness/stack.js';
 
 /** Longer than anybody ought to wait for somebody else's lock, and shorter than the lock is held. */
 const SLOWEST_MS_MAX = 1_500;
@@ -7,11 +7,11 @@ const OTHERS = 5;
 const REQUESTS = 200;
 
 describe('while a transaction holds the row of one account', () => {
-  let stack: Stack;
+  let stack: ProcessStack;
   let held: { id: string; key: string };
   let others: string[];
   beforeAll(async () => {
-    stack = await Stack.start({ workers: 0 });
+    stack = await ProcessStack.start({ workers: 0 });
     const make = async () => {
       const { id } = await stack.onecode(
         'account create --name A --free-quota 5000 --rate-per-minute 100000',

@@ -1,7 +1,4 @@
-import { createTestDatabase } from '@onecode/store/testing';
-import { Stack } from '../harness/stack.js';
-import { startTcpProxy, type TcpProxy } from '../harness/tcpProxy.js';
-import { until } from '../harness/until.js';
+import { createTestDatabase, ProcessStack, startTcpProxy, until, type TcpProxy } from '@onecode/testing';
 import { beginPost, type RawPost } from './rawPost.js';
 
 const PHONE = '+5511987654321';
@@ -9,13 +6,13 @@ const PHONE = '+5511987654321';
 const HOLDS_MS = 1_000;
 
 describe('while keys and accounts end', () => {
-  let stack: Stack;
+  let stack: ProcessStack;
   let proxy: TcpProxy;
   let accountId: string;
   beforeAll(async () => {
     const db = await createTestDatabase();
     proxy = await startTcpProxy(db.url);
-    stack = await Stack.start({ db, workers: 0, env: { DATABASE_URL: proxy.url } });
+    stack = await ProcessStack.start({ db, workers: 0, env: { DATABASE_URL: proxy.url } });
     accountId = String((await stack.onecode('account create --name A --free-quota 100'))['id']);
   });
   afterEach(() => proxy.open());

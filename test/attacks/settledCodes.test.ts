@@ -1,14 +1,13 @@
-import { Stack } from '../harness/stack.js';
-import { until } from '../harness/until.js';
+import { ProcessStack, until } from '@onecode/testing';
 
 const CODE = '042913';
 
 describe('codes that are settled before their message leaves', () => {
-  let stack: Stack;
+  let stack: ProcessStack;
   let accountId: string;
   let key: string;
   beforeAll(async () => {
-    stack = await Stack.start({ workers: 0 });
+    stack = await ProcessStack.start({ workers: 0 });
     const account = await stack.onecode('account create --name A --free-quota 3');
     accountId = String(account['id']);
     key = await stack.makeKey(accountId, 'live');

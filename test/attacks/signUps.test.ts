@@ -1,8 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { createTestDatabase, type TestDatabase } from '@onecode/store/testing';
-import { closedPort } from '../harness/closedPort.js';
-import { testRedisUrl } from '../harness/redisContents.js';
-import { startProcess, untilReady, type StartedProcess } from '../harness/startedProcess.js';
+import {
+  closedPort,
+  createTestDatabase,
+  startProcess,
+  testRedisUrl,
+  untilReady,
+  type StartedProcess,
+  type TestDatabase,
+} from '@onecode/testing';
 
 const START_MS_MAX = 60_000;
 const ATTACK_MS_MAX = 120_000;

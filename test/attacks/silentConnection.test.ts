@@ -1,19 +1,16 @@
-import { createTestDatabase } from '@onecode/store/testing';
-import { Stack } from '../harness/stack.js';
-import { startTcpProxy, type TcpProxy } from '../harness/tcpProxy.js';
-import { until } from '../harness/until.js';
+import { createTestDatabase, ProcessStack, startTcpProxy, until, type TcpProxy } from '@onecode/testing';
 
 const PHONE = '+5511987654321';
 
 describe('while connections to the database are silent', () => {
-  let stack: Stack;
+  let stack: ProcessStack;
   let proxy: TcpProxy;
   let key: string;
   let id: string;
   beforeAll(async () => {
     const db = await createTestDatabase();
     proxy = await startTcpProxy(db.url);
-    stack = await Stack.start({ db, workers: 0, env: { DATABASE_URL: proxy.url } });
+    stack = await ProcessStack.start({ db, workers: 0, env: { DATABASE_URL: proxy.url } });
     const account = await stack.onecode('account create --name A --free-quota 100');
     key = await stack.makeKey(String(account['id']), 'test');
     ({ id } = await stack.create(key, { to: PHONE }));

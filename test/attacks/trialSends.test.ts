@@ -1,8 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { closedPort } from '../harness/closedPort.js';
-import { testRedisUrl } from '../harness/redisContents.js';
-import { Stack } from '../harness/stack.js';
-import { startProcess, untilReady, type StartedProcess } from '../harness/startedProcess.js';
+import {
+  closedPort,
+  ProcessStack,
+  startProcess,
+  testRedisUrl,
+  untilReady,
+  type StartedProcess,
+} from '@onecode/testing';
 
 const ACCOUNTS = 5;
 const FREE_SENDS = 10;
@@ -18,11 +22,11 @@ interface Json {
 
 /** Somebody who signs up again and again with invented addresses, for the free sends. */
 describe('accounts that signed up by themselves', () => {
-  let stack: Stack;
+  let stack: ProcessStack;
   let server: StartedProcess;
   let url: string;
   beforeAll(async () => {
-    stack = await Stack.start({ workers: 0 });
+    stack = await ProcessStack.start({ workers: 0 });
     const port = await closedPort();
     url = `http://localhost:${port}`;
     server = startProcess('apps/console/dist/main.js', {

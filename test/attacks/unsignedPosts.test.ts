@@ -1,7 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { Stack } from '../harness/stack.js';
-import { until } from '../harness/until.js';
+import { ProcessStack, until } from '@onecode/testing';
 import { beginPost, type RawPost } from './rawPost.js';
 
 const MEBIBYTE = 2 ** 20;
@@ -10,10 +9,10 @@ const POST = Buffer.alloc(POST_BYTES, 'x');
 const FORGED = { 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` };
 
 describe('while anybody posts webhooks', () => {
-  let stack: Stack;
+  let stack: ProcessStack;
   let url: string;
   beforeEach(async () => {
-    stack = await Stack.start({ workers: 0 });
+    stack = await ProcessStack.start({ workers: 0 });
     url = `${stack.apis[0]}/webhooks/whatsapp`;
     await postReal();
   });

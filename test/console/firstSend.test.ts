@@ -1,18 +1,16 @@
+import { ConsoleEnvironment, describeInBrowser, until } from '@onecode/testing';
 import type { Page } from 'playwright-core';
-import { describeInBrowser } from '../harness/browser.js';
-import { until } from '../harness/until.js';
-import { House } from './house.js';
 
 const START_MS_MAX = 90_000;
 const JOURNEY_MS_MAX = 90_000;
 
 describeInBrowser('from nothing to a verified code, with the console and the API', () => {
-  let house: House;
+  let environment: ConsoleEnvironment;
   beforeAll(async () => {
-    house = await House.open();
-    await house.stack.addSender();
+    environment = await ConsoleEnvironment.open();
+    await environment.stack.addSender();
   }, START_MS_MAX);
-  afterAll(() => house.close());
+  afterAll(() => environment.close());
 
   /** Makes an application of this mode and a key for it by the pages. @returns the key */
   async function makeKey(page: Page, name: string, mode: 'Test' | 'Live'): Promise<string> {
@@ -35,8 +33,8 @@ describeInBrowser('from nothing to a verified code, with the console and the API
   it(
     'sign up, make an application and a key, send with it, see the send and its timeline, verify, see it counted',
     async () => {
-      const { stack } = house;
-      const page = await house.window();
+      const { stack } = environment;
+      const page = await environment.window();
       await page.goto('/');
       await page.getByRole('link', { name: 'Create an account' }).click();
       await page.getByLabel('Your name').fill('Ana Souza');
@@ -92,9 +90,11 @@ describeInBrowser('from nothing to a verified code, with the console and the API
   it(
     'a key is changed for another without a request that fails',
     async () => {
-      const { stack } = house;
+      const { stack } = environment;
       const account = await stack.onecode('account create --name Rotation --credits 1000');
-      const page = await house.windowOf(await house.person(`--account ${account['id']} --role developer`));
+      const page = await environment.windowOf(
+        await environment.createUser(`--account ${account['id']} --role developer`),
+      );
       const old = await makeKey(page, 'Rotating', 'Test');
 
       // A caller that never rests, and takes its key from its configuration for each request.

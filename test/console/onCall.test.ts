@@ -1,6 +1,5 @@
+import { ConsoleEnvironment, describeInBrowser } from '@onecode/testing';
 import type { Page } from 'playwright-core';
-import { describeInBrowser } from '../harness/browser.js';
-import { House } from './house.js';
 
 const START_MS_MAX = 90_000;
 const LOOK_MS_MAX = 60_000;
@@ -11,23 +10,23 @@ const FILTERS: Readonly<Record<string, number>> = { accounts: 2, audit: 1 };
 const PAGES = ['health', 'accounts', 'accounts/ACCOUNT', 'senders', 'switches', 'settings', 'audit'];
 
 describeInBrowser('somebody on call', () => {
-  let house: House;
+  let environment: ConsoleEnvironment;
   let page: Page;
   let account: string;
   const changes: string[] = [];
   beforeAll(async () => {
-    house = await House.open();
-    const { stack } = house;
+    environment = await ConsoleEnvironment.open();
+    const { stack } = environment;
     account = String((await stack.onecode('account create --name Acme --credits 5'))['id']);
     await stack.makeKey(account, 'live');
     await stack.addSender();
     await stack.onecode(`hold set account ${account} --reason pumped`);
-    page = await house.windowOf(await house.person('--staff on-call'));
+    page = await environment.windowOf(await environment.createUser('--staff on-call'));
     page.on('request', (request) => {
       if (request.method() !== 'GET') changes.push(`${request.method()} ${new URL(request.url()).pathname}`);
     });
   }, START_MS_MAX);
-  afterAll(() => house.close());
+  afterAll(() => environment.close());
 
   it.each(PAGES)(
     'sees all of %s and can change nothing: whatever can be pressed sends no change',

@@ -1,4 +1,4 @@
-import { until } from '../harness/until.js';
+import { until } from '@onecode/testing';
 import { check } from './check/check.js';
 import { readEvidence } from './check/readEvidence.js';
 import { perform, type Goals, type Injection, type Stage } from './conductor.js';

@@ -1,4 +1,4 @@
-import { RawConnection } from '../../apps/api/test/raw.js';
+import { RawConnection } from '@onecode/testing';
 import type { Operation } from './contract.js';
 import { pathOf } from './request.js';
 import { checkContract } from './wire.js';

@@ -1,5 +1,5 @@
+import { RawConnection, type RawAnswer } from '@onecode/testing';
 import fc from 'fast-check';
-import { RawConnection, type RawAnswer } from '../../apps/api/test/raw.js';
 import { BREAKS, MUTATIONS, type Break } from './breaks.js';
 import { requestOf, type Draft, type FuzzRequest } from './request.js';
 import { PICK } from './rules.js';

@@ -1,6 +1,6 @@
 import { generateApiKey } from '@onecode/domain';
 import { changeSetting, newId, revokeApiKey, type Database } from '@onecode/store';
-import { buildCaller, TEST_ACTOR } from '@onecode/store/testing';
+import { buildCaller, TEST_ACTOR } from '@onecode/testing';
 
 /** One account with a key, and how it may be refused although its requests are good. */
 export interface FuzzCaller {

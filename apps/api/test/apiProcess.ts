@@ -1,5 +1,4 @@
-import { startProcess, type StartedProcess } from '../../../test/harness/startedProcess.js';
-import { until } from '../../../test/harness/until.js';
+import { startProcess, until, type StartedProcess } from '@onecode/testing';
 
 /** A line of a process's log. */
 interface LogLine {

@@ -1,9 +1,8 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Problem } from '@onecode/domain';
-import { until } from '../../../test/harness/until.js';
+import { RawConnection, requestBytes, until } from '@onecode/testing';
 import { BodyBudget } from '../src/bodyBudget.js';
-import { RawConnection, requestBytes } from './raw.js';
 
 const KIB = 1_024;
 const BYTES_MAX = 256 * KIB;

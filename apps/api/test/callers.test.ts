@@ -9,10 +9,14 @@ import {
   type Caller,
   type Database,
 } from '@onecode/store';
-import { buildCaller, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
-import { startTcpProxy } from '../../../test/harness/tcpProxy.js';
-import { useTestDatabase } from '../../../test/harness/testDatabase.js';
-import { until } from '../../../test/harness/until.js';
+import {
+  buildCaller,
+  startTcpProxy,
+  TEST_ACTOR,
+  until,
+  useTestDatabase,
+  type TestCaller,
+} from '@onecode/testing';
 import { rememberCallers, type Callers } from '../src/callers.js';
 
 const KEYS = 100;

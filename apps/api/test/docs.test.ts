@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Problem, PROBLEMS } from '@onecode/domain';
+import { describeInBrowser, useBrowser } from '@onecode/testing';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import type { Browser, Page } from 'playwright-core';
-import { describeInBrowser, useBrowser } from '../../../test/harness/browser.js';
 import { openApiDocument } from '../src/contract.js';
 import { docsRouter } from '../src/docs.js';
 

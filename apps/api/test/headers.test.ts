@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { PROBLEMS } from '@onecode/domain';
 import { closeDatabase, openDatabase } from '@onecode/store';
-import { buildCaller } from '@onecode/store/testing';
-import { APP_SECRET, bearer, PHONE, startApi, VERIFY_TOKEN, type TestApi } from './api.js';
-import { ask, RawConnection, type RawAnswer } from './raw.js';
+import { buildCaller, RawConnection, type RawAnswer } from '@onecode/testing';
+import { rawRequest } from '@onecode/testing/contract';
+import { APP_SECRET, bearer, PHONE, startApi, VERIFY_TOKEN, type TestApi } from './testApi.js';
 
 const BODY = JSON.stringify({ to: PHONE });
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -15,15 +15,15 @@ let answers: Map<string, RawAnswer>;
 
 /** One answer of every kind that the API gives. */
 async function answersOf(api: TestApi): Promise<Map<string, RawAnswer>> {
-  const test = await buildCaller(api.store.database, 'test', { ratePerMinute: 1 });
-  const live = await buildCaller(api.store.database, 'live', { freeQuota: 0 });
+  const test = await buildCaller(api.db.database, 'test', { ratePerMinute: 1 });
+  const live = await buildCaller(api.db.database, 'live', { freeQuota: 0 });
   const as = (caller: { key: string }, ...more: [string, string][]) => [
     ...Object.entries(bearer(caller)),
     ...more,
   ];
-  const get = (path: string, headers: [string, string][] = []) => ask(api.port, 'GET', path, headers);
+  const get = (path: string, headers: [string, string][] = []) => rawRequest(api.port, 'GET', path, headers);
   const post = (path: string, headers: [string, string][], body: string) =>
-    ask(api.port, 'POST', path, headers, body);
+    rawRequest(api.port, 'POST', path, headers, body);
   const once: [string, string] = ['Idempotency-Key', 'once'];
   const webhook = '{}';
   const signed: [string, string] = [
@@ -152,7 +152,9 @@ describe('every kind of answer', () => {
 
 describe('a request id', () => {
   it('is ours, whatever the client sends', async () => {
-    const { headers } = await ask(api.port, 'GET', '/v1/signup-settings', [['X-Request-Id', 'planted']]);
+    const { headers } = await rawRequest(api.port, 'GET', '/v1/signup-settings', [
+      ['X-Request-Id', 'planted'],
+    ]);
     expect(headers['x-request-id']).toMatch(UUID);
   });
 });
@@ -170,7 +172,7 @@ describe('a failure of ours', () => {
   it('has the same headers, and tells nothing of its reason', async () => {
     const database = openDatabase('postgres://nobody:planted@127.0.0.1:1/none', { connectionsMax: 1 });
     const cutOff = await startApi({ database });
-    const { json, headers, body } = await ask(cutOff.port, 'GET', '/v1/signup-settings');
+    const { json, headers, body } = await rawRequest(cutOff.port, 'GET', '/v1/signup-settings');
     expect(json).toMatchObject({ status: 500, code: 'internal_error' });
     expect(headers).toMatchObject({
       'x-request-id': expect.stringMatching(UUID),

@@ -1,15 +1,13 @@
-import { buildCaller, type TestCaller } from '@onecode/store/testing';
-import { until } from '../../../test/harness/until.js';
-import { PHONE, startApi, type TestApi } from './api.js';
-import { RawConnection, requestBytes } from './raw.js';
-import { checkResponse } from './validated.js';
+import { buildCaller, RawConnection, requestBytes, until, type TestCaller } from '@onecode/testing';
+import { checkResponse } from '@onecode/testing/contract';
+import { PHONE, startApi, type TestApi } from './testApi.js';
 
 let api: TestApi;
 let caller: TestCaller;
 
 beforeAll(async () => {
   api = await startApi();
-  caller = await buildCaller(api.store.database, 'test', { ratePerMinute: 100_000 });
+  caller = await buildCaller(api.db.database, 'test', { ratePerMinute: 100_000 });
 });
 afterAll(() => api.close());
 

@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import { PROBLEMS, type ProblemCode } from '@onecode/domain';
+import { openApiSource, validatorAt } from '@onecode/testing/contract';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { openApiDocument } from '../src/contract.js';
-import { source, validatorAt } from './schemas.js';
 
 const document = openApiDocument('https://codes.test') as any;
 
@@ -96,7 +96,7 @@ describe('openapi.yaml', () => {
 
   it('is what the API was built with', () => {
     const served = openApiDocument('https://api.example.com');
-    expect(served).toEqual({ ...source, servers: [{ url: 'https://api.example.com' }] });
+    expect(served).toEqual({ ...openApiSource, servers: [{ url: 'https://api.example.com' }] });
   });
 
   it('has the four operations and no other', () => {

@@ -1,24 +1,22 @@
-import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import type { Keyring } from '@onecode/domain';
 import { closeHttpServer, createLog, listen, openBell, Registry } from '@onecode/runtime';
 import type { Database } from '@onecode/store';
 import {
-  createTestDatabase,
+  openTestEnvironment,
   TEST_PEPPER,
   TEST_SECRET_KEY,
+  until,
   type TestCaller,
-  type TestDatabase,
-} from '@onecode/store/testing';
-import { Redis } from 'ioredis';
+  type TestEnvironment,
+} from '@onecode/testing';
+import { contractAgent } from '@onecode/testing/contract';
 import type { Test } from 'supertest';
-import { until } from '../../../test/harness/until.js';
 import { createApp } from '../src/app.js';
 import { readApiConfig, type ApiConfig } from '../src/config.js';
 import { gatherKeyUse, type KeyUse } from '../src/keyUse.js';
 import { apiMetrics } from '../src/metrics.js';
 import { createHttpServer } from '../src/server.js';
-import { validated } from './validated.js';
 
 export const PHONE = '+5511987654321';
 export const APP_SECRET = 'a secret of the provider’s app';
@@ -26,21 +24,17 @@ export const VERIFY_TOKEN = 'a token of the handshake';
 
 type Headers = Record<string, string>;
 
-/** The real application, listening on a port of its own, with a database and a queue prefix of its own. */
-export interface TestApi {
+/** The real application, listening on a free port, in a test environment of its own. */
+export interface TestApi extends Pick<TestEnvironment, 'db' | 'redis' | 'prefix' | 'variables'> {
   port: number;
   url: string;
   /** The base of the problem types in its answers. */
   docsUrl: string;
-  store: TestDatabase;
-  /** What gathers the uses of keys; nobody writes them but the test. */
+  /** Collects when keys were used. Only the test writes that to the database. */
   keyUse: KeyUse;
-  redis: Redis;
-  /** What its keys in Redis begin with. */
-  prefix: string;
-  /** A supertest agent whose answers are all held against openapi.yaml. */
-  request: ReturnType<typeof validated>;
-  /** `POST /v1/send`; a text or bytes go out as they are. */
+  /** A supertest agent whose requests reject when an answer breaks openapi.yaml. */
+  request: ReturnType<typeof contractAgent>;
+  /** `POST /v1/send`; text is sent as it is. */
   create(caller: Pick<TestCaller, 'key'>, body?: object | string, headers?: Headers): Test;
   status(caller: Pick<TestCaller, 'key'>, id: string): Test;
   /** `POST /v1/send/{id}/verify`. */
@@ -50,25 +44,23 @@ export interface TestApi {
 
 interface TestApiOptions {
   baseUrl?: string;
-  /** Stands in for the test database, for what an outage does. */
+  /** In place of the test database, for tests of outages. */
   database?: Database;
 }
 
 export const bearer = ({ key }: Pick<TestCaller, 'key'>): Headers => ({ Authorization: `Bearer ${key}` });
 
-const base64 = (ring: Keyring): string => (ring.keys.get(ring.current) as Buffer).toString('base64');
+const base64 = ({ keys, current }: Keyring): string => (keys.get(current) as Buffer).toString('base64');
 
-/** An environment for the API that `readApiConfig` takes. */
-export function apiEnvironment(databaseUrl: string): Record<string, string> {
+/** The variables of an API process in this environment. */
+export function apiVariables({ variables }: Pick<TestEnvironment, 'variables'>): Record<string, string> {
   return {
-    DATABASE_URL: databaseUrl,
-    REDIS_URL: redisUrl(),
+    ...variables,
     BASE_URL: 'https://codes.test',
     CODE_PEPPER: base64(TEST_PEPPER),
     SECRET_KEY: base64(TEST_SECRET_KEY),
     WHATSAPP_APP_SECRET: APP_SECRET,
     WHATSAPP_VERIFY_TOKEN: VERIFY_TOKEN,
-    QUEUE_PREFIX: `onecode-test-${randomUUID()}`,
     PORT: '0',
     METRICS_PORT: '0',
     LOG_LEVEL: 'silent',
@@ -76,19 +68,17 @@ export function apiEnvironment(databaseUrl: string): Record<string, string> {
 }
 
 export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
-  const store = await createTestDatabase();
-  const environment = apiEnvironment(store.url);
+  const environment = await openTestEnvironment();
+  const { db, redis, prefix } = environment;
   const config: ApiConfig = readApiConfig({
-    ...environment,
+    ...apiVariables(environment),
     ...(options.baseUrl && { BASE_URL: options.baseUrl }),
   });
-  const prefix = config.QUEUE_PREFIX;
   const bell = openBell({ redisUrl: config.REDIS_URL, prefix, deliveryAttempts: 5, onError: () => {} });
-  const redis = new Redis(config.REDIS_URL);
-  const keyUse = gatherKeyUse(store.database);
+  const keyUse = gatherKeyUse(db.database);
   const app = createApp({
     config,
-    database: options.database ?? store.database,
+    database: options.database ?? db.database,
     keyUse,
     bell,
     log: createLog('api', config.LOG_LEVEL),
@@ -96,19 +86,20 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
   });
   const server = createHttpServer(app, config);
   await listen(server, 0);
-  await until('a bell that is ready', () => bell.isReady());
+  await until('a ready delivery queue', () => bell.isReady());
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
-  const request = validated(url);
+  const request = contractAgent(url);
 
   return {
     port,
     url,
     docsUrl: config.DOCS_URL,
     keyUse,
-    store,
+    db,
     redis,
     prefix,
+    variables: environment.variables,
     request,
     create: (caller, body = { to: PHONE }, headers = {}) =>
       request
@@ -121,16 +112,7 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
       server.closeIdleConnections();
       await closeHttpServer(server);
       await bell.close();
-      const keys = await redis.keys(`${prefix}:*`);
-      if (keys.length > 0) await redis.unlink(keys);
-      redis.disconnect();
-      await store.drop();
+      await environment.close();
     },
   };
-}
-
-function redisUrl(): string {
-  const url = process.env['TEST_REDIS_URL'];
-  if (url === undefined) throw new Error('TEST_REDIS_URL is missing: run the tests with npm test');
-  return url;
 }

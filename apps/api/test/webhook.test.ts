@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { until } from '../../../test/harness/until.js';
-import { APP_SECRET, startApi, VERIFY_TOKEN, type TestApi } from './api.js';
-import { ask, type RawAnswer } from './raw.js';
+import { until, type RawAnswer } from '@onecode/testing';
+import { rawRequest } from '@onecode/testing/contract';
+import { APP_SECRET, startApi, VERIFY_TOKEN, type TestApi } from './testApi.js';
 
 let api: TestApi;
 beforeAll(async () => {
@@ -17,7 +17,7 @@ const sign = (body: string | Buffer, secret = APP_SECRET, algorithm = 'sha256'):
 
 function post(body: string | Buffer, ...signatures: string[]): Promise<RawAnswer> {
   const headers = signatures.map((signature) => ['X-Hub-Signature-256', signature] as const);
-  return ask(api.port, 'POST', PATH, headers, body);
+  return rawRequest(api.port, 'POST', PATH, headers, body);
 }
 const postSigned = (body: string | Buffer): Promise<RawAnswer> => post(body, sign(body));
 
@@ -36,13 +36,13 @@ const webhook = (statuses: object[], field = 'messages'): object => ({
 const textOf = (...statuses: object[]): string => JSON.stringify(webhook(statuses));
 
 const stored = (messageId: string): Promise<Record<string, unknown>[]> =>
-  api.store.sql(
+  api.db.sql(
     `select message_id, attempt_id, status, occurred_at, failure, result, due_at is not null as waits
      from receipts where message_id = $1 order by id`,
     [messageId],
   );
 async function storedCount(): Promise<number> {
-  const [row] = await api.store.sql<{ count: number }>('select count(*)::integer as count from receipts');
+  const [row] = await api.db.sql<{ count: number }>('select count(*)::integer as count from receipts');
   return row?.count ?? -1;
 }
 
@@ -53,7 +53,11 @@ describe('the handshake', () => {
     ['hub.challenge', '1158201444'],
   ] as const;
   const shake = (parameters: readonly (readonly [string, string])[]): Promise<RawAnswer> =>
-    ask(api.port, 'GET', `${PATH}?${new URLSearchParams(parameters as [string, string][]).toString()}`);
+    rawRequest(
+      api.port,
+      'GET',
+      `${PATH}?${new URLSearchParams(parameters as [string, string][]).toString()}`,
+    );
   const changed = (name: string, value: string) =>
     RIGHT.map(([key, old]) => [key, key === name ? value : old] as const);
   const without = (name: string) => RIGHT.filter(([key]) => key !== name);
@@ -259,9 +263,9 @@ describe('a signed post', () => {
 
   it('is internal_error when it cannot be stored, so that it comes again and is stored then', async () => {
     const id = newMessageId();
-    await api.store.sql('alter table receipts rename to receipts_away');
+    await api.db.sql('alter table receipts rename to receipts_away');
     const failed = await postSigned(textOf(status(id)));
-    await api.store.sql('alter table receipts_away rename to receipts');
+    await api.db.sql('alter table receipts_away rename to receipts');
     expect(failed.json).toMatchObject({ status: 500, code: 'internal_error' });
     expect(failed.body).not.toContain(id);
     expect((await postSigned(textOf(status(id)))).status).toBe(200);

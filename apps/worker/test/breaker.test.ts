@@ -1,8 +1,7 @@
 import { createSend, resetBreaker, setBreaker } from '@onecode/store';
-import { newSend, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
-import { until } from '../../../test/harness/until.js';
+import { newSend, TEST_ACTOR, until, type TestCaller } from '@onecode/testing';
 import { watchBreakers } from '../src/breaker.js';
-import { useWorker } from './fixture.js';
+import { useWorker } from './testWorker.js';
 
 const RULE = { unverifiedPercent: 90, minSends: 10 };
 const SENDS = 20;
@@ -11,22 +10,22 @@ describe('the breaker', () => {
   const fixture = useWorker();
   let caller: TestCaller;
   beforeEach(async () => {
-    await fixture.house.db.sql(
+    await fixture.environment.db.sql(
       'update accounts set breaker_unverified_percent = null, breaker_min_sends = null',
     );
-    caller = await fixture.house.caller('live', { credits: 1000 });
+    caller = await fixture.environment.caller('live', { credits: 1000 });
   });
 
   /** Sends that the provider has taken, five minutes back. @param verified how many of them were verified */
   async function sent(country: string, verified: number): Promise<void> {
-    const { db } = fixture.house;
+    const { db } = fixture.environment;
     const ids: string[] = [];
     for (let n = 0; n < SENDS; n++) {
       const made = newSend(caller, { recipient: `+55119876543${n + 10}` });
       const creation = await createSend(db.database, { ...made, country });
       expect(creation.outcome).toBe('created');
       ids.push(made.id);
-      await fixture.house.ring('live', made.id, 0);
+      await fixture.environment.enqueue('live', made.id, 0);
     }
     await until('all sends delivered', async () => {
       const [row] = await db.sql<{ count: number }>(
@@ -53,7 +52,7 @@ describe('the breaker', () => {
   };
   const trips = (): Promise<number> => fixture.worker.count('onecode_breaker_trips_total');
   const toCountry = async (country: string): Promise<string> =>
-    (await createSend(fixture.house.db.database, { ...newSend(caller), country })).outcome;
+    (await createSend(fixture.environment.db.database, { ...newSend(caller), country })).outcome;
 
   it('stops nobody until it is set, and then the pumped country alone, once', async () => {
     const before = await trips();
@@ -61,7 +60,7 @@ describe('the breaker', () => {
     await sent('BR', SENDS);
     await rounds();
     expect([await toCountry('NG'), await trips()]).toEqual(['created', before]);
-    await setBreaker(fixture.house.db.database, TEST_ACTOR, caller.accountId, RULE);
+    await setBreaker(fixture.environment.db.database, TEST_ACTOR, caller.accountId, RULE);
     await rounds();
     expect([await toCountry('NG'), await toCountry('BR')]).toEqual(['rate_limited', 'created']);
     expect(await trips()).toBe(before + 1);
@@ -69,14 +68,14 @@ describe('the breaker', () => {
 
   it('never stops an account of which enough codes are verified', async () => {
     const before = await trips();
-    await setBreaker(fixture.house.db.database, TEST_ACTOR, caller.accountId, RULE);
+    await setBreaker(fixture.environment.db.database, TEST_ACTOR, caller.accountId, RULE);
     await sent('BR', 3);
     await rounds();
     expect([await toCountry('BR'), await trips()]).toEqual(['created', before]);
   });
 
   it('needs sends from after a reset to stop the account again', async () => {
-    const { db } = fixture.house;
+    const { db } = fixture.environment;
     const before = await trips();
     await setBreaker(db.database, TEST_ACTOR, caller.accountId, RULE);
     await sent('NG', 0);

@@ -1,5 +1,5 @@
 import type { Fault } from '@onecode/simulator';
-import { useWorker } from './fixture.js';
+import { useWorker } from './testWorker.js';
 
 type Row = [what: string, fault: Fault];
 
@@ -50,16 +50,16 @@ const REQUEST: Row[] = [
 
 describe('the provider’s error', () => {
   const t = useWorker({ senders: 2 });
-  beforeEach(() => t.house.db.sql('delete from sender_country_blocks'));
+  beforeEach(() => t.environment.db.sql('delete from sender_country_blocks'));
 
   const pausedByFault = async (): Promise<number> =>
-    (await t.house.db.sql('select from senders where paused_until is not null')).length;
+    (await t.environment.db.sql('select from senders where paused_until is not null')).length;
 
   it.each(RETRIED)('%s is tried again, and no sender rests', async (_, fault) => {
-    t.house.simulator.rules.add({ fault, times: 1 });
-    const id = await t.house.send(await t.house.caller());
-    expect(await t.house.until(id, 'delivered')).toMatchObject({ attempts: 2 });
-    expect(await t.house.attempts(id)).toMatchObject([
+    t.environment.simulator.rules.add({ fault, times: 1 });
+    const id = await t.environment.send(await t.environment.caller());
+    expect(await t.environment.until(id, 'delivered')).toMatchObject({ attempts: 2 });
+    expect(await t.environment.attempts(id)).toMatchObject([
       { outcome: 'retry', error_code: fault.error },
       { outcome: 'accepted' },
     ]);
@@ -67,10 +67,10 @@ describe('the provider’s error', () => {
   });
 
   it.each(HANDED_OVER)('%s is a fault of the sender: another one sends', async (_, fault) => {
-    t.house.simulator.rules.add({ fault, times: 1 });
-    const id = await t.house.send(await t.house.caller());
-    expect(await t.house.until(id, 'delivered')).toMatchObject({ attempts: 1 });
-    expect(await t.house.attempts(id)).toMatchObject([
+    t.environment.simulator.rules.add({ fault, times: 1 });
+    const id = await t.environment.send(await t.environment.caller());
+    expect(await t.environment.until(id, 'delivered')).toMatchObject({ attempts: 1 });
+    expect(await t.environment.attempts(id)).toMatchObject([
       { outcome: 'sender', error_code: fault.error },
       { outcome: 'accepted' },
     ]);
@@ -79,10 +79,10 @@ describe('the provider’s error', () => {
 
   it.each(ALERTED)('%s is for an operator: one alert, and another sender sends', async (_, fault, scope) => {
     const alertsBefore = await t.worker.count('onecode_configuration_faults_total', { scope });
-    t.house.simulator.rules.add({ fault, times: 1 });
-    const id = await t.house.send(await t.house.caller());
-    expect(await t.house.until(id, 'delivered')).toMatchObject({ attempts: 1 });
-    expect(await t.house.attempts(id)).toMatchObject([
+    t.environment.simulator.rules.add({ fault, times: 1 });
+    const id = await t.environment.send(await t.environment.caller());
+    expect(await t.environment.until(id, 'delivered')).toMatchObject({ attempts: 1 });
+    expect(await t.environment.attempts(id)).toMatchObject([
       { outcome: 'config', error_code: fault.error ?? null },
       { outcome: 'accepted' },
     ]);
@@ -92,16 +92,18 @@ describe('the provider’s error', () => {
   });
 
   it.each(REFUSED)('%s is final for this recipient, and the unit goes back at once', async (_, fault) => {
-    t.house.simulator.rules.add({ fault });
-    const caller = await t.house.caller('live', { freeQuota: 0, credits: 1 });
-    const id = await t.house.send(caller);
-    expect(await t.house.until(id, 'failed')).toMatchObject({
+    t.environment.simulator.rules.add({ fault });
+    const caller = await t.environment.caller('live', { freeQuota: 0, credits: 1 });
+    const id = await t.environment.send(caller);
+    expect(await t.environment.until(id, 'failed')).toMatchObject({
       failure_reason: 'rejected_by_provider',
       code_box: null,
       due_at: null,
     });
-    expect(await t.house.attempts(id)).toMatchObject([{ outcome: 'recipient', error_code: fault.error }]);
-    expect(await t.house.units(caller.accountId)).toEqual({
+    expect(await t.environment.attempts(id)).toMatchObject([
+      { outcome: 'recipient', error_code: fault.error },
+    ]);
+    expect(await t.environment.units(caller.accountId)).toEqual({
       free_quota: 0,
       credits: 1,
       returned: ['credit'],
@@ -111,19 +113,19 @@ describe('the provider’s error', () => {
 
   it.each(REQUEST)('%s fails this send with an alert, and blocks no other', async (_, fault) => {
     const alertsBefore = await t.worker.count('onecode_configuration_faults_total', { scope: 'request' });
-    t.house.simulator.rules.add({ fault, times: 1 });
-    const caller = await t.house.caller('live', { credits: 1 });
-    const id = await t.house.send(caller);
-    expect(await t.house.until(id, 'failed')).toMatchObject({
+    t.environment.simulator.rules.add({ fault, times: 1 });
+    const caller = await t.environment.caller('live', { credits: 1 });
+    const id = await t.environment.send(caller);
+    expect(await t.environment.until(id, 'failed')).toMatchObject({
       failure_reason: 'rejected_by_provider',
       code_box: null,
     });
-    expect(await t.house.attempts(id)).toMatchObject([
+    expect(await t.environment.attempts(id)).toMatchObject([
       { outcome: 'config', error_code: fault.error ?? null },
     ]);
-    expect(await t.house.units(caller.accountId)).toMatchObject({ returned: ['free_quota'] });
+    expect(await t.environment.units(caller.accountId)).toMatchObject({ returned: ['free_quota'] });
     expect(await pausedByFault()).toBe(0);
-    await t.house.until(await t.house.send(caller, { recipient: '+5511987650003' }), 'delivered');
+    await t.environment.until(await t.environment.send(caller, { recipient: '+5511987650003' }), 'delivered');
     const alerts = await t.worker.count('onecode_configuration_faults_total', { scope: 'request' });
     expect(alerts - alertsBefore).toBe(1);
   });

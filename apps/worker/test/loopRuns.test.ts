@@ -1,8 +1,7 @@
 import { listLoopRuns } from '@onecode/store';
-import { useTestDatabase } from '../../../test/harness/testDatabase.js';
-import { until } from '../../../test/harness/until.js';
+import { until, useTestDatabase } from '@onecode/testing';
 import { noteRuns } from '../src/loopRuns.js';
-import { House } from './house.js';
+import { WorkerEnvironment } from './workerEnvironment.js';
 import { PROCESSES_MS_MAX, startWorkerProcess } from './workerProcess.js';
 
 const store = useTestDatabase();
@@ -24,16 +23,16 @@ describe('what a worker notes of its loops', () => {
   it(
     'is there for each of the loops of a worker that runs, and goes on',
     async () => {
-      const house = await House.open();
-      const worker = await startWorkerProcess(house);
-      const runs = () => listLoopRuns(house.db.database);
+      const environment = await WorkerEnvironment.open();
+      const worker = await startWorkerProcess(environment);
+      const runs = () => listLoopRuns(environment.db.database);
       await until('every loop', async () => (await runs()).length === 4);
-      await house.db.sql("update loop_runs set ran_at = now() - interval '1 minute'");
+      await environment.db.sql("update loop_runs set ran_at = now() - interval '1 minute'");
       await until('another sweep', async () =>
         (await runs()).some(({ loop, secondsAgo }) => loop === 'sweep' && secondsAgo < 30),
       );
       await worker.stop();
-      await house.close();
+      await environment.close();
     },
     PROCESSES_MS_MAX,
   );

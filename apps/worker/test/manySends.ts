@@ -1,7 +1,7 @@
 import { hashCode, seal } from '@onecode/domain';
 import { newId } from '@onecode/store';
-import { TEST_PEPPER, TEST_SECRET_KEY } from '@onecode/store/testing';
-import type { House } from './house.js';
+import { TEST_PEPPER, TEST_SECRET_KEY } from '@onecode/testing';
+import type { WorkerEnvironment } from './workerEnvironment.js';
 
 const CODE = '042913';
 
@@ -14,13 +14,13 @@ export interface ManySends {
 
 /** Makes many live sends at once, as if each had been created by itself. @returns their ids, oldest first */
 export async function makeSends(
-  house: House,
+  environment: WorkerEnvironment,
   count: number,
   { recipient, awaitingSender = false }: ManySends = {},
 ): Promise<string[]> {
-  const caller = await house.caller('live', { freeQuota: 0, credits: count });
+  const caller = await environment.caller('live', { freeQuota: 0, credits: count });
   const ids = Array.from({ length: count }, () => newId());
-  await house.db.sql(
+  await environment.db.sql(
     `with made as (
        insert into sends (id, account_id, application_id, mode, account_number, application_number, recipient, canonical_recipient, country,
          locale, unit, code_hash, code_box, awaiting_sender, due_at, ring_at, created_at, expires_at)
@@ -50,11 +50,11 @@ export async function makeSends(
 }
 
 /** Rings for all of them at once. */
-export async function ringFor(house: House, ids: readonly string[]): Promise<void> {
-  await Promise.all(ids.map((id) => house.ring('live', id, 0)));
+export async function enqueueAll(environment: WorkerEnvironment, ids: readonly string[]): Promise<void> {
+  await Promise.all(ids.map((id) => environment.enqueue('live', id, 0)));
 }
 
 /** Whether nothing is due any more. Asked often, and answered by an index: the machine has enough to do. */
-export async function allSettled(house: House): Promise<boolean> {
-  return (await house.db.sql('select from sends where ring_at is not null limit 1')).length === 0;
+export async function allSettled(environment: WorkerEnvironment): Promise<boolean> {
+  return (await environment.db.sql('select from sends where ring_at is not null limit 1')).length === 0;
 }

@@ -1,10 +1,7 @@
 import type { Fault } from '@onecode/simulator';
-import { buildSender } from '@onecode/store/testing';
-import { findSecrets, type Secret } from '../../../test/harness/disguises.js';
-import { redisContents } from '../../../test/harness/redisContents.js';
-import { until } from '../../../test/harness/until.js';
-import { House } from './house.js';
-import { startWorker, type TestWorker } from './worker.js';
+import { buildSender, findSecrets, redisContents, until, type Secret } from '@onecode/testing';
+import { WorkerEnvironment } from './workerEnvironment.js';
+import { startWorker, type TestWorker } from './testWorker.js';
 
 const TOKEN = 'EAAG-planted-token-7f3b';
 const FAULTS: Fault[] = [
@@ -22,14 +19,14 @@ const QUOTED = '+5511987660100';
 const REFUSED = '+5511987660101';
 
 describe('Redis', () => {
-  let house: House;
+  let environment: WorkerEnvironment;
   let worker: TestWorker;
   let contents: string;
   let ids: string[];
   const secrets: Secret[] = [{ name: 'token', value: TOKEN }];
 
   beforeAll(async () => {
-    house = await House.open(({ headers, body }) =>
+    environment = await WorkerEnvironment.open(({ headers, body }) =>
       body.includes(QUOTED)
         ? {
             status: 400,
@@ -37,9 +34,9 @@ describe('Redis', () => {
           }
         : null,
     );
-    worker = await startWorker(house, { env: { DELIVERY_ATTEMPTS: '2' }, sweepMayFail: true });
-    await buildSender(house.db.database, { token: TOKEN });
-    await house.db.sql(
+    worker = await startWorker(environment, { env: { DELIVERY_ATTEMPTS: '2' }, sweepMayFail: true });
+    await buildSender(environment.db.database, { token: TOKEN });
+    await environment.db.sql(
       `create function refuse() returns trigger language plpgsql as $$ begin
          if new.message_id is not null and (select recipient = '${REFUSED}' from sends where id = new.send_id) then
            raise exception 'refused: %', (select row_to_json(s)::text || row_to_json(new)::text from sends s where id = new.send_id);
@@ -47,7 +44,7 @@ describe('Redis', () => {
          return new;
        end $$`,
     );
-    await house.db.sql(
+    await environment.db.sql(
       'create trigger refuse before insert or update on attempts for each row execute function refuse()',
     );
 
@@ -57,21 +54,21 @@ describe('Redis', () => {
       const fault = FAULTS[index];
       const code = `90817263${10 + index}`;
       secrets.push({ name: 'code', value: code }, { name: 'phone', value: recipient.slice(1) });
-      if (fault !== undefined) house.simulator.rules.add({ recipient, fault });
-      ids.push(await house.send(await house.caller(), { recipient, code }));
+      if (fault !== undefined) environment.simulator.rules.add({ recipient, fault });
+      ids.push(await environment.send(await environment.caller(), { recipient, code }));
     }
     for (const id of ids.slice(0, -1))
-      await house.until(id, ({ status }) => status === 'delivered' || status === 'failed');
+      await environment.until(id, ({ status }) => status === 'delivered' || status === 'failed');
     await until('a job that the database has failed', async () => {
-      contents = await redisContents(house.redis, house.prefix);
+      contents = await redisContents(environment.redis, environment.prefix);
       return contents.includes('DriverAdapterError') || contents.includes('PrismaClient');
     });
-    for (const { id, waId } of house.simulator.messages())
+    for (const { id, waId } of environment.simulator.messages())
       secrets.push({ name: 'wamid', value: id.slice('wamid.'.length) }, { name: 'phone', value: waId });
   });
   afterAll(async () => {
     await worker.stop();
-    await house.close();
+    await environment.close();
   });
 
   it('holds the ids of sends, and why jobs failed', () => {
@@ -80,7 +77,7 @@ describe('Redis', () => {
   });
 
   it('holds no code, phone number, token or message id, in clear or encoded, whatever went wrong', () => {
-    expect(house.simulator.messages().length).toBeGreaterThan(4);
+    expect(environment.simulator.messages().length).toBeGreaterThan(4);
     expect(findSecrets(contents, secrets)).toEqual([]);
   });
 });

@@ -1,13 +1,13 @@
 import type { Send } from '@onecode/domain';
 import { listSenderDetails, resumeSender } from '@onecode/store';
-import { buildSender, TEST_ACTOR } from '@onecode/store/testing';
-import { useWorker } from './fixture.js';
+import { buildSender, TEST_ACTOR } from '@onecode/testing';
+import { useWorker } from './testWorker.js';
 
 describe('the senders that a worker remembers', () => {
   const t = useWorker({ senders: 0, sweepPauseMs: null });
 
   it('are given to every send that asks, also while a fault makes the worker forget them', async () => {
-    const { database } = t.house.db;
+    const { database } = t.environment.db;
     const faulty = await buildSender(database);
     await buildSender(database);
     const pool = t.worker.context.senders;

@@ -1,29 +1,32 @@
 import { setMaxListeners } from 'node:events';
-import { TEST_SECRET_KEY } from '@onecode/store/testing';
 import { createLog, createRegistry, openBell, startLoop, type Registry } from '@onecode/runtime';
 import { countAwaitingSends } from '@onecode/store';
+import {
+  buildSender,
+  TEST_SECRET_KEY,
+  testRedisUrl,
+  until,
+  type AnswerInstead,
+  type TestCaller,
+} from '@onecode/testing';
 import { createCloudApi } from '@onecode/whatsapp/client';
-import { testRedisUrl } from '../../../test/harness/redisContents.js';
-import { until } from '../../../test/harness/until.js';
 import { readWorkerConfig } from '../src/config.js';
 import { startConsumers } from '../src/consumers.js';
 import type { WorkerContext } from '../src/context.js';
 import { gaugeAwaitingSends, workerMetrics } from '../src/metrics.js';
 import { createSenderPool } from '../src/senderPool.js';
 import { sweep, wake } from '../src/sweep.js';
-import type { House } from './house.js';
+import { WorkerEnvironment } from './workerEnvironment.js';
 
-/** The environment of a worker process in this house. */
-export function workerEnvironment(
-  house: Pick<House, 'db' | 'prefix' | 'tap'>,
+/** The variables of a worker process in this environment. */
+export function workerVariables(
+  { variables, tap }: Pick<WorkerEnvironment, 'variables' | 'tap'>,
   env: Record<string, string> = {},
 ): Record<string, string> {
   return {
-    DATABASE_URL: house.db.url,
-    REDIS_URL: testRedisUrl(),
-    QUEUE_PREFIX: house.prefix,
+    ...variables,
     SECRET_KEY: (TEST_SECRET_KEY.keys.get(1) as Buffer).toString('base64'),
-    WHATSAPP_API_URL: `${house.tap.url}/v25.0`,
+    WHATSAPP_API_URL: `${tap.url}/v25.0`,
     METRICS_PORT: '0',
     DELIVERY_BACKOFF_MS: '20',
     PROVIDER_TIMEOUT_MS: '5000',
@@ -32,22 +35,22 @@ export function workerEnvironment(
 }
 
 export interface TestWorkerOptions {
-  /** Variables that differ from `workerEnvironment`. */
+  /** Variables that differ from `workerVariables`. */
   env?: Record<string, string>;
   leaseMs?: number;
-  /** Null: only the sweeps that a test calls itself. */
+  /** Null for no sweeps but those that the test makes. */
   sweepPauseMs?: number | null;
-  /** For tests in which the database refuses something; elsewhere a sweep that fails fails the test. */
+  /** For tests in which the database refuses something. Elsewhere a failed sweep fails the test. */
   sweepMayFail?: true;
 }
 
-/** A worker inside the test's own process, put together as its `main` does. */
+/** A worker inside the test's own process, assembled as `main.ts` does. */
 export interface TestWorker {
   context: WorkerContext;
-  /** Clears the house for the next test, and what the worker remembers of its senders. */
-  begin(): Promise<void>;
+  /** Resets the environment for the next test, and forgets the senders that the worker remembers. */
+  reset(): Promise<void>;
   sweep(): Promise<void>;
-  /** The sum of a counter over the labels given. */
+  /** The sum of a counter over all series with these labels. */
   count(metric: string, labels?: Record<string, string>): Promise<number>;
   stop(): Promise<void>;
 }
@@ -55,14 +58,17 @@ export interface TestWorker {
 const SWEEP_PAUSE_MS = 100;
 const LEASE_MARGIN_MS = 5_000;
 
-export async function startWorker(house: House, options: TestWorkerOptions = {}): Promise<TestWorker> {
-  const config = readWorkerConfig(workerEnvironment(house, options.env));
+export async function startWorker(
+  environment: WorkerEnvironment,
+  options: TestWorkerOptions = {},
+): Promise<TestWorker> {
+  const config = readWorkerConfig(workerVariables(environment, options.env));
   const log = createLog('worker', 'silent');
   const registry = createRegistry('worker');
   const metrics = workerMetrics(registry);
-  const handBack = new AbortController();
-  setMaxListeners(0, handBack.signal);
-  const { database } = house.db;
+  const release = new AbortController();
+  setMaxListeners(0, release.signal);
+  const { database } = environment.db;
   gaugeAwaitingSends(registry, () => countAwaitingSends(database));
   const context: WorkerContext = {
     database,
@@ -77,7 +83,7 @@ export async function startWorker(house: House, options: TestWorkerOptions = {})
     secretKey: config.SECRET_KEY,
     policy: { attemptsMax: config.DELIVERY_ATTEMPTS, backoffMs: config.DELIVERY_BACKOFF_MS },
     leaseMs: options.leaseMs ?? config.PROVIDER_TIMEOUT_MS + LEASE_MARGIN_MS,
-    handBack: handBack.signal,
+    handBack: release.signal,
     log,
     metrics,
   };
@@ -87,18 +93,19 @@ export async function startWorker(house: House, options: TestWorkerOptions = {})
   const onError = (error: unknown): void => void failures.push(error);
   const loops =
     pauseMs === null ? [] : [sweep, wake].map((work) => startLoop(() => work(context), pauseMs, onError));
-  if (config.REDIS_URL === testRedisUrl()) await until('a bell', () => context.bell.isReady());
+  if (config.REDIS_URL === testRedisUrl())
+    await until('a ready delivery queue', () => context.bell.isReady());
 
   return {
     context,
-    async begin() {
-      await house.clear();
+    async reset() {
+      await environment.reset();
       context.senders = createSenderPool(database, TEST_SECRET_KEY, log, metrics);
     },
     sweep: () => sweep(context),
     count: (metric, labels) => countOf(registry, metric, labels),
     async stop() {
-      handBack.abort();
+      release.abort();
       await Promise.all([consumers.close(), ...loops.map((loop) => loop.stop())]);
       await context.bell.close();
       if (options.sweepMayFail === undefined) expect(failures).toEqual([]);
@@ -119,4 +126,50 @@ async function countOf(
       ),
     )
     .reduce((sum, { value }) => sum + value, 0);
+}
+
+export interface UseWorkerOptions extends TestWorkerOptions {
+  /** The number of senders at the start of every test; one unless given. */
+  senders?: number;
+  /** What the tap answers in place of the provider. */
+  answerInstead?: AnswerInstead;
+}
+
+/** Read its members inside hooks and tests only. */
+export interface UsedWorker {
+  readonly environment: WorkerEnvironment;
+  readonly worker: TestWorker;
+  /** A live caller, new for every test. */
+  readonly caller: TestCaller;
+}
+
+/** One environment with one worker for all tests of the surrounding `describe`, reset before each of them. */
+export function useWorker({ senders = 1, answerInstead, ...options }: UseWorkerOptions = {}): UsedWorker {
+  let environment: WorkerEnvironment;
+  let worker: TestWorker;
+  let caller: TestCaller;
+  beforeAll(async () => {
+    environment = await WorkerEnvironment.open(answerInstead);
+    worker = await startWorker(environment, options);
+  });
+  beforeEach(async () => {
+    await worker.reset();
+    for (let nth = 0; nth < senders; nth++) await buildSender(environment.db.database);
+    caller = await environment.caller();
+  });
+  afterAll(async () => {
+    await worker.stop();
+    await environment.close();
+  });
+  return {
+    get environment() {
+      return environment;
+    },
+    get worker() {
+      return worker;
+    },
+    get caller() {
+      return caller;
+    },
+  };
 }

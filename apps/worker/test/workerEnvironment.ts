@@ -1,7 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Redis } from 'ioredis';
 import type { Mode } from '@onecode/domain';
 import { openBell, type Bell } from '@onecode/runtime';
 import { startSimulator, type Simulator } from '@onecode/simulator';
@@ -10,14 +8,18 @@ import {
   buildCaller,
   buildSend,
   createTestDatabase,
-  type SendWishes,
+  startProviderTap,
+  TestEnvironment,
+  testRedisUrl,
+  until,
+  type AnswerInstead,
+  type ProviderTap,
+  type SendOptions,
+  type TappedRequest,
   type TestCaller,
   type TestDatabase,
-} from '@onecode/store/testing';
+} from '@onecode/testing';
 import { parseReceipts, signatureMatches } from '@onecode/whatsapp';
-import { startProviderTap, type ProviderTap, type TappedRequest } from '../../../test/harness/providerTap.js';
-import { deleteKeys, testRedisUrl } from '../../../test/harness/redisContents.js';
-import { until } from '../../../test/harness/until.js';
 
 const APP_SECRET = 'test-app-secret';
 
@@ -63,32 +65,34 @@ export interface SendRecord {
 }
 
 /**
- * All that stands around a worker: a database and a part of Redis of its own, a provider with a tap on the wire, and what the
- * API does with the provider's webhooks.
+ * The test environment of workers. Beside the database and Redis it has a simulated provider, a tap in front of that, and a server
+ * that does with the provider's webhooks what the API does.
  */
-export class House {
-  readonly #ringer: Bell;
-  readonly #receiver: Server;
+export class WorkerEnvironment extends TestEnvironment {
+  simulator!: Simulator;
+  tap!: ProviderTap;
+  readonly #bell: Bell;
+  #webhooks!: Server;
 
-  private constructor(
-    readonly db: TestDatabase,
-    readonly redis: Redis,
-    readonly prefix: string,
-    readonly simulator: Simulator,
-    readonly tap: ProviderTap,
-    ringer: Bell,
-    receiver: Server,
-  ) {
-    this.#ringer = ringer;
-    this.#receiver = receiver;
+  private constructor(db: TestDatabase) {
+    super(db);
+    this.#bell = openBell({
+      redisUrl: testRedisUrl(),
+      prefix: this.prefix,
+      deliveryAttempts: 5,
+      onError: () => {},
+    });
   }
 
-  /** @param ownAnswer what the tap answers in place of the provider */
-  static async open(ownAnswer?: Parameters<typeof startProviderTap>[1]): Promise<House> {
-    const prefix = `test-${randomBytes(6).toString('hex')}`;
-    const db = await createTestDatabase();
-    const ringer = openBell({ redisUrl: testRedisUrl(), prefix, deliveryAttempts: 5, onError: () => {} });
-    const receiver = createServer((request, response) => {
+  /** @param answerInstead what the tap answers in place of the provider */
+  static async open(answerInstead?: AnswerInstead): Promise<WorkerEnvironment> {
+    const environment = new WorkerEnvironment(await createTestDatabase());
+    await environment.#start(answerInstead);
+    return environment;
+  }
+
+  async #start(answerInstead?: AnswerInstead): Promise<void> {
+    this.#webhooks = createServer((request, response) => {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
@@ -96,40 +100,36 @@ export class House {
         const signature = request.headers['x-hub-signature-256'];
         if (typeof signature !== 'string' || !signatureMatches(body, signature, APP_SECRET))
           return void response.writeHead(401).end();
-        return void storeReceipts(db.database, parseReceipts(body))
-          .then(() => ringer.ring('receipts'))
+        return void storeReceipts(this.db.database, parseReceipts(body))
+          .then(() => this.#bell.ring('receipts'))
           .then(
             () => response.end('ok'),
             () => response.writeHead(500).end(),
           );
       });
     });
-    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-    const simulator = await startSimulator({
+    await new Promise<void>((resolve) => this.#webhooks.listen(0, '127.0.0.1', resolve));
+    this.simulator = await startSimulator({
       appSecret: APP_SECRET,
-      webhookUrl: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`,
+      webhookUrl: `http://127.0.0.1:${(this.#webhooks.address() as AddressInfo).port}/`,
       delays: { sentMs: 0, deliveredMs: 0 },
     });
-    const tap = await startProviderTap(simulator.url, ownAnswer);
-    const redis = new Redis(testRedisUrl());
-    await until('a bell', () => ringer.isReady());
-    return new House(db, redis, prefix, simulator, tap, ringer, receiver);
+    this.tap = await startProviderTap(this.simulator.url, answerInstead);
+    await until('a ready delivery queue', () => this.#bell.isReady());
   }
 
-  /** Ends everything. Stop the workers first. */
-  async close(): Promise<void> {
+  /** Closes everything. Stop the workers first. */
+  override async close(): Promise<void> {
     await this.simulator.close();
     await this.tap.close();
-    this.#receiver.closeAllConnections();
-    await new Promise((resolve) => this.#receiver.close(resolve));
-    await this.#ringer.close();
-    await deleteKeys(this.redis, this.prefix);
-    this.redis.disconnect();
-    await this.db.drop();
+    this.#webhooks.closeAllConnections();
+    await new Promise((resolve) => this.#webhooks.close(resolve));
+    await this.#bell.close();
+    await super.close();
   }
 
-  /** Ends what earlier tests left: their sends, their senders and the provider's faults. */
-  async clear(): Promise<void> {
+  /** Ends what earlier tests left behind: their sends, their senders and the faults of the provider. */
+  async reset(): Promise<void> {
     this.simulator.reset();
     this.tap.requests.length = 0;
     await this.db.sql(
@@ -146,15 +146,16 @@ export class House {
     return buildCaller(this.db.database, mode, { freeQuota: 1, credits: 0, ...account });
   }
 
-  /** A send as the API makes it: the row, then the ring. */
-  async send(caller: TestCaller, wishes: SendWishes = {}): Promise<string> {
-    const id = await buildSend(this.db.database, caller, wishes);
-    await this.ring(caller.mode, id, 0);
+  /** Creates a send as the API does: inserts the row, then enqueues it. @returns its id */
+  async send(caller: TestCaller, options: SendOptions = {}): Promise<string> {
+    const id = await buildSend(this.db.database, caller, options);
+    await this.enqueue(caller.mode, id, 0);
     return id;
   }
 
-  async ring(mode: Mode, sendId: string, generation: number): Promise<void> {
-    await this.#ringer.ring(mode === 'test' ? 'simulate' : 'deliver', [{ sendId, generation }]);
+  /** Enqueues the job of a send at this version of its row. */
+  async enqueue(mode: Mode, sendId: string, version: number): Promise<void> {
+    await this.#bell.ring(mode === 'test' ? 'simulate' : 'deliver', [{ sendId, generation: version }]);
   }
 
   async row(id: string): Promise<SendRecord> {
@@ -163,22 +164,22 @@ export class House {
     return row;
   }
 
-  /** Waits until the send is as wanted: a status, or what a condition says. */
+  /** Waits until the send has this status, or meets this condition. */
   async until(
     id: string,
-    wanted: SendRecord['status'] | ((row: SendRecord) => boolean),
+    expected: SendRecord['status'] | ((row: SendRecord) => boolean),
   ): Promise<SendRecord> {
-    const fits = typeof wanted === 'string' ? (row: SendRecord) => row.status === wanted : wanted;
+    const matches = typeof expected === 'string' ? (row: SendRecord) => row.status === expected : expected;
     let last: SendRecord | null = null;
     const look = async (): Promise<SendRecord | null> => {
       last = await this.row(id);
-      return fits(last) ? last : null;
+      return matches(last) ? last : null;
     };
     try {
-      return await until(`a send that is ${typeof wanted === 'string' ? wanted : 'as wanted'}`, look);
+      return await until(`a send that is ${typeof expected === 'string' ? expected : 'as expected'}`, look);
     } catch (error) {
       throw new Error(
-        `it stayed ${JSON.stringify({ ...(last as SendRecord | null), code_box: undefined })}`,
+        `the send stayed ${JSON.stringify({ ...(last as SendRecord | null), code_box: undefined })}`,
         {
           cause: error,
         },
@@ -186,7 +187,7 @@ export class House {
     }
   }
 
-  /** Makes a send older, as if all that happened to it had happened so long ago. */
+  /** Makes a send older: moves all its times so many seconds into the past. */
   async age(id: string, seconds: number): Promise<void> {
     await this.db.sql(
       `update sends set created_at = created_at - $2::interval, expires_at = expires_at - $2::interval,
@@ -195,8 +196,8 @@ export class House {
     );
   }
 
-  /** Lets what a send waits for come: its back-off, or its lease, is over and its ring is due. */
-  async ripen(id: string): Promise<void> {
+  /** Makes a send due now: its back-off or its lease is over, and the sweeper may enqueue it. */
+  async makeDue(id: string): Promise<void> {
     await this.db.sql('update sends set due_at = now(), ring_at = now() where id = $1', [id]);
   }
 
@@ -218,13 +219,13 @@ export class House {
     );
   }
 
-  /** The requests to the provider that belong to a send. */
+  /** The requests to the provider for this send. */
   async calls(id: string): Promise<TappedRequest[]> {
     const ids = (await this.attempts(id)).map((attempt) => attempt.id);
-    return this.tap.requests.filter(({ body }) => ids.some((one) => body.includes(one)));
+    return this.tap.requests.filter(({ body }) => ids.some((attemptId) => body.includes(attemptId)));
   }
 
-  /** What an account has left, and what its sends took and got back. */
+  /** The units that an account has left, and the bucket of each refund. */
   async units(accountId: string): Promise<{ free_quota: number; credits: number; returned: string[] }> {
     const [units] = await this.db.sql<{ free_quota: number; credits: number; returned: string[] }>(
       `select free_quota, credits, array(

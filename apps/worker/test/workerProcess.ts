@@ -1,7 +1,6 @@
-import { startProcess, untilReady, type StartedProcess } from '../../../test/harness/startedProcess.js';
-import { until } from '../../../test/harness/until.js';
-import type { House } from './house.js';
-import { workerEnvironment } from './worker.js';
+import { startProcess, until, untilReady, type StartedProcess } from '@onecode/testing';
+import type { WorkerEnvironment } from './workerEnvironment.js';
+import { workerVariables } from './testWorker.js';
 
 /** The time limit of a test that starts processes: on a machine that has other work, each start takes seconds. */
 export const PROCESSES_MS_MAX = 90_000;
@@ -12,12 +11,12 @@ export interface WorkerProcess extends StartedProcess {
   ask(path: string): Promise<{ status: number; text: string }>;
 }
 
-/** Starts one that works for this house, and waits until it says that it is up. */
+/** Starts one that works for this environment, and waits until it says that it is up. */
 export async function startWorkerProcess(
-  house: House,
+  environment: WorkerEnvironment,
   env: Record<string, string> = {},
 ): Promise<WorkerProcess> {
-  const started = startProcess('apps/worker/dist/main.js', workerEnvironment(house, env));
+  const started = startProcess('apps/worker/dist/main.js', workerVariables(environment, env));
   const { metrics_port: port } = await untilReady(started);
   return {
     ...started,

@@ -1,6 +1,6 @@
-import { endScripts, startScript } from './script.js';
+import { killModules, startModule } from './moduleProcess.js';
 
-afterEach(endScripts);
+afterEach(killModules);
 
 /** Makes garbage of both kinds, what dies young and what has grown old, and says how large the heap became for it. */
 const WORK = `
@@ -18,7 +18,7 @@ const WORK = `
   process.exit(0);`;
 
 async function work(source: string): Promise<{ young: number; old: number }> {
-  const { code, stdout, stderr } = await startScript(source).ended;
+  const { code, stdout, stderr } = await startModule(source).ended;
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   return JSON.parse(stdout) as { young: number; old: number };
 }

@@ -1,6 +1,6 @@
-import { endScripts, linesOf, startScript } from './script.js';
+import { killModules, linesOf, startModule } from './moduleProcess.js';
 
-afterEach(endScripts);
+afterEach(killModules);
 
 /** What must never be seen, as it would come: whole, or as part of a text. */
 const PLANTED = {
@@ -29,7 +29,7 @@ const NEVER = [
 
 /** What a process writes that logs at `trace` with `createLog`; `planted` holds all of the above. */
 async function written(statements: string): Promise<string> {
-  const { ended } = startScript(
+  const { ended } = startModule(
     `import { createLog } from '@onecode/runtime';
      const planted = JSON.parse(process.env.PLANTED);
      const log = createLog('test', 'trace');
@@ -60,7 +60,7 @@ it('writes one JSON object a line with level, time, process and message', async 
 });
 
 it('keeps a level silent that was not asked for', async () => {
-  const { stdout } = await startScript(
+  const { stdout } = await startModule(
     `import { createLog } from '@onecode/runtime';
      const log = createLog('test', 'warn'); log.info('no'); log.warn('yes');
      createLog('test', 'silent').fatal('no');`,
@@ -70,7 +70,7 @@ it('keeps a level silent that was not asked for', async () => {
 
 it('writes every line, in order, before the process exits', async () => {
   // The only thread for writes in the background is busy.
-  const { stdout } = await startScript(
+  const { stdout } = await startModule(
     `import { pbkdf2 } from 'node:crypto';
      import { createLog } from '@onecode/runtime';
      pbkdf2('', '', 300000, 64, 'sha512', () => {});

@@ -1,5 +1,5 @@
 import { startLoop } from '@onecode/runtime';
-import { until } from '../../../test/harness/until.js';
+import { until } from '@onecode/testing';
 
 const HOUR_MS = 3_600_000;
 const unexpected = (error: unknown): void => {

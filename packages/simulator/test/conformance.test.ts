@@ -1,9 +1,9 @@
+import { until } from '@onecode/testing';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { existsSync, readFileSync } from 'node:fs';
 import { WhatsAppAPI } from 'whatsapp-api-js';
 import { Template } from 'whatsapp-api-js/messages';
 import { parse } from 'yaml';
-import { until } from '../../../test/harness/until.js';
 import { metaJson, signatureOf, type NewRule } from '../src/index.js';
 import { bodyOf, closeAll, RECIPIENT, send, SENDER, start, startBoth, type Json } from './sending.js';
 

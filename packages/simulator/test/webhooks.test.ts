@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
+import { until } from '@onecode/testing';
 import { WhatsAppAPI } from 'whatsapp-api-js';
-import { until } from '../../../test/harness/until.js';
 import { metaJson, signatureOf } from '../src/index.js';
 import {
   APP_SECRET,

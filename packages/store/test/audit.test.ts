@@ -1,5 +1,5 @@
 import * as store from '@onecode/store';
-import { useTestDatabase } from '../../../test/harness/testDatabase.js';
+import { useTestDatabase } from '@onecode/testing';
 import { ADDED_NUMBER, CHANGES_BY_HAND, RECIPIENT, TOKEN } from './changesByHand.js';
 import { CHANGES_BY_PEOPLE, PASSWORD, TOKENS } from './changesByPeople.js';
 import { ACTOR, buildThings, type Things } from './things.js';

@@ -10,9 +10,14 @@ import {
   pointReads,
   type Database,
 } from '@onecode/store';
-import { buildCaller, buildSend, newSend } from '@onecode/store/testing';
-import { startTcpProxy, type TcpProxy } from '../../../test/harness/tcpProxy.js';
-import { useTestDatabase } from '../../../test/harness/testDatabase.js';
+import {
+  buildCaller,
+  buildSend,
+  newSend,
+  startTcpProxy,
+  useTestDatabase,
+  type TcpProxy,
+} from '@onecode/testing';
 
 const store = useTestDatabase();
 

@@ -6,8 +6,14 @@ import {
   forgiveRecipient,
   newId,
 } from '@onecode/store';
-import { buildCaller, buildSend, newSend, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../test/harness/testDatabase.js';
+import {
+  buildCaller,
+  buildSend,
+  newSend,
+  TEST_ACTOR,
+  useTestDatabase,
+  type TestCaller,
+} from '@onecode/testing';
 import { CODE, sendsIn } from './sends.js';
 
 const WRONG = '999999';

@@ -1,7 +1,7 @@
 import { newId } from '@onecode/store';
 import { commitsInSteps, concurrentIndex } from '@onecode/store/migrations';
+import { until } from '@onecode/testing';
 import pg from 'pg';
-import { until } from '../../../test/harness/until.js';
 import { useMigrating } from './migrating.js';
 
 const { url, up, upOurs, write, writeOursBefore, sql, applied } = useMigrating();

@@ -1,4 +1,4 @@
-import { until } from '../../../test/harness/until.js';
+import { until } from '@onecode/testing';
 import { shareCalls } from '../src/sharedCalls.js';
 
 /** Calls that answer when the test lets them. */

@@ -1,7 +1,6 @@
 import { blockCountry, deleteOldPairs, newId, pauseSender, resumeSender, type Sender } from '@onecode/store';
-import { buildSender, TEST_ACTOR, takeSlots, type SlotWant } from '@onecode/store/testing';
+import { buildSender, takeSlots, TEST_ACTOR, useTestDatabase, type SlotRequest } from '@onecode/testing';
 import fc from 'fast-check';
-import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 
 const HORIZON_MS = 1000;
 const RECIPIENT = '+5511987654321';
@@ -11,7 +10,7 @@ const store = useTestDatabase();
 beforeEach(() => store.sql('truncate senders, sender_pairs cascade'));
 
 /** Wants of different recipients, or of one. */
-const wants = (count: number, recipient?: string): SlotWant[] =>
+const wants = (count: number, recipient?: string): SlotRequest[] =>
   Array.from({ length: count }, (_, n) => ({
     accountId,
     recipient: recipient ?? `+55119${String(n).padStart(8, '0')}`,
@@ -21,7 +20,7 @@ const take = (count: number, recipient?: string) =>
   takeSlots(store.database, wants(count, recipient), HORIZON_MS);
 
 /** The slots that one call gives, in milliseconds of the database's clock. */
-async function slotsOf(some: readonly SlotWant[]): Promise<number[]> {
+async function slotsOf(some: readonly SlotRequest[]): Promise<number[]> {
   const rows = await store.database.$queryRawUnsafe<{ at: number }[]>(
     `select extract(epoch from slot_at)::float8 * 1000 as at from take_slots_unless_held($1::uuid[], $2::text[], $3::text[], $4::integer)
      where sender_id is not null order by want`,

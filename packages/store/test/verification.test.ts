@@ -1,5 +1,4 @@
-import { buildCaller, buildSend } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../test/harness/testDatabase.js';
+import { buildCaller, buildSend, useTestDatabase } from '@onecode/testing';
 import { CODE, sendsIn } from './sends.js';
 
 const store = useTestDatabase();

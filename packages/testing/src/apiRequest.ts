@@ -1,8 +1,8 @@
-/** What a request to the API brings. */
+/** What a request to the API carries. */
 export interface RequestParts {
   key?: string;
   headers?: Record<string, string>;
-  /** Text goes out as it is. */
+  /** Text is sent as it is. */
   body?: object | string;
 }
 
@@ -12,7 +12,7 @@ export interface Answer<Body = Record<string, unknown>> {
   body: Body;
 }
 
-/** A send as the contract shows it. */
+/** A send in an answer of the API. */
 export interface SendView {
   id: string;
   status: string;
@@ -30,7 +30,7 @@ export interface SendView {
   failure_reason: string | null;
 }
 
-/** One request; a body that is no JSON object is answered as text. */
+/** Makes one request. A body in the answer that is not a JSON object is returned as text. */
 export async function request<Body>(
   url: string,
   method: string,
@@ -53,7 +53,7 @@ export async function request<Body>(
   };
 }
 
-/** The answer's body. @throws when its status is another than this */
+/** The answer's body. @throws when the answer has another status */
 export function bodyOf<Body>(answer: Answer<Body>, status: number): Body {
   if (answer.status !== status)
     throw new Error(`the API answered ${answer.status}: ${JSON.stringify(answer.body)}`);

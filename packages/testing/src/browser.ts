@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { chromium, type Browser } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 
 const browserPath = findBrowser();
 
@@ -12,13 +12,18 @@ function findBrowser(): string | undefined {
   return [process.env['CHROMIUM_PATH'] ?? '', ...candidates].find((path) => path !== '' && existsSync(path));
 }
 
-/** `describe`; its tests are skipped where this machine has no browser. */
-export const describeInBrowser = browserPath === undefined ? describe.skip : describe;
+/** `describe`; its tests are skipped on a machine without a browser. There is none outside Jest. */
+export const describeInBrowser = describeOf() as jest.Describe;
 
-/** What opens windows. */
+function describeOf(): jest.Describe | undefined {
+  if (typeof describe === 'undefined') return undefined;
+  return browserPath === undefined ? (describe.skip as jest.Describe) : describe;
+}
+
+/** What opens browser windows. */
 export type Windows = Pick<Browser, 'newContext' | 'newPage'>;
 
-/** One browser for all tests of a file. To be used from within hooks and tests only. */
+/** One browser for all tests of a file. Use it inside hooks and tests only. */
 export function useBrowser(): Windows {
   let browser: Browser | undefined;
   beforeAll(async () => {
@@ -31,9 +36,11 @@ export function useBrowser(): Windows {
   };
 }
 
-/** Starts the browser of this machine, which asks for nothing by itself. */
-export function launchBrowser(): Promise<Browser> {
+/** Starts this machine's Chromium, which makes no request of its own. The caller closes it. */
+export async function launchBrowser(): Promise<Browser> {
   if (browserPath === undefined) throw new Error('there is no Chromium: set CHROMIUM_PATH');
+  // Most test files open no browser, and loading this takes longer than their imports together.
+  const { chromium } = await import('playwright-core');
   return chromium.launch({
     executablePath: browserPath,
     args: [

@@ -8,24 +8,29 @@ import {
   type Locale,
   type Mode,
 } from '@onecode/domain';
-import { createAccount, type NewAccount } from '../accounts.js';
-import type { Actor } from '../audit.js';
-import { createApiKey } from '../apiKeys.js';
-import { createApplication } from '../applications.js';
-import { createSend, type NewSend } from '../createSend.js';
-import type { Database } from '../database.js';
-import { newId } from '../identifiers.js';
-import { addSender, type Sender } from '../senders.js';
+import {
+  addSender,
+  createAccount,
+  createApiKey,
+  createApplication,
+  createSend,
+  newId,
+  type Actor,
+  type Database,
+  type NewAccount,
+  type NewSend,
+  type Sender,
+} from '@onecode/store';
 
-const keyring = (): Keyring => ({ current: 1, keys: new Map([[1, randomBytes(32)]]) });
-/** The keys of tests: new ones in each process. */
-export const TEST_PEPPER: Keyring = keyring();
-export const TEST_SECRET_KEY: Keyring = keyring();
+const newKeyring = (): Keyring => ({ current: 1, keys: new Map([[1, randomBytes(32)]]) });
+/** The secrets of tests, new in each process. */
+export const TEST_PEPPER: Keyring = newKeyring();
+export const TEST_SECRET_KEY: Keyring = newKeyring();
 
-/** Whoever changes something by hand in a test. */
+/** Who makes the changes of the builders. */
 export const TEST_ACTOR: Actor = { kind: 'command_line', id: null, name: 'tester' };
 
-/** Everything that a request needs: an account, an application and a key. */
+/** What a request needs: an account, an application and a key. */
 export interface TestCaller {
   accountId: string;
   applicationId: string;
@@ -34,6 +39,7 @@ export interface TestCaller {
   keyId: string;
 }
 
+/** @returns its id */
 export async function buildAccount(database: Database, account: Partial<NewAccount> = {}): Promise<string> {
   const made = await createAccount(database, TEST_ACTOR, {
     name: 'Test account',
@@ -67,6 +73,7 @@ export async function buildCaller(
 
 let senders = 0;
 
+/** A sender with a phone number of its own. */
 export async function buildSender(
   database: Database,
   sender: Partial<Pick<Sender, 'phoneNumberId' | 'number' | 'template' | 'english' | 'throughput'>> & {
@@ -86,9 +93,9 @@ export async function buildSender(
   return made;
 }
 
-export interface SendWishes {
+export interface SendOptions {
   code?: string;
-  /** One of its own unless given: a person has few open codes at a time. */
+  /** Another for each send unless given: a recipient may have few open codes at a time. */
   recipient?: string;
   locale?: Locale;
   idempotencyKey?: string;
@@ -99,29 +106,29 @@ let recipients = 0;
 
 const nextRecipient = (): string => `+55119${80_000_000 + (recipients += 1)}`;
 
-/** What `createSend` takes, for a caller of `buildCaller`. */
-export function newSend(caller: TestCaller, wishes: SendWishes = {}): NewSend {
+/** What `createSend` takes. */
+export function newSend(caller: TestCaller, options: SendOptions = {}): NewSend {
   const id = newId();
-  const { code = '042913', recipient = nextRecipient() } = wishes;
+  const { code = '042913', recipient = nextRecipient() } = options;
   return {
     id,
     keyId: caller.keyId,
     accountId: caller.accountId,
     applicationId: caller.applicationId,
     idempotency:
-      wishes.idempotencyKey === undefined
+      options.idempotencyKey === undefined
         ? null
         : {
-            key: Buffer.from(wishes.idempotencyKey, 'latin1'),
+            key: Buffer.from(options.idempotencyKey, 'latin1'),
             bodyHash: createHash('sha256')
-              .update(wishes.body ?? '{}')
+              .update(options.body ?? '{}')
               .digest(),
           },
     recipient,
     canonicalRecipient: canonicalOf(recipient),
     country: 'BR',
     isCostly: false,
-    locale: wishes.locale ?? null,
+    locale: options.locale ?? null,
     codeHash: hashCode(TEST_PEPPER, id, code),
     codeBox: caller.mode === 'live' ? seal(TEST_SECRET_KEY, id, code) : null,
     guessCost: guessCost(code),
@@ -130,17 +137,17 @@ export function newSend(caller: TestCaller, wishes: SendWishes = {}): NewSend {
 
 function canonicalOf(recipient: string): string {
   const parsed = parseRecipient(recipient);
-  if (parsed.kind !== 'phone') throw new Error('the recipient is no phone number');
+  if (parsed.kind !== 'phone') throw new Error('the recipient is not a phone number');
   return parsed.canonical;
 }
 
-/** A send that was accepted. @returns its id */
+/** Creates a send, which must be accepted. @returns its id */
 export async function buildSend(
   database: Database,
   caller: TestCaller,
-  wishes: SendWishes = {},
+  options: SendOptions = {},
 ): Promise<string> {
-  const creation = await createSend(database, newSend(caller, wishes));
+  const creation = await createSend(database, newSend(caller, options));
   if (creation.outcome !== 'created') throw new Error(`the send was not created: ${creation.outcome}`);
   return creation.send.id;
 }

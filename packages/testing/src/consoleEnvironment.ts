@@ -1,36 +1,33 @@
 import { randomBytes } from 'node:crypto';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { launchBrowser } from '../harness/browser.js';
-import { closedPort } from '../harness/closedPort.js';
-import { testRedisUrl } from '../harness/redisContents.js';
-import { Stack, type StackOptions } from '../harness/stack.js';
-import { startProcess, untilReady, type StartedProcess } from '../harness/startedProcess.js';
+import { launchBrowser } from './browser.js';
+import { ProcessStack, type ProcessStackOptions } from './processStack.js';
+import { startProcess, untilReady, type StartedProcess } from './startedProcess.js';
+import { closedPort } from './tcpServer.js';
 
-/** Somebody who signs in by the console's own page. */
-export interface SignIn {
+/** What a person types on the sign-in page. */
+export interface Credentials {
   email: string;
   password: string;
 }
 
-/** All of Onecode as it runs in earnest, with its console and a browser in front of it. */
-export class House {
+/** The built processes as production runs them, with the console and a browser in front of them. */
+export class ConsoleEnvironment {
   readonly #contexts: BrowserContext[] = [];
 
   private constructor(
-    readonly stack: Stack,
+    readonly stack: ProcessStack,
     readonly url: string,
     readonly console: StartedProcess,
     readonly browser: Browser,
   ) {}
 
-  static async open(options: StackOptions = {}): Promise<House> {
-    const stack = await Stack.start(options);
+  static async open(options: ProcessStackOptions = {}): Promise<ConsoleEnvironment> {
+    const stack = await ProcessStack.start(options);
     const port = await closedPort();
     const url = `http://localhost:${port}`;
     const console = startProcess('apps/console/dist/main.js', {
-      DATABASE_URL: stack.db.url,
-      REDIS_URL: testRedisUrl(),
-      QUEUE_PREFIX: stack.prefix,
+      ...stack.variables,
       SECRET_KEY: stack.secrets.secretKey,
       SESSION_SECRET: randomBytes(32).toString('base64'),
       PORT: String(port),
@@ -39,25 +36,25 @@ export class House {
       CONSOLE_URL: url,
     });
     await untilReady(console);
-    return new House(stack, url, console, await launchBrowser());
+    return new ConsoleEnvironment(stack, url, console, await launchBrowser());
   }
 
-  /** A new window, as of another person at another computer. */
+  /** A new window that shares nothing with the others, like that of a person at another computer. */
   async window(options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
     const context = await this.browser.newContext({ locale: 'en-US', baseURL: this.url, ...options });
     this.#contexts.push(context);
     return context.newPage();
   }
 
-  /** Makes somebody by the command line: of the staff, or of an account (`--account ID --role ROLE`). */
-  async person(role: string): Promise<SignIn> {
+  /** Creates a user with the command line. @param role `--staff ROLE`, or `--account ID --role ROLE` */
+  async createUser(role: string): Promise<Credentials> {
     const email = `${randomBytes(6).toString('hex')}@example.com`;
-    const made = await this.stack.onecode(`user create --email ${email} --name Ana --language en ${role}`);
-    return { email, password: String(made['password']) };
+    const created = await this.stack.onecode(`user create --email ${email} --name Ana --language en ${role}`);
+    return { email, password: String(created['password']) };
   }
 
-  /** A window in which this person has signed in by the page. */
-  async windowOf({ email, password }: SignIn): Promise<Page> {
+  /** A window in which this person has signed in on the sign-in page. */
+  async windowOf({ email, password }: Credentials): Promise<Page> {
     const page = await this.window();
     await page.goto('/sign-in');
     await page.getByLabel('E-mail').fill(email);
@@ -67,7 +64,7 @@ export class House {
     return page;
   }
 
-  /** Closes everything. @throws when a process does not end as it should */
+  /** Closes everything. @throws when a process ends with another exit code than 0 */
   async close(): Promise<void> {
     await Promise.all(this.#contexts.map((context) => context.close()));
     await this.browser.close();

@@ -1,19 +1,19 @@
-/** A planted value that must not turn up, and what to call it in a report. */
+/** A value that must not leak, and its name in a report. */
 export interface Secret {
   name: string;
   value: string;
 }
 
 /**
- * Finds which secrets turn up in a text, in clear or in a usual encoding: hex, base64 (at any alignment, both alphabets) and
- * percent-encoding. Digits count only where they stand alone, because short codes also occur inside longer numbers.
+ * Finds the secrets that a text contains, in clear or in a usual encoding: hex, base64 (at any alignment, in both alphabets) and
+ * percent-encoding. A secret of up to eight digits must stand alone, because such codes also occur inside longer numbers.
  *
- * @returns a line for each find, with what stands around it
+ * @returns a line for each secret and encoding that it finds, with the text around it
  */
 export function findSecrets(text: string, secrets: readonly Secret[]): string[] {
   const lower = text.toLowerCase();
   return secrets.flatMap(({ name, value }) =>
-    disguisesOf(value).flatMap(([encoding, pattern]) => {
+    encodingsOf(value).flatMap(([encoding, pattern]) => {
       const at = (encoding === 'hex' ? lower : text).search(pattern);
       return at < 0
         ? []
@@ -22,7 +22,7 @@ export function findSecrets(text: string, secrets: readonly Secret[]): string[] 
   );
 }
 
-function disguisesOf(value: string): [encoding: string, pattern: RegExp][] {
+function encodingsOf(value: string): [encoding: string, pattern: RegExp][] {
   const bytes = Buffer.from(value);
   const alone = /^\d{1,8}$/.test(value);
   const plain = alone ? `(?<![0-9A-Za-z])${value}(?![0-9A-Za-z])` : escaped(value);
@@ -44,7 +44,7 @@ function disguisesOf(value: string): [encoding: string, pattern: RegExp][] {
   ];
 }
 
-/** The characters that every base64 text with these bytes holds when they begin at this place of a group of three. */
+/** The characters that are in every base64 text of these bytes when they begin at this place in a group of three. */
 function base64Core(bytes: Buffer, shift: number): string {
   const whole = Buffer.concat([Buffer.alloc(shift), bytes]);
   const text = whole.toString('base64').replace(/=+$/, '');

@@ -1,33 +1,33 @@
 import pg from 'pg';
 
-/** A past that never was, for demonstrations, benchmarks and pictures of pages. */
+/** An invented past of an account, for the seed of `npm start`, benchmarks and pictures of pages. */
 export interface History {
   accountId: string;
   /** The account must have no sends yet. */
   applications: readonly { id: string; mode: 'test' | 'live' }[];
-  /** Whose number the live ones went out from. */
+  /** The sender of the live ones. */
   senderId: string;
   sends: number;
-  /** Over so many days until now, more of them at the hours at which people are awake. */
+  /** They spread over so many days until now, with more of them at the hours at which people are awake. */
   days: number;
 }
 
 /**
- * Gives an account a past: sends of all ends with their attempts, receipts and ledger entries, such as the service itself would
- * have left them. They are paid with credits, which are granted at the start.
+ * Writes an account's past: sends with every final status, with the attempts, receipts and ledger entries that the service would
+ * have left. Credits, granted at the start, pay for them.
  */
 export async function fillHistory(databaseUrl: string, history: History): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
     await client.query('begin');
-    await client.query(DRAWN, [
+    await client.query(DRAW_SENDS, [
       history.sends,
       history.days,
       history.applications.map(({ id }) => id),
       history.applications.map(({ mode }) => mode),
     ]);
-    for (const statement of WRITTEN)
+    for (const statement of INSERTS)
       await client.query(
         statement
           .replaceAll(':account', client.escapeLiteral(history.accountId))
@@ -40,13 +40,13 @@ export async function fillHistory(databaseUrl: string, history: History): Promis
   }
 }
 
-/** An id of version 7 for a time. */
+/** An SQL expression: an id of version 7 for this time. */
 const idAt = (time: string): string =>
   `(lpad(to_hex((extract(epoch from ${time}) * 1000)::bigint), 12, '0') || '7' || substr(md5(random()::text), 1, 3)
     || '8' || substr(md5(random()::text), 1, 15))::uuid`;
 
-/** What is drawn by lot for each send: once, because everything else follows from it. */
-const DRAWN = `
+/** What chance decides about each send, drawn once, because every other row follows from it. */
+const DRAW_SENDS = `
   create temporary table drawn on commit drop as
   with candidates as (
     select date_trunc('milliseconds', now() - interval '5 minutes' - random() * make_interval(days => $2::integer)) as at
@@ -77,7 +77,7 @@ const DRAWN = `
     at + make_interval(secs => 12 + 60 * pace) as verified_at
   from lots`;
 
-const WRITTEN: readonly string[] = [
+const INSERTS: readonly string[] = [
   `insert into ledger_entries (account_id, kind, bucket, units, reason, created_at)
    select :account, 'granted', 'credit', greatest(1, 2 * count(*)), 'prepaid', min(at) - interval '1 hour' from drawn`,
 
@@ -106,7 +106,7 @@ const WRITTEN: readonly string[] = [
      at + interval '60 milliseconds', sent_at
    from drawn where mode = 'live' order by number`,
 
-  // As the worker does, reports are forgotten after eight days.
+  // The worker deletes receipts after eight days.
   `insert into receipts (message_id, attempt_id, status, occurred_at, received_at, due_at, result)
    select 'wamid.' || md5(id::text), attempt_id, r.status, date_trunc('second', r.occurred_at), r.occurred_at, null, 'applied'
    from drawn d cross join lateral (

@@ -1,9 +1,16 @@
 import type { Fault } from '@onecode/simulator';
-import type { TestDatabase } from '@onecode/store/testing';
-import type { OwnAnswer, TappedRequest } from './providerTap.js';
+import type { TapAnswer, TappedRequest } from './providerTap.js';
+import type { TestDatabase } from './testDatabase.js';
 
-/** One of everything that can come of a call. */
-export const FAULTS: readonly { fault: Fault | null; end: 'delivered' | 'failed' }[] = [
+interface FaultCase {
+  /** Null for a provider without a fault. */
+  fault: Fault | null;
+  /** The send's final status. */
+  end: 'delivered' | 'failed';
+}
+
+/** Every kind of outcome that a call to the provider has. */
+export const LEAK_FAULTS: readonly FaultCase[] = [
   { fault: null, end: 'delivered' },
   { fault: { duplicates: 2, disorder: true, receiptsBeforeAnswer: true }, end: 'delivered' },
   { fault: { error: 131000 }, end: 'failed' },
@@ -20,19 +27,18 @@ const QUOTED_IN_REFUSAL = '+5511987660090';
 const QUOTED_IN_FAILURE = '+5511987660091';
 const QUOTED_IN_SUCCESS = '+5511987660092';
 
-/** A recipient for each fault, and three whose answers repeat all that the provider was told. */
-export const RECIPIENTS: readonly { recipient: string; fault: Fault | null; end: 'delivered' | 'failed' }[] =
-  [
-    ...FAULTS.map((expected, index) => ({ recipient: `+55119876600${10 + index}`, ...expected })),
-    ...[QUOTED_IN_REFUSAL, QUOTED_IN_FAILURE, QUOTED_IN_SUCCESS].map((recipient) => ({
-      recipient,
-      fault: null,
-      end: 'failed' as const,
-    })),
-  ];
+/** A recipient for each fault, and three for whom the provider quotes the whole request in its answer. */
+export const LEAK_RECIPIENTS: readonly (FaultCase & { recipient: string })[] = [
+  ...LEAK_FAULTS.map((expected, index) => ({ recipient: `+55119876600${10 + index}`, ...expected })),
+  ...[QUOTED_IN_REFUSAL, QUOTED_IN_FAILURE, QUOTED_IN_SUCCESS].map((recipient) => ({
+    recipient,
+    fault: null,
+    end: 'failed' as const,
+  })),
+];
 
-/** A provider that quotes: the token, the number and the code, in every member that an answer has. */
-export function quotingAnswer({ headers, body }: TappedRequest): OwnAnswer | null {
+/** The provider's answer to such a recipient: it quotes the token, the number and the code in every member. */
+export function answerQuotingRequest({ headers, body }: TappedRequest): TapAnswer | null {
   const quote = `${headers.authorization} ${body} wamid.${Buffer.from(body).toString('base64')}`;
   const error = {
     message: quote,
@@ -50,19 +56,19 @@ export function quotingAnswer({ headers, body }: TappedRequest): OwnAnswer | nul
 }
 
 /**
- * Makes the database refuse every write of sends and receipts, with messages and details that quote the whole row, as
- * constraint violations do.
+ * Makes the database refuse every new send and every new status of one, with errors that quote the whole row, as constraint
+ * violations do.
  *
- * @returns what ends it
+ * @returns a function that ends this
  */
-export async function refuseInDatabase(db: TestDatabase): Promise<() => Promise<void>> {
+export async function refuseSendWrites(db: TestDatabase): Promise<() => Promise<void>> {
   await db.sql(
     `create function refuse() returns trigger language plpgsql as $$ begin
        raise exception 'refused by a test: % %', ltrim(new.recipient, '+'), row_to_json(new)
          using detail = 'Failing row contains ' || new::text, hint = new::text;
      end $$`,
   );
-  // Ring times may change, so that sweeps go on; attempts too, so that each refusal is met by a worker as well.
+  // Times of enqueueing may change, so that sweeps go on; attempts too, so that workers meet refusals as well.
   await db.sql(
     'create trigger refuse before insert or update of status, verification on sends for each row execute function refuse()',
   );

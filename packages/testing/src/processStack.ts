@@ -1,21 +1,20 @@
 import { randomBytes } from 'node:crypto';
-import { Redis } from 'ioredis';
-import { createTestDatabase, type TestDatabase } from '@onecode/store/testing';
-import { deleteKeys, testRedisUrl } from './redisContents.js';
-import { bodyOf, request, type Answer, type RequestParts, type SendView } from './request.js';
+import { bodyOf, request, type Answer, type RequestParts, type SendView } from './apiRequest.js';
 import { SimulatorControl } from './simulatorControl.js';
 import { startProcess, untilReady, type StartedProcess } from './startedProcess.js';
+import { createTestDatabase, type TestDatabase } from './testDatabase.js';
+import { TestEnvironment } from './testEnvironment.js';
 import { until } from './until.js';
 
-/** What the processes of a stack are given as secrets. */
-export interface StackSecrets {
+/** The secrets of the processes of a stack. */
+export interface ProcessStackSecrets {
   pepper: string;
   secretKey: string;
   appSecret: string;
   verifyToken: string;
 }
 
-export interface StackOptions {
+export interface ProcessStackOptions {
   apis?: number;
   workers?: number;
   /** Variables for the API and the workers. */
@@ -23,9 +22,9 @@ export interface StackOptions {
   simulatorEnv?: Record<string, string>;
   /** Puts something between the workers and the simulator. @returns its address without a path */
   provider?: (simulatorUrl: string) => Promise<string>;
-  /** One of its own unless given; the stack drops it in the end. */
+  /** A new one unless given. The stack drops it when it stops. */
   db?: TestDatabase;
-  /** The release whose processes it begins with, see `Stack.release`. */
+  /** The release of its first processes, see `ProcessStack.release`. */
   release?: string;
 }
 
@@ -38,37 +37,37 @@ interface RunningApi extends Running {
   url: string;
 }
 
-interface ToApi extends RequestParts {
-  /** Which of the APIs. */
+interface ApiRequestParts extends RequestParts {
+  /** The index of the API. */
   api?: number;
 }
 
-/** The built processes, as they run in earnest: simulator, API and workers, with a database and a queue prefix of their own. */
-export class Stack {
+/** The built processes as production runs them: the simulator, the APIs and the workers, in a test environment of their own. */
+export class ProcessStack extends TestEnvironment {
   readonly #processes: StartedProcess[] = [];
   readonly #apis: RunningApi[] = [];
   readonly #workers: Running[] = [];
   #env: Record<string, string> = {};
   #providerUrl = '';
-  /** What is started from now on is given these. */
-  readonly secrets: StackSecrets = {
+  /** Every process that starts from now on gets these. */
+  readonly secrets: ProcessStackSecrets = {
     pepper: randomBytes(32).toString('base64'),
     secretKey: randomBytes(32).toString('base64'),
     appSecret: randomBytes(16).toString('hex'),
     verifyToken: randomBytes(16).toString('hex'),
   };
-  readonly prefix = `test-${randomBytes(6).toString('hex')}`;
-  readonly redis = new Redis(testRedisUrl());
   simulator!: SimulatorControl;
 
   private constructor(
-    readonly db: TestDatabase,
-    /** What is started from now on comes from the build in this folder, which ends with a slash; '' is this release. */
+    db: TestDatabase,
+    /** Every process that starts from now on comes from the build in this folder, which ends with a slash; '' is this checkout. */
     public release: string,
-  ) {}
+  ) {
+    super(db);
+  }
 
-  static async start(options: StackOptions = {}): Promise<Stack> {
-    const stack = new Stack(options.db ?? (await createTestDatabase()), options.release ?? '');
+  static async start(options: ProcessStackOptions = {}): Promise<ProcessStack> {
+    const stack = new ProcessStack(options.db ?? (await createTestDatabase()), options.release ?? '');
     await stack.#start(options);
     return stack;
   }
@@ -79,7 +78,7 @@ export class Stack {
     env = {},
     simulatorEnv = {},
     provider,
-  }: StackOptions): Promise<void> {
+  }: ProcessStackOptions): Promise<void> {
     this.#env = env;
     await Promise.all(Array.from({ length: apis }, () => this.startApi()));
     const simulator = this.#run('packages/simulator/dist/main.js', {
@@ -125,7 +124,7 @@ export class Stack {
     this.#workers.push(await this.#runWorker());
   }
 
-  /** Stops an API gracefully and starts another at its address, as a deploy does. */
+  /** Stops an API gracefully and starts another one at its address, as a deployment does. */
   async replaceApi(api: number): Promise<void> {
     const { process, url } = this.#apis[api]!;
     await process.stop();
@@ -136,7 +135,7 @@ export class Stack {
     await this.#workers[worker]!.process.stop();
   }
 
-  /** Starts a worker in the place of one that was stopped. */
+  /** Starts a worker in place of one that was stopped. */
   async restartWorker(worker: number): Promise<void> {
     this.#workers[worker] = await this.#runWorker();
   }
@@ -168,9 +167,7 @@ export class Stack {
 
   #shared(): Record<string, string> {
     return {
-      DATABASE_URL: this.db.url,
-      REDIS_URL: testRedisUrl(),
-      QUEUE_PREFIX: this.prefix,
+      ...this.variables,
       SECRET_KEY: this.secrets.secretKey,
       METRICS_PORT: '0',
       DELIVERY_BACKOFF_MS: '50',
@@ -189,7 +186,7 @@ export class Stack {
     return started;
   }
 
-  /** Everything that any process wrote so far. */
+  /** Everything that the processes have written so far. */
   output(): string {
     return this.#processes.map((process) => process.output()).join('\n');
   }
@@ -198,13 +195,13 @@ export class Stack {
   request<Body = Record<string, unknown>>(
     method: string,
     path: string,
-    { api = 0, ...parts }: ToApi = {},
+    { api = 0, ...parts }: ApiRequestParts = {},
   ): Promise<Answer<Body>> {
     return request(`${this.apis[api]}${path}`, method, parts);
   }
 
   /** Creates a send that must be accepted. */
-  async create(key: string, body: object, parts: ToApi = {}): Promise<SendView> {
+  async create(key: string, body: object, parts: ApiRequestParts = {}): Promise<SendView> {
     return bodyOf(await this.request<SendView>('POST', '/v1/send', { ...parts, key, body }), 202);
   }
 
@@ -220,7 +217,7 @@ export class Stack {
     });
   }
 
-  /** Waits until a worker has found no sender that may take the send. */
+  /** Waits until a worker has found no available sender for the send. */
   async untilWaiting(id: string): Promise<void> {
     await until('a send that waits for a sender', async () => {
       const waiting = await this.db.sql('select from sends where id = $1 and awaiting_sender', [id]);
@@ -232,7 +229,7 @@ export class Stack {
     return (await this.request('POST', `/v1/send/${id}/verify`, { key, body: { code }, api })).body;
   }
 
-  /** Runs a command of the operator's command line that must succeed: its words, without any spaces inside. */
+  /** Runs a command of the operator's command line, which must succeed. Spaces separate its words, and no word contains one. */
   async onecode<Result = Record<string, string | number | null>>(words: string): Promise<Result> {
     const env = { DATABASE_URL: this.db.url, SECRET_KEY: this.secrets.secretKey };
     const command = startProcess(`${this.release}apps/cli/dist/main.js`, env, [
@@ -245,7 +242,7 @@ export class Stack {
     return JSON.parse(command.stdout()) as Result;
   }
 
-  /** Makes an application with a key. @returns the key */
+  /** Creates an application with a key. @returns the key */
   async makeKey(accountId: string, mode: 'test' | 'live'): Promise<string> {
     const application = await this.onecode(
       `application create --account ${accountId} --name ${mode} --mode ${mode}`,
@@ -262,13 +259,11 @@ export class Stack {
     return String(sender['id']);
   }
 
-  /** Stops every process. @throws when one does not end as it should */
+  /** Stops every process and closes the environment. @throws when a process ends with another exit code than 0 */
   async stop(): Promise<void> {
     const exits = await Promise.all(this.#processes.map((process) => process.stop()));
-    await deleteKeys(this.redis, this.prefix);
-    this.redis.disconnect();
-    await this.db.drop();
-    const bad = exits.filter(({ code }) => code !== 0);
-    if (bad.length > 0) throw new Error(`processes ended with ${JSON.stringify(bad)}`);
+    await this.close();
+    const failures = exits.filter(({ code }) => code !== 0);
+    if (failures.length > 0) throw new Error(`processes ended with ${JSON.stringify(failures)}`);
   }
 }

@@ -7,7 +7,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request to the provider, as it came over the wire. */
+/** A request to the provider as the tap received it. */
 export interface TappedRequest {
   method: string;
   path: string;
@@ -15,13 +15,16 @@ export interface TappedRequest {
   body: string;
 }
 
-/** What the tap answers by itself; without one the provider behind it is asked. */
-export interface OwnAnswer {
+/** An answer that the tap gives in place of the provider. */
+export interface TapAnswer {
   status: number;
   body: string;
 }
 
-/** A tap on the wire to the provider: it notes every request and passes it on, faults of the connection included. */
+/** Decides whether the tap answers a request, or with null the provider. */
+export type AnswerInstead = (request: TappedRequest) => TapAnswer | null | Promise<TapAnswer | null>;
+
+/** A proxy in front of the provider that records every request. It passes on requests, answers and connection faults. */
 export interface ProviderTap {
   url: string;
   requests: TappedRequest[];
@@ -32,20 +35,20 @@ export interface ProviderTap {
  * Starts a tap on a free port.
  *
  * @param target the provider's address without a path
- * @param ownAnswer the tap's answer, or null to pass the request on; a request is held back for as long as it takes
+ * @param answerInstead returns the tap's answer, or null to pass the request on; the request waits until it has decided
  */
 export async function startProviderTap(
   target: string,
-  ownAnswer: (request: TappedRequest) => OwnAnswer | null | Promise<OwnAnswer | null> = () => null,
+  answerInstead: AnswerInstead = () => null,
 ): Promise<ProviderTap> {
   const requests: TappedRequest[] = [];
   const answer = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { method = '', url: path = '', headers } = incoming;
     const request = { method, path, headers, body: await readText(incoming) };
     requests.push(request);
-    const own = await ownAnswer(request);
-    if (own === null) pass(target, request, response);
-    else response.writeHead(own.status, { 'content-type': 'application/json' }).end(own.body);
+    const instead = await answerInstead(request);
+    if (instead === null) passOn(target, request, response);
+    else response.writeHead(instead.status, { 'content-type': 'application/json' }).end(instead.body);
   };
   const server = createServer((incoming, response) => {
     answer(incoming, response).catch(() => response.destroy());
@@ -68,7 +71,7 @@ async function readText(incoming: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-function pass(
+function passOn(
   target: string,
   { method, path, headers, body }: TappedRequest,
   response: ServerResponse,

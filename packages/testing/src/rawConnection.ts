@@ -1,12 +1,11 @@
 import { connect as connectSocket, type Socket } from 'node:net';
 import type { ProblemCode } from '@onecode/domain';
-import { checkResponse } from './validated.js';
 
-/** What came back over a socket, as it came. Header names are in lower case. */
+/** An answer as it came over the socket. Header names are in lower case. */
 export interface RawAnswer {
   status: number;
   headers: Record<string, string>;
-  /** Of each header, how often it came. */
+  /** How often each header came. */
   headerCounts: Record<string, number>;
   body: string;
   json: { code?: ProblemCode; [member: string]: unknown };
@@ -14,7 +13,7 @@ export interface RawAnswer {
 
 const ANSWER_MS_MAX = 20_000;
 
-/** A connection that writes bytes as they are and reads answers that end by their Content-Length or with the connection. */
+/** An HTTP connection that writes bytes as they are, and reads answers that end with their Content-Length or the connection. */
 export class RawConnection {
   private received = Buffer.alloc(0);
   private ended = false;
@@ -44,7 +43,7 @@ export class RawConnection {
     return new RawConnection(socket);
   }
 
-  /** Whether the other side has closed the connection, in whatever way. */
+  /** Whether the server has closed the connection, in whatever way. */
   get isClosed(): boolean {
     return this.ended;
   }
@@ -54,7 +53,7 @@ export class RawConnection {
     return this.fault;
   }
 
-  /** Bytes that came after the answers that were read. */
+  /** The bytes after the answers that were read. */
   get rest(): string {
     return this.received.toString('latin1');
   }
@@ -66,7 +65,7 @@ export class RawConnection {
     return this;
   }
 
-  /** Writes, and waits until the system has taken it or the connection is closed. */
+  /** Writes, and waits until the socket's buffer has room again or the connection is closed. */
   async push(part: Buffer): Promise<void> {
     if (this.socket.destroyed || this.socket.write(part)) return;
     await new Promise<void>((resolve) => {
@@ -74,7 +73,7 @@ export class RawConnection {
     });
   }
 
-  /** The next answer. `method` tells whether a body belongs to it. */
+  /** Reads the next answer. An answer to the method HEAD has no body. */
   async answer(method = 'GET'): Promise<RawAnswer> {
     await this.wait(() => this.received.includes('\r\n\r\n') || this.ended);
     const headEnd = this.received.indexOf('\r\n\r\n');
@@ -97,7 +96,7 @@ export class RawConnection {
     return { status, headers, headerCounts, body, json: isJson ? JSON.parse(body) : {} };
   }
 
-  /** Waits for an interim answer, such as 100 Continue, and takes it. */
+  /** Reads an interim answer, such as 100 Continue. @throws when another answer comes */
   async interim(status: number): Promise<void> {
     await this.wait(() => this.received.includes('\r\n\r\n') || this.ended);
     const end = this.received.indexOf('\r\n\r\n') + 4;
@@ -106,7 +105,7 @@ export class RawConnection {
     this.received = this.received.subarray(end);
   }
 
-  /** Waits until the other side has closed the connection. */
+  /** Waits until the server has closed the connection. */
   async closed(msMax = ANSWER_MS_MAX): Promise<void> {
     await this.wait(() => this.ended, msMax);
   }
@@ -131,7 +130,7 @@ export class RawConnection {
   }
 }
 
-/** The bytes of a request. A body gets its Content-Length unless the headers frame it. Texts are latin1. */
+/** The bytes of a request; texts of the head are latin1. Adds a Content-Length for the body unless the headers frame it. */
 export function requestBytes(
   method: string,
   path: string,
@@ -146,29 +145,4 @@ export function requestBytes(
     ...(framed || bytes.length === 0 ? [] : [`Content-Length: ${bytes.length}`]),
   ];
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), bytes]);
-}
-
-/**
- * Sends one request over a connection of its own, byte by byte as given, and holds the answer against openapi.yaml.
- * `Host` is added unless the headers have one.
- */
-export async function ask(
-  port: number,
-  method: string,
-  path: string,
-  headers: readonly (readonly [name: string, value: string])[] = [],
-  body: string | Buffer = '',
-): Promise<RawAnswer> {
-  const host = headers.some(([name]) => name.toLowerCase() === 'host')
-    ? []
-    : [['Host', 'codes.test'] as const];
-  const connection = await RawConnection.open(port);
-  try {
-    connection.write(requestBytes(method, path, [...host, ...headers], body));
-    const answer = await connection.answer(method);
-    checkResponse({ method, path, ...answer });
-    return answer;
-  } finally {
-    connection.destroy();
-  }
 }

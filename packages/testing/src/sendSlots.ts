@@ -1,10 +1,10 @@
 import type { Send } from '@onecode/domain';
-import type { Database } from '../database.js';
+import type { Database } from '@onecode/store';
 
-/** Which message wants to go. */
-export type SlotWant = Pick<Send, 'accountId' | 'recipient' | 'country'>;
+/** The message that a send slot is for. */
+export type SlotRequest = Pick<Send, 'accountId' | 'recipient' | 'country'>;
 
-/** A sender's leave for one message. */
+/** A sender's leave to send one message. */
 export interface TakenSlot {
   senderId: string;
   /** Milliseconds from the database's now until the message may go. */
@@ -12,17 +12,17 @@ export interface TakenSlot {
 }
 
 /**
- * Takes a slot for each want, in the order of the wants, or none where it is held, or no sender that may serve it has one within
- * the horizon: `take_slots_unless_held` without a send.
+ * Takes a send slot for each request, in their order, through `take_slots_unless_held`. The answer is null where the request is
+ * held, or where no sender that may serve it has a slot within the horizon.
  */
 export async function takeSlots(
   database: Database,
-  wants: readonly SlotWant[],
+  requests: readonly SlotRequest[],
   horizonMs: number,
 ): Promise<(TakenSlot | null)[]> {
   const rows = await database.$queryRaw<{ sender_id: string | null; wait_ms: number }[]>`
     select sender_id, wait_ms from take_slots_unless_held(
-      ${wants.map(({ accountId }) => accountId)}::uuid[], ${wants.map(({ recipient }) => recipient)}::text[], ${wants.map(({ country }) => country)}::text[], ${horizonMs}::integer
+      ${requests.map(({ accountId }) => accountId)}::uuid[], ${requests.map(({ recipient }) => recipient)}::text[], ${requests.map(({ country }) => country)}::text[], ${horizonMs}::integer
     ) order by want`;
   return rows.map((row) =>
     row.sender_id === null ? null : { senderId: row.sender_id, waitMs: row.wait_ms },

@@ -1,27 +1,27 @@
 import type { Message, NewRule, Receipt, RequestRecord, SettingValues } from '@onecode/simulator';
 import { until } from './until.js';
 
-/** More than any run of tests makes. */
-const EVERYTHING = 1_000_000;
+/** More than any test makes. */
+const LIMIT = 1_000_000;
 
-/** The simulator's own interface, over HTTP. */
+/** The simulator's control interface, over HTTP. */
 export class SimulatorControl {
   constructor(readonly url: string) {}
 
   /** The messages to a recipient (E.164 with `+`) or to all, newest first. */
   async messages(recipient?: string): Promise<Message[]> {
     const query = recipient === undefined ? '' : `&recipient=${encodeURIComponent(recipient)}`;
-    return (await this.#ask('GET', `/messages?limit=${EVERYTHING}${query}`)) as Message[];
+    return (await this.#call('GET', `/messages?limit=${LIMIT}${query}`)) as Message[];
   }
 
-  /** Every request to `/messages` that is remembered, newest first. */
+  /** Every request to `/messages` that the simulator remembers, newest first. */
   async requests(): Promise<RequestRecord[]> {
-    return (await this.#ask('GET', `/requests?limit=${EVERYTHING}`)) as RequestRecord[];
+    return (await this.#call('GET', `/requests?limit=${LIMIT}`)) as RequestRecord[];
   }
 
-  /** How many webhooks were not answered with 200: still to be posted again, or given up. */
+  /** The number of webhooks that got no 200: the simulator posts them again, or has given up. */
   async webhooksUnanswered(): Promise<number> {
-    const { webhooks } = (await this.#ask('GET', '/status')) as {
+    const { webhooks } = (await this.#call('GET', '/status')) as {
       webhooks: { waiting: number; abandoned: number };
     };
     return webhooks.waiting + webhooks.abandoned;
@@ -33,27 +33,27 @@ export class SimulatorControl {
   }
 
   async addRule(rule: NewRule): Promise<void> {
-    await this.#ask('POST', '/rules', rule);
+    await this.#call('POST', '/rules', rule);
   }
 
   async clearRules(): Promise<void> {
-    await this.#ask('DELETE', '/rules');
+    await this.#call('DELETE', '/rules');
   }
 
   async changeSettings(settings: Partial<SettingValues>): Promise<void> {
-    await this.#ask('PUT', '/settings', settings);
+    await this.#call('PUT', '/settings', settings);
   }
 
   /** The person behind the phone reads a message. */
   async markRead(messageId: string): Promise<void> {
-    await this.#ask('POST', `/messages/${encodeURIComponent(messageId)}/read`);
+    await this.#call('POST', `/messages/${encodeURIComponent(messageId)}/read`);
   }
 
   async postReceipt(receipt: Receipt): Promise<void> {
-    await this.#ask('POST', '/receipts', receipt);
+    await this.#call('POST', '/receipts', receipt);
   }
 
-  async #ask(method: string, path: string, body?: object): Promise<unknown> {
+  async #call(method: string, path: string, body?: object): Promise<unknown> {
     const response = await fetch(`${this.url}/simulator${path}`, {
       method,
       ...(body === undefined

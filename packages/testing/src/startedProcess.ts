@@ -1,11 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { afterTestFile } from './afterTestFile.js';
 import { until } from './until.js';
 
-/** A built program of this repository that runs as a process of its own. */
+/** A built program of this repository, running as a process of its own. */
 export interface StartedProcess {
   readonly pid: number;
-  /** Everything it wrote so far, standard output and standard error. */
+  /** All its output so far, standard output and standard error. */
   output(): string;
   stdout(): string;
   stderr(): string;
@@ -14,9 +15,9 @@ export interface StartedProcess {
   signal(name: 'SIGTERM' | 'SIGKILL' | 'SIGINT' | 'SIGSTOP' | 'SIGCONT'): void;
   /** Whether it has ended, and how. */
   ended(): Exit | null;
-  /** Resolves when it has ended and all of its output was read. */
+  /** Resolves when it has ended and all its output has been read. */
   readonly exited: Promise<Exit>;
-  /** Ends it gracefully, or by force when it takes too long. */
+  /** Stops it with SIGTERM, or with SIGKILL when that takes longer than 11 seconds. */
   stop(): Promise<Exit>;
 }
 
@@ -28,14 +29,17 @@ export interface Exit {
 export type LogLine = Readonly<Record<string, unknown>> & { msg?: string };
 
 const STOP_MS_MAX = 11_000;
-const ROOT = new URL('../../', import.meta.url);
+const ROOT = new URL('../../../', import.meta.url);
 const running = new Set<ChildProcess>();
-// A test that fails half-way leaves no process behind.
-afterAll(() => {
+afterTestFile(() => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** Starts a program by its path from the root, with these variables and no others of ours. */
+/**
+ * Starts a program with these environment variables and `PATH`, and no others.
+ *
+ * @param path the program's, relative to the repository
+ */
 export function startProcess(
   path: string,
   env: Readonly<Record<string, string>>,
@@ -93,9 +97,9 @@ function linesOf(stdout: string): LogLine[] {
     .map((line) => JSON.parse(line) as LogLine);
 }
 
-/** Waits for the log line that says the process is up. @throws with its output when it ends before */
+/** Waits for the log line `ready`, and returns it. @throws when the process ends first, with its output */
 export async function untilReady(started: StartedProcess): Promise<LogLine> {
-  return until('a process that is ready', () => {
+  return until('a ready process', () => {
     if (started.ended() !== null) throw new Error(`the process ended:\n${started.output()}`);
     return started.log().find(({ msg }) => msg === 'ready');
   });

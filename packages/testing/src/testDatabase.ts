@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { closeDatabase, openDatabase, type Database } from '@onecode/store';
+import { migrate, readMigrations } from '@onecode/store/migrations';
 import pg from 'pg';
-import { closeDatabase, openDatabase, type Database } from '../database.js';
-import { migrate, readMigrations } from '../migrations.js';
 
-/** A database of one test file's own, and direct SQL on it for what the store has no function for. */
+/** A migrated database that belongs to one test file, and plain SQL on it for what the store has no function for. */
 export interface TestDatabase {
   url: string;
   database: Database;
@@ -26,18 +26,18 @@ function urlOf(name: string): string {
   return url.href;
 }
 
-/** A name that changes with the migrations, so that a server that is kept never offers an old template. */
+/** Its name changes with the migrations, so that a server that outlives a run of tests never offers an old template. */
 async function templateName(): Promise<string> {
   const checksums = (await readMigrations()).map((migration) => migration.checksum).join();
   return `onecode_test_template_${createHash('sha256').update(checksums).digest('hex').slice(0, 12)}`;
 }
 
-/** Clones a database from the migrated template, which the first caller makes. */
+/** Clones a database from the migrated template. The first caller makes the template. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const name = `onecode_test_${randomBytes(6).toString('hex')}`;
   const template = await templateName();
   await withServer(async (server) => {
-    // Held until the clone is there: a template must have no other connection while it is copied.
+    // Held until the clone is complete: PostgreSQL copies a template only while nobody is connected to it.
     await server.query('select pg_advisory_lock($1)', [TEMPLATE_LOCK]);
     const { rowCount } = await server.query('select from pg_database where datname = $1', [template]);
     if (rowCount === 0) {
@@ -51,7 +51,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const url = urlOf(name);
   const database = openDatabase(url, { connectionsMax: 20 });
   const pool = new pg.Pool({ connectionString: url, max: 2 });
-  // Dropping the database cuts connections that are still closing.
+  // Dropping the database breaks connections that are still closing.
   pool.on('error', () => {});
   return {
     url,
@@ -65,6 +65,41 @@ export async function createTestDatabase(): Promise<TestDatabase> {
       await withServer((server) => server.query(`drop database ${name} with (force)`));
     },
   };
+}
+
+/** One database for all tests of a file. Use it inside hooks and tests only. */
+export function useTestDatabase(): Omit<TestDatabase, 'drop'> {
+  let db: TestDatabase;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+  });
+  afterAll(() => db.drop());
+  return {
+    get url() {
+      return db.url;
+    },
+    get database() {
+      return db.database;
+    },
+    sql: (text, values) => db.sql(text, values),
+  };
+}
+
+/** All that a database holds: for each `table.column` the text of its values; bytes are hex. */
+export async function tableContents(db: Pick<TestDatabase, 'sql'>): Promise<Map<string, string>> {
+  const columns = await db.sql<{ table: string; column: string }>(
+    `select c.table_name as "table", c.column_name as "column"
+     from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
+     where c.table_schema = 'public' and t.table_type = 'BASE TABLE' order by 1, 2`,
+  );
+  const contents = new Map<string, string>();
+  for (const { table, column } of columns) {
+    const [row] = await db.sql<{ text: string | null }>(
+      `select string_agg("${column}"::text, E'\\n') as text from "${table}"`,
+    );
+    contents.set(`${table}.${column}`, row?.text ?? '');
+  }
+  return contents;
 }
 
 async function withServer(use: (server: pg.Client) => Promise<unknown>): Promise<void> {

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 
-/** The Redis of the tests; everything a test puts there begins with a prefix of its own. */
+/** The Redis that all tests share; the keys of each test begin with a prefix of its own. */
 export function testRedisUrl(): string {
   const url = process.env['TEST_REDIS_URL'];
   if (url === undefined) throw new Error('TEST_REDIS_URL is missing: run the tests with npm test');
@@ -25,7 +25,7 @@ export async function deleteKeys(redis: Redis, prefix: string): Promise<void> {
   if (keys.length > 0) await redis.del(...keys);
 }
 
-/** Every key with this prefix and all that it holds, as one text. */
+/** Every key with this prefix and its whole value, as one text. @throws for a type of value that it cannot read */
 export async function redisContents(redis: Redis, prefix: string): Promise<string> {
   const keys = await keysOf(redis, prefix);
   const values = await Promise.all(keys.map(async (key) => [key, await valueOf(redis, key)] as const));
@@ -50,6 +50,6 @@ async function valueOf(redis: Redis, key: string): Promise<unknown> {
     case 'none':
       return null;
     default:
-      throw new Error(`Redis holds a ${type}, which nobody here looks into`);
+      throw new Error(`Redis holds a value of the type ${type}, which this cannot read`);
   }
 }

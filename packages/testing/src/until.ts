@@ -1,9 +1,10 @@
 const PAUSE_MS = 15;
 
 /**
- * Looks until something is there, and answers it. `undefined`, `null` and `false` count as not there.
+ * Waits until `look` answers something other than `undefined`, `null` or `false`, and returns that.
  *
- * @param what completes the sentence "… did not come" of the error
+ * @param what is waited for: completes the error's sentence "… did not come within 15000 ms"
+ * @throws when nothing came within `deadlineMs`, or what `look` throws
  */
 export async function until<T>(
   what: string,

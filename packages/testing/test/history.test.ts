@@ -1,6 +1,12 @@
 import { findAccount } from '@onecode/store';
-import { buildAccount, buildCaller, buildSend, buildSender, fillHistory } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../test/harness/testDatabase.js';
+import {
+  buildAccount,
+  buildCaller,
+  buildSend,
+  buildSender,
+  fillHistory,
+  useTestDatabase,
+} from '@onecode/testing';
 
 const db = useTestDatabase();
 

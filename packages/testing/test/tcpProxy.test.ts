@@ -1,7 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { startTcpProxy, type TcpProxy } from './tcpProxy.js';
-import { startTcpServer } from './tcpServer.js';
-import { until } from './until.js';
+import { startTcpProxy, startTcpServer, until, type TcpProxy } from '@onecode/testing';
 
 describe('the TCP proxy', () => {
   let proxy: TcpProxy;

@@ -1,5 +1,5 @@
+import type { SendView } from '@onecode/testing';
 import type { ClientEvent, Judgement, Reply, SendRow } from '../evidence.js';
-import type { SendView } from '../../harness/request.js';
 import { viewOf } from './views.js';
 import { LIFE_MS, ModelService } from './modelService.js';
 

@@ -1,5 +1,5 @@
+import type { SendView } from '@onecode/testing';
 import type { Creation, Guess, Judgement, LedgerRow, Look, SendRow } from '../evidence.js';
-import type { SendView } from '../../harness/request.js';
 import type { GoodRun } from './goodRun.js';
 
 /** An id that no run has. */

@@ -1,6 +1,6 @@
+import type { SendView } from '@onecode/testing';
 import { ofEachSend, type Facts, type SendFacts, type Sight } from './facts.js';
 import type { SendRow } from '../evidence.js';
-import type { SendView } from '../../harness/request.js';
 
 /** What the clocks of the run and of the database may differ by, and what a request may be away from either. */
 const CLOCK_MS = 2_000;

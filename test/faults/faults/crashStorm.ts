@@ -1,6 +1,5 @@
 import { startLoop } from '@onecode/runtime';
-import { buildSend } from '@onecode/store/testing';
-import { until } from '../../harness/until.js';
+import { buildSend, until } from '@onecode/testing';
 import { crashPoints } from '../house/crashPoints.mjs';
 import type { Handicap, House } from '../house/house.js';
 import type { Random } from '../load/plan.js';

@@ -1,4 +1,4 @@
-import { until } from '../../harness/until.js';
+import { until } from '@onecode/testing';
 import { crashStorm } from './crashStorm.js';
 import type { Fault } from './fault.js';
 

@@ -1,5 +1,5 @@
+import { until } from '@onecode/testing';
 import pg from 'pg';
-import { until } from '../../harness/until.js';
 import type { House } from '../house/house.js';
 import type { Fault } from './fault.js';
 

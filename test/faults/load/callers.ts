@@ -1,5 +1,5 @@
 import type { Mode } from '@onecode/domain';
-import { buildCaller, type TestDatabase } from '@onecode/store/testing';
+import { buildCaller, type TestDatabase } from '@onecode/testing';
 
 /** Who sends: an application's key, and what it belongs to. */
 export interface Caller {

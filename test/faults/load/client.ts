@@ -1,6 +1,6 @@
 import { TEST_CODE } from '@onecode/domain';
+import type { SendView } from '@onecode/testing';
 import type { ClientEvent, Creation, Guess, Judgement, Look, Reply } from '../evidence.js';
-import type { SendView } from '../../harness/request.js';
 import { ask, type Question } from './exchange.js';
 import { wrongCode, type Plan } from './plan.js';
 

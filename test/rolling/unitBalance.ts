@@ -1,4 +1,4 @@
-import type { TestDatabase } from '@onecode/store/testing';
+import type { TestDatabase } from '@onecode/testing';
 
 interface Units {
   left: number;
@@ -9,7 +9,7 @@ interface Units {
   returned: number;
 }
 
-/** Holds an account's units against its sends and its ledger: units given are units left and units on sends that did not fail. */
+/** Checks an account's units: those given are those left and those of sends that did not fail, and the ledger agrees. */
 export async function expectUnitsToAddUp(db: TestDatabase, accountId: string): Promise<void> {
   const [units] = await db.sql<Units>(
     `select a.free_quota + a.credits as left, l.given, l.reserved, l.returned, s.live, s.failed

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import { PROBLEMS, type ProblemCode } from '@onecode/domain';
+import { checkResponse, contractAgent, type ApiResponse } from '@onecode/testing/contract';
 import { openApiDocument } from '../src/contract.js';
-import { checkResponse, validated, type ApiResponse } from './validated.js';
 
 const document = openApiDocument('https://codes.test') as any;
 const examplesOf = (path: string, method: string, status: number): any[] =>
@@ -252,7 +252,7 @@ describe('the agent', () => {
     };
 
   it('lets an answer through that keeps the contract, and its own expectations still hold', async () => {
-    const agent = validated(answer(created));
+    const agent = contractAgent(answer(created));
     const { body } = await agent.post('/v1/send').send({ to: 'x' }).expect(202);
     expect(body).toEqual(queued);
     await expect(agent.post('/v1/send').expect(200)).rejects.toThrow('expected 200');
@@ -268,7 +268,7 @@ describe('the agent', () => {
         ([, value]) => value !== undefined,
       ),
     );
-    await expect(validated(answer({ ...response, headers })).post('/v1/send')).rejects.toThrow(
+    await expect(contractAgent(answer({ ...response, headers })).post('/v1/send')).rejects.toThrow(
       'against openapi.yaml',
     );
   });
@@ -279,7 +279,7 @@ describe('the agent', () => {
     );
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as { port: number };
-    const agent = validated(`http://127.0.0.1:${port}`);
+    const agent = contractAgent(`http://127.0.0.1:${port}`);
     await agent.post('/v1/send');
     await agent.post('/v1/send/%ff/verify');
     await expect(agent.get('/v1/signup-settings')).rejects.toThrow(/GET \/v1\/signup-settings answered 200/);

@@ -1,0 +1,178 @@
+import type { Bell, RingData } from '@onecode/runtime';
+import { until } from '@onecode/testing';
+import type { Job } from 'bullmq';
+import { openTestQueues } from './testQueues.js';
+
+const queues = openTestQueues();
+let deliveryQueue: Bell;
+beforeEach(async () => {
+  deliveryQueue = await queues.open();
+});
+const held: (() => void)[] = [];
+afterEach(async () => {
+  for (const release of held.splice(0)) release();
+  await queues.reset();
+});
+afterAll(() => queues.close());
+
+const ONE = { sendId: '01990c1e-7c5a-7d2b-9a53-000000000001', generation: 0 };
+const TWO = { sendId: '01990c1e-7c5a-7d2b-9a53-000000000002', generation: 0 };
+
+/** Work that ends when the test releases it. */
+function heldWork() {
+  const begun: (string | undefined)[] = [];
+  return {
+    begun,
+    work: (job: Job<RingData>): Promise<void> => {
+      begun.push(job.data.sendId);
+      return new Promise((resolve) => held.push(resolve));
+    },
+    release: () => held.shift()?.(),
+  };
+}
+
+async function completed(queue: string): Promise<number> {
+  return queues.redis.zcard(`${queues.prefix}:${queue}:completed`);
+}
+
+describe('an enqueued job', () => {
+  it('brings each send to its queue, in order', async () => {
+    expect(await deliveryQueue.ring('deliver', [ONE, TWO])).toBe(true);
+    expect(await deliveryQueue.ring('simulate', [TWO])).toBe(true);
+    const seen: unknown[] = [];
+    const work = async (job: Job<RingData>): Promise<void> => void seen.push([job.queueName, job.data]);
+    queues.consume('deliver', work);
+    await until('2 jobs', () => seen.length === 2);
+    queues.consume('simulate', work);
+    await until('3 jobs', () => seen.length === 3);
+    expect(seen).toEqual([
+      ['deliver', { sendId: ONE.sendId }],
+      ['deliver', { sendId: TWO.sendId }],
+      ['simulate', { sendId: TWO.sendId }],
+    ]);
+  });
+
+  it('holds only the id of the send; for receipts it holds nothing', async () => {
+    await deliveryQueue.ring('deliver', [ONE]);
+    await deliveryQueue.ring('receipts');
+    const jobs = await Promise.all(
+      (['deliver', 'receipts'] as const).map(async (queue) => {
+        const [id] = await queues.waiting(queue);
+        const { name, data } = await queues.redis.hgetall(`${queues.prefix}:${queue}:${id}`);
+        return { name, data: JSON.parse(data ?? '') as unknown };
+      }),
+    );
+    expect(jobs).toEqual([
+      { name: 'deliver', data: { sendId: ONE.sendId } },
+      { name: 'receipts', data: {} },
+    ]);
+  });
+
+  it('is none for no sends, and the call succeeds', async () => {
+    expect(await deliveryQueue.ring('deliver', [])).toBe(true);
+    expect(await queues.waiting('deliver')).toEqual([]);
+  });
+
+  it('has as many attempts as a delivery', async () => {
+    await deliveryQueue.ring('deliver', [ONE]);
+    const [id] = await queues.waiting('deliver');
+    const opts = await queues.redis.hget(`${queues.prefix}:deliver:${id}`, 'opts');
+    expect(JSON.parse(opts ?? '')).toMatchObject({ attempts: 5, backoff: { type: 'custom' } });
+  });
+
+  it('is not duplicated while the first one waits, from whichever process', async () => {
+    const other = await queues.open();
+    await deliveryQueue.ring('deliver', [ONE, ONE]);
+    await Promise.all([deliveryQueue.ring('deliver', [ONE, TWO]), other.ring('deliver', [ONE])]);
+    expect(await queues.waiting('deliver')).toHaveLength(2);
+    expect(await deliveryQueue.ring('deliver', [ONE])).toBe(true);
+    expect(await queues.waiting('deliver')).toHaveLength(2);
+  });
+
+  it('of another version is a job of its own', async () => {
+    await deliveryQueue.ring('deliver', [ONE]);
+    await deliveryQueue.ring('deliver', [{ ...ONE, generation: 1 }]);
+    expect(await queues.waiting('deliver')).toHaveLength(2);
+  });
+
+  it('is not duplicated while the first one is being processed', async () => {
+    const { begun, work, release } = heldWork();
+    queues.consume('deliver', work);
+    await deliveryQueue.ring('deliver', [ONE]);
+    await until('job 1', () => begun.length === 1);
+    expect(await deliveryQueue.ring('deliver', [ONE])).toBe(true);
+    await deliveryQueue.ring('deliver', [TWO]);
+    release();
+    await until('job 2', () => begun.length === 2);
+    expect(begun).toEqual([ONE.sendId, TWO.sendId]);
+    release();
+    await until('the end of job 2', async () => (await completed('deliver')) === 2);
+    expect(await queues.waiting('deliver')).toEqual([]);
+  });
+
+  it('can be enqueued again once the first one is done', async () => {
+    const { begun, work, release } = heldWork();
+    queues.consume('deliver', work);
+    for (const round of [1, 2, 3]) {
+      await deliveryQueue.ring('deliver', [ONE]);
+      await until('a job of this round', () => begun.length === round);
+      release();
+      await until('the end of this round’s job', async () => (await completed('deliver')) === round);
+    }
+    expect(begun).toEqual([ONE.sendId, ONE.sendId, ONE.sendId]);
+  });
+});
+
+describe('a job for receipts', () => {
+  it('waits once, however often it is enqueued', async () => {
+    await deliveryQueue.ring('receipts');
+    await deliveryQueue.ring('receipts');
+    expect(await queues.waiting('receipts')).toHaveLength(1);
+  });
+
+  it('enqueued during a round causes exactly one more round', async () => {
+    const { begun, work, release } = heldWork();
+    queues.consume('receipts', work);
+    await deliveryQueue.ring('receipts');
+    await until('job 1', () => begun.length === 1);
+    for (let n = 0; n < 3; n++) expect(await deliveryQueue.ring('receipts')).toBe(true);
+    release();
+    await until('job 2', () => begun.length === 2);
+    release();
+    await until('the end of job 2', async () => (await completed('receipts')) === 2);
+    expect(await queues.waiting('receipts')).toEqual([]);
+    expect(begun).toHaveLength(2);
+  });
+
+  it('enqueued after a round causes another one', async () => {
+    const { begun, work, release } = heldWork();
+    queues.consume('receipts', work);
+    for (const round of [1, 2]) {
+      await deliveryQueue.ring('receipts');
+      await until('a job of this round', () => begun.length === round);
+      release();
+      await until('the end of this round’s job', async () => (await completed('receipts')) === round);
+    }
+  });
+});
+
+it('the number of finished jobs is bounded', async () => {
+  queues.consume('deliver', async () => {});
+  const many = Array.from({ length: 1_200 }, (_, generation) => ({ ...ONE, generation }));
+  await deliveryQueue.ring('deliver', many);
+  await until('a queue without waiting jobs', async () => (await queues.waiting('deliver')).length === 0);
+  await until(
+    'a queue without active jobs',
+    async () => (await queues.redis.llen(`${queues.prefix}:deliver:active`)) === 0,
+  );
+  expect(await completed('deliver')).toBe(1_000);
+});
+
+it('a delivery queue answers a ping, and enqueues nothing once it is closed', async () => {
+  await expect(deliveryQueue.ping()).resolves.toBeUndefined();
+  await deliveryQueue.ring('deliver', [ONE]);
+  await deliveryQueue.close();
+  expect(deliveryQueue.isReady()).toBe(false);
+  expect(await deliveryQueue.ring('deliver', [TWO])).toBe(false);
+  await expect(deliveryQueue.ping()).rejects.toThrow('Redis is not connected');
+});
