@@ -25,8 +25,34 @@ const REFUSED: Import[] = [
   ['apps/api/src/a.ts', 'pg', 'only store knows SQL'],
   ['apps/worker/src/a.ts', '@prisma/client', 'only store knows Prisma'],
   ['apps/worker/src/a.ts', '@onecode/simulator', 'nothing in production knows the simulator'],
-  ['apps/cli/src/commands/a.ts', '@onecode/testing', 'test builders are for tests'],
-  ['apps/console/src/a.ts', '@onecode/simulator', 'rooms to come have the same walls'],
+  ['apps/cli/src/commands/a.ts', '@onecode/simulator', 'nothing in production knows the simulator'],
+  ['apps/console/src/features/sends/a.ts', '@onecode/simulator', 'from no depth'],
+  ['apps/api/src/a.ts', '@onecode/testing', 'nothing in production knows the test environment'],
+  ['apps/worker/src/a.ts', '@onecode/testing', 'nothing in production knows the test environment'],
+  ['apps/cli/src/commands/a.ts', '@onecode/testing', 'nothing in production knows the test environment'],
+  ['apps/console/src/features/sends/a.ts', '@onecode/testing/contract', 'nor a part of it'],
+  ['packages/domain/src/a.ts', '@onecode/testing', 'domain is pure'],
+  ['packages/store/src/sends/a.ts', '@onecode/testing', 'nothing in production knows the test environment'],
+  ['packages/runtime/src/a.ts', '@onecode/testing', 'nothing in production knows the test environment'],
+  ['packages/whatsapp/src/a.ts', '@onecode/testing', 'nothing in production knows the test environment'],
+  ['packages/simulator/src/a.ts', '@onecode/testing', 'the simulator knows no sibling'],
+  ['packages/store/src/a.ts', '../../testing/src/until.js', 'not even by a path'],
+  ['packages/testing/src/a.ts', '@onecode/api', 'an app is nobody’s library'],
+  ['packages/testing/src/a.ts', '@prisma/client', 'the builders call store'],
+  [
+    'packages/testing/src/a.ts',
+    '../../store/src/sends/createSend.js',
+    'packages are imported by their names',
+  ],
+  [
+    'packages/runtime/test/a.test.ts',
+    '../../store/test/sends.js',
+    'no test imports the tests of another package',
+  ],
+  ['apps/console/test/a.test.ts', '../../../test/attacks/rawPost.js', 'nor the tests of the whole'],
+  ['apps/worker/test/a.test.ts', '../../api/src/app.js', 'a test knows the sources of its own workspace'],
+  ['apps/worker/test/a.test.ts', 'pg', 'only store and testing know SQL'],
+  ['test/fuzz/a.test.ts', '../../apps/api/test/testApi.js', 'what tests share is in testing'],
   ['apps/api/src/a.ts', '@onecode/store/dist/changeSend.js', 'packages are imported by their names'],
 ];
 
@@ -35,7 +61,7 @@ const ALLOWED: Import[] = [
   ['packages/domain/src/a.ts', 'libphonenumber-js/max'],
   ['packages/domain/src/a.ts', './code.js'],
   ['packages/store/src/a.ts', '@onecode/domain'],
-  ['packages/store/src/testing/a.ts', '../database.js'],
+  ['packages/store/src/sends/a.ts', '../client/database.js'],
   ['packages/store/src/a.ts', 'pg'],
   ['packages/whatsapp/src/a.ts', '@onecode/domain'],
   ['packages/runtime/src/a.ts', 'bullmq'],
@@ -44,15 +70,24 @@ const ALLOWED: Import[] = [
   ['apps/worker/src/a.ts', '@onecode/whatsapp'],
   ['apps/worker/test/a.test.ts', '@onecode/simulator'],
   ['apps/worker/test/a.test.ts', '@onecode/testing'],
+  ['apps/worker/test/a.test.ts', '../src/sweep.js'],
+  ['apps/console/test/features/a.test.ts', '../../src/config.js'],
+  ['packages/store/test/a.test.ts', '@onecode/testing'],
+  ['packages/store/test/a.test.ts', 'pg'],
+  ['packages/testing/src/a.ts', '@onecode/store'],
+  ['packages/testing/src/a.ts', '@onecode/simulator'],
+  ['packages/testing/src/a.ts', 'pg'],
+  ['test/a.test.ts', '@onecode/testing'],
+  ['test/fuzz/a.ts', '../../apps/api/src/contract.js'],
 ];
 
-/** Lints files with one import each, at paths as in this repository, in one run; answers with the places that a wall stopped. */
-function stopped(imports: readonly Import[]): Set<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'onecode-walls-'));
+/** Lints files with one import each, at paths as in this repository. @returns the files that a rule of the boundaries refuses */
+function refusedFiles(imports: readonly Import[]): Set<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'onecode-boundaries-'));
   try {
     cpSync('.oxlintrc.json', join(folder, '.oxlintrc.json'));
     imports.forEach(([path, specifier], index) => {
-      const file = join(folder, placeOf(path, index));
+      const file = join(folder, fileOf(path, index));
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, `export * from '${specifier}';\n`);
     });
@@ -65,18 +100,18 @@ function stopped(imports: readonly Import[]): Set<string> {
   }
 }
 
-const placeOf = (path: string, index: number): string => path.replace(/a(\.test)?\.ts$/, `a${index}$1.ts`);
+const fileOf = (path: string, index: number): string => path.replace(/a(\.test)?\.ts$/, `a${index}$1.ts`);
 
-describe('the walls between the rooms', () => {
-  const refusals = stopped(REFUSED);
-  const passages = stopped(ALLOWED);
+describe('the boundaries between packages', () => {
+  const refused = refusedFiles(REFUSED);
+  const allowed = refusedFiles(ALLOWED);
 
-  it.each(named(REFUSED))('$path may not import $specifier: $why', ({ place }) => {
-    expect(refusals).toContain(place);
+  it.each(named(REFUSED))('$path may not import $specifier: $why', ({ file }) => {
+    expect(refused).toContain(file);
   });
 
-  it.each(named(ALLOWED))('$path may import $specifier', ({ place }) => {
-    expect(passages).not.toContain(place);
+  it.each(named(ALLOWED))('$path may import $specifier', ({ file }) => {
+    expect(allowed).not.toContain(file);
   });
 });
 
@@ -85,6 +120,6 @@ function named(imports: readonly Import[]) {
     path,
     specifier,
     why,
-    place: placeOf(path, index),
+    file: fileOf(path, index),
   }));
 }

@@ -1,5 +1,4 @@
 import { ProcessStack } from '@onecode/testing';
-import pg from 'pg';
 
 /** Longer than anybody ought to wait for somebody else's lock, and shorter than the lock is held. */
 const SLOWEST_MS_MAX = 1_500;
@@ -25,8 +24,7 @@ describe('while a transaction holds the row of one account', () => {
   afterAll(() => stack.stop());
 
   it('the creations of others take no longer, and its own are answered in the end', async () => {
-    const client = new pg.Client({ connectionString: stack.db.url });
-    await client.connect();
+    const client = await stack.db.connect();
     let recipients = 0;
     const create = (key: string) => {
       recipients += 1;

@@ -1,5 +1,4 @@
 import { buildSend, buildSender, until, type TestCaller } from '@onecode/testing';
-import pg from 'pg';
 import { WorkerEnvironment } from './workerEnvironment.js';
 import { startWorker } from './testWorker.js';
 
@@ -61,8 +60,7 @@ describe('a send that waits for the time of its slot', () => {
   it('is handed back without a call when its worker was held up long past that time', async () => {
     const id = await buildSend(environment.db.database, caller);
     // The slot is taken, and the claim cannot be written while somebody else holds the row.
-    const holder = new pg.Client({ connectionString: environment.db.url });
-    await holder.connect();
+    const holder = await environment.db.connect();
     await holder.query('begin');
     await holder.query('select from sends where id = $1 for no key update', [id]);
     const worker = await startWorker(environment, { sweepPauseMs: null });

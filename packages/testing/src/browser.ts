@@ -17,7 +17,7 @@ export const describeInBrowser = describeOf() as jest.Describe;
 
 function describeOf(): jest.Describe | undefined {
   if (typeof describe === 'undefined') return undefined;
-  return browserPath === undefined ? (describe.skip as jest.Describe) : describe;
+  return browserPath === undefined ? describe.skip : describe;
 }
 
 /** What opens browser windows. */

@@ -8,7 +8,9 @@ export interface TestDatabase {
   url: string;
   database: Database;
   sql<Row extends object = Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]>;
-  /** Closes every connection and drops the database. */
+  /** A connection of its own, for locks and transactions. The caller ends it. */
+  connect(): Promise<pg.Client>;
+  /** Closes the connections of `database` and `sql`, and drops the database. */
   drop(): Promise<void>;
 }
 
@@ -59,6 +61,11 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     async sql<Row extends object>(text: string, values: unknown[] = []) {
       return (await pool.query(text, values)).rows as Row[];
     },
+    async connect() {
+      const client = new pg.Client({ connectionString: url });
+      await client.connect();
+      return client;
+    },
     async drop() {
       await pool.end();
       await closeDatabase(database);
@@ -82,6 +89,7 @@ export function useTestDatabase(): Omit<TestDatabase, 'drop'> {
       return db.database;
     },
     sql: (text, values) => db.sql(text, values),
+    connect: () => db.connect(),
   };
 }
 
