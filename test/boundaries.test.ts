@@ -72,6 +72,7 @@ const ALLOWED: Import[] = [
   ['apps/worker/test/a.test.ts', '@onecode/testing'],
   ['apps/worker/test/a.test.ts', '../src/sweep.js'],
   ['apps/console/test/features/a.test.ts', '../../src/config.js'],
+  ['apps/console/test/features/sends/a.test.ts', '../../../src/config.js'],
   ['packages/store/test/a.test.ts', '@onecode/testing'],
   ['packages/store/test/a.test.ts', 'pg'],
   ['packages/testing/src/a.ts', '@onecode/store'],
