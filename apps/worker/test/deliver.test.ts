@@ -84,7 +84,7 @@ describe('a live send', () => {
   });
 
   it.each(['held_for_quality_assessment', 'paused'] as const)(
-    'that the provider took and calls %s is sent, and not sent again',
+    'that the provider accepts as %s is sent, and not sent again',
     async (messageStatus) => {
       await buildSender(t.environment.db.database);
       t.environment.simulator.rules.add({ fault: { messageStatus } });
@@ -94,12 +94,12 @@ describe('a live send', () => {
     },
   );
 
-  it('is sent once, however often it is rung for', async () => {
+  it('is sent once, however often it is enqueued', async () => {
     await buildSender(t.environment.db.database);
     t.environment.simulator.rules.add({ fault: { latencyMs: 100 } });
     const id = await t.environment.send(await t.environment.caller());
-    for (let generation = 1; generation <= 20; generation++)
-      await t.environment.enqueue('live', id, generation);
+    for (let version = 1; version <= 20; version++)
+      await t.environment.enqueue('live', id, version);
     await t.environment.until(id, 'delivered');
     await t.environment.enqueue('live', id, 21);
     const last = await t.environment.send(await t.environment.caller(), { recipient: '+5511987650002' });
@@ -107,7 +107,7 @@ describe('a live send', () => {
     expect(await t.environment.calls(id)).toHaveLength(1);
   });
 
-  it('leaves nothing behind in a worker that runs for months', async () => {
+  it('leaves no listener behind in a long-running worker', async () => {
     await buildSender(t.environment.db.database);
     const caller = await t.environment.caller('live', { credits: 30 });
     const ids = await Promise.all(

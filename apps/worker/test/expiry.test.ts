@@ -4,7 +4,7 @@ import { WorkerEnvironment } from './workerEnvironment.js';
 
 const VALIDITY_SECONDS = 600;
 
-describe('a code that has expired or is about to', () => {
+describe('a code that has expired or soon will', () => {
   const t = useWorker();
 
   const oldSend = async (seconds: number): Promise<string> => {
@@ -13,7 +13,7 @@ describe('a code that has expired or is about to', () => {
     return id;
   };
 
-  it('is never sent: the send fails, and its unit goes back', async () => {
+  it('is never sent: the send fails, and its unit is refunded', async () => {
     const id = await oldSend(VALIDITY_SECONDS);
     await t.environment.enqueue('live', id, 0);
     expect(await t.environment.until(id, 'failed')).toMatchObject({
@@ -28,7 +28,7 @@ describe('a code that has expired or is about to', () => {
     expect(t.environment.tap.requests).toEqual([]);
   });
 
-  it('is not sent with too little life left to be typed, and fails once it is over', async () => {
+  it('is not sent with too little time left to type it, and its send fails when it expires', async () => {
     const id = await oldSend(VALIDITY_SECONDS - 29);
     const row = await t.environment.until(id, ({ version }) => version > 0);
     expect(row).toMatchObject({ status: 'queued', attempts: 0, due_at: row.expires_at });
@@ -37,7 +37,7 @@ describe('a code that has expired or is about to', () => {
     expect(t.environment.tap.requests).toEqual([]);
   });
 
-  it('is not tried again then either', async () => {
+  it('is not sent again with so little time left', async () => {
     t.environment.simulator.rules.add({ fault: { error: 131000, retryAfter: 60 }, times: 1 });
     const id = await t.environment.send(t.caller);
     await t.environment.until(id, ({ attempts, attempt_id }) => attempts === 1 && attempt_id === null);
@@ -54,7 +54,7 @@ describe('a code that has expired or is about to', () => {
     });
   });
 
-  it('ends its send on time, however long the provider asks to wait', async () => {
+  it('fails its send on time, however long the provider asks to wait', async () => {
     t.environment.simulator.rules.add({ fault: { error: 131000, retryAfter: 3_600 } });
     const id = await t.environment.send(t.caller);
     const row = await t.environment.until(
@@ -71,7 +71,7 @@ describe('a code that has expired or is about to', () => {
 });
 
 describe('without Redis', () => {
-  it('expired sends fail all the same, and the others keep their ring for its return', async () => {
+  it('expired sends still fail, and the others stay due until it returns', async () => {
     const environment = await WorkerEnvironment.open();
     const proxy = await startTcpProxy(testRedisUrl(), 'cut');
     const worker = await startWorker(environment, {

@@ -3,7 +3,7 @@ import { TEST_ACTOR, until } from '@onecode/testing';
 import { useWorker } from './testWorker.js';
 import { allSettled, makeSends } from './manySends.js';
 
-/** Hundreds of sends take a busy machine a while. */
+/** Hundreds of sends take a while on a busy machine. */
 const ALL_MS_MAX = 60_000;
 const live: HoldTarget = { kind: 'live', target: '' };
 const brazil: HoldTarget = { kind: 'country', target: 'BR' };
@@ -25,7 +25,7 @@ describe('while live delivery is held', () => {
     ['all of it', () => live],
     ['to the country', () => brazil],
     ['of the account', account],
-  ])('a send stays queued without a call, and leaves once at the release: %s', async (_, what) => {
+  ])('a send stays queued without a call, and goes out once after the release: %s', async (_, what) => {
     await set(what());
     const id = await t.environment.send(t.caller);
     expect(await waits(id)).toMatchObject({ status: 'queued', channel: null, attempts: 0 });
@@ -39,7 +39,7 @@ describe('while live delivery is held', () => {
     expect(await t.environment.calls(id)).toHaveLength(1);
   });
 
-  it('of one account, another one’s leave', async () => {
+  it('for one account, the sends of others go out', async () => {
     await set(account());
     const held = await t.environment.send(t.caller);
     const other = await t.environment.send(await t.environment.caller());
@@ -48,13 +48,13 @@ describe('while live delivery is held', () => {
     expect(t.environment.tap.requests).toHaveLength(1);
   });
 
-  it('to one country, those to another one leave', async () => {
+  it('to one country, sends to others go out', async () => {
     await set({ kind: 'country', target: 'US' });
     await t.environment.until(await t.environment.send(t.caller), 'delivered');
     await end({ kind: 'country', target: 'US' });
   });
 
-  it('a send between two attempts makes no other one, and goes on where it was', async () => {
+  it('a send between two attempts makes no further attempt, and continues after the release', async () => {
     t.environment.simulator.rules.add({ fault: { error: 131000 }, times: 1 });
     const id = await t.environment.send(t.caller);
     await t.environment.until(id, ({ attempts, attempt_id }) => attempts === 1 && attempt_id === null);
@@ -65,7 +65,7 @@ describe('while live delivery is held', () => {
     expect(await t.environment.until(id, 'delivered')).toMatchObject({ attempts: 2 });
   });
 
-  it('a code that expires fails its send: it is erased and the unit goes back', async () => {
+  it('a send whose code expires fails: the code is erased and the unit is refunded', async () => {
     await set(account());
     const id = await t.environment.send(t.caller);
     await waits(id);
@@ -85,14 +85,14 @@ describe('while live delivery is held', () => {
     expect(t.environment.tap.requests).toEqual([]);
   });
 
-  it('test sends go on', async () => {
+  it('test sends are delivered', async () => {
     await set(live);
     const tester = await t.environment.caller('test');
     await t.environment.until(await t.environment.send(tester), 'read');
   });
 
   it(
-    'hundreds wait and cost nothing, and all leave once each at the release',
+    'hundreds wait without work, and each goes out once after the release',
     async () => {
       await set(live);
       const ids = await makeSends(t.environment, 300, { awaitingSender: true });
@@ -100,21 +100,21 @@ describe('while live delivery is held', () => {
       expect(t.environment.tap.requests).toEqual([]);
       await t.environment.db.sql('update senders set throughput = 1000 where paused_at is null');
       await end(live);
-      await until('an end of all sends', () => allSettled(t.environment), ALL_MS_MAX);
+      await until('the end of all sends', () => allSettled(t.environment), ALL_MS_MAX);
       await t.environment.until(ids.at(-1)!, 'delivered');
       expect(t.environment.tap.requests).toHaveLength(300);
     },
     2 * ALL_MS_MAX,
   );
 
-  it('and the messages of a second before it have gone, no call begins any more', async () => {
+  it('no call begins once the messages of the second before it have gone', async () => {
     const calls = () => t.environment.tap.requests.length;
     await t.environment.db.sql('update senders set throughput = 50 where paused_at is null');
     await makeSends(t.environment, 300, { awaitingSender: true });
     await until('calls', () => calls() > 20);
     await set(live);
     const heldAt = performance.now();
-    // Every send waits again: those that had a slot have used it.
+    // Every other send waits again: those with a send slot have used it.
     await until('all others waiting', async () => {
       const [row] = await t.environment.db.sql<{ busy: number }>(
         `select count(*)::integer as busy from sends where status in ('queued', 'sending') and not awaiting_sender`,
@@ -124,17 +124,17 @@ describe('while live delivery is held', () => {
     const made = calls();
     const lastCallMs = performance.now() - heldAt;
     expect(made).toBeLessThan(300);
-    // The horizon of a slot, and what a machine with other work takes to notice.
+    // The horizon of a send slot, and the time in which a busy machine notices the hold.
     expect(lastCallMs).toBeLessThan(1_000 + 2_000);
     for (let round = 0; round < 5; round++) await t.worker.sweep();
     expect(calls()).toBe(made);
   });
 });
 
-describe('a sender’s own switch', () => {
+describe('a paused sender', () => {
   const t = useWorker();
 
-  it('is its pause: sends wait, and leave when it is resumed', async () => {
+  it('holds sends back until it is resumed', async () => {
     const { database } = t.environment.db;
     const [sender] = await t.environment.db.sql<{ id: string }>(
       'select id from senders where paused_at is null',

@@ -9,8 +9,8 @@ const LEASE_MS = 60_000;
 describe('the lease of an attempt', () => {
   const t = useWorker();
 
-  /** A send that a worker claimed and then died with. */
-  const claimedByTheDead = async (): Promise<string> => {
+  /** A send whose worker died after the claim. */
+  const claimedByDeadWorker = async (): Promise<string> => {
     const id = await buildSend(t.environment.db.database, t.caller, { code: '042913' });
     const [sender] = await listSenderDetails(t.environment.db.database);
     const { policy } = t.worker.context;
@@ -26,12 +26,12 @@ describe('the lease of an attempt', () => {
     return id;
   };
 
-  it('keeps everybody else off while it lasts', async () => {
-    const id = await claimedByTheDead();
+  it('keeps other workers from the send while it lasts', async () => {
+    const id = await claimedByDeadWorker();
     const before = await t.environment.row(id);
     await t.environment.enqueue('live', id, 0);
     await until(
-      'a ring that was not due',
+      'a job that found its send not due',
       async () => (await t.worker.count('onecode_deliveries_total', { end: 'not_due' })) > 0,
     );
     await t.worker.sweep();
@@ -39,8 +39,8 @@ describe('the lease of an attempt', () => {
     expect(t.environment.tap.requests).toEqual([]);
   });
 
-  it('is followed by a take-over: the same code again, and one charge', async () => {
-    const id = await claimedByTheDead();
+  it('ends with a take-over: the same code again, and one charge', async () => {
+    const id = await claimedByDeadWorker();
     await t.environment.makeDue(id);
     const row = await t.environment.until(
       id,
@@ -52,8 +52,8 @@ describe('the lease of an attempt', () => {
     expect(await t.environment.units(t.caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
   });
 
-  it('of the last attempt is followed by the wait for a receipt, and only then by the refund', async () => {
-    const id = await claimedByTheDead();
+  it('of the last attempt ends with the wait for a receipt, and only then comes the refund', async () => {
+    const id = await claimedByDeadWorker();
     await t.environment.db.sql('update sends set attempts = 5 where id = $1', [id]);
     await t.environment.makeDue(id);
     const ended = await t.environment.until(id, 'failed');
@@ -72,11 +72,11 @@ describe('the lease of an attempt', () => {
   });
 });
 
-describe('a worker that wakes up after its lease', () => {
+describe('a worker that continues after its lease has ended', () => {
   it.each<[string, TapAnswer | null]>([
     ['an acceptance', null],
     ['a final refusal', { status: 400, body: '{"error":{"code":131026}}' }],
-  ])('changes nothing, though it brings %s', async (_, lateAnswer) => {
+  ])('changes nothing, even with %s', async (_, lateAnswer) => {
     let answerNow = (): void => {};
     const held = new Promise<void>((resolve) => {
       answerNow = resolve;

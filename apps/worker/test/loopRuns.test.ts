@@ -6,8 +6,8 @@ import { PROCESSES_MS_MAX, startWorkerProcess } from './workerProcess.js';
 
 const store = useTestDatabase();
 
-describe('what a worker notes of its loops', () => {
-  it('is each round that ended well, and no more than one in two seconds', async () => {
+describe('the heartbeats of a worker’s loops', () => {
+  it('record successful rounds only, at most one in two seconds', async () => {
     const noted = noteRuns(store.database);
     const failing = noted('wake', () => Promise.reject(new Error('of a test')));
     const sweep = noted('sweep', async () => {});
@@ -21,7 +21,7 @@ describe('what a worker notes of its loops', () => {
   });
 
   it(
-    'is there for each of the loops of a worker that runs, and goes on',
+    'come from every loop of a running worker, again and again',
     async () => {
       const environment = await WorkerEnvironment.open();
       const worker = await startWorkerProcess(environment);

@@ -39,7 +39,7 @@ describe('ten thousand sends that wait for a sender', () => {
 
       await endAllBut(environment, LEAVING);
       await buildSender(environment.db.database, { throughput: 1000 });
-      await until('an end of all sends', () => allSettled(environment), MS_MAX);
+      await until('the end of all sends', () => allSettled(environment), MS_MAX);
       expect(environment.simulator.requests()).toHaveLength(LEAVING);
       expect(new Set(environment.simulator.requests().map(({ to }) => to)).size).toBe(LEAVING - LATE + 1);
     },

@@ -2,7 +2,7 @@ import { pauseSender, resumeSender } from '@onecode/store';
 import { buildSender, TEST_ACTOR } from '@onecode/testing';
 import { useWorker } from './testWorker.js';
 
-describe('a send for which there is no sender', () => {
+describe('a send without an available sender', () => {
   const t = useWorker({ senders: 0 });
 
   const waitingSend = async (): Promise<string> => {
@@ -16,7 +16,7 @@ describe('a send for which there is no sender', () => {
     return id;
   };
 
-  it('stays queued, without a call, whatever rings and sweeps come', async () => {
+  it('stays queued without a call through every job and sweep', async () => {
     const id = await waitingSend();
     const before = await t.environment.row(id);
     await t.environment.enqueue('live', id, 99);
@@ -25,7 +25,7 @@ describe('a send for which there is no sender', () => {
     expect(t.environment.tap.requests).toEqual([]);
   });
 
-  it('goes out when one is added', async () => {
+  it('goes out when a sender is added', async () => {
     const id = await waitingSend();
     const sender = await buildSender(t.environment.db.database);
     expect(await t.environment.until(id, 'delivered')).toMatchObject({
@@ -34,7 +34,7 @@ describe('a send for which there is no sender', () => {
     });
   });
 
-  it('goes out when one is resumed', async () => {
+  it('goes out when a sender is resumed', async () => {
     const sender = await buildSender(t.environment.db.database);
     await pauseSender(t.environment.db.database, TEST_ACTOR, sender.id);
     const id = await waitingSend();
@@ -42,7 +42,7 @@ describe('a send for which there is no sender', () => {
     await t.environment.until(id, 'delivered');
   });
 
-  it('goes out when the pause of one ends', async () => {
+  it('goes out when the cool-down of a sender ends', async () => {
     const sender = await buildSender(t.environment.db.database);
     await t.environment.db.sql(
       "update senders set faults = 1, paused_at = now(), paused_until = now() + interval '1 hour', pause_reason = 'a fault' where id = $1",
@@ -56,7 +56,7 @@ describe('a send for which there is no sender', () => {
     await t.environment.until(id, 'delivered');
   });
 
-  it('fails when its code has expired: the code is erased and the unit goes back', async () => {
+  it('fails when its code expires: the code is erased and the unit is refunded', async () => {
     const id = await waitingSend();
     await t.environment.age(id, 601);
     const row = await t.environment.until(id, 'failed');
@@ -80,7 +80,7 @@ describe('a send for which there is no sender', () => {
     expect(t.environment.tap.requests).toEqual([]);
   });
 
-  it('is one of many: all go out once each', async () => {
+  it('is one of many that go out once each', async () => {
     const caller = await t.environment.caller('live', { credits: 40 });
     const ids = await Promise.all(
       Array.from({ length: 40 }, (_, n) =>

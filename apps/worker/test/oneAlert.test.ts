@@ -4,17 +4,17 @@ import { PROCESSES_MS_MAX, startWorkerProcess, untilServing, type WorkerProcess 
 
 const SENDS = 120;
 
-describe('a fault of a sender that hits more than a hundred sends of two workers at once', () => {
+describe('a sender’s fault that hits more than a hundred sends of two workers at once', () => {
   let environment: WorkerEnvironment;
   let workers: WorkerProcess[];
-  /** What holds requests back before they reach the provider. */
+  /** Until this resolves, no request reaches the provider. */
   let held: Promise<void> | null = null;
   beforeAll(async () => {
     environment = await WorkerEnvironment.open(async () => {
       await held;
       return null;
     });
-    // Calls are held until a hundred have come, which may take a busy machine longer than a provider usually gets.
+    // The test holds the calls until a hundred have come, which on a busy machine may take longer than the usual time limit.
     const env = { DELIVERY_CONCURRENCY: '100', PROVIDER_TIMEOUT_MS: '60000' };
     workers = await Promise.all([startWorkerProcess(environment, env), startWorkerProcess(environment, env)]);
     for (const worker of workers) await untilServing(worker);
@@ -33,7 +33,7 @@ describe('a fault of a sender that hits more than a hundred sends of two workers
       .filter((line) => line.startsWith(metric))
       .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
   };
-  const said = (message: string): number =>
+  const linesWith = (message: string): number =>
     workers.flatMap((worker) => worker.log()).filter(({ msg }) => msg === message).length;
 
   it.each([
@@ -45,7 +45,7 @@ describe('a fault of a sender that hits more than a hundred sends of two workers
     ],
     ['an unregistered number', 133010, 'onecode_sender_pauses_total', 'a sender rests after a fault'],
   ])(
-    'as %s does, raises one alert: one count and one line',
+    'such as %s raises one alert: one count and one log line',
     async (_, error, metric, line) => {
       const before = await counted(metric);
       const broken = await buildSender(environment.db.database, { throughput: 1000 });
@@ -67,10 +67,10 @@ describe('a fault of a sender that hits more than a hundred sends of two workers
       held = null;
       for (const id of ids) await environment.until(id, (row) => row.awaiting_sender);
       expect((await counted(metric)) - before).toBe(1);
-      expect(said(line)).toBe(1);
+      expect(linesWith(line)).toBe(1);
       expect(await environment.sender(broken.id)).toMatchObject({ faults: 1, pause_seconds: 60 });
       await until(
-        'all of them in the figures',
+        'all of them in the metrics',
         async () => (await counted('onecode_awaiting_sender')) === 2 * SENDS,
       );
 

@@ -7,7 +7,7 @@ const TOKEN_EXPIRED = 190;
 const COUNTRY_FORBIDDEN = 130497;
 
 describe('a fault of the sender', () => {
-  /** What holds requests back before they reach the provider. */
+  /** Until this resolves, no request reaches the provider. */
   let held: Promise<void> | null = null;
   const t = useWorker({
     senders: 0,

@@ -32,7 +32,7 @@ describe('a test send', () => {
     expect(await environment.units(caller.accountId)).toEqual({ free_quota: 1, credits: 0, returned: [] });
   });
 
-  it('is ended once, however often it is rung for', async () => {
+  it('is ended once, however often it is enqueued', async () => {
     const caller = await environment.caller('test');
     const id = await environment.send(caller);
     const first = await environment.until(id, 'read');

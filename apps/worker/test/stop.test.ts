@@ -3,10 +3,10 @@ import { WorkerEnvironment } from './workerEnvironment.js';
 import { PROCESSES_MS_MAX, startWorkerProcess, untilServing, type WorkerProcess } from './workerProcess.js';
 
 const STOP_MS_MAX = 10_000;
-/** The bell gives a lost connection two seconds. */
+/** The delivery queue gives a lost connection two seconds. */
 const WITHOUT_REDIS_MS_MAX = 5_000;
 
-/** Asks a process to stop. @returns how it ended, and after how many milliseconds */
+/** Stops a process with SIGTERM. @returns how it ended, and after how many milliseconds */
 async function stopped(worker: WorkerProcess): Promise<Exit & { ms: number }> {
   const begin = performance.now();
   worker.signal('SIGTERM');
@@ -14,7 +14,7 @@ async function stopped(worker: WorkerProcess): Promise<Exit & { ms: number }> {
   return { ...exit, ms: performance.now() - begin };
 }
 
-describe('a worker that is told to stop', () => {
+describe('a worker that stops', () => {
   let environment: WorkerEnvironment;
   let proxy: TcpProxy;
   let withoutRedis: Promise<Exit & { ms: number }>;
@@ -31,10 +31,10 @@ describe('a worker that is told to stop', () => {
   });
 
   it(
-    'while the provider hangs hands the send back, and another worker sends it',
+    'while the provider hangs releases the send, and another worker sends it',
     async () => {
       await buildSender(environment.db.database);
-      // A lease of more than a minute: without the hand-back, the other worker would come too late for this test.
+      // A lease of more than a minute: unless it is released, the other worker takes over too late for this test.
       const env = { PROVIDER_TIMEOUT_MS: '60000' };
       const first = await startWorkerProcess(environment, env);
       environment.simulator.rules.add({ fault: { hang: true }, times: 1 });
@@ -45,7 +45,7 @@ describe('a worker that is told to stop', () => {
       await untilServing(second);
 
       const exit = stopped(first);
-      await until('a process that drains', async () =>
+      await until('a process that is stopping', async () =>
         (await first.ask('/readyz')).text.includes('stopping'),
       );
       expect(await exit).toMatchObject({ code: 0, signal: null });
@@ -60,7 +60,7 @@ describe('a worker that is told to stop', () => {
       expect(environment.simulator.messages()).toMatchObject([{ code: '042913' }]);
       expect(await environment.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
 
-      // With nothing under way, a stop does not wait for anything.
+      // With nothing under way, a stop waits for nothing.
       const idle = await stopped(second);
       expect(idle).toMatchObject({ code: 0, signal: null });
       expect(idle.ms).toBeLessThan(5_000);
@@ -69,7 +69,7 @@ describe('a worker that is told to stop', () => {
   );
 
   it(
-    'though Redis never came does not wait for it',
+    'without ever having reached Redis does not wait for it',
     async () => {
       expect(await withoutRedis).toMatchObject({ code: 0, signal: null });
       expect((await withoutRedis).ms).toBeLessThan(WITHOUT_REDIS_MS_MAX);

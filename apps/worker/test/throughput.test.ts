@@ -24,7 +24,7 @@ describe('a burst of sends', () => {
   /** Makes so many sends, rings for all at once and waits until the provider has them, each once and without a complaint. */
   async function burst(count: number, wishes?: ManySends): Promise<void> {
     await enqueueAll(environment, await makeSends(environment, count, wishes));
-    await until('an end of all sends', () => allSettled(environment), LEAVING_MS_MAX);
+    await until('the end of all sends', () => allSettled(environment), LEAVING_MS_MAX);
     expect(environment.simulator.requests().filter(({ outcome }) => outcome !== 'dropped')).toEqual([]);
     expect(environment.simulator.requests()).toHaveLength(count);
   }
