@@ -1,10 +1,7 @@
-import { ProcessStack } from '@onecode/testing';
+import { ProcessStack, STACK_START_MS_MAX } from '@onecode/testing';
 
 const NEVER_MS = 86_400_000;
 const ANY_TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
-
-/** Starting every process, and what is made by the command line, on a machine that has other work. */
-const START_MS_MAX = 90_000;
 
 describe('from the first command to a verified code', () => {
   let stack: ProcessStack;
@@ -21,7 +18,7 @@ describe('from the first command to a verified code', () => {
       stack.makeKey(accountId, 'test'),
     ]);
     senderId = await stack.addSender();
-  }, START_MS_MAX);
+  }, STACK_START_MS_MAX);
   afterAll(() => stack.stop());
 
   /** What the operator is shown. */

@@ -1,11 +1,16 @@
-import { buildCaller, ProcessStack, until, type TestCaller } from '@onecode/testing';
+import {
+  buildCaller,
+  concurrently,
+  ProcessStack,
+  STACK_START_MS_MAX,
+  until,
+  type TestCaller,
+} from '@onecode/testing';
 
 const PUMPED = 200;
 const HONEST = 30;
 const MIN_SENDS = 50;
-const AT_ONCE = 20;
-/** Starting every process, and what is made by the command line, on a machine that has other work. */
-const START_MS_MAX = 90_000;
+const CONCURRENCY = 20;
 
 const nigerian = (n: number): string => `+234803${String(1_000_000 + n)}`;
 const brazilian = (n: number): string => `+5511987${String(100_000 + n)}`;
@@ -13,21 +18,18 @@ const brazilian = (n: number): string => `+5511987${String(100_000 + n)}`;
 let stack: ProcessStack;
 let senderId: string;
 
-/** An account that hundreds of codes are pumped through, while others sign in as ever. */
+/** An account with so many unverified sends to Nigeria, and honest ones to Brazil that are verified. */
 async function pumpedAccount(pumped: number): Promise<TestCaller> {
   const caller = await buildCaller(stack.db.database, 'live', { credits: 1000 });
   const { accountId, key } = caller;
   const numbers = [
     ...Array.from({ length: pumped }, (_, n) => nigerian(n)),
     ...Array.from({ length: HONEST }, (_, n) => brazilian(n)),
-  ].values();
-  const lane = async (): Promise<void> => {
-    for (const to of numbers) {
-      const { id } = await stack.create(key, { to, code: '4217' });
-      if (to.startsWith('+55')) await stack.verify(key, id, '4217');
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  ];
+  await concurrently(numbers, CONCURRENCY, async (to) => {
+    const { id } = await stack.create(key, { to, code: '4217' });
+    if (to.startsWith('+55')) await stack.verify(key, id, '4217');
+  });
   await until('the delivery of all', async () => {
     const [row] = await stack.db.sql<{ open: number }>(
       `select count(*)::integer as open from sends where account_id = $1 and status in ('queued', 'sending')`,
@@ -38,7 +40,7 @@ async function pumpedAccount(pumped: number): Promise<TestCaller> {
   return caller;
 }
 
-/** Lets all that was delivered lie five minutes back, so that nobody will verify it any more. */
+/** Moves everything delivered five minutes into the past, after which the breaker counts it as unverified. */
 async function fiveMinutesLater(): Promise<void> {
   await stack.db.sql(
     `update sends set created_at = created_at - interval '5 min', expires_at = expires_at - interval '5 min',
@@ -48,7 +50,7 @@ async function fiveMinutesLater(): Promise<void> {
   );
 }
 
-/** How often a worker has stopped an account in this country. */
+/** The number of times that workers have tripped a breaker for this country. */
 async function trips(country: string): Promise<number> {
   const texts = await Promise.all(stack.metrics.map(async (url) => (await fetch(`${url}/metrics`)).text()));
   const lines = texts.flatMap((text) => text.split('\n'));
@@ -59,14 +61,14 @@ async function trips(country: string): Promise<number> {
     .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 }
 
-describe('a pump', () => {
+describe('traffic pumping', () => {
   beforeAll(async () => {
     stack = await ProcessStack.start({ workers: 2 });
     senderId = await stack.addSender();
-  }, START_MS_MAX);
+  }, STACK_START_MS_MAX);
   afterAll(() => stack.stop());
 
-  it('is stopped in its country, alone and once, as long as nobody lets it go', async () => {
+  it('trips the breaker of its account in its country once, until the breaker is reset', async () => {
     const { accountId, key } = await pumpedAccount(PUMPED);
     const unguarded = await pumpedAccount(MIN_SENDS);
     await stack.onecode(`account breaker ${accountId} --unverified-percent 90 --min-sends ${MIN_SENDS}`);
@@ -88,7 +90,7 @@ describe('a pump', () => {
       stopped_countries: ['NG'],
     });
 
-    // What was accepted before goes out.
+    // Sends that were accepted before go out.
     await stack.onecode(`sender resume ${senderId}`);
     await stack.untilStatus(key, waiting.id, 'delivered');
 

@@ -1,7 +1,6 @@
-import { ConsoleEnvironment, describeInBrowser, until } from '@onecode/testing';
+import { ConsoleEnvironment, describeInBrowser, STACK_START_MS_MAX, until } from '@onecode/testing';
 import type { Page } from 'playwright-core';
 
-const START_MS_MAX = 90_000;
 const JOURNEY_MS_MAX = 90_000;
 
 describeInBrowser('from nothing to a verified code, with the console and the API', () => {
@@ -9,7 +8,7 @@ describeInBrowser('from nothing to a verified code, with the console and the API
   beforeAll(async () => {
     environment = await ConsoleEnvironment.open();
     await environment.stack.addSender();
-  }, START_MS_MAX);
+  }, STACK_START_MS_MAX);
   afterAll(() => environment.close());
 
   /** Makes an application of this mode and a key for it by the pages. @returns the key */

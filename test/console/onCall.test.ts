@@ -1,7 +1,6 @@
-import { ConsoleEnvironment, describeInBrowser } from '@onecode/testing';
+import { ConsoleEnvironment, describeInBrowser, STACK_START_MS_MAX } from '@onecode/testing';
 import type { Page } from 'playwright-core';
 
-const START_MS_MAX = 90_000;
 const LOOK_MS_MAX = 60_000;
 
 /** How many fields of a page only choose what it shows. */
@@ -25,7 +24,7 @@ describeInBrowser('somebody on call', () => {
     page.on('request', (request) => {
       if (request.method() !== 'GET') changes.push(`${request.method()} ${new URL(request.url()).pathname}`);
     });
-  }, START_MS_MAX);
+  }, STACK_START_MS_MAX);
   afterAll(() => environment.close());
 
   it.each(PAGES)(

@@ -1,6 +1,5 @@
-import { ConsoleEnvironment, describeInBrowser } from '@onecode/testing';
+import { ConsoleEnvironment, describeInBrowser, STACK_START_MS_MAX } from '@onecode/testing';
 
-const START_MS_MAX = 90_000;
 const JOURNEY_MS_MAX = 90_000;
 
 describeInBrowser('what operators press', () => {
@@ -8,7 +7,7 @@ describeInBrowser('what operators press', () => {
   beforeAll(async () => {
     environment = await ConsoleEnvironment.open();
     await environment.stack.addSender();
-  }, START_MS_MAX);
+  }, STACK_START_MS_MAX);
   afterAll(() => environment.close());
 
   const accountWithKey = async (name: string, credits: number): Promise<{ id: string; key: string }> => {

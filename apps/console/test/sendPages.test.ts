@@ -1,11 +1,4 @@
-import {
-  buildCaller,
-  buildSend,
-  buildSender,
-  describeInBrowser,
-  useBrowser,
-  type TestCaller,
-} from '@onecode/testing';
+import { buildCaller, buildSend, buildSender, describeInBrowser, useBrowser, type TestCaller } from '@onecode/testing';
 import type { Page } from 'playwright-core';
 import type { Sender } from '@onecode/store';
 import { useConsole } from './console.js';

@@ -98,8 +98,7 @@ describe('a live send', () => {
     await buildSender(t.environment.db.database);
     t.environment.simulator.rules.add({ fault: { latencyMs: 100 } });
     const id = await t.environment.send(await t.environment.caller());
-    for (let version = 1; version <= 20; version++)
-      await t.environment.enqueue('live', id, version);
+    for (let version = 1; version <= 20; version++) await t.environment.enqueue('live', id, version);
     await t.environment.until(id, 'delivered');
     await t.environment.enqueue('live', id, 21);
     const last = await t.environment.send(await t.environment.caller(), { recipient: '+5511987650002' });

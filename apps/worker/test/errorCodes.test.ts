@@ -77,19 +77,22 @@ describe('the provider’s error', () => {
     expect(await coolingDown()).toBe(1);
   });
 
-  it.each(ALERTED)('%s raises one alert for an operator, and another sender takes the send', async (_, fault, scope) => {
-    const alertsBefore = await t.worker.count('onecode_configuration_faults_total', { scope });
-    t.environment.simulator.rules.add({ fault, times: 1 });
-    const id = await t.environment.send(await t.environment.caller());
-    expect(await t.environment.until(id, 'delivered')).toMatchObject({ attempts: 1 });
-    expect(await t.environment.attempts(id)).toMatchObject([
-      { outcome: 'config', error_code: fault.error ?? null },
-      { outcome: 'accepted' },
-    ]);
-    expect(await coolingDown()).toBe(scope === 'country' ? 0 : 1);
-    const alerts = await t.worker.count('onecode_configuration_faults_total', { scope });
-    expect(alerts - alertsBefore).toBe(1);
-  });
+  it.each(ALERTED)(
+    '%s raises one alert for an operator, and another sender takes the send',
+    async (_, fault, scope) => {
+      const alertsBefore = await t.worker.count('onecode_configuration_faults_total', { scope });
+      t.environment.simulator.rules.add({ fault, times: 1 });
+      const id = await t.environment.send(await t.environment.caller());
+      expect(await t.environment.until(id, 'delivered')).toMatchObject({ attempts: 1 });
+      expect(await t.environment.attempts(id)).toMatchObject([
+        { outcome: 'config', error_code: fault.error ?? null },
+        { outcome: 'accepted' },
+      ]);
+      expect(await coolingDown()).toBe(scope === 'country' ? 0 : 1);
+      const alerts = await t.worker.count('onecode_configuration_faults_total', { scope });
+      expect(alerts - alertsBefore).toBe(1);
+    },
+  );
 
   it.each(REFUSED)('%s is final for this recipient, and the refund is immediate', async (_, fault) => {
     t.environment.simulator.rules.add({ fault });

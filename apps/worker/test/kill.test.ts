@@ -3,11 +3,11 @@ import { WorkerEnvironment } from './workerEnvironment.js';
 import { PROCESSES_MS_MAX, startWorkerProcess, untilServing } from './workerProcess.js';
 
 const PROVIDER_TIMEOUT_MS = 500;
-/** A lease is longer than a call by the margin that `main` gives it. */
+/** A lease lasts longer than a call by the margin that `main.ts` adds. */
 const LEASE_MS = PROVIDER_TIMEOUT_MS + 5_000;
 
 it(
-  'a send whose worker is killed in the middle of a call is completed by another after the lease, with one charge',
+  'another worker completes a send after its lease when the first is killed in a call, with one charge',
   async () => {
     const environment = await WorkerEnvironment.open();
     await buildSender(environment.db.database);

@@ -6,13 +6,13 @@ import type { WorkerEnvironment } from './workerEnvironment.js';
 const CODE = '042913';
 
 export interface ManySends {
-  /** All to this one; each to its own unless given. */
+  /** The recipient of all; each has another one unless given. */
   recipient?: string;
-  /** Whether they have found no sender already, so that nobody needs to ring for them. */
+  /** Whether they already wait for a sender, so that they need not be enqueued. */
   awaitingSender?: boolean;
 }
 
-/** Makes many live sends at once, as if each had been created by itself. @returns their ids, oldest first */
+/** Inserts many live sends in one statement, as if each had been created. @returns their ids, oldest first */
 export async function makeSends(
   environment: WorkerEnvironment,
   count: number,
@@ -49,12 +49,12 @@ export async function makeSends(
   return ids;
 }
 
-/** Rings for all of them at once. */
+/** Enqueues all of them at once. */
 export async function enqueueAll(environment: WorkerEnvironment, ids: readonly string[]): Promise<void> {
   await Promise.all(ids.map((id) => environment.enqueue('live', id, 0)));
 }
 
-/** Whether nothing is due any more. Asked often, and answered by an index: the machine has enough to do. */
+/** Whether no send is due any more. Tests ask often, so an index answers it. */
 export async function allSettled(environment: WorkerEnvironment): Promise<boolean> {
   return (await environment.db.sql('select from sends where ring_at is not null limit 1')).length === 0;
 }

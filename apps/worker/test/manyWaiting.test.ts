@@ -4,9 +4,9 @@ import { allSettled, makeSends, enqueueAll } from './manySends.js';
 import { startWorkerProcess, untilServing, type WorkerProcess } from './workerProcess.js';
 
 const SENDS = 10_000;
-/** Sends that find out for themselves that there is no sender; the others have found out before. */
+/** Sends whose jobs find no sender; the others already wait for one. */
 const LATE = 20;
-/** How many of them leave: enough for a queue, and no more than a machine with other work sends in the time of a test. */
+/** How many go out: enough for a queue, and no more than a busy machine sends within a test. */
 const LEAVING = 1_500;
 const MS_MAX = 120_000;
 
@@ -27,14 +27,14 @@ describe('ten thousand sends that wait for a sender', () => {
   }, MS_MAX);
 
   it(
-    'cost the queue nothing, and leave once each when a sender is there',
+    'need no job in the queue, and go out once each when there is a sender',
     async () => {
       await makeSends(environment, SENDS - LATE, { awaitingSender: true });
       const late = await makeSends(environment, LATE, { recipient: '+5511987650001' });
       await enqueueAll(environment, late);
       for (const id of late) await environment.until(id, (row) => row.awaiting_sender);
       await until('a queue without a job', async () => (await jobsUnderWay(environment)) === 0);
-      // What is left are the finished jobs of the late ones, and the queues' own keys.
+      // Only the finished jobs of the late ones and the queues' own keys are left.
       expect((await keysOf(environment.redis, environment.prefix)).length).toBeLessThan(3 * LATE);
 
       await endAllBut(environment, LEAVING);
@@ -47,7 +47,7 @@ describe('ten thousand sends that wait for a sender', () => {
   );
 });
 
-/** Jobs of deliveries that are not finished. */
+/** The number of unfinished delivery jobs. */
 async function jobsUnderWay({ redis, prefix }: WorkerEnvironment): Promise<number> {
   const queue = `${prefix}:deliver`;
   const [waiting, active, delayed] = await Promise.all([
@@ -58,7 +58,7 @@ async function jobsUnderWay({ redis, prefix }: WorkerEnvironment): Promise<numbe
   return waiting + active + delayed;
 }
 
-/** Ends the oldest sends, so that so many are left. */
+/** Fails the oldest sends until this many are left. */
 async function endAllBut({ db }: WorkerEnvironment, left: number): Promise<void> {
   await db.sql(
     `update sends set status = 'failed', failed_at = now(), failure_reason = 'attempts_exhausted', code_box = null,

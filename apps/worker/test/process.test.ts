@@ -21,7 +21,7 @@ describe('a worker process', () => {
   };
 
   it(
-    'names each variable that is missing, a line for each, and ends with exit code 1',
+    'names each missing variable on a line of its own, and ends with exit code 1',
     async () => {
       const started = startProcess('apps/worker/dist/main.js', {});
       expect(await started.exited).toEqual({ code: 1, signal: null });
@@ -37,7 +37,7 @@ describe('a worker process', () => {
   );
 
   it(
-    'names each variable that is malformed, and repeats no value',
+    'names each malformed variable, and repeats no value',
     async () => {
       const values = {
         DATABASE_URL: 'mysql://root:hunter2@db',
@@ -66,14 +66,14 @@ describe('a worker process', () => {
   );
 
   it(
-    'starts without Redis, says so, and sends what waits as soon as Redis appears',
+    'starts without Redis, reports it, and sends what waits as soon as Redis is up',
     async () => {
       await buildSender(environment.db.database);
       const proxy = await startTcpProxy(testRedisUrl(), 'cut');
       const worker = await start({ REDIS_URL: proxy.url });
       const id = await environment.send(await environment.caller());
       const test = await environment.send(await environment.caller('test'));
-      const neverRung = await buildSend(environment.db.database, await environment.caller());
+      const neverEnqueued = await buildSend(environment.db.database, await environment.caller());
       expect(await worker.ask('/livez')).toEqual({ status: 200, text: 'ok\n' });
       expect(await worker.ask('/readyz')).toEqual({ status: 503, text: 'not ready: redis\n' });
       expect(await environment.row(id)).toMatchObject({ status: 'queued' });
@@ -81,10 +81,10 @@ describe('a worker process', () => {
       await proxy.open();
       await environment.until(id, 'delivered');
       await environment.until(test, 'read');
-      await environment.until(neverRung, 'delivered');
+      await environment.until(neverEnqueued, 'delivered');
       await untilServing(worker);
 
-      // And again, after it was away.
+      // And again after an outage.
       proxy.cut();
       await until('an outage', async () => (await worker.ask('/readyz')).status === 503);
       const next = await environment.send(await environment.caller(), { recipient: '+5511987650002' });
@@ -97,7 +97,7 @@ describe('a worker process', () => {
   );
 
   it(
-    'that loses the database after the provider’s answer sends nothing twice: the receipt settles it',
+    'that loses the database after the provider’s answer sends nothing twice: the receipt settles the attempt',
     async () => {
       await buildSender(environment.db.database);
       const proxy = await startTcpProxy(environment.db.url);
@@ -123,7 +123,7 @@ describe('a worker process', () => {
   );
 
   it(
-    'writes one alert for many sends that run into the same fault',
+    'logs one alert for many sends with the same fault',
     async () => {
       const [broken, able] = [
         await buildSender(environment.db.database),

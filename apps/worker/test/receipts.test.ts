@@ -7,7 +7,7 @@ type Status = 'sent' | 'delivered' | 'read' | 'failed';
 describe('receipts', () => {
   const t = useWorker();
 
-  /** A send that the provider took, of which no receipt comes by itself. */
+  /** A send that the provider accepted, without a receipt of its own. */
   const sentSend = async (): Promise<{ id: string; messageId: string }> => {
     t.environment.simulator.rules.add({ fault: { acceptThenDrop: true }, times: 1 });
     const id = await t.environment.send(t.caller);
@@ -16,7 +16,7 @@ describe('receipts', () => {
     return { id, messageId: attempt!.message_id! };
   };
 
-  /** Waits until every stored receipt of a message has been dealt with. @returns their results */
+  /** Waits until every stored receipt of a message is settled. @returns their results */
   const dealtWith = async (messageId: string): Promise<string[]> => {
     const rows = await until('an end of all receipts', async () => {
       const found = await t.environment.db.sql<{ result: string | null }>(
@@ -57,13 +57,13 @@ describe('receipts', () => {
     expectOrder(row);
   });
 
-  it('of reading imply no receipt of delivery', async () => {
+  it('with the status read imply no delivery', async () => {
     const { id, messageId } = await sentSend();
     await post(messageId, 'read');
     expect(await t.environment.row(id)).toMatchObject({ status: 'read', delivered_at: null });
   });
 
-  it('that come again and again change nothing', async () => {
+  it('that come again change nothing', async () => {
     t.environment.simulator.rules.add({ fault: { duplicates: 4 } });
     const id = await t.environment.send(t.caller);
     await t.environment.until(id, ({ status, attempt_id }) => status === 'delivered' && attempt_id === null);
@@ -74,7 +74,7 @@ describe('receipts', () => {
     expect(await t.environment.row(id)).toEqual(before);
   });
 
-  it('that come before the answer to our request still land, in order', async () => {
+  it('that come before the answer to our request are applied in order', async () => {
     t.environment.simulator.rules.add({ fault: { receiptsBeforeAnswer: true, disorder: true } });
     const id = await t.environment.send(t.caller);
     const row = await t.environment.until(
@@ -90,9 +90,9 @@ describe('receipts', () => {
     ]);
   });
 
-  it('without our opaque data that come before our own write still land', async () => {
+  it('without our opaque data that come before our own write are applied', async () => {
     const { id, messageId } = await sentSend();
-    // As if the answer had not been written yet.
+    // The state before the answer was written.
     await t.environment.db.sql('update attempts set message_id = null where send_id = $1', [id]);
     await t.environment.simulator.postReceipt({ messageId, status: 'delivered', opaque: null });
     await until(
@@ -107,14 +107,14 @@ describe('receipts', () => {
     expect(await dealtWith(messageId)).toEqual(['applied']);
   });
 
-  it('of messages that nobody knows are put aside in the end, and hold up no others', async () => {
+  it('for unknown messages are put aside in the end, and delay no others', async () => {
     const unknown = `wamid.${Buffer.from('nobody knows me').toString('base64')}`;
     await t.environment.simulator.postReceipt({ messageId: unknown, status: 'delivered', sender: '1' });
     const { id, messageId } = await sentSend();
     await post(messageId, 'delivered');
     expect(await t.environment.row(id)).toMatchObject({ status: 'delivered' });
     const tries = await until('its end', async () => {
-      // Each try waits longer than the last: here, none does.
+      // Each retry would wait longer than the one before: here it does not wait.
       await t.environment.db.sql(
         'update receipts set due_at = now() where message_id = $1 and due_at is not null',
         [unknown],
@@ -128,7 +128,7 @@ describe('receipts', () => {
     expect(tries).toBeGreaterThanOrEqual(10);
   });
 
-  it('of a failure after sent fail the send, and its unit goes back', async () => {
+  it('of a failure after sent fail the send, and its unit is refunded', async () => {
     t.environment.simulator.rules.add({ fault: { lateFailure: 131026 } });
     const id = await t.environment.send(t.caller);
     expect(await t.environment.until(id, 'failed')).toMatchObject({
@@ -152,7 +152,7 @@ describe('receipts', () => {
     expect(await t.environment.units(t.caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
   });
 
-  it('after a failure do not bring a send back', async () => {
+  it('after a failure do not revive a send', async () => {
     const { id, messageId } = await sentSend();
     await post(messageId, 'failed');
     const before = await t.environment.row(id);
@@ -165,7 +165,7 @@ describe('receipts', () => {
     });
   });
 
-  it('of a failure of one attempt do not fail a send that another attempt has brought through', async () => {
+  it('of a failed attempt do not fail a send that another attempt delivered', async () => {
     t.environment.simulator.changeSettings({ sentMs: 3_600_000, deliveredMs: 3_600_000 });
     t.environment.simulator.rules.add({ fault: { wrongBody: 'no_id' }, times: 1 });
     const id = await t.environment.send(t.caller);
@@ -185,7 +185,7 @@ describe('receipts', () => {
     expect(await t.environment.units(t.caller.accountId)).toMatchObject({ returned: ['free_quota'] });
   });
 
-  it('come a thousand in one post, and all are applied', async () => {
+  it('arrive a thousand in one post, and all are applied', async () => {
     const { id } = await sentSend();
     const copies = await t.environment.db.sql<{ message_id: string }>(
       `with copies as (

@@ -5,7 +5,7 @@ import { useWorker } from './testWorker.js';
 describe('a receipt that the database refuses to apply', () => {
   const t = useWorker({ senders: 0, sweepPauseMs: null, sweepMayFail: true });
 
-  it('holds up no other, is reported, and is applied once the database takes it', async () => {
+  it('delays no other, is reported, and is applied once the database accepts it', async () => {
     const { db } = t.environment;
     const { database } = db;
     await buildSender(database);

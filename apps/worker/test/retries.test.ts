@@ -4,7 +4,7 @@ import { WorkerEnvironment, type AttemptRow } from './workerEnvironment.js';
 import { startWorker, type TestWorker } from './testWorker.js';
 
 const BACKOFF_MS = 20;
-/** PostgreSQL keeps whole milliseconds here. */
+/** These columns keep whole milliseconds. */
 const ROUNDING_MS = 1;
 
 const pausesMs = (attempts: AttemptRow[]): number[] =>
@@ -12,7 +12,7 @@ const pausesMs = (attempts: AttemptRow[]): number[] =>
     .slice(1)
     .map(({ started_at }, index) => started_at.getTime() - attempts[index]!.finished_at!.getTime());
 
-/** The wait begins when the row is read, a little before the attempt's end is written. */
+/** The wait begins when the worker reads the row, a little before it writes the attempt's end. */
 function expectSeconds(waitMs: number, seconds: number): void {
   expect(waitMs).toBeLessThanOrEqual(seconds * 1_000);
   expect(waitMs).toBeGreaterThan((seconds - 1) * 1_000);
@@ -24,7 +24,7 @@ describe('an answer that says "not now"', () => {
   let queue: Queue;
   beforeAll(async () => {
     environment = await WorkerEnvironment.open();
-    // Without sweeps, which would ring as well: retries are the queue's own.
+    // Without sweeps, which would enqueue as well: the queue itself makes the retries.
     worker = await startWorker(environment, {
       env: { DELIVERY_BACKOFF_MS: String(BACKOFF_MS) },
       sweepPauseMs: null,
@@ -44,13 +44,13 @@ describe('an answer that says "not now"', () => {
   const jobsOf = async (id: string): Promise<Job[]> =>
     ((await queue.getJobs()) as Job[]).filter((job) => (job.data as { sendId: string }).sendId === id);
 
-  /** Lets the wait of a send be over, as if its row were older. */
-  const ripen = async (id: string): Promise<void> => {
+  /** Ends the wait of a send, and sweeps. */
+  const makeDueAndSweep = async (id: string): Promise<void> => {
     await environment.makeDue(id);
     await worker.sweep();
   };
 
-  it('is followed by another try with the same code, and by success', async () => {
+  it('is followed by a retry with the same code, which succeeds', async () => {
     environment.simulator.rules.add({ fault: { error: 131000 }, times: 2 });
     const caller = await environment.caller();
     const id = await environment.send(caller, { code: '042913' });
@@ -69,7 +69,7 @@ describe('an answer that says "not now"', () => {
   it.each([
     ['free quota', { freeQuota: 1, credits: 1 }, { free_quota: 1, credits: 1, returned: ['free_quota'] }],
     ['credit', { freeQuota: 0, credits: 1 }, { free_quota: 0, credits: 1, returned: ['credit'] }],
-  ])('five times ends the send, and its unit of %s goes back', async (_, account, units) => {
+  ])('five times ends the send, and its unit of %s is refunded', async (_, account, units) => {
     environment.simulator.rules.add({ fault: { error: 131000 } });
     const caller = await environment.caller('live', account);
     const id = await environment.send(caller);
@@ -83,13 +83,11 @@ describe('an answer that says "not now"', () => {
     });
     expect(await environment.units(caller.accountId)).toEqual(units);
     await environment.enqueue('live', id, 99);
-    await until('a settled ring', async () =>
-      (await jobsOf(id)).some((job) => job.returnvalue === 'settled'),
-    );
+    await until('a settled job', async () => (await jobsOf(id)).some((job) => job.returnvalue === 'settled'));
     expect(await environment.calls(id)).toHaveLength(5);
   });
 
-  it('is waited out for ever longer, and the board shows each try', async () => {
+  it('is followed by ever longer waits, and the board shows each attempt', async () => {
     environment.simulator.rules.add({ fault: { error: 2 } });
     const id = await environment.send(await environment.caller());
     await until('a second attempt', async () => (await environment.attempts(id)).length === 2);
@@ -110,7 +108,7 @@ describe('an answer that says "not now"', () => {
   it.each([
     ['130429 with Retry-After', { error: 130429, http: 429, retryAfter: 7 }, 7, 130429],
     ['a bare 429 with Retry-After', { wrongBody: 'html' as const, http: 429, retryAfter: 9 }, 9, null],
-    ['131056, the full pair window', { error: 131056 }, 4, 131056],
+    ['131056, the full sender–recipient window', { error: 131056 }, 4, 131056],
   ])('%s is obeyed', async (_, fault, seconds, errorCode) => {
     environment.simulator.rules.add({ fault, times: 1 });
     const id = await environment.send(await environment.caller());
@@ -124,7 +122,7 @@ describe('an answer that says "not now"', () => {
     expectSeconds(waitMs, seconds);
     expect(row).toMatchObject({ status: 'sending', attempts: 1 });
 
-    // Neither a ring nor a sweep calls before that.
+    // Neither a job nor a sweep calls the provider before that.
     await environment.enqueue('live', id, 99);
     await until('a delayed job', async () =>
       (await queue.getDelayed()).some((job) => job.data.sendId === id),
@@ -132,15 +130,15 @@ describe('an answer that says "not now"', () => {
     await worker.sweep();
     expect(await environment.calls(id)).toHaveLength(1);
 
-    await ripen(id);
+    await makeDueAndSweep(id);
     await environment.until(id, 'delivered');
   });
 
-  it('131056 twice is waited out for 16 seconds', async () => {
+  it('131056 twice is followed by a wait of 16 seconds', async () => {
     environment.simulator.rules.add({ fault: { error: 131056 }, times: 2 });
     const id = await environment.send(await environment.caller());
     await environment.until(id, ({ attempts, attempt_id }) => attempts === 1 && attempt_id === null);
-    await ripen(id);
+    await makeDueAndSweep(id);
     const row = await environment.until(
       id,
       ({ attempts, attempt_id }) => attempts === 2 && attempt_id === null,
@@ -152,7 +150,7 @@ describe('an answer that says "not now"', () => {
 });
 
 describe('a provider that cannot be reached', () => {
-  it('is no unknown outcome: five tries, and the unit goes back at once', async () => {
+  it('is no unknown outcome: five attempts, and an immediate refund', async () => {
     const environment = await WorkerEnvironment.open();
     const worker = await startWorker(environment, {
       env: { WHATSAPP_API_URL: `http://127.0.0.1:${await closedPort()}/v25.0` },

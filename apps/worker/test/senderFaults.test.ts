@@ -15,11 +15,11 @@ describe('a fault of the sender', () => {
       await held;
       return null;
     },
-    // One attempt only: whatever goes on after a fault has not used it up.
+    // With a single attempt, a send only goes on after a fault that used up none.
     env: { DELIVERY_ATTEMPTS: '1' },
   });
 
-  it('hands the send to another sender at once, and the first one rests', async () => {
+  it('reassigns the send to another sender at once, and the first one cools down', async () => {
     const senders = [
       await buildSender(t.environment.db.database),
       await buildSender(t.environment.db.database),
@@ -45,7 +45,7 @@ describe('a fault of the sender', () => {
     expect(await t.environment.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
   });
 
-  it('in a row makes it rest longer each time, up to an hour, until it sends again', async () => {
+  it('lengthens the cool-down each time, up to an hour, until the sender succeeds', async () => {
     const sender = await buildSender(t.environment.db.database);
     for (const [faultsBefore, seconds] of [
       [3, 480],
@@ -68,7 +68,7 @@ describe('a fault of the sender', () => {
     expect(await t.environment.sender(sender.id)).toMatchObject({ paused_at: null, pause_reason: null });
   });
 
-  it('leaves the send waiting when there is no other one, and it goes out once the sender is resumed', async () => {
+  it('leaves the send waiting without another sender, and it goes out once the sender is resumed', async () => {
     const sender = await buildSender(t.environment.db.database);
     t.environment.simulator.rules.add({ fault: { error: TOKEN_EXPIRED }, times: 1 });
     const caller = await t.environment.caller();
@@ -112,7 +112,7 @@ describe('a fault of the sender', () => {
     expect(alerts - alertsBefore).toBe(1);
   });
 
-  it('for one country keeps it from that country only', async () => {
+  it('for one country blocks the sender for that country only', async () => {
     const [one, other] = [
       await buildSender(t.environment.db.database),
       await buildSender(t.environment.db.database),
@@ -130,7 +130,7 @@ describe('a fault of the sender', () => {
       ),
     ).toEqual([{ country: 'BR', error_code: COUNTRY_FORBIDDEN }]);
 
-    // The other one out of the way: the forbidden country waits, another one does not.
+    // Without the other sender, a send to the blocked country waits, and one to another country does not.
     await t.environment.db.sql("update senders set paused_at = now(), pause_reason = 'test' where id = $1", [
       ableId,
     ]);

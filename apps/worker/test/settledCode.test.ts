@@ -5,10 +5,10 @@ import { useWorker } from './testWorker.js';
 import type { WorkerEnvironment } from './workerEnvironment.js';
 
 const BACKOFF_MS = 20;
-/** How long the receipt of an attempt of unknown outcome is waited for: one more step of the back-off after five attempts. */
+/** The wait for the receipt of an attempt with an unknown outcome: one more step of the back-off after five attempts. */
 const RECEIPT_MS = BACKOFF_MS * 2 ** 5;
 
-/** Guesses as the API judges them. */
+/** Verifies guesses as the API does. */
 async function guess(environment: WorkerEnvironment, id: string, isRight: boolean): Promise<void> {
   for (let nth = 0; nth < (isRight ? 1 : GUESSES_MAX); nth++)
     await changeSend(environment.db.database, { id }, (send, now) => judge(send, now, () => isRight));
@@ -29,7 +29,7 @@ describe.each([
 ])('a code that was %s before its message left', (_, isRight) => {
   const t = useWorker({ env: { DELIVERY_BACKOFF_MS: String(BACKOFF_MS), PROVIDER_TIMEOUT_MS: '1000' } });
 
-  it('is not sent: no call, no attempt, no slot of a sender, and the unit goes back', async () => {
+  it('is not sent: no call, no attempt, no send slot, and the unit is refunded', async () => {
     await t.environment.db.sql('truncate sender_pairs');
     const id = await buildSend(t.environment.db.database, t.caller);
     await guess(t.environment, id, isRight);
@@ -43,7 +43,7 @@ describe.each([
     expect(t.environment.tap.requests).toEqual([]);
   });
 
-  it('is not tried again, and nobody waits for the end of its back-off', async () => {
+  it('is not retried, and its send ends before the back-off does', async () => {
     t.environment.simulator.rules.add({ fault: { error: 131000, retryAfter: 300 }, times: 1 });
     const id = await t.environment.send(t.caller);
     await t.environment.until(id, ({ attempts, attempt_id }) => attempts === 1 && attempt_id === null);
@@ -53,7 +53,7 @@ describe.each([
     expect(await t.environment.units(t.caller.accountId)).toEqual(RETURNED);
   });
 
-  it('that may have left waits for the receipt of that message, and is not tried again', async () => {
+  it('that may have been sent waits for the receipt of that message, and is not retried', async () => {
     t.environment.simulator.rules.add({ fault: { error: 131000, retryAfter: 300 }, times: 1 });
     const id = await t.environment.send(t.caller);
     await t.environment.until(id, ({ attempts, attempt_id }) => attempts === 1 && attempt_id === null);
@@ -72,7 +72,7 @@ describe.each([
     expect(await t.environment.calls(id)).toHaveLength(1);
   });
 
-  it('while a call of unknown outcome was under way ends after the time for its receipt, with one call', async () => {
+  it('during a call with an unknown outcome ends its send after the wait for a receipt, with one call', async () => {
     t.environment.simulator.changeSettings({ sentMs: 3_600_000, deliveredMs: 3_600_000 });
     t.environment.simulator.rules.add({ fault: { hang: true } });
     const id = await t.environment.send(t.caller);
@@ -91,7 +91,7 @@ describe.each([
 describe('a code that is verified while its send waits for a sender', () => {
   const t = useWorker({ senders: 0 });
 
-  it('ends its send at once, and not when the code expires', async () => {
+  it('ends its send at once rather than when the code expires', async () => {
     const id = await t.environment.send(t.caller);
     await t.environment.until(id, (row) => row.awaiting_sender);
     await guess(t.environment, id, true);
@@ -105,7 +105,7 @@ describe('a code that is verified while its send waits for a sender', () => {
 describe('a test send that is verified before its end', () => {
   const t = useWorker();
 
-  it('is read, as any other, and costs nothing', async () => {
+  it('is read like any other, and costs nothing', async () => {
     const caller = await t.environment.caller('test');
     const id = await buildSend(t.environment.db.database, caller);
     await guess(t.environment, id, true);

@@ -32,7 +32,7 @@ describe('a test send', () => {
     expect(await environment.units(caller.accountId)).toEqual({ free_quota: 1, credits: 0, returned: [] });
   });
 
-  it('is ended once, however often it is enqueued', async () => {
+  it('is simulated once, however often it is enqueued', async () => {
     const caller = await environment.caller('test');
     const id = await environment.send(caller);
     const first = await environment.until(id, 'read');
@@ -42,11 +42,11 @@ describe('a test send', () => {
     expect(await environment.row(id)).toEqual(first);
   });
 
-  it('is ended by the sweep when its ring was lost', async () => {
+  it('is enqueued by the sweeper when its job was lost', async () => {
     const caller = await environment.caller('test');
     const id = await environment.send(caller);
     await environment.until(id, 'read');
-    // As if it had never been rung for: an old row that waits.
+    // An old row that was never enqueued.
     await environment.db.sql(
       `update sends set status = 'queued', channel = null, sent_at = null, delivered_at = null, read_at = null,
          due_at = now() - interval '1 minute', ring_at = now() - interval '1 minute', version = version + 1 where id = $1`,

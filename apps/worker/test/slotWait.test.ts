@@ -2,7 +2,7 @@ import { buildSend, buildSender, until, type TestCaller } from '@onecode/testing
 import { WorkerEnvironment } from './workerEnvironment.js';
 import { startWorker } from './testWorker.js';
 
-describe('a send that waits for the time of its slot', () => {
+describe('a send that waits for the time of its send slot', () => {
   let environment: WorkerEnvironment;
   let caller: TestCaller;
   beforeEach(async () => {
@@ -12,14 +12,14 @@ describe('a send that waits for the time of its slot', () => {
   });
   afterEach(() => environment.close());
 
-  /** The sender's next slot is nearly as far off as a send waits for one in a worker. */
+  /** Moves the sender's next send slot almost as far away as a worker waits for one. */
   const slotsAreTaken = (): Promise<object[]> =>
     environment.db.sql(
       `insert into sender_slots (sender_id, free_at) select id, clock_timestamp() + interval '970 milliseconds' from senders
        on conflict (sender_id) do update set free_at = excluded.free_at`,
     );
 
-  it('is claimed for longer than the wait, and goes when its time has come', async () => {
+  it('is claimed for longer than the wait, and goes out at the time of the slot', async () => {
     const worker = await startWorker(environment, { leaseMs: 10_000 });
     await slotsAreTaken();
     const id = await environment.send(caller);
@@ -32,7 +32,7 @@ describe('a send that waits for the time of its slot', () => {
     await worker.stop();
   });
 
-  it('is handed back when its worker stops, uses up no attempt, and another worker sends it', async () => {
+  it('is released when its worker stops, uses up no attempt, and another worker sends it', async () => {
     const first = await startWorker(environment);
     await slotsAreTaken();
     const id = await environment.send(caller);
@@ -57,16 +57,16 @@ describe('a send that waits for the time of its slot', () => {
     await second.stop();
   });
 
-  it('is handed back without a call when its worker was held up long past that time', async () => {
+  it('is released without a call when its worker is delayed long past that time', async () => {
     const id = await buildSend(environment.db.database, caller);
-    // The slot is taken, and the claim cannot be written while somebody else holds the row.
+    // The worker takes the slot, and cannot write the claim while this connection holds the row.
     const holder = await environment.db.connect();
     await holder.query('begin');
     await holder.query('select from sends where id = $1 for no key update', [id]);
     const worker = await startWorker(environment, { sweepPauseMs: null });
     await environment.enqueue('live', id, 0);
     await until('a claim that waits for longer than a call may be late', async () => {
-      // A transaction goes on seeing the activity that it saw first.
+      // Within a transaction, PostgreSQL repeats its first snapshot of the activity unless it is cleared.
       await holder.query('select pg_stat_clear_snapshot()');
       const { rows } = await holder.query(
         `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
@@ -85,7 +85,7 @@ describe('a send that waits for the time of its slot', () => {
     await worker.stop();
   });
 
-  it('waits in its row, and not in the worker, when no slot comes so soon', async () => {
+  it('waits in its row rather than in the worker when no slot is that near', async () => {
     const worker = await startWorker(environment, { sweepPauseMs: null });
     await environment.db.sql(
       `insert into sender_slots (sender_id, free_at) select id, clock_timestamp() + interval '1 hour' from senders`,

@@ -8,7 +8,7 @@ const CRASH_POINTS = new URL('../../../test/faults/environment/crashPoints.mjs',
 const FROZEN_AT = 'worker after claim';
 
 it(
-  'a worker that was frozen between its claim and its call sends nothing once another has taken over',
+  'a worker frozen between its claim and its call sends nothing once another worker has taken over',
   async () => {
     const environment = await WorkerEnvironment.open();
     await buildSender(environment.db.database);
@@ -38,10 +38,10 @@ it(
   PROCESSES_MS_MAX,
 );
 
-describe('a send whose second worker died after a receipt had made it sent', () => {
+describe('a send whose second worker died after a receipt had set it to sent', () => {
   const t = useWorker({ sweepPauseMs: null });
 
-  it('fails by the first message’s failure once the dead worker’s claim is over, and the unit goes back', async () => {
+  it('fails with the failure of the first message once the dead worker’s lease has ended, and its unit is refunded', async () => {
     const { db } = t.environment;
     t.environment.simulator.rules.add({ fault: { acceptThenDrop: true } });
     const id = await t.environment.send(t.caller);

@@ -37,7 +37,7 @@ describe('after Redis was flushed', () => {
     return worker;
   };
 
-  it('sends that waited in the queue are rung for again', async () => {
+  it('sends that waited in the queue are enqueued again', async () => {
     const live = await environment.send(caller);
     const test = await environment.send(await environment.caller('test'));
     expect(await keysOf(environment.redis, environment.prefix)).not.toEqual([]);
@@ -48,7 +48,7 @@ describe('after Redis was flushed', () => {
     expect(await environment.calls(live)).toHaveLength(1);
   });
 
-  it('sends that waited for a retry are rung for again', async () => {
+  it('sends that waited for a retry are enqueued again', async () => {
     await work();
     environment.simulator.rules.add({ fault: { error: 131000, retryAfter: 1 }, times: 1 });
     const id = await environment.send(caller);
@@ -57,7 +57,7 @@ describe('after Redis was flushed', () => {
     expect(await environment.until(id, 'delivered')).toMatchObject({ attempts: 2 });
   });
 
-  it('an attempt that was under way ends as if nothing had happened', async () => {
+  it('an attempt under way ends as usual', async () => {
     await work();
     environment.simulator.rules.add({ fault: { latencyMs: 300 } });
     const id = await environment.send(caller);
@@ -69,7 +69,7 @@ describe('after Redis was flushed', () => {
     await environment.until(next, 'delivered');
   });
 
-  it('receipts that were rung for are applied', async () => {
+  it('enqueued receipts are applied', async () => {
     environment.simulator.rules.add({ fault: { acceptThenDrop: true } });
     const first = await work();
     const id = await environment.send(caller);
@@ -85,7 +85,7 @@ describe('after Redis was flushed', () => {
 });
 
 describe('a sweep', () => {
-  it('rings once for a send, however many sweep at once', async () => {
+  it('enqueues a send once, however many sweeps run at once', async () => {
     const environment = await WorkerEnvironment.open();
     const worker = await startWorker(environment, { sweepPauseMs: null });
     const caller = await environment.caller();
@@ -99,7 +99,7 @@ describe('a sweep', () => {
 });
 
 describe('cleaning up', () => {
-  it('deletes receipts that were dealt with more than eight days ago, and no others', async () => {
+  it('deletes receipts that were settled more than eight days ago, and no others', async () => {
     const environment = await WorkerEnvironment.open();
     const { database } = environment.db;
     await environment.db.sql(
@@ -115,14 +115,14 @@ describe('cleaning up', () => {
   });
 });
 
-describe('a Redis that freezes and comes back', () => {
+describe('a Redis that freezes and recovers', () => {
   let proxy: TcpProxy;
   beforeAll(async () => {
     proxy = await startTcpProxy(testRedisUrl());
   });
   afterAll(() => proxy.close());
 
-  it('costs time and nothing else', async () => {
+  it('only delays sends', async () => {
     const environment = await WorkerEnvironment.open();
     const worker = await startWorker(environment, { env: { REDIS_URL: proxy.url } });
     await buildSender(environment.db.database);
@@ -132,7 +132,7 @@ describe('a Redis that freezes and comes back', () => {
     const ids = [];
     for (let n = 0; n < 3; n++) ids.push(await environment.send(caller, { recipient: `+551198765003${n}` }));
     await worker.sweep();
-    // What was held up is lost.
+    // The data that the proxy held back is lost.
     proxy.cut();
     await proxy.open();
     for (const id of ids) await environment.until(id, 'delivered');

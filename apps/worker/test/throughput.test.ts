@@ -11,7 +11,7 @@ describe('a burst of sends', () => {
   beforeEach(async () => {
     environment = await WorkerEnvironment.open();
     environment.simulator.changeSettings({ senderLimit: true, pairLimit: true });
-    // No receipts: the machine has enough to do.
+    // No receipts, which would only add load.
     environment.simulator.rules.add({ fault: { acceptThenDrop: true } });
     const env = { WHATSAPP_API_URL: environment.simulator.apiUrl, PROVIDER_TIMEOUT_MS: '30000' };
     workers = [await startWorker(environment, { env }), await startWorker(environment, { env })];
@@ -21,7 +21,7 @@ describe('a burst of sends', () => {
     await environment.close();
   });
 
-  /** Makes so many sends, rings for all at once and waits until the provider has them, each once and without a complaint. */
+  /** Makes sends, enqueues all at once, and waits until the provider has each of them once, without a throttle. */
   async function burst(count: number, wishes?: ManySends): Promise<void> {
     await enqueueAll(environment, await makeSends(environment, count, wishes));
     await until('the end of all sends', () => allSettled(environment), LEAVING_MS_MAX);
@@ -32,7 +32,7 @@ describe('a burst of sends', () => {
     environment.simulator.messages().filter(({ sender }) => sender === phoneNumberId).length;
 
   it(
-    'never makes the provider complain about the sender',
+    'never makes the provider throttle the sender',
     async () => {
       await buildSender(environment.db.database);
       await burst(300);
@@ -41,11 +41,11 @@ describe('a burst of sends', () => {
   );
 
   it(
-    'leaves at the rate that the sender allows',
+    'goes out at the sender’s throughput',
     async () => {
       await buildSender(environment.db.database, { throughput: 20 });
       await burst(100);
-      // A machine that has other work may stop for a moment: the best three seconds count.
+      // A busy machine may stall for a moment: the best three seconds count.
       const times = environment.simulator.requests().map(({ at }) => Date.parse(at));
       const within = times.map((from) => times.filter((at) => at >= from && at < from + 3_000).length);
       expect(Math.max(...within)).toBeGreaterThanOrEqual(3 * 20 * 0.85);
@@ -54,7 +54,7 @@ describe('a burst of sends', () => {
   );
 
   it(
-    'to one recipient goes through as many senders as that takes, and the provider never complains about the pair',
+    'to one recipient uses as many senders as it needs, and the provider never throttles a sender and recipient',
     async () => {
       const senders = [
         await buildSender(environment.db.database),

@@ -18,7 +18,7 @@ const FAULTS: [string, Fault][] = [
   ['a 500 with a page of HTML', { wrongBody: 'html', http: 500 }],
 ];
 
-describe('an outcome that nobody knows, no receipt coming', () => {
+describe('an unknown outcome without a receipt', () => {
   let environment: WorkerEnvironment;
   let worker: TestWorker;
   const sends = new Map<string, { caller: TestCaller; id: string; code: string }>();
@@ -43,7 +43,7 @@ describe('an outcome that nobody knows, no receipt coming', () => {
   });
 
   it.each(FAULTS.map(([name]) => name))(
-    '%s: the same code again, five calls, and the unit goes back only after the wait for a receipt',
+    '%s: the same code in five calls, and the refund only after the wait for a receipt',
     async (name) => {
       const { caller, id, code } = sends.get(name)!;
       const row = await environment.until(id, 'failed');
@@ -86,7 +86,7 @@ describe('a receipt with our opaque data', () => {
     ['an answer without a message id', { wrongBody: 'no_id' }],
     ['a page of HTML', { wrongBody: 'html' }],
   ])('settles %s: the message has arrived, and no second one goes out', async (_, fault) => {
-    // The next attempt is a minute away, so only the receipt can settle it.
+    // The next attempt is a minute away, so only the receipt can settle this one.
     worker = await startWorker(environment, { env: { DELIVERY_BACKOFF_MS: '60000' } });
     environment.simulator.rules.add({ fault });
     const caller = await environment.caller();
@@ -107,7 +107,7 @@ describe('a receipt with our opaque data', () => {
     ['delivered', { status: 'delivered', failure_reason: null }, []],
     ['failed', { status: 'failed', failure_reason: 'rejected_by_provider' }, ['free_quota']],
   ] as const)(
-    'that says %s still counts while the last attempt waits for one',
+    'with the status %s still counts while the last attempt waits for one',
     async (status, ended, returned) => {
       worker = await startWorker(environment, {
         env: { DELIVERY_ATTEMPTS: '1', DELIVERY_BACKOFF_MS: '60000' },

@@ -18,7 +18,7 @@ describe('sends that wait for a sender', () => {
 
   const waiting = (): Promise<number> => countAwaitingSends(environment.db.database);
 
-  it('stay in their rows while Redis is away, and leave when it is there', async () => {
+  it('stay in their rows while Redis is down, and go out when it is up', async () => {
     const worker = await startWorker(environment, { sweepPauseMs: null });
     const redisUrl = `redis://127.0.0.1:${await closedPort()}`;
     const mute = openBell({ redisUrl, prefix: environment.prefix, deliveryAttempts: 5, onError: () => {} });
@@ -32,7 +32,7 @@ describe('sends that wait for a sender', () => {
     await worker.stop();
   });
 
-  it('are counted for whoever reads the figures, also while the database is away', async () => {
+  it('are counted in the metrics, which are served even while the database is down', async () => {
     const registry = createRegistry('worker');
     let count = waiting;
     gaugeAwaitingSends(registry, () => count());

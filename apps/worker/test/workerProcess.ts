@@ -2,16 +2,16 @@ import { startProcess, until, untilReady, type StartedProcess } from '@onecode/t
 import type { WorkerEnvironment } from './workerEnvironment.js';
 import { workerVariables } from './testWorker.js';
 
-/** The time limit of a test that starts processes: on a machine that has other work, each start takes seconds. */
+/** The time limit of a test that starts processes: on a busy machine each start takes seconds. */
 export const PROCESSES_MS_MAX = 90_000;
 
-/** A worker as a process of its own, as it is built. */
+/** The built worker as a process of its own. */
 export interface WorkerProcess extends StartedProcess {
   /** The status and text of `/livez`, `/readyz` or `/metrics`. */
   ask(path: string): Promise<{ status: number; text: string }>;
 }
 
-/** Starts one that works for this environment, and waits until it says that it is up. */
+/** Starts a worker process in this environment, and waits for its log line `ready`. */
 export async function startWorkerProcess(
   environment: WorkerEnvironment,
   env: Record<string, string> = {},
@@ -27,7 +27,7 @@ export async function startWorkerProcess(
   };
 }
 
-/** Waits until a worker has all that it needs. */
+/** Waits until `/readyz` of a worker answers 200. */
 export async function untilServing(worker: WorkerProcess): Promise<void> {
   await until('a worker that is ready', async () => (await worker.ask('/readyz')).status === 200);
 }

@@ -6,7 +6,7 @@ const OTHER_KEY = randomBytes(32);
 const text = KEY.toString('base64');
 const other = OTHER_KEY.toString('base64');
 
-describe('a key ring', () => {
+describe('a keyring', () => {
   it('is one key, version 1, from plain base64', () => {
     const ring = parseKeyring(text);
     expect(ring.current).toBe(1);

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { Browser } from 'playwright-core';
+import { describeIf } from './describeIf.js';
 
 const browserPath = findBrowser();
 
@@ -12,13 +13,8 @@ function findBrowser(): string | undefined {
   return [process.env['CHROMIUM_PATH'] ?? '', ...candidates].find((path) => path !== '' && existsSync(path));
 }
 
-/** `describe`; its tests are skipped on a machine without a browser. There is none outside Jest. */
-export const describeInBrowser = describeOf() as jest.Describe;
-
-function describeOf(): jest.Describe | undefined {
-  if (typeof describe === 'undefined') return undefined;
-  return browserPath === undefined ? describe.skip : describe;
-}
+/** `describe`; its tests are skipped on a machine without a browser. */
+export const describeInBrowser = describeIf(browserPath !== undefined);
 
 /** What opens browser windows. */
 export type Windows = Pick<Browser, 'newContext' | 'newPage'>;

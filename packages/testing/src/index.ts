@@ -1,6 +1,7 @@
 export * from './apiRequest.js';
 export * from './browser.js';
 export * from './builders.js';
+export * from './concurrently.js';
 export * from './consoleEnvironment.js';
 export * from './findSecrets.js';
 export * from './history.js';
@@ -8,6 +9,7 @@ export * from './leakFixtures.js';
 export * from './processStack.js';
 export * from './providerTap.js';
 export * from './rawConnection.js';
+export * from './referenceData.js';
 export * from './sendSlots.js';
 export * from './simulatorControl.js';
 export * from './startedProcess.js';

@@ -6,6 +6,9 @@ import { createTestDatabase, type TestDatabase } from './testDatabase.js';
 import { TestEnvironment } from './testEnvironment.js';
 import { until } from './until.js';
 
+/** The time limit, in milliseconds, of a hook that starts a stack: on a busy machine each process takes seconds to start. */
+export const STACK_START_MS_MAX = 90_000;
+
 /** The secrets of the processes of a stack. */
 export interface ProcessStackSecrets {
   pepper: string;

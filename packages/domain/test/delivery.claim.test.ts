@@ -15,7 +15,7 @@ import {
   slot,
   UNKNOWN,
   written,
-} from './sends.js';
+} from './sendFixtures.js';
 
 const noSlot = { slot: null };
 

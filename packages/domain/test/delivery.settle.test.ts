@@ -18,7 +18,7 @@ import {
   sentSend,
   UNKNOWN,
   written,
-} from './sends.js';
+} from './sendFixtures.js';
 
 describe('the outcome of an attempt', () => {
   const settled = (send: Send, outcome: Outcome, random = 0) =>

@@ -1,5 +1,5 @@
 import { simulate } from '@onecode/domain';
-import { at, NOW, testSend, written } from './sends.js';
+import { at, NOW, testSend, written } from './sendFixtures.js';
 
 describe('a test send', () => {
   it('is read at once, through the sandbox, from nobody', () => {
