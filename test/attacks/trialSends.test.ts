@@ -20,8 +20,8 @@ interface Json {
   detail: string;
 }
 
-/** Somebody who signs up again and again with invented addresses, for the free sends. */
-describe('accounts that signed up by themselves', () => {
+/** An attacker who signs up again and again with invented addresses to get free sends. */
+describe('trial accounts', () => {
   let stack: ProcessStack;
   let server: StartedProcess;
   let url: string;
@@ -47,7 +47,7 @@ describe('accounts that signed up by themselves', () => {
     await stack.stop();
   });
 
-  /** Signs somebody up who makes an account and a live key. */
+  /** Signs a person up, and creates an account and a live key. */
   async function signUp(): Promise<{ accountId: string; key: string }> {
     const headers: Record<string, string> = { origin: url, 'content-type': 'application/json' };
     const ask = async (method: string, path: string, body?: object) => {
@@ -85,7 +85,7 @@ describe('accounts that signed up by themselves', () => {
     return counts;
   };
 
-  it('send to no satellite, no premium range and no country that was not named, and share a ceiling until they have credits', async () => {
+  it('send to no satellite number, no premium number and no country beyond the listed ones, and share a ceiling until they have credits', async () => {
     const people: { accountId: string; key: string }[] = [];
     for (let n = 0; n < ACCOUNTS; n++) people.push(await signUp());
     const all = (to: (n: number) => string) =>

@@ -2,7 +2,7 @@ import { ConsoleEnvironment, describeInBrowser, STACK_START_MS_MAX } from '@onec
 
 const JOURNEY_MS_MAX = 90_000;
 
-describeInBrowser('what operators press', () => {
+describeInBrowser('an operator', () => {
   let environment: ConsoleEnvironment;
   beforeAll(async () => {
     environment = await ConsoleEnvironment.open();
@@ -18,7 +18,7 @@ describeInBrowser('what operators press', () => {
   };
 
   it(
-    'credits that they grant turn a waiting 402 into a 202',
+    'grants credits, which turn a 402 into a 202',
     async () => {
       const { stack } = environment;
       const { key } = await accountWithKey('Penniless', 0);
@@ -50,10 +50,10 @@ describeInBrowser('what operators press', () => {
   );
 
   it(
-    'sends wait while a sender is paused by the page, and leave when it is resumed',
+    'pauses a sender, whose sends wait, and resumes it, and they go out',
     async () => {
       const { stack } = environment;
-      const { key } = await accountWithKey('Patient', 10);
+      const { key } = await accountWithKey('Waiting', 10);
       const page = await environment.windowOf(await environment.createUser('--staff operator'));
       await page.getByRole('link', { name: 'Senders', exact: true }).click();
       await page.getByRole('button', { name: 'Pause', exact: true }).click();
@@ -75,7 +75,7 @@ describeInBrowser('what operators press', () => {
   );
 
   it(
-    'all live delivery is held by a switch, seen on every page of the staff, and released',
+    'holds all live delivery, which every staff page shows, and releases it',
     async () => {
       const { stack } = environment;
       const { key } = await accountWithKey('Held', 10);

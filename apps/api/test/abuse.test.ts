@@ -4,7 +4,7 @@ import { PHONE, startApi, type TestApi } from './testApi.js';
 
 const OTHER_PHONE = '+5511987654322';
 const GERMAN = '+4915123456789';
-/** Of a company that offers calls in many countries: a valid number of none. */
+/** A valid number that belongs to no country: one of a company with calls in many countries. */
 const OF_NO_COUNTRY = '+80012345678';
 
 let api: TestApi;
@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 afterEach(() => changeSetting(api.db.database, TEST_ACTOR, 'guessBudget', 100));
 
-/** Wrong codes at sends to one number until each of them is locked. */
+/** Guesses wrongly at sends to one number until each of them is locked. */
 async function lock(caller: TestCaller, sends: number): Promise<void> {
   for (let n = 0; n < sends; n++) {
     const { id } = (await api.create(caller).expect(202)).body;
@@ -23,7 +23,7 @@ async function lock(caller: TestCaller, sends: number): Promise<void> {
 }
 
 describe('the guess budget', () => {
-  it('refuses the 21st send to somebody after 20 locked ones, until a right code, and nobody else', async () => {
+  it('refuses the 21st send to a recipient after 20 locked ones until a right code, and refuses no other recipient', async () => {
     const caller = await buildCaller(api.db.database, 'test');
     const stranger = await buildCaller(api.db.database, 'test');
     const key = { 'Idempotency-Key': 'first' };
@@ -46,7 +46,7 @@ describe('the guess budget', () => {
     await api.create(caller).expect(202);
   });
 
-  it('that is off refuses nobody', async () => {
+  it('refuses nobody while it is off', async () => {
     await changeSetting(api.db.database, TEST_ACTOR, 'guessBudget', 5);
     const caller = await buildCaller(api.db.database, 'test');
     await lock(caller, 1);
@@ -72,11 +72,11 @@ describe('a list of countries', () => {
       });
     }
     await api.create(caller, { to: GERMAN }, key).expect(202);
-    // The refusals bound no key and took no unit.
+    // The refusals bound no key and reserved no unit.
     await api.create(caller, { to: PHONE }, { 'Idempotency-Key': 'after' }).expect(202);
   });
 
-  it('says so after the form of the request and before the limits', async () => {
+  it('is checked after the form of the request and before the limits', async () => {
     const caller = await buildCaller(api.db.database, 'test', { ratePerMinute: 1 });
     await api.create(caller).expect(202);
     await allowCountries(api.db.database, TEST_ACTOR, caller.accountId, ['BR']);

@@ -1,6 +1,6 @@
 import { startProcess, until, type StartedProcess } from '@onecode/testing';
 
-/** A line of a process's log. */
+/** A line of the log. */
 interface LogLine {
   level: string;
   msg: string;
@@ -8,11 +8,11 @@ interface LogLine {
   [field: string]: unknown;
 }
 
-/** The API as a process of its own, from its build. */
+/** The built API as a process of its own. */
 export class ApiProcess {
   private constructor(private readonly started: StartedProcess) {}
 
-  /** Starts it with these variables and no others of ours. */
+  /** Starts it with these variables and no others. */
   static start(environment: Record<string, string>): ApiProcess {
     return new ApiProcess(startProcess('apps/api/dist/main.js', environment));
   }
@@ -25,7 +25,7 @@ export class ApiProcess {
     return this.started.stderr();
   }
 
-  /** The whole lines of its log so far. */
+  /** The complete lines of its log so far. */
   get log(): LogLine[] {
     const whole = this.stdout.slice(0, this.stdout.lastIndexOf('\n') + 1);
     return whole.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as LogLine]));
@@ -40,7 +40,7 @@ export class ApiProcess {
     return until(`the line “${msg}”`, look, 25_000);
   }
 
-  /** Waits until it serves. */
+  /** Waits for its log line `ready`. */
   async ready(): Promise<{ port: number; metricsPort: number }> {
     const { address, metrics_port: metricsPort } = await this.line('ready');
     return { port: (address as { port: number }).port, metricsPort: metricsPort as number };
@@ -50,12 +50,12 @@ export class ApiProcess {
     this.started.signal(signal);
   }
 
-  /** Waits until it has ended and all its output is here. */
+  /** Waits until it has ended and all its output has been read. */
   async exited(): Promise<number | null> {
     return (await this.started.exited).code;
   }
 
-  /** Ends it if it runs. */
+  /** Kills it if it still runs. */
   async end(): Promise<void> {
     this.started.signal('SIGKILL');
     await this.started.exited;

@@ -109,7 +109,7 @@ describe.each<[string, Operation, number]>([
 });
 
 describe('a key', () => {
-  it('tells the mode: its sends are of its application’s', async () => {
+  it('determines the mode of its sends: that of its application', async () => {
     for (const mode of ['test', 'live'] as const) {
       const owner = await buildCaller(api.db.database, mode);
       expect(owner.key.startsWith(`ak_${mode}_`)).toBe(true);
@@ -128,12 +128,12 @@ describe('a key', () => {
     expect(json).toMatchObject({ code: 'missing_credentials' });
   });
 
-  it('is not needed for the sign-up settings, and a wrong one does no harm there', async () => {
+  it('is not needed for the sign-up settings, where a wrong one is ignored', async () => {
     await api.request.get('/v1/signup-settings').expect(200);
     await api.request.get('/v1/signup-settings').set('Authorization', 'Bearer wrong').expect(200);
   });
 
-  it('that is revoked stops within a second while requests run, and others go on', async () => {
+  it('that is revoked stops within a second under load, and other keys continue', async () => {
     const doomed = await createApiKey(api.db.database, TEST_ACTOR, caller.applicationId);
     if (doomed === null) throw new Error('no application');
     const answers: { at: number; status: number }[] = [];
@@ -157,7 +157,7 @@ describe('a key', () => {
     expect((await create(`Bearer ${caller.key}`)).status).toBe(202);
   });
 
-  it('of a suspended account is not valid within a second, and is again once it is resumed', async () => {
+  it('of a suspended account is refused within a second, and accepted again once the account is resumed', async () => {
     const suspended = await buildCaller(api.db.database, 'test', { ratePerMinute: 10_000 });
     const answer = async () => {
       const { status, json } = await create(`Bearer ${suspended.key}`);
@@ -177,7 +177,7 @@ describe('a key', () => {
     expect(await answer()).toEqual([202, null]);
   });
 
-  it('with a typo is told apart without a look-up, so even while PostgreSQL is away', async () => {
+  it('with a typo is recognised without a look-up, even while PostgreSQL is down', async () => {
     const database = openDatabase('postgres://nobody@127.0.0.1:1/none', { connectionsMax: 1 });
     const cutOff = await startApi({ database });
     const answerTo = async (key: string) => (await cutOff.create({ key })).body.code;
@@ -189,7 +189,7 @@ describe('a key', () => {
     await closeDatabase(database);
   });
 
-  it('works at once even if it was refused just before', async () => {
+  it('works at once even if it was refused a moment ago', async () => {
     const { key, keyId } = await buildCaller(api.db.database, 'test');
     await api.db.sql('update api_keys set revoked_at = now() where id = $1', [keyId]);
     expect((await create(`Bearer ${key}`)).status).toBe(401);

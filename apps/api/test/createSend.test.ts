@@ -76,7 +76,7 @@ describe('a send that was accepted', () => {
     expect((await api.status(live, body.id)).body).toEqual(body);
   });
 
-  it('has an id of its own each time', async () => {
+  it('has a new id each time', async () => {
     const ids = await Promise.all(Array.from({ length: 10 }, async () => (await api.create(test)).body.id));
     expect(new Set(ids).size).toBe(10);
   });
@@ -161,7 +161,7 @@ describe('the code', () => {
       expect(ringing).not.toContain(secret);
   });
 
-  /** Everything in Redis about the jobs, once one for this send is there. */
+  /** Everything in Redis about the jobs, once there is one for this send. */
   async function redisTexts(id: string): Promise<string> {
     return until('a job for the send', async () => {
       const keys = await api.redis.keys(`${api.prefix}:deliver:*`);

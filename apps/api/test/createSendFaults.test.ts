@@ -65,7 +65,7 @@ describe('a new send is refused', () => {
     expect(Object.keys(body.errors)).toEqual(['to', 'code', 'locale']);
   });
 
-  it('as internal_error while the database is away', async () => {
+  it('as internal_error while the database is down', async () => {
     const database = openDatabase('postgres://nobody@127.0.0.1:1/none', { connectionsMax: 1 });
     const cutOff = await startApi({ database });
     const { body } = await cutOff.create(test);
@@ -183,7 +183,7 @@ describe('a refusal consumes nothing', () => {
     expect((await create({ to: PHONE, code: '9999' }, { 'Idempotency-Key': 'new' })).status).toBe(202);
   });
 
-  it('402 takes no place in a limit and binds no key', async () => {
+  it('402 counts against no limit and binds no key', async () => {
     const { caller, create } = await scene(1);
     const before = await holdings(caller.accountId);
     const key = { 'Idempotency-Key': 'new' };
@@ -193,7 +193,7 @@ describe('a refusal consumes nothing', () => {
     expect((await create({ to: PHONE, code: '9999' }, key)).status).toBe(202);
   });
 
-  it('a failure of ours leaves nothing behind, and the same request works afterwards', async () => {
+  it('an internal error leaves nothing behind, and the same request works afterwards', async () => {
     const { caller, create } = await scene();
     const before = await holdings(caller.accountId);
     const key = { 'Idempotency-Key': 'new' };
@@ -219,7 +219,7 @@ describe('a refusal consumes nothing', () => {
 });
 
 describe('test mode', () => {
-  it('is never refused for want of units', async () => {
+  it('is never refused for a lack of units', async () => {
     const id = await buildAccount(api.db.database, { freeQuota: 0 });
     const [sandbox, live] = [
       await buildCaller(api.db.database, 'test', { id }),

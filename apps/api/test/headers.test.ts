@@ -7,7 +7,7 @@ import { APP_SECRET, bearer, PHONE, startApi, VERIFY_TOKEN, type TestApi } from 
 
 const BODY = JSON.stringify({ to: PHONE });
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-/** Answers that anybody may keep. */
+/** Answers that any cache may keep. */
 const PUBLIC = new Set(['the contract', 'the reference', 'the page of errors', 'an asset']);
 
 let api: TestApi;
@@ -111,7 +111,7 @@ describe('every kind of answer', () => {
       ]);
   });
 
-  it('asks for HTTPS from now on, where the service is reached by it', () => {
+  it('requires HTTPS from now on, if the service is reached over HTTPS', () => {
     for (const [name, { headers }] of answers)
       expect([name, headers['strict-transport-security']]).toEqual([
         name,
@@ -119,7 +119,7 @@ describe('every kind of answer', () => {
       ]);
   });
 
-  it('has each header once, and none that tells what is behind it or lets browsers in', () => {
+  it('has each header once, and none that reveals the software or admits browsers', () => {
     for (const [name, { headers, headerCounts }] of answers) {
       for (const [header, count] of Object.entries(headerCounts))
         expect([name, header, count]).toEqual([name, header, 1]);
@@ -160,7 +160,7 @@ describe('a request id', () => {
 });
 
 describe('without HTTPS', () => {
-  it('nothing asks for HTTPS from now on', async () => {
+  it('no answer requires HTTPS', async () => {
     const plain = await startApi({ baseUrl: 'http://codes.test' });
     for (const [name, { headers }] of await answersOf(plain))
       expect([name, headers['strict-transport-security']]).toEqual([name, undefined]);
@@ -168,8 +168,8 @@ describe('without HTTPS', () => {
   });
 });
 
-describe('a failure of ours', () => {
-  it('has the same headers, and tells nothing of its reason', async () => {
+describe('an internal error', () => {
+  it('has the same headers, and reveals nothing of its cause', async () => {
     const database = openDatabase('postgres://nobody:planted@127.0.0.1:1/none', { connectionsMax: 1 });
     const cutOff = await startApi({ database });
     const { json, headers, body } = await rawRequest(cutOff.port, 'GET', '/v1/signup-settings');

@@ -49,7 +49,7 @@ describe('the key', () => {
     expect(await idOf(create(key))).toBe(await idOf(create(key)));
   });
 
-  it('is no key when it is left out, empty or only spaces and tabs', async () => {
+  it('counts as absent when it is left out, empty or only spaces and tabs', async () => {
     const without = () => api.create(test, BODY).then(({ body }) => body.id as string);
     const ids = [await without(), await without()];
     for (const key of ['', '', '  ', ' \t ', '\t']) ids.push(await idOf(create(key)));
@@ -57,7 +57,7 @@ describe('the key', () => {
     for (const id of ids) expect(await storedKey(id)).toBeNull();
   });
 
-  it('loses outer spaces and tabs, and no others', async () => {
+  it('is trimmed of outer spaces and tabs only', async () => {
     const key = newKey();
     const id = await idOf(create(key));
     for (const padded of [` ${key}`, `${key} `, `\t${key}\t`, ` \t ${key} \t `])
@@ -81,11 +81,11 @@ describe('the key', () => {
     expect(await idOf(create(key))).toBe(id);
   });
 
-  it('is another key when it lacks its last byte', async () => {
+  it('is another key without its last byte', async () => {
     expect(await idOf(create(utf8('clé à')))).not.toBe(await idOf(create(utf8('clé à').slice(0, -1))));
   });
 
-  it('is another key in other letters', async () => {
+  it('is case-sensitive', async () => {
     expect(await idOf(create('Case'))).not.toBe(await idOf(create('case')));
   });
 
@@ -157,7 +157,7 @@ describe('the body is compared byte by byte, so the same key conflicts with', ()
   });
 });
 
-describe('whose key it is', () => {
+describe('the scope of a key', () => {
   it('two applications use the same key without sharing a send, not even in one account', async () => {
     const key = newKey();
     const sibling = await buildCaller(api.db.database, 'test', { id: test.accountId });
@@ -231,7 +231,7 @@ describe('a repeat', () => {
     expect(await findAccount(api.db.database, caller.accountId)).toMatchObject({ freeQuota: 1 });
   });
 
-  it('takes no second unit and no place in any limit, and works while a limit is reached', async () => {
+  it('reserves no second unit, counts against no limit, and works while a limit is reached', async () => {
     const caller = await buildCaller(api.db.database, 'live', {
       freeQuota: 1,
       credits: 1,
@@ -263,7 +263,7 @@ describe('a repeat', () => {
     expect(sends).toEqual([{ id: ids[0] }]);
   });
 
-  it('with two bodies at once leaves one of them the winner, and the other a conflict', async () => {
+  it('with two bodies at once accepts one of them and refuses the other as a conflict', async () => {
     const key = newKey();
     const bodies = [BODY, `${BODY} `];
     const answers = await Promise.all(

@@ -25,7 +25,7 @@ const age = (seconds: number) =>
   ]);
 
 describe('the last use of a key', () => {
-  it('is recorded, of this key only, after the request and not in it', async () => {
+  it('is recorded for this key only, after the request rather than in it', async () => {
     await createApiKey(api.db.database, TEST_ACTOR, caller.applicationId);
     expect((await api.create(caller)).status).toBe(202);
     expect(await usesOf(caller)).toEqual([null, null]);
@@ -33,7 +33,7 @@ describe('the last use of a key', () => {
     expect(await usesOf(caller)).toEqual([expect.any(Date), null]);
   });
 
-  it('is that of any operation, whatever it answers', async () => {
+  it('comes from any operation, whatever its answer', async () => {
     expect((await api.create(caller, { to: 'nobody' })).status).toBe(422);
     await api.keyUse.flush();
     expect(await usesOf(caller)).toEqual([expect.any(Date)]);
@@ -68,7 +68,7 @@ describe('the last use of a key', () => {
     expect(after!.getTime() > before!.getTime()).toBe(isWritten);
   });
 
-  it('is kept while the database is away, and written when it is back', async () => {
+  it('is kept while the database is down, and written when it is back', async () => {
     const proxy = await startTcpProxy(api.db.url);
     const database = openDatabase(proxy.url, { connectionsMax: 1 });
     const keyUse = gatherKeyUse(database);
@@ -82,7 +82,7 @@ describe('the last use of a key', () => {
     await proxy.close();
   });
 
-  it('is written by a process on its own, and at its stop', async () => {
+  it('is written by a running process from time to time, and when it stops', async () => {
     const other = await buildCaller(api.db.database, 'test');
     const started = ApiProcess.start({ ...apiVariables(api), LOG_LEVEL: 'info' });
     try {

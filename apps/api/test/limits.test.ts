@@ -21,7 +21,7 @@ const retryAfter = ({ headers }: Response): number => {
 const statuses = async (answers: PromiseLike<Response>[]): Promise<number[]> =>
   (await Promise.all(answers)).map(({ status }) => status);
 const count = (all: number[], status: number): number => all.filter((one) => one === status).length;
-/** Makes an account's sends older, so that their windows open sooner. */
+/** Moves an account's sends into the past, so that their windows open sooner. */
 const age = (caller: TestCaller, seconds: number): Promise<unknown> =>
   api.db.sql('update sends set created_at = created_at - make_interval(secs => $2) where account_id = $1', [
     caller.accountId,
@@ -52,7 +52,7 @@ describe.each(['test', 'live'] as const)('in %s mode', (mode) => {
     expect((await api.create(free)).status).toBe(202);
   });
 
-  it('the recipient’s limit counts one number in whatever form, for an hour', async () => {
+  it('the recipient’s limit counts all forms of one number, for an hour', async () => {
     const caller = await buildCaller(api.db.database, mode);
     await limitApplication(api.db.database, TEST_ACTOR, caller.applicationId, { perRecipientHour: 2 });
     expect((await api.create(caller, { to: PHONE })).status).toBe(202);
@@ -65,7 +65,7 @@ describe.each(['test', 'live'] as const)('in %s mode', (mode) => {
     expect((await api.create(caller, { to: PHONE })).status).toBe(202);
   });
 
-  it('exactly as many as the limit allows get through at once', async () => {
+  it('exactly as many concurrent requests pass as the limit allows', async () => {
     const caller = await buildCaller(api.db.database, mode, { ratePerMinute: 7, freeQuota: 100 });
     const all = await statuses(Array.from({ length: 30 }, () => api.create(caller)));
     expect([count(all, 202), count(all, 429)]).toEqual([7, 23]);
@@ -76,7 +76,7 @@ describe('the limits in force', () => {
   it('are 600 a minute for an account, and none for an application', async () => {
     const caller = await buildCaller(api.db.database, 'test');
     expect(await findAccount(api.db.database, caller.accountId)).toMatchObject({ ratePerMinute: 600 });
-    // 598 more, as far as the counters know.
+    // Sets the counters as 598 more sends would.
     await api.create(caller).expect(202);
     await api.db.sql('update accounts set sends_created = 599 where id = $1', [caller.accountId]);
     await api.create(caller).expect(202);
@@ -110,7 +110,7 @@ describe('the limits in force', () => {
     await api.create(caller).expect(202);
   });
 
-  it('hold for creation only', async () => {
+  it('apply to creation only', async () => {
     const caller = await buildCaller(api.db.database, 'test', { ratePerMinute: 1 });
     const { id } = (await api.create(caller)).body;
     await api.create(caller).expect(429);
@@ -121,7 +121,7 @@ describe('the limits in force', () => {
 });
 
 describe('Retry-After', () => {
-  it('is the truth: the same key and body work after so many seconds, and not before', async () => {
+  it('is exact: the same key and body work after this many seconds, and not before', async () => {
     const caller = await buildCaller(api.db.database, 'test', { ratePerMinute: 2 });
     const key = { 'Idempotency-Key': 'later' };
     await api.create(caller).expect(202);
@@ -139,7 +139,7 @@ describe('Retry-After', () => {
   it('is at least 1 when the window opens within the second', async () => {
     const caller = await buildCaller(api.db.database, 'test', { ratePerMinute: 1 });
     await api.create(caller).expect(202);
-    // The clock goes on meanwhile: more than one round is needed only when this machine is slow.
+    // The clock goes on meanwhile, so a slow machine may need more than one round.
     for (let round = 0; round < 20; round++) {
       await api.db.sql(
         `update sends set created_at = clock_timestamp() - interval '59.5 seconds' where account_id = $1`,

@@ -22,7 +22,7 @@ const CHUNKS = `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`;
 const HOST = 'Host: codes.test\r\n';
 const LIVEZ = `GET /livez HTTP/1.1\r\n${HOST}\r\n`;
 
-/** A creation that would be accepted but for what is put into it. `KEY` becomes the key. */
+/** A valid creation with this change. `KEY` becomes the key. */
 const post = (headers: string, body: string, host = HOST): string =>
   `POST /v1/send HTTP/1.1\r\n${host}Authorization: Bearer KEY\r\n${headers}\r\n${body}`;
 

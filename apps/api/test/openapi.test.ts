@@ -50,12 +50,12 @@ const OPERATIONS = [
     errors: ['500 internal_error'],
   },
 ];
-/** Ours: what can go wrong before an operation is reached. */
+/** Problems before an operation is reached, which the specification leaves open. */
 const TRANSPORT = ['400 bad_request', '408 request_timeout', '431 headers_too_large'];
 
 const escaped = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
 
-/** Follows a `$ref`, and says at which pointer the node really stands. */
+/** Follows a `$ref`. @returns the node with its own pointer */
 function resolve(pointer: string): { pointer: string; node: any } {
   const keys = pointer
     .split('/')

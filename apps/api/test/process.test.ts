@@ -34,7 +34,7 @@ function start(changes: Record<string, string> = {}): ApiProcess {
 }
 const create = (port: number, body = JSON.stringify({ to: PHONE }), ...headers: [string, string][]) =>
   rawRequest(port, 'POST', '/v1/send', [...Object.entries(bearer(caller)), ...headers], body);
-/** A server that takes a port. */
+/** A server that occupies a port. */
 async function taken(): Promise<{ server: Server; port: number }> {
   const server = createServer().listen(0);
   await new Promise((resolve) => server.once('listening', resolve));
@@ -44,7 +44,7 @@ async function taken(): Promise<{ server: Server; port: number }> {
 describe('a wrong environment', () => {
   const lines = (text: string): string[] => text.split('\n').filter((line) => line !== '');
 
-  it('is told in one line for each variable that is missing, and ends the process with 1', async () => {
+  it('is reported in one line for each missing variable, and the exit code is 1', async () => {
     const bare = ApiProcess.start({});
     processes.push(bare);
     expect(await bare.exited()).toBe(1);
@@ -64,7 +64,7 @@ describe('a wrong environment', () => {
     expect(bare.stdout).toBe('');
   });
 
-  it('is told in one line for each variable that is malformed, which repeats no value', async () => {
+  it('is reported in one line for each malformed variable, without its value', async () => {
     const wrong = {
       DATABASE_URL: 'mysql://user:planted@db/x',
       REDIS_URL: 'planted',
@@ -101,7 +101,7 @@ describe('a wrong environment', () => {
 });
 
 describe('a running process', () => {
-  it('serves without Redis: it starts, is ready, and accepts sends', async () => {
+  it('starts, is ready and accepts sends without Redis', async () => {
     const { port, metricsPort } = await start({
       REDIS_URL: `redis://127.0.0.1:${await closedPort()}`,
     }).ready();
@@ -116,7 +116,7 @@ describe('a running process', () => {
     expect(row).toEqual({ rings: true });
   });
 
-  it('does not wait for a Redis that has frozen', async () => {
+  it('does not wait for a frozen Redis', async () => {
     const proxy = await startTcpProxy(testRedisUrl());
     const { port } = await start({ REDIS_URL: proxy.url }).ready();
     await until('a send that was enqueued', async () => {
@@ -143,7 +143,7 @@ describe('a running process', () => {
     expect(metrics).not.toContain('planted-id');
   });
 
-  it('stops on SIGTERM within ten seconds with exit code 0: what is under way is answered, what never ends is not waited for', async () => {
+  it('stops on SIGTERM within ten seconds with exit code 0: it answers requests under way, and does not wait for those that never end', async () => {
     const running = start();
     const { port } = await running.ready();
     const [asking, silent, idle] = [
@@ -241,7 +241,7 @@ describe('the log at level trace', () => {
         ['Referer', `http://x/${CODE}`],
       ]),
     ];
-    // Failures quote rows and parameters most readily.
+    // Errors are most likely to quote rows and parameters.
     await environment.db.sql(
       `alter table sends add constraint planted check (recipient <> '${TO}') not valid`,
     );
@@ -260,7 +260,7 @@ describe('the log at level trace', () => {
         route: expect.any(String),
         duration_ms: expect.any(Number),
       });
-    // What failed stands on one line at error level, however the request's own line ends.
+    // A failure has one line at error level, whatever the request's own line says.
     const failures = running.log.filter(({ level }) => level === 'error');
     expect(failures).toMatchObject([
       { msg: 'a request failed', request_id: answers.at(-1)?.headers['x-request-id'] },

@@ -17,7 +17,7 @@ afterAll(() => api.close());
 
 let created = 0;
 async function create(by = caller): Promise<string> {
-  // Nobody has many open codes at a time.
+  // A recipient may have few open codes at a time.
   return (await api.create(by, { to: `+55119${80_000_000 + (created += 1)}`, code: '004217' }).expect(202))
     .body.id;
 }
@@ -59,7 +59,7 @@ describe('the status of a send', () => {
     expect(body).toEqual({ ...always, ...fields });
   });
 
-  it('shows a test send as read in the sandbox, three times set and from null', async () => {
+  it('shows a test send as read in the sandbox, with three times set and no sender', async () => {
     const sandbox = await buildCaller(api.db.database, 'test');
     const id = await create(sandbox);
     await simulateDelivery(api.db, id);
@@ -133,7 +133,7 @@ describe.each(OPERATIONS)('to $name', ({ name, method, body }) => {
     return { status, headers: Object.entries(rest), body };
   }
 
-  it('a foreign id is, to the byte, what an unknown id is, whatever its state', async () => {
+  it('the answer to another account’s id equals that to an unknown id byte for byte, in every state', async () => {
     const unknown = comparable(await askFor(randomUUID(), bearer(stranger)));
     expect(unknown).toMatchObject({ status: 404, body: expect.stringContaining('"code":"send_not_found"') });
     for (const stage of ['queued', 'sent', 'read', 'failed'] as const) {

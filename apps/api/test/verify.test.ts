@@ -50,7 +50,7 @@ describe('a guess', () => {
     expect((await api.status(test, id)).body).toMatchObject({ verification: 'locked', verified_at: null });
   });
 
-  it('that is right is valid after four wrong ones, and no longer after five', async () => {
+  it('that is right is valid after four wrong ones, but not after five', async () => {
     const [four, five] = [await create(), await create()];
     for (let round = 0; round < 4; round++) await guess(four, '1');
     for (let round = 0; round < 5; round++) await guess(five, '1');
@@ -58,7 +58,7 @@ describe('a guess', () => {
     expect(await guess(five, CODE)).toEqual(LOCKED);
   });
 
-  it('after a right one is not valid, right or wrong, and takes nothing back', async () => {
+  it('after a right one is not valid, right or wrong, and changes nothing', async () => {
     const id = await create();
     await guess(id, CODE);
     const { body: before } = await api.status(test, id);
@@ -221,15 +221,15 @@ describe('the id', () => {
   });
 });
 
-describe('at once', () => {
-  it('200 right guesses are exactly one valid', async () => {
+describe('concurrent guesses', () => {
+  it('200 right guesses give exactly one valid answer', async () => {
     const id = await create();
     const answers = await Promise.all(Array.from({ length: 200 }, () => guess(id, CODE)));
     expect(answers.filter((answer) => JSON.stringify(answer) === JSON.stringify(VALID))).toHaveLength(1);
     expect(answers.filter((answer) => JSON.stringify(answer) === JSON.stringify(USED))).toHaveLength(199);
   });
 
-  it('200 wrong guesses are exactly five judged ones', async () => {
+  it('of 200 wrong guesses exactly five are judged', async () => {
     const id = await create();
     const answers = await Promise.all(Array.from({ length: 200 }, () => guess(id, '1')));
     for (const left of [4, 3, 2, 1])
@@ -240,7 +240,7 @@ describe('at once', () => {
     expect(await guess(id, CODE)).toEqual(LOCKED);
   });
 
-  it('right and wrong guesses are at most one valid and at most five judged', async () => {
+  it('of right and wrong guesses at most one is valid and at most five are judged', async () => {
     const id = await create();
     const codes = Array.from({ length: 60 }, (_, index) => (index % 6 === 5 ? CODE : '1'));
     const answers = await Promise.all(codes.map((code) => guess(id, code)));
@@ -254,7 +254,7 @@ describe('at once', () => {
   });
 });
 
-describe('a failure of ours', () => {
+describe('an internal error', () => {
   it('is internal_error and never valid, and leaves the code as it was', async () => {
     const id = await create();
     await api.db.sql('alter table guess_budgets rename to guess_budgets_away');

@@ -69,11 +69,11 @@ describe('the handshake', () => {
     expect(answer.headers['x-content-type-options']).toBe('nosniff');
   });
 
-  it('does not mind the order of the parameters, nor others beside them', async () => {
+  it('accepts the parameters in any order, and others beside them', async () => {
     expect((await shake([['more', '1'], ...RIGHT.toReversed()])).body).toBe('1158201444');
   });
 
-  it('gives a challenge back as it is', async () => {
+  it('returns the challenge unchanged', async () => {
     const challenge = '<script>é & "x"\n';
     expect((await shake(changed('hub.challenge', challenge))).body).toBe(challenge);
   });
@@ -137,13 +137,13 @@ describe('a post whose signature is not right is refused, and nothing is stored'
     expect(await storedCount()).toBe(before);
   });
 
-  it('also when the body is no JSON: the signature comes first', async () => {
+  it('even when the body is no JSON: the signature is checked first', async () => {
     expect((await post('no json', sign('other'))).json).toMatchObject({ code: 'invalid_signature' });
   });
 });
 
 describe('a signed post', () => {
-  it('is stored before it is answered, as it was reported, for the worker to apply', async () => {
+  it('is stored unchanged before it is answered, for the worker to apply', async () => {
     const id = newMessageId();
     const attemptId = randomUUID();
     const answer = await postSigned(textOf(status(id, { biz_opaque_callback_data: attemptId })));
@@ -161,7 +161,7 @@ describe('a signed post', () => {
     ]);
   });
 
-  it('keeps what a failure means', async () => {
+  it('keeps the meaning of a failure', async () => {
     const id = newMessageId();
     await postSigned(textOf(status(id, { status: 'failed', errors: [{ code: 131026, title: 'x' }] })));
     expect(await stored(id)).toMatchObject([
@@ -237,7 +237,7 @@ describe('a signed post', () => {
     expect(await storedCount()).toBe(before);
   });
 
-  it('for a message that nobody knows is stored all the same, since it may come before our own record of it', async () => {
+  it('for an unknown message is stored too, since it may arrive before our own record of the message', async () => {
     const id = newMessageId();
     expect((await postSigned(textOf(status(id, { biz_opaque_callback_data: 'not ours' })))).status).toBe(200);
     expect(await stored(id)).toMatchObject([{ attempt_id: null, waits: true }]);
@@ -261,7 +261,7 @@ describe('a signed post', () => {
     expect(await stored(id)).toHaveLength(1);
   });
 
-  it('is internal_error when it cannot be stored, so that it comes again and is stored then', async () => {
+  it('is answered with internal_error when it cannot be stored, so that the provider posts it again', async () => {
     const id = newMessageId();
     await api.db.sql('alter table receipts rename to receipts_away');
     const failed = await postSigned(textOf(status(id)));
@@ -272,11 +272,11 @@ describe('a signed post', () => {
     expect(await stored(id)).toHaveLength(1);
   });
 
-  it('rings for the worker, and tells Redis nothing of the message', async () => {
+  it('enqueues a job for the worker, with nothing of the message in Redis', async () => {
     const jobs = (): Promise<string[]> => api.redis.keys(`${api.prefix}:receipts:*`);
     const id = newMessageId();
     await postSigned(textOf(status(id)));
-    await until('a ring for receipts', async () => (await jobs()).length > 0);
+    await until('a job for receipts', async () => (await jobs()).length > 0);
     const hashes = (await jobs()).filter((key) => /:\d+$/.test(key)).map((key) => api.redis.hgetall(key));
     const texts = JSON.stringify(await Promise.all(hashes));
     expect(texts).toContain('"data":"{}"');

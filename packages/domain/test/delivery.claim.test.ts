@@ -62,7 +62,7 @@ describe('a claim', () => {
     expect(after).toMatchObject({ status: 'sending', attempts: 3, senderId: 's2', from: '+15550002' });
   });
 
-  it('waits while somebody holds the lease, to the millisecond', () => {
+  it('waits while another worker holds the lease, to the millisecond', () => {
     const send = sendingSend();
     expect(claim(send, at(14.999), offer())).toEqual({ result: { kind: 'not_due', waitMs: 1 } });
     expect(claim(send, at(15), offer()).result).toEqual({ kind: 'claimed', attempt: 2 });
@@ -91,11 +91,14 @@ describe('a claim', () => {
     expect(claim(send, NOW, offer()).change).toMatchObject({ receiptUntil: at(40) });
   });
 
-  it.each(['sent', 'delivered', 'read', 'failed'] as const)('leaves a send alone that is %s', (status) => {
-    expect(claim(sentSend({ status }), NOW, offer())).toEqual({ result: { kind: 'settled' } });
-  });
+  it.each(['sent', 'delivered', 'read', 'failed'] as const)(
+    'leaves a send with the status %s unchanged',
+    (status) => {
+      expect(claim(sentSend({ status }), NOW, offer())).toEqual({ result: { kind: 'settled' } });
+    },
+  );
 
-  it('without a sender waits in its state until the deadline, uses no attempt, and can be woken', () => {
+  it('without a sender waits in its status until the deadline, uses no attempt, and can be woken', () => {
     const decision = claim(liveSend(), NOW, offer(noSlot));
     expect(decision.result).toEqual({ kind: 'no_sender' });
     const after = written(liveSend(), decision);
@@ -118,7 +121,7 @@ describe('a claim', () => {
     });
   });
 
-  it('with too little life left waits for the deadline without another call', () => {
+  it('with too little time left waits for the deadline without another call', () => {
     const decision = claim(liveSend(), at(570), offer());
     expect(decision.result).toEqual({ kind: 'settled' });
     expect(written(liveSend(), decision)).toMatchObject({ status: 'queued', dueAt: at(LIFE_SECONDS) });
@@ -193,22 +196,22 @@ describe.each(SETTLED_CODES)('a claim of a send whose code is %s', (_, code) => 
     expect(claim(waiting, ms(NOW, 32_000), offer()).result).toEqual({ kind: 'failed', reason });
   });
 
-  it('leaves a call that is under way alone', () => {
+  it('leaves a call under way unchanged', () => {
     expect(claim(sendingSend(code), at(14.999), offer()).result).toEqual({ kind: 'not_due', waitMs: 1 });
   });
 
-  it('leaves a message that was accepted alone', () => {
+  it('leaves an accepted message unchanged', () => {
     expect(claim(sentSend(code), NOW, offer())).toEqual({ result: { kind: 'settled' } });
   });
 });
 
-describe('a claim for a slot that is still to come', () => {
+describe('a claim for a future send slot', () => {
   it('holds until its lease ends, counted from the slot', () => {
     const decision = claim(liveSend(), NOW, offer({ slot: slot({}, 700) }));
     expect(decision.change).toMatchObject({ attemptId: 'attempt-new', dueAt: ms(NOW, LEASE_MS + 700) });
   });
 
-  it('is none when too little life will be left then: the send waits for its deadline', () => {
+  it('fails when too little time will be left then: the send waits for its deadline', () => {
     const now = ms(at(570), -500);
     expect(claim(liveSend(), now, offer({ slot: slot({}, 499) })).result.kind).toBe('claimed');
     const decision = claim(liveSend(), now, offer({ slot: slot({}, 500) }));
@@ -222,7 +225,7 @@ describe('a claim for a slot that is still to come', () => {
   });
 });
 
-describe('a slot', () => {
+describe('a send slot', () => {
   it.each([
     ['that is due', liveSend(), NOW, true],
     ['whose lease has ended', sendingSend(), at(15), true],
@@ -239,8 +242,8 @@ describe('a slot', () => {
   });
 });
 
-describe('a send that is handed back before its message was written', () => {
-  it('is due now, as if the attempt had not been', () => {
+describe('a send that is released before its message was written', () => {
+  it('is due now, as if there had been no attempt', () => {
     const send = sendingSend({ attempts: 3, receiptUntil: at(40) });
     const decision = handBack(send, NOW, 'attempt-1');
     expect(decision.result).toBe('handed_back');
@@ -252,11 +255,11 @@ describe('a send that is handed back before its message was written', () => {
     expect(claim(after, NOW, offer()).result).toEqual({ kind: 'claimed', attempt: 3 });
   });
 
-  it('is left alone when somebody else acts on it by now', () => {
+  it('is unchanged when another worker has claimed it', () => {
     expect(handBack(sendingSend({ attemptId: 'another' }), NOW, 'attempt-1')).toEqual({ result: 'stale' });
   });
 
-  it('is not due again when a receipt has told of an earlier attempt', () => {
+  it('is not due again when there was a receipt of an earlier attempt', () => {
     const send = sentSend({ status: 'delivered', attemptId: 'attempt-1', attempts: 2 });
     expect(written(send, handBack(send, NOW, 'attempt-1'))).toEqual({
       ...send,

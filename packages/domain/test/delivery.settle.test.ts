@@ -125,24 +125,24 @@ describe('the outcome of an attempt', () => {
     });
   });
 
-  it('that comes after the deadline has the send looked at again at once', () => {
+  it('after the deadline makes the send due at once', () => {
     const late = at(LIFE_SECONDS + 5);
     const decision = settle(sendingSend(), late, 'attempt-1', retryable(), POLICY, 0);
     expect(decision.result).toEqual({ kind: 'retry', delayMs: 0 });
     expect(decision.change).toMatchObject({ dueAt: late });
   });
 
-  it('of a worker that lost its claim changes nothing', () => {
+  it('of a worker without the claim changes nothing', () => {
     for (const outcome of [ACCEPTED, UNKNOWN, retryable(), RECIPIENT_FAULT, SENDER_FAULT])
       for (const send of [sendingSend({ attemptId: 'attempt-2' }), sentSend(), liveSend()])
         expect(settled(send, outcome)).toEqual({ result: { kind: 'stale' } });
   });
 
-  it('still counts after the lease ended, as long as nobody took over', () => {
+  it('still counts after the lease has ended, as long as no other worker has taken over', () => {
     expect(settle(sendingSend(), at(500), 'attempt-1', ACCEPTED, POLICY, 0).result.kind).toBe('accepted');
   });
 
-  it('never has a send wait beyond its deadline: what the provider asks for may outlast the code', () => {
+  it('never makes a send wait beyond its deadline, even if the provider asks for more time', () => {
     const decision = settled(sendingSend(), retryable({ retryAfterSeconds: 900 }));
     const after = written(sendingSend(), decision);
     expect(after.dueAt).toEqual(at(LIFE_SECONDS));

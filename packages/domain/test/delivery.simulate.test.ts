@@ -2,7 +2,7 @@ import { simulate } from '@onecode/domain';
 import { at, NOW, testSend, written } from './sendFixtures.js';
 
 describe('a test send', () => {
-  it('is read at once, through the sandbox, from nobody', () => {
+  it('is read at once, through the sandbox, without a sender', () => {
     const after = written(testSend(), simulate(testSend(), NOW));
     expect(after).toEqual(
       testSend({

@@ -38,7 +38,7 @@ const PROVIDER_SAYS: Outcome[] = [
   RECIPIENT_FAULT,
 ];
 
-/** The nth attempt, counted round, or null while there is none. */
+/** The nth attempt, modulo their number, or null while there is none. */
 function attemptAt(real: Real, index: number): string | null {
   const ids = [...real.attempts.keys()];
   return ids[index % ids.length] ?? null;
@@ -56,7 +56,7 @@ const answers = (index: number, outcome: Outcome, random: number): Command => ({
   toString: () => `answer ${index}: ${outcome.kind}`,
 });
 
-/** What a worker does when nothing is in its way: waits until the send is due, claims it and writes the answer. */
+/** The usual work of a worker: waits until the send is due, claims it and writes the outcome. */
 const delivers = (outcome: Outcome, random: number): Command => ({
   check: () => true,
   run(model, real) {
@@ -67,7 +67,7 @@ const delivers = (outcome: Outcome, random: number): Command => ({
   toString: () => `delivery: ${outcome.kind}`,
 });
 
-/** A worker claims the send and stops before the time of its slot. */
+/** A worker claims the send and stops before the time of its send slot. */
 const handsBack: Command = {
   check: () => true,
   run(model, real) {
@@ -109,7 +109,7 @@ const reports = (index: number, status: Receipt['status'], failure: Outcome, lat
   toString: () => `receipt ${index}: ${status}`,
 });
 
-/** Guesses until the code is locked, or one that is right. */
+/** Wrong guesses until the code is locked, or a right one. */
 const guesses = (isRight: boolean): Command => ({
   check: () => true,
   run(model, real) {
@@ -137,7 +137,7 @@ const passesUntil = (field: 'dueAt' | 'expiresAt', offsetMs: number): Command =>
   toString: () => `time passes until ${field} ${offsetMs} ms`,
 });
 
-/** A sender has become available: what the sweep does to sends that wait for one. */
+/** A sender has become available: the sweeper makes waiting sends due. */
 const wakes: Command = {
   check: () => true,
   run(model, real) {

@@ -24,7 +24,7 @@ export interface Model {
   unknownSince: number | null;
 }
 
-/** A send with its attempts, its clock and its ledger, kept as the store keeps them. */
+/** A send with its attempts, its clock and its refunds, kept as the store keeps them. */
 export interface Real {
   now: Date;
   send: Send;
@@ -61,7 +61,7 @@ export function write(real: Real, decision: Decision<unknown>): void {
     });
 }
 
-/** Thousands of steps are checked: a bare comparison, where `expect` would take most of the time. */
+/** A bare comparison: `expect` would take most of the time of these thousands of checks. */
 export function must(isSo: boolean, rule: string): void {
   if (!isSo) throw new Error(rule);
 }
@@ -133,7 +133,7 @@ export function runClaim(model: Model, real: Real, index: number | null): void {
   check(model, real);
 }
 
-/** Somebody types a code. */
+/** A person enters a code. */
 export function runGuess(model: Model, real: Real, isRight: boolean): void {
   const { attemptId, status } = real.send;
   write(
@@ -144,7 +144,7 @@ export function runGuess(model: Model, real: Real, isRight: boolean): void {
   check(model, real);
 }
 
-/** The worker stops before the time of the slot. */
+/** The worker stops before the time of the send slot. */
 export function runRelease(model: Model, real: Real): void {
   const before = real.send;
   const { attemptId } = before;
@@ -177,9 +177,9 @@ export function runAnswer(model: Model, real: Real, id: string, outcome: Outcome
   check(model, real);
 }
 
-/** What workers and sweeps would do with nobody helping: claim when due, hear nothing, until nothing is due. */
+/** Workers claim when due and no answer or receipt ever comes, until nothing is due. */
 export function abandon(model: Model, real: Real): void {
-  // A code that was verified or locked does not wait for its deadline.
+  // A send with a verified or locked code does not wait for its deadline.
   const isPending = real.send.verification === 'pending';
   const end =
     Math.max(isPending ? Number(real.send.expiresAt) : 0, Number(real.now)) +

@@ -9,7 +9,7 @@ export const LEASE_MS = 15_000;
 /** Seconds after creation. */
 export const at = (seconds: number): Date => new Date(CREATED_AT.getTime() + seconds * 1000);
 
-/** A moment at which a send is looked at, early in its life. */
+/** The present of these tests, early in the life of the send. */
 export const NOW = at(20);
 export const ms = (time: Date, more: number): Date => new Date(time.getTime() + more);
 
@@ -88,7 +88,7 @@ export function offer(fields: Partial<ClaimOffer> = {}): ClaimOffer {
   return { attemptId: 'attempt-new', leaseMs: LEASE_MS, policy: POLICY, slot: slot(), ...fields };
 }
 
-/** What changes in a send that fails at `NOW`, but for the reason. */
+/** The change of a send that fails at `NOW`, without the reason. */
 export const FAILED = {
   status: 'failed',
   failedAt: NOW,
@@ -98,7 +98,7 @@ export const FAILED = {
   dueAt: null,
 };
 
-/** The send as the store would write it. */
+/** The send after the store has written the decision. */
 export function written(send: Send, decision: Decision<unknown>): Send {
   return { ...send, ...decision.change };
 }

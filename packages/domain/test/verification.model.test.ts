@@ -2,7 +2,7 @@ import { judge, type Send } from '@onecode/domain';
 import fc from 'fast-check';
 import { at, CREATED_AT, LIFE_SECONDS, liveSend, written } from './sendFixtures.js';
 
-/** The specification's words, and nothing else. */
+/** The rules of the specification alone. */
 interface Model {
   second: number;
   wrong: number;

@@ -3,7 +3,7 @@ import { killModules, linesOf, startModule, type ModuleProcess } from './moduleP
 
 afterEach(killModules);
 
-/** A process whose start does `start` and whose stop does `stop`; it says "up" when it is. */
+/** A process that runs `start` at its start and `stop` at its stop. It logs `up` once it has started. */
 function startProcess(parts: { before?: string; start?: string; stop?: string }): ModuleProcess {
   return startModule(
     `import { ConfigError, createLog, listen, runProcess } from '@onecode/runtime';
@@ -21,8 +21,8 @@ function startProcess(parts: { before?: string; start?: string; stop?: string })
 
 const messagesOf = (stdout: string): unknown[] => linesOf(stdout).map((line) => line['msg']);
 
-describe('a start that fails ends with 1 and nothing but its lines', () => {
-  it('one for each fault of the configuration', async () => {
+describe('a failed start ends with exit code 1 and one line', () => {
+  it('for each fault of the configuration', async () => {
     const { ended } = startProcess({ start: `throw new ConfigError(['A is missing', 'B must be a word']);` });
     expect(await ended).toEqual({
       code: 1,
@@ -31,7 +31,7 @@ describe('a start that fails ends with 1 and nothing but its lines', () => {
     });
   });
 
-  it('one for a port that is taken', async () => {
+  it('for a port in use', async () => {
     const holder = createServer();
     await new Promise<void>((resolve) => holder.listen(0, resolve));
     const { port } = holder.address() as AddressInfo;
@@ -40,7 +40,7 @@ describe('a start that fails ends with 1 and nothing but its lines', () => {
     await new Promise((resolve) => holder.close(resolve));
   });
 
-  it('one for anything else, without secrets', async () => {
+  it('for any other error, without secrets', async () => {
     const message = 'no way\nto\tpostgres://u:planted@h/d with ak_live_planted0123';
     const { ended } = startProcess({ start: `throw new Error(${JSON.stringify(message)});` });
     const { code, stdout, stderr } = await ended;
@@ -78,7 +78,7 @@ describe('a signal', () => {
     ]);
   });
 
-  it('that comes again stops nothing twice', async () => {
+  it('that comes again does not stop the process twice', async () => {
     const child = startProcess({
       stop: `log.info('stop began'); await new Promise((resolve) => process.once('SIGINT', resolve)); log.info('stop ended');`,
     });

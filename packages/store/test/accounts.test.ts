@@ -157,7 +157,7 @@ describe('credits', () => {
         const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
         return (await store.sql(waiting)).length === 1;
       });
-      proxy.freeze('back');
+      proxy.freeze('replies');
       await lock.query('rollback');
       await until(
         'an account that is free, with its credits',

@@ -101,7 +101,7 @@ describe('a connection', () => {
     );
     const silent = withDatabase(proxy.url, async (database) => {
       await pingDatabase(database);
-      proxy.freeze('back');
+      proxy.freeze('replies');
       await expect(pingDatabase(database)).rejects.toThrow();
       await proxy.open();
       await expect(pingDatabase(database)).resolves.toBeUndefined();
@@ -203,7 +203,7 @@ describe('a point read', () => {
 
   it('fails in the end when nobody answers, and leaves nothing behind', async () => {
     await backend();
-    proxy.freeze('back');
+    proxy.freeze('replies');
     const { answer, ms } = await timed(() => backend().catch(() => 'failed'));
     expect(answer).toBe('failed');
     expect(ms).toBeLessThan(8_000);

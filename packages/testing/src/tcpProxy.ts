@@ -1,34 +1,34 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** There: from the client to the target. Back: from the target to the client. */
-type Direction = 'there' | 'back';
+/** `requests` go from the client to the target, and `replies` from the target to the client. */
+type Direction = 'requests' | 'replies';
 
-/** A TCP server that stands in front of another one and can make it look down, frozen, slow or lost. */
+/** A TCP proxy in front of a server, which can make that server look down, frozen, slow or unreachable. */
 export interface TcpProxy {
-  /** The target's address by way of the proxy, with its user and password. */
+  /** The target's address through the proxy, with its user and password. */
   url: string;
-  /** Passes everything on, as at the start. What was held up goes on. */
+  /** Passes everything on, as at the start, data that was held back included. */
   open(): Promise<void>;
-  /** Resets every connection, and new ones at once. */
+  /** Resets every connection, and each new one at once. */
   cut(): void;
-  /** Resets the connections of now; new ones are treated as before. */
+  /** Resets the present connections, and treats new ones as before. */
   hangUp(): void;
-  /** Lets requests through, and resets each connection when the first of an answer comes back. */
+  /** Passes requests on, and resets each connection at the first byte of an answer. */
   cutReplies(): void;
-  /** Ends every connection and listens no more, so that new ones are refused. */
+  /** Closes every connection and stops listening, so that new ones are refused. */
   refuse(): Promise<void>;
-  /** Keeps connections open and takes new ones, but holds up all that they carry, in both directions or in one. */
+  /** Keeps connections open and accepts new ones, but holds their data back, in both directions or in one. */
   freeze(direction?: Direction): void;
-  /** Carries everything so many milliseconds later, each way. */
+  /** Delays all data by this many milliseconds in each direction. */
   slow(latencyMs: number): void;
-  /** The connections of now, or the one that was used last, are frozen for good, as when a network path is lost; new ones work. */
+  /** Freezes the present connections, or the last used one, for good, as when a network path is lost. New ones work. */
   abandon(which?: 'all' | 'latest'): void;
-  /** Sends new connections to another port; 0 is nowhere, and resets them. */
+  /** Connects new clients to another port. The port 0 resets them. */
   retarget(port: number): void;
   close(): Promise<void>;
 }
 
-/** Starts a proxy, on a free port, to a service of this machine. */
+/** Starts a proxy on a free port in front of a service of this machine. */
 export async function startTcpProxy(targetUrl: string, state: 'open' | 'cut' = 'open'): Promise<TcpProxy> {
   const target = new URL(targetUrl);
   let targetPort = Number(target.port || (target.protocol.startsWith('redis') ? 6379 : 5432));
@@ -37,21 +37,21 @@ export async function startTcpProxy(targetUrl: string, state: 'open' | 'cut' = '
   let latencyMs = 0;
   const flows = new Set<Flow>();
   const abandoned = new WeakSet<Flow>();
-  /** The client's side of the connection that was used last. */
+  /** The client's socket of the last used connection. */
   let latest: Socket | undefined;
   const server = createServer((client) => {
     if (current === 'cut' || targetPort === 0) return void client.resetAndDestroy();
     const upstream = connect(targetPort, target.hostname);
     for (const [direction, from, to] of [
-      ['there', client, upstream],
-      ['back', upstream, client],
+      ['requests', client, upstream],
+      ['replies', upstream, client],
     ] as const) {
       const flow = { direction, from, client };
       flows.add(flow);
-      const later = inOrder(() => latencyMs);
+      const later = createDelayLine(() => latencyMs);
       from.on('data', (chunk: Buffer) => {
         latest = client;
-        if (direction === 'back' && current === 'replies cut') return reset([client, upstream]);
+        if (direction === 'replies' && current === 'replies cut') return reset([client, upstream]);
         later(() => void to.write(chunk));
       });
       from.on('error', () => {});
@@ -101,7 +101,7 @@ export async function startTcpProxy(targetUrl: string, state: 'open' | 'cut' = '
       await closed;
     },
     freeze(direction) {
-      frozen = direction === undefined ? ['there', 'back'] : [direction];
+      frozen = direction === undefined ? ['requests', 'replies'] : [direction];
       for (const flow of flows) if (frozen.includes(flow.direction)) flow.from.pause();
     },
     slow(ms) {
@@ -135,8 +135,8 @@ function reset(sockets: readonly Socket[]): void {
   for (const socket of sockets) socket.resetAndDestroy();
 }
 
-/** Does things later by what the latency is when they come, and never one before an earlier one. */
-function inOrder(latencyMs: () => number): (act: () => void) => void {
+/** Delays each action by the latency at the time of the call, and keeps their order. */
+function createDelayLine(latencyMs: () => number): (act: () => void) => void {
   const waiting: { at: number; act: () => void }[] = [];
   const next = (): void => {
     const [first] = waiting;

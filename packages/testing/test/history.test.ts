@@ -10,8 +10,8 @@ import {
 
 const db = useTestDatabase();
 
-describe('a made-up past', () => {
-  it('leaves what the service would have left: numbers without gaps, a ledger that adds up, room for new sends', async () => {
+describe('fillHistory', () => {
+  it('writes what the service would have: numbers without gaps, a ledger that adds up, room for new sends', async () => {
     const accountId = await buildAccount(db.database, { freeQuota: 0 });
     const live = await buildCaller(db.database, 'live', { id: accountId });
     const test = await buildCaller(db.database, 'test', { id: accountId });

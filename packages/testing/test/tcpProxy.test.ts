@@ -6,7 +6,7 @@ describe('the TCP proxy', () => {
   let heard: string;
   beforeEach(async () => {
     heard = '';
-    // An echo that notes what reaches it.
+    // An echo server that records what it receives.
     const port = await startTcpServer((socket) =>
       socket.on('data', (chunk) => {
         heard += String(chunk);
@@ -17,7 +17,7 @@ describe('the TCP proxy', () => {
   });
   afterEach(() => proxy.close());
 
-  it('carries what it is given, later when it is slow, and in its order', async () => {
+  it('carries data in order, and later while it is slow', async () => {
     const client = dial(proxy);
     proxy.slow(60);
     const begun = performance.now();
@@ -30,9 +30,9 @@ describe('the TCP proxy', () => {
   });
 
   it.each([
-    ['there', ''],
-    ['back', 'a'],
-  ] as const)('holds up one direction, %s, until it is opened again', async (direction, reached) => {
+    ['requests', ''],
+    ['replies', 'a'],
+  ] as const)('holds one direction, %s, until it is opened again', async (direction, reached) => {
     const client = dial(proxy);
     client.socket.write('-');
     await until('the first echo', () => client.heard() === '-');
@@ -45,7 +45,7 @@ describe('the TCP proxy', () => {
     await until('the echo', () => client.heard() === '-a');
   });
 
-  it('lets a request through and cuts its answer', async () => {
+  it('passes a request on and cuts its answer', async () => {
     proxy.cutReplies();
     const client = dial(proxy);
     client.socket.write('a');
@@ -54,7 +54,7 @@ describe('the TCP proxy', () => {
     expect(client.heard()).toBe('');
   });
 
-  it('hangs up on the clients of now, and carries on for new ones', async () => {
+  it('resets present connections, and carries new ones', async () => {
     const client = dial(proxy);
     client.socket.write('a');
     await until('the echo', () => client.heard() === 'a');
@@ -65,7 +65,7 @@ describe('the TCP proxy', () => {
     await until('the echo', () => other.heard() === 'b');
   });
 
-  it('sends new connections to another port, or nowhere', async () => {
+  it('connects new clients to another port, or to none', async () => {
     let other = '';
     proxy.retarget(
       await startTcpServer((socket) =>
