@@ -6,7 +6,7 @@ afterEach(killModules);
 const SECRETS = {
   key: 'ak_live_0123456789ABCDEFGHIJabcdefghij012',
   testKey: 'ak_test_zyxwvutsrqponmlkjihgfedcba987654',
-  bearer: 'Bearer secrets.bearer-token_1',
+  bearer: 'Bearer planted.bearer-token_1',
   token: 'EAAGm0PX4ZCpsBAplantedTokenOfASender',
   phone: '+5511987654321',
   spacedPhone: '+55 (11) 98765-4321',
@@ -18,7 +18,7 @@ const SECRETS = {
 const NEVER = [
   '0123456789ABCDEFGHIJ',
   'zyxwvutsrq',
-  'secrets.bearer',
+  'planted.bearer',
   'plantedToken',
   '987654321',
   '98765-4321',
@@ -116,7 +116,7 @@ describe('a secret never reaches the output, at level trace', () => {
     ['an error without a message', `log.error({ err: new Error(secret) })`],
     ['a thrown text', `log.error({ err: secret }, 'message')`],
   ])('in %s', async (_, statement) => {
-    const output = await written(`for (const secret of Object.values(planted)) { ${statement}; }`);
+    const output = await written(`for (const secret of Object.values(secrets)) { ${statement}; }`);
     expect(linesOf(output)).toHaveLength(Object.keys(SECRETS).length);
     expectClean(output);
   });
@@ -124,7 +124,7 @@ describe('a secret never reaches the output, at level trace', () => {
 
 it('keeps the text around a secret', async () => {
   const output = await written(
-    `log.info(Object.values(planted).map((secret) => '< ' + secret + ' >').join(' '))`,
+    `log.info(Object.values(secrets).map((secret) => '< ' + secret + ' >').join(' '))`,
   );
   expect(linesOf(output)[0]?.['msg']).toBe(
     [

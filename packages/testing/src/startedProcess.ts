@@ -29,6 +29,8 @@ export interface Exit {
 export type LogLine = Readonly<Record<string, unknown>> & { msg?: string };
 
 const STOP_MS_MAX = 11_000;
+/** Several processes start at the same time on a busy machine. */
+const READY_MS_MAX = 60_000;
 const ROOT = new URL('../../../', import.meta.url);
 const running = new Set<ChildProcess>();
 afterTestFile(() => {
@@ -99,8 +101,9 @@ function linesOf(stdout: string): LogLine[] {
 
 /** Waits for the log line `ready`, and returns it. @throws when the process ends first, with its output */
 export async function untilReady(started: StartedProcess): Promise<LogLine> {
-  return until('a ready process', () => {
+  const look = (): LogLine | undefined => {
     if (started.ended() !== null) throw new Error(`the process ended:\n${started.output()}`);
     return started.log().find(({ msg }) => msg === 'ready');
-  });
+  };
+  return until('a ready process', look, READY_MS_MAX);
 }

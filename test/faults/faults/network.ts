@@ -14,8 +14,8 @@ const PAIRS: readonly { pair: keyof Links; between: string; ready?: Fault['ready
 
 const TROUBLES: readonly { name: string; silent: boolean; make: (proxy: TcpProxy) => void }[] = [
   { name: 'latency of 100 ms each way', silent: false, make: (proxy) => proxy.slow(100) },
-  { name: 'requests lost on the way', silent: true, make: (proxy) => proxy.freeze('there') },
-  { name: 'answers lost on the way', silent: true, make: (proxy) => proxy.freeze('back') },
+  { name: 'requests lost on the way', silent: true, make: (proxy) => proxy.freeze('requests') },
+  { name: 'answers lost on the way', silent: true, make: (proxy) => proxy.freeze('replies') },
   { name: 'replies cut', silent: true, make: (proxy) => proxy.cutReplies() },
 ];
 
