@@ -1,5 +1,14 @@
 import { hold, newId, noteLoopRun } from '@onecode/store';
-import { buildCaller, buildSend, buildSender, startTcpProxy, TEST_ACTOR, testRedisUrl, until, type TcpProxy } from '@onecode/testing';
+import {
+  buildCaller,
+  buildSend,
+  buildSender,
+  startTcpProxy,
+  TEST_ACTOR,
+  testRedisUrl,
+  until,
+  type TcpProxy,
+} from '@onecode/testing';
 import type { HealthView } from '../src/views/health.js';
 import { startConsole, type StartedConsole } from './console.js';
 import { openTestQueues, type TestQueues } from './jobs.js';

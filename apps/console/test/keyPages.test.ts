@@ -1,7 +1,16 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
-import { buildAccount, describeInBrowser, startProcess, testRedisUrl, until, untilReady, useBrowser, type StartedProcess } from '@onecode/testing';
+import {
+  buildAccount,
+  describeInBrowser,
+  startProcess,
+  testRedisUrl,
+  until,
+  untilReady,
+  useBrowser,
+  type StartedProcess,
+} from '@onecode/testing';
 import type { Page } from 'playwright-core';
 import { startConsole, type StartedConsole } from './console.js';
 import { person, windowOf } from './people.js';

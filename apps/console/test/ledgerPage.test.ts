@@ -1,4 +1,11 @@
-import { buildCaller, buildSender, describeInBrowser, fillHistory, until, useBrowser } from '@onecode/testing';
+import {
+  buildCaller,
+  buildSender,
+  describeInBrowser,
+  fillHistory,
+  until,
+  useBrowser,
+} from '@onecode/testing';
 import type { LedgerView } from '../src/views/ledger.js';
 import { useConsole } from './console.js';
 import { person, windowOf } from './people.js';

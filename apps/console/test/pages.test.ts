@@ -1,6 +1,13 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { buildAccount, buildCaller, buildSender, describeInBrowser, fillHistory, useBrowser } from '@onecode/testing';
+import {
+  buildAccount,
+  buildCaller,
+  buildSender,
+  describeInBrowser,
+  fillHistory,
+  useBrowser,
+} from '@onecode/testing';
 import type { AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
 import { useConsole } from './console.js';

@@ -1,4 +1,11 @@
-import { buildCaller, buildSend, buildSender, describeInBrowser, useBrowser, type TestCaller } from '@onecode/testing';
+import {
+  buildCaller,
+  buildSend,
+  buildSender,
+  describeInBrowser,
+  useBrowser,
+  type TestCaller,
+} from '@onecode/testing';
 import type { Page } from 'playwright-core';
 import type { Sender } from '@onecode/store';
 import { useConsole } from './console.js';

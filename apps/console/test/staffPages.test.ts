@@ -1,5 +1,14 @@
 import { findAccount, grantCredits, hold, listAuditEntries, pauseSender, release } from '@onecode/store';
-import { buildAccount, buildCaller, buildSend, buildSender, describeInBrowser, TEST_ACTOR, until, useBrowser } from '@onecode/testing';
+import {
+  buildAccount,
+  buildCaller,
+  buildSend,
+  buildSender,
+  describeInBrowser,
+  TEST_ACTOR,
+  until,
+  useBrowser,
+} from '@onecode/testing';
 import type { Page } from 'playwright-core';
 import { useConsole } from './console.js';
 import { person, windowOf, type TestPerson } from './people.js';
