@@ -2,7 +2,7 @@ import { hashApiKey } from '@onecode/domain';
 import { closeDatabase, createApiKey, listApiKeys, openDatabase, revokeApiKey } from '@onecode/store';
 import { buildCaller, startTcpProxy, TEST_ACTOR, until, type TestCaller } from '@onecode/testing';
 import { rawRequest } from '@onecode/testing/contract';
-import { gatherKeyUse } from '../src/keyUse.js';
+import { createKeyUsageTracker } from '../src/keyUse.js';
 import { apiVariables, PHONE, startApi, bearer, type TestApi } from './testApi.js';
 import { ApiProcess } from './apiProcess.js';
 
@@ -71,7 +71,7 @@ describe('the last use of a key', () => {
   it('is kept while the database is down, and written when it is back', async () => {
     const proxy = await startTcpProxy(api.db.url);
     const database = openDatabase(proxy.url, { connectionsMax: 1 });
-    const keyUse = gatherKeyUse(database);
+    const keyUse = createKeyUsageTracker(database);
     keyUse.note(hashApiKey(caller.key).toString('latin1'));
     proxy.cut();
     await expect(keyUse.flush()).rejects.toThrow();

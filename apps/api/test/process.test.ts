@@ -110,10 +110,10 @@ describe('a running process', () => {
       expect((await fetch(`http://127.0.0.1:${metricsPort}${path}`)).status).toBe(200);
     const created = await create(port);
     expect(created).toMatchObject({ status: 202, json: { status: 'queued' } });
-    const [row] = await environment.db.sql('select ring_at is not null as rings from sends where id = $1', [
+    const [row] = await environment.db.sql('select next_enqueue_at is not null as jobs from sends where id = $1', [
       created.json['id'],
     ]);
-    expect(row).toEqual({ rings: true });
+    expect(row).toEqual({ isDue: true });
   });
 
   it('does not wait for a frozen Redis', async () => {

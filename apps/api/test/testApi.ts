@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import type { Keyring } from '@onecode/domain';
-import { closeHttpServer, createLog, listen, openBell, Registry } from '@onecode/runtime';
+import { closeHttpServer, createLog, listen, openDeliveryQueue, Registry } from '@onecode/runtime';
 import type { Database } from '@onecode/store';
 import {
   openTestEnvironment,
@@ -14,7 +14,7 @@ import { contractAgent } from '@onecode/testing/contract';
 import type { Test } from 'supertest';
 import { createApp } from '../src/app.js';
 import { readApiConfig, type ApiConfig } from '../src/config.js';
-import { gatherKeyUse, type KeyUse } from '../src/keyUse.js';
+import { createKeyUsageTracker, type KeyUse } from '../src/keyUse.js';
 import { apiMetrics } from '../src/metrics.js';
 import { createHttpServer } from '../src/server.js';
 
@@ -74,19 +74,19 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
     ...apiVariables(environment),
     ...(options.baseUrl && { BASE_URL: options.baseUrl }),
   });
-  const bell = openBell({ redisUrl: config.REDIS_URL, prefix, deliveryAttempts: 5, onError: () => {} });
-  const keyUse = gatherKeyUse(db.database);
+  const deliveryQueue = openDeliveryQueue({ redisUrl: config.REDIS_URL, prefix, deliveryAttempts: 5, onError: () => {} });
+  const keyUse = createKeyUsageTracker(db.database);
   const app = createApp({
     config,
     database: options.database ?? db.database,
     keyUse,
-    bell,
+    deliveryQueue,
     log: createLog('api', config.LOG_LEVEL),
     metrics: apiMetrics(new Registry()),
   });
   const server = createHttpServer(app, config);
   await listen(server, 0);
-  await until('a ready delivery queue', () => bell.isReady());
+  await until('a ready delivery queue', () => deliveryQueue.isReady());
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
   const request = contractAgent(url);
@@ -111,7 +111,7 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
     async close() {
       server.closeIdleConnections();
       await closeHttpServer(server);
-      await bell.close();
+      await deliveryQueue.close();
       await environment.close();
     },
   };

@@ -65,12 +65,12 @@ describe('a live send', () => {
       channel: 'whatsapp',
       from_number: sender.number,
       sender_id: sender.id,
-      code_box: null,
+      sealed_code: null,
       attempts: 1,
       attempt_id: null,
       receipt_until: null,
       due_at: null,
-      ring_at: null,
+      next_enqueue_at: null,
       delivered_at: null,
       read_at: null,
       failed_at: null,
@@ -116,6 +116,6 @@ describe('a live send', () => {
     );
     for (const id of ids)
       await t.environment.until(id, (row) => row.status === 'delivered' && row.attempt_id === null);
-    expect(getEventListeners(t.worker.context.handBack, 'abort')).toEqual([]);
+    expect(getEventListeners(t.worker.context.releaseClaim, 'abort')).toEqual([]);
   });
 });

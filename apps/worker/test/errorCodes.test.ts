@@ -100,7 +100,7 @@ describe('the provider’s error', () => {
     const id = await t.environment.send(caller);
     expect(await t.environment.until(id, 'failed')).toMatchObject({
       failure_reason: 'rejected_by_provider',
-      code_box: null,
+      sealed_code: null,
       due_at: null,
     });
     expect(await t.environment.attempts(id)).toMatchObject([
@@ -121,7 +121,7 @@ describe('the provider’s error', () => {
     const id = await t.environment.send(caller);
     expect(await t.environment.until(id, 'failed')).toMatchObject({
       failure_reason: 'rejected_by_provider',
-      code_box: null,
+      sealed_code: null,
     });
     expect(await t.environment.attempts(id)).toMatchObject([
       { outcome: 'config', error_code: fault.error ?? null },

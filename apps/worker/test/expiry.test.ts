@@ -18,7 +18,7 @@ describe('a code that has expired or soon will', () => {
     await t.environment.enqueue('live', id, 0);
     expect(await t.environment.until(id, 'failed')).toMatchObject({
       failure_reason: 'expired_before_delivery',
-      code_box: null,
+      sealed_code: null,
       attempts: 0,
     });
     expect(await t.environment.units(t.caller.accountId)).toMatchObject({
@@ -65,7 +65,7 @@ describe('a code that has expired or soon will', () => {
     await t.environment.age(id, VALIDITY_SECONDS);
     expect(await t.environment.until(id, 'failed')).toMatchObject({
       failure_reason: 'expired_before_delivery',
-      code_box: null,
+      sealed_code: null,
     });
   });
 });
@@ -90,7 +90,7 @@ describe('without Redis', () => {
     expect(await environment.row(expired)).toMatchObject({
       status: 'failed',
       failure_reason: 'expired_before_delivery',
-      code_box: null,
+      sealed_code: null,
     });
     expect(await environment.units(caller.accountId)).toMatchObject({
       free_quota: 1,
@@ -99,7 +99,7 @@ describe('without Redis', () => {
     expect(await environment.row(waiting)).toEqual(before);
 
     await proxy.open();
-    await until('Redis', () => worker.context.bell.isReady());
+    await until('Redis', () => worker.context.deliveryQueue.isReady());
     await worker.sweep();
     await environment.until(waiting, 'delivered');
     await worker.stop();

@@ -1,6 +1,6 @@
-import { listLoopRuns } from '@onecode/store';
+import { listHeartbeats } from '@onecode/store';
 import { until, useTestDatabase } from '@onecode/testing';
-import { noteRuns } from '../src/loopRuns.js';
+import { withHeartbeats } from '../src/loopRuns.js';
 import { WorkerEnvironment } from './workerEnvironment.js';
 import { PROCESSES_MS_MAX, startWorkerProcess } from './workerProcess.js';
 
@@ -8,16 +8,16 @@ const store = useTestDatabase();
 
 describe('the heartbeats of a worker’s loops', () => {
   it('record successful rounds only, at most one in two seconds', async () => {
-    const noted = noteRuns(store.database);
+    const noted = withHeartbeats(store.database);
     const failing = noted('wake', () => Promise.reject(new Error('of a test')));
     const sweep = noted('sweep', async () => {});
     await expect(failing()).rejects.toThrow('of a test');
     await sweep();
-    const [first] = await store.sql('select ran_at from loop_runs');
+    const [first] = await store.sql('select ran_at from heartbeats');
     await sweep();
 
-    expect((await listLoopRuns(store.database)).map(({ loop }) => loop)).toEqual(['sweep']);
-    expect(await store.sql('select ran_at from loop_runs')).toEqual([first]);
+    expect((await listHeartbeats(store.database)).map(({ loop }) => loop)).toEqual(['sweep']);
+    expect(await store.sql('select ran_at from heartbeats')).toEqual([first]);
   });
 
   it(
@@ -25,9 +25,9 @@ describe('the heartbeats of a worker’s loops', () => {
     async () => {
       const environment = await WorkerEnvironment.open();
       const worker = await startWorkerProcess(environment);
-      const runs = () => listLoopRuns(environment.db.database);
+      const runs = () => listHeartbeats(environment.db.database);
       await until('every loop', async () => (await runs()).length === 4);
-      await environment.db.sql("update loop_runs set ran_at = now() - interval '1 minute'");
+      await environment.db.sql("update heartbeats set ran_at = now() - interval '1 minute'");
       await until('another sweep', async () =>
         (await runs()).some(({ loop, secondsAgo }) => loop === 'sweep' && secondsAgo < 30),
       );

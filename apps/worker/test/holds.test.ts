@@ -72,7 +72,7 @@ describe('while live delivery is held', () => {
     await t.environment.age(id, 601);
     expect(await t.environment.until(id, 'failed')).toMatchObject({
       failure_reason: 'expired_before_delivery',
-      code_box: null,
+      sealed_code: null,
       awaiting_sender: false,
       due_at: null,
     });

@@ -23,7 +23,7 @@ export async function makeSends(
   await environment.db.sql(
     `with made as (
        insert into sends (id, account_id, application_id, mode, account_number, application_number, recipient, canonical_recipient, country,
-         locale, unit, code_hash, code_box, awaiting_sender, due_at, ring_at, created_at, expires_at)
+         locale, charged_from, code_hash, sealed_code, awaiting_sender, due_at, next_enqueue_at, created_at, expires_at)
        select id, $1, $2, 'live', n, n, number, number, 'BR', 'pt-BR', 'credit', hash, box, $4,
          due, due + interval '10 seconds', now(), now() + interval '10 minutes'
        from unnest($5::uuid[], $6::bytea[], $7::bytea[]) with ordinality as t (id, hash, box, n),
@@ -56,5 +56,5 @@ export async function enqueueAll(environment: WorkerEnvironment, ids: readonly s
 
 /** Whether no send is due any more. Tests ask often, so an index answers it. */
 export async function allSettled(environment: WorkerEnvironment): Promise<boolean> {
-  return (await environment.db.sql('select from sends where ring_at is not null limit 1')).length === 0;
+  return (await environment.db.sql('select from sends where next_enqueue_at is not null limit 1')).length === 0;
 }

@@ -45,7 +45,7 @@ describe('a send without an available sender', () => {
   it('goes out when the cool-down of a sender ends', async () => {
     const sender = await buildSender(t.environment.db.database);
     await t.environment.db.sql(
-      "update senders set faults = 1, paused_at = now(), paused_until = now() + interval '1 hour', pause_reason = 'a fault' where id = $1",
+      "update senders set consecutive_failures = 1, paused_at = now(), paused_until = now() + interval '1 hour', pause_reason = 'a fault' where id = $1",
       [sender.id],
     );
     const id = await waitingSend();
@@ -64,10 +64,10 @@ describe('a send without an available sender', () => {
       failure_reason: 'expired_before_delivery',
       channel: null,
       from_number: null,
-      code_box: null,
+      sealed_code: null,
       awaiting_sender: false,
       due_at: null,
-      ring_at: null,
+      next_enqueue_at: null,
     });
     expect(row.failed_at!.getTime()).toBeGreaterThanOrEqual(row.expires_at.getTime());
     expect(await t.environment.units(t.caller.accountId)).toMatchObject({

@@ -112,7 +112,7 @@ describe('a worker process', () => {
       );
       expect(await environment.row(id)).toMatchObject({ status: 'sending' });
       await proxy.open();
-      expect(await environment.until(id, 'delivered')).toMatchObject({ attempts: 1, code_box: null });
+      expect(await environment.until(id, 'delivered')).toMatchObject({ attempts: 1, sealed_code: null });
       expect(await environment.attempts(id)).toMatchObject([{ outcome: 'accepted' }]);
       expect(await environment.calls(id)).toHaveLength(1);
       expect(await environment.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });

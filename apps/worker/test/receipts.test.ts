@@ -81,7 +81,7 @@ describe('receipts', () => {
       id,
       ({ status, attempt_id }) => status === 'delivered' && attempt_id === null,
     );
-    expect(row).toMatchObject({ code_box: null, due_at: null });
+    expect(row).toMatchObject({ sealed_code: null, due_at: null });
     expect(row.sent_at).not.toBeNull();
     expectOrder(row);
     const [message] = t.environment.simulator.messages();
@@ -133,7 +133,7 @@ describe('receipts', () => {
     const id = await t.environment.send(t.caller);
     expect(await t.environment.until(id, 'failed')).toMatchObject({
       failure_reason: 'rejected_by_provider',
-      code_box: null,
+      sealed_code: null,
       due_at: null,
     });
     expect(await t.environment.attempts(id)).toMatchObject([{ outcome: 'recipient', error_code: 131026 }]);

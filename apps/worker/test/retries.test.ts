@@ -55,7 +55,7 @@ describe('an answer that says "not now"', () => {
     const caller = await environment.caller();
     const id = await environment.send(caller, { code: '042913' });
     const row = await environment.until(id, 'delivered');
-    expect(row).toMatchObject({ attempts: 3, receipt_until: null, code_box: null });
+    expect(row).toMatchObject({ attempts: 3, receipt_until: null, sealed_code: null });
     const attempts = await environment.attempts(id);
     expect(attempts).toMatchObject([
       { outcome: 'retry', error_code: 131000 },
@@ -76,9 +76,9 @@ describe('an answer that says "not now"', () => {
     const row = await environment.until(id, 'failed');
     expect(row).toMatchObject({
       failure_reason: 'attempts_exhausted',
-      code_box: null,
+      sealed_code: null,
       due_at: null,
-      ring_at: null,
+      next_enqueue_at: null,
       attempts: 5,
     });
     expect(await environment.units(caller.accountId)).toEqual(units);

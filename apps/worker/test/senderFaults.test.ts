@@ -38,33 +38,33 @@ describe('a fault of the sender', () => {
     const [faulty, able] = attempts.map(({ sender_id }) => senders.find((sender) => sender.id === sender_id));
     expect(faulty).not.toBe(able);
     expect(row).toMatchObject({ attempts: 1, sender_id: able!.id, from_number: able!.number });
-    expect(await t.environment.sender(faulty!.id)).toMatchObject({ faults: 1, pause_seconds: 60 });
+    expect(await t.environment.sender(faulty!.id)).toMatchObject({ consecutive_failures: 1, pause_seconds: 60 });
     expect((await t.environment.sender(faulty!.id)).pause_reason).toContain(String(NUMBER_NOT_REGISTERED));
-    expect(await t.environment.sender(able!.id)).toMatchObject({ faults: 0, paused_at: null });
+    expect(await t.environment.sender(able!.id)).toMatchObject({ consecutive_failures: 0, paused_at: null });
     expect((await t.worker.count('onecode_sender_pauses_total')) - pausesBefore).toBe(1);
     expect(await t.environment.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
   });
 
   it('lengthens the cool-down each time, up to an hour, until the sender succeeds', async () => {
     const sender = await buildSender(t.environment.db.database);
-    for (const [faultsBefore, seconds] of [
+    for (const [failuresBefore, seconds] of [
       [3, 480],
       [40, 3600],
     ] as const) {
       await t.environment.db.sql(
-        "update senders set faults = $2, paused_at = now() - interval '2 hours', paused_until = now() - interval '1 hour', pause_reason = 'over' where id = $1",
-        [sender.id, faultsBefore],
+        "update senders set consecutive_failures = $2, paused_at = now() - interval '2 hours', paused_until = now() - interval '1 hour', pause_reason = 'over' where id = $1",
+        [sender.id, failuresBefore],
       );
       t.environment.simulator.rules.add({ fault: { error: NUMBER_NOT_REGISTERED }, times: 1 });
       await t.environment.send(await t.environment.caller());
-      await until('a fault', async () => (await t.environment.sender(sender.id)).faults === faultsBefore + 1);
+      await until('a fault', async () => (await t.environment.sender(sender.id)).consecutive_failures === failuresBefore + 1);
       expect(await t.environment.sender(sender.id)).toMatchObject({ pause_seconds: seconds });
     }
     await t.environment.db.sql(
       "update senders set paused_until = now() - interval '1 second' where id = $1",
       [sender.id],
     );
-    await until('a sender without faults', async () => (await t.environment.sender(sender.id)).faults === 0);
+    await until('a sender without faults', async () => (await t.environment.sender(sender.id)).consecutive_failures === 0);
     expect(await t.environment.sender(sender.id)).toMatchObject({ paused_at: null, pause_reason: null });
   });
 
@@ -107,7 +107,7 @@ describe('a fault of the sender', () => {
     held = null;
     for (const id of ids)
       expect(await t.environment.until(id, 'delivered')).toMatchObject({ sender_id: able.id, attempts: 1 });
-    expect(await t.environment.sender(broken.id)).toMatchObject({ faults: 1, pause_seconds: 60 });
+    expect(await t.environment.sender(broken.id)).toMatchObject({ consecutive_failures: 1, pause_seconds: 60 });
     const alerts = await t.worker.count('onecode_configuration_faults_total', { scope: 'token' });
     expect(alerts - alertsBefore).toBe(1);
   });
@@ -122,7 +122,7 @@ describe('a fault of the sender', () => {
     await t.environment.until(id, 'delivered');
     const [blockedId, ableId] = (await t.environment.attempts(id)).map(({ sender_id }) => sender_id);
     expect(new Set([blockedId, ableId])).toEqual(new Set([one.id, other.id]));
-    expect(await t.environment.sender(blockedId!)).toMatchObject({ faults: 0, paused_at: null });
+    expect(await t.environment.sender(blockedId!)).toMatchObject({ consecutive_failures: 0, paused_at: null });
     expect(
       await t.environment.db.sql(
         'select country, error_code from sender_country_blocks where sender_id = $1',

@@ -17,7 +17,7 @@ async function guess(environment: WorkerEnvironment, id: string, isRight: boolea
 const FAILED = {
   status: 'failed',
   failure_reason: 'expired_before_delivery',
-  code_box: null,
+  sealed_code: null,
   awaiting_sender: false,
   due_at: null,
 };
@@ -30,7 +30,7 @@ describe.each([
   const t = useWorker({ env: { DELIVERY_BACKOFF_MS: String(BACKOFF_MS), PROVIDER_TIMEOUT_MS: '1000' } });
 
   it('is not sent: no call, no attempt, no send slot, and the unit is refunded', async () => {
-    await t.environment.db.sql('truncate sender_pairs');
+    await t.environment.db.sql('truncate sender_recipient_windows');
     const id = await buildSend(t.environment.db.database, t.caller);
     await guess(t.environment, id, isRight);
     await t.environment.enqueue('live', id, 1);
@@ -38,7 +38,7 @@ describe.each([
     expect(row).toMatchObject({ ...FAILED, channel: null, attempts: 0 });
     expect(row.failed_at!.getTime()).toBeLessThan(row.expires_at.getTime());
     expect(await t.environment.attempts(id)).toEqual([]);
-    expect(await t.environment.db.sql('select from sender_pairs')).toEqual([]);
+    expect(await t.environment.db.sql('select from sender_recipient_windows')).toEqual([]);
     expect(await t.environment.units(t.caller.accountId)).toEqual(RETURNED);
     expect(t.environment.tap.requests).toEqual([]);
   });
@@ -65,7 +65,7 @@ describe.each([
     expect(await t.environment.row(id)).toMatchObject({ status: 'sending', due_at: row!.receipt_until });
     expect(await t.environment.units(t.caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
     await t.environment.db.sql(
-      'update sends set receipt_until = now(), due_at = now(), ring_at = now() where id = $1',
+      'update sends set receipt_until = now(), due_at = now(), next_enqueue_at = now() where id = $1',
       [id],
     );
     expect(await t.environment.until(id, 'failed')).toMatchObject(FAILED);

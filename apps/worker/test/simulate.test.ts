@@ -36,7 +36,7 @@ describe('a test send', () => {
     const caller = await environment.caller('test');
     const id = await environment.send(caller);
     const first = await environment.until(id, 'read');
-    for (const generation of [1, 2, 3]) await environment.enqueue('test', id, generation);
+    for (const version of [1, 2, 3]) await environment.enqueue('test', id, version);
     const other = await environment.send(caller);
     await environment.until(other, 'read');
     expect(await environment.row(id)).toEqual(first);
@@ -49,7 +49,7 @@ describe('a test send', () => {
     // An old row that was never enqueued.
     await environment.db.sql(
       `update sends set status = 'queued', channel = null, sent_at = null, delivered_at = null, read_at = null,
-         due_at = now() - interval '1 minute', ring_at = now() - interval '1 minute', version = version + 1 where id = $1`,
+         due_at = now() - interval '1 minute', next_enqueue_at = now() - interval '1 minute', version = version + 1 where id = $1`,
       [id],
     );
     await environment.until(id, 'read');

@@ -15,7 +15,7 @@ describe('a send that waits for the time of its send slot', () => {
   /** Moves the sender's next send slot almost as far away as a worker waits for one. */
   const slotsAreTaken = (): Promise<object[]> =>
     environment.db.sql(
-      `insert into sender_slots (sender_id, free_at) select id, clock_timestamp() + interval '970 milliseconds' from senders
+      `insert into send_slots (sender_id, free_at) select id, clock_timestamp() + interval '970 milliseconds' from senders
        on conflict (sender_id) do update set free_at = excluded.free_at`,
     );
 
@@ -88,7 +88,7 @@ describe('a send that waits for the time of its send slot', () => {
   it('waits in its row rather than in the worker when no slot is that near', async () => {
     const worker = await startWorker(environment, { sweepPauseMs: null });
     await environment.db.sql(
-      `insert into sender_slots (sender_id, free_at) select id, clock_timestamp() + interval '1 hour' from senders`,
+      `insert into send_slots (sender_id, free_at) select id, clock_timestamp() + interval '1 hour' from senders`,
     );
     const id = await environment.send(caller);
     expect(await environment.until(id, (row) => row.awaiting_sender)).toMatchObject({

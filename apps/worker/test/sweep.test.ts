@@ -92,7 +92,7 @@ describe('a sweep', () => {
     const id = await buildSend(environment.db.database, caller);
     await environment.age(id, 60);
     await Promise.all([worker.sweep(), worker.sweep(), worker.sweep()]);
-    expect(await worker.count('onecode_sweep_rings_total', { queue: 'deliver' })).toBe(1);
+    expect(await worker.count('onecode_sweeper_enqueues_total', { queue: 'deliver' })).toBe(1);
     await worker.stop();
     await environment.close();
   });

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { createLog, createRegistry, openBell, startLoop, type Registry } from '@onecode/runtime';
+import { createLog, createRegistry, openDeliveryQueue, startLoop, type Registry } from '@onecode/runtime';
 import { countAwaitingSends } from '@onecode/store';
 import {
   buildSender,
@@ -72,7 +72,7 @@ export async function startWorker(
   gaugeAwaitingSends(registry, () => countAwaitingSends(database));
   const context: WorkerContext = {
     database,
-    bell: openBell({
+    deliveryQueue: openDeliveryQueue({
       redisUrl: config.REDIS_URL,
       prefix: config.QUEUE_PREFIX,
       deliveryAttempts: config.DELIVERY_ATTEMPTS,
@@ -83,7 +83,7 @@ export async function startWorker(
     secretKey: config.SECRET_KEY,
     policy: { attemptsMax: config.DELIVERY_ATTEMPTS, backoffMs: config.DELIVERY_BACKOFF_MS },
     leaseMs: options.leaseMs ?? config.PROVIDER_TIMEOUT_MS + LEASE_MARGIN_MS,
-    handBack: release.signal,
+    releaseClaim: release.signal,
     log,
     metrics,
   };
@@ -94,7 +94,7 @@ export async function startWorker(
   const loops =
     pauseMs === null ? [] : [sweep, wake].map((work) => startLoop(() => work(context), pauseMs, onError));
   if (config.REDIS_URL === testRedisUrl())
-    await until('a ready delivery queue', () => context.bell.isReady());
+    await until('a ready delivery queue', () => context.deliveryQueue.isReady());
 
   return {
     context,
@@ -107,7 +107,7 @@ export async function startWorker(
     async stop() {
       release.abort();
       await Promise.all([consumers.close(), ...loops.map((loop) => loop.stop())]);
-      await context.bell.close();
+      await context.deliveryQueue.close();
       if (options.sweepMayFail === undefined) expect(failures).toEqual([]);
     },
   };

@@ -51,7 +51,7 @@ describe('an unknown outcome without a receipt', () => {
         failure_reason: 'attempts_exhausted',
         attempts: 5,
         receipt_until: expect.any(Date),
-        code_box: null,
+        sealed_code: null,
       });
       const attempts = await environment.attempts(id);
       expect(attempts.map(({ outcome }) => outcome)).toEqual(Array(5).fill('unknown'));
@@ -96,7 +96,7 @@ describe('a receipt with our opaque data', () => {
       id,
       ({ status, attempt_id, sent_at }) => status === 'delivered' && !attempt_id && sent_at !== null,
     );
-    expect(row).toMatchObject({ code_box: null, due_at: null, failed_at: null });
+    expect(row).toMatchObject({ sealed_code: null, due_at: null, failed_at: null });
     const [message] = environment.simulator.messages();
     expect(await environment.attempts(id)).toMatchObject([{ outcome: 'accepted', message_id: message!.id }]);
     expect(await environment.calls(id)).toHaveLength(1);
@@ -127,7 +127,7 @@ describe('a receipt with our opaque data', () => {
       expect(await environment.simulator.postReceipt({ messageId: message!.id, status })).toBe(200);
       expect(await environment.until(id, ended.status)).toMatchObject({
         ...ended,
-        code_box: null,
+        sealed_code: null,
         due_at: null,
       });
       expect((await environment.units(caller.accountId)).returned).toEqual(returned);

@@ -1,4 +1,4 @@
-import { createRegistry, openBell } from '@onecode/runtime';
+import { createRegistry, openDeliveryQueue } from '@onecode/runtime';
 import { countAwaitingSends } from '@onecode/store';
 import { buildSender, closedPort } from '@onecode/testing';
 import { gaugeAwaitingSends } from '../src/metrics.js';
@@ -21,8 +21,8 @@ describe('sends that wait for a sender', () => {
   it('stay in their rows while Redis is down, and go out when it is up', async () => {
     const worker = await startWorker(environment, { sweepPauseMs: null });
     const redisUrl = `redis://127.0.0.1:${await closedPort()}`;
-    const mute = openBell({ redisUrl, prefix: environment.prefix, deliveryAttempts: 5, onError: () => {} });
-    await wake({ ...worker.context, bell: mute });
+    const mute = openDeliveryQueue({ redisUrl, prefix: environment.prefix, deliveryAttempts: 5, onError: () => {} });
+    await wake({ ...worker.context, deliveryQueue: mute });
     expect(await waiting()).toBe(5);
     await mute.close();
 

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Mode } from '@onecode/domain';
-import { openBell, type Bell } from '@onecode/runtime';
+import { openDeliveryQueue, type DeliveryQueue } from '@onecode/runtime';
 import { startSimulator, type Simulator } from '@onecode/simulator';
 import { storeReceipts, type NewAccount } from '@onecode/store';
 import {
@@ -34,7 +34,7 @@ export interface AttemptRow {
 }
 
 export interface SenderRecord {
-  faults: number;
+  consecutive_failures: number;
   paused_at: Date | null;
   paused_until: Date | null;
   pause_reason: string | null;
@@ -47,13 +47,13 @@ export interface SendRecord {
   channel: string | null;
   from_number: string | null;
   sender_id: string | null;
-  code_box: Buffer | null;
+  sealed_code: Buffer | null;
   attempts: number;
   attempt_id: string | null;
   receipt_until: Date | null;
   awaiting_sender: boolean;
   due_at: Date | null;
-  ring_at: Date | null;
+  next_enqueue_at: Date | null;
   created_at: Date;
   expires_at: Date;
   sent_at: Date | null;
@@ -71,12 +71,12 @@ export interface SendRecord {
 export class WorkerEnvironment extends TestEnvironment {
   simulator!: Simulator;
   tap!: ProviderTap;
-  readonly #bell: Bell;
+  readonly #deliveryQueue: DeliveryQueue;
   #webhooks!: Server;
 
   private constructor(db: TestDatabase) {
     super(db);
-    this.#bell = openBell({
+    this.#deliveryQueue = openDeliveryQueue({
       redisUrl: testRedisUrl(),
       prefix: this.prefix,
       deliveryAttempts: 5,
@@ -101,7 +101,7 @@ export class WorkerEnvironment extends TestEnvironment {
         if (typeof signature !== 'string' || !signatureMatches(body, signature, APP_SECRET))
           return void response.writeHead(401).end();
         return void storeReceipts(this.db.database, parseReceipts(body))
-          .then(() => this.#bell.ring('receipts'))
+          .then(() => this.#deliveryQueue.enqueue('receipts'))
           .then(
             () => response.end('ok'),
             () => response.writeHead(500).end(),
@@ -115,7 +115,7 @@ export class WorkerEnvironment extends TestEnvironment {
       delays: { sentMs: 0, deliveredMs: 0 },
     });
     this.tap = await startProviderTap(this.simulator.url, answerInstead);
-    await until('a ready delivery queue', () => this.#bell.isReady());
+    await until('a ready delivery queue', () => this.#deliveryQueue.isReady());
   }
 
   /** Closes everything. Stop the workers first. */
@@ -124,7 +124,7 @@ export class WorkerEnvironment extends TestEnvironment {
     await this.tap.close();
     this.#webhooks.closeAllConnections();
     await new Promise((resolve) => this.#webhooks.close(resolve));
-    await this.#bell.close();
+    await this.#deliveryQueue.close();
     await super.close();
   }
 
@@ -133,8 +133,8 @@ export class WorkerEnvironment extends TestEnvironment {
     this.simulator.reset();
     this.tap.requests.length = 0;
     await this.db.sql(
-      `update sends set status = 'failed', failed_at = now(), failure_reason = 'attempts_exhausted', code_box = null,
-         attempt_id = null, awaiting_sender = false, due_at = null, ring_at = null, version = version + 1
+      `update sends set status = 'failed', failed_at = now(), failure_reason = 'attempts_exhausted', sealed_code = null,
+         attempt_id = null, awaiting_sender = false, due_at = null, next_enqueue_at = null, version = version + 1
        where status in ('queued', 'sending') and mode = 'live'`,
     );
     await this.db.sql(
@@ -155,7 +155,7 @@ export class WorkerEnvironment extends TestEnvironment {
 
   /** Enqueues the job of a send at this version of its row. */
   async enqueue(mode: Mode, sendId: string, version: number): Promise<void> {
-    await this.#bell.ring(mode === 'test' ? 'simulate' : 'deliver', [{ sendId, generation: version }]);
+    await this.#deliveryQueue.enqueue(mode === 'test' ? 'simulate' : 'deliver', [{ sendId, version: version }]);
   }
 
   async row(id: string): Promise<SendRecord> {
@@ -179,7 +179,7 @@ export class WorkerEnvironment extends TestEnvironment {
       return await until(`a send that is ${typeof expected === 'string' ? expected : 'as expected'}`, look);
     } catch (error) {
       throw new Error(
-        `the send stayed ${JSON.stringify({ ...(last as SendRecord | null), code_box: undefined })}`,
+        `the send stayed ${JSON.stringify({ ...(last as SendRecord | null), sealed_code: undefined })}`,
         {
           cause: error,
         },
@@ -191,14 +191,14 @@ export class WorkerEnvironment extends TestEnvironment {
   async age(id: string, seconds: number): Promise<void> {
     await this.db.sql(
       `update sends set created_at = created_at - $2::interval, expires_at = expires_at - $2::interval,
-         due_at = due_at - $2::interval, ring_at = ring_at - $2::interval, sent_at = sent_at - $2::interval where id = $1`,
+         due_at = due_at - $2::interval, next_enqueue_at = next_enqueue_at - $2::interval, sent_at = sent_at - $2::interval where id = $1`,
       [id, `${seconds} seconds`],
     );
   }
 
   /** Makes a send due now: its back-off or its lease is over, and the sweeper may enqueue it. */
   async makeDue(id: string): Promise<void> {
-    await this.db.sql('update sends set due_at = now(), ring_at = now() where id = $1', [id]);
+    await this.db.sql('update sends set due_at = now(), next_enqueue_at = now() where id = $1', [id]);
   }
 
   async sender(id: string): Promise<SenderRecord> {

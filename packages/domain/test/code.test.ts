@@ -100,7 +100,7 @@ describe('the hash of a code', () => {
 
   it('throws once its pepper has left the keyring', () => {
     expect(() => codeMatches(NEW_ONLY, SEND, hashCode(OLD, SEND, '042913'), '042913')).toThrow(
-      'key version 1 is not in the key ring',
+      'key version 1 is not in the keyring',
     );
   });
 });

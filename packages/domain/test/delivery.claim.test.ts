@@ -1,4 +1,4 @@
-import { claim, handBack, isWorthSending, settle } from '@onecode/domain';
+import { claim, releaseClaim, isWorthSending, settle } from '@onecode/domain';
 import {
   at,
   CREATED_AT,
@@ -245,8 +245,8 @@ describe('a send slot', () => {
 describe('a send that is released before its message was written', () => {
   it('is due now, as if there had been no attempt', () => {
     const send = sendingSend({ attempts: 3, receiptUntil: at(40) });
-    const decision = handBack(send, NOW, 'attempt-1');
-    expect(decision.result).toBe('handed_back');
+    const decision = releaseClaim(send, NOW, 'attempt-1');
+    expect(decision.result).toBe('released');
     const after = written(send, decision);
     expect(after).toEqual({ ...send, attempts: 2, attemptId: null, dueAt: NOW });
     expect(decision.attempts).toEqual([
@@ -256,12 +256,12 @@ describe('a send that is released before its message was written', () => {
   });
 
   it('is unchanged when another worker has claimed it', () => {
-    expect(handBack(sendingSend({ attemptId: 'another' }), NOW, 'attempt-1')).toEqual({ result: 'stale' });
+    expect(releaseClaim(sendingSend({ attemptId: 'another' }), NOW, 'attempt-1')).toEqual({ result: 'stale' });
   });
 
   it('is not due again when there was a receipt of an earlier attempt', () => {
     const send = sentSend({ status: 'delivered', attemptId: 'attempt-1', attempts: 2 });
-    expect(written(send, handBack(send, NOW, 'attempt-1'))).toEqual({
+    expect(written(send, releaseClaim(send, NOW, 'attempt-1'))).toEqual({
       ...send,
       attemptId: null,
       attempts: 1,

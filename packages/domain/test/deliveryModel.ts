@@ -1,6 +1,6 @@
 import {
   claim,
-  handBack,
+  releaseClaim,
   isUndelivered,
   isWorthSending,
   judge,
@@ -81,7 +81,7 @@ export function check(model: Model, real: Real): void {
   must(send.channel === (model.routed ? 'whatsapp' : null), 'the channel is set once routed');
   must((send.from !== null) === model.routed, 'the sender’s number is set once routed');
   must((send.senderId !== null) === model.routed, 'the sender is set once routed');
-  must((send.codeBox !== null) === waits, 'the box is there exactly while it is needed');
+  must((send.sealedCode !== null) === waits, 'the box is there exactly while it is needed');
   must((send.dueAt !== null) === waits, 'a send is due exactly while it waits');
   must(waits || !send.awaitingSender, 'only a waiting send waits for a sender');
   must((send.failedAt !== null) === failed && (send.failureReason !== null) === failed, 'failed says why');
@@ -149,7 +149,7 @@ export function runRelease(model: Model, real: Real): void {
   const before = real.send;
   const { attemptId } = before;
   if (attemptId === null) return;
-  write(real, handBack(before, real.now, attemptId));
+  write(real, releaseClaim(before, real.now, attemptId));
   must(real.send.attempts === before.attempts - 1, 'a message that was not written uses up no attempt');
   model.calls -= 1;
   check(model, real);
@@ -172,7 +172,7 @@ export function runAnswer(model: Model, real: Real, id: string, outcome: Outcome
   }
   if (decision.result.kind === 'failed' && decision.result.reason !== 'rejected_by_provider')
     mustHaveHadItsReceipt(model, Number(real.now));
-  if (decision.result.kind === 'hand_over') model.reassignments += 1;
+  if (decision.result.kind === 'reassign') model.reassignments += 1;
   write(real, decision);
   check(model, real);
 }

@@ -30,7 +30,7 @@ describe('a keyring', () => {
   });
 
   it('names the version that is missing, and nothing else', () => {
-    expect(() => keyOf(parseKeyring(text), 7)).toThrow('key version 7 is not in the key ring');
+    expect(() => keyOf(parseKeyring(text), 7)).toThrow('key version 7 is not in the keyring');
   });
 
   it.each([

@@ -54,6 +54,6 @@ describe('a sealed secret', () => {
     const sealed = seal(OLD, SEND, '042913');
     expect(unseal(ROTATED, SEND, sealed)).toBe('042913');
     expect(unseal(NEW_ONLY, SEND, seal(ROTATED, SEND, '042913'))).toBe('042913');
-    expect(() => unseal(NEW_ONLY, SEND, sealed)).toThrow('key version 1 is not in the key ring');
+    expect(() => unseal(NEW_ONLY, SEND, sealed)).toThrow('key version 1 is not in the keyring');
   });
 });

@@ -1,10 +1,10 @@
-import type { Bell, RingData } from '@onecode/runtime';
+import type { DeliveryQueue, JobData } from '@onecode/runtime';
 import { until } from '@onecode/testing';
 import type { Job } from 'bullmq';
 import { openTestQueues } from './testQueues.js';
 
 const queues = openTestQueues();
-let deliveryQueue: Bell;
+let deliveryQueue: DeliveryQueue;
 beforeEach(async () => {
   deliveryQueue = await queues.open();
 });
@@ -15,15 +15,15 @@ afterEach(async () => {
 });
 afterAll(() => queues.close());
 
-const ONE = { sendId: '01990c1e-7c5a-7d2b-9a53-000000000001', generation: 0 };
-const TWO = { sendId: '01990c1e-7c5a-7d2b-9a53-000000000002', generation: 0 };
+const ONE = { sendId: '01990c1e-7c5a-7d2b-9a53-000000000001', version: 0 };
+const TWO = { sendId: '01990c1e-7c5a-7d2b-9a53-000000000002', version: 0 };
 
 /** Work that ends when the test releases it. */
 function heldWork() {
   const begun: (string | undefined)[] = [];
   return {
     begun,
-    work: (job: Job<RingData>): Promise<void> => {
+    work: (job: Job<JobData>): Promise<void> => {
       begun.push(job.data.sendId);
       return new Promise((resolve) => held.push(resolve));
     },
@@ -37,10 +37,10 @@ async function completed(queue: string): Promise<number> {
 
 describe('an enqueued job', () => {
   it('brings each send to its queue, in order', async () => {
-    expect(await deliveryQueue.ring('deliver', [ONE, TWO])).toBe(true);
-    expect(await deliveryQueue.ring('simulate', [TWO])).toBe(true);
+    expect(await deliveryQueue.enqueue('deliver', [ONE, TWO])).toBe(true);
+    expect(await deliveryQueue.enqueue('simulate', [TWO])).toBe(true);
     const seen: unknown[] = [];
-    const work = async (job: Job<RingData>): Promise<void> => void seen.push([job.queueName, job.data]);
+    const work = async (job: Job<JobData>): Promise<void> => void seen.push([job.queueName, job.data]);
     queues.consume('deliver', work);
     await until('2 jobs', () => seen.length === 2);
     queues.consume('simulate', work);
@@ -53,8 +53,8 @@ describe('an enqueued job', () => {
   });
 
   it('holds only the id of the send; for receipts it holds nothing', async () => {
-    await deliveryQueue.ring('deliver', [ONE]);
-    await deliveryQueue.ring('receipts');
+    await deliveryQueue.enqueue('deliver', [ONE]);
+    await deliveryQueue.enqueue('receipts');
     const jobs = await Promise.all(
       (['deliver', 'receipts'] as const).map(async (queue) => {
         const [id] = await queues.waiting(queue);
@@ -69,12 +69,12 @@ describe('an enqueued job', () => {
   });
 
   it('is none for no sends, and the call succeeds', async () => {
-    expect(await deliveryQueue.ring('deliver', [])).toBe(true);
+    expect(await deliveryQueue.enqueue('deliver', [])).toBe(true);
     expect(await queues.waiting('deliver')).toEqual([]);
   });
 
   it('has as many attempts as a delivery', async () => {
-    await deliveryQueue.ring('deliver', [ONE]);
+    await deliveryQueue.enqueue('deliver', [ONE]);
     const [id] = await queues.waiting('deliver');
     const opts = await queues.redis.hget(`${queues.prefix}:deliver:${id}`, 'opts');
     expect(JSON.parse(opts ?? '')).toMatchObject({ attempts: 5, backoff: { type: 'custom' } });
@@ -82,26 +82,26 @@ describe('an enqueued job', () => {
 
   it('is not duplicated while the first one waits, from whichever process', async () => {
     const other = await queues.open();
-    await deliveryQueue.ring('deliver', [ONE, ONE]);
-    await Promise.all([deliveryQueue.ring('deliver', [ONE, TWO]), other.ring('deliver', [ONE])]);
+    await deliveryQueue.enqueue('deliver', [ONE, ONE]);
+    await Promise.all([deliveryQueue.enqueue('deliver', [ONE, TWO]), other.enqueue('deliver', [ONE])]);
     expect(await queues.waiting('deliver')).toHaveLength(2);
-    expect(await deliveryQueue.ring('deliver', [ONE])).toBe(true);
+    expect(await deliveryQueue.enqueue('deliver', [ONE])).toBe(true);
     expect(await queues.waiting('deliver')).toHaveLength(2);
   });
 
   it('of another version is a job of its own', async () => {
-    await deliveryQueue.ring('deliver', [ONE]);
-    await deliveryQueue.ring('deliver', [{ ...ONE, generation: 1 }]);
+    await deliveryQueue.enqueue('deliver', [ONE]);
+    await deliveryQueue.enqueue('deliver', [{ ...ONE, version: 1 }]);
     expect(await queues.waiting('deliver')).toHaveLength(2);
   });
 
   it('is not duplicated while the first one is being processed', async () => {
     const { begun, work, release } = heldWork();
     queues.consume('deliver', work);
-    await deliveryQueue.ring('deliver', [ONE]);
+    await deliveryQueue.enqueue('deliver', [ONE]);
     await until('job 1', () => begun.length === 1);
-    expect(await deliveryQueue.ring('deliver', [ONE])).toBe(true);
-    await deliveryQueue.ring('deliver', [TWO]);
+    expect(await deliveryQueue.enqueue('deliver', [ONE])).toBe(true);
+    await deliveryQueue.enqueue('deliver', [TWO]);
     release();
     await until('job 2', () => begun.length === 2);
     expect(begun).toEqual([ONE.sendId, TWO.sendId]);
@@ -114,7 +114,7 @@ describe('an enqueued job', () => {
     const { begun, work, release } = heldWork();
     queues.consume('deliver', work);
     for (const round of [1, 2, 3]) {
-      await deliveryQueue.ring('deliver', [ONE]);
+      await deliveryQueue.enqueue('deliver', [ONE]);
       await until('a job of this round', () => begun.length === round);
       release();
       await until('the end of this round’s job', async () => (await completed('deliver')) === round);
@@ -125,17 +125,17 @@ describe('an enqueued job', () => {
 
 describe('a job for receipts', () => {
   it('waits once, however often it is enqueued', async () => {
-    await deliveryQueue.ring('receipts');
-    await deliveryQueue.ring('receipts');
+    await deliveryQueue.enqueue('receipts');
+    await deliveryQueue.enqueue('receipts');
     expect(await queues.waiting('receipts')).toHaveLength(1);
   });
 
   it('enqueued during a round causes exactly one more round', async () => {
     const { begun, work, release } = heldWork();
     queues.consume('receipts', work);
-    await deliveryQueue.ring('receipts');
+    await deliveryQueue.enqueue('receipts');
     await until('job 1', () => begun.length === 1);
-    for (let n = 0; n < 3; n++) expect(await deliveryQueue.ring('receipts')).toBe(true);
+    for (let n = 0; n < 3; n++) expect(await deliveryQueue.enqueue('receipts')).toBe(true);
     release();
     await until('job 2', () => begun.length === 2);
     release();
@@ -148,7 +148,7 @@ describe('a job for receipts', () => {
     const { begun, work, release } = heldWork();
     queues.consume('receipts', work);
     for (const round of [1, 2]) {
-      await deliveryQueue.ring('receipts');
+      await deliveryQueue.enqueue('receipts');
       await until('a job of this round', () => begun.length === round);
       release();
       await until('the end of this round’s job', async () => (await completed('receipts')) === round);
@@ -158,8 +158,8 @@ describe('a job for receipts', () => {
 
 it('the number of finished jobs is bounded', async () => {
   queues.consume('deliver', async () => {});
-  const many = Array.from({ length: 1_200 }, (_, generation) => ({ ...ONE, generation }));
-  await deliveryQueue.ring('deliver', many);
+  const many = Array.from({ length: 1_200 }, (_, version) => ({ ...ONE, version }));
+  await deliveryQueue.enqueue('deliver', many);
   await until('a queue without waiting jobs', async () => (await queues.waiting('deliver')).length === 0);
   await until(
     'a queue without active jobs',
@@ -170,9 +170,9 @@ it('the number of finished jobs is bounded', async () => {
 
 it('a delivery queue answers a ping, and enqueues nothing once it is closed', async () => {
   await expect(deliveryQueue.ping()).resolves.toBeUndefined();
-  await deliveryQueue.ring('deliver', [ONE]);
+  await deliveryQueue.enqueue('deliver', [ONE]);
   await deliveryQueue.close();
   expect(deliveryQueue.isReady()).toBe(false);
-  expect(await deliveryQueue.ring('deliver', [TWO])).toBe(false);
+  expect(await deliveryQueue.enqueue('deliver', [TWO])).toBe(false);
   await expect(deliveryQueue.ping()).rejects.toThrow('Redis is not connected');
 });

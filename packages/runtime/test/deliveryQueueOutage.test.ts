@@ -1,4 +1,4 @@
-import type { Bell } from '@onecode/runtime';
+import type { DeliveryQueue } from '@onecode/runtime';
 import { closedPort, startTcpProxy, startTcpServer, until, type TcpProxy } from '@onecode/testing';
 import { openTestQueues } from './testQueues.js';
 
@@ -10,7 +10,7 @@ afterEach(async () => {
 });
 afterAll(() => queues.close());
 
-const jobOf = (sendId: string) => [{ sendId, generation: 0 }];
+const jobOf = (sendId: string) => [{ sendId, version: 0 }];
 /** An enqueue is abandoned after two seconds; an answer within this time did not wait for that. */
 const AT_ONCE_MS = 500;
 const IN_TIME_MS = 3_500;
@@ -34,18 +34,18 @@ async function startProxy(): Promise<TcpProxy> {
   return proxy;
 }
 
-async function openBehindProxy(): Promise<{ proxy: TcpProxy; deliveryQueue: Bell }> {
+async function openBehindProxy(): Promise<{ proxy: TcpProxy; deliveryQueue: DeliveryQueue }> {
   const proxy = await startProxy();
   const deliveryQueue = await queues.open(proxy.url);
   await until('a ready delivery queue', () => deliveryQueue.isReady());
-  expect(await deliveryQueue.ring('deliver', jobOf('before'))).toBe(true);
+  expect(await deliveryQueue.enqueue('deliver', jobOf('before'))).toBe(true);
   return { proxy, deliveryQueue };
 }
 
 /** Enqueueing works again, and the job is in Redis. */
-async function expectRecovery(deliveryQueue: Bell): Promise<void> {
+async function expectRecovery(deliveryQueue: DeliveryQueue): Promise<void> {
   let enqueued = 0;
-  await until('an enqueued job', () => deliveryQueue.ring('deliver', jobOf(`after-${(enqueued += 1)}`)));
+  await until('an enqueued job', () => deliveryQueue.enqueue('deliver', jobOf(`after-${(enqueued += 1)}`)));
   const jobs = await Promise.all(
     (await queues.waiting('deliver')).map((id) =>
       queues.redis.hget(`${queues.prefix}:deliver:${id}`, 'data'),
@@ -62,10 +62,10 @@ describe.each([
   it('opens, answers at once that it enqueued nothing, fails a ping, and closes', async () => {
     const deliveryQueue = await queues.open(urlAt(await start()));
     expect(deliveryQueue.isReady()).toBe(false);
-    const answer = deliveryQueue.ring('deliver', jobOf('one'));
+    const answer = deliveryQueue.enqueue('deliver', jobOf('one'));
     expect(await msOf(answer)).toBeLessThan(AT_ONCE_MS);
     expect(await answer).toBe(false);
-    expect(await deliveryQueue.ring('receipts')).toBe(false);
+    expect(await deliveryQueue.enqueue('receipts')).toBe(false);
     await expect(deliveryQueue.ping()).rejects.toThrow('Redis is not connected');
     expect(await msOf(deliveryQueue.close())).toBeLessThan(IN_TIME_MS);
   });
@@ -75,7 +75,7 @@ it('becomes ready by itself once a Redis that was down at the start is up', asyn
   const proxy = await startProxy();
   await proxy.refuse();
   const deliveryQueue = await queues.open(proxy.url);
-  expect(await deliveryQueue.ring('deliver', jobOf('early'))).toBe(false);
+  expect(await deliveryQueue.enqueue('deliver', jobOf('early'))).toBe(false);
   await proxy.open();
   await expectRecovery(deliveryQueue);
 });
@@ -84,7 +84,7 @@ it('answers that it enqueued nothing while connections are refused, and recovers
   const { proxy, deliveryQueue } = await openBehindProxy();
   await proxy.refuse();
   await until('a delivery queue that noticed', () => !deliveryQueue.isReady());
-  const answers = Array.from({ length: 50 }, () => deliveryQueue.ring('deliver', jobOf('lost')));
+  const answers = Array.from({ length: 50 }, () => deliveryQueue.enqueue('deliver', jobOf('lost')));
   expect(await msOf(Promise.all(answers))).toBeLessThan(AT_ONCE_MS);
   expect(new Set(await Promise.all(answers))).toEqual(new Set([false]));
   await proxy.open();
@@ -103,7 +103,7 @@ it('recovers from repeated disconnections', async () => {
 it('abandons an enqueue under way when the connection breaks', async () => {
   const { proxy, deliveryQueue } = await openBehindProxy();
   proxy.freeze();
-  const answer = deliveryQueue.ring('deliver', jobOf('under-way'));
+  const answer = deliveryQueue.enqueue('deliver', jobOf('under-way'));
   await proxy.refuse();
   expect(await msOf(answer)).toBeLessThan(IN_TIME_MS);
   expect(await answer).toBe(false);
@@ -114,9 +114,9 @@ describe('when Redis freezes', () => {
     const { proxy, deliveryQueue } = await openBehindProxy();
     proxy.freeze();
     const answers = [
-      deliveryQueue.ring('deliver', jobOf('one')),
-      deliveryQueue.ring('simulate', jobOf('two')),
-      deliveryQueue.ring('receipts'),
+      deliveryQueue.enqueue('deliver', jobOf('one')),
+      deliveryQueue.enqueue('simulate', jobOf('two')),
+      deliveryQueue.enqueue('receipts'),
     ];
     const ping = deliveryQueue.ping().then(
       () => 'answered',
@@ -133,9 +133,9 @@ describe('when Redis freezes', () => {
     const { proxy, deliveryQueue } = await openBehindProxy();
     proxy.freeze();
     const underWay = Promise.all(
-      Array.from({ length: 2_000 }, (_, number) => deliveryQueue.ring('deliver', jobOf(`frozen-${number}`))),
+      Array.from({ length: 2_000 }, (_, number) => deliveryQueue.enqueue('deliver', jobOf(`frozen-${number}`))),
     );
-    const oneMore = deliveryQueue.ring('deliver', jobOf('one-more')).then(() => 'one more');
+    const oneMore = deliveryQueue.enqueue('deliver', jobOf('one-more')).then(() => 'one more');
     expect(await Promise.race([underWay.then(() => 'under way'), oneMore])).toBe('one more');
     expect(new Set(await underWay)).toEqual(new Set([false]));
     await proxy.open();
@@ -145,7 +145,7 @@ describe('when Redis freezes', () => {
   it('closes in time', async () => {
     const { proxy, deliveryQueue } = await openBehindProxy();
     proxy.freeze();
-    const answer = deliveryQueue.ring('deliver', jobOf('one'));
+    const answer = deliveryQueue.enqueue('deliver', jobOf('one'));
     expect(await msOf(deliveryQueue.close())).toBeLessThan(IN_TIME_MS);
     expect(await answer).toBe(false);
   });
@@ -164,7 +164,7 @@ describe('a new connection replaces one that silently died', () => {
     queues.consume('deliver', async (job) => seen.push(job.data.sendId), proxy.url);
     await until('the job “before”', () => seen.includes('before'));
     proxy.abandon();
-    await until('an enqueued job', () => deliveryQueue.ring('deliver', jobOf('after')));
+    await until('an enqueued job', () => deliveryQueue.enqueue('deliver', jobOf('after')));
     await until('the job “after”', () => seen.includes('after'));
   });
 });

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Consumer, openBell, PATIENT, type Bell, type QueueName, type RingData } from '@onecode/runtime';
+import { Consumer, openDeliveryQueue, BLOCKING, type DeliveryQueue, type QueueName, type JobData } from '@onecode/runtime';
 import { deleteKeys, testRedisUrl, until } from '@onecode/testing';
 import type { Job } from 'bullmq';
 import { Redis } from 'ioredis';
@@ -11,9 +11,9 @@ export interface TestQueues {
   prefix: string;
   redis: Redis;
   /** Opens a delivery queue and waits until it is ready; at another address it does not wait. */
-  open(url?: string): Promise<Bell>;
+  open(url?: string): Promise<DeliveryQueue>;
   /** Starts a consumer of a queue. */
-  consume(queue: QueueName, work: (job: Job<RingData>) => Promise<unknown>, url?: string): void;
+  consume(queue: QueueName, work: (job: Job<JobData>) => Promise<unknown>, url?: string): void;
   /** The ids of the waiting jobs, first come first. */
   waiting(queue: QueueName): Promise<string[]>;
   /** Closes what the test opened, and deletes every key. */
@@ -32,7 +32,7 @@ export function openTestQueues(): TestQueues {
     prefix,
     redis,
     async open(other) {
-      const deliveryQueue = openBell({
+      const deliveryQueue = openDeliveryQueue({
         redisUrl: other ?? url,
         prefix,
         deliveryAttempts: 5,
@@ -43,7 +43,7 @@ export function openTestQueues(): TestQueues {
       return deliveryQueue;
     },
     consume(queue, work, other) {
-      const connection = new Redis(other ?? url, PATIENT);
+      const connection = new Redis(other ?? url, BLOCKING);
       const consumer = new Consumer(queue, work, { connection, prefix });
       connection.on('error', () => {});
       consumer.on('error', () => {});

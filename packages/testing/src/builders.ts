@@ -130,7 +130,7 @@ export function newSend(caller: TestCaller, options: SendOptions = {}): NewSend 
     isCostly: false,
     locale: options.locale ?? null,
     codeHash: hashCode(TEST_PEPPER, id, code),
-    codeBox: caller.mode === 'live' ? seal(TEST_SECRET_KEY, id, code) : null,
+    sealedCode: caller.mode === 'live' ? seal(TEST_SECRET_KEY, id, code) : null,
     guessCost: guessCost(code),
   };
 }

@@ -12,7 +12,7 @@ export interface TakenSlot {
 }
 
 /**
- * Takes a send slot for each request, in their order, through `take_slots_unless_held`. The answer is null where the request is
+ * Takes a send slot for each request, in their order, through `take_send_slots`. The answer is null where the request is
  * held, or where no sender that may serve it has a slot within the horizon.
  */
 export async function takeSlots(
@@ -21,7 +21,7 @@ export async function takeSlots(
   horizonMs: number,
 ): Promise<(TakenSlot | null)[]> {
   const rows = await database.$queryRaw<{ sender_id: string | null; wait_ms: number }[]>`
-    select sender_id, wait_ms from take_slots_unless_held(
+    select sender_id, wait_ms from take_send_slots(
       ${requests.map(({ accountId }) => accountId)}::uuid[], ${requests.map(({ recipient }) => recipient)}::text[], ${requests.map(({ country }) => country)}::text[], ${horizonMs}::integer
     ) order by want`;
   return rows.map((row) =>
