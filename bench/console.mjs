@@ -1,19 +1,139 @@
 import { randomBytes } from 'node:crypto';
-import { onecode } from '../../scripts/start/onecode.mjs';
-import { apps, ready, startApp } from '../../scripts/start/apps.mjs';
-import { freePort } from '../../scripts/services/ports.mjs';
+import { freePort } from '../scripts/services/ports.mjs';
+import { apps, ready, startApp } from '../scripts/start/apps.mjs';
+import { onecode } from '../scripts/start/onecode.mjs';
 
 /**
- * @typedef {(method: string, path: string, body?: object) => Promise<any>} Reader  answers the JSON; throws unless it is 200
+ * @typedef {object} Read  one request of the console's pages
+ * @property {string} name
+ * @property {string} method
+ * @property {string} path below /api
+ * @property {object} [body]
+ * @property {boolean} isStaff whether only staff may read it
+ *
+ * @typedef {(method: string, path: string, body?: object) => Promise<any>} Session  answers the JSON; throws unless the status is 200
  */
+
+const SENDS = 100_000;
+const ROUNDS = 15;
+const MEDIAN_MS_MAX = 300;
+const DAY_MS = 86_400_000;
+
+export const goal = `every read of the console answers within ${MEDIAN_MS_MAX} ms, with ${SENDS} sends of one account in 30 days`;
+
+/**
+ * Measures everything that the console's pages read, one request after another, as for one person who looks at one page at a time.
+ * @param {import('./environment.mjs').Environment} environment
+ * @returns {Promise<import('./run.mjs').Result>}
+ */
+export async function measure(environment) {
+  const { ids, member, operator } = await startConsole(environment, SENDS);
+  const { sends } = await member('GET', `/accounts/${ids['account']}/sends?status=failed&limit=1`);
+  ids['send'] = sends[0].id;
+  const rows = [];
+  for (const { name, method, path, body, isStaff } of await readsOf(ids)) {
+    const session = isStaff ? operator : member;
+    const times = [];
+    for (let round = 0; round < ROUNDS; round++) {
+      const startedAt = performance.now();
+      await session(method, path, body);
+      times.push(performance.now() - startedAt);
+    }
+    const sorted = times.toSorted((a, b) => a - b);
+    const medianMs = Number(sorted[Math.floor(ROUNDS / 2)]);
+    const worstMs = Number(sorted.at(-1));
+    rows.push({ name, medianMs, worstMs, met: medianMs <= MEDIAN_MS_MAX });
+  }
+  return {
+    tables: [rows.map(lineOf)],
+    missed: rows.filter(({ met }) => !met).map(({ name }) => name),
+    details: { rows },
+  };
+}
+
+/**
+ * @param {{ name: string, medianMs: number, worstMs: number, met: boolean }} row
+ * @returns {import('./run.mjs').Line}
+ */
+function lineOf({ name, medianMs, worstMs, met }) {
+  const line = { read: name, 'median ms': medianMs.toFixed(1), 'worst ms': worstMs.toFixed(1) };
+  return met ? line : { ...line, goal: 'missed' };
+}
+
+/**
+ * @param {number} days
+ * @param {'hour' | 'day'} bucket
+ */
+const overviewQuery = (days, bucket) =>
+  `?${new URLSearchParams({
+    from: new Date(Date.now() - days * DAY_MS).toISOString(),
+    to: new Date().toISOString(),
+    bucket,
+    timeZone: 'America/Sao_Paulo',
+  })}`;
+
+/** By route: queries that people make and queries that are worst for an index, with their names in the table. */
+const QUERIES = /** @type {Record<string, Record<string, string>>} */ ({
+  '/accounts/:account/overview': {
+    day: overviewQuery(1, 'hour'),
+    week: overviewQuery(7, 'day'),
+    month: overviewQuery(30, 'day'),
+    'month of one locale': `${overviewQuery(30, 'day')}&locale=en`,
+  },
+  '/accounts/:account/sends': {
+    newest: '',
+    failed: '?status=failed',
+    locked: '?verification=locked',
+    expired: '?verification=expired',
+    queued: '?status=queued',
+    'failed and verified (none)': '?status=failed&verification=verified',
+    'test and sent (none)': '?mode=test&status=sent',
+    'until two weeks ago': `?to=${new Date(Date.now() - 14 * DAY_MS).toISOString()}`,
+  },
+  '/accounts/:account/ledger': { newest: '', granted: '?kind=granted', returned: '?kind=returned' },
+  '/operations/accounts': { newest: '', found: '?text=Benchmark' },
+});
+
+/** Searches are posts: what they look for must not appear in a URL. */
+const SEARCHES = [{ path: '/accounts/:account/sends/search', body: { recipient: '+5511960000000' } }];
+
+/**
+ * Every read, from the console's own table of routes, so that none is forgotten.
+ * @param {Record<string, string>} ids by the names of the routes' parameters
+ * @returns {Promise<Read[]>}
+ */
+async function readsOf(ids) {
+  const routes = new URL('../apps/console/dist/routes/index.js', import.meta.url);
+  const { ROUTES } = await import(routes.href); // needs the build
+  const filled = (/** @type {string} */ path) =>
+    path.replaceAll(/:(\w+)/g, (_, /** @type {string} */ name) => ids[name] ?? name);
+  const reads = ROUTES.filter((/** @type {{ method: string }} */ { method }) => method === 'get');
+  return [
+    ...reads.flatMap((/** @type {any} */ { path, access }) =>
+      Object.entries(QUERIES[path] ?? { '': '' }).map(([name, query]) => ({
+        name: `${path} ${name}`.trim(),
+        method: 'GET',
+        path: filled(path) + query,
+        isStaff: access === 'operator' || access === 'on_call',
+      })),
+    ),
+    ...SEARCHES.map(({ path, body }) => ({
+      name: path,
+      method: 'POST',
+      path: filled(path),
+      body,
+      isStaff: false,
+    })),
+  ];
+}
 
 /**
  * Starts a console on a filled database.
- * @param {import('../run.mjs').House} house
+ * @param {import('./environment.mjs').Environment} environment
  * @param {number} sends of one account
- * @returns {Promise<{ ids: Record<string, string>, member: Reader, operator: Reader }>}
+ * @returns {Promise<{ ids: Record<string, string>, member: Session, operator: Session }>}
  */
-export async function openHouse({ processes, databaseUrl, redisUrl }, sends) {
+async function startConsole({ processes, databaseUrl, redisUrl }, sends) {
   const secret = () => randomBytes(32).toString('base64');
   const port = await freePort();
   const url = `http://localhost:${port}`;
@@ -27,28 +147,29 @@ export async function openHouse({ processes, databaseUrl, redisUrl }, sends) {
     SESSION_SECRET: secret(),
     LOG_LEVEL: 'warn',
   };
-  const ids = await fill(env, databaseUrl, sends);
+  const ids = await fillDatabase(env, databaseUrl, sends);
   const metrics = { api: 0, worker: 0, console: await freePort(), simulator: 0 };
   const app = apps({ api: 0, console: port, simulator: null, metrics }, env).find(
     ({ name }) => name === 'console',
   );
-  if (app === undefined) throw new Error('there is no console among the processes');
+  if (app === undefined) throw new Error('The console is not among the processes.');
   await startApp(processes, app, console.log);
   await ready(app, new AbortController().signal);
   return {
     ids,
-    member: await signIn(url, await makeUser(env, '--account', ids.account, '--role', 'admin')),
-    operator: await signIn(url, await makeUser(env, '--staff', 'operator')),
+    member: await signIn(url, await createUser(env, '--account', ids.account, '--role', 'admin')),
+    operator: await signIn(url, await createUser(env, '--staff', 'operator')),
   };
 }
 
 /**
+ * Creates an account with applications, a key, a sender and a history.
  * @param {NodeJS.ProcessEnv} env
  * @param {string} databaseUrl
  * @param {number} sends
  * @returns {Promise<Record<string, string> & { account: string }>}
  */
-async function fill(env, databaseUrl, sends) {
+async function fillDatabase(env, databaseUrl, sends) {
   const { fillHistory } = await import('@onecode/store/testing'); // needs the build
   const account = await onecode(env, 'account', 'create', '--name', 'Benchmark');
   const add = ['sender', 'add', '--phone-number-id', '106540352242922', '--number', '+15550783881'];
@@ -87,15 +208,15 @@ async function fill(env, databaseUrl, sends) {
  * @param {string[]} role
  * @returns {Promise<{ email: string, password: string }>}
  */
-async function makeUser(env, ...role) {
+async function createUser(env, ...role) {
   const email = `${randomBytes(6).toString('hex')}@example.com`;
   return onecode(env, 'user', 'create', '--email', email, '--name', 'Benchmark', ...role);
 }
 
 /**
  * @param {string} url
- * @param {{ email: string, password: string }} who
- * @returns {Promise<Reader>}
+ * @param {{ email: string, password: string }} user
+ * @returns {Promise<Session>}
  */
 async function signIn(url, { email, password }) {
   const headers = { origin: url, 'content-type': 'application/json' };

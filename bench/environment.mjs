@@ -1,15 +1,21 @@
 import { openSync } from 'node:fs';
+import { cpus, loadavg, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
-import { Refusal } from '../../scripts/refusal.mjs';
-import { freePort } from '../../scripts/services/ports.mjs';
-import { root } from '../../scripts/setup/npm.mjs';
-
-const START_MS_MAX = 20_000;
+import { Refusal } from '../scripts/refusal.mjs';
+import { freePort } from '../scripts/services/ports.mjs';
+import { root, runNpm } from '../scripts/setup/npm.mjs';
+import { prepare } from '../scripts/setup/prepare.mjs';
 
 /**
- * @typedef {import('../run.mjs').House} House
+ * @typedef {import('../scripts/processes/processes.mjs').Processes} Processes
+ *
+ * @typedef {object} Environment  what a suite runs on: its own PostgreSQL and Redis, migrated and empty
+ * @property {Processes} processes
+ * @property {string} databaseUrl
+ * @property {string} redisUrl
+ * @property {number} postgres pid of its first process
+ * @property {number} redis its pid
  *
  * @typedef {object} Service  a process under load
  * @property {number} pid
@@ -18,15 +24,79 @@ const START_MS_MAX = 20_000;
  * @property {() => Promise<void>} stop
  */
 
+/** With PostgreSQL's defaults, checkpoints come so often under this load that its own log warns of them. */
+const POSTGRES_SETTINGS = ['shared_buffers=1GB', 'max_wal_size=8GB'];
+const SHOWN_SETTINGS = [
+  'server_version',
+  'fsync',
+  'synchronous_commit',
+  'full_page_writes',
+  'shared_buffers',
+];
+const START_MS_MAX = 20_000;
+
 /**
- * Starts a Node process that listens on a port of its own, and waits until it is ready. What it prints goes to a file, as in production.
- * @param {House} house
- * @param {object} wanted
- * @param {string} wanted.name
- * @param {string} wanted.script by its path from the root, or from that of the machine
- * @param {NodeJS.ProcessEnv} wanted.env
- * @param {'PORT' | 'METRICS_PORT'} [wanted.port] the variable that says where
- * @param {string | null} [wanted.readyPath] answers 200 once it is ready; null: it does not listen
+ * Starts PostgreSQL and Redis, even where others are given: the benchmark writes millions of rows, and its results depend on known
+ * settings.
+ * @param {Processes} processes
+ * @returns {Promise<Environment>}
+ */
+export async function startEnvironment(processes) {
+  await prepare(processes);
+  // These need the packages that `prepare` installs.
+  const { startPostgres } = await import('../scripts/services/postgres.mjs');
+  const { startRedis } = await import('../scripts/services/redis.mjs');
+  const options = { processes, throwaway: false, say: console.log };
+  const postgres = await startPostgres({ ...options, settings: POSTGRES_SETTINGS });
+  const redis = await startRedis(options);
+  const env = { ...process.env, DATABASE_URL: postgres.url };
+  await runNpm(processes, ['run', '--silent', 'migrate'], { title: 'npm run migrate', env });
+  return {
+    processes,
+    databaseUrl: postgres.url,
+    redisUrl: redis.url,
+    postgres: postgres.pid,
+    redis: redis.pid,
+  };
+}
+
+/**
+ * Describes the machine and PostgreSQL's settings.
+ * @param {Environment} environment
+ */
+export async function describeMachine({ databaseUrl }) {
+  const client = await connect(databaseUrl);
+  const { rows } = await client.query(
+    'select name, current_setting(name) as value from unnest($1::text[]) name',
+    [SHOWN_SETTINGS],
+  );
+  await client.end();
+  const settings = /** @type {Record<string, string>} */ (
+    Object.fromEntries(rows.map(({ name, value }) => [name, value]))
+  );
+  const machine = {
+    processor: cpus()[0]?.model ?? 'unknown',
+    cores: cpus().length,
+    memoryGiB: Math.round(totalmem() / 2 ** 30),
+    loadBefore: Number((loadavg()[0] ?? 0).toFixed(2)),
+    node: process.version,
+    postgres: settings,
+  };
+  const text =
+    `${machine.cores} cores (${machine.processor}), ${machine.memoryGiB} GiB, load ${machine.loadBefore} before; Node ${machine.node}, ` +
+    `PostgreSQL ${settings['server_version']} with fsync ${settings['fsync']}, synchronous_commit ${settings['synchronous_commit']}.`;
+  return { ...machine, text };
+}
+
+/**
+ * Starts a Node process on a free port and waits until it is ready. Its output goes to a file, as in production.
+ * @param {Environment} environment
+ * @param {object} options
+ * @param {string} options.name
+ * @param {string} options.script absolute, or relative to the repository's root
+ * @param {NodeJS.ProcessEnv} options.env
+ * @param {'PORT' | 'METRICS_PORT'} [options.port] the variable that takes the port
+ * @param {string | null} [options.readyPath] answers 200 once the process is ready; null: it does not listen
  * @returns {Promise<Service>}
  */
 export async function startService(
@@ -35,7 +105,7 @@ export async function startService(
 ) {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const beganAt = performance.now();
+  const startedAt = performance.now();
   const { pid, exited } = await processes.start({
     name,
     command: process.execPath,
@@ -49,17 +119,17 @@ export async function startService(
       ['SIGKILL', 500],
     ],
   });
-  let end = '';
-  void exited.then((how) => (end = how));
+  let exit = '';
+  void exited.then((reason) => (exit = reason));
   while (readyPath !== null && !(await isReady(url + readyPath))) {
-    if (end !== '' || performance.now() - beganAt > START_MS_MAX)
-      throw new Refusal(`The ${name} was not ready (${end || 'it takes too long'}).`);
+    if (exit !== '' || performance.now() - startedAt > START_MS_MAX)
+      throw new Refusal(`The ${name} was not ready (${exit || 'it takes too long'}).`);
     await delay(2);
   }
   return {
     pid,
     url,
-    startMs: performance.now() - beganAt,
+    startMs: performance.now() - startedAt,
     async stop() {
       process.kill(pid, 'SIGTERM');
       await exited;
@@ -77,30 +147,37 @@ async function isReady(url) {
 }
 
 /**
- * Makes a database in the server.
- * @param {House} house
+ * Creates a database in the environment's server.
+ * @param {Environment} environment
  * @param {string} name
  * @param {string} [schema] SQL to run in it
- * @returns {Promise<string>} its address
+ * @returns {Promise<string>} its URL
  */
-export async function makeDatabase({ databaseUrl }, name, schema) {
-  await run(databaseUrl, `create database ${name}`);
+export async function createDatabase({ databaseUrl }, name, schema) {
+  await runSql(databaseUrl, `create database ${name}`);
   const url = databaseUrl.replace(/[^/]+$/, name);
-  if (schema !== undefined) await run(url, schema);
+  if (schema !== undefined) await runSql(url, schema);
   return url;
 }
 
 /**
- * Runs statements one by one.
+ * Runs statements one after another.
  * @param {string} url
- * @param {...string} sql
+ * @param {...string} statements
  */
-export async function run(url, ...sql) {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
+export async function runSql(url, ...statements) {
+  const client = await connect(url);
   try {
-    for (const one of sql) await client.query(one);
+    for (const statement of statements) await client.query(statement);
   } finally {
     await client.end();
   }
+}
+
+/** @param {string} url */
+async function connect(url) {
+  const { default: pg } = await import('pg'); // installed by `prepare`
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  return client;
 }

@@ -1,31 +1,35 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 
-/** What a tick is worth in the files of /proc: the same on every Linux that people run. */
+/** One tick in the files of /proc: the same on every common Linux. */
 const TICK_MS = 10;
 
-/** @typedef {{ pid: number, parent: number, cpuMs: number }} Used */
+/** @typedef {{ pid: number, parent: number, cpuMs: number }} ProcessTime */
+
+/** Milliseconds on the machine's monotonic clock, which all processes share. */
+export const monotonicMs = () => Number(process.hrtime.bigint()) / 1e6;
 
 /**
- * The processor time that processes have used so far, with that of everything they have started.
+ * The processor time that processes and all their descendants have used so far.
  * @param {readonly number[]} pids
  * @returns {number} milliseconds
  */
 export function cpuMsOf(pids) {
-  const all = process.platform === 'linux' ? fromProc() : fromPs();
-  const wanted = new Set(pids);
+  const all = process.platform === 'linux' ? readProc() : readPs();
+  const included = new Set(pids);
   let sum = 0;
-  // A parent has a smaller pid than its children, but for the one time in a long while that pids begin anew.
+  // A parent's pid is smaller than its children's, except when pids wrap around.
   for (const { pid, parent, cpuMs } of all.toSorted((a, b) => a.pid - b.pid)) {
-    if (wanted.has(parent)) wanted.add(pid);
-    if (wanted.has(pid)) sum += cpuMs;
+    if (included.has(parent)) included.add(pid);
+    if (included.has(pid)) sum += cpuMs;
   }
   return sum;
 }
 
 /**
+ * The resident memory of a process.
  * @param {number} pid
- * @returns {number} MiB of memory that a process has in use
+ * @returns {number} MiB
  */
 export function residentMiBOf(pid) {
   if (process.platform !== 'linux')
@@ -34,8 +38,8 @@ export function residentMiBOf(pid) {
   return Number(line?.[1]) / 1024;
 }
 
-/** @returns {Used[]} */
-function fromProc() {
+/** @returns {ProcessTime[]} */
+function readProc() {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => {
@@ -43,7 +47,7 @@ function fromProc() {
         const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
         const rest = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
         const [, parent = 0, ...fields] = rest.map(Number);
-        // Its own time and that of its children that have ended: user and system, each (proc(5)).
+        // User and system time of the process and of its children that have ended (proc(5)).
         const ticks = fields.slice(9, 13).reduce((sum, one) => sum + one, 0);
         return [{ pid: Number(name), parent, cpuMs: ticks * TICK_MS }];
       } catch {
@@ -52,8 +56,8 @@ function fromProc() {
     });
 }
 
-/** @returns {Used[]} */
-function fromPs() {
+/** @returns {ProcessTime[]} */
+function readPs() {
   const lines = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,time='], { encoding: 'utf8' }).trim().split('\n');
   return lines.map((line) => {
     const [pid, parent, time = ''] = line.trim().split(/\s+/);

@@ -4,11 +4,11 @@ import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 
 /**
- * better-auth's plugin that signs people in with codes to their phones, with the sending left out: it makes a code, keeps it, and
- * answers. No key, limit, quota, ledger, idempotency or queue. Its environment: PORT, DATABASE_URL.
+ * better-auth's phone number plugin without the delivery: it generates a code, stores it and answers. It has no API key, limit,
+ * quota, ledger, idempotency key or queue. It takes PORT and DATABASE_URL.
  */
 const { PORT, DATABASE_URL } = process.env;
-// It is the console's dependency, and would not install beside the root's.
+// A dependency of the console, which cannot be installed beside the root's dependencies.
 const { resolve } = createRequire(new URL('../../apps/console/package.json', import.meta.url));
 const load = (/** @type {string} */ name) => import(pathToFileURL(resolve(name)).href);
 const { betterAuth } = await load('better-auth');

@@ -3,16 +3,16 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import { Queue } from 'bullmq';
 import express from 'express';
 import { Redis } from 'ioredis';
-import { hashCode, newId, seal, sha256 } from '../floor/secrets.mjs';
+import { hashCode, newId, seal, sha256 } from '../baseline/primitives.mjs';
 
 /**
- * Creation as it is ordinarily written: Express, and Prisma's interactive transaction with a statement for each step. Limits are
- * left out: an ordinary service keeps them in Redis. Its environment: PORT, DATABASE_URL, REDIS_URL, CLIENT (Prisma's).
+ * Creation as most services write it: Express, and Prisma's interactive transaction with a statement for each step. It has no
+ * limits: such a service keeps them in Redis. It takes PORT, DATABASE_URL, REDIS_URL and CLIENT, the file of the Prisma client.
  */
 const { PORT, DATABASE_URL = '', REDIS_URL = '', CLIENT = '' } = process.env;
 const { PrismaClient } = await import(CLIENT);
 const prisma = new PrismaClient({ adapter: new PrismaPg({ connectionString: DATABASE_URL, max: 20 }) });
-const queue = new Queue('ordinary', { connection: new Redis(REDIS_URL, { maxRetriesPerRequest: 1 }) });
+const queue = new Queue('express-prisma', { connection: new Redis(REDIS_URL, { maxRetriesPerRequest: 1 }) });
 
 const app = express();
 app.use(express.json());
@@ -29,12 +29,12 @@ app.post('/v1/send', async (request, response) => {
     const { accountId } = key;
     if (idempotencyKey !== null) {
       const where = { accountId_idempotencyKey: { accountId, idempotencyKey } };
-      const known = await tx.send.findUnique({ where });
-      if (known !== null) return known;
+      const existing = await tx.send.findUnique({ where });
+      if (existing !== null) return existing;
     }
-    const taken = { where: { id: accountId, credits: { gt: 0 } }, data: { credits: { decrement: 1 } } };
-    if ((await tx.account.updateMany(taken)).count === 0) return null;
-    const made = await tx.send.create({
+    const charge = { where: { id: accountId, credits: { gt: 0 } }, data: { credits: { decrement: 1 } } };
+    if ((await tx.account.updateMany(charge)).count === 0) return null;
+    const created = await tx.send.create({
       data: {
         id,
         accountId,
@@ -42,12 +42,12 @@ app.post('/v1/send', async (request, response) => {
         recipient: to,
         bodyHash: sha256(JSON.stringify(request.body)),
         codeHash: hashCode(id, code),
-        codeBox: seal(id, code),
+        sealedCode: seal(id, code),
         expiresAt: new Date(Date.now() + 600_000),
       },
     });
     await tx.ledgerEntry.create({ data: { accountId, sendId: id, kind: 'reserved', units: 1 } });
-    return made;
+    return created;
   });
   if (send === null) return void response.status(402).json({ code: 'refused' });
   await queue.add('deliver', { sendId: send.id }, { removeOnComplete: 1000 });

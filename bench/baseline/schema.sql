@@ -1,4 +1,4 @@
--- What the service's hot paths need at the very least: the same guarantees, nothing else.
+-- The least that the hot paths need: the same guarantees and nothing else.
 create table accounts (
   id uuid primary key,
   free_quota integer not null,
@@ -19,13 +19,13 @@ create table sends (
   idempotency_key text,
   body_hash bytea,
   recipient text not null,
-  unit text not null,
+  charged_from text not null,
   code_hash bytea not null,
-  code_box bytea,
+  sealed_code bytea,
   status text not null default 'queued',
   wrong_guesses smallint not null default 0,
   message_id text,
-  ring_at timestamptz,
+  next_enqueue_at timestamptz,
   created_at timestamptz not null,
   expires_at timestamptz not null,
   sent_at timestamptz,
@@ -33,7 +33,7 @@ create table sends (
 );
 create unique index on sends (account_id, idempotency_key) where idempotency_key is not null;
 create unique index on sends (account_id, account_number);
-create index on sends (ring_at) where ring_at is not null;
+create index on sends (next_enqueue_at) where next_enqueue_at is not null;
 
 create table ledger_entries (
   id bigint primary key generated always as identity,
@@ -54,14 +54,14 @@ create table receipts (
 );
 create index on receipts (due_at) where due_at is not null;
 
--- Key, idempotency, limit, unit, send and ledger entry, under the account's lock.
+-- Checks the key, the idempotency key and the limit, takes a unit and inserts the send with its ledger entry, under the account's lock.
 create function create_send(
-  p_key_hash bytea, p_id uuid, p_idempotency_key text, p_body_hash bytea, p_recipient text, p_code_hash bytea, p_code_box bytea,
+  p_key_hash bytea, p_id uuid, p_idempotency_key text, p_body_hash bytea, p_recipient text, p_code_hash bytea, p_sealed_code bytea,
   out outcome text, out send sends
 ) language plpgsql as $$
 declare
   v_account accounts;
-  v_unit text;
+  v_charged_from text;
 begin
   select a.* into v_account from accounts a
     where a.id = (select k.account_id from api_keys k where k.hash = p_key_hash) for no key update;
@@ -84,23 +84,23 @@ begin
     outcome := 'rate_limited';
     return;
   end if;
-  v_unit := case when v_account.free_quota > 0 then 'free_quota' when v_account.credits > 0 then 'credit' end;
-  if v_unit is null then
+  v_charged_from := case when v_account.free_quota > 0 then 'free_quota' when v_account.credits > 0 then 'credit' end;
+  if v_charged_from is null then
     outcome := 'insufficient_credits';
     return;
   end if;
   update accounts set
     sends_created = sends_created + 1,
-    free_quota = free_quota - (v_unit = 'free_quota')::integer,
-    credits = credits - (v_unit = 'credit')::integer
+    free_quota = free_quota - (v_charged_from = 'free_quota')::integer,
+    credits = credits - (v_charged_from = 'credit')::integer
     where id = v_account.id;
   insert into sends (
-    id, account_id, account_number, idempotency_key, body_hash, recipient, unit, code_hash, code_box, ring_at, created_at, expires_at
+    id, account_id, account_number, idempotency_key, body_hash, recipient, charged_from, code_hash, sealed_code, next_enqueue_at, created_at, expires_at
   ) values (
-    p_id, v_account.id, v_account.sends_created + 1, p_idempotency_key, p_body_hash, p_recipient, v_unit, p_code_hash, p_code_box,
+    p_id, v_account.id, v_account.sends_created + 1, p_idempotency_key, p_body_hash, p_recipient, v_charged_from, p_code_hash, p_sealed_code,
     clock_timestamp() + interval '2 seconds', clock_timestamp(), clock_timestamp() + interval '10 minutes'
   ) returning * into send;
-  insert into ledger_entries (account_id, send_id, kind, bucket) values (v_account.id, p_id, 'reserved', v_unit);
+  insert into ledger_entries (account_id, send_id, kind, bucket) values (v_account.id, p_id, 'reserved', v_charged_from);
   outcome := 'created';
 end
 $$;

@@ -2,16 +2,15 @@ import { createHmac, randomInt, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
-import { openPool } from './database.mjs';
-import { hashCode, newId, seal, sha256 } from './secrets.mjs';
+import { hashCode, newId, openPool, seal, sha256 } from './primitives.mjs';
 
 /**
- * The floor: the least code for the same job, one statement a request and nothing shared between requests. Its environment is
- * the API's: PORT, DATABASE_URL, REDIS_URL, WHATSAPP_APP_SECRET.
+ * The baseline API: the least code that does the same job, with one statement for each request and nothing shared between requests.
+ * It takes variables of the API: PORT, DATABASE_URL, REDIS_URL, WHATSAPP_APP_SECRET.
  */
 const { PORT, DATABASE_URL, REDIS_URL = '', WHATSAPP_APP_SECRET = '' } = process.env;
 const pool = openPool(DATABASE_URL);
-const queue = new Queue('floor', { connection: new Redis(REDIS_URL, { maxRetriesPerRequest: 1 }) });
+const queue = new Queue('baseline', { connection: new Redis(REDIS_URL, { maxRetriesPerRequest: 1 }) });
 
 /** @typedef {{ method: string, path: string, headers: import('node:http').IncomingHttpHeaders, body: Buffer }} Request */
 
@@ -19,7 +18,7 @@ const queue = new Queue('floor', { connection: new Redis(REDIS_URL, { maxRetries
 const keyHash = ({ headers }) => sha256(String(headers.authorization).slice('Bearer '.length));
 
 /** @param {any} send */
-const view = ({ id, status, created_at, expires_at, sent_at, verified_at }) => ({
+const viewOf = ({ id, status, created_at, expires_at, sent_at, verified_at }) => ({
   id,
   status,
   verification: verified_at ? 'verified' : 'pending',
@@ -56,7 +55,7 @@ async function create(request) {
   if (outcome !== 'created' && outcome !== 'existing') return [429, { code: outcome }];
   if (outcome === 'created')
     void queue.add('deliver', { sendId: id }, { removeOnComplete: 1000 }).catch(() => {});
-  return [202, view(send)];
+  return [202, viewOf(send)];
 }
 
 /**
@@ -69,7 +68,7 @@ async function status(request) {
     text: 'select s.* from sends s join api_keys k on k.account_id = s.account_id where s.id = $1 and k.hash = $2',
     values: [request.path.split('/')[3], keyHash(request)],
   });
-  return rows.length === 0 ? [404, {}] : [200, view(rows[0])];
+  return rows.length === 0 ? [404, {}] : [200, viewOf(rows[0])];
 }
 
 /**
@@ -106,7 +105,9 @@ async function receipts({ headers, body }) {
     text: `insert into receipts (message_id, status, occurred_at)
       select r.id, r.status, to_timestamp(r.at) from unnest($1::text[], $2::text[], $3::bigint[]) as r (id, status, at)
       order by 1, 2 on conflict (message_id, status) do nothing`,
-    values: ['id', 'status', 'timestamp'].map((name) => statuses.map((/** @type {any} */ one) => one[name])),
+    values: ['id', 'status', 'timestamp'].map((name) =>
+      statuses.map((/** @type {any} */ status) => status[name]),
+    ),
   });
   return [200, {}];
 }

@@ -1,12 +1,11 @@
 import { Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { Pool } from 'undici';
-import { openPool } from './database.mjs';
-import { unseal } from './secrets.mjs';
+import { openPool, unseal } from './primitives.mjs';
 
 /**
- * The floor of delivery: a BullMQ worker with two updates and one call. Its environment is the worker's: DATABASE_URL, REDIS_URL,
- * WHATSAPP_API_URL, DELIVERY_CONCURRENCY.
+ * The baseline worker: a BullMQ worker with two updates and one call for each delivery. It takes variables of the worker:
+ * DATABASE_URL, REDIS_URL, WHATSAPP_API_URL, DELIVERY_CONCURRENCY.
  */
 const { DATABASE_URL, REDIS_URL = '', WHATSAPP_API_URL = '', DELIVERY_CONCURRENCY = '50' } = process.env;
 const concurrency = Number(DELIVERY_CONCURRENCY);
@@ -14,7 +13,7 @@ const database = openPool(DATABASE_URL);
 const { origin, pathname } = new URL(WHATSAPP_API_URL);
 const provider = new Pool(origin, { connections: concurrency });
 
-const worker = new Worker('floor', (job) => deliver(job.data.sendId), {
+const worker = new Worker('baseline', (job) => deliver(job.data.sendId), {
   connection: new Redis(REDIS_URL, { maxRetriesPerRequest: null }),
   concurrency,
 });
@@ -24,12 +23,12 @@ worker.on('error', () => {});
 async function deliver(id) {
   const { rows } = await database.query({
     name: 'claim',
-    text: `update sends set status = 'sending', ring_at = clock_timestamp() + interval '15 seconds'
-      where id = $1 and status = 'queued' and expires_at > clock_timestamp() returning recipient, code_box`,
+    text: `update sends set status = 'sending', next_enqueue_at = clock_timestamp() + interval '15 seconds'
+      where id = $1 and status = 'queued' and expires_at > clock_timestamp() returning recipient, sealed_code`,
     values: [id],
   });
   if (rows.length === 0) return;
-  const parameters = [{ type: 'text', text: unseal(id, rows[0].code_box) }];
+  const parameters = [{ type: 'text', text: unseal(id, rows[0].sealed_code) }];
   const answer = await provider.request({
     method: 'POST',
     path: `${pathname}/1/messages`,
@@ -45,7 +44,7 @@ async function deliver(id) {
   const { messages } = /** @type {any} */ (await answer.body.json());
   await database.query({
     name: 'settle',
-    text: `update sends set status = 'sent', sent_at = clock_timestamp(), message_id = $2, code_box = null, ring_at = null
+    text: `update sends set status = 'sent', sent_at = clock_timestamp(), message_id = $2, sealed_code = null, next_enqueue_at = null
       where id = $1 and status = 'sending'`,
     values: [id, messages[0].id],
   });

@@ -1,104 +1,187 @@
 import { request } from 'undici';
-import { inLanes } from '../lanes.mjs';
-import { inTurn } from '../turn.mjs';
-import { CODE, WRONG_CODE } from './contender.mjs';
-import { fullLoad } from './loads.mjs';
-import { creations, guesses, statuses } from './requests.mjs';
-import { compare } from './rounds.mjs';
+import { fullLoad, steadyLoad } from '../load/load.mjs';
+import { roundRobin, runConcurrently } from '../scheduling.mjs';
+import { compare } from '../statistics.mjs';
+import { CODE, creations, guesses, otpSends, statuses, WRONG_CODE } from '../targets/target.mjs';
+import { reportsOfUnknownMessages, webhooks } from '../targets/target.mjs';
+
+/** What the API does: creations, repeats, statuses, guesses and posts of receipts. */
 
 /**
- * @typedef {import('./suite.mjs').Bench} Bench
- * @typedef {import('./contender.mjs').Contender} Contender
+ * @typedef {import('./suite.mjs').Context} Context
+ * @typedef {import('../environment.mjs').Environment} Environment
+ * @typedef {import('../environment.mjs').Service} Service
+ * @typedef {import('../targets/target.mjs').Target} Target
+ * @typedef {import('../load/load.mjs').Request} Request
  */
 
-const KNOWN = 1_000;
-const LANES = 16;
-const PROVED = 5;
+const KNOWN_SENDS = 1_000;
+const CHECKED_SENDS = 5;
+const WORKERS = 16;
 /** A fifth wrong guess would lock the send. */
 const WRONG_GUESSES = 4;
+/** Reports in one webhook. */
+const POST_SIZES = [1, 50, 1_000];
+
+/**
+ * Creation in live mode by every target and alternative.
+ * @param {Context} context
+ */
+export async function measureCreation({ environment, options, targets, alternatives, flushRedis }) {
+  const load = (/** @type {Service} */ api, /** @type {(count: number) => Request[]} */ requests) =>
+    fullLoad(environment, endpointOf(api), { requests, after: flushRedis });
+  const candidates = [
+    ...targets.flatMap(({ name, api, keys }) => [
+      { target: name, load: load(api, (count) => creations(keys, count, true)) },
+      {
+        target: `${name}, one hot account`,
+        load: load(api, (count) => creations(keys.slice(0, 1), count, true)),
+      },
+      {
+        target: `${name}, no idempotency key`,
+        load: load(api, (count) => creations(keys, count, false)),
+      },
+    ]),
+    ...alternatives.map(({ name, api, keys }) => ({
+      target: name,
+      load: load(api, (count) => (keys.length > 0 ? creations(keys, count, true) : otpSends(count))),
+    })),
+  ];
+  return compare('create', candidates, options);
+}
+
+/**
+ * Creation at half of Onecode's full speed, at the same rate by each target.
+ * @param {Context} context
+ */
+export async function measureHalfLoad({ environment, options, targets, flushRedis }) {
+  const [onecode] = targets;
+  if (onecode === undefined) return [];
+  const probe = fullLoad(environment, endpointOf(onecode.api), {
+    requests: (count) => creations(onecode.keys, count, true),
+    after: flushRedis,
+  });
+  await probe(1);
+  const perSecond = Math.round((await probe(options.seconds)).perSecond / 2);
+  const candidates = targets.map(({ name, api, keys }) => ({
+    target: name,
+    load: async (/** @type {number} */ seconds) => {
+      const requests = creations(keys, Math.ceil(perSecond * seconds), true);
+      const load = { requests, perSecond, seconds };
+      const { measurement } = await steadyLoad(environment, endpointOf(api), load);
+      await flushRedis();
+      return measurement;
+    },
+  }));
+  return compare('create, half load', candidates, options);
+}
 
 /**
  * Creations that are repeated with their idempotency keys.
- * @param {Bench} bench
+ * @param {Context} context
  */
-export async function repeat({ house, options, contenders }) {
-  const entries = [];
-  for (const contender of contenders) {
-    const requests = creations(contender.keys, KNOWN, true);
-    const ids = new Set((await sendOnce(contender, requests)).map(({ id }) => id));
-    await prove(contender, requests, ({ id }) => ids.has(id));
-    entries.push(entryOf(house, contender, { requests: () => requests, again: true }));
+export async function measureRepeats({ environment, options, targets }) {
+  const candidates = [];
+  for (const target of targets) {
+    const requests = creations(target.keys, KNOWN_SENDS, true);
+    const ids = new Set((await sendEach(target, requests)).map(({ id }) => id));
+    await expectAnswers(target, requests, ({ id }) => ids.has(id));
+    candidates.push(candidateOf(environment, target, { requests: () => requests, isRepeatable: true }));
   }
-  return compare('repeat', entries, options);
+  return compare('repeat', candidates, options);
 }
 
-/** @param {Bench} bench */
-export async function status({ house, options, contenders }) {
-  const entries = [];
-  for (const contender of contenders) {
-    const sends = await contender.makeSends(KNOWN);
+/** @param {Context} context */
+export async function measureStatus({ environment, options, targets }) {
+  const candidates = [];
+  for (const target of targets) {
+    const sends = await target.createSends(KNOWN_SENDS);
+    const ids = new Set(sends.map(({ id }) => id));
     const requests = statuses(sends);
-    await prove(
-      contender,
-      requests,
-      ({ id, status }) => status === 'queued' && sends.some((one) => one.id === id),
-    );
-    entries.push(entryOf(house, contender, { requests: () => requests, again: true }));
+    await expectAnswers(target, requests, ({ id, status }) => status === 'queued' && ids.has(id));
+    candidates.push(candidateOf(environment, target, { requests: () => requests, isRepeatable: true }));
   }
-  return compare('status', entries, options);
+  return compare('status', candidates, options);
 }
 
-/** @param {Bench} bench */
-export async function verifyRight({ house, options, contenders }) {
-  for (const contender of contenders)
-    await prove(contender, guesses(await contender.makeSent(PROVED), CODE), ({ valid }) => valid === true);
-  const entries = contenders.map((contender) =>
-    entryOf(house, contender, {
-      requests: async (count) => guesses(await contender.makeSent(count), CODE),
-      after: contender.clear,
+/** @param {Context} context */
+export async function measureRightGuesses({ environment, options, targets }) {
+  for (const target of targets)
+    await expectAnswers(
+      target,
+      guesses(await target.createAcceptedSends(CHECKED_SENDS), CODE),
+      ({ valid }) => valid === true,
+    );
+  const candidates = targets.map((target) =>
+    candidateOf(environment, target, {
+      requests: async (count) => guesses(await target.createAcceptedSends(count), CODE),
+      after: target.clear,
     }),
   );
-  return compare('verify, right', entries, options);
+  return compare('verify, right', candidates, options);
 }
 
-/** @param {Bench} bench */
-export async function verifyWrong({ house, options, contenders }) {
-  for (const contender of contenders)
-    await prove(
-      contender,
-      guesses(await contender.makeSent(PROVED), WRONG_CODE),
+/** @param {Context} context */
+export async function measureWrongGuesses({ environment, options, targets }) {
+  for (const target of targets)
+    await expectAnswers(
+      target,
+      guesses(await target.createAcceptedSends(CHECKED_SENDS), WRONG_CODE),
       ({ valid, attempts_left: left }) => valid === false && left === WRONG_GUESSES,
     );
-  const entries = contenders.map((contender) =>
-    entryOf(house, contender, {
+  const candidates = targets.map((target) =>
+    candidateOf(environment, target, {
       async requests(count) {
-        const wrong = guesses(await contender.makeSent(Math.ceil(count / WRONG_GUESSES)), WRONG_CODE);
+        const sends = await target.createAcceptedSends(Math.ceil(count / WRONG_GUESSES));
+        const wrong = guesses(sends, WRONG_CODE);
         return Array.from({ length: WRONG_GUESSES }, () => wrong).flat();
       },
-      after: contender.clear,
+      after: target.clear,
     }),
   );
-  return compare('verify, wrong', entries, options);
+  return compare('verify, wrong', candidates, options);
 }
 
 /**
- * @param {import('../run.mjs').House} house
- * @param {Contender} contender
+ * Receipts, which are stored before their post is answered, by the size of the posts.
+ * @param {Context} context
+ */
+export async function measureReceiptPosts({ environment, options, targets }) {
+  const rows = [];
+  for (const size of POST_SIZES) {
+    const candidates = targets.map((target) =>
+      candidateOf(environment, target, {
+        requests: (count) => webhooks(reportsOfUnknownMessages(count * size), size, target.secret),
+        itemsPerRequest: size,
+        after: target.clear,
+      }),
+    );
+    rows.push(...(await compare(`receipts, posts of ${size}`, candidates, options)));
+  }
+  return rows;
+}
+
+/** @param {Service} api */
+const endpointOf = (api) => ({ url: api.url, pids: { api: api.pid } });
+
+/**
+ * @param {Environment} environment
+ * @param {Target} target
  * @param {Parameters<typeof fullLoad>[2]} load
  */
-function entryOf(house, { name, api }, load) {
-  return { who: name, load: fullLoad(house, { url: api.url, pids: { api: api.pid } }, load) };
+function candidateOf(environment, { name, api }, load) {
+  return { target: name, load: fullLoad(environment, endpointOf(api), load) };
 }
 
 /**
  * Sends each request once.
- * @param {Contender} contender
- * @param {readonly import('./requests.mjs').Request[]} requests
+ * @param {Target} target
+ * @param {readonly Request[]} requests
  * @returns {Promise<any[]>} the answers
  */
-function sendOnce({ name, api }, requests) {
-  return inLanes(requests.length, LANES, async (place) => {
-    const { method, path, headers, body } = inTurn(requests, place);
+function sendEach({ name, api }, requests) {
+  return runConcurrently(requests.length, WORKERS, async (index) => {
+    const { method, path, headers, body } = roundRobin(requests, index);
     const answer = await request(api.url + path, { method, headers, body: body ?? null });
     if (answer.statusCode >= 300)
       throw new Error(`${name} answered ${answer.statusCode} to ${method} ${path}.`);
@@ -107,12 +190,12 @@ function sendOnce({ name, api }, requests) {
 }
 
 /**
- * A line of the table is worth nothing if the answers behind it are not what it says: looks at some before the load.
- * @param {Contender} contender
- * @param {readonly import('./requests.mjs').Request[]} requests
- * @param {(answer: any) => boolean} isRight
+ * Checks the answers before the load: a measurement of wrong answers is worth nothing.
+ * @param {Target} target
+ * @param {readonly Request[]} requests
+ * @param {(answer: any) => boolean} isExpected
  */
-async function prove(contender, requests, isRight) {
-  if (!(await sendOnce(contender, requests)).every(isRight))
-    throw new Error(`${contender.name} answers something else than what is measured.`);
+async function expectAnswers(target, requests, isExpected) {
+  if (!(await sendEach(target, requests)).every(isExpected))
+    throw new Error(`${target.name} does not answer as expected.`);
 }

@@ -1,81 +1,129 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { residentMiBOf } from '../cpu.mjs';
-import { median } from '../percentile.mjs';
-import { reset } from './delivery.mjs';
-import { pacedLoad } from './loads.mjs';
-import { creations } from './requests.mjs';
+import { steadyLoad } from '../load/load.mjs';
+import { residentMiBOf } from '../machine.mjs';
+import { median } from '../statistics.mjs';
+import { creations } from '../targets/target.mjs';
+import { resetProvider } from './worker.mjs';
 
-/** @typedef {import('./suite.mjs').Bench} Bench */
+/** What the processes and the database take: time to start, memory, bytes and rows. */
+
+/** @typedef {import('./suite.mjs').Context} Context */
 
 const STARTS = 5;
-const SENDS_A_SECOND = 500;
-/** Requests of a long load; they come again, without idempotency keys. */
+const CREATIONS_PER_SECOND = 500;
+/** The requests of a long load are sent again, so they have no idempotency keys. */
 const REQUESTS_MAX = 30_000;
-const LOOK_MS = 1_000;
+const SAMPLE_MS = 1_000;
+const IDLE_MS = 5_000;
+/** What a session has counted reaches the statistics within a second. */
+const STATISTICS_MS = 1_500;
+
+/** The tables that grow with the sends, with their indexes. */
+const SIZES = `
+  select c.relname as table, pg_table_size(c.oid)::float8 as table_bytes, pg_indexes_size(c.oid)::float8 as index_bytes,
+    (select count(*)::float8 from sends) as sends
+  from pg_class c where c.oid = any(array['sends', 'attempts', 'ledger_entries', 'receipts']::regclass[]) order by 1`;
+const ROWS_READ = `
+  select coalesce(sum(seq_tup_read + idx_tup_fetch), 0)::float8 as read from pg_stat_user_tables
+  where relname in ('sends', 'attempts', 'ledger_entries', 'receipts')`;
 
 /**
- * From `node` starting until the API says that it is ready.
- * @param {Bench} bench
- * @returns {Promise<{ who: string, startMs: number }[]>} medians
+ * The time from `node` starting until the API is ready.
+ * @param {Context} context
+ * @returns {Promise<{ target: string, startMs: number }[]>} medians
  */
-export async function starts({ contenders }) {
-  const found = [];
-  for (const { name, startApi } of contenders) {
+export async function measureStart({ targets }) {
+  const starts = [];
+  for (const { name, startApi } of targets) {
     const times = [];
     for (let start = 0; start < STARTS; start++) {
       const api = await startApi();
       times.push(api.startMs);
       await api.stop();
     }
-    found.push({ who: name, startMs: median(times) });
+    starts.push({ target: name, startMs: median(times) });
   }
-  return found;
+  return starts;
 }
 
 /**
  * @typedef {object} Memory
  * @property {string} process
- * @property {number} mostMiB
- * @property {number} grewMiB from the second quarter of the time to the last, on average
+ * @property {number} maxMiB
+ * @property {number} grownMiB from the second quarter of the time to the last, on average
  */
 
 /**
- * What API and worker have in memory under a steady load of creations and deliveries.
- * @param {Bench} bench
+ * The resident memory of API and worker under a steady load of creations and deliveries.
+ * @param {Context} context
  * @returns {Promise<Memory[]>}
  */
-export async function memory({ house, options, contenders, provider, forget }) {
-  const [ours] = contenders;
-  if (ours === undefined) return [];
-  await ours.clear();
-  await reset(provider.url, 0);
-  const [api, worker] = [await ours.startApi(), await ours.startWorker(provider.url, 50)];
+export async function measureMemory({ environment, options, targets, provider, flushRedis }) {
+  const [onecode] = targets;
+  if (onecode === undefined) return [];
+  await onecode.clear();
+  await resetProvider(provider.url, 0);
+  const [api, worker] = [await onecode.startApi(), await onecode.startWorker(provider.url, 50)];
   const seconds = options.minutes * 60;
-  const requests = creations(ours.keys, Math.min(REQUESTS_MAX, SENDS_A_SECOND * seconds), false);
-  const looks = /** @type {Record<'api' | 'worker', number[]>} */ ({ api: [], worker: [] });
+  const requests = creations(onecode.keys, Math.min(REQUESTS_MAX, CREATIONS_PER_SECOND * seconds), false);
+  const samples = /** @type {Record<'api' | 'worker', number[]>} */ ({ api: [], worker: [] });
   const end = new AbortController();
-  const watch = async () => {
+  const sample = async () => {
     while (!end.signal.aborted) {
-      looks.api.push(residentMiBOf(api.pid));
-      looks.worker.push(residentMiBOf(worker.pid));
-      await delay(LOOK_MS, undefined, { signal: end.signal }).catch(() => {});
+      samples.api.push(residentMiBOf(api.pid));
+      samples.worker.push(residentMiBOf(worker.pid));
+      await delay(SAMPLE_MS, undefined, { signal: end.signal }).catch(() => {});
     }
   };
-  const watched = watch();
-  const target = { url: api.url, pids: { api: api.pid, worker: worker.pid } };
-  await pacedLoad(house, target, { requests, perSecond: SENDS_A_SECOND, seconds });
+  const sampled = sample();
+  const endpoint = { url: api.url, pids: { api: api.pid, worker: worker.pid } };
+  await steadyLoad(environment, endpoint, { requests, perSecond: CREATIONS_PER_SECOND, seconds });
   end.abort();
-  await watched;
+  await sampled;
   await Promise.all([api.stop(), worker.stop()]);
-  await ours.clear();
-  await forget();
-  return Object.entries(looks).map(([process, values]) => {
+  await onecode.clear();
+  await flushRedis();
+  return Object.entries(samples).map(([process, values]) => {
     const quarter = Math.ceil(values.length / 4);
-    const mean = (/** @type {number[]} */ some) => some.reduce((sum, one) => sum + one, 0) / some.length;
+    const mean = (/** @type {number[]} */ some) => some.reduce((sum, value) => sum + value, 0) / some.length;
     return {
       process,
-      mostMiB: Math.max(...values),
-      grewMiB: mean(values.slice(-quarter)) - mean(values.slice(quarter, 2 * quarter)),
+      maxMiB: Math.max(...values),
+      grownMiB: mean(values.slice(-quarter)) - mean(values.slice(quarter, 2 * quarter)),
     };
   });
+}
+
+/**
+ * @typedef {object} Growth
+ * @property {{ table: string, tableBytes: number, indexBytes: number }[]} sizes bytes of one send
+ * @property {number} idleRowsPerSecond rows that an idle worker reads
+ */
+
+/**
+ * The space of a send in the filled database, and the rows that an idle worker reads there.
+ * @param {Context} context
+ * @returns {Promise<Growth | null>} null without a filled database
+ */
+export async function measureGrowth({ targets, provider, options }) {
+  const filled = targets.find(({ name }) => name.includes(' rows'));
+  if (options.rows === 0 || filled === undefined) return null;
+  const worker = await filled.startWorker(provider.url, 50);
+  await delay(STATISTICS_MS);
+  const rowsRead = async () => Number((await filled.pool.query(ROWS_READ)).rows[0].read);
+  const before = await rowsRead();
+  await delay(IDLE_MS);
+  await delay(STATISTICS_MS);
+  const read = (await rowsRead()) - before;
+  await worker.stop();
+  // Only now: this query itself reads every send.
+  const { rows } = await filled.pool.query(SIZES);
+  return {
+    sizes: rows.map(({ table, table_bytes, index_bytes, sends }) => ({
+      table,
+      tableBytes: table_bytes / sends,
+      indexBytes: index_bytes / sends,
+    })),
+    idleRowsPerSecond: read / ((IDLE_MS + STATISTICS_MS) / 1000),
+  };
 }

@@ -6,36 +6,42 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { root } from '../../scripts/setup/npm.mjs';
-import { sha256 } from '../floor/secrets.mjs';
-import { ACCOUNTS } from './contender.mjs';
-import { makeDatabase, startService } from './service.mjs';
+import { sha256 } from '../baseline/primitives.mjs';
+import { createDatabase, startService } from '../environment.mjs';
+import { ACCOUNTS } from './target.mjs';
 
 /**
- * @typedef {object} Other  what people use today, for creation only
+ * @typedef {import('../environment.mjs').Environment} Environment
+ *
+ * @typedef {object} Alternative  what people use today; it only creates sends
  * @property {string} name
- * @property {import('./service.mjs').Service} api
- * @property {string[]} keys
+ * @property {import('../environment.mjs').Service} api
+ * @property {string[]} keys empty where requests need none
  */
 
 /**
- * Express with Prisma's interactive transaction.
- * @param {import('../run.mjs').House} house
- * @returns {Promise<Other>}
+ * Starts Express with Prisma's interactive transactions.
+ * @param {Environment} environment
+ * @returns {Promise<Alternative>}
  */
-export async function openOrdinary(house) {
-  const folder = join(root, 'bench/ordinary');
+export async function openExpressPrisma(environment) {
+  const folder = join(root, 'bench/alternatives');
   const cli = createRequire(import.meta.url).resolve('prisma/build/index.js');
   execFileSync(process.execPath, [cli, 'generate', '--schema', join(folder, 'schema.prisma')], {
     cwd: root,
     stdio: 'pipe',
     env: {
       ...process.env,
-      PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, // none is needed, and this keeps it from downloading one
+      PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, // `generate` needs no engine; this prevents its download
       PRISMA_HIDE_UPDATE_MESSAGE: '1',
       CHECKPOINT_DISABLE: '1',
     },
   });
-  const url = await makeDatabase(house, 'ordinary', readFileSync(join(folder, 'schema.sql'), 'utf8'));
+  const url = await createDatabase(
+    environment,
+    'express_prisma',
+    readFileSync(join(folder, 'schema.sql'), 'utf8'),
+  );
   const ids = Array.from({ length: ACCOUNTS }, () => randomUUID());
   const keys = ids.map(() => `ak_live_${randomBytes(16).toString('hex')}`);
   const client = new pg.Client({ connectionString: url });
@@ -49,28 +55,28 @@ export async function openOrdinary(house) {
     [ids, keys.map(sha256)],
   );
   await client.end();
-  const api = await startService(house, {
-    name: 'ordinary',
-    script: 'bench/ordinary/server.mjs',
+  const api = await startService(environment, {
+    name: 'express-prisma',
+    script: 'bench/alternatives/expressPrisma.mjs',
     env: {
       DATABASE_URL: url,
-      REDIS_URL: house.redisUrl,
-      CLIENT: pathToFileURL(join(root, '.data/bench/ordinary-client/index.js')).href,
+      REDIS_URL: environment.redisUrl,
+      CLIENT: pathToFileURL(join(root, '.data/bench/express-prisma-client/index.js')).href,
     },
   });
   return { name: 'Express + Prisma', api, keys };
 }
 
 /**
- * better-auth's phone number plugin.
- * @param {import('../run.mjs').House} house
- * @returns {Promise<Other>}
+ * Starts better-auth's phone number plugin.
+ * @param {Environment} environment
+ * @returns {Promise<Alternative>}
  */
-export async function openBetterAuth(house) {
-  const url = await makeDatabase(house, 'better_auth');
-  const api = await startService(house, {
+export async function openBetterAuth(environment) {
+  const url = await createDatabase(environment, 'better_auth');
+  const api = await startService(environment, {
     name: 'better-auth',
-    script: 'bench/better-auth/server.mjs',
+    script: 'bench/alternatives/betterAuth.mjs',
     env: { DATABASE_URL: url },
     readyPath: '/api/auth/ok',
   });

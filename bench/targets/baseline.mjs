@@ -2,30 +2,27 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
-import { openPool } from '../floor/database.mjs';
-import { hashCode, newId, seal, sha256 } from '../floor/secrets.mjs';
-import { inLanes } from '../lanes.mjs';
-import { inTurn } from '../turn.mjs';
-import { ACCOUNTS, CODE, PROVIDER_PATH, SETTLED_TOGETHER } from './contender.mjs';
-import { nextRecipient } from './requests.mjs';
-import { makeDatabase, startService } from './service.mjs';
+import { hashCode, newId, openPool, seal, sha256 } from '../baseline/primitives.mjs';
+import { createDatabase, startService } from '../environment.mjs';
+import { roundRobin, runConcurrently } from '../scheduling.mjs';
+import { ACCOUNTS, BASELINE, CODE, nextRecipient, PROVIDER_PATH, SETTLED_TOGETHER } from './target.mjs';
 
-const LANES = 4;
+const WORKERS = 4;
 
-/** As its worker does, but several at a time, as ours are made. */
-const CLAIM = `update sends set status = 'sending', ring_at = clock_timestamp() + interval '15 seconds' where id = any($1)`;
+/** What the baseline's worker does, but in groups: Onecode's sends are prepared in the same way. */
+const CLAIM = `update sends set status = 'sending', next_enqueue_at = clock_timestamp() + interval '15 seconds' where id = any($1)`;
 const SETTLE = `
-  update sends s set status = 'sent', sent_at = clock_timestamp(), message_id = made.message_id, code_box = null, ring_at = null
-  from unnest($1::uuid[], $2::text[]) as made (id, message_id) where s.id = made.id`;
+  update sends s set status = 'sent', sent_at = clock_timestamp(), message_id = created.message_id, sealed_code = null, next_enqueue_at = null
+  from unnest($1::uuid[], $2::text[]) as created (id, message_id) where s.id = created.id`;
 
 /**
- * The floor, with a thousand accounts as ours.
- * @param {import('../run.mjs').House} house
- * @returns {Promise<import('./contender.mjs').Contender>}
+ * Starts the baseline with a thousand accounts, as Onecode has.
+ * @param {import('../environment.mjs').Environment} environment
+ * @returns {Promise<import('./target.mjs').Target>}
  */
-export async function openFloor(house) {
-  const schema = readFileSync(new URL('../floor/schema.sql', import.meta.url), 'utf8');
-  const url = await makeDatabase(house, 'floor', schema);
+export async function openBaseline(environment) {
+  const schema = readFileSync(new URL('../baseline/schema.sql', import.meta.url), 'utf8');
+  const url = await createDatabase(environment, 'baseline', schema);
   const pool = openPool(url);
   const accounts = Array.from({ length: ACCOUNTS }, () => ({
     id: randomUUID(),
@@ -42,28 +39,29 @@ export async function openFloor(house) {
   ]);
 
   const secret = randomBytes(16).toString('hex');
-  const env = { DATABASE_URL: url, REDIS_URL: house.redisUrl, WHATSAPP_APP_SECRET: secret };
-  const startApi = () => startService(house, { name: 'floor-api', script: 'bench/floor/server.mjs', env });
+  const env = { DATABASE_URL: url, REDIS_URL: environment.redisUrl, WHATSAPP_APP_SECRET: secret };
+  const startApi = () =>
+    startService(environment, { name: 'baseline-api', script: 'bench/baseline/server.mjs', env });
   const api = await startApi();
-  const redis = new Redis(house.redisUrl, { maxRetriesPerRequest: null });
-  const queue = new Queue('floor', { connection: redis });
-  // Whoever interrupts us stops the services first.
+  const redis = new Redis(environment.redisUrl, { maxRetriesPerRequest: null });
+  const queue = new Queue('baseline', { connection: redis });
+  // An interrupt stops the services first.
   pool.on('error', () => {});
   redis.on('error', () => {});
   queue.on('error', () => {});
-  const makeSends = (/** @type {number} */ count) => make(pool, accounts, count);
+  const createSends = (/** @type {number} */ count) => create(pool, accounts, count);
 
   return {
-    name: 'floor',
+    name: BASELINE,
     api,
     startApi,
     secret,
     pool,
     keys: accounts.map(({ key }) => key),
     startWorker: (providerUrl, concurrency) =>
-      startService(house, {
-        name: 'floor-worker',
-        script: 'bench/floor/worker.mjs',
+      startService(environment, {
+        name: 'baseline-worker',
+        script: 'bench/baseline/worker.mjs',
         env: {
           ...env,
           WHATSAPP_API_URL: providerUrl + PROVIDER_PATH,
@@ -71,22 +69,27 @@ export async function openFloor(house) {
         },
         readyPath: null,
       }),
-    makeSends,
-    async makeRung(count) {
-      const made = await makeSends(count);
+    createSends,
+    async createEnqueuedSends(count) {
+      const created = await createSends(count);
       await queue.addBulk(
-        made.map(({ id }) => ({ name: 'deliver', data: { sendId: id }, opts: { removeOnComplete: 1000 } })),
+        created.map(({ id }) => ({
+          name: 'deliver',
+          data: { sendId: id },
+          opts: { removeOnComplete: 1000 },
+        })),
       );
     },
-    async makeSent(count) {
-      const sent = (await makeSends(count)).map((one) => ({ ...one, messageId: `wamid.${one.id}` }));
-      await inLanes(Math.ceil(count / SETTLED_TOGETHER), LANES, async (group) => {
-        const part = sent.slice(group * SETTLED_TOGETHER, (group + 1) * SETTLED_TOGETHER);
-        const ids = part.map(({ id }) => id);
+    async createAcceptedSends(count) {
+      const created = await createSends(count);
+      const accepted = created.map((send) => ({ ...send, messageId: `wamid.${send.id}` }));
+      await runConcurrently(Math.ceil(count / SETTLED_TOGETHER), WORKERS, async (index) => {
+        const group = accepted.slice(index * SETTLED_TOGETHER, (index + 1) * SETTLED_TOGETHER);
+        const ids = group.map(({ id }) => id);
         await pool.query(CLAIM, [ids]);
-        await pool.query(SETTLE, [ids, part.map(({ messageId }) => messageId)]);
+        await pool.query(SETTLE, [ids, group.map(({ messageId }) => messageId)]);
       });
-      return sent;
+      return accepted;
     },
     async clear() {
       await pool.query('truncate ledger_entries, receipts, sends');
@@ -103,25 +106,25 @@ export async function openFloor(house) {
  * @param {import('pg').Pool} pool
  * @param {readonly { id: string, key: string }[]} accounts
  * @param {number} count
- * @returns {Promise<import('./requests.mjs').Made[]>}
+ * @returns {Promise<import('./target.mjs').CreatedSend[]>}
  */
-async function make(pool, accounts, count) {
-  const made = Array.from({ length: count }, (_, place) => ({
+async function create(pool, accounts, count) {
+  const created = Array.from({ length: count }, (_, index) => ({
     id: newId(),
-    key: inTurn(accounts, place).key,
+    key: roundRobin(accounts, index).key,
   }));
   await pool.query(
-    `select count(*) from unnest($1::bytea[], $2::uuid[], $3::text[], $4::bytea[], $5::bytea[]) as r (key, id, recipient, hash, box),
-       lateral create_send(r.key, r.id, null, null, r.recipient, r.hash, r.box) c where c.outcome = 'created'`,
+    `select count(*) from unnest($1::bytea[], $2::uuid[], $3::text[], $4::bytea[], $5::bytea[]) as r (key, id, recipient, hash, sealed),
+       lateral create_send(r.key, r.id, null, null, r.recipient, r.hash, r.sealed) c where c.outcome = 'created'`,
     [
-      made.map(({ key }) => sha256(key)),
-      made.map(({ id }) => id),
-      made.map(nextRecipient),
-      made.map(({ id }) => hashCode(id, CODE)),
-      made.map(({ id }) => seal(id, CODE)),
+      created.map(({ key }) => sha256(key)),
+      created.map(({ id }) => id),
+      created.map(nextRecipient),
+      created.map(({ id }) => hashCode(id, CODE)),
+      created.map(({ id }) => seal(id, CODE)),
     ],
   );
-  // An automatic one that came while they were made saw none of them, and the plans after it would read all.
+  // An automatic analyze during the insert saw no rows, and plans made after it would scan the whole table.
   await pool.query('analyze sends');
-  return made;
+  return created;
 }

@@ -6,34 +6,56 @@ import pg from 'pg';
 import { Refusal } from '../../scripts/refusal.mjs';
 import { root, runNpm } from '../../scripts/setup/npm.mjs';
 import { buildRelease, commitOf } from '../../scripts/setup/release.mjs';
-import { inLanes } from '../lanes.mjs';
-import { ACCOUNTS, BEFORE, PROVIDER_PATH } from './contender.mjs';
-import { sendsOf } from './sends.mjs';
-import { makeDatabase, run, startService } from './service.mjs';
+import { createDatabase, runSql, startService } from '../environment.mjs';
+import { roundRobin, runConcurrently } from '../scheduling.mjs';
+import { ACCOUNTS, BEFORE, CODE, nextRecipient, PROVIDER_PATH, SETTLED_TOGETHER } from './target.mjs';
 
 const SENDERS = 10;
-const RINGS_MAX = 1_000;
-const PAST_EACH = 100_000;
-const PLENTY = { freeQuota: 0, credits: 500_000_000, ratePerMinute: 1_000_000 };
+const JOBS_MAX = 1_000;
+const HISTORY_SENDS_MAX = 100_000;
+const UNLIMITED = { freeQuota: 0, credits: 500_000_000, ratePerMinute: 1_000_000 };
+const SENDS_CREATED_TOGETHER = 1_000;
+const WORKERS = 4;
+
+/** Keeps the sweeper away from sends while they are measured. */
+const POSTPONE = `update sends set ring_at = ring_at + interval '1 hour' where id = any($1)`;
+const CLAIM = `
+  with claimed as (
+    update sends s set status = 'sending', channel = 'whatsapp', from_number = r.number, sender_id = r.id, attempts = 1,
+      attempt_id = created.attempt_id, due_at = clock_timestamp() + interval '15 seconds',
+      ring_at = clock_timestamp() + interval '16 seconds', version = version + 1
+    from unnest($1::uuid[], $2::uuid[]) as created (id, attempt_id), (select id, number from senders order by id limit 1) r
+    where s.id = created.id returning s.id, s.sender_id, s.attempt_id
+  ) insert into attempts (id, send_id, sender_id) select attempt_id, id, sender_id from claimed`;
+const SETTLE = `
+  with settled as (
+    update sends s set status = 'sent', code_box = null, due_at = null, ring_at = null, sent_at = clock_timestamp(),
+      version = version + 1
+    from unnest($1::uuid[]) as created (id) where s.id = created.id
+  ) update attempts a set outcome = 'accepted', message_id = created.message_id, finished_at = clock_timestamp()
+    from unnest($2::uuid[], $3::text[]) as created (attempt_id, message_id) where a.id = created.attempt_id`;
 
 /**
- * @typedef {import('./contender.mjs').Contender} Contender
+ * @typedef {import('../environment.mjs').Environment} Environment
+ * @typedef {import('./target.mjs').Target} Target
  *
- * @typedef {object} Release  a build of ours
+ * @typedef {object} Release  a build of Onecode
  * @property {string} name
  * @property {string} folder
+ *
+ * @typedef {Awaited<ReturnType<typeof packagesOf>>} Packages
  */
 
 /** @type {Release} */
-export const OURS = { name: 'Onecode', folder: root };
+export const WORKING_TREE = { name: 'Onecode', folder: root };
 
 /**
- * Builds what stood at a commit, to be measured beside ours.
- * @param {import('../run.mjs').House} house
- * @param {string} ref what git calls it
+ * Builds another revision, to be measured beside the working tree.
+ * @param {Environment} environment
+ * @param {string} ref a git revision
  * @returns {Promise<Release>}
  */
-export async function buildBefore({ processes }, ref) {
+export async function buildRevision({ processes }, ref) {
   const commit = commitOf(ref);
   if (commit === null) throw new Refusal(`--beside: git knows no ${ref} here.`);
   console.log(`Building ${ref} (${commit.slice(0, 7)}) …`);
@@ -41,7 +63,7 @@ export async function buildBefore({ processes }, ref) {
 }
 
 /**
- * The packages of a release, as its own build has them: what they do with a database fits its own schema.
+ * The packages of a release's own build, whose statements fit its own schema.
  * @param {Release} release
  */
 async function packagesOf({ folder }) {
@@ -55,34 +77,40 @@ async function packagesOf({ folder }) {
 }
 
 /**
- * The built service with a database of its own, migrated by itself, in which a thousand accounts have a live key each.
- * @param {import('../run.mjs').House} house
+ * Starts a build with its own migrated database, in which a thousand accounts have a live key each.
+ * @param {Environment} environment
  * @param {Release} release
  * @param {string} database its name
  * @param {number} rows sends of other accounts that are there from the start
- * @returns {Promise<Contender>}
+ * @returns {Promise<Target>}
  */
-export async function openOnecode(house, release, database, rows) {
-  const url = await makeDatabase(house, database);
+export async function openOnecode(environment, release, database, rows) {
+  const url = await createDatabase(environment, database);
   const withUrl = { ...process.env, DATABASE_URL: url };
   const migration = { title: 'npm run migrate', env: withUrl, cwd: release.folder };
-  await runNpm(house.processes, ['run', '--silent', 'migrate'], migration);
+  await runNpm(environment.processes, ['run', '--silent', 'migrate'], migration);
   const { store, testing, runtime } = await packagesOf(release);
   const handle = store.openDatabase(url, { connectionsMax: 10 });
-  const callers = await inLanes(ACCOUNTS, 10, () => testing.buildCaller(handle, 'live', PLENTY));
+  const callers = await runConcurrently(ACCOUNTS, 10, () => testing.buildCaller(handle, 'live', UNLIMITED));
   const sender = await testing.buildSender(handle, { throughput: 1000 });
-  for (let made = 1; made < SENDERS; made++) await testing.buildSender(handle, { throughput: 1000 });
-  await inLanes(Math.ceil(rows / PAST_EACH), 2, (past) =>
-    fillPast(testing, handle, url, sender.id, Math.min(PAST_EACH, rows - past * PAST_EACH)),
+  for (let count = 1; count < SENDERS; count++) await testing.buildSender(handle, { throughput: 1000 });
+  await runConcurrently(Math.ceil(rows / HISTORY_SENDS_MAX), 2, (index) =>
+    addHistory(
+      testing,
+      handle,
+      url,
+      sender.id,
+      Math.min(HISTORY_SENDS_MAX, rows - index * HISTORY_SENDS_MAX),
+    ),
   );
-  // Else PostgreSQL would clear up behind the fill, and write its pages, while the first lines are measured.
-  if (rows > 0) await run(url, 'vacuum (analyze)', 'checkpoint');
+  // Otherwise PostgreSQL would vacuum and write these pages during the first measurements.
+  if (rows > 0) await runSql(url, 'vacuum (analyze)', 'checkpoint');
 
   const secret = randomBytes(16).toString('hex');
   const prefix = database;
   const env = {
     DATABASE_URL: url,
-    REDIS_URL: house.redisUrl,
+    REDIS_URL: environment.redisUrl,
     QUEUE_PREFIX: prefix,
     BASE_URL: 'http://localhost:3000',
     CODE_PEPPER: testing.TEST_PEPPER.keys.get(1)?.toString('base64'),
@@ -91,13 +119,19 @@ export async function openOnecode(house, release, database, rows) {
     WHATSAPP_VERIFY_TOKEN: randomBytes(16).toString('hex'),
     ...(process.env['LOG_LEVEL'] && { LOG_LEVEL: process.env['LOG_LEVEL'] }),
   };
-  const scriptOf = (/** @type {string} */ app) => join(release.folder, `apps/${app}/dist/main.js`);
-  const startApi = () => startService(house, { name: `${database}-api`, script: scriptOf('api'), env });
+  const scriptPath = (/** @type {string} */ app) => join(release.folder, `apps/${app}/dist/main.js`);
+  const startApi = () =>
+    startService(environment, { name: `${database}-api`, script: scriptPath('api'), env });
   const api = await startApi();
   const pool = new pg.Pool({ connectionString: url, max: 4 });
-  pool.on('error', () => {}); // whoever interrupts us stops the services first
+  pool.on('error', () => {}); // an interrupt stops the services first
   const sends = sendsOf(pool, handle, callers, { store, testing });
-  const bell = runtime.openBell({ redisUrl: house.redisUrl, prefix, deliveryAttempts: 5, onError: () => {} });
+  const bell = runtime.openBell({
+    redisUrl: environment.redisUrl,
+    prefix,
+    deliveryAttempts: 5,
+    onError: () => {},
+  });
 
   return {
     name: rows === 0 ? release.name : `${release.name}, ${rows} rows`,
@@ -107,9 +141,9 @@ export async function openOnecode(house, release, database, rows) {
     pool,
     keys: callers.map(({ key }) => key),
     startWorker: (providerUrl, concurrency) =>
-      startService(house, {
+      startService(environment, {
         name: `${database}-worker`,
-        script: scriptOf('worker'),
+        script: scriptPath('worker'),
         env: {
           ...env,
           WHATSAPP_API_URL: providerUrl + PROVIDER_PATH,
@@ -118,11 +152,11 @@ export async function openOnecode(house, release, database, rows) {
         port: 'METRICS_PORT',
       }),
     ...sends,
-    async makeRung(count) {
-      const made = await sends.makeSends(count);
-      for (let place = 0; place < count; place += RINGS_MAX) {
-        const rings = made.slice(place, place + RINGS_MAX).map(({ id }) => ({ sendId: id, generation: 0 }));
-        if (!(await bell.ring('deliver', rings))) throw new Error('Redis did not take the rings.');
+    async createEnqueuedSends(count) {
+      const created = await sends.createSends(count);
+      for (let start = 0; start < count; start += JOBS_MAX) {
+        const jobs = created.slice(start, start + JOBS_MAX).map(({ id }) => ({ sendId: id, generation: 0 }));
+        if (!(await bell.ring('deliver', jobs))) throw new Error('Redis did not take the jobs.');
       }
     },
     async close() {
@@ -134,15 +168,75 @@ export async function openOnecode(house, release, database, rows) {
 }
 
 /**
- * Another account with a past.
+ * Adds another account with sends of the last 60 days.
  * @param {typeof import('@onecode/store/testing')} testing
  * @param {import('@onecode/store').Database} handle
  * @param {string} url
  * @param {string} senderId
  * @param {number} sends
  */
-async function fillPast({ buildCaller, fillHistory }, handle, url, senderId, sends) {
+async function addHistory({ buildCaller, fillHistory }, handle, url, senderId, sends) {
   const { accountId, applicationId } = await buildCaller(handle, 'live');
   const applications = [{ id: applicationId, mode: /** @type {const} */ ('live') }];
   await fillHistory(url, { accountId, applications, senderId, sends, days: 60 });
+}
+
+/**
+ * Creates sends in the state in which the API and the worker leave them.
+ * @param {import('pg').Pool} pool
+ * @param {import('@onecode/store').Database} handle
+ * @param {import('@onecode/store/testing').TestCaller[]} callers
+ * @param {Pick<Packages, 'store' | 'testing'>} packages
+ * @returns {Pick<Target, 'createSends' | 'createAcceptedSends' | 'clear'>}
+ */
+function sendsOf(pool, handle, callers, { store, testing }) {
+  // Ids grow with time: every send that is created from now on has a greater one.
+  const first = store.newId();
+  /** @param {number} count */
+  const createSends = async (count) => {
+    /** @type {import('./target.mjs').CreatedSend[]} */
+    const created = [];
+    for (let start = 0; start < count; start += SENDS_CREATED_TOGETHER) {
+      const size = Math.min(SENDS_CREATED_TOGETHER, count - start);
+      const group = Array.from({ length: size }, async (_, index) => {
+        const caller = roundRobin(callers, start + index);
+        const options = { code: CODE, recipient: nextRecipient() };
+        return { id: await testing.buildSend(handle, caller, options), key: caller.key };
+      });
+      created.push(...(await Promise.all(group)));
+    }
+    await pool.query(POSTPONE, [created.map(({ id }) => id)]);
+    return created;
+  };
+  return {
+    createSends,
+    async createAcceptedSends(count) {
+      const accepted = (await createSends(count)).map((send) => ({
+        ...send,
+        attemptId: store.newId(),
+        messageId: `wamid.${send.id}`,
+      }));
+      await runConcurrently(Math.ceil(count / SETTLED_TOGETHER), WORKERS, async (index) => {
+        const group = accepted.slice(index * SETTLED_TOGETHER, (index + 1) * SETTLED_TOGETHER);
+        const [ids, attemptIds] = [group.map(({ id }) => id), group.map(({ attemptId }) => attemptId)];
+        await pool.query(CLAIM, [ids, attemptIds]);
+        await pool.query(SETTLE, [ids, attemptIds, group.map(({ messageId }) => messageId)]);
+      });
+      return accepted;
+    },
+    async clear() {
+      await pool.query(`
+        create temporary table if not exists deleted (id uuid);
+        truncate deleted;
+        insert into deleted select id from sends where id > '${first}';
+        delete from receipts where due_at is not null
+          or attempt_id in (select a.id from deleted join attempts a on a.send_id = deleted.id);
+        delete from ledger_entries where send_id in (select id from deleted);
+        delete from attempts where send_id in (select id from deleted);
+        delete from sends where id in (select id from deleted)`);
+      // Otherwise an automatic vacuum hits some round, and dead entries stay in the indexes, of a large table for longer.
+      await pool.query('vacuum sends, attempts, ledger_entries');
+      await pool.query('vacuum (index_cleanup on) receipts');
+    },
+  };
 }

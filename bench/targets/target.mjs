@@ -1,36 +1,68 @@
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
-import { inTurn } from '../turn.mjs';
+import { roundRobin } from '../scheduling.mjs';
 
-/** @typedef {import('../load/plan.mjs').Request} Request */
+/**
+ * @typedef {import('../environment.mjs').Service} Service
+ * @typedef {import('../load/load.mjs').Request} Request
+ *
+ * @typedef {object} CreatedSend
+ * @property {string} id
+ * @property {string} key of its account
+ *
+ * @typedef {CreatedSend & { messageId: string, attemptId?: string }} AcceptedSend  `attemptId` where attempts are rows
+ *
+ * @typedef {object} Target  a service that does the whole job: Onecode or the baseline
+ * @property {string} name
+ * @property {Service} api
+ * @property {() => Promise<Service>} startApi starts another API process
+ * @property {string} secret signs webhooks
+ * @property {string[]} keys one of each account
+ * @property {import('pg').Pool} pool
+ * @property {(providerUrl: string, concurrency: number) => Promise<Service>} startWorker
+ * @property {(count: number) => Promise<CreatedSend[]>} createSends without jobs; their code is `CODE`
+ * @property {(count: number) => Promise<void>} createEnqueuedSends with a job in the queue for each
+ * @property {(count: number) => Promise<AcceptedSend[]>} createAcceptedSends that the provider has accepted: claimed and settled in small groups, as a worker does
+ * @property {() => Promise<void>} clear deletes the sends that were created, and the receipts that wait for a worker
+ * @property {() => Promise<void>} close ends the benchmark's own connections
+ */
 
-/** Mobile numbers of São Paulo, each once in a run: 40 million of them. */
+/** The name of the build that `--beside` names. */
+export const BEFORE = 'before';
+export const BASELINE = 'baseline';
+export const ACCOUNTS = 1_000;
+/** How many sends a busy Onecode worker claims, or settles, in one statement. */
+export const SETTLED_TOGETHER = 12;
+export const CODE = '123456';
+export const WRONG_CODE = '654321';
+export const PROVIDER_PATH = '/v25.0';
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+/** Mobile numbers of São Paulo: 40 million of them, each used once in a run. */
 let number = 60_000_000;
 export const nextRecipient = () => `+55119${number++}`;
 
-const JSON_TYPE = { 'content-type': 'application/json' };
-
 /**
- * Creations of sends to new recipients, by each key in its turn.
+ * Creations of sends to new recipients, with the keys in turn.
  * @param {readonly string[]} keys
  * @param {number} count
- * @param {boolean} keyed each with an idempotency key of its own
+ * @param {boolean} hasIdempotencyKeys whether each request has its own idempotency key
  * @returns {Request[]}
  */
-export function creations(keys, count, keyed) {
-  return Array.from({ length: count }, (_, place) => ({
+export function creations(keys, count, hasIdempotencyKeys) {
+  return Array.from({ length: count }, (_, index) => ({
     method: 'POST',
     path: '/v1/send',
     headers: {
       ...JSON_TYPE,
-      authorization: `Bearer ${inTurn(keys, place)}`,
-      ...(keyed && { 'idempotency-key': randomUUID() }),
+      authorization: `Bearer ${roundRobin(keys, index)}`,
+      ...(hasIdempotencyKeys && { 'idempotency-key': randomUUID() }),
     },
     body: JSON.stringify({ to: nextRecipient() }),
   }));
 }
 
 /**
- * What better-auth's phone number plugin takes.
+ * Requests for better-auth's phone number plugin.
  * @param {number} count
  * @returns {Request[]}
  */
@@ -44,13 +76,7 @@ export function otpSends(count) {
 }
 
 /**
- * @typedef {object} Made  a send that can be asked about
- * @property {string} id
- * @property {string} key
- */
-
-/**
- * @param {readonly Made[]} sends
+ * @param {readonly CreatedSend[]} sends
  * @returns {Request[]}
  */
 export const statuses = (sends) =>
@@ -61,7 +87,7 @@ export const statuses = (sends) =>
   }));
 
 /**
- * @param {readonly Made[]} sends
+ * @param {readonly CreatedSend[]} sends
  * @param {string} code
  * @returns {Request[]}
  */
@@ -74,9 +100,9 @@ export const guesses = (sends, code) =>
   }));
 
 /**
- * Webhooks of so many statuses each, signed, in Meta's form.
- * @param {readonly { id: string, attemptId?: string | undefined, status: string }[]} reports  with what our call said of itself, if it was ours
- * @param {number} size
+ * Signed webhooks in Meta's format.
+ * @param {readonly { id: string, attemptId?: string | undefined, status: string }[]} reports  `attemptId` for a message of the target's own
+ * @param {number} size reports in each webhook
  * @param {string} secret
  * @returns {Request[]}
  */
@@ -110,10 +136,10 @@ export function webhooks(reports, size, secret) {
 }
 
 /**
- * Reports on messages that nobody sent: to be stored all the same.
+ * Reports on messages that the target did not send, which it has to store all the same.
  * @param {number} count
  */
-export const strangeReports = (count) =>
+export const reportsOfUnknownMessages = (count) =>
   Array.from({ length: count }, () => ({
     id: `wamid.${randomBytes(24).toString('base64')}`,
     status: 'delivered',
