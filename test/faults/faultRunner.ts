@@ -1,135 +1,170 @@
 import type { ClientEvent } from './evidence.js';
 import type { Fault } from './faults/fault.js';
-import type { House } from './house/house.js';
+import type { FaultCluster } from './cluster/faultCluster.js';
+import type { SupervisedProcess } from './cluster/supervisedProcess.js';
 import type { Random } from './load/plan.js';
-import { untruths } from './readiness.js';
 import { watchRecovery, type Recovery } from './recovery.js';
 
-/** One fault that was injected, and what came of it. */
+/** One injected fault and its outcome. */
 export interface Injection {
   fault: string;
   family: Fault['family'];
   lastedMs: number;
   recovery: Recovery;
-  seen: Seen;
-  /** Goals that were missed, in words. */
+  observed: Observed;
+  /** The goals that were missed, in words. */
   missed: string[];
 }
 
-/** What clients and the provider saw from a fault's beginning until the house had come back. */
-interface Seen {
+/** What clients and the provider observed from the start of a fault until the cluster had recovered. */
+interface Observed {
   answers: number;
-  errors500: number;
-  /** 5xx that are not our own `internal_error`. */
-  unclear: number;
+  /** Answers with a status of 5xx. */
+  serverErrors: number;
+  /** Server errors other than 500 `internal_error`. */
+  unexpectedErrors: number;
+  /** Requests without an answer. */
   lost: number;
-  /** Milliseconds within which 95 of 100 creations were answered with 202. */
-  usual202Ms: number;
-  /** Milliseconds of the slowest 202, and of the slowest answer of all. */
-  slowest202Ms: number;
+  /** The 95th percentile of creations that were answered with 202. */
+  creationP95Ms: number;
+  slowestCreationMs: number;
+  /** The slowest answer of all. */
   slowestMs: number;
   attempts: number;
   unknownOutcomes: number;
   kills: number;
 }
 
-/** Goals, in milliseconds. */
+/** Upper limits in milliseconds. */
 export interface Goals {
-  /** The median of a fault's injections. */
-  resumedMs: number;
-  /** Each of them: what is over the median is left to a machine on which everything starts at once. */
-  resumedMsMax: number;
-  /** What 95 of 100 creations take at the most while Redis is broken: the rest is left to a machine that does all of this at once. */
-  redis202MsMax: number;
+  /** For the median recovery of a fault's injections. */
+  recoveryMedianMs: number;
+  /** For each recovery. It is greater, because everything restarts at once on one machine. */
+  recoveryMs: number;
+  /** For the 95th percentile of creations during a Redis fault. */
+  redisCreationP95Ms: number;
 }
 
-/** Waiting for a connection and for one statement, twice: the key's owner, then the request itself. */
+/** Two waits for a connection and two for a statement: for the key and for the request itself. */
 const ANSWER_MS_MAX = 20_000;
-/** How long the next fault waits for what this one has held up. */
-const CALM_MS_MAX = 10_000;
-/** How long a fault lasts before readiness has to tell of it. */
+/** How long the next fault waits for the work that this one has delayed. */
+const DRAIN_MS_MAX = 10_000;
+/** How long a fault lasts before `/readyz` has to show it. */
 const NOTICED_MS = 1_500;
+const READINESS_MS_MAX = 5_000;
 
-export interface Stage {
-  house: House;
+export interface FaultContext {
+  cluster: FaultCluster;
   random: Random;
   history: readonly ClientEvent[];
   now: () => number;
   goals: Goals;
 }
 
-/** Injects one fault, ends it, and watches the house come back. */
-export async function perform(stage: Stage, fault: Fault): Promise<Injection> {
-  const { house, random, now } = stage;
-  const from = { at: now(), wall: new Date(), ends: house.ends.length };
-  const end = await fault.inject(house, random);
-  const wrong: string[] = [];
+/** Injects one fault, ends it and watches the recovery. */
+export async function runFault(context: FaultContext, fault: Fault): Promise<Injection> {
+  const { cluster, random, now } = context;
+  const start = { at: now(), date: new Date(), exits: cluster.exits.length };
+  const end = await fault.inject(cluster, random);
+  const problems: string[] = [];
   if (fault.ready !== undefined && fault.holdMs > NOTICED_MS) {
     await wait(NOTICED_MS);
-    wrong.push(...(await untruths(house, fault.ready)));
+    problems.push(...(await readinessProblems(cluster, fault.ready)));
   }
-  await wait(fault.holdMs - (now() - from.at));
-  wrong.push(...((await end()) ?? []));
-  const lastedMs = Math.round(now() - from.at);
-  const recovery = await watchRecovery(house, from.wall);
-  const seen = await see(stage, from);
-  // So that what this fault left behind is not taken for the next one's doing.
-  await Promise.race([recovery.drainedMs, wait(CALM_MS_MAX)]);
+  await wait(fault.holdMs - (now() - start.at));
+  problems.push(...((await end()) ?? []));
+  const lastedMs = Math.round(now() - start.at);
+  const recovery = await watchRecovery(cluster, start.date);
+  const observed = await observe(context, start);
+  // Otherwise delayed work would count as an effect of the next fault.
+  await Promise.race([recovery.drainedMs, wait(DRAIN_MS_MAX)]);
   return {
     fault: fault.name,
     family: fault.family,
     lastedMs,
     recovery,
-    seen,
-    missed: [...wrong, ...missedGoals(fault, recovery, seen, stage.goals)],
+    observed,
+    missed: [...problems, ...missedGoals(fault, recovery, observed, context.goals)],
   };
 }
 
-function missedGoals(fault: Fault, { resumedMs }: Recovery, seen: Seen, goals: Goals): string[] {
+function missedGoals(fault: Fault, { resumedMs }: Recovery, observed: Observed, goals: Goals): string[] {
   const missed: string[] = [];
-  if (resumedMs === null || resumedMs > goals.resumedMsMax)
-    missed.push(`resumed after ${resumedMs ?? 'too many'} ms, goal ${goals.resumedMsMax}`);
+  if (resumedMs === null || resumedMs > goals.recoveryMs)
+    missed.push(`recovered after ${resumedMs ?? 'too many'} ms, goal ${goals.recoveryMs}`);
   // A process that has just started is slow by itself.
-  if (fault.family === 'redis' && seen.kills === 0 && seen.usual202Ms > goals.redis202MsMax)
-    missed.push(`95 of 100 creations took up to ${seen.usual202Ms} ms, goal ${goals.redis202MsMax}`);
-  if (fault.answers === 'always' && seen.kills === 0 && seen.lost > 0)
-    missed.push(`${seen.lost} requests were not answered`);
-  if (seen.unclear > 0) missed.push(`${seen.unclear} answers were 5xx and not our own problem`);
-  if (fault.answers === 'always' && seen.slowestMs > ANSWER_MS_MAX)
-    missed.push(`an answer took ${seen.slowestMs} ms, goal ${ANSWER_MS_MAX}`);
+  if (fault.family === 'redis' && observed.kills === 0 && observed.creationP95Ms > goals.redisCreationP95Ms)
+    missed.push(
+      `95 of 100 creations took up to ${observed.creationP95Ms} ms, goal ${goals.redisCreationP95Ms}`,
+    );
+  if (fault.answers === 'always' && observed.kills === 0 && observed.lost > 0)
+    missed.push(`${observed.lost} requests were not answered`);
+  if (observed.unexpectedErrors > 0)
+    missed.push(`${observed.unexpectedErrors} answers were 5xx other than internal_error`);
+  if (fault.answers === 'always' && observed.slowestMs > ANSWER_MS_MAX)
+    missed.push(`an answer took ${observed.slowestMs} ms, goal ${ANSWER_MS_MAX}`);
   return missed;
 }
 
-async function see(
-  { house, history, now }: Stage,
-  from: { at: number; wall: Date; ends: number },
-): Promise<Seen> {
+async function observe(
+  { cluster, history, now }: FaultContext,
+  start: { at: number; date: Date; exits: number },
+): Promise<Observed> {
   const until = now();
-  const events = history.filter(({ startedAt }) => startedAt >= from.at && startedAt <= until);
-  const took = ({ startedAt, endedAt }: ClientEvent): number => Math.round(endedAt - startedAt);
+  const events = history.filter(({ startedAt }) => startedAt >= start.at && startedAt <= until);
+  const durationMs = ({ startedAt, endedAt }: ClientEvent): number => Math.round(endedAt - startedAt);
   const answered = events.filter(({ reply }) => reply.kind !== 'lost');
   const problems = events
     .map(({ reply }) => reply)
     .filter((reply) => reply.kind === 'problem')
     .filter(({ status }) => status >= 500);
   const accepted = events.filter(({ kind, reply }) => kind === 'create' && reply.kind === 'answer');
-  const [row] = await house.db.sql<{ attempts: number; unknown: number }>(
+  const [row] = await cluster.db.sql<{ attempts: number; unknown: number }>(
     `select count(*)::integer as attempts, count(*) filter (where outcome = 'unknown')::integer as unknown
      from attempts where started_at >= $1`,
-    [from.wall],
+    [start.date],
   );
   return {
     answers: answered.length,
-    errors500: problems.length,
-    unclear: problems.filter(({ status, code }) => status !== 500 || code !== 'internal_error').length,
+    serverErrors: problems.length,
+    unexpectedErrors: problems.filter(({ status, code }) => status !== 500 || code !== 'internal_error')
+      .length,
     lost: events.length - answered.length,
-    usual202Ms: accepted.map(took).toSorted((a, b) => a - b)[Math.floor(accepted.length * 0.95)] ?? 0,
-    slowest202Ms: Math.max(0, ...accepted.map(took)),
-    slowestMs: Math.max(0, ...answered.map(took)),
+    creationP95Ms:
+      accepted.map(durationMs).toSorted((a, b) => a - b)[Math.floor(accepted.length * 0.95)] ?? 0,
+    slowestCreationMs: Math.max(0, ...accepted.map(durationMs)),
+    slowestMs: Math.max(0, ...answered.map(durationMs)),
     attempts: row?.attempts ?? 0,
     unknownOutcomes: row?.unknown ?? 0,
-    kills: house.ends.slice(from.ends).filter(({ killed }) => killed).length,
+    kills: cluster.exits.slice(start.exits).filter(({ killed }) => killed).length,
   };
+}
+
+/** Asks every running process for its readiness, without a proxy. @returns the answers that are not as expected, in words */
+async function readinessProblems(
+  cluster: FaultCluster,
+  expected: { apis?: boolean; workers?: boolean },
+): Promise<string[]> {
+  const problems = await Promise.all([
+    ...cluster.apis.map((api) => readinessProblem(api, expected.apis)),
+    ...cluster.workers.map((worker) => readinessProblem(worker, expected.workers)),
+  ]);
+  return problems.flat();
+}
+
+async function readinessProblem(
+  process: SupervisedProcess,
+  isExpected: boolean | undefined,
+): Promise<string[]> {
+  if (isExpected === undefined || !process.isReady) return [];
+  const actual = await fetch(`http://127.0.0.1:${process.metricsPort}/readyz`, {
+    signal: AbortSignal.timeout(READINESS_MS_MAX),
+  }).then(
+    ({ status }) => (status === 200 ? 'ready' : 'not ready'),
+    () => 'no answer',
+  );
+  const wanted = isExpected ? 'ready' : 'not ready';
+  return actual === wanted ? [] : [`/readyz of ${process.name}: ${actual} instead of ${wanted}`];
 }
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, Math.max(0, ms)));

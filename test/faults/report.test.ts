@@ -1,7 +1,6 @@
 import { read } from '../../scripts/faults/run.mjs';
-import { AFTERMATH } from './aftermath.js';
-import { crashPoints } from './house/crashPoints.mjs';
-import { crashes, table, summary } from './report.js';
+import { crashPoints } from './cluster/crashPoints.mjs';
+import { crashPointTable, EXPECTED_OUTCOMES, faultTable, summary } from './report.js';
 import type { RunResult, SettledInjection } from './run.js';
 
 describe('npm run test:faults', () => {
@@ -14,7 +13,7 @@ describe('npm run test:faults', () => {
     });
   });
 
-  it('picks a seed of its own, and ten minutes', () => {
+  it('defaults to a random seed and ten minutes', () => {
     expect(read([])).toEqual({
       seed: expect.any(Number) as number,
       minutes: 10,
@@ -34,14 +33,14 @@ describe('the table of a run', () => {
     fault,
     family: 'redis',
     lastedMs: 3_000,
-    recovery: { createdMs: 10, resumedMs, drainedMs: null, story: [] },
-    seen: {
+    recovery: { createdMs: 10, resumedMs, drainedMs: null, slowSends: [] },
+    observed: {
       answers: 90,
-      errors500: 2,
-      unclear: 0,
+      serverErrors: 2,
+      unexpectedErrors: 0,
       lost: 0,
-      usual202Ms: 40,
-      slowest202Ms: 120,
+      creationP95Ms: 40,
+      slowestCreationMs: 120,
       slowestMs: 300,
       attempts: 40,
       unknownOutcomes: 1,
@@ -64,26 +63,28 @@ describe('the table of a run', () => {
       injection('Redis frozen', null),
     ],
     violations: [],
-    faults: [],
+    problems: [],
   };
 
-  it('has a row for each fault, with the sum of what was seen, the median and the worst', () => {
-    expect(table([result]).split('\n').slice(2)).toEqual([
-      '| Redis stopped | 2 | 4 answers 5xx, 2 unknown outcomes, 202 within 40 ms, slowest 120 ms | 1.0 s – 4.0 s | longer than watched |',
-      '| Redis frozen | 1 | 2 answers 5xx, 1 unknown outcomes, 202 within 40 ms, slowest 120 ms | longer than watched | longer than watched |',
+  it('has a row for each fault with the sums of what was observed, the median and the worst time', () => {
+    expect(faultTable([result]).split('\n').slice(2)).toEqual([
+      '| Redis stopped | 2 | 4 answers 5xx, 2 unknown outcomes, 95% of 202 within 40 ms, slowest 120 ms | 1.0 s – 4.0 s | longer than watched |',
+      '| Redis frozen | 1 | 2 answers 5xx, 1 unknown outcomes, 95% of 202 within 40 ms, slowest 120 ms | longer than watched | longer than watched |',
     ]);
   });
 
-  it('says of every crash point how often it killed, and what has to come of it', () => {
-    expect(Object.keys(AFTERMATH).toSorted()).toEqual(
+  it('says how often each crash point killed and what must follow', () => {
+    expect(Object.keys(EXPECTED_OUTCOMES).toSorted()).toEqual(
       crashPoints()
         .map(({ name }) => name)
         .toSorted(),
     );
-    expect(crashes([result, result])).toContain('| worker after claim | 4 | another worker takes over');
+    expect(crashPointTable([result, result])).toContain(
+      '| worker after claim | 4 | another worker takes over',
+    );
   });
 
-  it('says in one sentence what the run was', () => {
+  it('summarizes the run in one sentence', () => {
     expect(summary(result)).toMatch(/^Seed 7: 90 seconds, 3 faults and 3 kills; .* 0 broken promises\.$/);
   });
 });

@@ -1,33 +1,35 @@
 import { ofEachSend, type Invariant } from './facts.js';
 import type { SendRow } from '../evidence.js';
 
-/** How far behind a send's due time may be when everything has come to rest: more than any sweep takes. */
+/** How long a send may be overdue at the end of a run: longer than any sweep takes. */
 const OVERDUE_MS = 10_000;
-/** A ring that is further away than this beyond its time will not come in this run. */
-const RING_MS_MAX = 60_000;
-/** The longest wait that a provider is granted (`packages/domain/src/retry.ts`). */
-const WAIT_MS_MAX = 900_000;
+/** A next enqueue that is later than this after the due time will not happen in this run. */
+const NEXT_ENQUEUE_MS_MAX = 60_000;
+/** The longest delay that a provider may ask for (`packages/domain/src/retry.ts`). */
+const DELAY_MS_MAX = 900_000;
 
 const isUndelivered = ({ status }: SendRow): boolean => status === 'queued' || status === 'sending';
 
-const waitingIsRung = ofEachSend(
-  'waiting-is-rung',
-  'A send that is not delivered yet will be looked at again, soon after it is due; any other has nothing due.',
+const waitingIsEnqueued = ofEachSend(
+  'waiting-is-enqueued',
+  'An undelivered send will be enqueued again soon after it is due; any other send has nothing due.',
   ({ row }, { rows: { now } }) => {
     const { dueAt, ringAt, status } = row;
     if (!isUndelivered(row))
       return [(dueAt !== null || ringAt !== null) && `${status}, and something is due`];
-    if (dueAt === null || ringAt === null) return [`${status}, and nothing will ring`];
+    if (dueAt === null || ringAt === null) return [`${status}, and no next enqueue`];
     return [
-      ringAt > Math.max(dueAt, now) + RING_MS_MAX && `${status}, and its ring comes long after it is due`,
-      dueAt > Math.max(row.expiresAt, now) + WAIT_MS_MAX && `${status}, and due only long after its deadline`,
+      ringAt > Math.max(dueAt, now) + NEXT_ENQUEUE_MS_MAX &&
+        `${status}, and its next enqueue is long after it is due`,
+      dueAt > Math.max(row.expiresAt, now) + DELAY_MS_MAX &&
+        `${status}, and due only long after its deadline`,
     ];
   },
 );
 
 const nothingIsLeft = ofEachSend(
   'nothing-is-left',
-  'When all faults are over, every send has come to its end or waits for a time or a sender that has not come.',
+  'At the end of a run, every send is finished, or waits for a time or for a sender.',
   ({ row }, { settled, rows: { now } }) => {
     if (!settled || !isUndelivered(row)) return [];
     const { dueAt, awaitingSender, mode, status, expiresAt } = row;
@@ -41,7 +43,7 @@ const nothingIsLeft = ofEachSend(
 
 const settledCodeAwaitsNobody = ofEachSend(
   'settled-code-awaits-nobody',
-  'A send whose code was verified or locked waits for no sender.',
+  'A send whose code is verified or locked waits for no sender.',
   ({ row }) => [
     row.awaitingSender && (row.verifiedAt ?? row.lockedAt) !== null && `${row.verification}, and it waits`,
   ],
@@ -49,31 +51,37 @@ const settledCodeAwaitsNobody = ofEachSend(
 
 const failedSaysWhy = ofEachSend(
   'failed-says-why',
-  'A failed send has a time and a reason, and no other has; nothing of it is under way.',
+  'A failed send has a time and a reason, and no other send has. No attempt of it is open.',
   ({ row }) => {
     const failed = row.status === 'failed';
-    const told = row.failedAt !== null && row.failureReason !== null;
-    const untold = row.failedAt === null && row.failureReason === null;
+    const isExplained = row.failedAt !== null && row.failureReason !== null;
+    const isUnexplained = row.failedAt === null && row.failureReason === null;
     return [
-      !(failed ? told : untold) && `${row.status}, failed at ${row.failedAt}, reason ${row.failureReason}`,
-      failed && (row.attemptId !== null || row.awaitingSender) && 'failed, and something is under way',
+      !(failed ? isExplained : isUnexplained) &&
+        `${row.status}, failed at ${row.failedAt}, reason ${row.failureReason}`,
+      failed &&
+        (row.attemptId !== null || row.awaitingSender) &&
+        'failed, and an attempt is open or it waits for a sender',
     ];
   },
 );
 
-const boxWhileNeeded = ofEachSend(
-  'box-while-needed',
-  'The sealed code is there while a live send is to be delivered, and erased at its end; a test send has none.',
+const sealedCodeWhileNeeded = ofEachSend(
+  'sealed-code-while-needed',
+  'A live send has its sealed code until it is delivered or has failed, and no longer. A test send has none.',
   ({ row }) => {
-    const needed = row.mode === 'live' && isUndelivered(row);
-    return [row.hasBox !== needed && `${row.mode} ${row.status} ${row.hasBox ? 'with' : 'without'} its code`];
+    const isNeeded = row.mode === 'live' && isUndelivered(row);
+    return [
+      row.hasSealedCode !== isNeeded &&
+        `${row.mode} ${row.status} ${row.hasSealedCode ? 'with' : 'without'} its sealed code`,
+    ];
   },
 );
 
 const receiptsDealtWith: Invariant = {
   name: 'receipts-dealt-with',
   promise:
-    'When all faults are over, every stored receipt was applied; none of a message of ours was put aside.',
+    'At the end of a run, every stored receipt has been processed, and every one of our messages was matched.',
   find: ({ rows, settled, provider }) => {
     if (!settled) return [];
     const attemptIds = new Set(rows.attempts.map(({ id }) => id));
@@ -81,22 +89,22 @@ const receiptsDealtWith: Invariant = {
       provider.messages.filter(({ opaque }) => attemptIds.has(opaque ?? '')).map(({ id }) => id),
     );
     const due = rows.receipts.filter(({ result }) => result === null).length;
-    const aside = rows.receipts.filter(
+    const unmatched = rows.receipts.filter(
       ({ result, messageId, attemptId }) =>
         result === 'unmatched' && (attemptIds.has(attemptId ?? '') || ours.has(messageId)),
     ).length;
     return [
-      ...(due > 0 ? [`${due} receipts were not applied`] : []),
-      ...(aside > 0 ? [`${aside} receipts of our messages were put aside`] : []),
+      ...(due > 0 ? [`${due} receipts were not processed`] : []),
+      ...(unmatched > 0 ? [`${unmatched} receipts of our messages were not matched`] : []),
     ];
   },
 };
 
-export const ENDS = [
-  waitingIsRung,
+export const COMPLETION = [
+  waitingIsEnqueued,
   nothingIsLeft,
   settledCodeAwaitsNobody,
   failedSaysWhy,
-  boxWhileNeeded,
+  sealedCodeWhileNeeded,
   receiptsDealtWith,
 ];

@@ -1,56 +1,55 @@
 import fc from 'fast-check';
 import type { SendRow } from '../evidence.js';
 import { check } from './check.js';
-import { Model, type Course } from './model.js';
-import { LIFE_MS } from './modelService.js';
+import { ServiceModel, VALIDITY_MS, type Timing } from './serviceModel.js';
 
-/** A request that may last, and overlap others, and whose answer may be lost. */
-const course: fc.Arbitrary<Course> = fc.record({
+/** Requests that take time, so that they overlap, and whose answers may be lost. */
+const timing: fc.Arbitrary<Timing> = fc.record({
   beforeMs: fc.integer({ min: 1, max: 40 }).map((tenths) => tenths / 10),
   afterMs: fc.integer({ min: 1, max: 40 }).map((tenths) => tenths / 10),
   lost: fc.integer({ min: 0, max: 9 }).map((draw) => draw === 0),
 });
 
-type Step = (model: Model, accounts: readonly string[], send: SendRow | undefined) => void;
+type Step = (model: ServiceModel, accounts: readonly string[], send: SendRow | undefined) => void;
 
 const create: fc.Arbitrary<Step> = fc
   .record({
-    course,
+    timing,
     account: fc.nat({ max: 1 }),
     mode: fc.constantFrom('live', 'live', 'live', 'test'),
     keyed: fc.boolean(),
     ownCode: fc.constantFrom(undefined, '4711'),
   })
-  .map(({ course, account, mode, keyed, ownCode }) => (model, accounts) => {
+  .map(({ timing, account, mode, keyed, ownCode }) => (model, accounts) => {
     const key = keyed ? { idempotencyKey: `key-${model.draft.history.length}` } : {};
     const own = ownCode === undefined ? {} : { ownCode };
-    model.create({ accountId: accounts[account]!, mode, ...key, ...own }, course);
+    model.create({ accountId: accounts[account]!, mode, ...key, ...own }, timing);
   });
 
-/** A step with a send that is there; nothing without one. */
-const withSend = (act: (model: Model, send: SendRow) => void): Step => {
+/** A step with an existing send; without one it does nothing. */
+const withSend = (act: (model: ServiceModel, send: SendRow) => void): Step => {
   return (model, _, send) => {
     if (send !== undefined) act(model, send);
   };
 };
 
 const request: fc.Arbitrary<Step> = fc.oneof(
-  course.map((course) => withSend((model, send) => model.look(send, course))),
-  fc.tuple(fc.boolean(), fc.integer({ min: 1, max: 6 }), course).map(([isRight, times, course]) =>
+  timing.map((timing) => withSend((model, send) => model.readStatus(send, timing))),
+  fc.tuple(fc.boolean(), fc.integer({ min: 1, max: 6 }), timing).map(([isRight, times, timing]) =>
     withSend((model, send) => {
-      for (let guess = 0; guess < times; guess++) model.guess(send, isRight, course);
+      for (let guess = 0; guess < times; guess++) model.guess(send, isRight, timing);
     }),
   ),
-  fc.tuple(course, fc.boolean()).map(([course, otherBody]) =>
+  fc.tuple(timing, fc.boolean()).map(([timing, otherBody]) =>
     withSend((model, send) => {
-      if (send.idempotencyKey !== null) model.repeat(send, course, otherBody);
+      if (send.idempotencyKey !== null) model.repeat(send, timing, otherBody);
     }),
   ),
 );
 
-const work: fc.Arbitrary<Step> = fc.oneof(
+const delivery: fc.Arbitrary<Step> = fc.oneof(
   fc
-    .constantFrom('accepted' as const, 'unheard' as const, 'retry' as const, 'sender' as const)
+    .constantFrom('accepted' as const, 'answer_lost' as const, 'retry' as const, 'sender' as const)
     .map((outcome) => withSend((model, send) => model.attempt(send, outcome))),
   fc
     .tuple(
@@ -63,55 +62,53 @@ const work: fc.Arbitrary<Step> = fc.oneof(
       if (message !== undefined) model.report(message, status);
     }),
   fc.constant(withSend((model, send) => model.simulate(send))),
-  fc.constant(withSend((model, send) => model.await(send))),
+  fc.constant(withSend((model, send) => model.awaitSender(send))),
 );
 
-const pass: fc.Arbitrary<Step> = fc.constantFrom(1, 50, 2_500, LIFE_MS / 2).map(
+const passTime: fc.Arbitrary<Step> = fc.constantFrom(1, 50, 2_500, VALIDITY_MS / 2).map(
   (ms): Step =>
     (model) =>
-      model.pass(ms),
+      model.passTime(ms),
 );
 
 const step = fc.oneof(
   { weight: 3, arbitrary: create },
   { weight: 8, arbitrary: request },
-  { weight: 8, arbitrary: work },
-  { weight: 1, arbitrary: pass },
+  { weight: 8, arbitrary: delivery },
+  { weight: 1, arbitrary: passTime },
 );
 
-function run(steps: readonly { step: Step; pick: number }[]): Model {
-  const model = new Model();
-  const accounts = [model.account(2, 3), model.account(0, 1)];
+function run(steps: readonly { step: Step; pick: number }[]): ServiceModel {
+  const model = new ServiceModel();
+  const accounts = [model.addAccount(2, 3), model.addAccount(0, 1)];
   for (const { step, pick } of steps) {
     const { sends } = model.draft.rows;
-    // Mostly one of the last, so that much happens to a few.
+    // One of the latest sends, so that many steps concern the same send.
     step(model, accounts, sends[Math.max(0, sends.length - 1 - (pick % 3))]);
   }
   model.settle();
   return model;
 }
 
-const anyRun = fc
-  .array(fc.record({ step, pick: fc.nat({ max: 5 }) }), { maxLength: 80, size: 'max' })
-  .map(run);
+const runs = fc.array(fc.record({ step, pick: fc.nat({ max: 5 }) }), { maxLength: 80, size: 'max' }).map(run);
 
 describe('the checker, on runs of a service that keeps every promise', () => {
   it('finds nothing, whatever clients, senders and the provider do', () => {
     fc.assert(
-      fc.property(anyRun, (model) => expect(check(model.draft)).toEqual([])),
+      fc.property(runs, (model) => expect(check(model.draft)).toEqual([])),
       { numRuns: 1_000 },
     );
   });
 
-  it('sees every end in these runs', () => {
-    const ends = new Set<string>();
+  it('sees every final state in these runs', () => {
+    const states = new Set<string>();
     fc.assert(
-      fc.property(anyRun, (model) => {
-        for (const { status, verification } of model.draft.rows.sends) ends.add(status).add(verification);
+      fc.property(runs, (model) => {
+        for (const { status, verification } of model.draft.rows.sends) states.add(status).add(verification);
       }),
       { numRuns: 400 },
     );
-    for (const end of ['queued', 'sent', 'delivered', 'read', 'failed', 'verified', 'locked', 'pending'])
-      expect(ends).toContain(end);
+    for (const state of ['queued', 'sent', 'delivered', 'read', 'failed', 'verified', 'locked', 'pending'])
+      expect(states).toContain(state);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Preload of the fault suite: with CLOCK_OFFSET_MS the process's wall clock is wrong by so much, as on a machine whose clock
- * is. Timers and `performance` go on as they are.
+ * A preload of the fault suite: with CLOCK_OFFSET_MS the wall clock of the process is wrong by these milliseconds. Timers and
+ * `performance` are not affected.
  */
 const offsetMs = Number(process.env['CLOCK_OFFSET_MS'] ?? 0);
 

@@ -1,4 +1,4 @@
-/** Module loader hooks of `crashPoints.mjs`: they turn the comments of named crash points into calls. */
+/** Module loader hooks of `crashPoints.mjs`, which turn the comments of the named crash points into calls. */
 
 const BUILT = /^file:.*\/(?:apps|packages)\/[^/]+\/dist\/.+\.js$/;
 const COMMENT = /^([ \t]*)\/\/ crash point: (.+)$/gm;

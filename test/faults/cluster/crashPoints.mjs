@@ -3,19 +3,19 @@ import { register } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Preload of the fault suite (`NODE_OPTIONS=--import …`). A crash point is a comment in our sources, `// crash point: NAME`, which
- * production never reads. Where CRASH_POINTS names it, that comment of the built file becomes code while it is loaded:
+ * A preload of the fault suite (`NODE_OPTIONS=--import …`). A crash point is a comment in the sources, `// crash point: NAME`, which
+ * stays a comment in production. When CRASH_POINTS names it, the comment in the built file becomes code while the file is loaded:
  *
  *     CRASH_POINTS="api create after commit=0.02,worker after claim=#3:freeze,worker during call=#1:kill:20"
  *
- * The process kills or freezes itself with the given probability, or at the nth time that it comes by, after so many
- * milliseconds; and says so on standard error first. One that is frozen has to be continued from outside.
+ * The process kills or freezes itself with the given probability or at the nth visit, after the given milliseconds, and says so on
+ * standard error first. A frozen process has to be continued from outside. Names have only word characters and spaces.
  */
 
 const COMMENT = /^[ \t]*\/\/ crash point: (.+)$/gm;
 const ROOT = new URL('../../../', import.meta.url);
 
-/** @typedef {{ chance: number, hit: number, action: 'kill' | 'freeze', afterMs: number }} Order */
+/** @typedef {{ probability: number, visit: number, action: 'kill' | 'freeze', afterMs: number }} Trigger */
 
 /**
  * All crash points of the built files.
@@ -43,25 +43,25 @@ function builtFiles(folder) {
 }
 
 /**
- * Reads CRASH_POINTS.
+ * Parses CRASH_POINTS.
  * @param {string} text
  * @param {ReadonlySet<string>} known
- * @returns {Map<string, Order>}
- * @throws {Error} when it is malformed or names a point that no built file has
+ * @returns {Map<string, Trigger>}
+ * @throws {Error} when it is malformed or names an unknown crash point
  */
 export function parseCrashPoints(text, known) {
   return new Map(
     text.split(',').map((part) => {
-      const [, name, trigger = '', action = 'kill', afterMs = '0'] =
+      const [, name, when = '', action = 'kill', afterMs = '0'] =
         /^([\w ]+)=(#[1-9]\d*|0\.\d+|1)(?::(kill|freeze))?(?::(\d+))?$/.exec(part) ?? [];
       if (name === undefined) throw new Error(`CRASH_POINTS is malformed: ${part}`);
       if (!known.has(name)) throw new Error(`CRASH_POINTS names no crash point: ${name}`);
-      const nth = trigger.startsWith('#');
+      const isVisit = when.startsWith('#');
       return [
         name,
         {
-          chance: nth ? 0 : Number(trigger),
-          hit: nth ? Number(trigger.slice(1)) : 0,
+          probability: isVisit ? 0 : Number(when),
+          visit: isVisit ? Number(when.slice(1)) : 0,
           action: action === 'freeze' ? 'freeze' : 'kill',
           afterMs: Number(afterMs),
         },
@@ -71,31 +71,31 @@ export function parseCrashPoints(text, known) {
 }
 
 /**
- * What the comments become. Ends this process, or stops it, when a point's time has come.
- * @param {ReadonlyMap<string, Order>} orders
+ * Creates the function that the comments call. It kills or freezes this process when a trigger applies.
+ * @param {ReadonlyMap<string, Trigger>} triggers
  */
-function crasher(orders) {
+function createVisitor(triggers) {
   /** @type {Map<string, number>} */
-  const hits = new Map();
+  const visits = new Map();
   return (/** @type {string} */ name) => {
-    const order = orders.get(name);
-    if (order === undefined) return;
-    const hit = (hits.get(name) ?? 0) + 1;
-    hits.set(name, hit);
-    if (hit !== order.hit && Math.random() >= order.chance) return;
+    const trigger = triggers.get(name);
+    if (trigger === undefined) return;
+    const visit = (visits.get(name) ?? 0) + 1;
+    visits.set(name, visit);
+    if (visit !== trigger.visit && Math.random() >= trigger.probability) return;
     const act = () => {
-      // Written by hand: a stream would still hold it when the process is gone.
-      writeSync(2, `crash point: ${name}: ${order.action}\n`);
-      process.kill(process.pid, order.action === 'kill' ? 'SIGKILL' : 'SIGSTOP');
+      // Synchronously: a stream would not be flushed before the process ends.
+      writeSync(2, `crash point: ${name}: ${trigger.action}\n`);
+      process.kill(process.pid, trigger.action === 'kill' ? 'SIGKILL' : 'SIGSTOP');
     };
-    if (order.afterMs === 0) act();
-    else setTimeout(act, order.afterMs);
+    if (trigger.afterMs === 0) act();
+    else setTimeout(act, trigger.afterMs);
   };
 }
 
-const wanted = process.env['CRASH_POINTS'];
-if (wanted) {
-  const orders = parseCrashPoints(wanted, new Set(crashPoints().map(({ name }) => name)));
-  Object.assign(globalThis, { onecodeCrashPoint: crasher(orders) });
-  register('./crashPointLoader.mjs', import.meta.url, { data: [...orders.keys()] });
+const configured = process.env['CRASH_POINTS'];
+if (configured) {
+  const triggers = parseCrashPoints(configured, new Set(crashPoints().map(({ name }) => name)));
+  Object.assign(globalThis, { onecodeCrashPoint: createVisitor(triggers) });
+  register('./crashPointLoader.mjs', import.meta.url, { data: [...triggers.keys()] });
 }

@@ -7,7 +7,7 @@ import { Processes } from '../../../scripts/processes/processes.mjs';
 import { startPostgres } from '../../../scripts/services/postgres.mjs';
 import { startRedis } from '../../../scripts/services/redis.mjs';
 
-/** A PostgreSQL and a Redis of the house's own, to be stopped, killed and frozen. Their data survives that. */
+/** The cluster's own PostgreSQL and Redis, which can be stopped, killed and frozen without losing their data. */
 export class Services {
   readonly #processes = Processes.throwaway();
   #postgres!: Awaited<ReturnType<typeof startPostgres>>;
@@ -28,39 +28,39 @@ export class Services {
     return this.#redis.url;
   }
 
-  /** Starts PostgreSQL, again after a stop, and waits until it answers. */
+  /** Starts PostgreSQL, also after a stop, and waits until it answers. */
   async startPostgres(): Promise<void> {
-    this.#postgres = await startPostgres({ ...this.#wanted(), port: this.#postgres?.port });
+    this.#postgres = await startPostgres({ ...this.#options(), port: this.#postgres?.port });
   }
 
-  /** A fast shutdown: connections are ended. */
+  /** A fast shutdown, which closes connections. */
   async stopPostgres(): Promise<void> {
     process.kill(this.#postgres.pid, 'SIGINT');
     await this.#postgres.exited;
   }
 
-  /** Kills every process of PostgreSQL at once, as when the machine goes down: the next start recovers from the log. */
+  /** Kills every process of PostgreSQL at once, as when the machine fails: the next start recovers from the write-ahead log. */
   async killPostgres(): Promise<void> {
     const { pid, exited } = this.#postgres;
     const others = await this.#serverProcesses();
-    for (const one of [pid, ...others]) killIfThere(one);
+    for (const each of [pid, ...others]) killIfRunning(each);
     await exited;
   }
 
-  /** Freezes every process of PostgreSQL. @returns when they go on */
+  /** Freezes every process of PostgreSQL. @returns when they run again */
   async freezePostgres(ms: number): Promise<void> {
     const { pid } = this.#postgres;
-    // First the one that makes the others, so that no new one goes on.
+    // First the parent, so that it starts no new process.
     process.kill(pid, 'SIGSTOP');
     await freezeFor([pid, ...childrenOf(pid)], ms);
   }
 
-  /** Starts Redis, again after a stop, with the data it had unless they are to be lost. */
+  /** Starts Redis, also after a stop, with its data unless it is to be empty. */
   async startRedis({ empty = false } = {}): Promise<void> {
     if (empty) rmSync(join(this.#processes.folder, 'redis'), { recursive: true, force: true });
     const password = this.#redis === undefined ? undefined : new URL(this.#redis.url).password;
     this.#redis = await startRedis({
-      ...this.#wanted(),
+      ...this.#options(),
       port: this.#redis?.port,
       ...(password === undefined ? {} : { password }),
     });
@@ -71,7 +71,7 @@ export class Services {
     await this.#redis.exited;
   }
 
-  /** @returns when it goes on */
+  /** @returns when it runs again */
   freezeRedis(ms: number): Promise<void> {
     return freezeFor([this.#redis.pid], ms);
   }
@@ -80,7 +80,7 @@ export class Services {
     await this.#processes.stop();
   }
 
-  #wanted() {
+  #options() {
     return { processes: this.#processes, throwaway: false, say: () => {} };
   }
 
@@ -95,10 +95,9 @@ export class Services {
 }
 
 /**
- * Freezes processes for a time. A process of its own does it, and ends it even if this one is killed meanwhile: nobody else
- * would wake them up.
+ * Freezes processes for a time. A separate process does it, so that they run again even if this one is killed meanwhile.
  */
-export async function freezeFor(pids: readonly number[], ms: number): Promise<void> {
+async function freezeFor(pids: readonly number[], ms: number): Promise<void> {
   const script = 'time=$1; shift; kill -STOP "$@"; sleep "$time"; kill -CONT "$@"';
   const shell = spawn('sh', ['-c', script, 'sh', String(ms / 1000), ...pids.map(String)], {
     detached: true,
@@ -114,7 +113,7 @@ function childrenOf(parent: number): number[] {
     .flatMap(([pid = 0, ppid]) => (ppid === parent ? [pid] : []));
 }
 
-function killIfThere(pid: number): void {
+function killIfRunning(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {

@@ -1,20 +1,19 @@
 import { startProcess, type LogLine, type StartedProcess } from '../../harness/startedProcess.js';
 import { until } from '../../harness/until.js';
-import { freezeFor } from './services.js';
 
-/** How a life of a process ended. */
-export interface End {
+/** How a process ended. */
+export interface ProcessExit {
   process: string;
   /** The crash point at which it killed itself. */
-  point: string | null;
-  /** By a signal of ours or at a crash point. */
+  crashPoint: string | null;
+  /** By a signal of the suite or at a crash point. */
   killed: boolean;
-  /** What was wrong with it; null for a kill, and for a graceful stop that ended as it should. */
-  fault: string | null;
+  /** What was wrong; null for a kill and for a graceful stop with exit code 0. */
+  problem: string | null;
 }
 
 interface Ports {
-  /** 0 where the program serves nothing but metrics. */
+  /** 0 where the program serves only metrics. */
   port: number;
   metricsPort: number;
 }
@@ -22,28 +21,27 @@ interface Ports {
 export interface SupervisedOptions {
   name: string;
   path: string;
-  /** Asked at each start. */
+  /** Called at each start. */
   env: () => Record<string, string>;
-  onUp: (ports: Ports) => void;
-  onEnd: (end: End) => void;
+  onReady: (ports: Ports) => void;
+  onExit: (exit: ProcessExit) => void;
 }
 
-/** A frozen process is continued after this: longer than any lease. */
-const STALE_MS = 9_000;
+/** How long a crash point freezes a process: longer than any lease. */
+const FREEZE_MS = 9_000;
 const START_MS_MAX = 60_000;
 
-/** A built program that is started again at once whenever it ends, as an orchestrator does. */
-export class Supervised {
+/** A built program that restarts at once whenever it ends, as under an orchestrator. */
+export class SupervisedProcess {
   readonly name: string;
   readonly #options: SupervisedOptions;
   #current!: StartedProcess;
-  #ordered: 'SIGKILL' | 'SIGTERM' | null = null;
+  #signal: 'SIGKILL' | 'SIGTERM' | null = null;
   #closing = false;
   #frozen = 0;
-  #up = false;
-  /** Error lines of all lives, as kind and count. */
+  #ready = false;
+  /** The number of error lines of all its runs, by kind. */
   readonly errors = new Map<string, number>();
-  lives = 0;
   /** How often it was frozen at a crash point. */
   freezes = 0;
   metricsPort = 0;
@@ -54,93 +52,87 @@ export class Supervised {
     this.#start();
   }
 
-  get isUp(): boolean {
-    return this.#up;
+  get isReady(): boolean {
+    return this.#ready;
   }
 
-  /** Waits until the life of now serves. */
-  async untilUp(): Promise<void> {
-    await until(`${this.name} up`, () => this.#up, START_MS_MAX);
+  /** Waits until the current run is ready. */
+  async untilReady(): Promise<void> {
+    await until(`${this.name} ready`, () => this.#ready, START_MS_MAX);
   }
 
   kill(): void {
-    this.#ordered = 'SIGKILL';
-    this.#up = false;
+    this.#signal = 'SIGKILL';
+    this.#ready = false;
     this.#current.signal('SIGKILL');
   }
 
-  /** Asks for a graceful stop and waits for its end. */
+  /** Requests a graceful stop and waits for the exit. */
   async terminate(): Promise<void> {
     const { exited } = this.#current;
-    this.#ordered ??= 'SIGTERM';
-    this.#up = false;
+    this.#signal ??= 'SIGTERM';
+    this.#ready = false;
     this.#current.signal('SIGTERM');
     await exited;
   }
 
-  /** @returns when it goes on */
-  freeze(ms: number): Promise<void> {
-    return freezeFor([this.#current.pid], ms);
-  }
-
-  /** Waits until no crash point holds it frozen. */
-  async untilAwake(): Promise<void> {
-    await until(`${this.name} awake`, () => this.#frozen === 0, START_MS_MAX);
-    await this.untilUp();
+  /** Waits until it is no longer frozen at a crash point. */
+  async untilResumed(): Promise<void> {
+    await until(`${this.name} resumed`, () => this.#frozen === 0, START_MS_MAX);
+    await this.untilReady();
   }
 
   /** Stops it for good. */
   async close(): Promise<void> {
     if (this.#closing) return;
     this.#closing = true;
-    this.#ordered = 'SIGTERM';
+    this.#signal = 'SIGTERM';
     this.#current.signal('SIGCONT');
     await this.#current.stop();
   }
 
   #start(): void {
-    this.lives += 1;
-    this.#ordered = null;
+    this.#signal = null;
     const started = startProcess(this.#options.path, this.#options.env());
     this.#current = started;
-    void this.#announce(started);
-    void started.exited.then(() => this.#ended(started));
-    this.#watchFreezes(started);
+    void this.#awaitReadiness(started);
+    void started.exited.then(() => this.#handleExit(started));
+    this.#resumeAfterFreezes(started);
   }
 
-  async #announce(started: StartedProcess): Promise<void> {
+  async #awaitReadiness(started: StartedProcess): Promise<void> {
     const line = await until(
       `${this.name} ready`,
-      () => started.ended() ?? firstReady(started),
+      () => started.ended() ?? readyLine(started),
       START_MS_MAX,
     ).catch(() => null);
     if (line === null || started.ended() !== null) return;
     const { address, metrics_port: metricsPort } = line as LogLine;
     this.metricsPort = Number(metricsPort);
-    this.#up = true;
-    this.#options.onUp({
+    this.#ready = true;
+    this.#options.onReady({
       port: (address as { port?: number } | undefined)?.port ?? 0,
       metricsPort: this.metricsPort,
     });
   }
 
-  async #ended(started: StartedProcess): Promise<void> {
-    this.#up = false;
+  async #handleExit(started: StartedProcess): Promise<void> {
+    this.#ready = false;
     const exit = started.ended();
-    const point = /^crash point: (.+): kill$/m.exec(started.stderr())?.[1] ?? null;
-    const killed = exit?.signal === 'SIGKILL' && (this.#ordered === 'SIGKILL' || point !== null);
-    const graceful = this.#ordered === 'SIGTERM' && exit?.code === 0;
+    const crashPoint = /^crash point: (.+): kill$/m.exec(started.stderr())?.[1] ?? null;
+    const killed = exit?.signal === 'SIGKILL' && (this.#signal === 'SIGKILL' || crashPoint !== null);
+    const graceful = this.#signal === 'SIGTERM' && exit?.code === 0;
     this.#countErrors(started);
-    const fault =
+    const problem =
       killed || graceful
         ? null
         : `${this.name} ended with ${exit?.signal ?? exit?.code}: ${lastLines(started)}`;
-    this.#options.onEnd({ process: this.name, point, killed, fault });
+    this.#options.onExit({ process: this.name, crashPoint, killed, problem });
     if (!this.#closing) this.#start();
   }
 
-  /** A crash point may freeze the process; it wakes up when its leases are over. */
-  #watchFreezes(started: StartedProcess): void {
+  /** Continues the process when a crash point has frozen it and its leases have ended. */
+  #resumeAfterFreezes(started: StartedProcess): void {
     let seen = 0;
     const timer = setInterval(() => {
       const frozen = started.stderr().match(/^crash point: .+: freeze$/gm)?.length ?? 0;
@@ -151,7 +143,7 @@ export class Supervised {
         setTimeout(() => {
           this.#frozen -= 1;
           started.signal('SIGCONT');
-        }, STALE_MS);
+        }, FREEZE_MS);
       }
     }, 200);
     void started.exited.then(() => clearInterval(timer));
@@ -166,12 +158,12 @@ export class Supervised {
   }
 }
 
-function firstReady(started: StartedProcess): LogLine | undefined {
+function readyLine(started: StartedProcess): LogLine | undefined {
   const line = /^\{.*"msg":"ready".*\}$/m.exec(started.stdout())?.[0];
   return line === undefined ? undefined : (JSON.parse(line) as LogLine);
 }
 
-/** What an error is, without what differs from one to the next. */
+/** The kind of an error, without the numbers in its message. */
 function errorKind(line: LogLine): string {
   const { err } = line as { err?: { type?: string; code?: string; message?: string } };
   const message = err?.message?.replaceAll(/\s+/g, ' ').replaceAll(/\d+/g, 'N').slice(0, 240);
