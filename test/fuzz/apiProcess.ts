@@ -4,8 +4,8 @@ import { createTestDatabase, type TestDatabase } from '@onecode/store/testing';
 import { deleteKeys, testRedisUrl } from '../harness/redisContents.js';
 import { startProcess, untilReady, type LogLine, type StartedProcess } from '../harness/startedProcess.js';
 
-/** What the process says about itself. */
-export interface Figures {
+/** Metrics of the process. */
+export interface ProcessMetrics {
   residentMib: number;
   heapMib: number;
   sockets: number;
@@ -14,8 +14,8 @@ export interface Figures {
 const MIB = 2 ** 20;
 const HEAP_MIB_MAX = 128;
 
-/** The built API as a process of its own, with a database and a queue prefix of its own. */
-export class Target {
+/** The built API as a process with its own database and queue prefix. */
+export class ApiProcess {
   readonly secrets = {
     appSecret: randomBytes(16).toString('hex'),
     verifyToken: randomBytes(16).toString('hex'),
@@ -27,15 +27,15 @@ export class Target {
 
   private constructor(readonly db: TestDatabase) {}
 
-  static async start(): Promise<Target> {
-    const target = new Target(await createTestDatabase());
-    await target.#start();
-    return target;
+  static async start(): Promise<ApiProcess> {
+    const api = new ApiProcess(await createTestDatabase());
+    await api.#start();
+    return api;
   }
 
   async #start(): Promise<void> {
     this.#process = startProcess('apps/api/dist/main.js', {
-      // So that a heap that grows is collected early, and one that cannot be collected ends the process.
+      // A growing heap is then collected early, and a leak ends the process.
       NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB_MAX}`,
       DATABASE_URL: this.db.url,
       REDIS_URL: testRedisUrl(),
@@ -53,21 +53,21 @@ export class Target {
     this.#metricsUrl = `http://127.0.0.1:${String(line['metrics_port'])}`;
   }
 
-  async figures(): Promise<Figures> {
+  async metrics(): Promise<ProcessMetrics> {
     const text = await (await fetch(`${this.#metricsUrl}/metrics`)).text();
-    const figure = (name: string, label = ''): number => {
+    const metric = (name: string, label = ''): number => {
       const found = new RegExp(`^${name}\\{[^}]*${label}[^}]*\\} (\\S+)$`, 'm').exec(text)?.[1];
-      if (found === undefined) throw new Error(`the process says nothing of ${name} ${label}`);
+      if (found === undefined) throw new Error(`the process has no metric ${name} ${label}`);
       return Number(found);
     };
     return {
-      residentMib: figure('process_resident_memory_bytes') / MIB,
-      heapMib: figure('nodejs_heap_size_used_bytes') / MIB,
-      sockets: figure('nodejs_active_resources', 'type="TCPSocketWrap"'),
+      residentMib: metric('process_resident_memory_bytes') / MIB,
+      heapMib: metric('nodejs_heap_size_used_bytes') / MIB,
+      sockets: metric('nodejs_active_resources', 'type="TCPSocketWrap"'),
     };
   }
 
-  /** Whether it says that it is ready. */
+  /** Whether `/readyz` answers 200. */
   async isReady(): Promise<boolean> {
     return (await fetch(`${this.#metricsUrl}/readyz`)).status === 200;
   }
@@ -78,11 +78,11 @@ export class Target {
     return exit === null ? null : `${JSON.stringify(exit)}\n${this.#process.output().slice(-3_000)}`;
   }
 
-  /** Lines of its log that say that something broke, and everything on standard error. */
-  complaints(): (LogLine | string)[] {
-    const bad = this.#process.log().filter(({ level }) => level === 'error' || level === 'fatal');
+  /** Its log lines with an error, and everything on standard error. */
+  errors(): (LogLine | string)[] {
+    const lines = this.#process.log().filter(({ level }) => level === 'error' || level === 'fatal');
     const stderr = this.#process.stderr();
-    return stderr === '' ? bad : [...bad, stderr];
+    return stderr === '' ? lines : [...lines, stderr];
   }
 
   /** Stops it. @returns its exit code */

@@ -7,14 +7,14 @@ export function bytesOnTheWire({ method, target, headers, body }: FuzzRequest): 
   return requestBytes(method, target, headers, body ?? '');
 }
 
-/** Throws unless an answer is one that the contract allows and that its request may have. */
+/** @throws unless the contract allows the answer and the request may get it */
 export function judge({ method, target, expected }: FuzzRequest, answer: RawAnswer): void {
   checkContract(method, target.replace(/^http:\/\/codes\.test/, ''), answer);
   if (expected !== null && !expected.includes(answer.status))
     throw new Error(`answered ${answer.status} ${answer.json.code ?? ''} instead of ${listed(expected)}`);
 }
 
-/** Throws for anything that no request may be answered with. */
+/** @throws for an answer that no request may get */
 export function checkContract(method: string, path: string, answer: RawAnswer): void {
   if (!(answer.status >= 200 && answer.status < 500))
     throw new Error(`answered ${answer.status}: ${answer.body}`);
@@ -24,21 +24,21 @@ export function checkContract(method: string, path: string, answer: RawAnswer): 
 const listed = (statuses: readonly number[]): string =>
   statuses.length > 10 ? `${statuses[0]} to ${statuses.at(-1)}` : statuses.join(' or ');
 
-/** Sends requests one after the other over a connection that is kept as long as the service keeps it. */
-export class Lane {
+/** Sends requests one after another over one connection, and opens a new one when the service closes it. */
+export class KeepAliveConnection {
   #connection: RawConnection | null = null;
 
   constructor(private readonly port: number) {}
 
-  /** Sends a request, and its twin if it has one. @throws when an answer is wrong or does not come */
+  /** Sends a request and its twin. @throws when an answer is wrong or missing */
   async send(request: FuzzRequest): Promise<RawAnswer> {
     const answer = await this.#exchange(request);
     judge(request, answer);
     if (request.twin !== undefined) {
-      const other = await this.#exchange(request.twin);
-      judge(request.twin, other);
-      if (shown(answer) !== shown(other))
-        throw new Error(`answers differ:\n${shown(answer)}\n${shown(other)}`);
+      const twinAnswer = await this.#exchange(request.twin);
+      judge(request.twin, twinAnswer);
+      if (comparable(answer) !== comparable(twinAnswer))
+        throw new Error(`answers differ:\n${comparable(answer)}\n${comparable(twinAnswer)}`);
     }
     return answer;
   }
@@ -63,8 +63,8 @@ export class Lane {
   }
 }
 
-/** An answer without what differs between any two. */
-function shown({ status, headers, body }: RawAnswer): string {
+/** An answer without the headers that always differ. */
+function comparable({ status, headers, body }: RawAnswer): string {
   const { date: _date, 'x-request-id': _id, ...same } = headers;
   return JSON.stringify({ status, headers: same, body });
 }

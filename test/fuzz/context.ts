@@ -2,7 +2,7 @@ import { generateApiKey } from '@onecode/domain';
 import { changeSetting, newId, revokeApiKey, type Database } from '@onecode/store';
 import { buildCaller, TEST_ACTOR } from '@onecode/store/testing';
 
-/** One account with a key, and how it may be refused although its requests are good. */
+/** An account with a key, and the refusals that even its valid requests may get. */
 export interface FuzzCaller {
   name: string;
   key: string;
@@ -11,8 +11,8 @@ export interface FuzzCaller {
 
 const IDS_MAX = 200;
 
-/** Whose requests are made, and the ids that answers have given so far. */
-export class World {
+/** The callers of a campaign and the ids from the answers so far. */
+export class FuzzContext {
   readonly #ids = new Map<string, string[]>();
 
   constructor(
@@ -22,13 +22,13 @@ export class World {
     readonly verifyToken: string,
   ) {}
 
-  /** One of the callers, the usual ones more often. */
+  /** One of the callers; mostly one that is never refused. */
   caller(pick: number): FuzzCaller {
-    const usual = this.callers.slice(0, 2);
-    return pick % 4 === 0 ? this.at(this.callers, pick >> 2) : this.at(usual, pick >> 2);
+    const accepted = this.callers.slice(0, 2);
+    return pick % 4 === 0 ? this.at(this.callers, pick >> 2) : this.at(accepted, pick >> 2);
   }
 
-  /** An id that a caller got from an answer, or null as long as there is none. */
+  /** An id from an answer to this caller, or null when there is none yet. */
   ownId(caller: string, pick: number): string | null {
     const ids = this.#ids.get(caller) ?? [];
     return ids.length === 0 ? null : this.at(ids, pick);
@@ -40,8 +40,8 @@ export class World {
     return others.length === 0 ? newId() : this.at(others, pick);
   }
 
-  /** Remembers the id in an answer, for later requests. */
-  learn(caller: string, body: string): void {
+  /** Keeps the id in an answer for later requests. */
+  recordId(caller: string, body: string): void {
     const id = /"id":"([^"\\]+)"/.exec(body)?.[1];
     if (id === undefined) return;
     const ids = this.#ids.get(caller) ?? [];
@@ -53,28 +53,28 @@ export class World {
   }
 }
 
-/** Accounts that can be refused for every documented reason, and two that never are. */
-export async function buildWorld(
+/** Creates accounts that are refused for each documented reason, and two that are never refused. */
+export async function createFuzzContext(
   database: Database,
   secrets: { appSecret: string; verifyToken: string },
-): Promise<World> {
-  const plenty = { ratePerMinute: 1_000_000, credits: 10_000_000 };
-  const [tester, live, poor, limited, revoked] = await Promise.all([
-    buildCaller(database, 'test', plenty),
-    buildCaller(database, 'live', plenty),
+): Promise<FuzzContext> {
+  const unlimited = { ratePerMinute: 1_000_000, credits: 10_000_000 };
+  const [test, live, withoutUnits, limited, revoked] = await Promise.all([
+    buildCaller(database, 'test', unlimited),
+    buildCaller(database, 'live', unlimited),
     buildCaller(database, 'live', { ratePerMinute: 1_000_000, credits: 0, freeQuota: 0 }),
     buildCaller(database, 'test', { ratePerMinute: 1 }),
     buildCaller(database, 'test'),
   ]);
-  // The document's own recipient is guessed at all the time.
+  // Otherwise the constant guesses at the document's example recipient would exhaust its budget.
   await changeSetting(database, TEST_ACTOR, 'guessBudget', null);
   await revokeApiKey(database, TEST_ACTOR, revoked.keyId);
   const callers: FuzzCaller[] = [
-    { name: 'test', key: tester.key, refusals: [] },
+    { name: 'test', key: test.key, refusals: [] },
     { name: 'live', key: live.key, refusals: [] },
-    { name: 'poor', key: poor.key, refusals: [402] },
+    { name: 'without units', key: withoutUnits.key, refusals: [402] },
     { name: 'limited', key: limited.key, refusals: [429] },
     { name: 'unknown', key: generateApiKey('live'), refusals: [401] },
   ];
-  return new World(callers, revoked.key, secrets.appSecret, secrets.verifyToken);
+  return new FuzzContext(callers, revoked.key, secrets.appSecret, secrets.verifyToken);
 }

@@ -2,17 +2,17 @@ import fc from 'fast-check';
 import { almostValidRequests } from './almostValid.js';
 import { operationsOf, readDocument, type Operation } from './contract.js';
 import { hostileRequests } from './hostile.js';
-import { requestOf, type Draft, type FuzzRequest } from './request.js';
+import { requestOf, type RequestDraft, type FuzzRequest } from './request.js';
 import { validRequests } from './valid.js';
-import { World } from './world.js';
+import { FuzzContext } from './context.js';
 
 const KNOWN = ['createSend', 'getSendStatus', 'verifyCode', 'getSignupSettings'];
 const ID = '0199c7a2-5b1e-7c3a-9f40-2d6a8e1b4c57';
 
-/** The document with one operation more, of which nothing here has heard. */
-function operationMore(): Operation {
+/** An operation that is added to the document and that the generators do not know. */
+function addedOperation(): Operation {
   const document = readDocument();
-  const more = operationsOf({
+  const operations = operationsOf({
     ...document,
     paths: {
       ...document.paths,
@@ -44,26 +44,31 @@ function operationMore(): Operation {
       },
     },
   });
-  return more.find(({ id }) => id === 'changeThing') as Operation;
+  return operations.find(({ id }) => id === 'changeThing') as Operation;
 }
 
-const world = new World([{ name: 'test', key: 'ak_test_x', refusals: [] }], 'ak_test_y', 'secret', 'token');
-world.learn('test', JSON.stringify({ id: ID }));
+const context = new FuzzContext(
+  [{ name: 'test', key: 'ak_test_x', refusals: [] }],
+  'ak_test_y',
+  'secret',
+  'token',
+);
+context.recordId('test', JSON.stringify({ id: ID }));
 
-function requestsFrom(drafts: fc.Arbitrary<Draft>, seed = 1): FuzzRequest[] {
-  return fc.sample(drafts, { seed, numRuns: 2_000 }).map((draft) => requestOf(draft(world)));
+function requestsFrom(drafts: fc.Arbitrary<RequestDraft>, seed = 1): FuzzRequest[] {
+  return fc.sample(drafts, { seed, numRuns: 2_000 }).map((draft) => requestOf(draft(context)));
 }
 
-const operation = operationMore();
+const operation = addedOperation();
 const good = validRequests(operation);
 const members = ({ body }: FuzzRequest): any => JSON.parse(String(body));
 
-describe('requests come from the document', () => {
-  it('all of its operations are found', () => {
+describe('requests are generated from the document', () => {
+  it('finds all of its operations', () => {
     expect(operationsOf(readDocument()).map(({ id }) => id)).toEqual(KNOWN);
   });
 
-  it('valid ones keep the rules of an operation that was added', () => {
+  it('generates valid requests that keep the rules of an added operation', () => {
     const requests = requestsFrom(good);
     for (const request of requests) {
       expect(request).toMatchObject({
@@ -82,22 +87,22 @@ describe('requests come from the document', () => {
     expect(requests.some(({ headers }) => headers.some(([name]) => name === 'X-Thing'))).toBe(true);
   });
 
-  it('almost valid ones break each of its rules', () => {
+  it('generates almost valid requests that break each of its rules', () => {
     const rules = new Set(requestsFrom(almostValidRequests(operation, good)).map(({ rule }) => rule));
     for (const rule of [
       'another method',
       'no credential',
       'X-Thing one byte too long',
       'the member size missing',
-      'the member size one character beside its values',
-      'the member serial one character beside its pattern',
+      'the member size one character away from its values',
+      'the member serial one character away from its pattern',
       'the member count of another type',
       'a body with tags twice',
     ])
       expect([...rules]).toContain(rule);
   });
 
-  it('hostile ones are made for it', () => {
+  it('generates hostile requests for it', () => {
     const rules = new Set(requestsFrom(hostileRequests(operation, good)).map(({ rule }) => rule));
     for (const rule of [
       'a hostile text in a member',
@@ -108,7 +113,7 @@ describe('requests come from the document', () => {
       expect([...rules]).toContain(rule);
   });
 
-  it('and are the same for the same seed, and others for another', () => {
+  it('generates the same requests for the same seed and others for another seed', () => {
     const drafts = almostValidRequests(operation, good);
     expect(requestsFrom(drafts, 7)).toEqual(requestsFrom(drafts, 7));
     expect(requestsFrom(drafts, 7)).not.toEqual(requestsFrom(drafts, 8));

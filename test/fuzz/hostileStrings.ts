@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
-/** Texts that have broken programs before: as they would stand in a member, a header or a path. */
-const TEXTS = [
+/** Strings that have broken programs before, for members, headers and paths. */
+const STRINGS = [
   '',
   ' ',
   '\0',
@@ -70,9 +70,9 @@ const TEXTS = [
   '00000000000',
 ];
 
-/** Texts that are hostile, random or very long. */
-export const nastyTexts: fc.Arbitrary<string> = fc.oneof(
-  { weight: 6, arbitrary: fc.constantFrom(...TEXTS) },
+/** Strings that are hostile, random or very long. */
+export const hostileStrings: fc.Arbitrary<string> = fc.oneof(
+  { weight: 6, arbitrary: fc.constantFrom(...STRINGS) },
   {
     weight: 2,
     arbitrary: fc.array(fc.nat(0xffff), { maxLength: 40 }).map((units) => String.fromCharCode(...units)),
@@ -81,21 +81,21 @@ export const nastyTexts: fc.Arbitrary<string> = fc.oneof(
   {
     weight: 1,
     arbitrary: fc
-      .tuple(fc.constantFrom(...TEXTS.filter((text) => text !== '')), fc.integer({ min: 2, max: 4_000 }))
+      .tuple(fc.constantFrom(...STRINGS.filter((text) => text !== '')), fc.integer({ min: 2, max: 4_000 }))
       .map(([text, times]) => text.repeat(times).slice(0, 16_000)),
   },
 );
 
-/** A text with everything percent-encoded; lone surrogates, which have no encoding, become U+FFFD. */
+/** A percent-encoded text; lone surrogates, which have no encoding, become U+FFFD. */
 export function percentEncoded(text: string): string {
   return encodeURIComponent(Buffer.from(text).toString());
 }
 
-/** Deep enough to overflow a stack, and small enough to be read at all. */
+/** Deep enough to overflow a stack, and small enough for the body limit. */
 const DEPTH = 30_000;
 
-/** JSON values as texts, none of which an operation expects. */
-export const NASTY_JSON: readonly string[] = [
+/** JSON texts that no operation expects. */
+export const HOSTILE_JSON: readonly string[] = [
   '['.repeat(DEPTH) + ']'.repeat(DEPTH),
   '['.repeat(2 * DEPTH),
   `${'{"a":'.repeat(DEPTH / 3)}1${'}'.repeat(DEPTH / 3)}`,

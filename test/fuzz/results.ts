@@ -1,5 +1,5 @@
 import type { Kind } from './request.js';
-import type { Figures } from './target.js';
+import type { ProcessMetrics } from './apiProcess.js';
 
 interface Counted {
   kind: Kind;
@@ -7,18 +7,18 @@ interface Counted {
   rule: string;
 }
 
-/** What a campaign has done, and what it saw. */
-export class Tally {
-  /** Each with what it takes to see it again. */
+/** What a campaign has done and observed. */
+export class CampaignResults {
+  /** Each with what reproduces it. */
   readonly failures: string[] = [];
-  /** How the process did, with the part of the campaign that was done. */
-  readonly samples: (Figures & { at: number })[] = [];
+  /** Metrics of the process, with the fraction of the campaign that was done. */
+  readonly samples: (ProcessMetrics & { at: number })[] = [];
   readonly #kinds = new Map<string, number>();
   readonly #rules = new Map<string, number>();
   readonly #statuses = new Map<string, Map<number, number>>();
-  /** The slowest request. */
+  /** The time of the slowest request. */
   worstMs = 0;
-  /** How long everything but the slow clients took. */
+  /** The duration of everything except the slow clients. */
   seconds = 0;
   total = 0;
 
@@ -32,22 +32,17 @@ export class Tally {
     for (const status of statuses) add(seen, status);
   }
 
-  /** How often something of this kind was done to an operation. */
-  done(operation: string, kind: Kind): number {
+  /** The number of requests of this kind to an operation. */
+  countOf(operation: string, kind: Kind): number {
     return this.#kinds.get(`${operation}: ${kind}`) ?? 0;
   }
 
-  /** The statuses that an operation answered with. */
+  /** The statuses of an operation's answers, in ascending order. */
   statuses(operation: string): number[] {
     return [...(this.#statuses.get(operation)?.keys() ?? [])].toSorted((one, other) => one - other);
   }
 
-  /** Every rule that was used, and how often. */
-  rules(): ReadonlyMap<string, number> {
-    return this.#rules;
-  }
-
-  /** What was seen, for people. */
+  /** The results as text. */
   summary(): string {
     const lines = [...this.#statuses].map(([operation, seen]) => {
       const counts = [...seen]
@@ -56,7 +51,7 @@ export class Tally {
       return `  ${operation}: ${counts.join(' ')}`;
     });
     return [
-      `${this.total} done in ${this.seconds.toFixed(1)} s by ${this.#rules.size} rules, the slowest in ${Math.round(this.worstMs)} ms`,
+      `${this.total} requests in ${this.seconds.toFixed(1)} s by ${this.#rules.size} rules, the slowest in ${Math.round(this.worstMs)} ms`,
       ...lines,
     ].join('\n');
   }
@@ -64,4 +59,34 @@ export class Tally {
 
 function add<Key>(counts: Map<Key, number>, key: Key): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
+interface Growth {
+  residentMib: number;
+  heapMib: number;
+  /** The medians as text. */
+  text: string;
+}
+
+/**
+ * The growth of a process from its warm state (after a fifth of the campaign) to the end. It compares medians of several samples,
+ * because the heap rises and falls with each collection.
+ */
+export function memoryGrowth(samples: readonly (ProcessMetrics & { at: number })[]): Growth {
+  const warm = samples.filter(({ at }) => at >= 0.2 && at < 0.4);
+  const last = samples.filter(({ at }) => at >= 0.8);
+  const texts: string[] = [];
+  const growthOf = (name: string, read: (metrics: ProcessMetrics) => number): number => {
+    const [before, after] = [median(warm.map(read)), median(last.map(read))];
+    texts.push(`${name} ${before.toFixed(1)} → ${after.toFixed(1)} MiB`);
+    return after - before;
+  };
+  const residentMib = growthOf('resident', (metrics) => metrics.residentMib);
+  const heapMib = growthOf('heap', (metrics) => metrics.heapMib);
+  return { residentMib, heapMib, text: texts.join(', ') };
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }
