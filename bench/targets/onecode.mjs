@@ -18,18 +18,18 @@ const SENDS_CREATED_TOGETHER = 1_000;
 const WORKERS = 4;
 
 /** Keeps the sweeper away from sends while they are measured. */
-const POSTPONE = `update sends set ring_at = ring_at + interval '1 hour' where id = any($1)`;
+const POSTPONE = `update sends set next_enqueue_at = next_enqueue_at + interval '1 hour' where id = any($1)`;
 const CLAIM = `
   with claimed as (
     update sends s set status = 'sending', channel = 'whatsapp', from_number = r.number, sender_id = r.id, attempts = 1,
       attempt_id = created.attempt_id, due_at = clock_timestamp() + interval '15 seconds',
-      ring_at = clock_timestamp() + interval '16 seconds', version = version + 1
+      next_enqueue_at = clock_timestamp() + interval '16 seconds', version = version + 1
     from unnest($1::uuid[], $2::uuid[]) as created (id, attempt_id), (select id, number from senders order by id limit 1) r
     where s.id = created.id returning s.id, s.sender_id, s.attempt_id
   ) insert into attempts (id, send_id, sender_id) select attempt_id, id, sender_id from claimed`;
 const SETTLE = `
   with settled as (
-    update sends s set status = 'sent', code_box = null, due_at = null, ring_at = null, sent_at = clock_timestamp(),
+    update sends s set status = 'sent', sealed_code = null, due_at = null, next_enqueue_at = null, sent_at = clock_timestamp(),
       version = version + 1
     from unnest($1::uuid[]) as created (id) where s.id = created.id
   ) update attempts a set outcome = 'accepted', message_id = created.message_id, finished_at = clock_timestamp()
@@ -126,7 +126,7 @@ export async function openOnecode(environment, release, database, rows) {
   const pool = new pg.Pool({ connectionString: url, max: 4 });
   pool.on('error', () => {}); // an interrupt stops the services first
   const sends = sendsOf(pool, handle, callers, { store, testing });
-  const bell = runtime.openBell({
+  const deliveryQueue = runtime.openDeliveryQueue({
     redisUrl: environment.redisUrl,
     prefix,
     deliveryAttempts: 5,
@@ -155,12 +155,12 @@ export async function openOnecode(environment, release, database, rows) {
     async createEnqueuedSends(count) {
       const created = await sends.createSends(count);
       for (let start = 0; start < count; start += JOBS_MAX) {
-        const jobs = created.slice(start, start + JOBS_MAX).map(({ id }) => ({ sendId: id, generation: 0 }));
-        if (!(await bell.ring('deliver', jobs))) throw new Error('Redis did not take the jobs.');
+        const jobs = created.slice(start, start + JOBS_MAX).map(({ id }) => ({ sendId: id, version: 0 }));
+        if (!(await deliveryQueue.enqueue('deliver', jobs))) throw new Error('Redis did not take the jobs.');
       }
     },
     async close() {
-      await bell.close();
+      await deliveryQueue.close();
       await store.closeDatabase(handle);
       await pool.end();
     },

@@ -79,7 +79,7 @@ export interface SendRow {
   attemptId: string | null;
   awaitingSender: boolean;
   dueAt: number | null;
-  ringAt: number | null;
+  nextEnqueueAt: number | null;
   createdAt: number;
   expiresAt: number;
   sentAt: number | null;

@@ -31,7 +31,7 @@ export const EXPECTED_OUTCOMES: Readonly<Record<string, string>> = {
   'worker after receipt': 'the receipt is applied twice and counts once',
   'worker before simulate': 'the test send is enqueued again',
   'worker before giving up': 'the next sweep fails the send and returns its unit once',
-  'worker sweep before rings': 'the sends are enqueued three seconds later',
+  'worker sweep before enqueue': 'the sends are enqueued three seconds later',
   'worker sweep after wake': 'the sweeper enqueues the send',
 };
 

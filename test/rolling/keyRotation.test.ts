@@ -110,7 +110,7 @@ describe('while secrets are rotated, process by process,', () => {
     async () => {
       await roll(rings((keys) => `2:${keys.new},1:${keys.old}`));
       const versions = await stack.db.sql<{ hash: number; box: number }>(
-        'select get_byte(code_hash, 0) as hash, get_byte(code_box, 0) as box from sends where id = any ($1)',
+        'select get_byte(code_hash, 0) as hash, get_byte(sealed_code, 0) as box from sends where id = any ($1)',
         [waiting],
       );
       expect(new Set(versions.map(({ hash, box }) => `${hash} ${box}`))).toEqual(new Set(['2 2']));

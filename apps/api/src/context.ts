@@ -1,4 +1,4 @@
-import type { Bell, Logger } from '@onecode/runtime';
+import type { DeliveryQueue, Logger } from '@onecode/runtime';
 import type { Database } from '@onecode/store';
 import type { Authenticate } from './auth.js';
 import type { ApiConfig } from './config.js';
@@ -9,7 +9,7 @@ import type { ApiMetrics } from './metrics.js';
 export interface ApiDependencies {
   config: ApiConfig;
   database: Database;
-  bell: Bell;
+  deliveryQueue: DeliveryQueue;
   log: Logger;
   metrics: ApiMetrics;
   keyUse: KeyUse;

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { startLoop, type Logger, type Loop } from '@onecode/runtime';
-import { recordKeyUse, type Database } from '@onecode/store';
+import { recordKeyUsage, type Database } from '@onecode/store';
 
 /** A key in use is written about once a minute. */
 const RECORDED_MS = 60_000;
@@ -16,7 +16,7 @@ export interface KeyUse {
 }
 
 /** Gathers the uses of keys, for a loop to write them. */
-export function gatherKeyUse(database: Database): KeyUse {
+export function createKeyUsageTracker(database: Database): KeyUse {
   const noted = new Set<string>();
   const recorded = new LRUCache<string, true>({ max: KEYS_MAX, ttl: RECORDED_MS });
   return {
@@ -25,7 +25,7 @@ export function gatherKeyUse(database: Database): KeyUse {
     },
     async flush() {
       const hashes = [...noted];
-      await recordKeyUse(
+      await recordKeyUsage(
         database,
         hashes.map((hash) => Buffer.from(hash, 'latin1')),
       );

@@ -3,7 +3,7 @@ import { closeDatabase, createApiKey, listApiKeys, openDatabase, revokeApiKey } 
 import { buildCaller, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
 import { startTcpProxy } from '../../../test/harness/tcpProxy.js';
 import { until } from '../../../test/harness/until.js';
-import { gatherKeyUse } from '../src/keyUse.js';
+import { createKeyUsageTracker } from '../src/keyUse.js';
 import { apiEnvironment, PHONE, startApi, bearer, type TestApi } from './api.js';
 import { ApiProcess } from './process.js';
 import { ask } from './raw.js';
@@ -73,7 +73,7 @@ describe('the last use of a key', () => {
   it('is kept while the database is away, and written when it is back', async () => {
     const proxy = await startTcpProxy(api.store.url);
     const database = openDatabase(proxy.url, { connectionsMax: 1 });
-    const keyUse = gatherKeyUse(database);
+    const keyUse = createKeyUsageTracker(database);
     keyUse.note(hashApiKey(caller.key).toString('latin1'));
     proxy.cut();
     await expect(keyUse.flush()).rejects.toThrow();

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { parseKeyring, unseal } from '@onecode/domain';
-import { restSender } from '@onecode/store';
+import { coolDownSender } from '@onecode/store';
 import { buildSender } from '@onecode/store/testing';
 import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 import { expectFault, ID, jsonOf, onecode, TIME, UNKNOWN_ID } from './onecode.js';
@@ -56,8 +56,8 @@ async function dump(): Promise<string> {
 }
 
 async function tokenOf(id: string): Promise<string> {
-  const [row] = await store.sql<{ token_box: Buffer }>('select token_box from senders where id = $1', [id]);
-  return unseal(parseKeyring(SECRET_KEY), id, row?.token_box ?? Buffer.alloc(0));
+  const [row] = await store.sql<{ sealed_token: Buffer }>('select sealed_token from senders where id = $1', [id]);
+  return unseal(parseKeyring(SECRET_KEY), id, row?.sealed_token ?? Buffer.alloc(0));
 }
 
 describe('sender add', () => {
@@ -146,7 +146,7 @@ describe('sender list, pause, resume and throughput', () => {
 
   it('shows how long a rest lasts and why, and a rest that is over as active', async () => {
     const { id } = await buildSender(store.database);
-    await restSender(store.database, id, { faultsBefore: 0, seconds: 600, reason: 'quality' });
+    await coolDownSender(store.database, id, { faultsBefore: 0, seconds: 600, reason: 'quality' });
     expect(await jsonOf(['sender', 'list'], env)).toEqual([
       expect.objectContaining({ state: 'paused', paused_until: TIME, pause_reason: 'quality', faults: 1 }),
     ]);

@@ -52,8 +52,8 @@ export function workerMetrics(registry: Registry): WorkerMetrics {
       registers,
     }),
     rings: new Counter({
-      name: 'onecode_sweep_rings_total',
-      help: 'Sends that the sweep rang for',
+      name: 'onecode_sweeper_enqueues_total',
+      help: 'Sends that the sweeper enqueued',
       labelNames: ['queue'],
       registers,
     }),

@@ -1,7 +1,7 @@
-import { listLoopRuns } from '@onecode/store';
+import { listHeartbeats } from '@onecode/store';
 import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 import { until } from '../../../test/harness/until.js';
-import { noteRuns } from '../src/loopRuns.js';
+import { withHeartbeats } from '../src/loopRuns.js';
 import { House } from './house.js';
 import { PROCESSES_MS_MAX, startWorkerProcess } from './workerProcess.js';
 
@@ -9,16 +9,16 @@ const store = useTestDatabase();
 
 describe('what a worker notes of its loops', () => {
   it('is each round that ended well, and no more than one in two seconds', async () => {
-    const noted = noteRuns(store.database);
+    const noted = withHeartbeats(store.database);
     const failing = noted('wake', () => Promise.reject(new Error('of a test')));
     const sweep = noted('sweep', async () => {});
     await expect(failing()).rejects.toThrow('of a test');
     await sweep();
-    const [first] = await store.sql('select ran_at from loop_runs');
+    const [first] = await store.sql('select ran_at from heartbeats');
     await sweep();
 
-    expect((await listLoopRuns(store.database)).map(({ loop }) => loop)).toEqual(['sweep']);
-    expect(await store.sql('select ran_at from loop_runs')).toEqual([first]);
+    expect((await listHeartbeats(store.database)).map(({ loop }) => loop)).toEqual(['sweep']);
+    expect(await store.sql('select ran_at from heartbeats')).toEqual([first]);
   });
 
   it(
@@ -26,9 +26,9 @@ describe('what a worker notes of its loops', () => {
     async () => {
       const house = await House.open();
       const worker = await startWorkerProcess(house);
-      const runs = () => listLoopRuns(house.db.database);
+      const runs = () => listHeartbeats(house.db.database);
       await until('every loop', async () => (await runs()).length === 4);
-      await house.db.sql("update loop_runs set ran_at = now() - interval '1 minute'");
+      await house.db.sql("update heartbeats set ran_at = now() - interval '1 minute'");
       await until('another sweep', async () =>
         (await runs()).some(({ loop, secondsAgo }) => loop === 'sweep' && secondsAgo < 30),
       );

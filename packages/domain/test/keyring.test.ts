@@ -6,7 +6,7 @@ const OTHER_KEY = randomBytes(32);
 const text = KEY.toString('base64');
 const other = OTHER_KEY.toString('base64');
 
-describe('a key ring', () => {
+describe('a keyring', () => {
   it('is one key, version 1, from plain base64', () => {
     const ring = parseKeyring(text);
     expect(ring.current).toBe(1);
@@ -30,7 +30,7 @@ describe('a key ring', () => {
   });
 
   it('names the version that is missing, and nothing else', () => {
-    expect(() => keyOf(parseKeyring(text), 7)).toThrow('key version 7 is not in the key ring');
+    expect(() => keyOf(parseKeyring(text), 7)).toThrow('key version 7 is not in the keyring');
   });
 
   it.each([

@@ -6,38 +6,38 @@ import {
   within,
   type QueueName,
   type QueuesOptions,
-  type RingData,
+  type JobData,
 } from './queues.js';
 
 /** Finished jobs stay for the board, within bounds. */
 const KEPT_COMPLETED: KeepJobs = { age: 3_600, count: 1_000 };
 const KEPT_FAILED: KeepJobs = { age: 7 * 86_400, count: 5_000 };
 
-/** A ring is only a nudge: one that takes longer than this is given up, and the sweep rings again. */
-const RING_MS_MAX = ANSWER_MS_MAX;
-/** Rings under way at the most, so that a frozen Redis does not fill our memory. */
-const RINGS_MAX = 2_000;
+/** A job is only a nudge: one that takes longer than this is given up, and the sweeper enqueues again. */
+const ENQUEUE_MS_MAX = ANSWER_MS_MAX;
+/** Jobs under way at the most, so that a frozen Redis does not fill our memory. */
+const ENQUEUES_MAX = 2_000;
 
-/** A nudge for one send. Its generation is the version of the row: a send that has changed may be rung again. */
+/** A nudge for one send. Its version is the version of the row: a send that has changed may be enqueued again. */
 export interface Ring {
   sendId: string;
-  generation: number;
+  version: number;
 }
 
-interface BellOptions extends QueuesOptions {
+interface DeliveryQueueOptions extends QueuesOptions {
   /** How often a delivery is tried before the board shows it as failed. */
   deliveryAttempts: number;
 }
 
-/** Nudges workers to look at sends and receipts. Redis may be away: a lost ring costs a few seconds, never a send. */
-export interface Bell {
+/** Nudges workers to look at sends and receipts. Redis may be away: a lost job costs a few seconds, never a send. */
+export interface DeliveryQueue {
   /** Whether rings can reach the queue now. */
   isReady(): boolean;
   /**
-   * Rings for these sends, or for the stored receipts. A send whose ring of the same generation is still waiting or being
-   * worked on is not rung twice. What is rung for in one turn of the event loop goes to Redis together.
+   * Rings for these sends, or for the stored receipts. A send whose ring of the same version is still waiting or being
+   * worked on is not enqueued twice. What is enqueued in one turn of the event loop goes to Redis together.
    *
-   * @returns whether Redis took the rings; false is no error
+   * @returns whether Redis took the jobs; false is no error
    */
   ring(queue: 'deliver' | 'simulate', rings: readonly Ring[]): Promise<boolean>;
   ring(queue: 'receipts'): Promise<boolean>;
@@ -46,8 +46,8 @@ export interface Bell {
   close(): Promise<void>;
 }
 
-/** Opens the bell. Connects in the background, so it succeeds while Redis is away. */
-export function openBell({ deliveryAttempts, ...options }: BellOptions): Bell {
+/** Opens the delivery queue. Connects in the background, so it succeeds while Redis is away. */
+export function openDeliveryQueue({ deliveryAttempts, ...options }: DeliveryQueueOptions): DeliveryQueue {
   const queues = openQueues(options);
   let underWay = 0;
   /** Rings of this turn, and whether Redis will have taken them. */
@@ -57,7 +57,7 @@ export function openBell({ deliveryAttempts, ...options }: BellOptions): Bell {
     const rings: Ring[] = [];
     const taken = nextTurn().then(() => {
       gathered.delete(name);
-      return add(name, rings);
+      return add(name, jobs);
     });
     return { rings, taken };
   };
@@ -78,16 +78,16 @@ export function openBell({ deliveryAttempts, ...options }: BellOptions): Bell {
     void taken.finally(() => {
       underWay -= jobs.length;
     });
-    return within(RING_MS_MAX, taken);
+    return within(ENQUEUE_MS_MAX, taken);
   };
 
   return {
     isReady: () => queues.isReady(),
-    async ring(name: QueueName, rings: readonly Ring[] = []) {
-      if (!queues.isReady() || underWay >= RINGS_MAX) return false;
+    async enqueue(name: QueueName, rings: readonly Ring[] = []) {
+      if (!queues.isReady() || underWay >= ENQUEUES_MAX) return false;
       const all = gathered.get(name) ?? gather(name);
       gathered.set(name, all);
-      all.rings.push(...rings);
+      all.rings.push(...jobs);
       return all.taken;
     },
     ping: () => queues.ping(),
@@ -99,7 +99,7 @@ function jobsOf(
   name: QueueName,
   rings: readonly Ring[],
   deliveryAttempts: number,
-): { name: string; data: RingData; opts: JobsOptions }[] {
+): { name: string; data: JobData; opts: JobsOptions }[] {
   const common: JobsOptions = {
     attempts: deliveryAttempts,
     backoff: { type: 'custom' },
@@ -107,11 +107,11 @@ function jobsOf(
     removeOnFail: KEPT_FAILED,
   };
   if (name === 'receipts')
-    // A ring during a round must not be lost: it asks for one more round.
+    // A job during a round must not be lost: it asks for one more round.
     return [{ name, data: {}, opts: { ...common, deduplication: { id: name, keepLastIfActive: true } } }];
-  return rings.map(({ sendId, generation }) => ({
+  return rings.map(({ sendId, version }) => ({
     name,
     data: { sendId },
-    opts: { ...common, deduplication: { id: `${sendId}-${generation}` } },
+    opts: { ...common, deduplication: { id: `${sendId}-${version}` } },
   }));
 }

@@ -1,12 +1,12 @@
-import type { Bell, RingData } from '@onecode/runtime';
+import type { DeliveryQueue, JobData } from '@onecode/runtime';
 import type { Job } from 'bullmq';
 import { until } from '../../../test/harness/until.js';
 import { openCorner } from './redis.js';
 
 const corner = openCorner();
-let bell: Bell;
+let deliveryQueue: DeliveryQueue;
 beforeEach(async () => {
-  bell = await corner.openBell();
+  deliveryQueue = await corner.openDeliveryQueue();
 });
 const held: (() => void)[] = [];
 afterEach(async () => {
@@ -15,15 +15,15 @@ afterEach(async () => {
 });
 afterAll(() => corner.end());
 
-const ONE = { sendId: '01990c1e-7c5a-7d2b-9a53-000000000001', generation: 0 };
-const TWO = { sendId: '01990c1e-7c5a-7d2b-9a53-000000000002', generation: 0 };
+const ONE = { sendId: '01990c1e-7c5a-7d2b-9a53-000000000001', version: 0 };
+const TWO = { sendId: '01990c1e-7c5a-7d2b-9a53-000000000002', version: 0 };
 
 /** Work that a test lets end. */
 function heldWork() {
   const begun: (string | undefined)[] = [];
   return {
     begun,
-    work: (job: Job<RingData>): Promise<void> => {
+    work: (job: Job<JobData>): Promise<void> => {
       begun.push(job.data.sendId);
       return new Promise((resolve) => held.push(resolve));
     },
@@ -35,12 +35,12 @@ async function completed(queue: string): Promise<number> {
   return corner.redis.zcard(`${corner.prefix}:${queue}:completed`);
 }
 
-describe('a ring', () => {
+describe('a job', () => {
   it('brings each send to its queue, in order', async () => {
-    expect(await bell.ring('deliver', [ONE, TWO])).toBe(true);
-    expect(await bell.ring('simulate', [TWO])).toBe(true);
+    expect(await deliveryQueue.enqueue('deliver', [ONE, TWO])).toBe(true);
+    expect(await deliveryQueue.enqueue('simulate', [TWO])).toBe(true);
     const seen: unknown[] = [];
-    const work = async (job: Job<RingData>): Promise<void> => void seen.push([job.queueName, job.data]);
+    const work = async (job: Job<JobData>): Promise<void> => void seen.push([job.queueName, job.data]);
     corner.startWorker('deliver', work);
     await until('2 jobs', () => seen.length === 2);
     corner.startWorker('simulate', work);
@@ -53,8 +53,8 @@ describe('a ring', () => {
   });
 
   it('holds nothing but the id of the send, and the one for receipts nothing', async () => {
-    await bell.ring('deliver', [ONE]);
-    await bell.ring('receipts');
+    await deliveryQueue.enqueue('deliver', [ONE]);
+    await deliveryQueue.enqueue('receipts');
     const jobs = await Promise.all(
       (['deliver', 'receipts'] as const).map(async (queue) => {
         const [id] = await corner.waiting(queue);
@@ -69,39 +69,39 @@ describe('a ring', () => {
   });
 
   it('for no send at all is taken and leaves nothing', async () => {
-    expect(await bell.ring('deliver', [])).toBe(true);
+    expect(await deliveryQueue.enqueue('deliver', [])).toBe(true);
     expect(await corner.waiting('deliver')).toEqual([]);
   });
 
   it('is tried as often as deliveries are', async () => {
-    await bell.ring('deliver', [ONE]);
+    await deliveryQueue.enqueue('deliver', [ONE]);
     const [id] = await corner.waiting('deliver');
     const opts = await corner.redis.hget(`${corner.prefix}:deliver:${id}`, 'opts');
     expect(JSON.parse(opts ?? '')).toMatchObject({ attempts: 5, backoff: { type: 'custom' } });
   });
 
-  it('is not doubled while the first still waits, by whomever it is rung', async () => {
-    const other = await corner.openBell();
-    await bell.ring('deliver', [ONE, ONE]);
-    await Promise.all([bell.ring('deliver', [ONE, TWO]), other.ring('deliver', [ONE])]);
+  it('is not doubled while the first still waits, by whomever it is enqueued', async () => {
+    const other = await corner.openDeliveryQueue();
+    await deliveryQueue.enqueue('deliver', [ONE, ONE]);
+    await Promise.all([deliveryQueue.enqueue('deliver', [ONE, TWO]), other.enqueue('deliver', [ONE])]);
     expect(await corner.waiting('deliver')).toHaveLength(2);
-    expect(await bell.ring('deliver', [ONE])).toBe(true);
+    expect(await deliveryQueue.enqueue('deliver', [ONE])).toBe(true);
     expect(await corner.waiting('deliver')).toHaveLength(2);
   });
 
-  it('of another generation is a ring of its own', async () => {
-    await bell.ring('deliver', [ONE]);
-    await bell.ring('deliver', [{ ...ONE, generation: 1 }]);
+  it('of another version is a job of its own', async () => {
+    await deliveryQueue.enqueue('deliver', [ONE]);
+    await deliveryQueue.enqueue('deliver', [{ ...ONE, version: 1 }]);
     expect(await corner.waiting('deliver')).toHaveLength(2);
   });
 
   it('is not doubled while the first is worked on', async () => {
     const { begun, work, release } = heldWork();
     corner.startWorker('deliver', work);
-    await bell.ring('deliver', [ONE]);
+    await deliveryQueue.enqueue('deliver', [ONE]);
     await until('job 1', () => begun.length === 1);
-    expect(await bell.ring('deliver', [ONE])).toBe(true);
-    await bell.ring('deliver', [TWO]);
+    expect(await deliveryQueue.enqueue('deliver', [ONE])).toBe(true);
+    await deliveryQueue.enqueue('deliver', [TWO]);
     release();
     await until('job 2', () => begun.length === 2);
     expect(begun).toEqual([ONE.sendId, TWO.sendId]);
@@ -110,11 +110,11 @@ describe('a ring', () => {
     expect(await corner.waiting('deliver')).toEqual([]);
   });
 
-  it('can be rung again once the first is done', async () => {
+  it('can be enqueued again once the first is done', async () => {
     const { begun, work, release } = heldWork();
     corner.startWorker('deliver', work);
     for (const round of [1, 2, 3]) {
-      await bell.ring('deliver', [ONE]);
+      await deliveryQueue.enqueue('deliver', [ONE]);
       await until('a job of this round', () => begun.length === round);
       release();
       await until('the end of this round’s job', async () => (await completed('deliver')) === round);
@@ -123,19 +123,19 @@ describe('a ring', () => {
   });
 });
 
-describe('a ring for receipts', () => {
-  it('waits once however often it is rung', async () => {
-    await bell.ring('receipts');
-    await bell.ring('receipts');
+describe('a job for receipts', () => {
+  it('waits once however often it is enqueued', async () => {
+    await deliveryQueue.enqueue('receipts');
+    await deliveryQueue.enqueue('receipts');
     expect(await corner.waiting('receipts')).toHaveLength(1);
   });
 
   it('during a round causes exactly one more round', async () => {
     const { begun, work, release } = heldWork();
     corner.startWorker('receipts', work);
-    await bell.ring('receipts');
+    await deliveryQueue.enqueue('receipts');
     await until('job 1', () => begun.length === 1);
-    for (let ring = 0; ring < 3; ring++) expect(await bell.ring('receipts')).toBe(true);
+    for (let count = 0; count < 3; count++) expect(await deliveryQueue.enqueue('receipts')).toBe(true);
     release();
     await until('job 2', () => begun.length === 2);
     release();
@@ -148,7 +148,7 @@ describe('a ring for receipts', () => {
     const { begun, work, release } = heldWork();
     corner.startWorker('receipts', work);
     for (const round of [1, 2]) {
-      await bell.ring('receipts');
+      await deliveryQueue.enqueue('receipts');
       await until('a job of this round', () => begun.length === round);
       release();
       await until('the end of this round’s job', async () => (await completed('receipts')) === round);
@@ -158,8 +158,8 @@ describe('a ring for receipts', () => {
 
 it('keeps finished jobs within bounds', async () => {
   corner.startWorker('deliver', async () => {});
-  const many = Array.from({ length: 1_200 }, (_, generation) => ({ ...ONE, generation }));
-  await bell.ring('deliver', many);
+  const many = Array.from({ length: 1_200 }, (_, version) => ({ ...ONE, version }));
+  await deliveryQueue.enqueue('deliver', many);
   await until('a queue with nothing that waits', async () => (await corner.waiting('deliver')).length === 0);
   await until(
     'a queue with nothing under way',
@@ -168,11 +168,11 @@ it('keeps finished jobs within bounds', async () => {
   expect(await completed('deliver')).toBe(1_000);
 });
 
-it('answers a ping, and no ring once it is closed', async () => {
-  await expect(bell.ping()).resolves.toBeUndefined();
-  await bell.ring('deliver', [ONE]);
-  await bell.close();
-  expect(bell.isReady()).toBe(false);
-  expect(await bell.ring('deliver', [TWO])).toBe(false);
-  await expect(bell.ping()).rejects.toThrow('Redis is not connected');
+it('answers a ping, and no job once it is closed', async () => {
+  await expect(deliveryQueue.ping()).resolves.toBeUndefined();
+  await deliveryQueue.enqueue('deliver', [ONE]);
+  await deliveryQueue.close();
+  expect(deliveryQueue.isReady()).toBe(false);
+  expect(await deliveryQueue.enqueue('deliver', [TWO])).toBe(false);
+  await expect(deliveryQueue.ping()).rejects.toThrow('Redis is not connected');
 });

@@ -1,4 +1,4 @@
-import type { Bell } from '@onecode/runtime';
+import type { DeliveryQueue } from '@onecode/runtime';
 import { closedPort } from '../../../test/harness/closedPort.js';
 import { startTcpProxy, type TcpProxy } from '../../../test/harness/tcpProxy.js';
 import { startTcpServer } from '../../../test/harness/tcpServer.js';
@@ -13,8 +13,8 @@ afterEach(async () => {
 });
 afterAll(() => corner.end());
 
-const ring = (sendId: string) => [{ sendId, generation: 0 }];
-/** A ring is given up after two seconds; an answer in less than this is one that did not wait for that. */
+const job = (sendId: string) => [{ sendId, version: 0 }];
+/** A job is given up after two seconds; an answer in less than this is one that did not wait for that. */
 const AT_ONCE_MS = 500;
 const IN_TIME_MS = 3_500;
 
@@ -37,91 +37,91 @@ async function startProxy(): Promise<TcpProxy> {
   return proxy;
 }
 
-async function openBehindProxy(): Promise<{ proxy: TcpProxy; bell: Bell }> {
+async function openBehindProxy(): Promise<{ proxy: TcpProxy; deliveryQueue: DeliveryQueue }> {
   const proxy = await startProxy();
-  const bell = await corner.openBell(proxy.url);
-  await until('a bell that is ready', () => bell.isReady());
-  expect(await bell.ring('deliver', ring('before'))).toBe(true);
-  return { proxy, bell };
+  const deliveryQueue = await corner.openDeliveryQueue(proxy.url);
+  await until('a delivery queue that is ready', () => deliveryQueue.isReady());
+  expect(await deliveryQueue.enqueue('deliver', job('before'))).toBe(true);
+  return { proxy, deliveryQueue };
 }
 
-/** A ring gets through again, and its job is really there. */
-async function expectRecovery(bell: Bell): Promise<void> {
-  let rings = 0;
-  await until('a ring that is taken', () => bell.ring('deliver', ring(`after-${(rings += 1)}`)));
+/** A job gets through again, and its job is really there. */
+async function expectRecovery(deliveryQueue: DeliveryQueue): Promise<void> {
+  let jobs = 0;
+  await until('a job that is taken', () => deliveryQueue.enqueue('deliver', job(`after-${(jobs += 1)}`)));
   const jobs = await Promise.all(
     (await corner.waiting('deliver')).map((id) =>
       corner.redis.hget(`${corner.prefix}:deliver:${id}`, 'data'),
     ),
   );
-  expect(jobs).toContain(JSON.stringify({ sendId: `after-${rings}` }));
-  await expect(bell.ping()).resolves.toBeUndefined();
+  expect(jobs).toContain(JSON.stringify({ sendId: `after-${jobs}` }));
+  await expect(deliveryQueue.ping()).resolves.toBeUndefined();
 }
 
 describe.each([
   ['nobody listens', closedPort],
   ['the server never says a word', () => startTcpServer()],
 ])('when %s', (_, start) => {
-  it('opens, says at once that it took no ring, fails a ping, and closes', async () => {
-    const bell = await corner.openBell(urlAt(await start()));
-    expect(bell.isReady()).toBe(false);
-    const answer = bell.ring('deliver', ring('one'));
+  it('opens, says at once that it took no job, fails a ping, and closes', async () => {
+    const deliveryQueue = await corner.openDeliveryQueue(urlAt(await start()));
+    expect(deliveryQueue.isReady()).toBe(false);
+    const answer = deliveryQueue.enqueue('deliver', job('one'));
     expect(await msOf(answer)).toBeLessThan(AT_ONCE_MS);
     expect(await answer).toBe(false);
-    expect(await bell.ring('receipts')).toBe(false);
-    await expect(bell.ping()).rejects.toThrow('Redis is not connected');
-    expect(await msOf(bell.close())).toBeLessThan(IN_TIME_MS);
+    expect(await deliveryQueue.enqueue('receipts')).toBe(false);
+    await expect(deliveryQueue.ping()).rejects.toThrow('Redis is not connected');
+    expect(await msOf(deliveryQueue.close())).toBeLessThan(IN_TIME_MS);
   });
 });
 
 it('is ready by itself once a Redis that was away at the start is there', async () => {
   const proxy = await startProxy();
   await proxy.refuse();
-  const bell = await corner.openBell(proxy.url);
-  expect(await bell.ring('deliver', ring('early'))).toBe(false);
+  const deliveryQueue = await corner.openDeliveryQueue(proxy.url);
+  expect(await deliveryQueue.enqueue('deliver', job('early'))).toBe(false);
   await proxy.open();
-  await expectRecovery(bell);
+  await expectRecovery(deliveryQueue);
 });
 
-it('says that it took no ring while connections are refused, and recovers by itself', async () => {
-  const { proxy, bell } = await openBehindProxy();
+it('says that it took no job while connections are refused, and recovers by itself', async () => {
+  const { proxy, deliveryQueue } = await openBehindProxy();
   await proxy.refuse();
-  await until('a bell that noticed', () => !bell.isReady());
-  const answers = Array.from({ length: 50 }, () => bell.ring('deliver', ring('lost')));
+  await until('a delivery queue that noticed', () => !deliveryQueue.isReady());
+  const answers = Array.from({ length: 50 }, () => deliveryQueue.enqueue('deliver', job('lost')));
   expect(await msOf(Promise.all(answers))).toBeLessThan(AT_ONCE_MS);
   expect(new Set(await Promise.all(answers))).toEqual(new Set([false]));
   await proxy.open();
-  await expectRecovery(bell);
+  await expectRecovery(deliveryQueue);
 });
 
 it('recovers from one cut after the other', async () => {
-  const { proxy, bell } = await openBehindProxy();
+  const { proxy, deliveryQueue } = await openBehindProxy();
   for (let round = 0; round < 3; round++) {
     await proxy.refuse();
     await proxy.open();
-    await expectRecovery(bell);
+    await expectRecovery(deliveryQueue);
   }
 });
 
-it('gives up a ring under way when the connection breaks', async () => {
-  const { proxy, bell } = await openBehindProxy();
+it('gives up a job under way when the connection breaks', async () => {
+  const { proxy, deliveryQueue } = await openBehindProxy();
   proxy.freeze();
-  const answer = bell.ring('deliver', ring('under-way'));
+  const answer = deliveryQueue.enqueue('deliver', job('under-way'));
   await proxy.refuse();
   expect(await msOf(answer)).toBeLessThan(IN_TIME_MS);
   expect(await answer).toBe(false);
 });
 
 describe('when Redis freezes', () => {
-  it('gives each ring and each ping up in time, and goes on after the thaw', async () => {
-    const { proxy, bell } = await openBehindProxy();
+  it('gives each job and each ping up in time, and goes on after the thaw', async () => {
+    const { proxy, deliveryQueue } = await openBehindProxy();
     proxy.freeze();
     const answers = [
-      bell.ring('deliver', ring('one')),
-      bell.ring('simulate', ring('two')),
-      bell.ring('receipts'),
+      deliveryQueue.enqueue('deliver', job('one')),
+      deliveryQueue.enqueue('simulate', job('two')),
+      deliveryQueue.enqueue('receipts'),
     ];
-    const ping = bell.ping().then(
+    const ping = deliveryQueue.ping().then(
       () => 'answered',
       () => 'failed',
     );
@@ -129,45 +129,45 @@ describe('when Redis freezes', () => {
     expect(await Promise.all(answers)).toEqual([false, false, false]);
     expect(await ping).toBe('failed');
     await proxy.open();
-    await expectRecovery(bell);
+    await expectRecovery(deliveryQueue);
   });
 
-  it('takes no more than 2,000 rings under way', async () => {
-    const { proxy, bell } = await openBehindProxy();
+  it('takes no more than 2,000 jobs under way', async () => {
+    const { proxy, deliveryQueue } = await openBehindProxy();
     proxy.freeze();
     const underWay = Promise.all(
-      Array.from({ length: 2_000 }, (_, number) => bell.ring('deliver', ring(`frozen-${number}`))),
+      Array.from({ length: 2_000 }, (_, number) => deliveryQueue.enqueue('deliver', job(`frozen-${number}`))),
     );
-    const oneMore = bell.ring('deliver', ring('one-more')).then(() => 'one more');
+    const oneMore = deliveryQueue.enqueue('deliver', job('one-more')).then(() => 'one more');
     expect(await Promise.race([underWay.then(() => 'under way'), oneMore])).toBe('one more');
     expect(new Set(await underWay)).toEqual(new Set([false]));
     await proxy.open();
-    await expectRecovery(bell);
+    await expectRecovery(deliveryQueue);
   });
 
   it('closes in time', async () => {
-    const { proxy, bell } = await openBehindProxy();
+    const { proxy, deliveryQueue } = await openBehindProxy();
     proxy.freeze();
-    const answer = bell.ring('deliver', ring('one'));
-    expect(await msOf(bell.close())).toBeLessThan(IN_TIME_MS);
+    const answer = deliveryQueue.enqueue('deliver', job('one'));
+    expect(await msOf(deliveryQueue.close())).toBeLessThan(IN_TIME_MS);
     expect(await answer).toBe(false);
   });
 });
 
 describe('a connection that went dead without a word is left for a new one', () => {
-  it('by the bell', async () => {
-    const { proxy, bell } = await openBehindProxy();
+  it('by the delivery queue', async () => {
+    const { proxy, deliveryQueue } = await openBehindProxy();
     proxy.abandon();
-    await expectRecovery(bell);
+    await expectRecovery(deliveryQueue);
   });
 
   it('by a consumer', async () => {
-    const { proxy, bell } = await openBehindProxy();
+    const { proxy, deliveryQueue } = await openBehindProxy();
     const seen: unknown[] = [];
     corner.startWorker('deliver', async (job) => seen.push(job.data.sendId), proxy.url);
-    await until('the ring “before”', () => seen.includes('before'));
+    await until('the job “before”', () => seen.includes('before'));
     proxy.abandon();
-    await until('a ring that is taken', () => bell.ring('deliver', ring('after')));
-    await until('the ring “after”', () => seen.includes('after'));
+    await until('a job that is taken', () => deliveryQueue.enqueue('deliver', job('after')));
+    await until('the job “after”', () => seen.includes('after'));
   });
 });

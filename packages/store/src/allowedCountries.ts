@@ -1,7 +1,7 @@
 import type { Actor } from './audit.js';
-import { changeDefences } from './changeDefences.js';
+import { changeAbuseControls } from './changeAbuseControls.js';
 import type { Database } from './database.js';
-import type { Defences } from './defences.js';
+import type { AbuseControls } from './defences.js';
 
 /**
  * Lets an account send to these countries only (ISO 3166 codes, at least one), or with null to all of them.
@@ -13,8 +13,8 @@ export async function allowCountries(
   actor: Actor,
   accountId: string,
   countries: readonly string[] | null,
-): Promise<Defences | null> {
-  return changeDefences(database, actor, 'account.allow_countries', accountId, async (connection) => {
+): Promise<AbuseControls | null> {
+  return changeAbuseControls(database, actor, 'account.allow_countries', accountId, async (connection) => {
     await connection.$executeRaw`
       update accounts set allowed_countries = ${countries}::text[] where id = ${accountId}::uuid`;
   });

@@ -2,7 +2,7 @@ import { apiKeyHint, generateApiKey, hashApiKey, type Mode } from '@onecode/doma
 import { audited, type Actor } from './audit.js';
 import { pointReads, type Connection, type Database } from './database.js';
 import { newId } from './identifiers.js';
-import { bytesText, inOrder, perDatabase, READS_TOGETHER, shareCalls, type Placed } from './sharedCalls.js';
+import { bytesText, byOrdinal, oncePerClient, READ_BATCHING, createBatcher, type WithOrdinal } from './sharedCalls.js';
 
 /** Who a request with a key speaks for. */
 export interface Caller {
@@ -48,10 +48,10 @@ interface CallerRow {
 /** Look-ups of one call at the most. */
 const LOOK_UPS_MAX = 200;
 
-const callerFinder = perDatabase((database: Database) =>
-  shareCalls(
+const callerFinder = oncePerClient((database: Database) =>
+  createBatcher(
     async (hashes: Uint8Array[]) => {
-      const rows = await pointReads(database).$queryRaw<Placed<CallerRow>[]>`
+      const rows = await pointReads(database).$queryRaw<WithOrdinal<CallerRow>[]>`
         select w.place, c.*
         from unnest(${hashes.map(bytesText)}::bytea[]) with ordinality as w (hash, place)
         cross join lateral (
@@ -59,9 +59,9 @@ const callerFinder = perDatabase((database: Database) =>
           from api_keys k join applications a on a.id = k.application_id join accounts o on o.id = a.account_id
           where k.hash = w.hash and k.revoked_at is null limit 1
         ) c`;
-      return inOrder(hashes, rows);
+      return byOrdinal(hashes, rows);
     },
-    { wantsMax: LOOK_UPS_MAX, ...READS_TOGETHER },
+    { batchSizeMax: LOOK_UPS_MAX, ...READ_BATCHING },
   ),
 );
 

@@ -1,8 +1,8 @@
 import type { BreakerEvidence, BreakerRule } from '@onecode/domain';
 import type { Actor } from './audit.js';
-import { changeDefences } from './changeDefences.js';
+import { changeAbuseControls } from './changeAbuseControls.js';
 import type { Connection, Database } from './database.js';
-import type { Defences } from './defences.js';
+import type { AbuseControls } from './defences.js';
 
 /** What an account's breaker is judged by: its latest live sends of a day, at most so many. */
 const SENDS_MAX = 1_000;
@@ -21,14 +21,14 @@ export interface CountryEvidence extends BreakerEvidence {
   lastOpenUntil: Date | null;
 }
 
-/** Sets an account's breaker, or turns it off and lets all its countries go. @returns as `findDefences` */
+/** Sets an account's breaker, or turns it off and lets all its countries go. @returns as `findAbuseControls` */
 export async function setBreaker(
   database: Database,
   actor: Actor,
   accountId: string,
   rule: BreakerRule | null,
-): Promise<Defences | null> {
-  return changeDefences(database, actor, 'account.set_breaker', accountId, async (connection) => {
+): Promise<AbuseControls | null> {
+  return changeAbuseControls(database, actor, 'account.set_breaker', accountId, async (connection) => {
     await connection.$executeRaw`
       update accounts set breaker_unverified_percent = ${rule?.unverifiedPercent ?? null}::integer,
         breaker_min_sends = ${rule?.minSends ?? null}::integer
@@ -37,13 +37,13 @@ export async function setBreaker(
   });
 }
 
-/** Lets an account send to all countries again; it takes new evidence to stop it. @returns as `findDefences` */
+/** Lets an account send to all countries again; it takes new evidence to stop it. @returns as `findAbuseControls` */
 export async function resetBreaker(
   database: Database,
   actor: Actor,
   accountId: string,
-): Promise<Defences | null> {
-  return changeDefences(database, actor, 'account.reset_breaker', accountId, (connection) =>
+): Promise<AbuseControls | null> {
+  return changeAbuseControls(database, actor, 'account.reset_breaker', accountId, (connection) =>
     endTrips(connection, accountId),
   );
 }

@@ -1,4 +1,4 @@
-import type { AttemptOutcome, Decision, ReportedAttempt, Send, Slot } from '@onecode/domain';
+import type { AttemptOutcome, Decision, ReportedAttempt, Send, SendSlot } from '@onecode/domain';
 import type { Database } from './database.js';
 import {
   readReportedSend,
@@ -33,7 +33,7 @@ export async function changeSend<R>(
 }
 
 /** A send as a change of ours left it. Somebody may have changed it since. */
-export interface KeptSend {
+export interface SendSnapshot {
   send: Send;
   version: number;
   /** The database's clock, by `performance.now()`. */
@@ -42,12 +42,12 @@ export interface KeptSend {
 
 /**
  * `changeSend` for a send that may go out now: with a slot of a sender if there is one, exact for any number of callers (see
- * `take_slots_unless_held`). Keeps how the send stands afterwards, for who will change it again soon.
+ * `take_send_slots`). Keeps how the send stands afterwards, for who will change it again soon.
  */
 export async function changeRoutedSend<R>(
   database: Database,
   id: string,
-  decide: (send: Send, now: Date, slot: Slot | null) => Decision<R>,
+  decide: (send: Send, now: Date, slot: SendSlot | null) => Decision<R>,
 ): Promise<Changed<R> | null> {
   return repeatUntilWritten(
     database,
@@ -56,7 +56,7 @@ export async function changeRoutedSend<R>(
   );
 }
 
-function slotOf(row: RoutedRow): Slot | null {
+function slotOf(row: RoutedRow): SendSlot | null {
   const { slot_sender_id: id, slot_sender_number: number, slot_wait_ms: waitMs } = row;
   return id === null || number === null || waitMs === null ? null : { sender: { id, number }, waitMs };
 }
@@ -65,9 +65,9 @@ function slotOf(row: RoutedRow): Slot | null {
  * `changeSend` for a send that was kept: tries the change without reading the row. Whoever changed it meanwhile has changed its
  * version too, so that the write fails; then the row is read, as ever.
  */
-export async function changeKeptSend<R>(
+export async function changeSendSnapshot<R>(
   database: Database,
-  { send, version, now }: KeptSend,
+  { send, version, now }: SendSnapshot,
   decide: (send: Send, now: Date) => Decision<R>,
 ): Promise<R | null> {
   const decision = decide(send, now());
@@ -99,7 +99,7 @@ export async function changeReportedSend<R>(
 
 interface Changed<R> {
   result: R;
-  kept: KeptSend;
+  kept: SendSnapshot;
 }
 
 async function repeatUntilWritten<Row extends ReadRow, R>(
@@ -115,7 +115,7 @@ async function repeatUntilWritten<Row extends ReadRow, R>(
     const decision = decide(send, row.now, row);
     const nothing = isNothing(decision);
     if (!nothing && !(await writeDecision(database, send, row.version, decision))) continue;
-    const kept: KeptSend = {
+    const kept: SendSnapshot = {
       send: { ...send, ...decision.change },
       version: nothing ? row.version : row.version + 1,
       now: () => new Date(row.now.getTime() + performance.now() - readAt),

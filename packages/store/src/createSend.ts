@@ -2,7 +2,7 @@ import type { Locale, Send } from '@onecode/domain';
 import pLimit from 'p-limit';
 import type { Database } from './database.js';
 import { sendColumns, sendOf, type SendRow } from './sendRow.js';
-import { bytesText, inOrder, perDatabase, shareCalls, type Placed } from './sharedCalls.js';
+import { bytesText, byOrdinal, oncePerClient, createBatcher, type WithOrdinal } from './sharedCalls.js';
 
 /** What a creation stores. The caller made the id, because code hash and box are bound to it. */
 export interface NewSend {
@@ -24,7 +24,7 @@ export interface NewSend {
   locale: Locale | null;
   codeHash: Uint8Array;
   /** Null in test mode. */
-  codeBox: Uint8Array | null;
+  sealedCode: Uint8Array | null;
   /** What a wrong guess at the code takes from the recipient's budget. */
   guessCost: number;
 }
@@ -71,7 +71,7 @@ export class AccountBusy extends Error {
 /** Creations of one call at the most: its accounts are locked while it lasts. */
 const CREATIONS_MAX = 50;
 /** A slow disk holds up the others for so long only. */
-const PATIENCE_MS = 20;
+const RELEASE_AFTER_MS = 20;
 const CALLS_MAX = 3;
 /** Calls that wait for locks at a time: each has a connection meanwhile. */
 const WAITING_CALLS_MAX = 4;
@@ -82,7 +82,7 @@ const BUSY_MS_MAX = 3_000;
 
 /**
  * Creates a send in one round trip and one transaction: idempotency look-up, country, limits, unit, row and ledger entry (the SQL
- * function `try_create_sends`). A refusal writes nothing and binds no key. Creations that come in while others are under way share the
+ * function `create_sends`). A refusal writes nothing and binds no key. Creations that come in while others are under way share the
  * next transaction: a commit costs the same for one as for many.
  *
  * A transaction takes the accounts that nobody else has locked. Creations of the others go on in a lane of their account's own, so that
@@ -94,11 +94,11 @@ export function createSend(database: Database, send: NewSend): Promise<Creation>
   return creator(database)(send);
 }
 
-const creator = perDatabase((database: Database) => {
-  const createTogether = shareCalls((sends: NewSend[]) => createSends(database, sends, null), {
-    wantsMax: CREATIONS_MAX,
-    patienceMs: PATIENCE_MS,
-    callsMax: CALLS_MAX,
+const creator = oncePerClient((database: Database) => {
+  const createTogether = createBatcher((sends: NewSend[]) => createSends(database, sends, null), {
+    batchSizeMax: CREATIONS_MAX,
+    releaseAfterMs: RELEASE_AFTER_MS,
+    concurrentBatchesMax: CALLS_MAX,
   });
   const lanes = openLanes(database);
   return async (send: NewSend): Promise<Creation> => {
@@ -133,7 +133,7 @@ function openLanes(database: Database): {
   const laneOf = (accountId: string): Lane => {
     const open = lanes.get(accountId);
     if (open !== undefined) return open;
-    const lane = { create: shareCalls(createWaiting, { wantsMax: CREATIONS_MAX }), creations: 0 };
+    const lane = { create: createBatcher(createWaiting, { batchSizeMax: CREATIONS_MAX }), creations: 0 };
     lanes.set(accountId, lane);
     return lane;
   };
@@ -180,9 +180,9 @@ async function createSends(
       const bytes = field(send) ?? null;
       return bytes && bytesText(bytes);
     });
-  const rows = await database.$queryRaw<Placed<CreationRow>[]>`
+  const rows = await database.$queryRaw<WithOrdinal<CreationRow>[]>`
     select c.place, c.outcome, c.cause, c.retry_after_seconds, c.now, ${sendColumns('(c.send)')}
-    from try_create_sends(
+    from create_sends(
       ${of(({ id }) => id)}::uuid[], ${of(({ keyId }) => keyId)}::uuid[], ${of(({ accountId }) => accountId)}::uuid[],
       ${of(({ applicationId }) => applicationId)}::uuid[],
       ${bytesOf(({ idempotency }) => idempotency?.key)}::bytea[],
@@ -190,11 +190,11 @@ async function createSends(
       ${of(({ recipient }) => recipient)}::text[], ${of(({ canonicalRecipient }) => canonicalRecipient)}::text[],
       ${of(({ country }) => country)}::text[], ${of(({ isCostly }) => isCostly)}::boolean[],
       ${of(({ locale }) => locale)}::text[],
-      ${bytesOf(({ codeHash }) => codeHash)}::bytea[], ${bytesOf(({ codeBox }) => codeBox)}::bytea[],
+      ${bytesOf(({ codeHash }) => codeHash)}::bytea[], ${bytesOf(({ sealedCode }) => sealedCode)}::bytea[],
       ${of(({ guessCost }) => guessCost)}::integer[], ${waitMs}::integer
     ) c`;
-  return inOrder(sends, rows).map((row) => {
-    if (row === undefined) throw new Error('try_create_sends left a creation out');
+  return byOrdinal(sends, rows).map((row) => {
+    if (row === undefined) throw new Error('create_sends left a creation out');
     return creationOf(row);
   });
 }
@@ -220,6 +220,6 @@ function creationOf(row: CreationRow): Creation | 'busy' {
     case 'insufficient_credits':
       return { outcome: row.outcome };
     default:
-      throw new Error(`try_create_sends answered an unknown outcome: ${row.outcome}`);
+      throw new Error(`create_sends answered an unknown outcome: ${row.outcome}`);
   }
 }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { PrismaClient, type Prisma } from './generated/prisma/client.js';
-import { withSecondChances } from './secondChances.js';
+import { withHedging } from './secondChances.js';
 import { statementsOf, type Statements } from './statements.js';
 
 /** The one handle on PostgreSQL that every function of this package takes first. */
@@ -71,7 +71,7 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
   });
   pools.set(database, [pool]);
   if (options.readConnectionsMax !== undefined) {
-    const readPool = withSecondChances(openPool(url, options.readConnectionsMax, options));
+    const readPool = withHedging(openPool(url, options.readConnectionsMax, options));
     pools.set(database, [pool, readPool]);
     reads.set(database, statementsOf(adapterOf(readPool, options)));
   }

@@ -3,7 +3,7 @@ import type { Connection } from './database.js';
 import { EXHAUSTED_RECIPIENTS } from './guessExcess.js';
 
 /** What stands between an account and its abuse, as operators see it. */
-export interface Defences {
+export interface AbuseControls {
   /** ISO 3166 codes; null is every country, and numbers of none. */
   allowedCountries: string[] | null;
   /** Null is off. */
@@ -25,7 +25,7 @@ interface DefencesRow {
 }
 
 /** An account's defences, or null when there is no such account. */
-export async function findDefences(database: Connection, accountId: string): Promise<Defences | null> {
+export async function findAbuseControls(database: Connection, accountId: string): Promise<AbuseControls | null> {
   const [row] = await database.$queryRaw<DefencesRow[]>`
     select a.allowed_countries, a.breaker_unverified_percent, a.breaker_min_sends,
       t.countries as stopped_countries, t.until as stopped_until, ${EXHAUSTED_RECIPIENTS} as refused_recipients

@@ -59,7 +59,7 @@ export async function resetRecipient(
  * @param recipient canonical, E.164
  * @returns how many wrong codes were forgiven, or null when there is no such account
  */
-export async function forgiveRecipient(
+export async function resetGuessCount(
   database: Database,
   actor: Actor,
   accountId: string,

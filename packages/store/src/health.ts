@@ -29,7 +29,7 @@ export async function readWaitingSends(database: Connection): Promise<WaitingSen
           else 'for_sender'
         end as waits,
         extract(epoch from now.at - case when s.awaiting_sender then s.created_at else s.due_at end)::float8 as seconds
-      from sends s, now where s.ring_at is not null
+      from sends s, now where s.next_enqueue_at is not null
     )
     select count(*) filter (where waits = 'due')::integer as due, max(seconds) filter (where waits = 'due') as due_seconds,
       count(*) filter (where waits = 'for_sender')::integer as for_sender,
@@ -120,7 +120,7 @@ export async function readProviderAnswers(database: Connection, minutes: number)
 }
 
 /** Receipts of late. */
-export interface ReceiptFigures {
+export interface ReceiptStatistics {
   /** That came within the last minute, and within the last ten. */
   lastMinute: number;
   lastTenMinutes: number;
@@ -131,8 +131,8 @@ export interface ReceiptFigures {
 }
 
 /** How many receipts came, and whether they are applied. */
-export async function readReceiptFigures(database: Connection): Promise<ReceiptFigures> {
-  const [row] = await database.$queryRaw<[ReceiptFigures]>`
+export async function readReceiptStatistics(database: Connection): Promise<ReceiptStatistics> {
+  const [row] = await database.$queryRaw<[ReceiptStatistics]>`
     with come as (
       select count(*) filter (where received_at > statement_timestamp() - interval '1 minute')::integer as "lastMinute",
         count(*)::integer as "lastTenMinutes"
@@ -146,7 +146,7 @@ export async function readReceiptFigures(database: Connection): Promise<ReceiptF
 }
 
 /** Connections to the whole server, of which this database is one. */
-export async function readConnectionFigures(database: Connection): Promise<{ used: number; most: number }> {
+export async function readConnectionStatistics(database: Connection): Promise<{ used: number; most: number }> {
   const [row] = await database.$queryRaw<[{ used: number; most: number }]>`
     select sum(numbackends)::integer as used,
       current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer as most

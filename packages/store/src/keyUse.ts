@@ -8,7 +8,7 @@ const SECONDS_MIN = 55;
  *
  * @param hashes the keys' SHA-256
  */
-export async function recordKeyUse(database: Database, hashes: readonly Uint8Array[]): Promise<void> {
+export async function recordKeyUsage(database: Database, hashes: readonly Uint8Array[]): Promise<void> {
   if (hashes.length === 0) return;
   await database.$executeRaw`
     with used as materialized (

@@ -2,7 +2,7 @@ import { SLOT_WAIT_MS_MAX } from '@onecode/domain';
 import { pointReads, type Database } from './database.js';
 import { Prisma } from './generated/prisma/client.js';
 import { sendColumns, type SendRow } from './sendRow.js';
-import { inOrder, perDatabase, READS_TOGETHER, shareCalls, type Placed } from './sharedCalls.js';
+import { byOrdinal, oncePerClient, READ_BATCHING, createBatcher, type WithOrdinal } from './sharedCalls.js';
 
 /** Which send to read: an id, and with `accountId` only when it is that account's. */
 export interface WhichSend {
@@ -57,10 +57,10 @@ export function readRoutedSend(database: Database, id: string): Promise<RoutedRo
   return routedSendReader(database)(id);
 }
 
-const sendReader = perDatabase((database: Database) =>
-  shareCalls(
+const sendReader = oncePerClient((database: Database) =>
+  createBatcher(
     async (wants: WhichSend[]) => {
-      const rows = await pointReads(database).$queryRaw<Placed<ReadRow>[]>`
+      const rows = await pointReads(database).$queryRaw<WithOrdinal<ReadRow>[]>`
         select w.place, ${sendColumns('s')}, clock_timestamp() as now
         from unnest(
           ${wants.map(({ id }) => id)}::uuid[], ${wants.map(({ accountId }) => accountId ?? null)}::uuid[]
@@ -69,16 +69,16 @@ const sendReader = perDatabase((database: Database) =>
           -- One probe for each want: a join might read all sends, if it was planned while there were few.
           select * from sends where id = w.id and account_id = coalesce(w.account_id, account_id) limit 1
         ) s`;
-      return inOrder(wants, rows);
+      return byOrdinal(wants, rows);
     },
-    { wantsMax: READS_MAX, ...READS_TOGETHER },
+    { batchSizeMax: READS_MAX, ...READ_BATCHING },
   ),
 );
 
-const reportedSendReader = perDatabase((database: Database) =>
-  shareCalls(
+const reportedSendReader = oncePerClient((database: Database) =>
+  createBatcher(
     async (wants: WhichReport[]) => {
-      const rows = await pointReads(database).$queryRaw<Placed<ReportedRow>[]>`
+      const rows = await pointReads(database).$queryRaw<WithOrdinal<ReportedRow>[]>`
         select w.place, ${sendColumns('s')}, clock_timestamp() as now,
           a.id as reported_id, a.sender_id as reported_sender_id, a.outcome as reported_outcome,
           exists (
@@ -95,24 +95,24 @@ const reportedSendReader = perDatabase((database: Database) =>
           ) limit 1
         ) a
         cross join lateral (select * from sends where id = a.send_id limit 1) s`;
-      return inOrder(wants, rows);
+      return byOrdinal(wants, rows);
     },
-    { wantsMax: READS_MAX, ...READS_TOGETHER },
+    { batchSizeMax: READS_MAX, ...READ_BATCHING },
   ),
 );
 
 /** Slots of one call at the most: the senders' slots are locked while it lasts. */
 const SLOTS_MAX = 100;
 
-const routedSendReader = perDatabase((database: Database) =>
-  shareCalls(
+const routedSendReader = oncePerClient((database: Database) =>
+  createBatcher(
     async (ids: string[]) => {
       const going = (column: string): Prisma.Sql =>
         Prisma.raw(`array(select ${column} from going order by want)`);
-      const rows = await database.$queryRaw<Placed<RoutedRow>[]>`
+      const rows = await database.$queryRaw<WithOrdinal<RoutedRow>[]>`
         with wanted as materialized (
           select w.place, ${sendColumns('s')}, date_trunc('milliseconds', clock_timestamp()) as now,
-            coalesce(s.canonical_recipient, s.recipient) as canonical_recipient
+            s.canonical_recipient as canonical_recipient
           from unnest(${ids}::uuid[]) with ordinality as w (id, place)
           cross join lateral (select * from sends where id = w.id limit 1) s
         ), going as materialized (
@@ -121,15 +121,15 @@ const routedSendReader = perDatabase((database: Database) =>
             and verification = 'pending'
         ), slots as materialized (
           select going.place, t.sender_id, t.wait_ms
-          from take_slots_unless_held(
+          from take_send_slots(
             ${going('account_id')}, ${going('canonical_recipient')}, ${going('country')}, ${SLOT_WAIT_MS_MAX}::integer
           ) t join going using (want)
         )
         select wanted.*, slots.sender_id as slot_sender_id, slots.wait_ms as slot_wait_ms,
           (select number from senders where id = slots.sender_id) as slot_sender_number
         from wanted left join slots using (place)`;
-      return inOrder(ids, rows);
+      return byOrdinal(ids, rows);
     },
-    { wantsMax: SLOTS_MAX },
+    { batchSizeMax: SLOTS_MAX },
   ),
 );

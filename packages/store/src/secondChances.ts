@@ -1,7 +1,7 @@
 import pg from 'pg';
 
 /** Milliseconds after which a statement that is not answered is asked on one more connection. */
-const PATIENCE_MS = 250;
+const RELEASE_AFTER_MS = 250;
 /** Connections on which a statement waits for its answer at a time. */
 const ATTEMPTS_MAX = 3;
 /**
@@ -26,7 +26,7 @@ interface Attempt {
  * silent, as when a firewall forgets it, holds nobody up for longer than a moment. The first answer counts, so that a database that is
  * slow loses nothing. A connection that is still silent when a later one has answered is closed.
  */
-export function withSecondChances(pool: pg.Pool): pg.Pool {
+export function withHedging(pool: pg.Pool): pg.Pool {
   const query = (statement: pg.QueryConfig): Promise<pg.QueryResult> =>
     new Promise((resolve, reject) => new Asking(pool, statement, resolve, reject));
   return Object.assign(pool, { query });
@@ -47,7 +47,7 @@ class Asking {
     private readonly resolve: (result: pg.QueryResult) => void,
     private readonly reject: (error: unknown) => void,
   ) {
-    this.#timer = setInterval(() => this.#askElsewhere(), PATIENCE_MS);
+    this.#timer = setInterval(() => this.#askElsewhere(), RELEASE_AFTER_MS);
     void this.#attempt();
   }
 

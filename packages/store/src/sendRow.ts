@@ -19,9 +19,9 @@ export interface SendRow {
   recipient: string;
   country: string | null;
   locale: string;
-  unit: string | null;
+  chargedFrom: string | null;
   code_hash: Uint8Array;
-  code_box: Uint8Array | null;
+  sealed_code: Uint8Array | null;
   status: string;
   verification: string;
   wrong_guesses: number;
@@ -55,7 +55,7 @@ const COLUMNS = [
   'locale',
   'unit',
   'code_hash',
-  'code_box',
+  'sealed_code',
   'status',
   'verification',
   'wrong_guesses',
@@ -97,9 +97,9 @@ export function sendOf(row: SendRow): Send {
     recipient: row.recipient,
     country: row.country,
     locale: row.locale as Locale,
-    unit: row.unit as UnitBucket | null,
+    chargedFrom: row.chargedFrom as UnitBucket | null,
     codeHash: row.code_hash,
-    codeBox: row.code_box,
+    sealedCode: row.sealed_code,
     status: row.status as DeliveryState,
     verification: row.verification as StoredVerification,
     wrongGuesses: row.wrong_guesses,

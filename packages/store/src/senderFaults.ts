@@ -6,7 +6,7 @@ export interface SenderDetails {
   phoneNumberId: string;
   /** E.164. */
   number: string;
-  tokenBox: Uint8Array;
+  sealedToken: Uint8Array;
   template: string;
   /** The language under which the English template was approved. */
   english: 'en' | 'en_US';
@@ -16,7 +16,7 @@ export interface SenderDetails {
 /** The details of all senders, paused ones too: whether one may send is decided when a slot is taken. */
 export async function listSenderDetails(database: Database): Promise<SenderDetails[]> {
   return database.$queryRaw<SenderDetails[]>`
-    select id, phone_number_id as "phoneNumberId", number, token_box as "tokenBox", template, english, faults from senders`;
+    select id, phone_number_id as "phoneNumberId", number, sealed_token as "sealedToken", template, english, faults from senders`;
 }
 
 /**
@@ -25,13 +25,13 @@ export async function listSenderDetails(database: Database): Promise<SenderDetai
  *
  * @returns whether this call began the pause
  */
-export async function restSender(
+export async function coolDownSender(
   database: Database,
   id: string,
   rest: { faultsBefore: number; seconds: number; reason: string },
 ): Promise<boolean> {
   const written = await database.$executeRaw`
-    update senders set faults = faults + 1, paused_at = clock_timestamp(), pause_reason = ${rest.reason},
+    update senders set consecutive_failures = faults + 1, paused_at = clock_timestamp(), pause_reason = ${rest.reason},
       paused_until = clock_timestamp() + make_interval(secs => ${rest.seconds})
     where id = ${id}::uuid and faults = ${rest.faultsBefore}::integer
       and (paused_at is null or paused_until <= clock_timestamp())`;
@@ -41,7 +41,7 @@ export async function restSender(
 /** Forgets a sender's faults, and its pause if that is over: it has just sent. */
 export async function recoverSender(database: Database, id: string): Promise<void> {
   await database.$executeRaw`
-    update senders set faults = 0, paused_at = null, paused_until = null, pause_reason = null
+    update senders set consecutive_failures = 0, paused_at = null, paused_until = null, pause_reason = null
     where id = ${id}::uuid and faults > 0 and (paused_at is null or paused_until <= clock_timestamp())`;
 }
 

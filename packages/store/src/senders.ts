@@ -51,7 +51,7 @@ export interface NewSender {
 export async function addSender(
   database: Database,
   actor: Actor,
-  ring: Keyring,
+  keyring: Keyring,
   sender: NewSender,
 ): Promise<Sender | null> {
   const { token, ...rest } = sender;
@@ -59,7 +59,7 @@ export async function addSender(
   try {
     return await audited(database, actor, async (connection) => {
       const made = await connection.sender.create({
-        data: { id, ...rest, tokenBox: new Uint8Array(seal(ring, id, token)) },
+        data: { id, ...rest, sealedToken: new Uint8Array(seal(keyring, id, token)) },
         select: SELECTED,
       });
       const { phoneNumberId, template, english, throughput } = made;

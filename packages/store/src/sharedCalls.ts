@@ -9,15 +9,15 @@ interface Waiting<W, R> {
 
 interface Sharing {
   /** Of one call. */
-  wantsMax: number;
+  batchSizeMax: number;
   /** Milliseconds after which a call, which may wait for somebody's lock, keeps the next one waiting no longer. */
-  patienceMs?: number;
+  releaseAfterMs?: number;
   /** Calls under way at a time, the impatient ones among them. */
-  callsMax?: number;
+  concurrentBatchesMax?: number;
 }
 
 /** How reads share their calls: one that waits, as on a connection that is silent, holds the next one up for so long only. */
-export const READS_TOGETHER: Pick<Sharing, 'patienceMs' | 'callsMax'> = { patienceMs: 20, callsMax: 3 };
+export const READ_BATCHING: Pick<Sharing, 'releaseAfterMs' | 'concurrentBatchesMax'> = { releaseAfterMs: 20, concurrentBatchesMax: 3 };
 
 /**
  * Lets wants that come in together, or while a call is under way, share the next one, so that a busy caller makes few calls and an
@@ -26,9 +26,9 @@ export const READS_TOGETHER: Pick<Sharing, 'patienceMs' | 'callsMax'> = { patien
  *
  * @param call answers one result for each want, in their order
  */
-export function shareCalls<W, R>(
+export function createBatcher<W, R>(
   call: (wants: W[]) => Promise<R[]>,
-  { wantsMax, patienceMs, callsMax = 1 }: Sharing,
+  { batchSizeMax, releaseAfterMs, concurrentBatchesMax = 1 }: Sharing,
 ): (want: W) => Promise<R> {
   const waiting: Waiting<W, R>[] = [];
   let underWay = 0;
@@ -45,7 +45,7 @@ export function shareCalls<W, R>(
     }
   };
   const next = async (): Promise<void> => {
-    if (waiting.length === 0 || awaited !== null || underWay >= callsMax) return;
+    if (waiting.length === 0 || awaited !== null || underWay >= concurrentBatchesMax) return;
     const mine = {};
     const goOn = (): void => {
       if (awaited === mine) awaited = null;
@@ -55,8 +55,8 @@ export function shareCalls<W, R>(
     underWay += 1;
     // What came with one read of a socket goes together: the first would go alone otherwise, and the rest wait for it.
     await endOfTurn();
-    const timer = patienceMs === undefined ? undefined : setTimeout(goOn, patienceMs);
-    await serve(waiting.splice(0, wantsMax));
+    const timer = releaseAfterMs === undefined ? undefined : setTimeout(goOn, releaseAfterMs);
+    await serve(waiting.splice(0, batchSizeMax));
     clearTimeout(timer);
     underWay -= 1;
     goOn();
@@ -78,10 +78,10 @@ function isRefusal(error: unknown): boolean {
 }
 
 /** A row of a shared call's answer, with the place of its want, from 1. */
-export type Placed<Row> = Row & { place: bigint };
+export type WithOrdinal<Row> = Row & { place: bigint };
 
 /** The rows in the order of the wants. */
-export function inOrder<Row>(wants: readonly unknown[], rows: readonly Placed<Row>[]): (Row | undefined)[] {
+export function byOrdinal<Row>(wants: readonly unknown[], rows: readonly WithOrdinal<Row>[]): (Row | undefined)[] {
   const found = new Map(rows.map((row) => [Number(row.place), row]));
   return wants.map((_, index) => found.get(index + 1));
 }
@@ -92,7 +92,7 @@ export function bytesText(bytes: Uint8Array): string {
 }
 
 /** Makes something once for each database. */
-export function perDatabase<D extends object, T>(make: (database: D) => T): (database: D) => T {
+export function oncePerClient<D extends object, T>(make: (database: D) => T): (database: D) => T {
   const made = new WeakMap<D, T>();
   return (database) => {
     const known = made.get(database);

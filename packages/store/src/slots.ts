@@ -5,10 +5,10 @@ import type { Database } from './database.js';
  *
  * @returns how many
  */
-export async function deleteOldPairs(database: Database, limit: number): Promise<number> {
+export async function deleteOldSenderRecipientWindows(database: Database, limit: number): Promise<number> {
   return database.$executeRaw`
-    delete from sender_pairs where ctid = any(array(
-      select ctid from sender_pairs
-      where free_at <= statement_timestamp() - pair_burst() limit ${limit} for update skip locked
+    delete from sender_recipient_windows where ctid = any(array(
+      select ctid from sender_recipient_windows
+      where free_at <= statement_timestamp() - recipient_window_burst() limit ${limit} for update skip locked
     ))`;
 }

@@ -1,7 +1,7 @@
 import type { AttemptChange, Decision, Send } from '@onecode/domain';
 import type { Database } from './database.js';
 import { Prisma } from './generated/prisma/client.js';
-import { perDatabase, shareCalls } from './sharedCalls.js';
+import { oncePerClient, createBatcher } from './sharedCalls.js';
 
 /** A send as it is to be, if its row still has the version that was decided on. */
 interface Change {
@@ -14,7 +14,7 @@ interface Change {
 /** Changes of one call at the most: their rows are locked while it lasts. */
 const CHANGES_MAX = 100;
 /** What waits for a lock, or for a slow disk, holds up the others for so long only. */
-const PATIENCE_MS = 20;
+const RELEASE_AFTER_MS = 20;
 const CALLS_MAX = 3;
 
 /** Writes a decision if the row still has the version that was decided on. @returns whether it had */
@@ -43,11 +43,11 @@ async function writeAlone(database: Database, change: Change): Promise<boolean> 
   return written === true;
 }
 
-const writer = perDatabase((database: Database) =>
-  shareCalls((changes: Change[]) => writeChanges(database, changes), {
-    wantsMax: CHANGES_MAX,
-    patienceMs: PATIENCE_MS,
-    callsMax: CALLS_MAX,
+const writer = oncePerClient((database: Database) =>
+  createBatcher((changes: Change[]) => writeChanges(database, changes), {
+    batchSizeMax: CHANGES_MAX,
+    releaseAfterMs: RELEASE_AFTER_MS,
+    concurrentBatchesMax: CALLS_MAX,
   }),
 );
 
@@ -56,10 +56,10 @@ const REFUND = Prisma.sql`
   , returned as (
     -- Before its ledger entry, which so gets its id under the account's lock: in the order in which entries count.
     update accounts set
-      free_quota = free_quota + (changed.unit = 'free_quota')::integer,
-      credits = credits + (changed.unit = 'credit')::integer
-    from changed where changed.fails and accounts.id = changed.account_id and changed.unit is not null
-    returning changed.account_id, changed.id, changed.unit
+      free_quota = free_quota + (changed.chargedFrom = 'free_quota')::integer,
+      credits = credits + (changed.chargedFrom = 'credit')::integer
+    from changed where changed.fails and accounts.id = changed.account_id and changed.chargedFrom is not null
+    returning changed.account_id, changed.id, changed.chargedFrom
   ), refund as (
     insert into ledger_entries (account_id, send_id, kind, bucket, units)
     select account_id, id, 'returned', unit, 1 from returned
@@ -142,7 +142,7 @@ async function writeChanges(database: Database, changes: readonly Change[]): Pro
     with wanted as materialized (
       select * from json_to_recordset(${records}::json) as w (
         id uuid, version integer, status text, verification text, wrong_guesses smallint, channel text, from_number text,
-        sender_id uuid, code_box text, attempts smallint, attempt_id uuid, receipt_until timestamptz, awaiting_sender boolean,
+        sender_id uuid, sealed_code text, attempts smallint, attempt_id uuid, receipt_until timestamptz, awaiting_sender boolean,
         due_at timestamptz, sent_at timestamptz, delivered_at timestamptz, read_at timestamptz, verified_at timestamptz,
         locked_at timestamptz, failed_at timestamptz, failure_reason text, fails boolean, guessed_wrong boolean,
         guessed_right boolean, calls json
@@ -150,9 +150,9 @@ async function writeChanges(database: Database, changes: readonly Change[]): Pro
     ) ${isAlone ? Prisma.empty : LOCKED}, changed as (
       update sends s set
         status = w.status, verification = w.verification, wrong_guesses = w.wrong_guesses, channel = w.channel,
-        from_number = w.from_number, sender_id = w.sender_id, code_box = decode(w.code_box, 'hex'), attempts = w.attempts,
+        from_number = w.from_number, sender_id = w.sender_id, sealed_code = decode(w.sealed_code, 'hex'), attempts = w.attempts,
         attempt_id = w.attempt_id, receipt_until = w.receipt_until, awaiting_sender = w.awaiting_sender,
-        due_at = w.due_at, ring_at = w.due_at + interval '1 second', sent_at = w.sent_at, delivered_at = w.delivered_at,
+        due_at = w.due_at, next_enqueue_at = w.due_at + interval '1 second', sent_at = w.sent_at, delivered_at = w.delivered_at,
         read_at = w.read_at, verified_at = w.verified_at, locked_at = w.locked_at, failed_at = w.failed_at,
         failure_reason = w.failure_reason,
         wrong_guess_times = case when w.guessed_wrong
@@ -160,7 +160,7 @@ async function writeChanges(database: Database, changes: readonly Change[]): Pro
         version = s.version + 1
       from wanted w
       where s.id = any(array(select id from ${Prisma.raw(isAlone ? 'wanted' : 'locked')})) and w.id = s.id and w.version = s.version
-      returning s.id, s.account_id, s.mode, coalesce(s.canonical_recipient, s.recipient) as recipient, s.guess_cost, s.unit, w.fails, w.guessed_wrong, w.guessed_right, w.calls
+      returning s.id, s.account_id, s.mode, s.canonical_recipient as recipient, s.guess_cost, s.charged_from, w.fails, w.guessed_wrong, w.guessed_right, w.calls
     ) ${part(ATTEMPTS, hasAttempts)} ${part(REFUND, fails)}
     ${part(GUESSES, isGuess)} ${part(BUDGETS, guessedRight)}
     ${part(wrongGuesses(changes.some(guessedRight)), guessedWrong)} ${part(RIGHT_GUESSES, guessedRight)}
@@ -180,7 +180,7 @@ function recordOf(change: Change): object {
     channel: after.channel,
     from_number: after.from,
     sender_id: after.senderId,
-    code_box: after.codeBox === null ? null : Buffer.from(after.codeBox).toString('hex'),
+    sealed_code: after.sealedCode === null ? null : Buffer.from(after.sealedCode).toString('hex'),
     attempts: after.attempts,
     attempt_id: after.attemptId,
     receipt_until: after.receiptUntil,

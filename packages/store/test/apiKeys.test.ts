@@ -8,7 +8,7 @@ import {
   listApiKeys,
   newId,
   readCallersVersion,
-  recordKeyUse,
+  recordKeyUsage,
   renameApplication,
   resumeAccount,
   revokeApiKey,
@@ -158,7 +158,7 @@ describe('the version of the callers', () => {
 
   it.each<[string, () => Promise<unknown>]>([
     ['a key is made', () => createApiKey(store.database, TEST_ACTOR, caller.applicationId)],
-    ['a key is used', () => recordKeyUse(store.database, [hashApiKey(caller.key)])],
+    ['a key is used', () => recordKeyUsage(store.database, [hashApiKey(caller.key)])],
     ['a send is created', () => createSend(store.database, newSend(caller))],
     ['credits are granted', () => grantCredits(store.database, TEST_ACTOR, caller.accountId, 1, 'paid')],
     [

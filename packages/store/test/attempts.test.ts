@@ -26,7 +26,7 @@ describe('attempts', () => {
     expect(await attemptsOf(id)).toEqual([
       { ...begun, outcome: 'accepted', message_id: 'wamid.begun', finished: true },
     ]);
-    expect(await read(caller, id)).toMatchObject({ status: 'sent', attemptId: null, codeBox: null });
+    expect(await read(caller, id)).toMatchObject({ status: 'sent', attemptId: null, sealedCode: null });
   });
 
   it('keep the provider’s error code', async () => {

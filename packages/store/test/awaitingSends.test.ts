@@ -4,7 +4,7 @@ import {
   countAwaitingSends,
   findSend,
   pauseSender,
-  restSender,
+  coolDownSender,
   resumeSender,
   takeDueSends,
   wakeAwaitingSends,
@@ -26,7 +26,7 @@ let live: TestCaller;
 beforeAll(async () => {
   live = await buildCaller(store.database, 'live', { freeQuota: 1000 });
 });
-beforeEach(() => store.sql('truncate sends, senders, sender_pairs cascade'));
+beforeEach(() => store.sql('truncate sends, senders, sender_recipient_windows cascade'));
 
 /** As if the send had been made that much earlier. */
 const aged = (id: string, seconds: number) =>
@@ -66,8 +66,8 @@ describe('sends that wait for a sender', () => {
       [id],
     );
     expect(row).toEqual({ version, awaiting_sender: false, due: true });
-    // That ring may be lost.
-    await store.sql(`update sends set ring_at = ring_at - interval '3 seconds'`);
+    // That job may be lost.
+    await store.sql(`update sends set next_enqueue_at = next_enqueue_at - interval '3 seconds'`);
     expect(await takeDueSends(store.database, 100, false)).toMatchObject([{ id, version }]);
   });
 
@@ -77,7 +77,7 @@ describe('sends that wait for a sender', () => {
     await pauseSender(store.database, TEST_ACTOR, sender.id);
     expect(await wake()).toBe(0);
     await resumeSender(store.database, TEST_ACTOR, sender.id);
-    await restSender(store.database, sender.id, { faultsBefore: 0, seconds: 60, reason: 'fault' });
+    await coolDownSender(store.database, sender.id, { faultsBefore: 0, seconds: 60, reason: 'fault' });
     expect(await wake()).toBe(0);
     await store.sql(`update senders set paused_until = now() - interval '1 second'`);
     expect(await wake()).toBe(1);
@@ -158,7 +158,7 @@ describe('sends that wait for a sender', () => {
     for (let n = 0; n < 30; n++) await waiting({ recipient: `+55119876543${10 + n}` });
     await buildSender(store.database, { throughput: 10 });
     expect(await wake()).toBe(9);
-    await store.sql(`update sender_slots set promised_to = promised_to - interval '1 hour'`);
+    await store.sql(`update send_slots set promised_to = promised_to - interval '1 hour'`);
     expect(await wake()).toBe(9);
   });
 
@@ -166,7 +166,7 @@ describe('sends that wait for a sender', () => {
     for (let n = 0; n < 5; n++) await waiting();
     await buildSender(store.database, { throughput: 10 });
     await store.sql(
-      `insert into sender_slots (sender_id, free_at) select id, clock_timestamp() + interval '850 milliseconds' from senders`,
+      `insert into send_slots (sender_id, free_at) select id, clock_timestamp() + interval '850 milliseconds' from senders`,
     );
     expect(await wake()).toBe(2);
   });
@@ -177,14 +177,14 @@ describe('sends that wait for a sender', () => {
     const enough = [await waiting({ recipient }), await waiting({ recipient })];
     const other = await waiting();
     await store.sql(
-      `insert into sender_pairs (sender_id, recipient_hash, free_at)
+      `insert into sender_recipient_windows (sender_id, recipient_hash, free_at)
        select $1, hashtextextended('+5511987654321', 0), clock_timestamp() + interval '5 seconds'`,
       [senderId],
     );
     expect(await wake(1)).toBe(1);
     expect(await wake()).toBe(0);
     expect(await isAwaiting(other)).toBe(false);
-    await store.sql(`update sender_pairs set free_at = free_at - interval '5 seconds'`);
+    await store.sql(`update sender_recipient_windows set free_at = free_at - interval '5 seconds'`);
     expect(await wake()).toBe(2);
     expect(await Promise.all(enough.map(isAwaiting))).toEqual([false, false]);
   });

@@ -1,6 +1,6 @@
 import {
   createSend,
-  findDefences,
+  findAbuseControls,
   newId,
   readBreakerEvidence,
   resetBreaker,
@@ -55,8 +55,8 @@ async function past(batch: Past, by: TestCaller = caller): Promise<string[]> {
   }
   if (sentAfterSeconds !== null)
     await store.sql(
-      `update sends set status = 'sent', channel = 'whatsapp', from_number = '+15550783881', sender_id = $2, code_box = null,
-         due_at = null, ring_at = null, sent_at = created_at + make_interval(secs => $3) where id = any ($1)`,
+      `update sends set status = 'sent', channel = 'whatsapp', from_number = '+15550783881', sender_id = $2, sealed_code = null,
+         due_at = null, next_enqueue_at = null, sent_at = created_at + make_interval(secs => $3) where id = any ($1)`,
       [ids, senderId, sentAfterSeconds],
     );
   await store.sql(
@@ -133,7 +133,7 @@ describe('the evidence for the breaker', () => {
     await store.sql(
       `update sends set created_at = created_at - interval '5 min', expires_at = expires_at - interval '5 min', status = 'read',
          channel = 'sandbox', sent_at = created_at - interval '5 min', delivered_at = now(), read_at = now(), due_at = null,
-         ring_at = null
+         next_enqueue_at = null
        where mode = 'test'`,
     );
     expect(await figures()).toEqual({ NG: [2, 2] });
@@ -174,7 +174,7 @@ describe('a tripped breaker', () => {
       'created',
       'created',
     ]);
-    expect(await findDefences(store.database, caller.accountId)).toMatchObject({ stoppedCountries: ['NG'] });
+    expect(await findAbuseControls(store.database, caller.accountId)).toMatchObject({ stoppedCountries: ['NG'] });
   });
 
   it('can be that of the numbers of no country', async () => {
@@ -208,7 +208,7 @@ describe('a tripped breaker', () => {
     await end();
     expect(await tripBreaker(store.database, old, HOUR)).toBe(false);
     expect(await outcomes('NG')).toEqual(['created']);
-    expect(await findDefences(store.database, caller.accountId)).toMatchObject({
+    expect(await findAbuseControls(store.database, caller.accountId)).toMatchObject({
       stoppedCountries: [],
       stoppedUntil: null,
     });

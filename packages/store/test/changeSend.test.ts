@@ -90,13 +90,13 @@ describe('one door for changes', () => {
     expect(await version(id)).toBe(2);
   });
 
-  it('rings a second after a send is due, and no more once nothing is', async () => {
+  it('enqueues a second after a send is due, and no more once nothing is', async () => {
     const caller = await buildCaller(store.database, 'test');
     const id = await buildSend(store.database, caller);
     const ring = async () =>
       (
         await store.sql<{ after: number | null }>(
-          'select extract(epoch from ring_at - due_at)::float8 as after from sends where id = $1',
+          'select extract(epoch from next_enqueue_at - due_at)::float8 as after from sends where id = $1',
           [id],
         )
       )[0]!.after;

@@ -9,7 +9,7 @@ export const ADDED_NUMBER = '+15550783881';
 const none = store.newId();
 const BUDGET = store.newId();
 const rule = { unverifiedPercent: 90, minSends: 50 };
-const added = { number: ADDED_NUMBER, token: TOKEN, template: 'code', english: 'en' } as const;
+const added = { number: ADDED_NUMBER, token: TOKEN, template: 'code', englishTemplateLanguage: 'en' } as const;
 const otherKey = { current: 2, keys: new Map([...TEST_SECRET_KEY.keys, [2, Buffer.alloc(32, 7)]]) };
 const hold = (target: string) => ({ kind: 'account', target, reason: 'pumped' }) as const;
 
@@ -87,16 +87,16 @@ export const CHANGES_BY_HAND: Record<string, ChangeByHand> = {
       await store.resetBreaker(database, ACTOR, caller.accountId);
     },
   },
-  forgiveRecipient: {
+  resetGuessCount: {
     action: 'account.reset_recipient',
     given: ({ database, caller: { accountId } }) =>
       database.guessBudget.create({
         data: { accountId, mode: 'live', recipient: RECIPIENT, wrongInARow: 9, lastWrongAt: new Date() },
       }),
-    change: ({ database, caller }) => store.forgiveRecipient(database, ACTOR, caller.accountId, RECIPIENT),
+    change: ({ database, caller }) => store.resetGuessCount(database, ACTOR, caller.accountId, RECIPIENT),
     changesNothing: async ({ database, caller }) => {
-      await store.forgiveRecipient(database, ACTOR, none, RECIPIENT);
-      await store.forgiveRecipient(database, ACTOR, caller.accountId, RECIPIENT);
+      await store.resetGuessCount(database, ACTOR, none, RECIPIENT);
+      await store.resetGuessCount(database, ACTOR, caller.accountId, RECIPIENT);
     },
   },
   resetRecipient: {

@@ -52,10 +52,10 @@ beforeAll(async () => {
   });
   for (const statement of [
     `update sends set status = 'sending', ${routed} where id = :sending`,
-    `update sends set status = 'sent', ${routed}, code_box = null, due_at = null, ring_at = null, sent_at = now()
+    `update sends set status = 'sent', ${routed}, sealed_code = null, due_at = null, next_enqueue_at = null, sent_at = now()
        where id = :sent`,
-    `update sends set status = 'failed', failed_at = now(), failure_reason = 'attempts_exhausted', code_box = null,
-       due_at = null, ring_at = null where id = :failed`,
+    `update sends set status = 'failed', failed_at = now(), failure_reason = 'attempts_exhausted', sealed_code = null,
+       due_at = null, next_enqueue_at = null where id = :failed`,
     `insert into attempts (id, send_id) values (:attempt, :sent)`,
     `insert into ledger_entries (account_id, send_id, kind, bucket, units)
        values (:account, :failed, 'returned', 'free_quota', 1)`,
@@ -85,12 +85,12 @@ async function refusedBy(statement: string): Promise<string | null> {
   }
 }
 
-/** The names of the rules in `send_is_sound`, each at the end of a line. */
+/** The names of the rules in `send_is_valid`, each at the end of a line. */
 async function rulesOfSends(): Promise<string[]> {
   const [known] = await store.sql<{ names: string[]; count: number }>(
     `select array(select (regexp_matches(prosrc, $$then '(\\w+)'$$ || '$', 'gn'))[1]) as names,
        regexp_count(prosrc, 'when not') as count
-     from pg_proc where proname = 'send_is_sound'`,
+     from pg_proc where proname = 'send_is_valid'`,
   );
   expect(known?.names).toHaveLength(known?.count ?? 0);
   return known?.names ?? [];
@@ -133,7 +133,7 @@ describe('the database', () => {
       // By the primary key; it is there for the foreign key of sends.
       'applications_id_account_id_mode_key',
       // It is never named itself: its rules are.
-      'sends_are_sound',
+      'sends_are_valid',
     ];
     const covered = new Set([...WRONG_ROWS.map(([constraint]) => constraint), ...implied]);
     const names = [...rows.map((row) => row.name), ...(await rulesOfSends())];

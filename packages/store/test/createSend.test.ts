@@ -21,7 +21,7 @@ describe('creating a send', () => {
         mode: 'live',
         channel: null,
         from: null,
-        unit: 'free_quota',
+        chargedFrom: 'free_quota',
         locale: 'pt-BR',
         sentAt: null,
         failureReason: null,
@@ -35,7 +35,7 @@ describe('creating a send', () => {
   it('takes free quota first, then credits, and then refuses without writing anything', async () => {
     const caller = await buildCaller(store.database, 'live', { freeQuota: 1, credits: 1 });
     const outcomes = [await create(caller), await create(caller), await create(caller)];
-    expect(outcomes.map((o) => ('send' in o ? o.send.unit : o.outcome))).toEqual([
+    expect(outcomes.map((o) => ('send' in o ? o.send.chargedFrom : o.outcome))).toEqual([
       'free_quota',
       'credit',
       'insufficient_credits',
@@ -55,7 +55,7 @@ describe('creating a send', () => {
 
   it('takes no unit in test mode and never refuses it for want of units', async () => {
     const caller = await buildCaller(store.database, 'test', { freeQuota: 0 });
-    expect(await create(caller)).toMatchObject({ outcome: 'created', send: { unit: null, mode: 'test' } });
+    expect(await create(caller)).toMatchObject({ outcome: 'created', send: { chargedFrom: null, mode: 'test' } });
   });
 
   it('accepts exactly as many of 60 live sends at once as there are units', async () => {

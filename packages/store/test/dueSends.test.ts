@@ -14,11 +14,11 @@ beforeEach(() => store.sql('truncate sends cascade'));
 
 const take = (limit = 100, onlyOver = false) => takeDueSends(store.database, limit, onlyOver);
 const ids = (taken: readonly DueSend[]): string[] => taken.map(({ id }) => id).toSorted();
-/** As if every ring had been due that much earlier; or one send's. */
+/** As if every job had been due that much earlier; or one send's. */
 const laterAll = (seconds: number) =>
-  store.sql('update sends set ring_at = ring_at - make_interval(secs => $1)', [seconds]);
+  store.sql('update sends set next_enqueue_at = next_enqueue_at - make_interval(secs => $1)', [seconds]);
 const later = (seconds: number, id: string) =>
-  store.sql('update sends set ring_at = ring_at - make_interval(secs => $1) where id = $2', [seconds, id]);
+  store.sql('update sends set next_enqueue_at = next_enqueue_at - make_interval(secs => $1) where id = $2', [seconds, id]);
 /** As if the send had been made that much earlier. */
 const aged = (id: string, seconds: number) =>
   store.sql(
@@ -31,10 +31,10 @@ const aged = (id: string, seconds: number) =>
 const use = (id: string) => changeSend(store.database, { id }, (send, now) => judge(send, now, () => true));
 
 describe('sends whose ring is due', () => {
-  it('are not those that were made less than two seconds ago: their own ring is under way', async () => {
+  it('are not those that were made less than two seconds ago: their own job is under way', async () => {
     const id = await buildSend(store.database, live);
     const [row] = await store.sql(
-      'select extract(epoch from ring_at - created_at)::float8 as wait from sends where id = $1',
+      'select extract(epoch from next_enqueue_at - created_at)::float8 as wait from sends where id = $1',
       [id],
     );
     expect(row).toEqual({ wait: 2 });
@@ -42,7 +42,7 @@ describe('sends whose ring is due', () => {
     expect(ids(await take())).toEqual([id]);
   });
 
-  it('are taken once, and again when nothing became of the ring for three seconds', async () => {
+  it('are taken once, and again when nothing became of the job for three seconds', async () => {
     const id = await buildSend(store.database, live);
     await laterAll(2);
     expect(await take()).toEqual([{ id, mode: 'live', version: 0, isOver: false }]);

@@ -2,8 +2,8 @@ import {
   allowCountries,
   changeSetting,
   createSend,
-  findDefences,
-  forgiveRecipient,
+  findAbuseControls,
+  resetGuessCount,
   newId,
 } from '@onecode/store';
 import { buildCaller, buildSend, newSend, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
@@ -55,7 +55,7 @@ describe('the guess budget of a recipient', () => {
     });
     expect(await counts(caller)).toEqual({ [`test ${TO}`]: 100 });
     expect((await create(caller, TO, 'old')).outcome).toBe('existing');
-    await forgiveRecipient(store.database, TEST_ACTOR, caller.accountId, TO);
+    await resetGuessCount(store.database, TEST_ACTOR, caller.accountId, TO);
     expect((await create(caller, TO, 'new')).outcome).toBe('created');
   });
 
@@ -138,7 +138,7 @@ describe('the guess budget of a recipient', () => {
     expect((await create(caller)).outcome).toBe('rate_limited');
     await changeSetting(store.database, TEST_ACTOR, 'guessBudget', null);
     expect((await create(caller)).outcome).toBe('created');
-    expect(await findDefences(store.database, caller.accountId)).toMatchObject({ refusedRecipients: 0 });
+    expect(await findAbuseControls(store.database, caller.accountId)).toMatchObject({ refusedRecipients: 0 });
   });
 
   it('is forgiven by hand, in both modes, for that recipient of that account alone', async () => {
@@ -148,14 +148,14 @@ describe('the guess budget of a recipient', () => {
     await changeSetting(store.database, TEST_ACTOR, 'guessBudget', 5);
     for (const caller of [test, live, stranger]) await guessWrong(caller, 5);
     await guessWrong(test, 5, OTHER);
-    const refused = async () => (await findDefences(store.database, test.accountId))!.refusedRecipients;
+    const refused = async () => (await findAbuseControls(store.database, test.accountId))!.refusedRecipients;
     expect(await refused()).toBe(2);
-    expect(await forgiveRecipient(store.database, TEST_ACTOR, test.accountId, TO)).toBe(10);
-    expect(await forgiveRecipient(store.database, TEST_ACTOR, test.accountId, TO)).toBe(0);
+    expect(await resetGuessCount(store.database, TEST_ACTOR, test.accountId, TO)).toBe(10);
+    expect(await resetGuessCount(store.database, TEST_ACTOR, test.accountId, TO)).toBe(0);
     expect(await refused()).toBe(1);
     expect(await counts(test)).toEqual({ [`test ${OTHER}`]: 5 });
     expect(await counts(stranger)).toEqual({ [`test ${TO}`]: 5 });
-    expect(await forgiveRecipient(store.database, TEST_ACTOR, newId(), TO)).toBeNull();
+    expect(await resetGuessCount(store.database, TEST_ACTOR, newId(), TO)).toBeNull();
   });
 });
 

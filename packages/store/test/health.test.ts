@@ -1,13 +1,13 @@
 import {
   hold,
   newId,
-  noteLoopRun,
-  listLoopRuns,
-  deleteOldLoopRuns,
+  recordHeartbeat,
+  listHeartbeats,
+  deleteOldHeartbeats,
   readAttemptMinutes,
-  readConnectionFigures,
+  readConnectionStatistics,
   readProviderAnswers,
-  readReceiptFigures,
+  readReceiptStatistics,
   readWaitingSends,
   release,
   storeReceipts,
@@ -23,7 +23,7 @@ beforeAll(async () => {
   live = await buildCaller(store.database, 'live', { credits: 1_000, freeQuota: 0 });
   test = await buildCaller(store.database, 'test');
 });
-beforeEach(() => store.sql(`truncate attempts, ledger_entries, receipts, loop_runs, sends cascade`));
+beforeEach(() => store.sql(`truncate attempts, ledger_entries, receipts, heartbeats, sends cascade`));
 
 /** A send in some state, by direct SQL. */
 async function waiting(columns: string, caller = live): Promise<string> {
@@ -38,7 +38,7 @@ describe('what the health page reads of sends', () => {
     await waiting("due_at = now() - interval '20 seconds'", test);
     await waiting("due_at = now() + interval '20 seconds'");
     await waiting(
-      "status = 'failed', failed_at = now(), failure_reason = 'attempts_exhausted', code_box = null, due_at = null, ring_at = null",
+      "status = 'failed', failed_at = now(), failure_reason = 'attempts_exhausted', sealed_code = null, due_at = null, next_enqueue_at = null",
     );
 
     const { due, forSender, held, underWay } = await readWaitingSends(store.database);
@@ -141,7 +141,7 @@ describe('what the health page reads of the provider', () => {
       "update receipts set due_at = now() + interval '1 minute' where message_id in ('c', 'd')",
     );
 
-    expect(await readReceiptFigures(store.database)).toEqual({
+    expect(await readReceiptStatistics(store.database)).toEqual({
       lastMinute: 2,
       lastTenMinutes: 3,
       due: 1,
@@ -150,7 +150,7 @@ describe('what the health page reads of the provider', () => {
   });
 
   it('counts the server’s connections', async () => {
-    const { used, most } = await readConnectionFigures(store.database);
+    const { used, most } = await readConnectionStatistics(store.database);
     expect(used).toBeGreaterThan(0);
     expect(most).toBeGreaterThan(used);
   });
@@ -159,22 +159,22 @@ describe('what the health page reads of the provider', () => {
 describe('what workers note of their loops', () => {
   it('is the last round of each, newest first, and is forgotten within the hour', async () => {
     const [one, other, gone] = [newId(), newId(), newId()];
-    await noteLoopRun(store.database, 'sweep', one);
-    await noteLoopRun(store.database, 'sweep', gone);
-    await store.sql("update loop_runs set ran_at = now() - interval '40 seconds' where worker_id = $1", [
+    await recordHeartbeat(store.database, 'sweep', one);
+    await recordHeartbeat(store.database, 'sweep', gone);
+    await store.sql("update heartbeats set ran_at = now() - interval '40 seconds' where worker_id = $1", [
       one,
     ]);
-    await store.sql("update loop_runs set ran_at = now() - interval '2 hours' where worker_id = $1", [gone]);
-    await noteLoopRun(store.database, 'wake', other);
-    await noteLoopRun(store.database, 'wake', other);
+    await store.sql("update heartbeats set ran_at = now() - interval '2 hours' where worker_id = $1", [gone]);
+    await recordHeartbeat(store.database, 'wake', other);
+    await recordHeartbeat(store.database, 'wake', other);
 
     const expected = [
       { loop: 'wake', workerId: other, secondsAgo: expect.closeTo(0, 0) },
       { loop: 'sweep', workerId: one, secondsAgo: expect.closeTo(40, 0) },
     ];
-    expect(await listLoopRuns(store.database)).toEqual(expected);
-    await deleteOldLoopRuns(store.database);
-    expect(await store.sql('select worker_id from loop_runs order by ran_at')).toEqual([
+    expect(await listHeartbeats(store.database)).toEqual(expected);
+    await deleteOldHeartbeats(store.database);
+    expect(await store.sql('select worker_id from heartbeats order by ran_at')).toEqual([
       { worker_id: one },
       { worker_id: other },
     ]);

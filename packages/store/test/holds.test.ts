@@ -27,7 +27,7 @@ beforeAll(async () => {
   other = await buildCaller(store.database, 'live', { freeQuota: 1000 });
 });
 beforeEach(async () => {
-  await store.sql('truncate sends, senders, sender_pairs, holds cascade');
+  await store.sql('truncate sends, senders, sender_recipient_windows, holds cascade');
   await buildSender(store.database);
 });
 

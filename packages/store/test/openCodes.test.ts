@@ -1,7 +1,7 @@
 import {
   changeSetting,
   createSend,
-  findDefences,
+  findAbuseControls,
   listExhaustedRecipients,
   newId,
   resetRecipient,
@@ -240,7 +240,7 @@ describe('a recipient whose budget is used up', () => {
       before: first.next!,
     });
     expect(second).toMatchObject({ recipients: [{ recipient: TO }], next: null });
-    expect(await findDefences(store.database, caller.accountId)).toMatchObject({ refusedRecipients: 2 });
+    expect(await findAbuseControls(store.database, caller.accountId)).toMatchObject({ refusedRecipients: 2 });
     expect(await listExhaustedRecipients(store.database, newId(), { limit: 10 })).toEqual({
       recipients: [],
       next: null,

@@ -5,7 +5,7 @@ import {
   changeSend,
   countAwaitingSends,
   createSend,
-  deleteOldPairs,
+  deleteOldSenderRecipientWindows,
   deleteOldReceipts,
   findCaller,
   findSend,
@@ -15,7 +15,7 @@ import {
   readAttemptMinutes,
   readBreakerEvidence,
   readProviderAnswers,
-  readReceiptFigures,
+  readReceiptStatistics,
   readWaitingSends,
   release,
   storeReceipts,
@@ -45,7 +45,7 @@ const LARGE = new Set([
   'ledger_entries',
   'api_keys',
   'guess_budgets',
-  'sender_pairs',
+  'sender_recipient_windows',
 ]);
 
 const store = useTestDatabase();
@@ -72,8 +72,8 @@ beforeAll(async () => {
 async function fill(): Promise<void> {
   await store.sql(
     `insert into sends (id, account_id, application_id, mode, account_number, application_number, idempotency_key,
-       body_hash, recipient, canonical_recipient, country, locale, unit, code_hash, code_box, status, channel, from_number, sender_id,
-       awaiting_sender, due_at, ring_at, sent_at, created_at, expires_at)
+       body_hash, recipient, canonical_recipient, country, locale, charged_from, code_hash, sealed_code, status, channel, from_number, sender_id,
+       awaiting_sender, due_at, next_enqueue_at, sent_at, created_at, expires_at)
      select gen_random_uuid(), $1, $2, 'live', n, n, convert_to('key ' || n, 'utf8'), sha256('{}'),
        phone, phone, 'BR', 'pt-BR', 'free_quota', convert_to(repeat('h', 33), 'utf8'),
        case when waits then 'box'::bytea end, case when waits then 'sending' else 'sent' end, 'whatsapp',
@@ -92,7 +92,7 @@ async function fill(): Promise<void> {
          || lpad(to_hex(account_number), 12, '0'))::uuid,
          id, sender_id, 'accepted', 'wamid.' || account_number, created_at, created_at from sends`,
     `insert into ledger_entries (account_id, send_id, kind, bucket, units)
-       select account_id, id, 'reserved', unit, 1 from sends`,
+       select account_id, id, 'reserved', charged_from, 1 from sends`,
     `insert into receipts (message_id, status, occurred_at, received_at, due_at, result)
        select 'wamid.' || n, 'delivered', now(), now() - make_interval(secs => 34.6 * (${SENDS} - n)),
          case when n % 1000 = 0 then now() - interval '1 second' when n % 100 = 0 then now() + interval '1 minute' end,
@@ -101,7 +101,7 @@ async function fill(): Promise<void> {
     `insert into api_keys (id, application_id, hash, hint)
        select gen_random_uuid(), applications.id, sha256(convert_to('key ' || n, 'utf8')), 'hint'
        from generate_series(1, 5000) n, applications`,
-    `insert into sender_pairs (sender_id, recipient_hash, free_at)
+    `insert into sender_recipient_windows (sender_id, recipient_hash, free_at)
        select senders.id, hashtextextended('+55119' || lpad(n::text, 8, '0'), 0), now() - make_interval(secs => 260 - n % 300)
        from generate_series(1, ${SENDS}) n, senders`,
     `insert into guess_budgets (account_id, mode, recipient, wrong_in_a_row, last_wrong_at)
@@ -170,11 +170,11 @@ const HOT: [
     (database) =>
       changeReportedSend(database, { attemptId: null, messageId: 'wamid.77' }, () => ({ result: null })),
   ],
-  ['due sends', ['sends_ring_at'], /ring_at <= /, (database) => takeDueSends(database, 500, false)],
+  ['due sends', ['sends_next_enqueue_at'], /next_enqueue_at <= /, (database) => takeDueSends(database, 500, false)],
   [
     'due sends without a queue',
-    ['sends_ring_at'],
-    /ring_at <= /,
+    ['sends_next_enqueue_at'],
+    /next_enqueue_at <= /,
     (database) => takeDueSends(database, 500, true),
   ],
   [
@@ -207,9 +207,9 @@ const HOT: [
   ],
   [
     'pairs of sender and recipient that are over',
-    ['sender_pairs_free_at'],
+    ['sender_recipient_windows_free_at'],
     /free_at <= /,
-    (database) => deleteOldPairs(database, 500),
+    (database) => deleteOldSenderRecipientWindows(database, 500),
   ],
   ['due receipts', ['receipts_due_at'], /due_at <= /, (database) => takeDueReceipts(database, 200)],
   [
@@ -261,10 +261,10 @@ it('old receipts are looked up by their age', async () => {
 });
 
 it.each<[string, string, (database: Database) => Promise<unknown>]>([
-  ['sends that are not over', 'sends_ring_at', readWaitingSends],
+  ['sends that are not over', 'sends_next_enqueue_at', readWaitingSends],
   ['calls by minute', 'attempts_pkey', (database) => readAttemptMinutes(database, 30)],
   ['the provider’s answers', 'attempts_pkey', (database) => readProviderAnswers(database, 5)],
-  ['receipts of late', 'receipts_received_at', readReceiptFigures],
+  ['receipts of late', 'receipts_received_at', readReceiptStatistics],
 ])('what the health page reads goes by index: %s', async (_, index, read) => {
   const statements = await statementsOf(store.database, read);
   const nodes = nodesOf(await plansOf(store.url, statements, 'force_custom_plan'));

@@ -55,9 +55,9 @@ describe('storing receipts', () => {
     const stored = await storeReceipts(store.database, given);
     expect(stored).toHaveLength(given.length);
     const taken = await take();
-    const inOrder = (some: Receipt[]) =>
+    const byOrdinal = (some: Receipt[]) =>
       some.toSorted((a, b) => (a.messageId + a.status < b.messageId + b.status ? -1 : 1));
-    expect(inOrder(taken.map(({ receipt: one }) => one))).toEqual(inOrder(given));
+    expect(byOrdinal(taken.map(({ receipt: one }) => one))).toEqual(byOrdinal(given));
     expect(ids(taken)).toEqual(stored);
     expect(taken.every(({ tries }) => tries === 1)).toBe(true);
   });

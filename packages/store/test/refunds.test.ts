@@ -65,7 +65,7 @@ describe('a refund', () => {
     );
     await expect(fail(id)).rejects.toThrow();
     expect(await read(caller, id)).toMatchObject({ status: 'queued', failedAt: null });
-    expect((await read(caller, id)).codeBox).not.toBeNull();
+    expect((await read(caller, id)).sealedCode).not.toBeNull();
     expect(await findAccount(store.database, caller.accountId)).toMatchObject({ freeQuota: 0 });
   });
 });

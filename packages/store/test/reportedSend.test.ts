@@ -140,7 +140,7 @@ it('a receipt’s decision is written, with the attempt’s message id', async (
         channel: 'whatsapp',
         from: '+15550783881',
         senderId,
-        codeBox: null,
+        sealedCode: null,
         dueAt: null,
         deliveredAt: now,
       },
@@ -149,14 +149,14 @@ it('a receipt’s decision is written, with the attempt’s message id', async (
   );
   expect(result).toBe('applied');
   const [row] = await store.sql(
-    `select s.status, s.due_at, s.ring_at, a.outcome, a.message_id from sends s join attempts a on a.send_id = s.id
+    `select s.status, s.due_at, s.next_enqueue_at, a.outcome, a.message_id from sends s join attempts a on a.send_id = s.id
      where s.id = $1`,
     [sendId],
   );
   expect(row).toEqual({
     status: 'delivered',
     due_at: null,
-    ring_at: null,
+    next_enqueue_at: null,
     outcome: 'accepted',
     message_id: 'wamid.told',
   });

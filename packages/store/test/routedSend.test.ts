@@ -1,4 +1,4 @@
-import type { Decision, Send, Slot } from '@onecode/domain';
+import type { Decision, Send, SendSlot } from '@onecode/domain';
 import { changeRoutedSend, hold, newId, pauseSender, resumeSender, type Sender } from '@onecode/store';
 import { buildCaller, buildSend, buildSender, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
 import { useTestDatabase } from '../../../test/harness/testDatabase.js';
@@ -10,21 +10,21 @@ beforeAll(async () => {
   caller = await buildCaller(store.database, 'live', { freeQuota: 1000 });
 });
 beforeEach(async () => {
-  await store.sql('truncate sends, senders, sender_pairs, holds cascade');
+  await store.sql('truncate sends, senders, sender_recipient_windows, holds cascade');
   sender = await buildSender(store.database);
 });
 
 /** With what slot a send would be decided on, or undefined when there is no such send. */
-async function slotFor(id: string): Promise<Slot | null | undefined> {
+async function slotFor(id: string): Promise<SendSlot | null | undefined> {
   const changed = await changeRoutedSend(
     store.database,
     id,
-    (_send: Send, _now: Date, slot): Decision<Slot | null> => ({ result: slot }),
+    (_send: Send, _now: Date, slot): Decision<SendSlot | null> => ({ result: slot }),
   );
   return changed === null ? undefined : changed.result;
 }
 
-const slotsTaken = async (): Promise<number> => (await store.sql('select from sender_pairs')).length;
+const slotsTaken = async (): Promise<number> => (await store.sql('select from sender_recipient_windows')).length;
 const set = (id: string, change: string) => store.sql(`update sends set ${change} where id = $1`, [id]);
 
 describe('a send that may go out', () => {
@@ -88,20 +88,20 @@ describe('a send that may go out', () => {
 
 describe('a send that may not go out', () => {
   it.each([
-    ['waits for its time', `due_at = now() + interval '1 minute', ring_at = now() + interval '1 minute'`],
+    ['waits for its time', `due_at = now() + interval '1 minute', next_enqueue_at = now() + interval '1 minute'`],
     [
       'has expired',
-      `created_at = now() - interval '11 minutes', expires_at = now() - interval '1 minute', due_at = now(), ring_at = now()`,
+      `created_at = now() - interval '11 minutes', expires_at = now() - interval '1 minute', due_at = now(), next_enqueue_at = now()`,
     ],
     ['was verified', `verification = 'verified', verified_at = now()`],
     [
       'was sent',
       `status = 'sent', channel = 'whatsapp', from_number = '+15550783881', sender_id = (select id from senders),
-       sent_at = now(), code_box = null, due_at = null, ring_at = null`,
+       sent_at = now(), sealed_code = null, due_at = null, next_enqueue_at = null`,
     ],
     [
       'has failed',
-      `status = 'failed', failed_at = now(), failure_reason = 'rejected_by_provider', code_box = null, due_at = null, ring_at = null`,
+      `status = 'failed', failed_at = now(), failure_reason = 'rejected_by_provider', sealed_code = null, due_at = null, next_enqueue_at = null`,
     ],
   ])('because it %s takes no slot', async (_, change) => {
     const id = await buildSend(store.database, caller);

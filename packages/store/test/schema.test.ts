@@ -128,7 +128,7 @@ describe('the indexes of sends', () => {
        ) where i.indrelid = 'sends'::regclass`,
     );
     // A lock and a failure happen once to a few sends, and have an index each.
-    expect(looked!.columns).toEqual(expect.arrayContaining(['id', 'ring_at', 'failed_at', 'locked_at']));
+    expect(looked!.columns).toEqual(expect.arrayContaining(['id', 'next_enqueue_at', 'failed_at', 'locked_at']));
     const changed =
       'status verification wrong_guesses wrong_guess_times sent_at delivered_at read_at verified_at version';
     expect(changed.split(' ').filter((column) => looked!.columns.includes(column))).toEqual([]);

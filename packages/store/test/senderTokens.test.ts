@@ -13,20 +13,20 @@ const store = useTestDatabase();
 beforeEach(() => store.sql('delete from senders'));
 
 let senders = 0;
-async function senderWith(ring: Keyring, token: string): Promise<string> {
+async function senderWith(keyring: Keyring, token: string): Promise<string> {
   senders += 1;
-  const made = await addSender(store.database, TEST_ACTOR, ring, {
+  const made = await addSender(store.database, TEST_ACTOR, keyring, {
     phoneNumberId: String(senders),
     number: '+15550783881',
     token,
     template: 'verification_code',
-    english: 'en',
+    englishTemplateLanguage: 'en',
   });
   return made!.id;
 }
 
-const boxes = (): Promise<{ id: string; token_box: Buffer }[]> =>
-  store.sql('select id, token_box from senders order by id');
+const boxes = (): Promise<{ id: string; sealed_token: Buffer }[]> =>
+  store.sql('select id, sealed_token from senders order by id');
 
 const statesOf = (resealed: ResealedToken[]): unknown =>
   resealed.map(({ senderId, token }) => [senderId, token]);
@@ -39,7 +39,7 @@ describe('resealing', () => {
       [first, 'resealed'],
       [second, 'current'],
     ]);
-    const opened = (await boxes()).map(({ id, token_box: box }) => unseal(NEW, id, box));
+    const opened = (await boxes()).map(({ id, sealed_token: box }) => unseal(NEW, id, box));
     expect(opened).toEqual(['token-1', 'token-2']);
   });
 
@@ -71,7 +71,7 @@ describe('resealing', () => {
         resealTokens(store.database, TEST_ACTOR, BOTH),
         setSenderToken(store.database, TEST_ACTOR, OLD, id, 'set meanwhile'),
       ]);
-      const box = (await boxes()).find((row) => row.id === id)!.token_box;
+      const box = (await boxes()).find((row) => row.id === id)!.sealed_token;
       expect(unseal(BOTH, id, box)).toBe('set meanwhile');
     }
   });
@@ -82,7 +82,7 @@ describe('setting a token', () => {
     const one = await senderWith(OLD, 'one');
     const other = await senderWith(OLD, 'other');
     expect(await setSenderToken(store.database, TEST_ACTOR, BOTH, one, 'another')).toBe(true);
-    const opened = new Map((await boxes()).map(({ id, token_box: box }) => [id, unseal(BOTH, id, box)]));
+    const opened = new Map((await boxes()).map(({ id, sealed_token: box }) => [id, unseal(BOTH, id, box)]));
     expect(opened).toEqual(
       new Map([
         [one, 'another'],

@@ -8,7 +8,7 @@ import {
   newId,
   pauseSender,
   recoverSender,
-  restSender,
+  coolDownSender,
   resumeSender,
 } from '@onecode/store';
 import { buildSender, TEST_ACTOR, TEST_SECRET_KEY, takeSlots } from '@onecode/store/testing';
@@ -18,13 +18,13 @@ const store = useTestDatabase();
 beforeEach(() => store.sql('truncate senders cascade'));
 
 const rest = (id: string, faultsBefore: number, seconds = 60) =>
-  restSender(store.database, id, { faultsBefore, seconds, reason: 'a fault (131042)' });
+  coolDownSender(store.database, id, { faultsBefore, seconds, reason: 'a fault (131042)' });
 const block = (senderId: string, country: string, seconds = 60) =>
   blockCountry(store.database, { senderId, country, seconds, errorCode: 130497 });
 /** The senders that may message a country now: who gets slots when each has some. */
 const available = async (country = 'BR') => {
-  await store.sql('delete from sender_slots');
-  await store.sql(`insert into sender_slots (sender_id, free_at) select id, clock_timestamp() from senders`);
+  await store.sql('delete from send_slots');
+  await store.sql(`insert into send_slots (sender_id, free_at) select id, clock_timestamp() from senders`);
   const wants = Array.from({ length: 6 }, (_, n) => ({
     accountId: newId(),
     recipient: `+551198765432${n}`,
@@ -48,24 +48,24 @@ describe('a sender', () => {
     const token = 'EAAG-token-of-the-sender';
     const sender = await buildSender(store.database, { token });
     expect(JSON.stringify([sender, await listSenders(store.database)])).not.toContain('oken');
-    const [row] = await store.sql<{ token_box: Buffer }>('select * from senders');
+    const [row] = await store.sql<{ sealed_token: Buffer }>('select * from senders');
     expect(JSON.stringify(row)).not.toContain(token);
-    expect(row!.token_box.toString('latin1')).not.toContain(token);
+    expect(row!.sealed_token.toString('latin1')).not.toContain(token);
     const [one] = await listSenderDetails(store.database);
-    expect(unseal(TEST_SECRET_KEY, sender.id, one!.tokenBox)).toBe(token);
+    expect(unseal(TEST_SECRET_KEY, sender.id, one!.sealedToken)).toBe(token);
     expect(one).toMatchObject({
       id: sender.id,
       phoneNumberId: sender.phoneNumberId,
       number: sender.number,
       template: 'verification_code',
-      english: 'en',
-      faults: 0,
+      englishTemplateLanguage: 'en',
+      consecutiveFailures: 0,
     });
   });
 
   it('is refused when its phone number id is there already', async () => {
     const { phoneNumberId } = await buildSender(store.database);
-    const twin = { phoneNumberId, number: '+15550001', token: 't', template: 'code', english: 'en' } as const;
+    const twin = { phoneNumberId, number: '+15550001', token: 't', template: 'code', englishTemplateLanguage: 'en' } as const;
     expect(await addSender(store.database, TEST_ACTOR, TEST_SECRET_KEY, twin)).toBeNull();
     expect(await listSenders(store.database)).toHaveLength(1);
   });
@@ -93,7 +93,7 @@ describe('an operator', () => {
       id,
       pausedAt: null,
       pauseReason: null,
-      faults: 0,
+      consecutiveFailures: 0,
     });
     expect(await available()).toEqual([id]);
   });
@@ -103,7 +103,7 @@ describe('an operator', () => {
     await rest(id, 0, 3600);
     await block(id, 'BR');
     await resumeSender(store.database, TEST_ACTOR, id);
-    expect(await stateOf(id)).toMatchObject({ faults: 0, pausedAt: null });
+    expect(await stateOf(id)).toMatchObject({ consecutiveFailures: 0, pausedAt: null });
     expect(await available()).toEqual([id]);
   });
 
@@ -128,7 +128,7 @@ describe('an operator', () => {
     const { id } = await buildSender(store.database);
     await pauseSender(store.database, TEST_ACTOR, id);
     expect(await rest(id, 0)).toBe(false);
-    expect(await stateOf(id)).toMatchObject({ pausedUntil: null, faults: 0 });
+    expect(await stateOf(id)).toMatchObject({ pausedUntil: null, consecutiveFailures: 0 });
     await resumeSender(store.database, TEST_ACTOR, id);
     await rest(id, 0);
     await pauseSender(store.database, TEST_ACTOR, id);
@@ -148,17 +148,17 @@ describe('a sender with a fault', () => {
     expect((await stateOf(id)).pauseReason).toBe('a fault (131042)');
     await pausesEnd();
     expect(await available()).toEqual([id]);
-    expect(await stateOf(id)).toMatchObject({ faults: 1 });
+    expect(await stateOf(id)).toMatchObject({ consecutiveFailures: 1 });
     expect(await rest(id, 1, 120)).toBe(true);
     expect(await pauseSecondsOf(id)).toBe(120);
-    expect(await stateOf(id)).toMatchObject({ faults: 2 });
+    expect(await stateOf(id)).toMatchObject({ consecutiveFailures: 2 });
   });
 
   it('counts faults once that came in together', async () => {
     const { id } = await buildSender(store.database);
     const begun = await Promise.all(Array.from({ length: 20 }, () => rest(id, 0)));
     expect(begun.filter(Boolean)).toHaveLength(1);
-    expect(await stateOf(id)).toMatchObject({ faults: 1 });
+    expect(await stateOf(id)).toMatchObject({ consecutiveFailures: 1 });
   });
 
   it('does not count a fault that was known before the last rest', async () => {
@@ -177,7 +177,7 @@ describe('a sender with a fault', () => {
     await pausesEnd();
     await recoverSender(store.database, id);
     expect(await stateOf(id)).toMatchObject({
-      faults: 0,
+      consecutiveFailures: 0,
       pausedAt: null,
       pausedUntil: null,
       pauseReason: null,

@@ -1,5 +1,5 @@
 import { until } from '../../../test/harness/until.js';
-import { shareCalls } from '../src/sharedCalls.js';
+import { createBatcher } from '../src/sharedCalls.js';
 
 /** Calls that answer when the test lets them. */
 function heldCalls() {
@@ -22,7 +22,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 describe('wants that share calls', () => {
   it('go together when they come together, and those that come during a call share the next one', async () => {
     const { calls, call, nth } = heldCalls();
-    const ask = shareCalls(call, { wantsMax: 100 });
+    const ask = createBatcher(call, { batchSizeMax: 100 });
     const answers = [1, 2].map(ask);
     expect((await nth(1)).wants).toEqual([1, 2]);
     answers.push(...[3, 4, 5].map(ask));
@@ -41,7 +41,7 @@ describe('wants that share calls', () => {
 
   it('are so many in one call at the most', async () => {
     const { calls, call, nth } = heldCalls();
-    const ask = shareCalls(call, { wantsMax: 2 });
+    const ask = createBatcher(call, { batchSizeMax: 2 });
     const answers = [1, 2, 3, 4, 5].map(ask);
     for (const one of [1, 2, 3]) (await nth(one)).answer();
     expect(await Promise.all(answers)).toEqual([10, 20, 30, 40, 50]);
@@ -50,7 +50,7 @@ describe('wants that share calls', () => {
 
   it('fail with their own call and with no other', async () => {
     const { call, nth } = heldCalls();
-    const ask = shareCalls(call, { wantsMax: 2 });
+    const ask = createBatcher(call, { batchSizeMax: 2 });
     const answers = [1, 2, 3, 4].map((want) => ask(want).catch((error: unknown) => (error as Error).message));
     (await nth(1)).answer();
     (await nth(2)).fail();
@@ -63,14 +63,14 @@ describe('wants that share calls', () => {
   it('are called for one by one where the database refuses their call, so that one of them fails alone', async () => {
     const refusal = { cause: { kind: 'postgres', originalCode: '23514' } };
     const calls: number[][] = [];
-    const ask = shareCalls(
+    const ask = createBatcher(
       async (wants: number[]) => {
         calls.push(wants);
         await turn();
         if (wants.includes(3)) throw refusal;
         return wants.map((want) => want * 10);
       },
-      { wantsMax: 100 },
+      { batchSizeMax: 100 },
     );
     const answers = [1, 2, 3, 4].map((want) => ask(want).catch((error: unknown) => error));
     expect(await Promise.all(answers)).toEqual([10, 20, refusal, 40]);
@@ -79,7 +79,7 @@ describe('wants that share calls', () => {
 
   it('wait no longer for a call that takes too long, until as many are under way as may be', async () => {
     const { calls, call, nth } = heldCalls();
-    const ask = shareCalls(call, { wantsMax: 100, patienceMs: 5, callsMax: 2 });
+    const ask = createBatcher(call, { batchSizeMax: 100, releaseAfterMs: 5, concurrentBatchesMax: 2 });
     const answers = [ask(1)];
     await nth(1);
     answers.push(...[2, 3].map(ask));

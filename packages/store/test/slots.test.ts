@@ -1,5 +1,5 @@
-import { blockCountry, deleteOldPairs, newId, pauseSender, resumeSender, type Sender } from '@onecode/store';
-import { buildSender, TEST_ACTOR, takeSlots, type SlotWant } from '@onecode/store/testing';
+import { blockCountry, deleteOldSenderRecipientWindows, newId, pauseSender, resumeSender, type Sender } from '@onecode/store';
+import { buildSender, TEST_ACTOR, takeSlots, type SlotRequest } from '@onecode/store/testing';
 import fc from 'fast-check';
 import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 
@@ -8,10 +8,10 @@ const RECIPIENT = '+5511987654321';
 const accountId = newId();
 
 const store = useTestDatabase();
-beforeEach(() => store.sql('truncate senders, sender_pairs cascade'));
+beforeEach(() => store.sql('truncate senders, sender_recipient_windows cascade'));
 
 /** Wants of different recipients, or of one. */
-const wants = (count: number, recipient?: string): SlotWant[] =>
+const wants = (count: number, recipient?: string): SlotRequest[] =>
   Array.from({ length: count }, (_, n) => ({
     accountId,
     recipient: recipient ?? `+55119${String(n).padStart(8, '0')}`,
@@ -21,9 +21,9 @@ const take = (count: number, recipient?: string) =>
   takeSlots(store.database, wants(count, recipient), HORIZON_MS);
 
 /** The slots that one call gives, in milliseconds of the database's clock. */
-async function slotsOf(some: readonly SlotWant[]): Promise<number[]> {
+async function slotsOf(some: readonly SlotRequest[]): Promise<number[]> {
   const rows = await store.database.$queryRawUnsafe<{ at: number }[]>(
-    `select extract(epoch from slot_at)::float8 * 1000 as at from take_slots_unless_held($1::uuid[], $2::text[], $3::text[], $4::integer)
+    `select extract(epoch from slot_at)::float8 * 1000 as at from take_send_slots($1::uuid[], $2::text[], $3::text[], $4::integer)
      where sender_id is not null order by want`,
     some.map(() => accountId),
     some.map(({ recipient }) => recipient),
@@ -36,8 +36,8 @@ async function slotsOf(some: readonly SlotWant[]): Promise<number[]> {
 /** As if so much time had passed since everything that was sent. */
 const passes = (ms: number) =>
   store.sql(
-    `with slots as (update sender_slots set free_at = free_at - make_interval(secs => $1::float8 / 1000)),
-       pairs as (update sender_pairs set free_at = free_at - make_interval(secs => $1::float8 / 1000))
+    `with slots as (update send_slots set free_at = free_at - make_interval(secs => $1::float8 / 1000)),
+       pairs as (update sender_recipient_windows set free_at = free_at - make_interval(secs => $1::float8 / 1000))
      select`,
     [ms],
   );
@@ -80,7 +80,7 @@ describe('a sender', () => {
     const { id } = await buildSender(store.database);
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 1000 }), course, async (throughput, rounds) => {
-        await store.sql('delete from sender_slots');
+        await store.sql('delete from send_slots');
         await store.sql('update senders set throughput = $2 where id = $1', [id, throughput]);
         expect(mostWithin(1000, await slotsOfCourse(rounds))).toBeLessThanOrEqual(throughput);
       }),
@@ -140,7 +140,7 @@ describe('a sender', () => {
   it('gives slots again after a crash that emptied what was remembered of them', async () => {
     const { id } = await buildSender(store.database);
     await take(80);
-    await store.sql('truncate sender_slots, sender_pairs');
+    await store.sql('truncate send_slots, sender_recipient_windows');
     expect(await take(1)).toEqual([{ senderId: id, waitMs: 0 }]);
   });
 });
@@ -157,7 +157,7 @@ describe('a sender and a recipient', () => {
     );
     await fc.assert(
       fc.asyncProperty(courses, async (rounds) => {
-        await store.sql('truncate sender_slots, sender_pairs');
+        await store.sql('truncate send_slots, sender_recipient_windows');
         const times = await slotsOfCourse(rounds, RECIPIENT);
         for (const seconds of [0, 6, 12, 60, 300, 600])
           expect(mostWithin(seconds * 1000 - 1, times)).toBeLessThanOrEqual(44 + Math.ceil(seconds / 6));
@@ -179,18 +179,18 @@ describe('a sender and a recipient', () => {
     await take(2, RECIPIENT);
     await take(1, '+5511987650001');
     await passes(6500);
-    expect(await deleteOldPairs(store.database, 10)).toBe(1);
+    expect(await deleteOldSenderRecipientWindows(store.database, 10)).toBe(1);
     await passes(6500);
-    expect(await deleteOldPairs(store.database, 10)).toBe(1);
-    expect(await store.sql('select from sender_pairs')).toEqual([]);
+    expect(await deleteOldSenderRecipientWindows(store.database, 10)).toBe(1);
+    expect(await store.sql('select from sender_recipient_windows')).toEqual([]);
   });
 
   it('are forgotten in batches', async () => {
     await buildSender(store.database, { throughput: 1000 });
     await take(5);
     await passes(10_000);
-    expect(await deleteOldPairs(store.database, 3)).toBe(3);
-    expect(await deleteOldPairs(store.database, 3)).toBe(2);
+    expect(await deleteOldSenderRecipientWindows(store.database, 3)).toBe(3);
+    expect(await deleteOldSenderRecipientWindows(store.database, 3)).toBe(2);
   });
 });
 

@@ -12,9 +12,9 @@ const BALANCES = `
     (select coalesce(sum(units), 0)::int from ledger_entries l
       where l.account_id = a.id and l.bucket = b.bucket and l.kind = 'granted') as given,
     (select count(*)::int from sends s
-      where s.account_id = a.id and s.unit = b.bucket and s.status <> 'failed') as held,
+      where s.account_id = a.id and s.charged_from = b.bucket and s.status <> 'failed') as held,
     (select count(*)::int from sends s
-      where s.account_id = a.id and s.unit = b.bucket and s.status = 'failed') as failed,
+      where s.account_id = a.id and s.charged_from = b.bucket and s.status = 'failed') as failed,
     (select count(*)::int from ledger_entries l
       where l.account_id = a.id and l.bucket = b.bucket and l.kind = 'reserved') as reserved,
     (select count(*)::int from ledger_entries l

@@ -14,12 +14,12 @@ const waitingIsEnqueued = ofEachSend(
   'waiting-is-enqueued',
   'An undelivered send will be enqueued again soon after it is due; any other send has nothing due.',
   ({ row }, { rows: { now } }) => {
-    const { dueAt, ringAt, status } = row;
+    const { dueAt, nextEnqueueAt, status } = row;
     if (!isUndelivered(row))
-      return [(dueAt !== null || ringAt !== null) && `${status}, and something is due`];
-    if (dueAt === null || ringAt === null) return [`${status}, and no next enqueue`];
+      return [(dueAt !== null || nextEnqueueAt !== null) && `${status}, and something is due`];
+    if (dueAt === null || nextEnqueueAt === null) return [`${status}, and no next enqueue`];
     return [
-      ringAt > Math.max(dueAt, now) + NEXT_ENQUEUE_MS_MAX &&
+      nextEnqueueAt > Math.max(dueAt, now) + NEXT_ENQUEUE_MS_MAX &&
         `${status}, and its next enqueue is long after it is due`,
       dueAt > Math.max(row.expiresAt, now) + DELAY_MS_MAX &&
         `${status}, and due only long after its deadline`,

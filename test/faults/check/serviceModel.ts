@@ -94,7 +94,7 @@ export class ServiceModel {
       attemptId: null,
       awaitingSender: false,
       dueAt: at,
-      ringAt: at + 2_000,
+      nextEnqueueAt: at + 2_000,
       createdAt: at,
       expiresAt: at + VALIDITY_MS,
       sentAt: null,
@@ -244,7 +244,7 @@ export class ServiceModel {
     if (outcome !== 'sender') row.attempts += 1;
     if (outcome === 'accepted') this.#finish(row, 'sent', { sentAt: this.#time() });
     else if (row.attempts === ATTEMPTS_MAX) this.#fail(row, 'attempts_exhausted');
-    else Object.assign(row, { status: 'sending', dueAt: this.#time() + 1_000, ringAt: this.#time() + 2_000 });
+    else Object.assign(row, { status: 'sending', dueAt: this.#time() + 1_000, nextEnqueueAt: this.#time() + 2_000 });
   }
 
   /** The provider reports a status of a message, once, and the service applies it. */
@@ -265,7 +265,7 @@ export class ServiceModel {
   /** No sender is available. */
   awaitSender(row: SendRow): void {
     if (row.mode === 'live' && isUndelivered(row))
-      Object.assign(row, { awaitingSender: true, dueAt: row.expiresAt, ringAt: row.expiresAt + 1_000 });
+      Object.assign(row, { awaitingSender: true, dueAt: row.expiresAt, nextEnqueueAt: row.expiresAt + 1_000 });
   }
 
   /** Completes a test send. */
@@ -339,7 +339,7 @@ export class ServiceModel {
   }
 
   #finish(row: SendRow, status: string, change: Partial<SendRow>): void {
-    const nothingDue = { hasSealedCode: false, dueAt: null, ringAt: null, awaitingSender: false };
+    const nothingDue = { hasSealedCode: false, dueAt: null, nextEnqueueAt: null, awaitingSender: false };
     Object.assign(row, nothingDue, { status }, change);
   }
 

@@ -105,18 +105,18 @@ export const VIOLATIONS: Readonly<Record<string, readonly Violate[]>> = {
   'refused-only-when-empty': [(run) => void (refusedCreation(run, 402).accountId = run.accountId)],
 
   'waiting-is-enqueued': [
-    ({ waiting }) => void (waiting.ringAt = null),
+    ({ waiting }) => void (waiting.nextEnqueueAt = null),
     ({ delivered, draft }) => void (delivered.dueAt = draft.rows.now),
-    ({ waiting }) => void (waiting.ringAt = waiting.dueAt! + 2 * MINUTE_MS),
+    ({ waiting }) => void (waiting.nextEnqueueAt = waiting.dueAt! + 2 * MINUTE_MS),
     ({ waiting }) => {
       waiting.dueAt = waiting.expiresAt + 2 * VALIDITY_MS;
-      waiting.ringAt = waiting.dueAt;
+      waiting.nextEnqueueAt = waiting.dueAt;
     },
   ],
   'nothing-is-left': [
     ({ waiting, draft }) => {
       const dueAt = draft.rows.now - MINUTE_MS;
-      Object.assign(waiting, { awaitingSender: false, dueAt, ringAt: draft.rows.now });
+      Object.assign(waiting, { awaitingSender: false, dueAt, nextEnqueueAt: draft.rows.now });
     },
   ],
   'settled-code-awaits-nobody': [({ waiting }) => void (waiting.lockedAt = waiting.createdAt + 1)],

@@ -70,7 +70,7 @@ async function triggerRareWork(cluster: FaultCluster): Promise<void> {
   await cluster.simulator.addRule({ fault: { latencyMs: 30 } });
   for (const change of [
     'expires_at = clock_timestamp()',
-    'awaiting_sender = true, due_at = expires_at, ring_at = expires_at',
+    'awaiting_sender = true, due_at = expires_at, next_enqueue_at = expires_at',
   ])
     await cluster.db.sql(
       `update sends set ${change}, version = version + 1 where id = $1 and status = 'queued'`,

@@ -48,13 +48,13 @@ export interface SummaryRow {
   created_at: Date;
   expires_at: Date;
   failure_reason: string | null;
-  unit: string | null;
+  chargedFrom: string | null;
   now: Date;
 }
 
 /** The columns of a summary, of a send `s` and its application `a`. */
 export const SUMMARY_COLUMNS = Prisma.sql`s.id, s.application_id, a.name as application_name, s.mode, s.status, s.verification,
-  s.recipient, s.country, s.locale, s.channel, s.created_at, s.expires_at, s.failure_reason, s.unit`;
+  s.recipient, s.country, s.locale, s.channel, s.created_at, s.expires_at, s.failure_reason, s.chargedFrom`;
 
 /** The casts are safe: the table's checks allow no other words. */
 export function summaryOf(row: SummaryRow): SendSummary {
@@ -73,6 +73,6 @@ export function summaryOf(row: SummaryRow): SendSummary {
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     failureReason: row.failure_reason as FailureReason | null,
-    unit: row.unit as UnitBucket | null,
+    chargedFrom: row.chargedFrom as UnitBucket | null,
   };
 }

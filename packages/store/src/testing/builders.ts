@@ -123,7 +123,7 @@ export function newSend(caller: TestCaller, wishes: SendWishes = {}): NewSend {
     isCostly: false,
     locale: wishes.locale ?? null,
     codeHash: hashCode(TEST_PEPPER, id, code),
-    codeBox: caller.mode === 'live' ? seal(TEST_SECRET_KEY, id, code) : null,
+    sealedCode: caller.mode === 'live' ? seal(TEST_SECRET_KEY, id, code) : null,
     guessCost: guessCost(code),
   };
 }

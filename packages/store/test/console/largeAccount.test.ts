@@ -30,7 +30,7 @@ beforeAll(async () => {
 async function fill(): Promise<void> {
   await store.sql(
     `insert into sends (id, account_id, application_id, mode, account_number, application_number, recipient, canonical_recipient,
-       locale, unit, code_hash, status, verification, channel, from_number, sender_id, sent_at, delivered_at, read_at, verified_at, created_at, expires_at)
+       locale, charged_from, code_hash, status, verification, channel, from_number, sender_id, sent_at, delivered_at, read_at, verified_at, created_at, expires_at)
      select gen_random_uuid(), $1, case when n % 2 = 0 then $2 else $3 end::uuid, 'live', n, (n + 1) / 2, phone, phone,
        case when n % 3 = 0 then 'en' else 'pt-BR' end, 'credit', convert_to(repeat('h', 33), 'utf8'),
        case when n <= 20 then 'sent' else 'read' end, case when n % 10 = 0 then 'pending' else 'verified' end,
@@ -43,7 +43,7 @@ async function fill(): Promise<void> {
   for (const statement of [
     `insert into ledger_entries (account_id, kind, bucket, units) select id, 'granted', 'credit', 1000000 from accounts`,
     `insert into ledger_entries (account_id, send_id, kind, bucket, units)
-       select account_id, id, 'reserved', unit, 1 from sends order by account_number`,
+       select account_id, id, 'reserved', charged_from, 1 from sends order by account_number`,
     `insert into attempts (id, send_id, sender_id, outcome, message_id, finished_at)
        select gen_random_uuid(), id, sender_id, 'accepted', 'wamid.' || account_number, now() from sends`,
     `insert into receipts (message_id, attempt_id, status, occurred_at, due_at, result)

@@ -35,7 +35,7 @@ describe('the details of a send', () => {
       createdAt: aDate,
       expiresAt: aDate,
       failureReason: null,
-      unit: 'free_quota',
+      chargedFrom: 'free_quota',
       from: null,
       attemptsCounted: 0,
       awaitingSender: false,

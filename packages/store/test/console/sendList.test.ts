@@ -187,7 +187,7 @@ describe('the list of sends', () => {
       createdAt: newest!.at,
       expiresAt: new Date(newest!.at.getTime() + 600_000),
       failureReason: newest!.status === 'failed' ? 'rejected_by_provider' : null,
-      unit: newest!.caller.mode === 'test' ? null : 'credit',
+      chargedFrom: newest!.caller.mode === 'test' ? null : 'credit',
     });
     expect(JSON.stringify(page)).not.toContain(PHONES[2]!.slice(3, 9));
   });
