@@ -1,5 +1,13 @@
-/** A fault that the person at the keyboard can mend: shown as its message alone, without a stack. */
-export class Refusal extends Error {
+/** An error that the person at the keyboard can fix: reported as its message alone, without a stack. */
+export class UserError extends Error {
   /** @override */
-  name = 'Refusal';
+  name = 'UserError';
+}
+
+/**
+ * Writes an error to standard error.
+ * @param {unknown} error
+ */
+export function reportError(error) {
+  console.error(error instanceof UserError ? error.message : error);
 }

@@ -1,41 +1,51 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Refusal } from './refusal.mjs';
-import { startPostgres } from './services/postgres.mjs';
-import { postgresFault, redisFault } from './services/reachable.mjs';
-import { startRedis } from './services/redis.mjs';
+import { UserError } from '../user-error.mjs';
+import { postgresFault, redisFault } from './answer.mjs';
+import { startPostgres } from './postgres.mjs';
+import { startRedis } from './redis.mjs';
 
 /**
- * @typedef {object} Services
- * @property {string} databaseUrl
- * @property {string} redisUrl
- * @property {{ name: string, exited: Promise<string> }[]} started those of our own
+ * @typedef {import('../processes/processes.mjs').Started} Started
+ *
+ * @typedef {object} ServiceOptions  for a service of our own
+ * @property {import('../processes/processes.mjs').Processes} processes  its data and its log go into their folder
+ * @property {number} [port]  the port that it had last time
+ * @property {boolean} throwaway  its data need not survive a crash of the machine: faster
+ * @property {readonly string[]} [settings]  further settings of PostgreSQL, `name=value`
+ * @property {(line: string) => void} log
+ *
+ * A service of our own. `restart` starts it again after it has ended, at the same address and with the same data.
+ * @typedef {Started & { url: string, port: number, restart: () => Promise<Started> }} Service
+ *
+ * `started` holds the services of our own.
+ * @typedef {{ databaseUrl: string, redisUrl: string, started: Service[] }} Services
  */
 
 /**
  * PostgreSQL and Redis: those that DATABASE_URL and REDIS_URL name, which must answer, else servers of our own with their
  * data in the processes' folder. Ours take the ports they had the last time where these are still free.
- * @param {object} wanted
- * @param {import('./processes/processes.mjs').Processes} wanted.processes
- * @param {boolean} wanted.throwaway nothing needs to survive a crash of the machine: faster
- * @param {(line: string) => void} wanted.say
+ * @param {Pick<ServiceOptions, 'processes' | 'throwaway' | 'log'>} options
  * @returns {Promise<Services>}
- * @throws {Refusal} naming the one that is missing
+ * @throws {UserError} naming the one that is missing
  */
-export async function startServices({ processes, throwaway, say }) {
+export async function startServices(options) {
   const { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = process.env;
-  const wrong =
-    (databaseUrl && named('DATABASE_URL', await postgresFault(databaseUrl))) ||
-    (redisUrl && named('REDIS_URL', await redisFault(redisUrl)));
-  if (wrong) throw new Refusal(wrong);
+  const fault =
+    (databaseUrl && about('DATABASE_URL', await postgresFault(databaseUrl))) ||
+    (redisUrl && about('REDIS_URL', await redisFault(redisUrl)));
+  if (fault) throw new UserError(fault);
 
-  const portsFile = join(processes.folder, 'ports.json');
+  const portsFile = join(options.processes.folder, 'ports.json');
   const ports = readPorts(portsFile);
-  const wanted = { processes, throwaway, say };
-  const postgres = databaseUrl ? undefined : await startPostgres({ ...wanted, port: ports.postgres ?? 0 });
-  const redis = redisUrl ? undefined : await startRedis({ ...wanted, port: ports.redis ?? 0 });
-  const now = { ...ports, ...(postgres && { postgres: postgres.port }), ...(redis && { redis: redis.port }) };
-  writeFileSync(portsFile, JSON.stringify(now));
+  const postgres = databaseUrl ? undefined : await startPostgres({ ...options, port: ports.postgres ?? 0 });
+  const redis = redisUrl ? undefined : await startRedis({ ...options, port: ports.redis ?? 0 });
+  const used = {
+    ...ports,
+    ...(postgres && { postgres: postgres.port }),
+    ...(redis && { redis: redis.port }),
+  };
+  writeFileSync(portsFile, JSON.stringify(used));
   return {
     databaseUrl: databaseUrl || /** @type {string} */ (postgres?.url),
     redisUrl: redisUrl || /** @type {string} */ (redis?.url),
@@ -47,7 +57,7 @@ export async function startServices({ processes, throwaway, say }) {
  * @param {string} variable
  * @param {string | null} fault
  */
-function named(variable, fault) {
+function about(variable, fault) {
   return fault && `${variable}: ${fault}.`;
 }
 

@@ -1,7 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { onecode } from './onecode.mjs';
-import { areThere, makePeople } from './people.mjs';
+import { onecode } from './apps.mjs';
 import { dataFolder } from './settings.mjs';
 
 const file = join(dataFolder, 'demo.json');
@@ -11,35 +10,36 @@ const senders = [
   { phoneNumberId: '106540352242923', number: '+15550783882' },
 ];
 
-/** How much past the demonstration's account is given, so that its charts have something to show. */
-const PAST = { sends: 5_000, days: 45 };
+/** The history of the demonstration's account: something for its charts to show. */
+const HISTORY = { sends: 5_000, days: 45 };
 
 /**
- * @typedef {{ application: string, id: string, key: string }} DemoKey
- * @typedef {import('./people.mjs').People} People
- * @typedef {{ account: string, test: DemoKey, live: DemoKey, people: People }} Demonstration
+ * @typedef {{ application: string, id: string, key: string }} SeedKey
+ * @typedef {{ email: string, password: string }} SignIn
+ * @typedef {{ member: SignIn, operator: SignIn, onCall: SignIn }} People
+ * @typedef {{ account: string, test: SeedKey, live: SeedKey, people: People }} Seed
  */
 
 /**
- * The demonstration's account with a past, a test and a live key, senders, and people who sign in to the console: made the
- * first time and kept, and made anew when this database does not hold it (any more).
+ * The demonstration: an account with a history, a test and a live key, senders, and people who sign in to the console. It is
+ * made the first time and kept, and made again when this database does not hold it (any more).
  * @param {NodeJS.ProcessEnv} env
- * @param {boolean} simulated whether the sender may be a made-up one
- * @returns {Promise<Demonstration>}
+ * @param {boolean} simulated whether made-up senders work
+ * @returns {Promise<Seed>}
  */
-export async function demonstration(env, simulated) {
+export async function seed(env, simulated) {
   if (simulated) await ensureSenders(env);
   const kept = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
-  if (kept && (await stillThere(env, kept))) return kept;
+  if (kept && (await isComplete(env, kept))) return kept;
   const account = await onecode(env, 'account', 'create', '--name', 'Demonstration', '--free-quota', 1000);
   const [test, live] = await Promise.all([
-    makeKey(env, account.id, 'test'),
-    makeKey(env, account.id, 'live'),
+    createKey(env, account.id, 'test'),
+    createKey(env, account.id, 'live'),
   ]);
-  if (simulated) await givePast(env, account.id, { test, live });
+  if (simulated) await addHistory(env, account.id, { test, live });
   for (const name of ['Padaria Sol Nascente', 'Clínica Vida', 'Northwind Traders'])
     await onecode(env, 'account', 'create', '--name', name);
-  const people = await makePeople(env, account.id);
+  const people = await createPeople(env, account.id);
   const made = { account: account.id, test, live, people };
   writeFileSync(file, JSON.stringify(made, null, 2), { mode: 0o600 });
   return made;
@@ -47,13 +47,15 @@ export async function demonstration(env, simulated) {
 
 /**
  * @param {NodeJS.ProcessEnv} env
- * @param {Demonstration} kept
+ * @param {Seed} kept
+ * @returns {Promise<boolean>} whether the database still holds all of it
  */
-async function stillThere(env, { account, test, live, people }) {
+async function isComplete(env, { account, test, live, people }) {
   try {
     await onecode(env, 'account', 'show', account);
-    const usable = await Promise.all([test, live].map((one) => isUsable(env, one)));
-    return usable.every(Boolean) && (await areThere(env, people));
+    const usable = await Promise.all([test, live].map((key) => isUsable(env, key)));
+    const emails = await listEmails(env);
+    return usable.every(Boolean) && Object.values(people).every(({ email }) => emails.has(email));
   } catch {
     return false;
   }
@@ -61,20 +63,28 @@ async function stillThere(env, { account, test, live, people }) {
 
 /**
  * @param {NodeJS.ProcessEnv} env
- * @param {DemoKey} key
+ * @param {SeedKey} key
  */
 async function isUsable(env, { application, id }) {
   const keys = await onecode(env, 'key', 'list', '--application', application);
-  return keys.some((/** @type {any} */ one) => one.id === id && !one.revoked_at);
+  return keys.some((/** @type {any} */ key) => key.id === id && !key.revoked_at);
+}
+
+/**
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {Promise<Set<string>>} of everybody who can sign in
+ */
+async function listEmails(env) {
+  return new Set((await onecode(env, 'user', 'list')).map((/** @type {any} */ user) => user.email));
 }
 
 /**
  * @param {NodeJS.ProcessEnv} env
  * @param {string} account
  * @param {'test' | 'live'} mode
- * @returns {Promise<DemoKey>}
+ * @returns {Promise<SeedKey>}
  */
-async function makeKey(env, account, mode) {
+async function createKey(env, account, mode) {
   const name = `Demonstration (${mode})`;
   const create = ['application', 'create', '--account', account, '--name', name, '--mode', mode];
   const application = await onecode(env, ...create);
@@ -95,13 +105,13 @@ async function ensureSenders(env) {
 /**
  * @param {NodeJS.ProcessEnv} env
  * @param {string} accountId
- * @param {{ test: DemoKey, live: DemoKey }} keys
+ * @param {{ test: SeedKey, live: SeedKey }} keys
  */
-async function givePast(env, accountId, { test, live }) {
+async function addHistory(env, accountId, { test, live }) {
   const { fillHistory } = await import('@onecode/store/testing'); // needs the build
   const [sender] = await onecode(env, 'sender', 'list');
   await fillHistory(String(env['DATABASE_URL']), {
-    ...PAST,
+    ...HISTORY,
     accountId,
     applications: [
       { id: live.application, mode: 'live' },
@@ -109,4 +119,32 @@ async function givePast(env, accountId, { test, live }) {
     ],
     senderId: sender.id,
   });
+}
+
+/**
+ * One member of the account, one operator and one person on call; the pages speak the language of their browser. Their addresses
+ * have a suffix where somebody has the usual ones already.
+ * @param {NodeJS.ProcessEnv} env
+ * @param {string} account
+ * @returns {Promise<People>}
+ */
+async function createPeople(env, account) {
+  const taken = await listEmails(env);
+  /**
+   * @param {string} name
+   * @param {string} fullName
+   * @param {string[]} role
+   */
+  const create = async (name, fullName, ...role) => {
+    const usual = `${name}@onecode.example`;
+    const email = taken.has(usual) ? `${name}.${account.slice(-6)}@onecode.example` : usual;
+    const person = ['--email', email, '--name', fullName, '--language', 'browser'];
+    const { password } = await onecode(env, 'user', 'create', ...person, ...role);
+    return { email, password };
+  };
+  return {
+    member: await create('demo', 'Dora Demonstração', '--account', account, '--role', 'admin'),
+    operator: await create('operator', 'Olga Operadora', '--staff', 'operator'),
+    onCall: await create('oncall', 'Caio Plantão', '--staff', 'on-call'),
+  };
 }
