@@ -2,7 +2,7 @@ import type { Locale } from '@onecode/domain';
 import {
   createAccount,
   findAccount,
-  findDefences,
+  findAbuseControls,
   grantCredits,
   GrantRefused,
   readTrialSends,
@@ -104,7 +104,7 @@ export function addAccountCommands(program: Command): void {
     .addHelpText('after', '\nExample:\n  $ onecode account show 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f')
     .action(async (accountId: string, _options: object, command: Command) => {
       const [account, defences] = await withDatabase((database) =>
-        Promise.all([findAccount(database, accountId), findDefences(database, accountId)]),
+        Promise.all([findAccount(database, accountId), findAbuseControls(database, accountId)]),
       );
       const known = found(account);
       print(command, {

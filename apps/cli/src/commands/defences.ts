@@ -1,11 +1,11 @@
 import type { BreakerRule, PhoneRecipient } from '@onecode/domain';
 import {
   allowCountries,
-  forgiveRecipient,
+  resetGuessCount,
   resetBreaker,
   setBreaker,
   type Database,
-  type Defences,
+  type AbuseControls,
 } from '@onecode/store';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
@@ -18,7 +18,7 @@ const MIN_SENDS_INITIAL = 50;
 const ID = '01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f';
 
 /** An account's defences as they are printed. */
-export const defencesRow = (defences: Defences): Row => ({
+export const defencesRow = (defences: AbuseControls): Row => ({
   allowed_countries: defences.allowedCountries ?? 'all',
   breaker_unverified_percent: defences.breaker?.unverifiedPercent ?? null,
   breaker_min_sends: defences.breaker?.minSends ?? null,
@@ -100,7 +100,7 @@ export function addDefenceCommands(account: Command): void {
     .addHelpText('after', `\nExample:\n  $ onecode account forgive ${ID} --to +5511987654321`)
     .action(async (accountId: string, { to }: { to: PhoneRecipient }, command: Command) => {
       const forgiven = await withDatabase((database) =>
-        forgiveRecipient(database, actor(), accountId, to.canonical),
+        resetGuessCount(database, actor(), accountId, to.canonical),
       );
       print(command, { id: accountId, forgiven_wrong_codes: found(forgiven) });
     });

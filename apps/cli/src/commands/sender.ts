@@ -34,12 +34,12 @@ function rowOf(sender: Sender): Row {
     phone_number_id: sender.phoneNumberId,
     number: sender.number,
     template: sender.template,
-    english: sender.english,
+    english: sender.englishTemplateLanguage,
     throughput: sender.throughput,
     state: isPaused ? 'paused' : 'active',
     paused_until: isPaused ? (sender.pausedUntil?.toISOString() ?? null) : null,
     pause_reason: isPaused ? sender.pauseReason : null,
-    faults: sender.faults,
+    faults: sender.consecutiveFailures,
     created_at: sender.createdAt.toISOString(),
   };
 }
@@ -105,9 +105,12 @@ export function addSenderCommands(program: Command): void {
       const accessToken = await readToken('--token', options.token);
       const added = await withDatabase((database) =>
         addSender(database, actor(), config.SECRET_KEY, {
-          ...options,
+          phoneNumberId: options.phoneNumberId,
           number: options.number.e164,
           token: accessToken,
+          template: options.template,
+          englishTemplateLanguage: options.english,
+          throughput: options.throughput,
         }),
       );
       if (added === null) throw new Refusal('there is a sender with this phone number id already');
