@@ -2,7 +2,7 @@ import { execFile, execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { npm, root } from './npm.mjs';
+import { npm, root } from './checkout.mjs';
 
 const run = promisify(execFile);
 
@@ -25,11 +25,11 @@ export function commitOf(ref) {
 }
 
 /**
- * Builds the services as they were at a commit, from git's history. Third-party packages are ours where both lock files agree on
- * them, and are installed otherwise; `@onecode/*` are its own.
+ * Builds the services as they were at a commit, from git's history. Third-party packages are linked to ours where both lock
+ * files agree on them, and installed otherwise; the release has `@onecode/*` of its own.
  * @param {string} commit
- * @param {string} parent where to put it
- * @returns {Promise<string>} its folder
+ * @param {string} parent the folder in which the release's folder is made
+ * @returns {Promise<string>} the release's folder
  */
 export async function buildRelease(commit, parent) {
   const folder = await mkdtemp(join(parent, 'onecode-release-'));
@@ -71,7 +71,7 @@ async function linkPackages(folder) {
     for (const name of await readdir(join(folder, parent))) {
       const workspace = join(folder, parent, name);
       await symlink(workspace, join(folder, 'node_modules/@onecode', name));
-      // Versions that only this workspace has; where there are none, the link leads nowhere and nobody follows it.
+      // Versions that only this workspace has. Where there are none, the link is broken and nothing reads it.
       await symlink(join(root, parent, name, 'node_modules'), join(workspace, 'node_modules'));
     }
 }

@@ -5,7 +5,7 @@ import { CommanderError, type Command } from 'commander';
 export class UsageError extends Error {}
 
 /** A command that was understood and could not be done: exit code 1. */
-export class Refusal extends Error {}
+export class UserError extends Error {}
 
 export interface Fault {
   line: string;
@@ -16,13 +16,13 @@ export interface Fault {
  * What an error comes to, or null when it was no fault but a request for help or the version. Values that were typed are never
  * repeated: a key or a token may stand in the wrong place.
  */
-export function faultOf(error: unknown, program: Command, args: readonly string[]): Fault | null {
+export function describeError(error: unknown, program: Command, args: readonly string[]): Fault | null {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return null;
     return { line: usageLine(error, commandOf(program, args)), exitCode: 2 };
   }
   if (error instanceof UsageError) return { line: error.message, exitCode: 2 };
-  if (error instanceof Refusal) return { line: error.message, exitCode: 1 };
+  if (error instanceof UserError) return { line: error.message, exitCode: 1 };
   if (error instanceof ConfigError) return { line: error.faults.join('; '), exitCode: 1 };
   const name = error instanceof Error ? error.name : typeof error;
   return { line: `the command failed in a way that was not foreseen (${name})`, exitCode: 1 };

@@ -1,21 +1,21 @@
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { run as runTests } from '../test/run.mjs';
+import { run as runTests } from './test.mjs';
 
 const MINUTES = 10;
-/** What else the whole takes: the build, the fuzzer's requests, and the rest after the last fault. */
-const AROUND_SECONDS = 240;
+/** The time for everything but the faults: the build, the fuzzer's requests, and the rest after the last fault. */
+const OTHER_SECONDS = 240;
 const FUZZ_REQUESTS = 100_000;
 
 const usage =
   'npm run test:faults [-- --seed N] [--minutes M] [--only TEXT] [--write-docs]\n' +
-  '  --seed N       the same faults in the same order as the run that printed it\n' +
-  `  --minutes M    for everything, the fuzzer included (${MINUTES})\n` +
-  '  --only TEXT    only the faults whose name holds it, once each, and no fuzzer\n' +
-  '  --write-docs   puts the tables of all results kept in .data/faults into docs/reliability.md';
+  '  --seed N       repeats the faults of the run that printed it, in the same order\n' +
+  `  --minutes M    the length of the run, the fuzzer included (${MINUTES})\n` +
+  '  --only TEXT    only the faults whose names contain it, once each, and no fuzzer\n' +
+  '  --write-docs   writes the tables of all results in .data/faults to docs/reliability.md';
 
 /**
- * Runs the fault suite and the fuzzer in their full length.
+ * `npm run test:faults`: runs the fault suite and the fuzzer in their full length.
  * @param {string[]} args
  */
 export async function run(args) {
@@ -31,7 +31,7 @@ export async function run(args) {
     checked: false,
     env: {
       FAULTS_SEED: String(seed),
-      FAULTS_SECONDS: String(Math.max(30, minutes * 60 - AROUND_SECONDS)),
+      FAULTS_SECONDS: String(Math.max(30, minutes * 60 - OTHER_SECONDS)),
       ...(only !== undefined && { FAULTS_ONLY: only }),
       ...(writeDocs && { FAULTS_WRITE_DOCS: 'yes' }),
       FUZZ_REQUESTS: String(FUZZ_REQUESTS),

@@ -11,14 +11,14 @@ import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import { countries, id, phoneNumber, wholeNumber } from '../arguments.js';
 import { withDatabase } from '../database.js';
-import { Refusal, UsageError } from '../faults.js';
+import { UserError, UsageError } from '../errors.js';
 import { print, type Row } from '../output.js';
 
 const MIN_SENDS_INITIAL = 50;
 const ID = '01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f';
 
 /** An account's defences as they are printed. */
-export const defencesRow = (defences: AbuseControls): Row => ({
+export const abuseControlsRow = (defences: AbuseControls): Row => ({
   allowed_countries: defences.allowedCountries ?? 'all',
   breaker_unverified_percent: defences.breaker?.unverifiedPercent ?? null,
   breaker_min_sends: defences.breaker?.minSends ?? null,
@@ -28,7 +28,7 @@ export const defencesRow = (defences: AbuseControls): Row => ({
 });
 
 function found<T>(result: T | null): T {
-  if (result === null) throw new Refusal('there is no account with this id');
+  if (result === null) throw new UserError('there is no account with this id');
   return result;
 }
 
@@ -52,7 +52,7 @@ function breakerChange({ unverifiedPercent, minSends, off, reset }: Breaker) {
 }
 
 /** `account countries`, `breaker` and `forgive`. */
-export function addDefenceCommands(account: Command): void {
+export function addAbuseControlCommands(account: Command): void {
   account
     .command('countries')
     .description('let an account send to some countries only')
@@ -63,7 +63,7 @@ export function addDefenceCommands(account: Command): void {
       const changed = await withDatabase((database) =>
         allowCountries(database, actor(), accountId, allow === 'all' ? null : allow),
       );
-      print(command, { id: accountId, ...defencesRow(found(changed)) });
+      print(command, { id: accountId, ...abuseControlsRow(found(changed)) });
     });
 
   account
@@ -89,7 +89,7 @@ export function addDefenceCommands(account: Command): void {
     .action(async (accountId: string, options: Breaker, command: Command) => {
       const change = breakerChange(options);
       const changed = await withDatabase((database) => change(database, accountId));
-      print(command, { id: accountId, ...defencesRow(found(changed)) });
+      print(command, { id: accountId, ...abuseControlsRow(found(changed)) });
     });
 
   account

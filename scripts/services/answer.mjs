@@ -1,8 +1,12 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import pg from 'pg';
+import { UserError } from '../user-error.mjs';
+
+const START_MS_MAX = 60_000;
 
 /**
- * Asks a PostgreSQL server whether it is there.
+ * Asks a PostgreSQL server whether it answers.
  * @param {string} url
  * @returns {Promise<string | null>} null, or what is wrong in a few words that hold neither password nor path
  */
@@ -22,7 +26,7 @@ export async function postgresFault(url) {
 }
 
 /**
- * Asks a Redis server whether it is there.
+ * Asks a Redis server whether it answers.
  * @param {string} url
  * @returns {Promise<string | null>} null, or what is wrong in a few words that hold neither password nor path
  */
@@ -53,4 +57,28 @@ export async function redisFault(url) {
 function reason(error) {
   const { code, message } = /** @type {{ code?: string, message?: string }} */ (error);
   return message || code || 'unknown fault';
+}
+
+/**
+ * Waits until a service that was started here answers.
+ * @param {string} title
+ * @param {import('../processes/processes.mjs').Started} started
+ * @param {import('../processes/logs.mjs').Logs} logs its last lines explain an early end
+ * @param {() => Promise<string | null>} fault null once it answers
+ * @throws {UserError} when it ends, or does not answer within a minute
+ */
+export async function waitForAnswer(title, { name, exited }, logs, fault) {
+  /** @type {string | undefined} */
+  let end;
+  void exited.then((how) => (end = how));
+  const deadline = Date.now() + START_MS_MAX;
+  for (let wrong = await fault(); wrong !== null; wrong = await fault()) {
+    if (end !== undefined || Date.now() > deadline) {
+      const reasonGiven = end ?? wrong;
+      throw new UserError(
+        `${logs.tail(name, 5)}\n${title} did not start (${reasonGiven}); its log is ${logs.fileOf(name)}.`,
+      );
+    }
+    await delay(50);
+  }
 }

@@ -2,16 +2,23 @@
  * What to do with a running Onecode: addresses, sign-ins, keys, and requests to paste.
  * @param {import('./settings.mjs').Ports} ports
  * @param {NodeJS.ProcessEnv} env with the public addresses of API and console
- * @param {import('./demonstration.mjs').Demonstration} demo
- * @param {number} tookMs
+ * @param {import('./seed.mjs').Seed} seed
+ * @param {{ tookMs: number, logFolder: string | null, workerPid: number | undefined }} start logFolder: null when the logs are
+ *   on the screen
  * @returns {string}
  */
-export function welcome({ simulator, metrics }, env, { test, live, people }, tookMs) {
+export function banner(
+  { simulator, metrics },
+  env,
+  { test, live, people },
+  { tookMs, logFolder, workerPid },
+) {
   const { BASE_URL: base, CONSOLE_URL: console } = env;
-  const signIn = (/** @type {import('./people.mjs').SignIn} */ { email, password }) =>
-    `${email}  ${password}`;
+  const signIn = (/** @type {import('./seed.mjs').SignIn} */ { email, password }) => `${email}  ${password}`;
   const phone =
     simulator === null ? 'none: WHATSAPP_API_URL names another Cloud API' : `http://localhost:${simulator}`;
+  const logs =
+    logFolder === null ? '' : `\n  Logs         ${logFolder} (npm start -- --logs shows them here)`;
   return `
 Onecode is running, ${(tookMs / 1000).toFixed(1)} s after the command.
 
@@ -19,7 +26,7 @@ Onecode is running, ${(tookMs / 1000).toFixed(1)} s after the command.
   Docs         ${base}/docs
   Console      ${console}
   Phone page   ${phone}
-  Metrics      http://localhost:${metrics.api}/metrics (API), http://localhost:${metrics.worker}/metrics (worker)
+  Metrics      http://localhost:${metrics.api}/metrics (API), http://localhost:${metrics.worker}/metrics (worker)${logs}
 
   Sign-ins to the console, each with its password:
     a customer   ${signIn(people.member)}
@@ -41,6 +48,12 @@ Its status and its verification (put the id of the answer above for ID, and the 
 
 What a new sign-up is offered (no key needed):
   curl -s ${base}/v1/signup-settings
+
+The command line, from this folder:
+  npm run --silent onecode -- send show ID
+
+What a crash does (the process starts again, and no send is lost):
+  kill -9 ${workerPid}
 
 Ctrl-C stops everything; the data stays in .data.
 `;
