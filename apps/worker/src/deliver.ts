@@ -65,7 +65,9 @@ async function attempt(context: WorkerContext, sendId: string): Promise<Delivery
   const mayBegin = await reached(goesAt, context.releaseClaim);
   // Looked at last of all: whoever was frozen meanwhile may have lost its claim, or the code its life.
   if (!mayBegin || performance.now() >= Math.min(goesAt + HELD_UP_MS_MAX, expiresAt)) {
-    const back = await changeSendSnapshot(database, kept, (current, now) => releaseClaim(current, now, attemptId));
+    const back = await changeSendSnapshot(database, kept, (current, now) =>
+      releaseClaim(current, now, attemptId),
+    );
     return { kind: back ?? 'gone' };
   }
 
@@ -125,7 +127,7 @@ async function call(
       to: send.recipient,
       code,
       template: sender.template,
-      language: templateLanguage(send.locale, sender.english),
+      language: templateLanguage(send.locale, sender.englishTemplateLanguage),
       attemptId,
     },
   );

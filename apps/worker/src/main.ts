@@ -14,7 +14,7 @@ import { watchBreakers } from './breaker.js';
 import { readWorkerConfig } from './config.js';
 import { startConsumers } from './consumers.js';
 import { LEASE_MARGIN_MS, type WorkerContext } from './context.js';
-import { withHeartbeats } from './loopRuns.js';
+import { withHeartbeats } from './heartbeats.js';
 import { gaugeAwaitingSends, workerMetrics } from './metrics.js';
 import { createSenderPool } from './senderPool.js';
 import { cleanUp, sweep, wake } from './sweep.js';

@@ -87,7 +87,12 @@ export class House {
   static async open(ownAnswer?: Parameters<typeof startProviderTap>[1]): Promise<House> {
     const prefix = `test-${randomBytes(6).toString('hex')}`;
     const db = await createTestDatabase();
-    const queue = openDeliveryQueue({ redisUrl: testRedisUrl(), prefix, deliveryAttempts: 5, onError: () => {} });
+    const queue = openDeliveryQueue({
+      redisUrl: testRedisUrl(),
+      prefix,
+      deliveryAttempts: 5,
+      onError: () => {},
+    });
     const receiver = createServer((request, response) => {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -202,7 +207,7 @@ export class House {
 
   async sender(id: string): Promise<SenderRecord> {
     const [sender] = await this.db.sql<SenderRecord>(
-      `select faults, paused_at, paused_until, pause_reason,
+      `select consecutive_failures, paused_at, paused_until, pause_reason,
          round(extract(epoch from paused_until - paused_at))::integer as pause_seconds from senders where id = $1`,
       [id],
     );

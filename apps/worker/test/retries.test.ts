@@ -85,9 +85,7 @@ describe('an answer that says "not now"', () => {
     });
     expect(await house.units(caller.accountId)).toEqual(units);
     await house.enqueue('live', id, 99);
-    await until('a settled job', async () =>
-      (await jobsOf(id)).some((job) => job.returnvalue === 'settled'),
-    );
+    await until('a settled job', async () => (await jobsOf(id)).some((job) => job.returnvalue === 'settled'));
     expect(await house.calls(id)).toHaveLength(5);
   });
 

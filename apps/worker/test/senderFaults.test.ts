@@ -55,13 +55,19 @@ describe('a fault of the sender', () => {
       );
       t.house.simulator.rules.add({ fault: { error: NUMBER_NOT_REGISTERED }, times: 1 });
       await t.house.send(await t.house.caller());
-      await until('a fault', async () => (await t.house.sender(sender.id)).consecutive_failures === failuresBefore + 1);
+      await until(
+        'a fault',
+        async () => (await t.house.sender(sender.id)).consecutive_failures === failuresBefore + 1,
+      );
       expect(await t.house.sender(sender.id)).toMatchObject({ pause_seconds: seconds });
     }
     await t.house.db.sql("update senders set paused_until = now() - interval '1 second' where id = $1", [
       sender.id,
     ]);
-    await until('a sender without faults', async () => (await t.house.sender(sender.id)).consecutive_failures === 0);
+    await until(
+      'a sender without faults',
+      async () => (await t.house.sender(sender.id)).consecutive_failures === 0,
+    );
     expect(await t.house.sender(sender.id)).toMatchObject({ paused_at: null, pause_reason: null });
   });
 

@@ -120,7 +120,11 @@ describe('a receipt with our opaque data', () => {
 
       const [message] = house.simulator.messages();
       expect(await house.simulator.postReceipt({ messageId: message!.id, status })).toBe(200);
-      expect(await house.until(id, ended.status)).toMatchObject({ ...ended, sealed_code: null, due_at: null });
+      expect(await house.until(id, ended.status)).toMatchObject({
+        ...ended,
+        sealed_code: null,
+        due_at: null,
+      });
       expect((await house.units(caller.accountId)).returned).toEqual(returned);
     },
   );

@@ -87,7 +87,8 @@ export async function startWorker(house: House, options: TestWorkerOptions = {})
   const onError = (error: unknown): void => void failures.push(error);
   const loops =
     pauseMs === null ? [] : [sweep, wake].map((work) => startLoop(() => work(context), pauseMs, onError));
-  if (config.REDIS_URL === testRedisUrl()) await until('a delivery queue', () => context.deliveryQueue.isReady());
+  if (config.REDIS_URL === testRedisUrl())
+    await until('a delivery queue', () => context.deliveryQueue.isReady());
 
   return {
     context,

@@ -253,7 +253,9 @@ describe('a send that is handed back before its message was written', () => {
   });
 
   it('is left alone when somebody else acts on it by now', () => {
-    expect(releaseClaim(sendingSend({ attemptId: 'another' }), NOW, 'attempt-1')).toEqual({ result: 'stale' });
+    expect(releaseClaim(sendingSend({ attemptId: 'another' }), NOW, 'attempt-1')).toEqual({
+      result: 'stale',
+    });
   });
 
   it('is not due again when a receipt has told of an earlier attempt', () => {

@@ -1,5 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { Consumer, openDeliveryQueue, BLOCKING, type DeliveryQueue, type QueueName, type JobData } from '@onecode/runtime';
+import {
+  Consumer,
+  openDeliveryQueue,
+  BLOCKING,
+  type DeliveryQueue,
+  type QueueName,
+  type JobData,
+} from '@onecode/runtime';
 import type { Job } from 'bullmq';
 import { Redis } from 'ioredis';
 import { until } from '../../../test/harness/until.js';
@@ -32,7 +39,12 @@ export function openCorner(): Corner {
     prefix,
     redis,
     async openDeliveryQueue(other) {
-      const deliveryQueue = openDeliveryQueue({ redisUrl: other ?? url, prefix, deliveryAttempts: 5, onError: () => {} });
+      const deliveryQueue = openDeliveryQueue({
+        redisUrl: other ?? url,
+        prefix,
+        deliveryAttempts: 5,
+        onError: () => {},
+      });
       opened.push(deliveryQueue);
       if (other === undefined) await until('a delivery queue that is ready', () => deliveryQueue.isReady());
       return deliveryQueue;

@@ -149,7 +149,7 @@ async function readSenders(database: Database): Promise<SenderFigures[]> {
       state,
       pausedUntil: isStopped ? sender.pausedUntil : null,
       pauseReason: isStopped ? sender.pauseReason : null,
-      faults: sender.faults,
+      faults: sender.consecutiveFailures,
     };
   });
 }

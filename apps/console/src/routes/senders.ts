@@ -68,7 +68,8 @@ export const senderRoutes: readonly Route[] = [
       const number = parseRecipient(body.number);
       if (number.kind !== 'phone')
         throw new ConsoleProblem('invalid_input', { errors: { number: 'format' } });
-      const wanted = { ...body, number: number.e164 };
+      const { english, ...rest } = body;
+      const wanted = { ...rest, number: number.e164, englishTemplateLanguage: english };
       const made = await addSender(context.database, actor, context.config.SECRET_KEY, wanted);
       if (made === null) throw new ConsoleProblem('invalid_input', { errors: { phoneNumberId: 'taken' } });
       return { id: made.id };
@@ -81,8 +82,14 @@ export const senderRoutes: readonly Route[] = [
     confirmed: true,
     body: Type.Object({ token: TOKEN }, STRICT),
     async handle({ context, actor, params, body }) {
-      const ring = context.config.SECRET_KEY;
-      const isThere = await setSenderToken(context.database, actor, ring, params['sender'] ?? '', body.token);
+      const keyring = context.config.SECRET_KEY;
+      const isThere = await setSenderToken(
+        context.database,
+        actor,
+        keyring,
+        params['sender'] ?? '',
+        body.token,
+      );
       there(isThere || null);
     },
   }),

@@ -1,4 +1,10 @@
-import type { AttemptMinute, LoopName, ProviderAnswers, ReceiptStatistics, WaitingSends } from '@onecode/store';
+import type {
+  AttemptMinute,
+  LoopName,
+  ProviderAnswers,
+  ReceiptStatistics,
+  WaitingSends,
+} from '@onecode/store';
 import {
   diagnose,
   findingsOf,
