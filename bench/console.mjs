@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { freePort } from '../scripts/services/ports.mjs';
-import { apps, ready, startApp } from '../scripts/start/apps.mjs';
-import { onecode } from '../scripts/start/onecode.mjs';
+import { apps, onecode, ready, startApp } from '../scripts/start/apps.mjs';
 
 /**
  * @typedef {object} Read  one request of the console's pages

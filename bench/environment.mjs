@@ -2,10 +2,9 @@ import { openSync } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Refusal } from '../scripts/refusal.mjs';
+import { UserError } from '../scripts/user-error.mjs';
 import { freePort } from '../scripts/services/ports.mjs';
-import { root, runNpm } from '../scripts/setup/npm.mjs';
-import { prepare } from '../scripts/setup/prepare.mjs';
+import { prepare, root, runNpm } from '../scripts/checkout.mjs';
 
 /**
  * @typedef {import('../scripts/processes/processes.mjs').Processes} Processes
@@ -46,7 +45,7 @@ export async function startEnvironment(processes) {
   // These need the packages that `prepare` installs.
   const { startPostgres } = await import('../scripts/services/postgres.mjs');
   const { startRedis } = await import('../scripts/services/redis.mjs');
-  const options = { processes, throwaway: false, say: console.log };
+  const options = { processes, throwaway: false, log: console.log };
   const postgres = await startPostgres({ ...options, settings: POSTGRES_SETTINGS });
   const redis = await startRedis(options);
   const env = { ...process.env, DATABASE_URL: postgres.url };
@@ -123,7 +122,7 @@ export async function startService(
   void exited.then((reason) => (exit = reason));
   while (readyPath !== null && !(await isReady(url + readyPath))) {
     if (exit !== '' || performance.now() - startedAt > START_MS_MAX)
-      throw new Refusal(`The ${name} was not ready (${exit || 'it takes too long'}).`);
+      throw new UserError(`The ${name} was not ready (${exit || 'it takes too long'}).`);
     await delay(2);
   }
   return {

@@ -2,8 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Processes } from '../scripts/processes/processes.mjs';
-import { Refusal } from '../scripts/refusal.mjs';
-import { root } from '../scripts/setup/npm.mjs';
+import { root } from '../scripts/checkout.mjs';
+import { reportError } from '../scripts/user-error.mjs';
 import { startEnvironment } from './environment.mjs';
 
 /**
@@ -50,7 +50,7 @@ export async function run(args) {
     for (const name of options.suites) results.push(await runSuite(name, environment, options));
     met = results.every(Boolean);
   } catch (error) {
-    console.error(error instanceof Refusal ? error.message : error);
+    reportError(error);
   }
   await processes.stop();
   process.exit(met ? 0 : 1);

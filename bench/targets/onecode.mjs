@@ -3,9 +3,9 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
-import { Refusal } from '../../scripts/refusal.mjs';
-import { root, runNpm } from '../../scripts/setup/npm.mjs';
-import { buildRelease, commitOf } from '../../scripts/setup/release.mjs';
+import { UserError } from '../../scripts/user-error.mjs';
+import { root, runNpm } from '../../scripts/checkout.mjs';
+import { buildRelease, commitOf } from '../../scripts/release.mjs';
 import { createDatabase, runSql, startService } from '../environment.mjs';
 import { roundRobin, runConcurrently } from '../scheduling.mjs';
 import { ACCOUNTS, BEFORE, CODE, nextRecipient, PROVIDER_PATH, SETTLED_TOGETHER } from './target.mjs';
@@ -57,7 +57,7 @@ export const WORKING_TREE = { name: 'Onecode', folder: root };
  */
 export async function buildRevision({ processes }, ref) {
   const commit = commitOf(ref);
-  if (commit === null) throw new Refusal(`--beside: git knows no ${ref} here.`);
+  if (commit === null) throw new UserError(`--beside: git knows no ${ref} here.`);
   console.log(`Building ${ref} (${commit.slice(0, 7)}) …`);
   return { name: BEFORE, folder: await buildRelease(commit, processes.folder) };
 }

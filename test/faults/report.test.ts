@@ -1,4 +1,4 @@
-import { read } from '../../scripts/faults/run.mjs';
+import { read } from '../../scripts/test/faults.mjs';
 import { crashPoints } from './cluster/crashPoints.mjs';
 import { crashPointTable, EXPECTED_OUTCOMES, faultTable, summary } from './report.js';
 import type { RunResult, SettledInjection } from './run.js';

@@ -244,7 +244,12 @@ export class ServiceModel {
     if (outcome !== 'sender') row.attempts += 1;
     if (outcome === 'accepted') this.#finish(row, 'sent', { sentAt: this.#time() });
     else if (row.attempts === ATTEMPTS_MAX) this.#fail(row, 'attempts_exhausted');
-    else Object.assign(row, { status: 'sending', dueAt: this.#time() + 1_000, nextEnqueueAt: this.#time() + 2_000 });
+    else
+      Object.assign(row, {
+        status: 'sending',
+        dueAt: this.#time() + 1_000,
+        nextEnqueueAt: this.#time() + 2_000,
+      });
   }
 
   /** The provider reports a status of a message, once, and the service applies it. */
@@ -265,7 +270,11 @@ export class ServiceModel {
   /** No sender is available. */
   awaitSender(row: SendRow): void {
     if (row.mode === 'live' && isUndelivered(row))
-      Object.assign(row, { awaitingSender: true, dueAt: row.expiresAt, nextEnqueueAt: row.expiresAt + 1_000 });
+      Object.assign(row, {
+        awaitingSender: true,
+        dueAt: row.expiresAt,
+        nextEnqueueAt: row.expiresAt + 1_000,
+      });
   }
 
   /** Completes a test send. */

@@ -81,7 +81,7 @@ export class Services {
   }
 
   #options() {
-    return { processes: this.#processes, throwaway: false, say: () => {} };
+    return { processes: this.#processes, throwaway: false, log: () => {} };
   }
 
   async #serverProcesses(): Promise<number[]> {
