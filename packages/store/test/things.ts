@@ -40,13 +40,13 @@ export async function buildThings(database: store.Database): Promise<Things> {
 
 /** Makes whoever acts the only admin of the caller's account, and somebody who belongs to none. */
 async function buildPeople(database: store.Database, { accountId }: TestCaller): Promise<Guest> {
-  await database.user.createMany({
+  await database.prisma.user.createMany({
     data: { id: ACTOR.id, name: ACTOR.name, email: EMAIL },
     skipDuplicates: true,
   });
-  await database.member.create({ data: { accountId, userId: ACTOR.id, role: 'admin' } });
+  await database.prisma.member.create({ data: { accountId, userId: ACTOR.id, role: 'admin' } });
   const id = store.newId();
   const guest = { id, email: `${id}@example.com` };
-  await database.user.create({ data: { ...guest, name: 'Gil Guest' } });
+  await database.prisma.user.create({ data: { ...guest, name: 'Gil Guest' } });
   return guest;
 }

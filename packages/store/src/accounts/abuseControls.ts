@@ -30,7 +30,7 @@ export async function findAbuseControls(
   database: Connection,
   accountId: string,
 ): Promise<AbuseControls | null> {
-  const [row] = await database.$queryRaw<DefencesRow[]>`
+  const [row] = await database.sql.query<DefencesRow[]>`
     select a.allowed_countries, a.breaker_unverified_percent, a.breaker_min_sends,
       t.countries as stopped_countries, t.until as stopped_until, ${EXHAUSTED_RECIPIENTS} as refused_recipients
     from accounts a, lateral (
@@ -59,7 +59,7 @@ export async function changeAbuseControls(
   change: (connection: Connection) => Promise<void>,
 ): Promise<AbuseControls | null> {
   return audited(database, actor, async (connection) => {
-    await connection.$executeRaw`select from accounts where id = ${accountId}::uuid for no key update`;
+    await connection.sql.execute`select from accounts where id = ${accountId}::uuid for no key update`;
     const before = await findAbuseControls(connection, accountId);
     if (before === null) return { result: null, note: null };
     await change(connection);
@@ -81,7 +81,7 @@ export async function allowCountries(
   countries: readonly string[] | null,
 ): Promise<AbuseControls | null> {
   return changeAbuseControls(database, actor, 'account.allow_countries', accountId, async (connection) => {
-    await connection.$executeRaw`
+    await connection.sql.execute`
       update accounts set allowed_countries = ${countries}::text[] where id = ${accountId}::uuid`;
   });
 }

@@ -32,7 +32,7 @@ export async function grantCredits(
   reason: string,
   grantId: string = newId(),
 ): Promise<Account | null> {
-  const [{ outcome, ...account }] = await database.$queryRaw<[Account & { outcome: GrantOutcome }]>`
+  const [{ outcome, ...account }] = await database.sql.query<[Account & { outcome: GrantOutcome }]>`
     with given as materialized (
       select * from grant_credits(${id}::uuid, ${amount}::integer, ${reason}, ${grantId}::uuid)
     ), noted as (
@@ -69,7 +69,7 @@ export async function changeAccount(
     ...(language !== undefined && { language }),
   };
   return changeLocked(database, actor, 'account.change', id, async (connection) => {
-    await connection.account.update({ where: { id }, data, select: OWN });
+    await connection.prisma.account.update({ where: { id }, data, select: OWN });
   });
 }
 
@@ -86,7 +86,7 @@ export async function suspendAccount(
   reason: string,
 ): Promise<Account | null> {
   return changeLocked(database, actor, 'account.suspend', id, async (connection) => {
-    await connection.$executeRaw`
+    await connection.sql.execute`
       update accounts set suspended_at = clock_timestamp(), suspension_reason = ${reason}
       where id = ${id}::uuid and suspended_at is null`;
   });
@@ -95,7 +95,7 @@ export async function suspendAccount(
 /** Ends an account's suspension: its keys are valid again. @returns the account afterwards, or null when there is none */
 export async function resumeAccount(database: Database, actor: Actor, id: string): Promise<Account | null> {
   return changeLocked(database, actor, 'account.resume', id, async (connection) => {
-    await connection.$executeRaw`
+    await connection.sql.execute`
       update accounts set suspended_at = null, suspension_reason = null where id = ${id}::uuid`;
   });
 }
@@ -117,11 +117,11 @@ async function changeLocked(
   change: (connection: Connection) => Promise<void>,
 ): Promise<Account | null> {
   return audited(database, actor, async (connection) => {
-    await connection.$executeRaw`select from accounts where id = ${id}::uuid for no key update`;
-    const before = await connection.account.findUnique({ where: { id }, select: OWN });
+    await connection.sql.execute`select from accounts where id = ${id}::uuid for no key update`;
+    const before = await connection.prisma.account.findUnique({ where: { id }, select: OWN });
     if (before === null) return { result: null, note: null };
     await change(connection);
-    const after = await connection.account.findUniqueOrThrow({ where: { id }, select: OWN });
+    const after = await connection.prisma.account.findUniqueOrThrow({ where: { id }, select: OWN });
     const details = changedFields(before, after);
     return {
       result: await findAccount(connection, id),

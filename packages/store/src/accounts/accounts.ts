@@ -45,7 +45,7 @@ export async function createAccount(database: Database, actor: Actor, account: N
 
 /** The account, or null. */
 export async function findAccount(database: Connection, id: string): Promise<Account | null> {
-  const [row] = await database.$queryRaw<Account[]>`
+  const [row] = await database.sql.query<Account[]>`
     select ${accountColumns('a')} from accounts a, settings where a.id = ${id}::uuid`;
   return row ?? null;
 }
@@ -70,7 +70,7 @@ export async function insertAccount(
   trialCountries: readonly string[] | null,
 ): Promise<Account> {
   const id = newId();
-  const [row] = await connection.$queryRaw<[Account]>`
+  const [row] = await connection.sql.query<[Account]>`
     with made as (
       insert into accounts (id, name, language, free_quota, credits, rate_per_minute, trial_countries)
       select ${id}::uuid, ${account.name}, ${account.language}, coalesce(${account.freeQuota}::integer, free_sends),

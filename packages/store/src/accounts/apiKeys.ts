@@ -8,7 +8,7 @@ import {
   READ_BATCHING,
   type WithOrdinal,
 } from '../client/batcher.js';
-import { type Connection, type Database, pointReads } from '../client/database.js';
+import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 
 /** Who a request with a key speaks for. */
@@ -58,7 +58,7 @@ const LOOK_UPS_MAX = 200;
 const callerFinder = oncePerClient((database: Database) =>
   createBatcher(
     async (hashes: Uint8Array[]) => {
-      const rows = await pointReads(database).$queryRaw<WithOrdinal<CallerRow>[]>`
+      const rows = await database.reads.query<WithOrdinal<CallerRow>[]>`
         select w.place, c.*
         from unnest(${hashes.map(bytesText)}::bytea[]) with ordinality as w (hash, place)
         cross join lateral (
@@ -77,7 +77,7 @@ const callerFinder = oncePerClient((database: Database) =>
  * from it. It changes with the commit of the change, and with the server that answers, and never comes again.
  */
 export async function readCallersVersion(database: Database): Promise<string> {
-  const [row] = await pointReads(database).$queryRaw<[{ version: string }]>`
+  const [row] = await database.reads.query<[{ version: string }]>`
     select token || ' ' || pg_postmaster_start_time() as version from callers_version where id`;
   return row.version;
 }
@@ -95,7 +95,7 @@ export async function createApiKey(
   name: string | null = null,
 ): Promise<{ id: string; key: string; applicationId: string; mode: Mode } | null> {
   return audited(database, actor, async (connection) => {
-    const application = await connection.application.findUnique({
+    const application = await connection.prisma.application.findUnique({
       where: { id: applicationId },
       select: { mode: true, accountId: true },
     });
@@ -103,7 +103,7 @@ export async function createApiKey(
     const mode = application.mode as Mode;
     const key = generateApiKey(mode);
     const [id, hint] = [newId(), apiKeyHint(key)];
-    await connection.apiKey.create({
+    await connection.prisma.apiKey.create({
       data: { id, applicationId, hash: new Uint8Array(hashApiKey(key)), hint, name },
     });
     return {
@@ -121,7 +121,7 @@ export async function createApiKey(
 /** Revokes a key; a key that is revoked already keeps its time. @returns null when there is no such key */
 export async function revokeApiKey(database: Database, actor: Actor, id: string): Promise<ApiKey | null> {
   return audited(database, actor, async (connection) => {
-    const [revoked] = await connection.$queryRaw<{ account_id: string }[]>`
+    const [revoked] = await connection.sql.query<{ account_id: string }[]>`
       update api_keys k set revoked_at = now() from applications a
       where k.id = ${id}::uuid and k.revoked_at is null and a.id = k.application_id returning a.account_id`;
     const [key] = await listKeys(connection, { id });
@@ -141,7 +141,7 @@ export async function revokeApiKey(database: Database, actor: Actor, id: string)
 
 /** The keys of an application, oldest first; null when there is no such application. */
 export async function listApiKeys(database: Connection, applicationId: string): Promise<ApiKey[] | null> {
-  const application = await database.application.findUnique({
+  const application = await database.prisma.application.findUnique({
     where: { id: applicationId },
     select: { id: true },
   });
@@ -152,7 +152,7 @@ async function listKeys(
   database: Connection,
   where: { id: string } | { applicationId: string },
 ): Promise<ApiKey[]> {
-  const keys = await database.apiKey.findMany({
+  const keys = await database.prisma.apiKey.findMany({
     where,
     orderBy: { id: 'asc' },
     include: { application: { select: { mode: true } } },
@@ -179,7 +179,7 @@ const SECONDS_MIN = 55;
  */
 export async function recordKeyUsage(database: Database, hashes: readonly Uint8Array[]): Promise<void> {
   if (hashes.length === 0) return;
-  await database.$executeRaw`
+  await database.sql.execute`
     with used as materialized (
       select id from api_keys
       where hash = any(${[...hashes]}::bytea[])

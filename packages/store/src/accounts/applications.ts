@@ -31,10 +31,13 @@ export async function createApplication(
 ): Promise<Application | null> {
   return audited(database, actor, async (connection) => {
     const { accountId, name, mode } = application;
-    const account = await connection.account.findUnique({ where: { id: accountId }, select: { id: true } });
+    const account = await connection.prisma.account.findUnique({
+      where: { id: accountId },
+      select: { id: true },
+    });
     if (account === null) return { result: null, note: null };
     const id = newId();
-    const made = await connection.application.create({
+    const made = await connection.prisma.application.create({
       data: { id, accountId, name, mode },
       select: SELECTED,
     });
@@ -79,10 +82,14 @@ async function change(
   where: { id: string; accountId?: string },
   data: { name?: string; perMinute?: number | null; perRecipientHour?: number | null },
 ): Promise<{ result: Application | null; note: AuditNote | null }> {
-  await connection.$executeRaw`select from applications where id = ${where.id}::uuid for no key update`;
-  const before = await connection.application.findFirst({ where, select: SELECTED });
+  await connection.sql.execute`select from applications where id = ${where.id}::uuid for no key update`;
+  const before = await connection.prisma.application.findFirst({ where, select: SELECTED });
   if (before === null) return { result: null, note: null };
-  const after = await connection.application.update({ where: { id: where.id }, data, select: SELECTED });
+  const after = await connection.prisma.application.update({
+    where: { id: where.id },
+    data,
+    select: SELECTED,
+  });
   const details = changedFields(before, after);
   return {
     result: after as Application,

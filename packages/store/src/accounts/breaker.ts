@@ -28,7 +28,7 @@ export async function setBreaker(
   rule: BreakerRule | null,
 ): Promise<AbuseControls | null> {
   return changeAbuseControls(database, actor, 'account.set_breaker', accountId, async (connection) => {
-    await connection.$executeRaw`
+    await connection.sql.execute`
       update accounts set breaker_unverified_percent = ${rule?.unverifiedPercent ?? null}::integer,
         breaker_min_sends = ${rule?.minSends ?? null}::integer
       where id = ${accountId}::uuid`;
@@ -48,7 +48,7 @@ export async function resetBreaker(
 }
 
 async function endTrips(connection: Connection, accountId: string): Promise<void> {
-  await connection.$executeRaw`
+  await connection.sql.execute`
     update breaker_trips set open_until = clock_timestamp()
     where account_id = ${accountId}::uuid and open_until > clock_timestamp()`;
 }
@@ -59,7 +59,7 @@ async function endTrips(connection: Connection, accountId: string): Promise<void
  * by their numbers: those of two minutes, which are too young, cannot be more than twice the account's rate.
  */
 export async function readBreakerEvidence(database: Database): Promise<CountryEvidence[]> {
-  const rows = await database.$queryRaw<(BreakerRule & Omit<CountryEvidence, 'rule'>)[]>`
+  const rows = await database.sql.query<(BreakerRule & Omit<CountryEvidence, 'rule'>)[]>`
     select a.id as "accountId", e.country, e.sends, e.unverified, e.open_until as "lastOpenUntil",
       a.breaker_unverified_percent as "unverifiedPercent", a.breaker_min_sends as "minSends"
     from accounts a cross join settings cross join lateral (
@@ -98,7 +98,7 @@ export async function tripBreaker(
   evidence: CountryEvidence,
   seconds: number,
 ): Promise<boolean> {
-  const written = await database.$executeRaw`
+  const written = await database.sql.execute`
     insert into breaker_trips as t (account_id, country, tripped_at, open_until, sends, unverified)
     select id, ${evidence.country}, clock_timestamp(), clock_timestamp() + make_interval(secs => ${seconds}),
       ${evidence.sends}::integer, ${evidence.unverified}::integer

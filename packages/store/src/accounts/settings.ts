@@ -1,5 +1,5 @@
 import { audited, type Actor } from '../audit/audit.js';
-import { pointReads, type Connection, type Database } from '../client/database.js';
+import type { Connection, Database } from '../client/database.js';
 
 /** What operators set for everybody. */
 export interface Settings {
@@ -48,7 +48,7 @@ const SELECTED = {
 
 /** The settings in force. */
 export async function readSettings(database: Connection): Promise<Settings> {
-  const [settings] = await pointReads(database).$queryRaw<[Settings]>`
+  const [settings] = await database.reads.query<[Settings]>`
     select free_sends as "freeSends", code_validity_seconds as "codeValiditySeconds",
       account_rate_per_minute as "accountRatePerMinute", guess_budget as "guessBudget", trial_sends_per_day as "trialSendsPerDay",
       sign_ups_per_network_day as "signUpsPerNetworkDay", sign_ups_per_domain_day as "signUpsPerDomainDay",
@@ -77,9 +77,9 @@ export async function changeSetting<Name extends keyof Settings>(
   if (typeof value === 'number' && !Number.isInteger(value))
     throw new RangeError('a setting is a whole number');
   return audited(database, actor, async (connection) => {
-    await connection.$executeRaw`select from settings for no key update`;
+    await connection.sql.execute`select from settings for no key update`;
     const before = await readSettings(connection);
-    const after = await connection.settings.update({
+    const after = await connection.prisma.settings.update({
       where: { id: true },
       data: { [name]: value },
       select: SELECTED,

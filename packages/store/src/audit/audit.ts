@@ -32,10 +32,10 @@ export async function audited<R>(
   actor: Actor,
   change: (connection: Connection) => Promise<{ result: R; note: AuditNote | null }>,
 ): Promise<R> {
-  return database.$transaction(async (connection) => {
+  return database.transaction(async (connection) => {
     const { result, note } = await change(connection);
     if (note !== null)
-      await connection.$executeRaw`
+      await connection.sql.execute`
         insert into audit_entries (actor_kind, actor_id, actor_name, action, account_id, subject, details)
         values (${actor.kind}, ${actor.id}::uuid, ${actor.name}, ${note.action}, ${note.accountId}::uuid, ${note.subject},
           ${JSON.stringify(note.details)}::jsonb)`;
@@ -77,7 +77,7 @@ export async function listAuditEntries(
   ];
   const where =
     conditions.length === 0 ? Prisma.empty : Prisma.sql`where ${Prisma.join(conditions, ' and ')}`;
-  const rows = await database.$queryRaw<EntryRow[]>`
+  const rows = await database.sql.query<EntryRow[]>`
     select e.id::text, e.at, e.actor_kind as kind, e.actor_id as "actorId", e.actor_name as name, e.action,
       e.account_id as "accountId", a.name as "accountName", e.subject, e.details
     from audit_entries e left join accounts a on a.id = e.account_id

@@ -24,13 +24,13 @@ export async function noteRead(
   { action, accountId, subject }: Read,
 ): Promise<void> {
   await audited(database, actor, async (connection) => {
-    const isNew = await connection.$executeRaw`
+    const isNew = await connection.sql.execute`
       insert into logged_reads as r (user_id, action, subject) values (${actor.id}::uuid, ${action}, ${subject})
       on conflict (user_id, action, subject) do update set logged_at = clock_timestamp()
       where r.logged_at < clock_timestamp() - ${LOGGED_FOR}::interval`;
     if (isNew === 0) return { result: undefined, note: null };
     // Another read of the same person's may hold one of these rows while it waits for this one's.
-    await connection.$executeRaw`
+    await connection.sql.execute`
       delete from logged_reads where (user_id, action, subject) in (
         select user_id, action, subject from logged_reads
         where user_id = ${actor.id}::uuid and logged_at < clock_timestamp() - ${LOGGED_FOR}::interval

@@ -49,7 +49,7 @@ function matches({ kind, target }: Hold, { accountId, country }: WaitingCount): 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
 
 function countWaiting(database: Connection): Promise<WaitingCount[]> {
-  return database.$queryRaw<WaitingCount[]>`
+  return database.sql.query<WaitingCount[]>`
     select w.account_id as "accountId", coalesce(w.country, 'ZZ') as country, count(*)::integer as sends
     from (
       select account_id, country from sends where awaiting_sender order by created_at limit ${COUNTED_MAX + 1}::integer
@@ -60,7 +60,7 @@ function countWaiting(database: Connection): Promise<WaitingCount[]> {
 async function accountNames(database: Connection, holds: readonly Hold[]): Promise<Map<string, string>> {
   const ids = holds.filter(({ kind }) => kind === 'account').map(({ target }) => target);
   if (ids.length === 0) return new Map();
-  const accounts = await database.account.findMany({
+  const accounts = await database.prisma.account.findMany({
     where: { id: { in: ids } },
     select: { id: true, name: true },
   });

@@ -31,13 +31,13 @@ export async function hold(
   const { kind, target, reason } = what;
   return audited(database, actor, async (connection) => {
     const accountId = kind === 'account' ? target : null;
-    if (accountId !== null && (await connection.account.count({ where: { id: accountId } })) === 0)
+    if (accountId !== null && (await connection.prisma.account.count({ where: { id: accountId } })) === 0)
       return { result: null, note: null };
-    const isNew = await connection.$executeRaw`
+    const isNew = await connection.sql.execute`
       insert into holds (kind, target, reason, set_by) values (${kind}, ${target}, ${reason}, ${actor.name})
       on conflict (kind, target) do nothing`;
     const where = { kind_target: { kind, target } };
-    const result = (await connection.hold.findUnique({ where, select: SELECTED })) as Hold | null;
+    const result = (await connection.prisma.hold.findUnique({ where, select: SELECTED })) as Hold | null;
     const note = {
       action: 'hold.set',
       accountId,
@@ -52,7 +52,7 @@ export async function hold(
 export async function release(database: Database, actor: Actor, what: HoldTarget): Promise<Hold | null> {
   const { kind, target } = what;
   return audited(database, actor, async (connection) => {
-    const [released] = await connection.$queryRaw<Hold[]>`
+    const [released] = await connection.sql.query<Hold[]>`
       delete from holds where kind = ${kind} and target = ${target}
       returning kind, target, reason, since, set_by as "setBy"`;
     if (released === undefined) return { result: null, note: null };
@@ -70,5 +70,5 @@ const subjectOf = ({ kind, target }: HoldTarget): string => (kind === 'live' ? k
 
 /** All holds, oldest first. */
 export async function listHolds(database: Connection): Promise<Hold[]> {
-  return (await database.hold.findMany({ orderBy: { since: 'asc' }, select: SELECTED })) as Hold[];
+  return (await database.prisma.hold.findMany({ orderBy: { since: 'asc' }, select: SELECTED })) as Hold[];
 }

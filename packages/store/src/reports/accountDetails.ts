@@ -47,7 +47,7 @@ export async function findAccountDetails(database: Database, id: string): Promis
 }
 
 function readOwn(database: Database, id: string) {
-  return database.account.findUnique({
+  return database.prisma.account.findUnique({
     where: { id },
     select: {
       ratePerMinute: true,

@@ -24,7 +24,7 @@ export async function searchAccounts(
   { text = '', before, limit }: { text?: string; before?: string; limit: number },
 ): Promise<FoundAccount[]> {
   const cursor = before === undefined ? Prisma.empty : Prisma.sql`and a.id < ${before}::uuid`;
-  return database.$queryRaw<FoundAccount[]>`
+  return database.sql.query<FoundAccount[]>`
     select ${accountColumns('a')}, a.created_at as "createdAt", a.sends_created::float8 as "sendsCreated",
       exists (select from holds h where h.kind = 'account' and h.target = a.id::text) as held
     from accounts a, settings

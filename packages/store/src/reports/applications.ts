@@ -33,7 +33,7 @@ async function readApplications(
   database: Database,
   where: { accountId: string; id?: string },
 ): Promise<ApplicationSummary[]> {
-  const applications = await database.application.findMany({
+  const applications = await database.prisma.application.findMany({
     where,
     orderBy: { id: 'asc' },
     select: {

@@ -18,7 +18,7 @@ export interface WaitingSends {
  * How many sends wait, what for and for how long. Reads every send that is not over: a few, as long as all goes well.
  */
 export async function readWaitingSends(database: Connection): Promise<WaitingSends> {
-  const [row] = await database.$queryRaw<[WaitingRow]>`
+  const [row] = await database.sql.query<[WaitingRow]>`
     with now as materialized (select clock_timestamp() as at), open as materialized (
       select case
           when not s.awaiting_sender then case when s.due_at <= now.at then 'due' else 'under_way' end
@@ -75,7 +75,7 @@ export interface AttemptMinute {
 
 /** The calls of the last minutes, oldest minute first and without gaps; the last one is a part. */
 export async function readAttemptMinutes(database: Connection, minutes: number): Promise<AttemptMinute[]> {
-  return database.$queryRaw<AttemptMinute[]>`
+  return database.sql.query<AttemptMinute[]>`
     with span as materialized (
       select date_trunc('minute', clock_timestamp()) - make_interval(mins => ${minutes - 1}::integer) as begins
     ), counted as (
@@ -106,7 +106,7 @@ export interface ProviderAnswers {
 
 /** The provider's answers to the calls that began in the last minutes. */
 export async function readProviderAnswers(database: Connection, minutes: number): Promise<ProviderAnswers> {
-  const [row] = await database.$queryRaw<[ProviderAnswers & { seconds: [number, number] | null }]>`
+  const [row] = await database.sql.query<[ProviderAnswers & { seconds: [number, number] | null }]>`
     with span as materialized (select clock_timestamp() - make_interval(mins => ${minutes}::integer) as begins)
     select count(*)::integer as calls, count(*) filter (where outcome = 'accepted')::integer as accepted,
       count(*) filter (where outcome in ('retry', 'unknown'))::integer as failing,
@@ -132,7 +132,7 @@ export interface ReceiptStatistics {
 
 /** How many receipts came, and whether they are applied. */
 export async function readReceiptStatistics(database: Connection): Promise<ReceiptStatistics> {
-  const [row] = await database.$queryRaw<[ReceiptStatistics]>`
+  const [row] = await database.sql.query<[ReceiptStatistics]>`
     with come as (
       select count(*) filter (where received_at > statement_timestamp() - interval '1 minute')::integer as "lastMinute",
         count(*)::integer as "lastTenMinutes"
@@ -149,7 +149,7 @@ export async function readReceiptStatistics(database: Connection): Promise<Recei
 export async function readConnectionStatistics(
   database: Connection,
 ): Promise<{ used: number; most: number }> {
-  const [row] = await database.$queryRaw<[{ used: number; most: number }]>`
+  const [row] = await database.sql.query<[{ used: number; most: number }]>`
     select sum(numbackends)::integer as used,
       current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer as most
     from pg_stat_database`;

@@ -13,19 +13,19 @@ export interface Heartbeat {
 
 /** Notes that a worker just ended a round of a loop. */
 export async function recordHeartbeat(database: Connection, loop: LoopName, workerId: string): Promise<void> {
-  await database.$executeRaw`
+  await database.sql.execute`
     insert into heartbeats (loop, worker_id) values (${loop}, ${workerId}::uuid)
     on conflict (loop, worker_id) do update set ran_at = clock_timestamp()`;
 }
 
 /** The last round of each loop of each worker that was heard of within the hour, newest first. */
 export async function listHeartbeats(database: Connection): Promise<Heartbeat[]> {
-  return database.$queryRaw<Heartbeat[]>`
+  return database.sql.query<Heartbeat[]>`
     select loop, worker_id as "workerId", extract(epoch from clock_timestamp() - ran_at)::float8 as "secondsAgo"
     from heartbeats where ran_at > statement_timestamp() - interval '1 hour' order by ran_at desc`;
 }
 
 /** Deletes what workers noted that have long been gone. */
 export async function deleteOldHeartbeats(database: Connection): Promise<void> {
-  await database.$executeRaw`delete from heartbeats where ran_at < statement_timestamp() - interval '1 hour'`;
+  await database.sql.execute`delete from heartbeats where ran_at < statement_timestamp() - interval '1 hour'`;
 }

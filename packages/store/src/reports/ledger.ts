@@ -46,7 +46,7 @@ export async function listLedger(
 ): Promise<LedgerPage> {
   const [id, freeQuota, credits] = before === undefined ? [] : readCursor(before, 3);
   const account = Prisma.sql`from accounts where id = ${accountId}::uuid`;
-  const rows = await database.$queryRaw<LedgerRow[]>`
+  const rows = await database.sql.query<LedgerRow[]>`
     select id, send_id, kind, bucket, units, reason, created_at, place,
       ${freeQuota ?? Prisma.sql`(select free_quota ${account})`}::bigint - later_free_quota as free_quota,
       ${credits ?? Prisma.sql`(select credits ${account})`}::bigint - later_credits as credits
@@ -118,7 +118,7 @@ export interface Balance {
 
 /** An account's balance, or null when there is no such account. */
 export async function findBalance(database: Database, accountId: string): Promise<Balance | null> {
-  const [row] = await database.$queryRaw<{ free_quota: number; credits: number; sends_created: bigint }[]>`
+  const [row] = await database.sql.query<{ free_quota: number; credits: number; sends_created: bigint }[]>`
     select free_quota, credits, sends_created from accounts where id = ${accountId}::uuid`;
   return row === undefined
     ? null

@@ -73,7 +73,7 @@ export async function overview(
     throw new RangeError(`an overview has ${BUCKETS_MAX} buckets at the most`);
   const isWanted = Prisma.sql`${applicationId === undefined ? Prisma.empty : Prisma.sql`and a.id = ${applicationId}::uuid`}
     ${mode === undefined ? Prisma.empty : Prisma.sql`and a.mode = ${mode}`}`;
-  const [row] = await database.$queryRaw<[OverviewRow]>`
+  const [row] = await database.sql.query<[OverviewRow]>`
     with place as materialized (
       select account_number_at(${accountId}::uuid, ${from}::timestamptz) as low,
         account_number_at(${accountId}::uuid, ${to}::timestamptz) as high,

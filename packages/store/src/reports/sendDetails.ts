@@ -81,7 +81,7 @@ export async function findSendDetails(
   accountId: string,
   sendId: string,
 ): Promise<SendDetails | null> {
-  const [row] = await database.$queryRaw<DetailsRow[]>`
+  const [row] = await database.sql.query<DetailsRow[]>`
     select ${SUMMARY_COLUMNS}, statement_timestamp() as now, s.from_number, s.attempts, s.awaiting_sender, s.due_at, s.sent_at,
       s.delivered_at, s.read_at, s.verified_at, s.failed_at, s.wrong_guesses,
       jsonb_build_object('wrong_guess_times', to_jsonb(coalesce(s.wrong_guess_times, '{}')), 'attempts', (
@@ -139,7 +139,7 @@ export async function findSendAccount(
   database: Database,
   sendId: string,
 ): Promise<{ id: string; name: string } | null> {
-  const [account] = await database.$queryRaw<{ id: string; name: string }[]>`
+  const [account] = await database.sql.query<{ id: string; name: string }[]>`
     select a.id, a.name from sends s join accounts a on a.id = s.account_id where s.id = ${sendId}::uuid`;
   return account ?? null;
 }

@@ -48,7 +48,7 @@ export async function listSends(
   filter: SendFilter,
   page: Page,
 ): Promise<SendPage> {
-  const rows = await database.$queryRaw<(SummaryRow & PlaceRow)[]>`
+  const rows = await database.sql.query<(SummaryRow & PlaceRow)[]>`
     with place as materialized (
       select high, case when ${isSearch(filter)} then greatest(low, high - ${LOOKED_THROUGH_MAX}) else low end as searched, low
       from (select ${highest(accountId, filter, page)} as high, ${lowest(accountId, filter)} as low) as bounds

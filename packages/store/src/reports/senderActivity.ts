@@ -46,7 +46,7 @@ interface CountedOutcome {
  * version 7), so an hour is a range of their primary key.
  */
 export async function readSenderActivity(database: Connection): Promise<SenderActivity[]> {
-  const counted = await database.$queryRaw<CountedOutcome[]>`
+  const counted = await database.sql.query<CountedOutcome[]>`
     select c.sender_id as "senderId", c.outcome, c.error_code as "errorCode",
       count(*)::integer as times, max(c.started_at) as "lastAt"
     from (
@@ -68,7 +68,7 @@ export async function readSenderActivity(database: Connection): Promise<SenderAc
 
 /** The countries that senders may not message for now, by name. */
 export async function listBlockedCountries(database: Connection): Promise<BlockedCountry[]> {
-  return database.$queryRaw<BlockedCountry[]>`
+  return database.sql.query<BlockedCountry[]>`
     select sender_id as "senderId", country, blocked_until as "blockedUntil", error_code as "errorCode"
     from sender_country_blocks where blocked_until > statement_timestamp() order by country`;
 }

@@ -15,7 +15,7 @@ export interface SenderDetails {
 
 /** The details of all senders, paused ones too: whether one may send is decided when a slot is taken. */
 export async function listSenderDetails(database: Database): Promise<SenderDetails[]> {
-  return database.$queryRaw<SenderDetails[]>`
+  return database.sql.query<SenderDetails[]>`
     select id, phone_number_id as "phoneNumberId", number, sealed_token as "sealedToken", template,
       english_template_language as "englishTemplateLanguage", consecutive_failures as "consecutiveFailures" from senders`;
 }
@@ -31,7 +31,7 @@ export async function coolDownSender(
   id: string,
   rest: { failuresBefore: number; seconds: number; reason: string },
 ): Promise<boolean> {
-  const written = await database.$executeRaw`
+  const written = await database.sql.execute`
     update senders set consecutive_failures = consecutive_failures + 1, paused_at = clock_timestamp(), pause_reason = ${rest.reason},
       paused_until = clock_timestamp() + make_interval(secs => ${rest.seconds})
     where id = ${id}::uuid and consecutive_failures = ${rest.failuresBefore}::integer
@@ -41,7 +41,7 @@ export async function coolDownSender(
 
 /** Forgets a sender's faults, and its pause if that is over: it has just sent. */
 export async function recoverSender(database: Database, id: string): Promise<void> {
-  await database.$executeRaw`
+  await database.sql.execute`
     update senders set consecutive_failures = 0, paused_at = null, paused_until = null, pause_reason = null
     where id = ${id}::uuid and consecutive_failures > 0 and (paused_at is null or paused_until <= clock_timestamp())`;
 }
@@ -51,7 +51,7 @@ export async function blockCountry(
   database: Database,
   block: { senderId: string; country: string; seconds: number; errorCode: number | null },
 ): Promise<boolean> {
-  const written = await database.$executeRaw`
+  const written = await database.sql.execute`
     insert into sender_country_blocks as b (sender_id, country, blocked_until, error_code)
     values (${block.senderId}::uuid, ${block.country}, clock_timestamp() + make_interval(secs => ${block.seconds}), ${block.errorCode}::integer)
     on conflict (sender_id, country) do update set blocked_until = excluded.blocked_until, error_code = excluded.error_code

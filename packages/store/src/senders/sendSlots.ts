@@ -6,7 +6,7 @@ import type { Database } from '../client/database.js';
  * @returns how many
  */
 export async function deleteOldSenderRecipientWindows(database: Database, limit: number): Promise<number> {
-  return database.$executeRaw`
+  return database.sql.execute`
     delete from sender_recipient_windows where ctid = any(array(
       select ctid from sender_recipient_windows
       where free_at <= statement_timestamp() - pair_burst() limit ${limit} for update skip locked

@@ -21,8 +21,8 @@ export async function resealTokens(
 ): Promise<ResealedToken[]> {
   return audited(database, actor, async (connection) => {
     // Another token that is set meanwhile waits for the lock: it must not be overwritten with the old one.
-    await connection.$executeRaw`select from senders order by id for no key update`;
-    const senders = await connection.sender.findMany({
+    await connection.sql.execute`select from senders order by id for no key update`;
+    const senders = await connection.prisma.sender.findMany({
       orderBy: { id: 'asc' },
       select: { id: true, phoneNumberId: true, number: true, sealedToken: true },
     });
@@ -49,7 +49,7 @@ async function resealToken(
   if (token === null) return 'unreadable';
   if (sealedVersion(box) === keyring.current) return 'current';
   const sealedToken = new Uint8Array(seal(keyring, id, token));
-  await connection.sender.update({ where: { id }, data: { sealedToken } });
+  await connection.prisma.sender.update({ where: { id }, data: { sealedToken } });
   return 'resealed';
 }
 
@@ -70,7 +70,7 @@ export async function setSenderToken(
   token: string,
 ): Promise<boolean> {
   return audited(database, actor, async (connection) => {
-    const { count } = await connection.sender.updateMany({
+    const { count } = await connection.prisma.sender.updateMany({
       where: { id },
       data: { sealedToken: new Uint8Array(seal(keyring, id, token)) },
     });

@@ -58,7 +58,7 @@ export async function addSender(
   const id = newId();
   try {
     return await audited(database, actor, async (connection) => {
-      const made = await connection.sender.create({
+      const made = await connection.prisma.sender.create({
         data: { id, ...rest, sealedToken: new Uint8Array(seal(keyring, id, token)) },
         select: SELECTED,
       });
@@ -77,7 +77,7 @@ export async function addSender(
 
 /** All senders, oldest first. */
 export async function listSenders(database: Connection): Promise<Sender[]> {
-  return (await database.sender.findMany({ orderBy: { id: 'asc' }, select: SELECTED })) as Sender[];
+  return (await database.prisma.sender.findMany({ orderBy: { id: 'asc' }, select: SELECTED })) as Sender[];
 }
 
 /**
@@ -92,7 +92,7 @@ export async function pauseSender(
   reason = 'paused by an operator',
 ): Promise<Sender | null> {
   return changeSender(database, actor, 'sender.pause', id, async (connection) => {
-    await connection.$executeRaw`
+    await connection.sql.execute`
       update senders set paused_at = now(), paused_until = null, pause_reason = ${reason}
       where id = ${id}::uuid and (paused_at is null or paused_until is not null)`;
     return {};
@@ -102,8 +102,8 @@ export async function pauseSender(
 /** Ends a sender's pause and its country blocks. @returns null when there is no such sender */
 export async function resumeSender(database: Database, actor: Actor, id: string): Promise<Sender | null> {
   return changeSender(database, actor, 'sender.resume', id, async (connection) => {
-    const blocks = await connection.senderCountryBlock.deleteMany({ where: { senderId: id } });
-    await connection.sender.updateMany({
+    const blocks = await connection.prisma.senderCountryBlock.deleteMany({ where: { senderId: id } });
+    await connection.prisma.sender.updateMany({
       where: { id },
       data: { pausedAt: null, pausedUntil: null, pauseReason: null, consecutiveFailures: 0 },
     });
@@ -119,7 +119,7 @@ export async function changeThroughput(
   throughput: number,
 ): Promise<Sender | null> {
   return changeSender(database, actor, 'sender.change_throughput', id, async (connection) => {
-    await connection.sender.updateMany({ where: { id }, data: { throughput } });
+    await connection.prisma.sender.updateMany({ where: { id }, data: { throughput } });
     return {};
   });
 }
@@ -133,11 +133,11 @@ async function changeSender(
   change: (connection: Connection) => Promise<Record<string, unknown>>,
 ): Promise<Sender | null> {
   return audited(database, actor, async (connection) => {
-    await connection.$executeRaw`select from senders where id = ${id}::uuid for no key update`;
-    const before = await connection.sender.findUnique({ where: { id }, select: SELECTED });
+    await connection.sql.execute`select from senders where id = ${id}::uuid for no key update`;
+    const before = await connection.prisma.sender.findUnique({ where: { id }, select: SELECTED });
     if (before === null) return { result: null, note: null };
     const more = await change(connection);
-    const after = await connection.sender.findUniqueOrThrow({ where: { id }, select: SELECTED });
+    const after = await connection.prisma.sender.findUniqueOrThrow({ where: { id }, select: SELECTED });
     const changed = changedFields(before, after);
     const isSame = changed === null && Object.keys(more).length === 0;
     const note: AuditNote = { action, accountId: null, subject: id, details: { ...changed, ...more } };

@@ -180,7 +180,7 @@ async function createSends(
       const bytes = field(send) ?? null;
       return bytes && bytesText(bytes);
     });
-  const rows = await database.$queryRaw<WithOrdinal<CreationRow>[]>`
+  const rows = await database.sql.query<WithOrdinal<CreationRow>[]>`
     select c.place, c.outcome, c.cause, c.retry_after_seconds, c.now, ${sendColumns('(c.send)')}
     from try_create_sends(
       ${of(({ id }) => id)}::uuid[], ${of(({ keyId }) => keyId)}::uuid[], ${of(({ accountId }) => accountId)}::uuid[],

@@ -24,7 +24,7 @@ const ENQUEUE_AGAIN_SECONDS = 3;
  */
 export async function takeDueSends(database: Database, limit: number, onlyOver: boolean): Promise<DueSend[]> {
   const isOver = Prisma.sql`mode = 'live' and (expires_at <= statement_timestamp() or verification <> 'pending')`;
-  return database.$queryRaw<DueSend[]>`
+  return database.sql.query<DueSend[]>`
     with due as materialized (
       select id from sends
       where next_enqueue_at <= statement_timestamp()
@@ -51,7 +51,7 @@ export async function wakeAwaitingSends(
   limit: number,
   horizonMs: number,
 ): Promise<Pick<DueSend, 'id' | 'version'>[]> {
-  return database.$queryRaw<Pick<DueSend, 'id' | 'version'>[]>`
+  return database.sql.query<Pick<DueSend, 'id' | 'version'>[]>`
     with turn as materialized (
       select pg_try_advisory_xact_lock(${WAKE_LOCK}) as is_mine
     ), able as materialized (
@@ -93,7 +93,7 @@ export async function wakeAwaitingSends(
 
 /** How many sends wait for a sender. */
 export async function countAwaitingSends(database: Database): Promise<number> {
-  const [row] = await database.$queryRaw<[{ count: number }]>`
+  const [row] = await database.sql.query<[{ count: number }]>`
     select count(*)::integer as count from sends where awaiting_sender`;
   return row.count;
 }

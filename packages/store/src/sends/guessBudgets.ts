@@ -22,7 +22,7 @@ export async function listExhaustedRecipients(
   accountId: string,
   { limit, before }: { limit: number; before?: string },
 ): Promise<{ recipients: ExhaustedRecipient[]; next: string | null }> {
-  const rows = await database.$queryRaw<ExhaustedRecipient[]>`
+  const rows = await database.sql.query<ExhaustedRecipient[]>`
     select b.id, b.mode, b.recipient, b.wrong_in_a_row as "wrongInARow", b.last_wrong_at as "lastWrongAt",
       clock_timestamp() + make_interval(secs => ${GUESSES_BEYOND_BUDGET} / 5 * 86400) as "recoversAt"
     from guess_budgets b, settings s
@@ -64,7 +64,10 @@ export async function resetGuessCount(
   accountId: string,
   recipient: string,
 ): Promise<number | null> {
-  const account = await database.account.findUnique({ where: { id: accountId }, select: { id: true } });
+  const account = await database.prisma.account.findUnique({
+    where: { id: accountId },
+    select: { id: true },
+  });
   return account === null ? null : reset(database, actor, accountId, Prisma.sql`recipient = ${recipient}`);
 }
 
@@ -79,7 +82,7 @@ async function reset(
   which: Prisma.Sql,
 ): Promise<number> {
   return audited(database, actor, async (connection) => {
-    const rows = await connection.$queryRaw<{ recipient: string; wrong: number }[]>`
+    const rows = await connection.sql.query<{ recipient: string; wrong: number }[]>`
       delete from guess_budgets where account_id = ${accountId}::uuid and ${which} returning recipient, wrong_in_a_row as wrong`;
     const [first] = rows;
     const wrongCodes = rows.reduce((sum, { wrong }) => sum + wrong, 0);

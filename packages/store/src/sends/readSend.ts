@@ -6,7 +6,7 @@ import {
   READ_BATCHING,
   type WithOrdinal,
 } from '../client/batcher.js';
-import { type Database, pointReads } from '../client/database.js';
+import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { sendColumns, sendOf, type SendRow } from './sendRow.js';
 
@@ -66,7 +66,7 @@ export function readRoutedSend(database: Database, id: string): Promise<RoutedRo
 const sendReader = oncePerClient((database: Database) =>
   createBatcher(
     async (wants: WhichSend[]) => {
-      const rows = await pointReads(database).$queryRaw<WithOrdinal<ReadRow>[]>`
+      const rows = await database.reads.query<WithOrdinal<ReadRow>[]>`
         select w.place, ${sendColumns('s')}, clock_timestamp() as now
         from unnest(
           ${wants.map(({ id }) => id)}::uuid[], ${wants.map(({ accountId }) => accountId ?? null)}::uuid[]
@@ -84,7 +84,7 @@ const sendReader = oncePerClient((database: Database) =>
 const reportedSendReader = oncePerClient((database: Database) =>
   createBatcher(
     async (wants: WhichReport[]) => {
-      const rows = await pointReads(database).$queryRaw<WithOrdinal<ReportedRow>[]>`
+      const rows = await database.reads.query<WithOrdinal<ReportedRow>[]>`
         select w.place, ${sendColumns('s')}, clock_timestamp() as now,
           a.id as reported_id, a.sender_id as reported_sender_id, a.outcome as reported_outcome,
           exists (
@@ -115,7 +115,7 @@ const routedSendReader = oncePerClient((database: Database) =>
     async (ids: string[]) => {
       const going = (column: string): Prisma.Sql =>
         Prisma.raw(`array(select ${column} from going order by want)`);
-      const rows = await database.$queryRaw<WithOrdinal<RoutedRow>[]>`
+      const rows = await database.sql.query<WithOrdinal<RoutedRow>[]>`
         with wanted as materialized (
           select w.place, ${sendColumns('s')}, date_trunc('milliseconds', clock_timestamp()) as now,
             coalesce(s.canonical_recipient, s.recipient) as canonical_recipient

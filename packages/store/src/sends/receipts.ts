@@ -22,7 +22,7 @@ export async function storeReceipts(database: Database, receipts: readonly Recei
     occurred_at: receipt.occurredAt.toISOString(),
     failure: receipt.failure,
   }));
-  const rows = await database.$queryRaw<{ id: bigint }[]>`
+  const rows = await database.sql.query<{ id: bigint }[]>`
     insert into receipts (message_id, attempt_id, status, occurred_at, failure)
     select r.message_id, r.attempt_id, r.status, r.occurred_at, r.failure
     from jsonb_to_recordset(${JSON.stringify(records)}::jsonb)
@@ -43,7 +43,7 @@ const LEASE_SECONDS = 15;
  * Compares with `statement_timestamp()`: an index cannot be searched by the ever moving `clock_timestamp()`.
  */
 export async function takeDueReceipts(database: Database, limit: number): Promise<StoredReceipt[]> {
-  const rows = await database.$queryRaw<
+  const rows = await database.sql.query<
     {
       id: bigint;
       message_id: string;
@@ -85,13 +85,13 @@ export async function finishReceipts(
   result: ReceiptResult,
 ): Promise<void> {
   if (ids.length === 0) return;
-  await database.$executeRaw`
+  await database.sql.execute`
     update receipts set due_at = null, result = ${result} where id = any(${[...ids]}::bigint[])`;
 }
 
 /** Puts a receipt off that cannot be judged yet. */
 export async function postponeReceipt(database: Database, id: bigint, delaySeconds: number): Promise<void> {
-  await database.$executeRaw`
+  await database.sql.execute`
     update receipts set due_at = clock_timestamp() + make_interval(secs => ${delaySeconds}) where id = ${id}`;
 }
 
@@ -101,7 +101,7 @@ export async function deleteOldReceipts(
   olderThanDays: number,
   limit: number,
 ): Promise<number> {
-  return database.$executeRaw`
+  return database.sql.execute`
     delete from receipts where id in (
       select id from receipts
       where due_at is null and received_at < statement_timestamp() - make_interval(days => ${olderThanDays}::integer)

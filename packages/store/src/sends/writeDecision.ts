@@ -138,7 +138,7 @@ async function writeChanges(database: Database, changes: readonly Change[]): Pro
   // What none of them needs would be made ready by PostgreSQL all the same.
   const part = (sql: Prisma.Sql, isNeeded: (change: Change) => boolean): Prisma.Sql =>
     changes.some(isNeeded) ? sql : Prisma.empty;
-  const rows = await database.$queryRaw<{ id: string }[]>`
+  const rows = await database.sql.query<{ id: string }[]>`
     with wanted as materialized (
       select * from json_to_recordset(${records}::json) as w (
         id uuid, version integer, status text, verification text, wrong_guesses smallint, channel text, from_number text,

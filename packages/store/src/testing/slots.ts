@@ -20,7 +20,7 @@ export async function takeSlots(
   wants: readonly SlotRequest[],
   horizonMs: number,
 ): Promise<(TakenSlot | null)[]> {
-  const rows = await database.$queryRaw<{ sender_id: string | null; wait_ms: number }[]>`
+  const rows = await database.sql.query<{ sender_id: string | null; wait_ms: number }[]>`
     select sender_id, wait_ms from take_send_slots(
       ${wants.map(({ accountId }) => accountId)}::uuid[], ${wants.map(({ recipient }) => recipient)}::text[], ${wants.map(({ country }) => country)}::text[], ${horizonMs}::integer
     ) order by want`;

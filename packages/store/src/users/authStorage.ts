@@ -6,5 +6,5 @@ import type { Database } from '../client/database.js';
  * package: only the console needs the library.
  */
 export function authStorage(database: Database): ReturnType<typeof prismaAdapter> {
-  return prismaAdapter(database, { provider: 'postgresql', transaction: true });
+  return prismaAdapter(database.prisma, { provider: 'postgresql', transaction: true });
 }

@@ -40,14 +40,14 @@ export async function inviteMember(
   const { accountId, email, role } = invited;
   return audited<Invited>(database, actor, async (connection) => {
     // Held until the end, so that nobody's invitation outlives their own removal.
-    const isAdmin = await connection.$executeRaw`
+    const isAdmin = await connection.sql.execute`
       select from members
       where account_id = ${accountId}::uuid and user_id = ${actor.id}::uuid and role = 'admin' for share`;
     if (isAdmin === 0) return { result: { kind: 'not_admin' }, note: null };
-    if ((await connection.member.count({ where: { accountId, user: { email } } })) > 0)
+    if ((await connection.prisma.member.count({ where: { accountId, user: { email } } })) > 0)
       return { result: { kind: 'member' }, note: null };
     const token = randomBytes(32).toString('base64url');
-    const [{ id, expiresAt }] = await connection.$queryRaw<[{ id: string; expiresAt: Date }]>`
+    const [{ id, expiresAt }] = await connection.sql.query<[{ id: string; expiresAt: Date }]>`
       insert into invitations as i (id, account_id, email, role, token_hash, invited_by, created_at, expires_at)
       values (${newId()}::uuid, ${accountId}::uuid, ${email}, ${role}, ${tokenHash(token)}::bytea, ${actor.id}::uuid,
         clock_timestamp(), clock_timestamp() + make_interval(days => ${DAYS}::integer))
@@ -64,7 +64,7 @@ export async function inviteMember(
 
 /** The invitations of an account that nobody has accepted, the newest first; those that expired among them. */
 export async function listInvitations(database: Database, accountId: string): Promise<Invitation[]> {
-  const rows = await database.invitation.findMany({
+  const rows = await database.prisma.invitation.findMany({
     where: { accountId },
     orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
     select: {
@@ -91,7 +91,7 @@ export async function revokeInvitation(
   id: string,
 ): Promise<boolean> {
   return audited(database, actor, async (connection) => {
-    const [revoked] = await connection.$queryRaw<{ email: string; role: string }[]>`
+    const [revoked] = await connection.sql.query<{ email: string; role: string }[]>`
       delete from invitations where id = ${id}::uuid and account_id = ${accountId}::uuid returning email, role`;
     if (revoked === undefined) return { result: false, note: null };
     const details = { before: revoked };
@@ -112,7 +112,7 @@ export interface InvitationOffer {
 
 /** What the link with this token offers, or null when it was used, replaced or taken back, or has expired. */
 export async function findInvitation(database: Connection, token: string): Promise<InvitationOffer | null> {
-  const found = await database.invitation.findFirst({
+  const found = await database.prisma.invitation.findFirst({
     where: { tokenHash: tokenHash(token), expiresAt: { gt: new Date() } },
     select: { accountId: true, email: true, role: true, account: { select: { name: true } } },
   });
@@ -145,12 +145,15 @@ export async function acceptInvitation(
     if (offer === null) return { result: { kind: 'unknown' }, note: null };
     if (offer.email !== person.email) return { result: { kind: 'wrong_email' }, note: null };
     // The lock of `createOwnAccount`: no account is made for somebody who is just joining one.
-    await connection.$executeRaw`select from users where id = ${actor.id}::uuid for no key update`;
-    const used =
-      await connection.$executeRaw`delete from invitations where token_hash = ${tokenHash(token)}::bytea`;
+    await connection.sql.execute`select from users where id = ${actor.id}::uuid for no key update`;
+    const used = await connection.sql
+      .execute`delete from invitations where token_hash = ${tokenHash(token)}::bytea`;
     if (used === 0) return { result: { kind: 'unknown' }, note: null };
     const { accountId, role } = offer;
-    await connection.member.createMany({ data: { accountId, userId: actor.id, role }, skipDuplicates: true });
+    await connection.prisma.member.createMany({
+      data: { accountId, userId: actor.id, role },
+      skipDuplicates: true,
+    });
     return {
       result: { kind: 'joined', accountId },
       note: { action: 'member.join', accountId, subject: actor.id, details: { after: { role } } },

@@ -20,7 +20,7 @@ export async function findMemberRole(
   accountId: string,
   userId: string,
 ): Promise<MemberRole | null> {
-  const member = await database.member.findUnique({
+  const member = await database.prisma.member.findUnique({
     where: { accountId_userId: { accountId, userId } },
     select: { role: true },
   });
@@ -29,7 +29,7 @@ export async function findMemberRole(
 
 /** The accounts that a person belongs to, the one they joined first in front. */
 export async function listMemberships(database: Connection, userId: string): Promise<Membership[]> {
-  const members = await database.member.findMany({
+  const members = await database.prisma.member.findMany({
     where: { userId },
     orderBy: [{ createdAt: 'asc' }, { accountId: 'asc' }],
     select: { accountId: true, role: true, account: { select: { name: true, language: true } } },
@@ -54,7 +54,7 @@ export interface Member {
 
 /** The team of an account, by name. */
 export async function listMembers(database: Database, accountId: string): Promise<Member[]> {
-  const members = await database.member.findMany({
+  const members = await database.prisma.member.findMany({
     where: { accountId },
     orderBy: [{ user: { name: 'asc' } }, { userId: 'asc' }],
     select: {
@@ -90,7 +90,10 @@ export async function changeMemberRole(
     if (before === null) return refused('unknown');
     if (role === before) return { result: 'changed', note: null };
     if (isLast(admins, userId)) return refused('last_admin');
-    await connection.member.update({ where: { accountId_userId: { accountId, userId } }, data: { role } });
+    await connection.prisma.member.update({
+      where: { accountId_userId: { accountId, userId } },
+      data: { role },
+    });
     if (before === 'admin') await revokeInvitationsOf(connection, accountId, userId);
     const details = { before: { role: before }, after: { role } };
     return { result: 'changed', note: { action: 'member.role', accountId, subject: userId, details } };
@@ -112,7 +115,7 @@ export async function removeMember(
     const before = await lockRole(connection, accountId, userId);
     if (before === null) return refused('unknown');
     if (isLast(admins, userId)) return refused('last_admin');
-    await connection.member.delete({ where: { accountId_userId: { accountId, userId } } });
+    await connection.prisma.member.delete({ where: { accountId_userId: { accountId, userId } } });
     await revokeInvitationsOf(connection, accountId, userId);
     const details = { before: { role: before } };
     return { result: 'changed', note: { action: 'member.remove', accountId, subject: userId, details } };
@@ -128,7 +131,7 @@ function refused(result: Exclude<MemberChange, 'changed'>): { result: MemberChan
  * admins, so that two who remove each other do not both succeed.
  */
 async function lockAdmins(connection: Connection, accountId: string): Promise<string[]> {
-  const rows = await connection.$queryRaw<{ userId: string }[]>`
+  const rows = await connection.sql.query<{ userId: string }[]>`
     select user_id as "userId" from members where account_id = ${accountId}::uuid and role = 'admin'
     order by user_id for update`;
   return rows.map(({ userId }) => userId);
@@ -139,7 +142,7 @@ async function lockRole(
   accountId: string,
   userId: string,
 ): Promise<MemberRole | null> {
-  const [row] = await connection.$queryRaw<{ role: MemberRole }[]>`
+  const [row] = await connection.sql.query<{ role: MemberRole }[]>`
     select role from members where account_id = ${accountId}::uuid and user_id = ${userId}::uuid for update`;
   return row?.role ?? null;
 }
@@ -152,5 +155,5 @@ const isAdmin = (admins: readonly string[], { id }: Actor): boolean => id === nu
 
 /** A link that they kept would be a way back in. */
 async function revokeInvitationsOf(connection: Connection, accountId: string, userId: string): Promise<void> {
-  await connection.invitation.deleteMany({ where: { accountId, invitedBy: userId } });
+  await connection.prisma.invitation.deleteMany({ where: { accountId, invitedBy: userId } });
 }

@@ -27,7 +27,7 @@ export async function createOwnAccount(
 ): Promise<OwnAccount> {
   return audited<OwnAccount>(database, actor, async (connection) => {
     // The lock makes requests at the same time wait in a line; each then sees what the one before it made.
-    const [person] = await connection.$queryRaw<{ accountMadeAt: Date | null }[]>`
+    const [person] = await connection.sql.query<{ accountMadeAt: Date | null }[]>`
       select account_made_at as "accountMadeAt" from users where id = ${actor.id}::uuid for no key update`;
     if (person === undefined) return { result: { kind: 'unknown' }, note: null };
     const [existing] = await listMemberships(connection, actor.id);
@@ -36,8 +36,9 @@ export async function createOwnAccount(
     if (person.accountMadeAt !== null) return { result: { kind: 'made_before' }, note: null };
     const given = { name, language, freeQuota: null, credits: 0, ratePerMinute: null };
     const { id, freeQuota, credits } = await insertAccount(connection, given, countries);
-    await connection.member.create({ data: { accountId: id, userId: actor.id, role: 'admin' } });
-    await connection.$executeRaw`update users set account_made_at = clock_timestamp() where id = ${actor.id}::uuid`;
+    await connection.prisma.member.create({ data: { accountId: id, userId: actor.id, role: 'admin' } });
+    await connection.sql
+      .execute`update users set account_made_at = clock_timestamp() where id = ${actor.id}::uuid`;
     const after = { name, language, freeQuota, credits, ratePerMinute: null, trialCountries: countries };
     return {
       result: { kind: 'member', accountId: id },

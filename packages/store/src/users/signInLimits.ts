@@ -38,10 +38,10 @@ export async function forgetSignInTries(connection: Connection, email: string): 
  * @returns false when it let them in before
  */
 export async function useTwoFactorCode(database: Database, userId: string, code: string): Promise<boolean> {
-  await database.$executeRaw`
+  await database.sql.execute`
     delete from used_two_factor_codes
     where user_id = ${userId}::uuid and used_at < clock_timestamp() - make_interval(secs => ${CODE_SECONDS}::integer)`;
-  const used = await database.$executeRaw`
+  const used = await database.sql.execute`
     insert into used_two_factor_codes (user_id, code_hash) values (${userId}::uuid, ${sha256(code)}::bytea)
     on conflict do nothing`;
   return used === 1;

@@ -76,7 +76,7 @@ export async function noteFailedConfirmation(
 
 /** The id of whoever took this first step of a sign-in, and has not taken the second; or null. */
 export async function findPendingUser(database: Database, firstStep: string): Promise<string | null> {
-  const step = await database.userVerification.findFirst({
+  const step = await database.prisma.userVerification.findFirst({
     where: { identifier: firstStep },
     select: { value: true },
   });
@@ -93,7 +93,7 @@ export async function noteFailedSignIn(
   who: { email: string } | { id: string },
   { isLastTry = false, ...given }: ProofGiven & { isLastTry?: boolean },
 ): Promise<void> {
-  const user = await database.user.findUnique({ where: who, select: { id: true, email: true } });
+  const user = await database.prisma.user.findUnique({ where: who, select: { id: true, email: true } });
   if (user === null && !isLastTry) return;
   const email = user?.email ?? ('email' in who ? hidden(who.email) : '');
   const details = { email, ...given, ...(isLastTry && { triesUsedUp: true }) };

@@ -18,10 +18,10 @@ export async function takeTry(
   { max, seconds }: { max: number; seconds: number },
 ): Promise<number | null> {
   // No window is shorter than 15 minutes, which the index finds.
-  await database.$executeRaw`
+  await database.sql.execute`
     delete from sign_in_tries
     where first_at < now() - interval '15 minutes' and first_at < now() - make_interval(secs => window_seconds)`;
-  const [taken] = await database.$queryRaw<{ tries: number }[]>`
+  const [taken] = await database.sql.query<{ tries: number }[]>`
     insert into sign_in_tries as t (email_hash, tries, window_seconds)
     values (${sha256(subject)}::bytea, 1, ${seconds}::integer)
     on conflict (email_hash) do update set tries = t.tries + 1 where t.tries < ${max}::integer
@@ -31,11 +31,11 @@ export async function takeTry(
 
 /** Gives back a try that came to nothing. */
 export async function returnTry(database: Database, subject: string): Promise<void> {
-  await database.$executeRaw`
+  await database.sql.execute`
     update sign_in_tries set tries = tries - 1 where email_hash = ${sha256(subject)}::bytea and tries > 0`;
 }
 
 /** Forgets all tries of something. */
 export async function forgetTries(connection: Connection, subject: string): Promise<void> {
-  await connection.$executeRaw`delete from sign_in_tries where email_hash = ${sha256(subject)}::bytea`;
+  await connection.sql.execute`delete from sign_in_tries where email_hash = ${sha256(subject)}::bytea`;
 }

@@ -17,8 +17,8 @@ export async function setPassword(
 ): Promise<boolean> {
   const hash = await hashPassword(password);
   return changeSecurity(database, actor, 'user.password', email, async (connection, userId) => {
-    await connection.userCredential.deleteMany({ where: { userId, providerId: 'credential' } });
-    await connection.userCredential.create({
+    await connection.prisma.userCredential.deleteMany({ where: { userId, providerId: 'credential' } });
+    await connection.prisma.userCredential.create({
       data: { id: newId(), userId, accountId: userId, providerId: 'credential', password: hash },
     });
     await forgetSignInTries(connection, email);
@@ -32,8 +32,8 @@ export async function setPassword(
  */
 export async function removeTwoFactor(database: Database, actor: Actor, email: string): Promise<boolean> {
   return changeSecurity(database, actor, 'user.two_factor_removed', email, async (connection, userId) => {
-    await connection.userTwoFactor.deleteMany({ where: { userId } });
-    await connection.user.update({ where: { id: userId }, data: { twoFactorEnabled: false } });
+    await connection.prisma.userTwoFactor.deleteMany({ where: { userId } });
+    await connection.prisma.user.update({ where: { id: userId }, data: { twoFactorEnabled: false } });
   });
 }
 
@@ -45,12 +45,12 @@ async function changeSecurity(
   change: (connection: Connection, userId: string) => Promise<void>,
 ): Promise<boolean> {
   return audited(database, actor, async (connection) => {
-    const user = await connection.user.findUnique({ where: { email }, select: { id: true } });
+    const user = await connection.prisma.user.findUnique({ where: { email }, select: { id: true } });
     if (user === null) return { result: false, note: null };
     await change(connection, user.id);
-    await connection.userSession.deleteMany({ where: { userId: user.id } });
+    await connection.prisma.userSession.deleteMany({ where: { userId: user.id } });
     // Somebody may stand between the password and the second factor.
-    await connection.userVerification.deleteMany({ where: { value: user.id } });
+    await connection.prisma.userVerification.deleteMany({ where: { value: user.id } });
     return { result: true, note: { action, accountId: null, subject: user.id, details: {} } };
   });
 }

@@ -20,7 +20,7 @@ export async function noteSessionUse(
 ): Promise<void> {
   if (Date.now() - updatedAt.getTime() < SESSION_NOTED_MS) return;
   // Without an error for a session that ended just now.
-  await database.userSession.updateMany({ where: { id }, data: { updatedAt: new Date() } });
+  await database.prisma.userSession.updateMany({ where: { id }, data: { updatedAt: new Date() } });
 }
 
 /** A place where somebody is signed in. */
@@ -36,7 +36,7 @@ export interface UserSession {
 
 /** A person's sessions that have not ended, the one used last in front. */
 export async function listUserSessions(database: Database, userId: string): Promise<UserSession[]> {
-  const rows = await database.userSession.findMany({
+  const rows = await database.prisma.userSession.findMany({
     where: { userId },
     orderBy: [{ updatedAt: 'desc' }, { id: 'desc' }],
     select: { id: true, ipAddress: true, userAgent: true, createdAt: true, updatedAt: true },
@@ -55,7 +55,7 @@ export async function listUserSessions(database: Database, userId: string): Prom
 /** Ends one session, and forgets those that have ended by time. */
 export async function endSession(database: Database, id: string): Promise<void> {
   const now = Date.now();
-  await database.userSession.deleteMany({
+  await database.prisma.userSession.deleteMany({
     where: {
       OR: [
         { id },
@@ -71,7 +71,7 @@ const CONFIRMED_MINUTES = 10;
 
 /** Whether the person showed within the last ten minutes, in this session, that it is them. By the database's clock. */
 export async function isSessionConfirmed(database: Database, id: string): Promise<boolean> {
-  const [session] = await database.$queryRaw<{ isConfirmed: boolean }[]>`
+  const [session] = await database.sql.query<{ isConfirmed: boolean }[]>`
     select coalesce(confirmed_at > clock_timestamp() - make_interval(mins => ${CONFIRMED_MINUTES}::integer), false) as "isConfirmed"
     from user_sessions where id = ${id}::uuid`;
   return session?.isConfirmed ?? false;
@@ -79,7 +79,8 @@ export async function isSessionConfirmed(database: Database, id: string): Promis
 
 /** Marks a session: whoever uses it has shown right now that it is them. */
 export async function markConfirmed(connection: Connection, id: string): Promise<void> {
-  await connection.$executeRaw`update user_sessions set confirmed_at = clock_timestamp() where id = ${id}::uuid`;
+  await connection.sql
+    .execute`update user_sessions set confirmed_at = clock_timestamp() where id = ${id}::uuid`;
 }
 
 /** Signs a person out everywhere but in one session. @returns how many sessions ended */
@@ -89,7 +90,7 @@ export async function endOtherSessions(
   keptId: string,
 ): Promise<number> {
   return audited(database, actor, async (connection) => {
-    const { count } = await connection.userSession.deleteMany({
+    const { count } = await connection.prisma.userSession.deleteMany({
       where: { userId: actor.id, id: { not: keptId } },
     });
     const note = {

@@ -79,16 +79,16 @@ export async function createUser(
     if (membership !== null && !(await isAccount(connection, membership.accountId)))
       return { result: { kind: 'no_account' }, note: null };
     const id = newId();
-    const { count } = await connection.user.createMany({
+    const { count } = await connection.prisma.user.createMany({
       data: { id, name, email, language, staff },
       skipDuplicates: true,
     });
     if (count === 0) return { result: { kind: 'email_taken' }, note: null };
-    await connection.userCredential.create({
+    await connection.prisma.userCredential.create({
       data: { id: newId(), userId: id, accountId: id, providerId: 'credential', password: hash },
     });
-    if (membership !== null) await connection.member.create({ data: { userId: id, ...membership } });
-    const user = userOf(await connection.user.findUniqueOrThrow({ where: { id }, select: SELECTED }));
+    if (membership !== null) await connection.prisma.member.create({ data: { userId: id, ...membership } });
+    const user = userOf(await connection.prisma.user.findUniqueOrThrow({ where: { id }, select: SELECTED }));
     const details = { after: { name, email, language, staff, role: membership?.role ?? null } };
     return {
       result: { kind: 'created', user },
@@ -98,12 +98,12 @@ export async function createUser(
 }
 
 async function isAccount(connection: Connection, id: string): Promise<boolean> {
-  return (await connection.account.count({ where: { id } })) > 0;
+  return (await connection.prisma.account.count({ where: { id } })) > 0;
 }
 
 /** Everybody who can sign in, by e-mail. */
 export async function listUsers(database: Database): Promise<User[]> {
-  const rows = await database.user.findMany({ orderBy: { email: 'asc' }, select: SELECTED });
+  const rows = await database.prisma.user.findMany({ orderBy: { email: 'asc' }, select: SELECTED });
   return rows.map(userOf);
 }
 
@@ -115,7 +115,7 @@ export async function changeUser(
   change: { name?: string; language?: Locale },
 ): Promise<User | null> {
   return changeLocked(database, actor, 'user.change', { id }, async (connection) => {
-    await connection.user.update({ where: { id }, data: change });
+    await connection.prisma.user.update({ where: { id }, data: change });
   });
 }
 
@@ -127,7 +127,7 @@ export async function setStaffRole(
   staff: StaffRole | null,
 ): Promise<User | null> {
   return changeLocked(database, actor, 'user.staff', { email }, async (connection) => {
-    await connection.user.update({ where: { email }, data: { staff } });
+    await connection.prisma.user.update({ where: { email }, data: { staff } });
   });
 }
 
@@ -140,12 +140,18 @@ async function changeLocked(
   change: (connection: Connection) => Promise<void>,
 ): Promise<User | null> {
   return audited(database, actor, async (connection) => {
-    const found = await connection.user.findUnique({ where: who, select: { id: true } });
+    const found = await connection.prisma.user.findUnique({ where: who, select: { id: true } });
     if (found === null) return { result: null, note: null };
-    await connection.$executeRaw`select from users where id = ${found.id}::uuid for no key update`;
-    const before = await connection.user.findUniqueOrThrow({ where: { id: found.id }, select: SELECTED });
+    await connection.sql.execute`select from users where id = ${found.id}::uuid for no key update`;
+    const before = await connection.prisma.user.findUniqueOrThrow({
+      where: { id: found.id },
+      select: SELECTED,
+    });
     await change(connection);
-    const after = await connection.user.findUniqueOrThrow({ where: { id: found.id }, select: SELECTED });
+    const after = await connection.prisma.user.findUniqueOrThrow({
+      where: { id: found.id },
+      select: SELECTED,
+    });
     const details = changedFields(before, after);
     return {
       result: userOf(after),

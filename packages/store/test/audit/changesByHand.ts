@@ -95,7 +95,7 @@ export const CHANGES_BY_HAND: Record<string, ChangeByHand> = {
   resetGuessCount: {
     action: 'account.reset_recipient',
     given: ({ database, caller: { accountId } }) =>
-      database.guessBudget.create({
+      database.prisma.guessBudget.create({
         data: { accountId, mode: 'live', recipient: RECIPIENT, wrongInARow: 9, lastWrongAt: new Date() },
       }),
     change: ({ database, caller }) => store.resetGuessCount(database, ACTOR, caller.accountId, RECIPIENT),
@@ -107,7 +107,7 @@ export const CHANGES_BY_HAND: Record<string, ChangeByHand> = {
   resetRecipient: {
     action: 'account.reset_recipient',
     given: ({ database, caller: { accountId } }) =>
-      database.guessBudget.create({
+      database.prisma.guessBudget.create({
         data: {
           id: BUDGET,
           accountId,

@@ -13,9 +13,9 @@ const newUser = { name: 'Nina', language: 'en', staff: null, password: PASSWORD,
 const join = (
   { database, caller: { accountId }, guest }: Things,
   role: store.MemberRole = 'viewer',
-): Promise<unknown> => database.member.create({ data: { accountId, userId: guest.id, role } });
+): Promise<unknown> => database.prisma.member.create({ data: { accountId, userId: guest.id, role } });
 const leave = ({ database }: Things): Promise<unknown> =>
-  database.member.deleteMany({ where: { userId: ACTOR.id } });
+  database.prisma.member.deleteMany({ where: { userId: ACTOR.id } });
 
 /** Invites somebody to the caller's account, and keeps the token of the link. */
 async function invite(things: Things, actor: store.Actor & { id: string }, email: string): Promise<unknown> {
@@ -89,14 +89,14 @@ export const CHANGES_BY_PEOPLE: Record<string, ChangeByHand> = {
   },
   noteRead: {
     action: 'send.read',
-    given: ({ database }) => database.loggedRead.deleteMany(),
+    given: ({ database }) => database.prisma.loggedRead.deleteMany(),
     change: ({ database }) => store.noteRead(database, ACTOR, READ),
     changesNothing: ({ database }) => store.noteRead(database, ACTOR, READ),
   },
   endOtherSessions: {
     action: 'user.sign_out_elsewhere',
     given: ({ database }) =>
-      database.userSession.create({
+      database.prisma.userSession.create({
         data: { id: store.newId(), userId: ACTOR.id, token: store.newId(), expiresAt: new Date() },
       }),
     change: ({ database }) => store.endOtherSessions(database, ACTOR, none),

@@ -7,7 +7,6 @@ import {
   newId,
   openDatabase,
   pingDatabase,
-  pointReads,
   type Database,
 } from '@onecode/store';
 import { buildCaller, buildSend, newSend } from '@onecode/store/testing';
@@ -51,7 +50,10 @@ describe('a connection', () => {
       expect(send.createdAt.getTime() / 1000).toBe(row!.created);
       expect(Math.abs(now.getTime() / 1000 - row!.now)).toBeLessThan(60);
       expect(Buffer.from(send.codeHash).toString('hex')).toBe(row!.hash);
-      await database.send.update({ where: { id }, data: { verifiedAt: now, verification: 'verified' } });
+      await database.prisma.send.update({
+        where: { id },
+        data: { verifiedAt: now, verification: 'verified' },
+      });
       expect((await findSend(database, caller.accountId, id))!.send.verifiedAt).toEqual(now);
     });
   });
@@ -62,10 +64,10 @@ describe('a connection', () => {
       connectionsMax: 1,
       onConnectionError: (error) => reported.push(error),
     });
-    const [{ pid }] = await database.$queryRaw<[{ pid: number }]>`select pg_backend_pid() as pid`;
+    const [{ pid }] = await database.sql.query<[{ pid: number }]>`select pg_backend_pid() as pid`;
     await store.sql('select pg_terminate_backend($1)', [pid]);
     while (reported.length === 0) await new Promise((resolve) => setImmediate(resolve));
-    const [after] = await database.$queryRaw<[{ pid: number }]>`select pg_backend_pid() as pid`;
+    const [after] = await database.sql.query<[{ pid: number }]>`select pg_backend_pid() as pid`;
     expect(after.pid).not.toBe(pid);
     await closeDatabase(database);
   });
@@ -87,7 +89,7 @@ describe('a connection', () => {
     const kept = withDatabase(
       store.url,
       async (database) => {
-        const long = database.$queryRaw`select pg_sleep(4.5) is null`.then(() => 'done');
+        const long = database.sql.query`select pg_sleep(4.5) is null`.then(() => 'done');
         await expect(pingDatabase(database)).rejects.toThrow();
         expect(await long).toBe('done');
         await expect(pingDatabase(database)).resolves.toBeUndefined();
@@ -145,7 +147,7 @@ describe('a point read', () => {
   });
 
   const backend = async (seconds = 0): Promise<number> => {
-    const [row] = await pointReads(database).$queryRaw<[{ pid: number }]>`
+    const [row] = await database.reads.query<[{ pid: number }]>`
       select pg_backend_pid() as pid, pg_sleep(${seconds}) is null as slept`;
     return row.pid;
   };
@@ -156,7 +158,7 @@ describe('a point read', () => {
   };
 
   it('has connections of its own', async () => {
-    const [row] = await database.$queryRaw<[{ pid: number }]>`select pg_backend_pid() as pid`;
+    const [row] = await database.sql.query<[{ pid: number }]>`select pg_backend_pid() as pid`;
     expect(await backend()).not.toBe(row.pid);
   });
 
@@ -190,8 +192,9 @@ describe('a point read', () => {
     const asked = timed(() => backend(0.2));
     proxy.hangUp();
     expect((await asked).answer).toEqual(expect.any(Number));
-    const reads = pointReads(database);
-    await expect(reads.$queryRaw`select 1 / ${0}::integer`).rejects.toMatchObject({ code: 'SQLSTATE_22012' });
+    await expect(database.reads.query`select 1 / ${0}::integer`).rejects.toMatchObject({
+      code: 'SQLSTATE_22012',
+    });
     await proxy.refuse();
     await expect(backend()).rejects.toThrow();
   });

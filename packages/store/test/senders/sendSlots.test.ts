@@ -29,7 +29,7 @@ const take = (count: number, recipient?: string) =>
 
 /** The slots that one call gives, in milliseconds of the database's clock. */
 async function slotsOf(some: readonly SlotRequest[]): Promise<number[]> {
-  const rows = await store.database.$queryRawUnsafe<{ at: number }[]>(
+  const rows = await store.database.prisma.$queryRawUnsafe<{ at: number }[]>(
     `select extract(epoch from slot_at)::float8 * 1000 as at from take_send_slots($1::uuid[], $2::text[], $3::text[], $4::integer)
      where sender_id is not null order by want`,
     some.map(() => accountId),
