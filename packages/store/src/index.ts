@@ -28,6 +28,7 @@ export * from './senders/coolDown.js';
 export * from './senders/senders.js';
 export * from './senders/senderTokens.js';
 export * from './senders/sendSlots.js';
+export { AccountBusy } from './sends/accountQueues.js';
 export * from './sends/changeSend.js';
 export * from './sends/createSend.js';
 export * from './sends/dueSends.js';

@@ -2,14 +2,14 @@ import { apiKeyHint, generateApiKey, hashApiKey, type Mode } from '@onecode/doma
 import { type Actor, audited } from '../audit/audit.js';
 import {
   byOrdinal,
-  bytesText,
   createBatcher,
   oncePerClient,
-  READ_BATCHING,
+  OVERLAPPING_BATCHES,
   type WithOrdinal,
 } from '../client/batcher.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
+import { bytesText } from '../client/sql.js';
 
 /** Who a request with a key speaks for. */
 export interface Caller {
@@ -59,8 +59,8 @@ const callerFinder = oncePerClient((database: Database) =>
   createBatcher(
     async (hashes: Uint8Array[]) => {
       const rows = await database.reads.query<WithOrdinal<CallerRow>[]>`
-        select w.place, c.*
-        from unnest(${hashes.map(bytesText)}::bytea[]) with ordinality as w (hash, place)
+        select w.ordinal, c.*
+        from unnest(${hashes.map(bytesText)}::bytea[]) with ordinality as w (hash, ordinal)
         cross join lateral (
           select k.id as key_id, a.id as application_id, a.account_id, a.mode, o.suspended_at is not null as suspended
           from api_keys k join applications a on a.id = k.application_id join accounts o on o.id = a.account_id
@@ -68,7 +68,7 @@ const callerFinder = oncePerClient((database: Database) =>
         ) c`;
       return byOrdinal(hashes, rows);
     },
-    { batchSizeMax: LOOK_UPS_MAX, ...READ_BATCHING },
+    { batchSizeMax: LOOK_UPS_MAX, ...OVERLAPPING_BATCHES },
   ),
 );
 

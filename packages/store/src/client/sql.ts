@@ -102,6 +102,11 @@ function queryOf(
   return { sql: text, args, argTypes: args.map(() => UNCONVERTED) };
 }
 
+/** Bytes as PostgreSQL reads them from a text: Prisma's adapter takes no arrays of bytes, and JSON has none. */
+export function bytesText(bytes: Uint8Array): string {
+  return `\\x${Buffer.from(bytes).toString('hex')}`;
+}
+
 /** Why a statement failed: PostgreSQL's SQLSTATE where it answered, and the adapter's word for the kind of failure. */
 export interface Refused {
   code: string | undefined;

@@ -3,7 +3,7 @@ import {
   byOrdinal,
   createBatcher,
   oncePerClient,
-  READ_BATCHING,
+  OVERLAPPING_BATCHES,
   type WithOrdinal,
 } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
@@ -77,7 +77,7 @@ const sendReader = oncePerClient((database: Database) =>
         ) s`;
       return byOrdinal(wants, rows);
     },
-    { batchSizeMax: READS_MAX, ...READ_BATCHING },
+    { batchSizeMax: READS_MAX, ...OVERLAPPING_BATCHES },
   ),
 );
 
@@ -103,7 +103,7 @@ const reportedSendReader = oncePerClient((database: Database) =>
         cross join lateral (select * from sends where id = a.send_id limit 1) s`;
       return byOrdinal(wants, rows);
     },
-    { batchSizeMax: READS_MAX, ...READ_BATCHING },
+    { batchSizeMax: READS_MAX, ...OVERLAPPING_BATCHES },
   ),
 );
 
