@@ -60,7 +60,7 @@ async function live(caller: TestCaller): Promise<void> {
     return claim(send, now, { attemptId, leaseMs: LEASE_MS, policy: POLICY, slot });
   });
   const messageId = `wamid.${id}`;
-  await changeSendSnapshot(early, claimed!.kept, (send, now) =>
+  await changeSendSnapshot(early, claimed!.snapshot, (send, now) =>
     settle(send, now, attemptId, { kind: 'accepted', messageId }, POLICY, 0.5),
   );
   for (const reported of [attemptId, null])

@@ -82,7 +82,7 @@ describe('a send that may go out', () => {
       [0, true],
       [1, true],
     ]);
-    const attempts = changed.map((one) => one?.kept.send.attempts ?? 0);
+    const attempts = changed.map((one) => one?.snapshot.send.attempts ?? 0);
     expect(attempts.toSorted((a, b) => a - b)).toEqual([1, 2]);
   });
 });
