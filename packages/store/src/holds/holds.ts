@@ -23,7 +23,7 @@ const SELECTED = { kind: true, target: true, reason: true, since: true, setBy: t
  *
  * @returns the hold in force, or null when there is no such account
  */
-export async function hold(
+export async function placeHold(
   database: Database,
   actor: Actor,
   what: HoldTarget & { reason: string },
@@ -49,7 +49,7 @@ export async function hold(
 }
 
 /** Ends a hold; what waited for it leaves at once, as fast as the senders may. @returns the hold, or null when there was none */
-export async function release(database: Database, actor: Actor, what: HoldTarget): Promise<Hold | null> {
+export async function releaseHold(database: Database, actor: Actor, what: HoldTarget): Promise<Hold | null> {
   const { kind, target } = what;
   return audited(database, actor, async (connection) => {
     const [released] = await connection.sql.query<Hold[]>`

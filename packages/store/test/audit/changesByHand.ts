@@ -217,16 +217,16 @@ export const CHANGES_BY_HAND: Record<string, ChangeByHand> = {
   },
   hold: {
     action: 'hold.set',
-    change: ({ database, caller }) => store.hold(database, ACTOR, hold(caller.accountId)),
+    change: ({ database, caller }) => store.placeHold(database, ACTOR, hold(caller.accountId)),
     changesNothing: async ({ database, caller }) => {
-      await store.hold(database, ACTOR, hold(none));
-      await store.hold(database, ACTOR, { ...hold(caller.accountId), reason: 'another reason' });
+      await store.placeHold(database, ACTOR, hold(none));
+      await store.placeHold(database, ACTOR, { ...hold(caller.accountId), reason: 'another reason' });
     },
   },
   release: {
     action: 'hold.release',
-    given: ({ database, caller }) => store.hold(database, ACTOR, hold(caller.accountId)),
-    change: ({ database, caller }) => store.release(database, ACTOR, hold(caller.accountId)),
-    changesNothing: ({ database, caller }) => store.release(database, ACTOR, hold(caller.accountId)),
+    given: ({ database, caller }) => store.placeHold(database, ACTOR, hold(caller.accountId)),
+    change: ({ database, caller }) => store.releaseHold(database, ACTOR, hold(caller.accountId)),
+    changesNothing: ({ database, caller }) => store.releaseHold(database, ACTOR, hold(caller.accountId)),
   },
 };

@@ -10,14 +10,14 @@ import {
   findCaller,
   findSend,
   finishReceipts,
-  hold,
+  placeHold,
   limitApplication,
   readAttemptMinutes,
   readBreakerEvidence,
   readProviderAnswers,
   readReceiptStatistics,
   readWaitingSends,
-  release,
+  releaseHold,
   storeReceipts,
   takeDueReceipts,
   takeDueSends,
@@ -283,9 +283,9 @@ it('sends that wait are not even read while no sender has a slot, or all is held
       .reduce((sum, node) => sum + node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0), 0);
   };
   expect(await rowsRead()).toBeGreaterThan(0);
-  await hold(store.database, TEST_ACTOR, { kind: 'live', target: '', reason: 'a test' });
+  await placeHold(store.database, TEST_ACTOR, { kind: 'live', target: '', reason: 'a test' });
   expect(await rowsRead()).toBe(0);
-  await release(store.database, TEST_ACTOR, { kind: 'live', target: '' });
+  await releaseHold(store.database, TEST_ACTOR, { kind: 'live', target: '' });
   expect(await rowsRead()).toBeGreaterThan(0);
   await store.sql(`update senders set paused_at = now(), pause_reason = 'test'`);
   expect(await rowsRead()).toBe(0);

@@ -1,5 +1,5 @@
 import type { Decision, Send, SendSlot } from '@onecode/domain';
-import { changeRoutedSend, hold, newId, pauseSender, resumeSender, type Sender } from '@onecode/store';
+import { changeRoutedSend, placeHold, newId, pauseSender, resumeSender, type Sender } from '@onecode/store';
 import { buildCaller, buildSend, buildSender, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
 import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
 
@@ -45,7 +45,11 @@ describe('a send that may go out', () => {
 
   it('comes without one while it is held', async () => {
     const id = await buildSend(store.database, caller);
-    await hold(store.database, TEST_ACTOR, { kind: 'account', target: caller.accountId, reason: 'a test' });
+    await placeHold(store.database, TEST_ACTOR, {
+      kind: 'account',
+      target: caller.accountId,
+      reason: 'a test',
+    });
     expect(await slotFor(id)).toBeNull();
   });
 
