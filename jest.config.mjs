@@ -1,4 +1,4 @@
-/** Tests run as ES modules from the TypeScript sources; `scripts/test.mjs` starts what they need. */
+/** Tests run as ES modules from the TypeScript sources; `npm test` starts what they need. */
 export default {
   testMatch: ['<rootDir>/{packages,apps}/*/test/**/*.test.ts', '<rootDir>/test/**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],

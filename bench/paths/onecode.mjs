@@ -3,9 +3,9 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
-import { Refusal } from '../../scripts/refusal.mjs';
-import { root, runNpm } from '../../scripts/setup/npm.mjs';
-import { buildRelease, commitOf } from '../../scripts/setup/release.mjs';
+import { UserError } from '../../scripts/user-error.mjs';
+import { root, runNpm } from '../../scripts/checkout.mjs';
+import { buildRelease, commitOf } from '../../scripts/release.mjs';
 import { inLanes } from '../lanes.mjs';
 import { ACCOUNTS, BEFORE, PROVIDER_PATH } from './contender.mjs';
 import { sendsOf } from './sends.mjs';
@@ -35,7 +35,7 @@ export const OURS = { name: 'Onecode', folder: root };
  */
 export async function buildBefore({ processes }, ref) {
   const commit = commitOf(ref);
-  if (commit === null) throw new Refusal(`--beside: git knows no ${ref} here.`);
+  if (commit === null) throw new UserError(`--beside: git knows no ${ref} here.`);
   console.log(`Building ${ref} (${commit.slice(0, 7)}) …`);
   return { name: BEFORE, folder: await buildRelease(commit, processes.folder) };
 }

@@ -21,7 +21,7 @@ import {
   wholeNumber,
 } from '../arguments.js';
 import { DATABASE_URL, withDatabase } from '../database.js';
-import { Refusal } from '../faults.js';
+import { UserError } from '../errors.js';
 import { print, type Row } from '../output.js';
 import { addSenderTokenCommands } from './senderTokens.js';
 
@@ -45,7 +45,7 @@ function rowOf(sender: Sender): Row {
 }
 
 function found(sender: Sender | null): Sender {
-  if (sender === null) throw new Refusal('there is no sender with this id');
+  if (sender === null) throw new UserError('there is no sender with this id');
   return sender;
 }
 
@@ -113,7 +113,7 @@ export function addSenderCommands(program: Command): void {
           throughput: options.throughput,
         }),
       );
-      if (added === null) throw new Refusal('there is a sender with this phone number id already');
+      if (added === null) throw new UserError('there is a sender with this phone number id already');
       print(command, rowOf(added));
     });
 

@@ -39,7 +39,7 @@ function writeGuesses(database: Database, guesses: readonly Change[]): Promise<{
         version = s.version + 1
       from guesses g
       where s.id = any(array(select id from locked)) and g.id = s.id and g.version = s.version
-      returning s.id, s.account_id, s.mode, coalesce(s.canonical_recipient, s.recipient) as recipient, s.guess_cost, g.is_right
+      returning s.id, s.account_id, s.mode, s.canonical_recipient as recipient, s.guess_cost, g.is_right
     ), by_recipient as materialized (
       select account_id, mode, recipient, bool_or(is_right) as is_right, count(*) filter (where not is_right) as wrong,
         sum(guess_cost) filter (where not is_right) as points, max(guess_cost) filter (where not is_right) as guess_cost
