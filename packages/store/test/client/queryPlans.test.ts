@@ -145,13 +145,23 @@ const HOT: [
   ],
   ['a status', ['sends_pkey'], /id = /, (database) => findSend(database, caller.accountId, sendId)],
   [
-    'a change, here to verified',
+    'a guess',
     ['sends_pkey', 'guess_budgets_pkey'],
     /recipient = /,
     (database) =>
       changeSend(database, { id: sendId, accountId: caller.accountId }, (send) => ({
         result: null,
         change: { verification: 'verified', verifiedAt: send.createdAt },
+      })),
+  ],
+  [
+    'a delivery',
+    ['sends_pkey'],
+    /id = /,
+    (database) =>
+      changeSend(database, { id: sendId, accountId: caller.accountId }, (send) => ({
+        result: null,
+        change: { deliveredAt: send.createdAt },
         attempts: [{ id: attemptId, senderId: null, outcome: 'accepted', errorCode: null, messageId: null }],
       })),
   ],
