@@ -1,8 +1,7 @@
 import type { UnitBucket } from '@onecode/domain';
 import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
-import { cursorOf, readCursor } from './cursor.js';
-import type { Page } from './sendList.js';
+import { cursorOf, readCursor, type Page } from './pages.js';
 
 export type LedgerKind = 'granted' | 'reserved' | 'returned';
 

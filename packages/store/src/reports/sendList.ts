@@ -1,7 +1,7 @@
 import type { DeliveryState, Mode, Verification } from '@onecode/domain';
 import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
-import { cursorOf, readCursor } from './cursor.js';
+import { cursorOf, readCursor, type Page } from './pages.js';
 import { SUMMARY_COLUMNS, summaryOf, type SendSummary, type SummaryRow } from './sendSummary.js';
 
 /** Which sends are wanted; what is left out does not matter. */
@@ -16,13 +16,6 @@ export interface SendFilter {
   createdTo?: Date;
   /** The whole number in its canonical form: sends to any form of it are found. */
   canonicalRecipient?: string;
-}
-
-/** One page of a list that is read by cursor. */
-export interface Page {
-  limit: number;
-  /** The `next` of the page before this one. */
-  before?: string;
 }
 
 export interface SendPage {

@@ -58,3 +58,16 @@ export async function blockCountry(
     where b.blocked_until <= clock_timestamp()`;
   return written === 1;
 }
+
+/**
+ * Forgets pairs of sender and recipient that may send all of their burst again. Leaves rows that somebody is using.
+ *
+ * @returns how many
+ */
+export async function deleteOldSenderRecipientWindows(database: Database, limit: number): Promise<number> {
+  return database.sql.execute`
+    delete from sender_recipient_windows where ctid = any(array(
+      select ctid from sender_recipient_windows
+      where free_at <= statement_timestamp() - recipient_window_burst() limit ${limit} for update skip locked
+    ))`;
+}

@@ -1,5 +1,5 @@
 import type { Connection, Database } from '../client/database.js';
-import { forgetTries, returnTry, sha256, takeTry } from './tries.js';
+import { forgetTries, returnTry, sha256, takeTry } from './countedTries.js';
 
 /** Passwords that may be tried for one e-mail address, from wherever; codes of one signed-in person too. */
 export const SIGN_IN_TRIES_MAX = 10;

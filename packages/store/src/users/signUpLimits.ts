@@ -1,6 +1,6 @@
 import type { Database } from '../client/database.js';
 import { readSettings } from '../accounts/settings.js';
-import { returnTry, takeTry } from './tries.js';
+import { returnTry, takeTry } from './countedTries.js';
 
 /** Sign-ups that one network may try in an hour, so that those which fail are few as well: each asks for the work of judging a password. */
 export const SIGN_UP_TRIES_MAX = 30;

@@ -1,8 +1,8 @@
 import type { Locale } from '@onecode/domain';
 import { audited, type Actor } from '../audit/audit.js';
-import type { Database } from '../client/database.js';
-import { insertAccount } from '../accounts/accounts.js';
-import { listMemberships } from './members.js';
+import type { Connection, Database } from '../client/database.js';
+import { listMemberships } from '../users/members.js';
+import { insertAccount } from './accounts.js';
 
 /** An account that somebody makes for themselves. */
 export interface NewOwnAccount {
@@ -45,4 +45,22 @@ export async function createOwnAccount(
       note: { action: 'account.create', accountId: id, subject: id, details: { after } },
     };
   });
+}
+
+/** What trial accounts used up together of the live sends that they share a day. */
+export interface TrialSends {
+  /** Today (UTC), as `2026-11-23`. */
+  day: string;
+  sends: number;
+  /** The setting. */
+  perDay: number;
+}
+
+/** What trial accounts sent today, and may send. */
+export async function readTrialSends(database: Connection): Promise<TrialSends> {
+  const [row] = await database.sql.query<[TrialSends]>`
+    select today.day::text, coalesce(t.sends, 0) as sends, s.trial_sends_per_day as "perDay"
+    from settings s, (select (clock_timestamp() at time zone 'UTC')::date as day) today
+    left join trial_sends t on t.day = today.day`;
+  return row;
 }
