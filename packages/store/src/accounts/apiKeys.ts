@@ -11,7 +11,7 @@ import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 import { bytesText } from '../client/sql.js';
 
-/** Who a request with a key speaks for. */
+/** Whom a request with a key acts for. */
 export interface Caller {
   keyId: string;
   applicationId: string;
@@ -23,19 +23,19 @@ export interface ApiKey {
   id: string;
   applicationId: string;
   mode: Mode;
-  /** What may be shown of the key. */
+  /** The part of the key that may be shown. */
   hint: string;
-  /** What its owner calls it. */
+  /** The name that its owner gave it. */
   name: string | null;
   createdAt: Date;
   revokedAt: Date | null;
-  /** To the minute, more or less; null when it was never used. */
+  /** Accurate to about a minute; null when the key was never used. */
   lastUsedAt: Date | null;
 }
 
 /**
  * The caller behind a key's SHA-256, 'suspended' when its account is, or null when no such key exists or it was revoked. Look-ups
- * that come in during another share the next one.
+ * that arrive during another share the next round trip.
  */
 export async function findCaller(database: Database, hash: Uint8Array): Promise<Caller | 'suspended' | null> {
   const row = await callerFinder(database)(hash);
@@ -52,7 +52,7 @@ interface CallerRow {
   suspended: boolean;
 }
 
-/** Look-ups of one call at the most. */
+/** Look-ups in one batch. */
 const LOOK_UPS_MAX = 200;
 
 const callerFinder = oncePerClient((database: Database) =>
@@ -73,8 +73,8 @@ const callerFinder = oncePerClient((database: Database) =>
 );
 
 /**
- * The version of everything that `findCaller` answers with: while it stays the same, no key that spoke for a caller has been taken
- * from it. It changes with the commit of the change, and with the server that answers, and never comes again.
+ * The version of all answers of `findCaller`: while it stays the same, no key has stopped being valid. It changes when such a change
+ * commits and when the server restarts or another takes over, and no version ever returns.
  */
 export async function readCallersVersion(database: Database): Promise<string> {
   const [row] = await database.reads.query<[{ version: string }]>`
@@ -83,9 +83,9 @@ export async function readCallersVersion(database: Database): Promise<string> {
 }
 
 /**
- * Makes a key. The key itself is in the answer and nowhere else.
+ * Creates a key. The key itself is in the answer and nowhere else.
  *
- * @param name what its owner calls it, 1 to 100 characters
+ * @param name 1 to 100 characters
  * @returns null when there is no such application
  */
 export async function createApiKey(
@@ -118,7 +118,7 @@ export async function createApiKey(
   });
 }
 
-/** Revokes a key; a key that is revoked already keeps its time. @returns null when there is no such key */
+/** Revokes a key; one that is revoked already keeps its time. @returns null when there is no such key */
 export async function revokeApiKey(database: Database, actor: Actor, id: string): Promise<ApiKey | null> {
   return audited(database, actor, async (connection) => {
     const [revoked] = await connection.sql.query<{ account_id: string }[]>`
@@ -169,11 +169,11 @@ async function listKeys(
   }));
 }
 
-/** A key that was used since less than this is left as it is: one write a minute and key is enough to tell whether it is in use. */
+/** A use is recorded only when the last recorded one is older: one write a minute is enough to tell whether a key is in use. */
 const SECONDS_MIN = 55;
 
 /**
- * Records that keys are in use, many in one statement. Skips what another process is writing this moment: it writes the same.
+ * Records that keys are in use, many in one statement. Skips rows that another process is writing at the moment: it writes the same.
  *
  * @param hashes the keys' SHA-256
  */

@@ -1,6 +1,5 @@
 import type { Mode } from '@onecode/domain';
-import { audited, type Actor, type AuditNote } from '../audit/audit.js';
-import { changedFields } from '../audit/audit.js';
+import { audited, changedFields, type Actor, type AuditNote } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 
@@ -9,7 +8,7 @@ export interface Application {
   accountId: string;
   name: string;
   mode: Mode;
-  /** Creation limits of its own; null is off. */
+  /** Creation limits of its own; null: off. */
   perMinute: number | null;
   perRecipientHour: number | null;
 }
@@ -23,7 +22,7 @@ const SELECTED = {
   perRecipientHour: true,
 } as const;
 
-/** Makes an application, with its limits off. @returns null when there is no such account */
+/** Creates an application without limits of its own. @returns null when there is no such account */
 export async function createApplication(
   database: Database,
   actor: Actor,
@@ -49,7 +48,7 @@ export async function createApplication(
 }
 
 /**
- * Sets an application's creation limits; what is left out stays as it is, null turns a limit off.
+ * Sets an application's creation limits: null turns a limit off, one that is left out stays as it is.
  *
  * @returns null when there is no such application
  */
@@ -62,7 +61,7 @@ export async function limitApplication(
   return audited(database, actor, (connection) => change(connection, 'application.limit', { id }, limits));
 }
 
-/** Gives an application of this account another name. @returns null when the account has no such application */
+/** Renames an application of this account. @returns null when the account has no such application */
 export async function renameApplication(
   database: Database,
   actor: Actor,
@@ -75,7 +74,7 @@ export async function renameApplication(
   );
 }
 
-/** Changes an application under a lock, so that what the log calls before is what was there. */
+/** Changes an application under its lock, so that the audit log's `before` is what the change found. */
 async function change(
   connection: Connection,
   action: string,
@@ -102,7 +101,7 @@ export interface ApplicationSummary {
   id: string;
   name: string;
   mode: Mode;
-  /** Creation limits of its own; null is off. */
+  /** Creation limits of its own; null: off. */
   perMinute: number | null;
   perRecipientHour: number | null;
   createdAt: Date;

@@ -4,15 +4,15 @@ import { Prisma } from '../generated/prisma/client.js';
 /** Who changes something by hand. */
 export interface Actor {
   kind: 'user' | 'command_line';
-  /** The console's user; null for the command line, and for somebody who did not get in. */
+  /** The console's user; null for the command line, and for somebody who failed to sign in. */
   id: string | null;
   name: string;
 }
 
-/** Somebody at the sign-in who has not shown who they are. */
+/** Somebody who has not signed in yet. */
 export const NOT_SIGNED_IN: Actor = { kind: 'user', id: null, name: 'not signed in' };
 
-/** What the audit log keeps of a change, a sign-in or a read. */
+/** What the audit log records of a change, a sign-in or a read. */
 export interface AuditNote {
   /** `area.verb`, such as `account.credit`. */
   action: string;
@@ -23,10 +23,10 @@ export interface AuditNote {
   details: Record<string, unknown>;
 }
 
-/** Longer than the pool waits for a connection, whose own error says more. */
+/** Milliseconds; longer than the pool waits for a connection, since the pool's own error says more. */
 const TRANSACTION = { maxWait: 5_000, timeout: 5_000 };
 
-/** Runs a change and writes its audit entry in one transaction; no entry when `note` is null (nothing was changed, or not found). */
+/** Runs a change and writes its audit entry in one transaction; no entry when `note` is null (nothing found or nothing changed). */
 export async function audited<R>(
   database: Database,
   actor: Actor,
@@ -56,12 +56,12 @@ export interface AuditEntry {
 
 type EntryRow = Omit<AuditEntry, 'actor'> & { kind: Actor['kind']; actorId: string | null; name: string };
 
-/** Above every character that an action is made of. */
+/** Sorts above every character of an action. */
 const AFTER_PREFIX = '~';
 
 /**
- * Newest first. `before` is the id of the last entry of the page before. `actionPrefix` is an action or the beginning of some:
- * `settings.` is the history of the settings, each with `{name, before, after}`.
+ * Newest first. `before` is the id of the last entry of the page before. `actionPrefix` is an action or the beginning of several:
+ * `settings.` is the history of the settings, each entry with `{name, before, after}`.
  */
 export async function listAuditEntries(
   database: Connection,
@@ -85,7 +85,7 @@ export async function listAuditEntries(
   return rows.map(({ kind, actorId, name, ...entry }) => ({ ...entry, actor: { kind, id: actorId, name } }));
 }
 
-/** The fields that differ between two states of one thing, as the audit log keeps them; null when none does. */
+/** The fields that differ between two states, as the audit log records them; null when none does. */
 export function changedFields<State extends object>(
   before: State,
   after: State,

@@ -7,19 +7,19 @@ export interface HoldTarget {
   target: string;
 }
 
-/** A kill switch that is on: live sends that it matches get no slot of a sender, and wait in their rows. */
+/** A hold in force: the live sends that it matches get no send slot, and wait in their rows. */
 export interface Hold extends HoldTarget {
   reason: string;
   since: Date;
-  /** Who set it, by name. */
+  /** The name of who placed it. */
   setBy: string;
 }
 
 const SELECTED = { kind: true, target: true, reason: true, since: true, setBy: true } as const;
 
 /**
- * Stops what `what` names from the next slot on. A message whose slot was taken before may still go within a second. A hold that
- * is there already stays, with its reason.
+ * Stops the sends that `what` names from the next send slot on; a message whose slot was taken before may still go within a second.
+ * A hold that is in force already keeps its reason.
  *
  * @returns the hold in force, or null when there is no such account
  */
@@ -48,7 +48,7 @@ export async function placeHold(
   });
 }
 
-/** Ends a hold; what waited for it leaves at once, as fast as the senders may. @returns the hold, or null when there was none */
+/** Ends a hold: its sends go out at once, as fast as the senders may send. @returns the hold, or null when there was none */
 export async function releaseHold(database: Database, actor: Actor, what: HoldTarget): Promise<Hold | null> {
   const { kind, target } = what;
   return audited(database, actor, async (connection) => {

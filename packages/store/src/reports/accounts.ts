@@ -5,20 +5,20 @@ import { isId } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
 import type { MemberRole } from '../users/members.js';
 
-/** An account in a list of operators. */
+/** An account in an operator's list. */
 export interface FoundAccount extends Account {
   createdAt: Date;
   sendsCreated: number;
-  /** Whether its live sends are held by a kill switch of its own. */
+  /** Whether a hold on the account is in force. */
   held: boolean;
 }
 
-/** As long as a name may be. */
+/** The longest name. */
 const TEXT_LENGTH_MAX = 200;
 
 /**
- * Accounts, newest first: the one with this id, or those whose name has a word that begins with each word of the text, or all.
- * `before` is the id of the last account of the page before.
+ * Accounts, newest first: the one with this id; those whose name has, for each word of the text, a word that begins with it; or all
+ * for an empty text. `before` is the id of the last account of the page before.
  */
 export async function searchAccounts(
   database: Connection,
@@ -36,9 +36,9 @@ export async function searchAccounts(
 function matching(text: string): Prisma.Sql {
   if (text === '') return Prisma.sql`true`;
   if (isId(text)) return Prisma.sql`a.id = ${text}::uuid`;
-  // PostgreSQL holds no NUL.
+  // PostgreSQL stores no NUL.
   const words = text.replaceAll('\0', ' ').slice(0, TEXT_LENGTH_MAX);
-  // An array is made once, by the index of words. As a join, a planner would rather read all names from the newest account on.
+  // The array is built once, from the index of words. Given a join, the planner would read all names from the newest account on.
   return Prisma.sql`a.id = any(array(
     select w.id from accounts w where array_to_tsvector(name_words(w.name)) @@ (
       select string_agg(quote_literal(word) || ':*', ' & ')::tsquery from unnest(name_words(${words})) word
@@ -46,20 +46,20 @@ function matching(text: string): Prisma.Sql {
   ))`;
 }
 
-/** A time for which the breaker kept an account from a country. */
+/** A time for which the breaker stopped an account's sends to a country. */
 export interface BreakerTripDetails {
   /** `ZZ` for numbers of no country. */
   country: string;
   trippedAt: Date;
   openUntil: Date;
-  /** What it was judged by. */
+  /** The evidence. */
   sends: number;
   unverified: number;
 }
 
-/** An account and what belongs to it, for operators: never its sends or whom they went to. */
+/** An account and what belongs to it, for operators: never its sends or their recipients. */
 export interface AccountDetails extends FoundAccount {
-  /** Null follows the setting. */
+  /** Null: the setting. */
   ownRatePerMinute: number | null;
   /** Oldest first, like the members. */
   applications: ApplicationSummary[];
@@ -68,10 +68,10 @@ export interface AccountDetails extends FoundAccount {
   trips: BreakerTripDetails[];
 }
 
-/** So many members and trips at the most. */
+/** Members, and trips, at the most. */
 const LIST_LENGTH_MAX = 100;
 
-/** Everything that operators see of an account, or null when there is no such account. */
+/** An account's details, or null when there is no such account. */
 export async function findAccountDetails(database: Database, id: string): Promise<AccountDetails | null> {
   const [[found], own, applications] = await Promise.all([
     searchAccounts(database, { text: id, limit: 1 }),

@@ -1,22 +1,21 @@
 import { seal, type Keyring } from '@onecode/domain';
-import { Prisma } from '../generated/prisma/client.js';
-import { audited, type Actor, type AuditNote } from '../audit/audit.js';
-import { changedFields } from '../audit/audit.js';
+import { audited, changedFields, type Actor, type AuditNote } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
+import { Prisma } from '../generated/prisma/client.js';
 
-/** A sender as operators see it: never with its token. */
+/** A sender as operators see it, without its token. */
 export interface Sender {
   id: string;
   phoneNumberId: string;
   number: string;
   template: string;
   englishTemplateLanguage: 'en' | 'en_US';
-  /** Messages a second that the provider takes from it, 1 to 1,000. */
+  /** Messages a second that the provider accepts from it, 1 to 1,000. */
   throughput: number;
   consecutiveFailures: number;
   pausedAt: Date | null;
-  /** Null while paused: until an operator resumes it. */
+  /** The end of a cool-down; null while paused: until an operator resumes it. */
   pausedUntil: Date | null;
   pauseReason: string | null;
   createdAt: Date;
@@ -43,11 +42,11 @@ export interface NewSender {
   token: string;
   template: string;
   englishTemplateLanguage: 'en' | 'en_US';
-  /** The provider's usual 80 messages a second when left out. */
+  /** Left out: the provider's usual 80 messages a second. */
   throughput?: number;
 }
 
-/** Adds a sender, its token sealed. @returns null when that phone number id is there already */
+/** Adds a sender, with its token sealed. @returns null when another sender has the phone number id */
 export async function addSender(
   database: Database,
   actor: Actor,
@@ -81,7 +80,7 @@ export async function listSenders(database: Connection): Promise<Sender[]> {
 }
 
 /**
- * Pauses a sender until an operator resumes it. One that an operator paused already keeps its time and reason.
+ * Pauses a sender until an operator resumes it. A sender that an operator paused already keeps its time and reason.
  *
  * @returns null when there is no such sender
  */
@@ -99,7 +98,7 @@ export async function pauseSender(
   });
 }
 
-/** Ends a sender's pause and its country blocks. @returns null when there is no such sender */
+/** Ends a sender's pause or cool-down, and its country blocks. @returns null when there is no such sender */
 export async function resumeSender(database: Database, actor: Actor, id: string): Promise<Sender | null> {
   return changeSender(database, actor, 'sender.resume', id, async (connection) => {
     const blocks = await connection.prisma.senderCountryBlock.deleteMany({ where: { senderId: id } });
@@ -111,7 +110,7 @@ export async function resumeSender(database: Database, actor: Actor, id: string)
   });
 }
 
-/** Changes how many messages a second a sender may send. @returns null when there is no such sender */
+/** Changes a sender's messages a second. @returns null when there is no such sender */
 export async function changeThroughput(
   database: Database,
   actor: Actor,
@@ -124,7 +123,7 @@ export async function changeThroughput(
   });
 }
 
-/** A change of a sender under its lock, so that what the log calls before is what was there. `change` gives further details. */
+/** Changes a sender under its lock, so that the audit log's `before` is what the change found. `change` returns further details. */
 async function changeSender(
   database: Database,
   actor: Actor,

@@ -2,7 +2,7 @@ import type { Locale } from '@onecode/domain';
 import { type Actor, audited, type AuditNote } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
 
-/** What a member may do in an account: read; change applications and keys; or all of it, the team too. */
+/** What a member may do in an account: read; change applications and keys; or everything, the team included. */
 export const MEMBER_ROLES = ['viewer', 'developer', 'admin'] as const;
 export type MemberRole = (typeof MEMBER_ROLES)[number];
 
@@ -27,7 +27,7 @@ export async function findMemberRole(
   return (member?.role as MemberRole | undefined) ?? null;
 }
 
-/** The accounts that a person belongs to, the one they joined first in front. */
+/** The accounts that a person belongs to, in the order in which they joined. */
 export async function listMemberships(database: Connection, userId: string): Promise<Membership[]> {
   const members = await database.prisma.member.findMany({
     where: { userId },
@@ -52,7 +52,7 @@ export interface Member {
   joinedAt: Date;
 }
 
-/** The team of an account, by name. */
+/** The members of an account, by name. */
 export async function listMembers(database: Database, accountId: string): Promise<Member[]> {
   const members = await database.prisma.member.findMany({
     where: { accountId },
@@ -74,10 +74,10 @@ export async function listMembers(database: Database, accountId: string): Promis
   }));
 }
 
-/** What became of a change in a team. `not_admin`: whoever asked is no admin (any longer). */
+/** The outcome of a change in a team. `not_admin`: the actor is not, or no longer, an admin. */
 export type MemberChange = 'changed' | 'unknown' | 'last_admin' | 'not_admin';
 
-/** Gives a member another role. The last admin keeps theirs. */
+/** Changes a member's role. The last admin stays admin. */
 export async function changeMemberRole(
   database: Database,
   actor: Actor,
@@ -101,8 +101,7 @@ export async function changeMemberRole(
 }
 
 /**
- * Takes a member out of an account, with the invitations that they made. Everybody may take themselves out, but for the last
- * admin; others need to be admins.
+ * Removes a member and the invitations that they made. Everybody but the last admin may remove themselves; only admins remove others.
  */
 export async function removeMember(
   database: Database,
@@ -127,8 +126,8 @@ function refused(result: Exclude<MemberChange, 'changed'>): { result: MemberChan
 }
 
 /**
- * The admins of an account, locked in one order by everyone who changes a team: whoever waited sees only those who still are
- * admins, so that two who remove each other do not both succeed.
+ * Locks and returns the admins of an account, in one order for everybody who changes a team. Who had to wait for the lock sees only
+ * those who still are admins, so that of two admins who remove each other one succeeds.
  */
 async function lockAdmins(connection: Connection, accountId: string): Promise<string[]> {
   const rows = await connection.sql.query<{ userId: string }[]>`
@@ -150,10 +149,10 @@ async function lockRole(
 const isLast = (admins: readonly string[], userId: string): boolean =>
   admins.length === 1 && admins[0] === userId;
 
-/** The command line may do everything. */
+/** The command line, an actor without an id, may do everything. */
 const isAdmin = (admins: readonly string[], { id }: Actor): boolean => id === null || admins.includes(id);
 
-/** A link that they kept would be a way back in. */
+/** A removed admin could come back by a link of their own. */
 async function revokeInvitationsOf(connection: Connection, accountId: string, userId: string): Promise<void> {
   await connection.prisma.invitation.deleteMany({ where: { accountId, invitedBy: userId } });
 }

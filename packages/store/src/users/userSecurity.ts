@@ -5,7 +5,7 @@ import { hashPassword } from './passwords.js';
 import { forgetSignInTries } from './signInLimits.js';
 
 /**
- * Gives somebody a new password, ends all their sessions, and lets them try at once.
+ * Sets a person's password, ends all their sessions, and resets their sign-in tries.
  *
  * @returns false when nobody has this e-mail
  */
@@ -26,7 +26,7 @@ export async function setPassword(
 }
 
 /**
- * Takes away somebody's second factor, for one who lost it and the backup codes, and ends all their sessions.
+ * Removes the second factor of a person who lost it and the backup codes, and ends all their sessions.
  *
  * @returns false when nobody has this e-mail
  */
@@ -49,17 +49,17 @@ async function changeSecurity(
     if (user === null) return { result: false, note: null };
     await change(connection, user.id);
     await connection.prisma.userSession.deleteMany({ where: { userId: user.id } });
-    // Somebody may stand between the password and the second factor.
+    // Ends sign-ins between the password and the second factor too.
     await connection.prisma.userVerification.deleteMany({ where: { value: user.id } });
     return { result: true, note: { action, accountId: null, subject: user.id, details: {} } };
   });
 }
 
-/** What people change of their own security by the sign-in's own parts. */
+/** Changes that people make to their own security through better-auth. */
 export type OwnSecurityChange =
   'user.password' | 'user.two_factor_turned_on' | 'user.two_factor_turned_off' | 'user.backup_codes_replaced';
 
-/** Puts into the audit log what somebody changed of their own security. */
+/** Logs a change that a person made to their own security. */
 export async function noteOwnSecurityChange(
   database: Database,
   actor: Actor & { id: string },
