@@ -162,7 +162,7 @@ describe('a point read', () => {
     expect(await backend()).not.toBe(row.pid);
   });
 
-  it('has its answer from another connection when one is silent, which is closed', async () => {
+  it('is answered by another connection when one is silent, which is closed', async () => {
     const silent = await backend();
     proxy.abandon('latest');
     const { answer, ms } = await timed(backend);
@@ -171,7 +171,7 @@ describe('a point read', () => {
     expect((await timed(backend)).ms).toBeLessThan(200);
   });
 
-  it('has its answer in a moment when all connections are silent, and there is room for no more', async () => {
+  it('is answered within a moment when all connections are silent and the pool is full', async () => {
     const pids = await Promise.all(Array.from({ length: 4 }, () => backend(0.1)));
     expect(new Set(pids).size).toBe(4);
     proxy.abandon();
@@ -181,13 +181,13 @@ describe('a point read', () => {
     }
   });
 
-  it('takes the first answer, however late it comes', async () => {
+  it('takes the first answer, however late it arrives', async () => {
     await backend();
     proxy.slow(400);
     expect((await timed(backend)).ms).toBeGreaterThan(750);
   });
 
-  it('is made up for when its connection breaks, and fails when PostgreSQL refuses it or is away', async () => {
+  it('is repeated when its connection breaks, and fails when PostgreSQL refuses it or is away', async () => {
     await backend();
     const asked = timed(() => backend(0.2));
     proxy.hangUp();

@@ -34,7 +34,7 @@ import {
   takeSlots,
 } from '@onecode/store/testing';
 import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
-import { nodesOf, plansOf, statementsOf, type Node } from './plans.js';
+import { nodesOf, plansOf, statementsOf, type Node } from './statementPlans.js';
 
 const SENDS = 20_000;
 /** Tables that grow with use. The others have a few rows, which are best read in one go. */
@@ -200,7 +200,7 @@ const HOT: [
   ],
   ['how many wait for a sender', ['sends_awaiting_sender'], /^$/, countAwaitingSends],
   [
-    'slots of senders',
+    'send slots',
     ['sender_recipient_windows_pkey'],
     /recipient_hash = /,
     (database) =>
@@ -215,13 +215,13 @@ const HOT: [
       ),
   ],
   [
-    'a send with its slot',
+    'a send with its send slot',
     ['sends_pkey', 'sender_recipient_windows_pkey'],
     /recipient_hash = /,
     (database) => changeRoutedSend(database, dueId, () => ({ result: null })),
   ],
   [
-    'pairs of sender and recipient that are over',
+    'sender–recipient windows that are over',
     ['sender_recipient_windows_free_at'],
     /free_at <= /,
     (database) => deleteOldSenderRecipientWindows(database, 500),
@@ -287,7 +287,7 @@ it.each<[string, string, (database: Database) => Promise<unknown>]>([
   expect(nodes.map((node) => node['Index Name'])).toContain(index);
 });
 
-it('sends that wait are not even read while no sender has a slot, or all is held', async () => {
+it('waiting sends are not even read while no sender has a slot, or a hold matches all of them', async () => {
   const rowsRead = async (): Promise<number> => {
     const statements = await statementsOf(store.database, (database) =>
       wakeAwaitingSends(database, 100, 1000),

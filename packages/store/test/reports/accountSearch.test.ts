@@ -1,7 +1,7 @@
 import { placeHold, newId, searchAccounts, suspendAccount } from '@onecode/store';
 import { buildAccount, buildCaller, buildSend, TEST_ACTOR } from '@onecode/store/testing';
 import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
-import { nodesOf, plansOf } from '../client/plans.js';
+import { nodesOf, plansOf } from '../client/statementPlans.js';
 
 const MANY = 100_000;
 const MS_MAX = 60_000;

@@ -11,7 +11,7 @@ import {
 import { buildCaller, buildSend, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
 import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
 import { until } from '../../../../test/harness/until.js';
-import { sendsIn } from '../sends.js';
+import { sendActions } from '../sends/sendActions.js';
 
 const store = useTestDatabase();
 let caller: TestCaller;
@@ -19,7 +19,7 @@ beforeEach(async () => {
   caller = await buildCaller(store.database, 'live', { freeQuota: 5, credits: 100, ratePerMinute: 10_000 });
 });
 
-const { fail } = sendsIn(store);
+const { fail } = sendActions(store);
 const send = () => buildSend(store.database, caller);
 
 async function pagesOf(

@@ -1,7 +1,7 @@
 import { findAccountDetails, placeHold, newId, readHeldSends, readSenderActivity } from '@onecode/store';
 import { buildCaller, buildSend, buildSender, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
 import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
-import { nodesOf, plansOf, statementsOf } from '../client/plans.js';
+import { nodesOf, plansOf, statementsOf } from '../client/statementPlans.js';
 
 const ATTEMPTS = 30_000;
 const store = useTestDatabase();

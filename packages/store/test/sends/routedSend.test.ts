@@ -29,7 +29,7 @@ const slotsTaken = async (): Promise<number> =>
 const set = (id: string, change: string) => store.sql(`update sends set ${change} where id = $1`, [id]);
 
 describe('a send that may go out', () => {
-  it('comes with a slot of a sender', async () => {
+  it('comes with a send slot', async () => {
     const id = await buildSend(store.database, caller);
     expect(await slotFor(id)).toEqual({ sender: { id: sender.id, number: sender.number }, waitMs: 0 });
     expect(await slotsTaken()).toBe(1);

@@ -1,6 +1,6 @@
 import * as store from '@onecode/store';
 import { TEST_SECRET_KEY } from '@onecode/store/testing';
-import { ACTOR, type ChangeByHand } from '../things.js';
+import { ACTOR, type AuditedChange } from './fixture.js';
 
 export const TOKEN = 'EAAGplantedTokenOfTheAuditLog';
 export const RECIPIENT = '+5511987651234';
@@ -19,7 +19,7 @@ const otherKey = { current: 2, keys: new Map([...TEST_SECRET_KEY.keys, [2, Buffe
 const hold = (target: string) => ({ kind: 'account', target, reason: 'pumped' }) as const;
 
 /** The changes of operators and integrators, by the names of their functions. */
-export const CHANGES_BY_HAND: Record<string, ChangeByHand> = {
+export const OPERATOR_CHANGES: Record<string, AuditedChange> = {
   createAccount: {
     action: 'account.create',
     change: ({ database }) =>
