@@ -1,4 +1,4 @@
-import { hold, newId, recordHeartbeat } from '@onecode/store';
+import { placeHold, newId, recordHeartbeat } from '@onecode/store';
 import { buildCaller, buildSend, buildSender, TEST_ACTOR } from '@onecode/store/testing';
 import { testRedisUrl } from '../../../test/harness/redisContents.js';
 import { startTcpProxy, type TcpProxy } from '../../../test/harness/tcpProxy.js';
@@ -57,7 +57,7 @@ describe('the health page’s figures', () => {
     const { database } = server.db;
     const caller = await buildCaller(database, 'live', { credits: 10 });
     await buildSender(database, { number: '+15550783881' });
-    await hold(database, TEST_ACTOR, { kind: 'account', target: caller.accountId, reason: 'a drill' });
+    await placeHold(database, TEST_ACTOR, { kind: 'account', target: caller.accountId, reason: 'a drill' });
     const [held] = [await buildSend(database, caller), await buildSend(database, caller)];
     await server.db.sql('update sends set awaiting_sender = true, due_at = expires_at where id = $1', [held]);
     await jobs.failedJob();

@@ -1,4 +1,4 @@
-import { hold, newId, release } from '@onecode/store';
+import { placeHold, newId, releaseHold } from '@onecode/store';
 import { TEST_ACTOR } from '@onecode/store/testing';
 import { useConsole } from './console.js';
 import { attempt, report, type } from './delivery.js';
@@ -112,9 +112,9 @@ describe('a send', () => {
     });
 
     const what = { kind: 'country', target: 'BR' } as const;
-    await hold(database, TEST_ACTOR, { ...what, reason: 'a secret reason' });
+    await placeHold(database, TEST_ACTOR, { ...what, reason: 'a secret reason' });
     const answer = await viewer.get(`${path}/${id}`);
-    await release(database, TEST_ACTOR, what);
+    await releaseHold(database, TEST_ACTOR, what);
     expect(answer.body).toMatchObject({
       next: { step: 'held' },
       waiting: [{ kind: 'release', until: expiresAt }, code],
@@ -128,9 +128,9 @@ describe('a send', () => {
       const { database } = server.db;
       const [real, mere] = [await build(live), await build(test)];
       const what = { kind, target: kind === 'live' ? '' : live.accountId };
-      await hold(database, TEST_ACTOR, { ...what, reason: 'a test' });
+      await placeHold(database, TEST_ACTOR, { ...what, reason: 'a test' });
       const steps = [(await details(real)).next.step, (await details(mere)).next.step];
-      await release(database, TEST_ACTOR, what);
+      await releaseHold(database, TEST_ACTOR, what);
       expect(steps).toEqual(['held', 'queued']);
     },
   );
@@ -142,9 +142,9 @@ describe('a send', () => {
       { kind: 'country', target: 'PT' },
       { kind: 'account', target: foreign.accountId },
     ] as const;
-    for (const what of others) await hold(database, TEST_ACTOR, { ...what, reason: 'a test' });
+    for (const what of others) await placeHold(database, TEST_ACTOR, { ...what, reason: 'a test' });
     const { next } = await details(id);
-    for (const what of others) await release(database, TEST_ACTOR, what);
+    for (const what of others) await releaseHold(database, TEST_ACTOR, what);
     expect(next.step).toBe('queued');
   });
 

@@ -261,8 +261,8 @@ describe('the first account', () => {
     const ana = await person(server);
     const asked: Promise<Answer>[] = [];
     // All of them have looked for an account, or wait to look, before the first one can make one.
-    await server.db.database.$transaction(async (connection) => {
-      await connection.$executeRaw`lock table members in share mode`;
+    await server.db.database.transaction(async (connection) => {
+      await connection.sql.execute`lock table members in share mode`;
       for (let n = 0; n < 4; n += 1) asked.push(ana.post('/accounts', { name: 'Loja', language: 'pt-BR' }));
       await until('the requests', async () => (await waiting()) === asked.length);
     });

@@ -1,4 +1,4 @@
-import { hold, pauseSender, release, resumeSender, type HoldTarget } from '@onecode/store';
+import { placeHold, pauseSender, releaseHold, resumeSender, type HoldTarget } from '@onecode/store';
 import { TEST_ACTOR } from '@onecode/store/testing';
 import { until } from '../../../test/harness/until.js';
 import { useWorker } from './fixture.js';
@@ -13,8 +13,8 @@ describe('while live delivery is held', () => {
   const t = useWorker({ env: { DELIVERY_BACKOFF_MS: '300' } });
   const account = (): HoldTarget => ({ kind: 'account', target: t.caller.accountId });
 
-  const set = (what: HoldTarget) => hold(t.house.db.database, TEST_ACTOR, { ...what, reason: 'a test' });
-  const end = (what: HoldTarget) => release(t.house.db.database, TEST_ACTOR, what);
+  const set = (what: HoldTarget) => placeHold(t.house.db.database, TEST_ACTOR, { ...what, reason: 'a test' });
+  const end = (what: HoldTarget) => releaseHold(t.house.db.database, TEST_ACTOR, what);
   beforeEach(async () => {
     for (const what of [live, brazil]) await end(what);
   });

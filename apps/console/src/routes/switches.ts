@@ -1,5 +1,5 @@
 import { COUNTRIES, isCountry } from '@onecode/domain';
-import { hold, isId, readHeldSends, release, type HoldTarget } from '@onecode/store';
+import { placeHold, isId, readHeldSends, releaseHold, type HoldTarget } from '@onecode/store';
 import { Type, type Static } from 'typebox';
 import { nameField } from '../fields.js';
 import { ConsoleProblem, there } from '../problem.js';
@@ -41,7 +41,7 @@ export const switchRoutes: readonly Route[] = [
     body: Type.Object({ ...TARGET, reason: nameField(200) }, { additionalProperties: false }),
     async handle({ context, actor, body }) {
       const what = { ...targetOf(body), reason: body.reason.trim() };
-      if ((await hold(context.database, actor, what)) === null)
+      if ((await placeHold(context.database, actor, what)) === null)
         throw new ConsoleProblem('invalid_input', { errors: { target: 'unknown' } });
     },
   }),
@@ -52,7 +52,7 @@ export const switchRoutes: readonly Route[] = [
     confirmed: true,
     body: Type.Object(TARGET, { additionalProperties: false }),
     async handle({ context, actor, body }) {
-      there(await release(context.database, actor, targetOf(body)));
+      there(await releaseHold(context.database, actor, targetOf(body)));
     },
   }),
 ];

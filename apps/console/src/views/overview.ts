@@ -1,8 +1,8 @@
 import type { Locale, Mode } from '@onecode/domain';
-import type { Figures, Overview } from '@onecode/store';
+import type { Overview, SendStatistics } from '@onecode/store';
 
 /** What became of some sends; shares are 0 to 1, and null without any. */
-export type FiguresView = Figures;
+export type FiguresView = SendStatistics;
 
 export interface OverviewView {
   /** Only one send in so many was looked at; null when all were. */

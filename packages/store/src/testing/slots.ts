@@ -20,7 +20,7 @@ export async function takeSlots(
   requests: readonly SlotRequest[],
   horizonMs: number,
 ): Promise<(TakenSlot | null)[]> {
-  const rows = await database.$queryRaw<{ sender_id: string | null; wait_ms: number }[]>`
+  const rows = await database.sql.query<{ sender_id: string | null; wait_ms: number }[]>`
     select sender_id, wait_ms from take_send_slots(
       ${requests.map(({ accountId }) => accountId)}::uuid[], ${requests.map(({ recipient }) => recipient)}::text[], ${requests.map(({ country }) => country)}::text[], ${horizonMs}::integer
     ) order by ordinal`;

@@ -142,7 +142,7 @@ describe('credits', () => {
     const lock = new pg.Client({ connectionString: store.url });
     await lock.connect();
     try {
-      await far.$queryRaw`select 1`;
+      await far.sql.query`select 1`;
       // The grant waits for the account; from then on no answer comes through.
       await lock.query('begin');
       await lock.query('select from accounts where id = $1 for no key update', [id]);

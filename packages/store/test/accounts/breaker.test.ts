@@ -139,7 +139,7 @@ describe('the evidence for the breaker', () => {
     expect(await figures()).toEqual({ NG: [2, 2] });
   });
 
-  it('is the latest 1,000 sends and no more, and young ones take no room among them', async () => {
+  it('is the latest 1,000 sends and no more, without those that are too young', async () => {
     await past({ count: 3, country: 'US', ageSeconds: 3600 });
     const ids = await past({ count: 998, ageSeconds: 300 });
     expect(await figures()).toEqual({ NG: [998, 998], US: [2, 2] });
@@ -224,7 +224,7 @@ describe('a tripped breaker', () => {
     expect(await outcomes('NG')).toEqual(['rate_limited']);
   });
 
-  it('lets go when the breaker is turned off, and does not come back with it', async () => {
+  it('ends when the breaker is turned off, and does not return when it is turned on', async () => {
     await past({ count: 10 });
     const same = await evidenceOn('NG');
     await tripBreaker(store.database, same, HOUR);

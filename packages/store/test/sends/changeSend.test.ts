@@ -4,7 +4,7 @@ import { buildCaller, buildSend, buildSender } from '@onecode/store/testing';
 import pg from 'pg';
 import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
 import { until } from '../../../../test/harness/until.js';
-import { CODE, sendsIn } from '../sends.js';
+import { CODE, sendActions } from './sendActions.js';
 
 const store = useTestDatabase();
 let sender: Sender;
@@ -12,7 +12,7 @@ beforeAll(async () => {
   sender = await buildSender(store.database);
 });
 
-const { read, version, attemptsOf, returnedOf } = sendsIn(store);
+const { read, version, attemptsOf, returnedOf } = sendActions(store);
 
 describe('one door for changes', () => {
   it('finds no send with an unknown id, and asks nobody', async () => {

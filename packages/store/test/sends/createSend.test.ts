@@ -53,7 +53,7 @@ describe('creating a send', () => {
     ]);
   });
 
-  it('takes no unit in test mode and never refuses it for want of units', async () => {
+  it('takes no unit in test mode and never refuses it for lack of units', async () => {
     const caller = await buildCaller(store.database, 'test', { freeQuota: 0 });
     expect(await create(caller)).toMatchObject({
       outcome: 'created',

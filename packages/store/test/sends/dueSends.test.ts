@@ -70,7 +70,7 @@ describe('sends that are due to be enqueued', () => {
     expect(ids(all)).toEqual(made.toSorted());
   });
 
-  it('are the longest due first, as many as wanted', async () => {
+  it('are those due longest, up to the limit', async () => {
     const [one, two, three] = [
       await buildSend(store.database, live),
       await buildSend(store.database, live),

@@ -10,7 +10,7 @@ import pg from 'pg';
 export const FOLDER = fileURLToPath(new URL('../../../../prisma/migrations/', import.meta.url));
 
 /** What a test of migrations works on: an empty database and an empty folder of migrations, new ones for each test. */
-export interface Migrating {
+export interface MigrationFolder {
   url: () => string;
   /** Applies the folder's migrations. */
   up: () => Promise<string[]>;
@@ -34,7 +34,7 @@ export async function ours(): Promise<string[]> {
     .toSorted();
 }
 
-export function useMigrating(): Migrating {
+export function useMigrationFolder(): MigrationFolder {
   let server: pg.Client;
   let url: string;
   let folder: string;

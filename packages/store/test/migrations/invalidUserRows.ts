@@ -13,8 +13,8 @@ const invitation = (rows: readonly [email: string, role: string, tokenHash: stri
 const digest = (letter: string): string => `repeat('${letter}', 32)::bytea`;
 const session = `insert into user_sessions (id, user_id, token, expires_at, updated_at)`;
 
-/** `WRONG` of the console's people, and of what workers note. */
-export const WRONG_PEOPLE: [constraint: string, what: string, statement: string][] = [
+/** `INVALID_ROWS` of the console's people, and of what workers note. */
+export const INVALID_USER_ROWS: [constraint: string, what: string, statement: string][] = [
   ['users_name_check', 'a person without a name', user('name, email', `'', 'a@example.com'`)],
   ['users_name_check', 'an endless name', user('name, email', `repeat('n', 201), 'a@example.com'`)],
   ['users_email_check', 'an address with capitals', user('name, email', `'n', 'A@example.com'`)],
@@ -101,7 +101,7 @@ export const WRONG_PEOPLE: [constraint: string, what: string, statement: string]
 ];
 
 /** The right rows that these were made from. */
-export const RIGHT_PEOPLE: readonly string[] = [
+export const VALID_USER_ROWS: readonly string[] = [
   user('name, email, language, staff', `repeat('n', 200), 'right@example.com', 'en', 'on_call'`),
   member(`'viewer'`),
   invitation([[`'right@example.com'`, `'admin'`, digest('r')]]),

@@ -1,7 +1,7 @@
 import { budget, own, trip } from './rowStatements.js';
 
-/** `WRONG` of what defends accounts. */
-export const WRONG_DEFENCES: [constraint: string, what: string, statement: string][] = [
+/** `INVALID_ROWS` of what defends accounts. */
+export const INVALID_ABUSE_CONTROL_ROWS: [constraint: string, what: string, statement: string][] = [
   ['settings_guess_budget_check', 'a guess budget of one send', `update settings set guess_budget = 4`],
   ['settings_guess_budget_check', 'a guess budget above NIST’s', `update settings set guess_budget = 101`],
   ['accounts_allowed_countries_check', 'an empty list of countries', own(`allowed_countries = '{}'`)],

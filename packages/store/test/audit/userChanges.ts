@@ -1,5 +1,5 @@
 import * as store from '@onecode/store';
-import { ACTOR, EMAIL, type ChangeByHand, type Things } from '../things.js';
+import { ACTOR, EMAIL, type AuditedChange, type Fixture } from './fixture.js';
 
 export const PASSWORD = 'planted-password-of-the-audit-log';
 /** The tokens of all links that were made. */
@@ -11,29 +11,33 @@ const READ = { action: 'send.read', accountId: null, subject: none } as const;
 const newUser = { name: 'Nina', language: 'en', staff: null, password: PASSWORD, membership: null } as const;
 
 const join = (
-  { database, caller: { accountId }, guest }: Things,
+  { database, caller: { accountId }, guest }: Fixture,
   role: store.MemberRole = 'viewer',
-): Promise<unknown> => database.member.create({ data: { accountId, userId: guest.id, role } });
-const leave = ({ database }: Things): Promise<unknown> =>
-  database.member.deleteMany({ where: { userId: ACTOR.id } });
+): Promise<unknown> => database.prisma.member.create({ data: { accountId, userId: guest.id, role } });
+const leave = ({ database }: Fixture): Promise<unknown> =>
+  database.prisma.member.deleteMany({ where: { userId: ACTOR.id } });
 
 /** Invites somebody to the caller's account, and keeps the token of the link. */
-async function invite(things: Things, actor: store.Actor & { id: string }, email: string): Promise<unknown> {
-  const { database, caller } = things;
+async function invite(
+  fixture: Fixture,
+  actor: store.Actor & { id: string },
+  email: string,
+): Promise<unknown> {
+  const { database, caller } = fixture;
   const invited = { accountId: caller.accountId, email, role: 'developer' } as const;
   const made = await store.inviteMember(database, actor, invited);
   if (made.kind === 'invited') TOKENS.push(made.token);
   return made;
 }
-const accept = ({ database }: Things, email: string): Promise<unknown> =>
+const accept = ({ database }: Fixture, email: string): Promise<unknown> =>
   store.acceptInvitation(database, ACTOR, { email }, TOKENS.at(-1) as string);
-async function revoke({ database, caller: { accountId } }: Things): Promise<unknown> {
+async function revoke({ database, caller: { accountId } }: Fixture): Promise<unknown> {
   const [one] = await store.listInvitations(database, accountId);
   return store.revokeInvitation(database, ACTOR, accountId, one?.id ?? none);
 }
 
 /** The changes of people, teams and what they sign in with, by the names of their functions. */
-export const CHANGES_BY_PEOPLE: Record<string, ChangeByHand> = {
+export const USER_CHANGES: Record<string, AuditedChange> = {
   createUser: {
     action: 'user.create',
     change: ({ database, guest }) =>
@@ -89,14 +93,14 @@ export const CHANGES_BY_PEOPLE: Record<string, ChangeByHand> = {
   },
   noteRead: {
     action: 'send.read',
-    given: ({ database }) => database.loggedRead.deleteMany(),
+    given: ({ database }) => database.prisma.loggedRead.deleteMany(),
     change: ({ database }) => store.noteRead(database, ACTOR, READ),
     changesNothing: ({ database }) => store.noteRead(database, ACTOR, READ),
   },
   endOtherSessions: {
     action: 'user.sign_out_elsewhere',
     given: ({ database }) =>
-      database.userSession.create({
+      database.prisma.userSession.create({
         data: { id: store.newId(), userId: ACTOR.id, token: store.newId(), expiresAt: new Date() },
       }),
     change: ({ database }) => store.endOtherSessions(database, ACTOR, none),
@@ -112,32 +116,32 @@ export const CHANGES_BY_PEOPLE: Record<string, ChangeByHand> = {
   },
   inviteMember: {
     action: 'member.invite',
-    change: (things) => invite(things, ACTOR, things.guest.email),
-    changesNothing: async (things) => {
+    change: (fixture) => invite(fixture, ACTOR, fixture.guest.email),
+    changesNothing: async (fixture) => {
       // A member already; and by somebody who is no admin.
-      await invite(things, ACTOR, EMAIL);
-      await invite(things, { ...ACTOR, id: things.guest.id }, 'another@example.com');
+      await invite(fixture, ACTOR, EMAIL);
+      await invite(fixture, { ...ACTOR, id: fixture.guest.id }, 'another@example.com');
     },
   },
   revokeInvitation: {
     action: 'member.revoke_invitation',
-    given: (things) => invite(things, ACTOR, things.guest.email),
+    given: (fixture) => invite(fixture, ACTOR, fixture.guest.email),
     change: revoke,
     changesNothing: revoke,
   },
   acceptInvitation: {
     action: 'member.join',
-    given: async (things) => {
-      await leave(things);
-      await join(things, 'admin');
-      await invite(things, { ...ACTOR, id: things.guest.id }, EMAIL);
+    given: async (fixture) => {
+      await leave(fixture);
+      await join(fixture, 'admin');
+      await invite(fixture, { ...ACTOR, id: fixture.guest.id }, EMAIL);
     },
-    change: (things) => accept(things, EMAIL),
-    changesNothing: (things) => accept(things, EMAIL),
+    change: (fixture) => accept(fixture, EMAIL),
+    changesNothing: (fixture) => accept(fixture, EMAIL),
   },
   changeMemberRole: {
     action: 'member.role',
-    given: (things) => join(things),
+    given: (fixture) => join(fixture),
     change: ({ database, caller: { accountId }, guest: { id: userId } }) =>
       store.changeMemberRole(database, ACTOR, { accountId, userId, role: 'developer' }),
     changesNothing: async ({ database, caller: { accountId }, guest: { id: userId } }) => {
@@ -149,7 +153,7 @@ export const CHANGES_BY_PEOPLE: Record<string, ChangeByHand> = {
   },
   removeMember: {
     action: 'member.remove',
-    given: (things) => join(things),
+    given: (fixture) => join(fixture),
     change: ({ database, caller: { accountId }, guest: { id: userId } }) =>
       store.removeMember(database, ACTOR, { accountId, userId }),
     changesNothing: async ({ database, caller: { accountId }, guest: { id: userId } }) => {

@@ -1,5 +1,6 @@
 import type { Database } from '@onecode/store';
 import pg from 'pg';
+import type { Sql } from '../../src/client/sql.js';
 import { Prisma } from '../../src/generated/prisma/client.js';
 
 export interface Node {
@@ -27,20 +28,18 @@ export async function statementsOf(
 ): Promise<Statement[]> {
   const statements: Statement[] = [];
   const takenBack = new Error('taken back');
-  const run = database.$transaction(async (transaction) => {
-    const recording = new Proxy(transaction, {
-      get(target, name) {
-        const own: unknown = Reflect.get(target, name);
-        if (name !== '$queryRaw' && name !== '$executeRaw') return own;
-        return (parts: TemplateStringsArray, ...values: unknown[]): unknown => {
-          // Parts of a statement that are statements themselves are put in their places.
-          const { text, values: flat } = Prisma.sql(parts, ...values);
-          statements.push({ text, values: flat });
-          return (own as (...given: unknown[]) => unknown).call(target, parts, ...values);
-        };
-      },
-    });
-    await use(recording as Database);
+  const run = database.transaction(async (transaction) => {
+    const recorded = (parts: TemplateStringsArray, values: unknown[]): Prisma.Sql => {
+      // Fragments of a statement are put in their places.
+      const statement = Prisma.sql(parts, ...values);
+      statements.push({ text: statement.text, values: statement.values });
+      return statement;
+    };
+    const sql: Sql = {
+      query: (parts, ...values) => transaction.sql.query(recorded(parts as TemplateStringsArray, values)),
+      execute: (parts, ...values) => transaction.sql.execute(recorded(parts as TemplateStringsArray, values)),
+    };
+    await use({ ...database, prisma: transaction.prisma as Database['prisma'], sql, reads: sql });
     throw takenBack;
   });
   await expect(run).rejects.toBe(takenBack);

@@ -11,8 +11,8 @@ import {
   undue,
 } from './rowStatements.js';
 
-/** Each wrong row with the constraint that must refuse it. */
-export const WRONG: [constraint: string, what: string, statement: string][] = [
+/** Each invalid row with the constraint that must refuse it. */
+export const INVALID_ROWS: [constraint: string, what: string, statement: string][] = [
   ['settings_id_check', 'a second row of settings', `insert into settings (id) values (false)`],
   [
     'callers_version_id_check',

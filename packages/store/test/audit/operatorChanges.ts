@@ -1,6 +1,6 @@
 import * as store from '@onecode/store';
 import { TEST_SECRET_KEY } from '@onecode/store/testing';
-import { ACTOR, type ChangeByHand } from '../things.js';
+import { ACTOR, type AuditedChange } from './fixture.js';
 
 export const TOKEN = 'EAAGplantedTokenOfTheAuditLog';
 export const RECIPIENT = '+5511987651234';
@@ -19,7 +19,7 @@ const otherKey = { current: 2, keys: new Map([...TEST_SECRET_KEY.keys, [2, Buffe
 const hold = (target: string) => ({ kind: 'account', target, reason: 'pumped' }) as const;
 
 /** The changes of operators and integrators, by the names of their functions. */
-export const CHANGES_BY_HAND: Record<string, ChangeByHand> = {
+export const OPERATOR_CHANGES: Record<string, AuditedChange> = {
   createAccount: {
     action: 'account.create',
     change: ({ database }) =>
@@ -95,7 +95,7 @@ export const CHANGES_BY_HAND: Record<string, ChangeByHand> = {
   resetGuessCount: {
     action: 'account.reset_recipient',
     given: ({ database, caller: { accountId } }) =>
-      database.guessBudget.create({
+      database.prisma.guessBudget.create({
         data: { accountId, mode: 'live', recipient: RECIPIENT, wrongInARow: 9, lastWrongAt: new Date() },
       }),
     change: ({ database, caller }) => store.resetGuessCount(database, ACTOR, caller.accountId, RECIPIENT),
@@ -107,7 +107,7 @@ export const CHANGES_BY_HAND: Record<string, ChangeByHand> = {
   resetRecipient: {
     action: 'account.reset_recipient',
     given: ({ database, caller: { accountId } }) =>
-      database.guessBudget.create({
+      database.prisma.guessBudget.create({
         data: {
           id: BUDGET,
           accountId,
@@ -217,16 +217,16 @@ export const CHANGES_BY_HAND: Record<string, ChangeByHand> = {
   },
   hold: {
     action: 'hold.set',
-    change: ({ database, caller }) => store.hold(database, ACTOR, hold(caller.accountId)),
+    change: ({ database, caller }) => store.placeHold(database, ACTOR, hold(caller.accountId)),
     changesNothing: async ({ database, caller }) => {
-      await store.hold(database, ACTOR, hold(none));
-      await store.hold(database, ACTOR, { ...hold(caller.accountId), reason: 'another reason' });
+      await store.placeHold(database, ACTOR, hold(none));
+      await store.placeHold(database, ACTOR, { ...hold(caller.accountId), reason: 'another reason' });
     },
   },
   release: {
     action: 'hold.release',
-    given: ({ database, caller }) => store.hold(database, ACTOR, hold(caller.accountId)),
-    change: ({ database, caller }) => store.release(database, ACTOR, hold(caller.accountId)),
-    changesNothing: ({ database, caller }) => store.release(database, ACTOR, hold(caller.accountId)),
+    given: ({ database, caller }) => store.placeHold(database, ACTOR, hold(caller.accountId)),
+    change: ({ database, caller }) => store.releaseHold(database, ACTOR, hold(caller.accountId)),
+    changesNothing: ({ database, caller }) => store.releaseHold(database, ACTOR, hold(caller.accountId)),
   },
 };

@@ -5,8 +5,8 @@ const entry = (kind: string, action: string) =>
 const held = (kind: string, target: string, reason = `'why'`) =>
   `insert into holds (kind, target, reason, set_by) values ('${kind}', '${target}', ${reason}, 'n')`;
 
-/** `WRONG` of what operators do. */
-export const WRONG_OPERATIONS: [constraint: string, what: string, statement: string][] = [
+/** `INVALID_ROWS` of what operators do. */
+export const INVALID_OPERATOR_ROWS: [constraint: string, what: string, statement: string][] = [
   [
     'audit_entries_actor_kind_check',
     'an entry of an unknown kind of actor',

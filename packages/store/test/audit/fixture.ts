@@ -1,7 +1,7 @@
 import * as store from '@onecode/store';
 import { buildCaller, buildSender, type TestCaller } from '@onecode/store/testing';
 
-/** Who changes something in these tests. */
+/** The actor of all changes in these tests. */
 export const ACTOR = {
   kind: 'user',
   id: '01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f',
@@ -14,39 +14,39 @@ interface Guest {
   email: string;
 }
 
-/** What there is to be changed. */
-export interface Things {
+/** What the changes of these tests act on. */
+export interface Fixture {
   database: store.Database;
   caller: TestCaller;
   sender: store.Sender;
-  /** Somebody who belongs to no account. */
+  /** A person who belongs to no account. */
   guest: Guest;
 }
 
-/** A change by hand: once so that it changes something, and in every way in which it changes nothing. */
-export interface ChangeByHand {
+/** A change that is audited: once so that it changes something, and in every way in which it changes nothing. */
+export interface AuditedChange {
   action: string;
-  change: (things: Things) => Promise<unknown>;
-  /** What has to be there before. */
-  given?: (things: Things) => Promise<unknown>;
-  changesNothing?: (things: Things) => Promise<unknown>;
+  change: (fixture: Fixture) => Promise<unknown>;
+  /** Runs before. */
+  given?: (fixture: Fixture) => Promise<unknown>;
+  changesNothing?: (fixture: Fixture) => Promise<unknown>;
 }
 
-export async function buildThings(database: store.Database): Promise<Things> {
+export async function buildFixture(database: store.Database): Promise<Fixture> {
   const caller = await buildCaller(database, 'live');
   const guest = await buildPeople(database, caller);
   return { database, caller, sender: await buildSender(database), guest };
 }
 
-/** Makes whoever acts the only admin of the caller's account, and somebody who belongs to none. */
+/** Makes the actor the only admin of the caller's account, and creates a person who belongs to none. */
 async function buildPeople(database: store.Database, { accountId }: TestCaller): Promise<Guest> {
-  await database.user.createMany({
+  await database.prisma.user.createMany({
     data: { id: ACTOR.id, name: ACTOR.name, email: EMAIL },
     skipDuplicates: true,
   });
-  await database.member.create({ data: { accountId, userId: ACTOR.id, role: 'admin' } });
+  await database.prisma.member.create({ data: { accountId, userId: ACTOR.id, role: 'admin' } });
   const id = store.newId();
   const guest = { id, email: `${id}@example.com` };
-  await database.user.create({ data: { ...guest, name: 'Gil Guest' } });
+  await database.prisma.user.create({ data: { ...guest, name: 'Gil Guest' } });
   return guest;
 }

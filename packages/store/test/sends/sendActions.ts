@@ -22,7 +22,7 @@ type Store = Pick<TestDatabase, 'database' | 'sql'>;
 export const accepted = (messageId: string): Outcome => ({ kind: 'accepted', messageId });
 
 /** What the tests of `changeSend` read and change in a store. */
-export function sendsIn(store: Store) {
+export function sendActions(store: Store) {
   const read = async (caller: TestCaller, id: string): Promise<Send> =>
     (await findSend(store.database, caller.accountId, id))!.send;
   const version = async (id: string): Promise<number> =>
@@ -52,7 +52,7 @@ export function sendsIn(store: Store) {
 }
 
 /** A worker that claims sends for one sender and writes the outcomes of its attempts. */
-export function workerIn(store: Store, sender: () => Sender) {
+export function workerActions(store: Store, sender: () => Sender) {
   const offer = (attemptId: string): ClaimOffer => ({
     attemptId,
     leaseMs: LEASE_MS,
