@@ -1,11 +1,18 @@
-export * from './accounts/abuseControls.js';
+export { allowCountries, findAbuseControls, type AbuseControls } from './accounts/abuseControls.js';
 export * from './accounts/accountChanges.js';
 export { createAccount, findAccount, type Account, type NewAccount } from './accounts/accounts.js';
 export * from './accounts/apiKeys.js';
 export * from './accounts/applications.js';
 export * from './accounts/breaker.js';
 export * from './accounts/settings.js';
-export * from './audit/audit.js';
+export {
+  audited,
+  listAuditEntries,
+  NOT_SIGNED_IN,
+  type Actor,
+  type AuditEntry,
+  type AuditNote,
+} from './audit/audit.js';
 export * from './audit/loggedReads.js';
 export * from './client/database.js';
 export { isId, newId } from './client/ids.js';

@@ -59,8 +59,8 @@ const callerFinder = oncePerClient((database: Database) =>
   createBatcher(
     async (hashes: Uint8Array[]) => {
       const rows = await pointReads(database).$queryRaw<WithOrdinal<CallerRow>[]>`
-        select w.place, c.*
-        from unnest(${hashes.map(bytesText)}::bytea[]) with ordinality as w (hash, place)
+        select w.ordinal, c.*
+        from unnest(${hashes.map(bytesText)}::bytea[]) with ordinality as w (hash, ordinal)
         cross join lateral (
           select k.id as key_id, a.id as application_id, a.account_id, a.mode, o.suspended_at is not null as suspended
           from api_keys k join applications a on a.id = k.application_id join accounts o on o.id = a.account_id

@@ -80,15 +80,15 @@ function isRefusal(error: unknown): boolean {
   return /^(?:22|23|40|P0|55|57014)/.test(refusedBy(error)?.code ?? '');
 }
 
-/** A row of a shared call's answer, with the place of its want, from 1. */
-export type WithOrdinal<Row> = Row & { place: bigint };
+/** A row of a shared call's answer, with the ordinal of its request, from 1. */
+export type WithOrdinal<Row> = Row & { ordinal: bigint };
 
 /** The rows in the order of the wants. */
 export function byOrdinal<Row>(
   wants: readonly unknown[],
   rows: readonly WithOrdinal<Row>[],
 ): (Row | undefined)[] {
-  const found = new Map(rows.map((row) => [Number(row.place), row]));
+  const found = new Map(rows.map((row) => [Number(row.ordinal), row]));
   return wants.map((_, index) => found.get(index + 1));
 }
 

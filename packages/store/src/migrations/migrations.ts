@@ -3,7 +3,6 @@ import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { Umzug, type UmzugStorage } from 'umzug';
 
 const FOLDER = fileURLToPath(new URL('../../../../prisma/migrations/', import.meta.url));
 /** Any fixed number: it keeps migrations that start at once in a line. */
@@ -58,7 +57,7 @@ export async function readMigrations(folder: string = FOLDER): Promise<Migration
   );
 }
 
-/** A migration that was applied and has changed since. */
+/** The database has migrations that this release does not know how to go on from. */
 export class MigrationMismatch extends Error {}
 
 /**
@@ -68,7 +67,7 @@ export class MigrationMismatch extends Error {}
  * builds an index concurrently waits for backups and holds up nobody; one that commits in steps holds rows for a step only.
  *
  * @returns the names of the migrations applied by this call
- * @throws MigrationMismatch when an applied migration differs from the one in the folder
+ * @throws MigrationMismatch when an applied migration differs from the one in the folder, or the database is older than the first one
  */
 export async function migrate(url: string, folder: string = FOLDER): Promise<string[]> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
@@ -77,17 +76,11 @@ export async function migrate(url: string, folder: string = FOLDER): Promise<str
     await takeLock(client);
     await client.query(JOURNAL);
     const migrations = await readMigrations(folder);
-    await refuseMismatch(client, migrations);
-    const umzug = new Umzug({
-      migrations: migrations.map(({ name, sql, checksum }) => ({
-        name,
-        up: () => apply(client, name, sql, checksum),
-      })),
-      storage: journal(client),
-      logger: undefined,
-    });
-    const applied = await umzug.up();
-    return applied.map((migration) => migration.name);
+    const applied = await readJournal(client);
+    refuseMismatch(applied, migrations);
+    const pending = migrations.filter(({ name }) => !applied.has(name));
+    for (const migration of pending) await apply(client, migration);
+    return pending.map(({ name }) => name);
   } finally {
     // Ending the connection gives the lock back.
     await client.end();
@@ -105,19 +98,27 @@ async function takeLock(client: pg.Client): Promise<void> {
   }
 }
 
-async function refuseMismatch(client: pg.Client, migrations: Migration[]): Promise<void> {
+/** The checksums of the migrations that were applied, by their names. */
+async function readJournal(client: pg.Client): Promise<Map<string, string>> {
   const { rows } = await client.query<{ migration_name: string; checksum: string }>(
     'select migration_name, checksum from _prisma_migrations where finished_at is not null and rolled_back_at is null',
   );
-  for (const row of rows) {
-    const known = migrations.find((migration) => migration.name === row.migration_name);
-    // A newer release may have gone before us during a deploy: its migrations only add.
-    if (known !== undefined && known.checksum !== row.checksum)
-      throw new MigrationMismatch(`migration ${row.migration_name} was changed after it was applied`);
-  }
+  return new Map(rows.map((row) => [row.migration_name, row.checksum]));
 }
 
-async function apply(client: pg.Client, name: string, sql: string, checksum: string): Promise<void> {
+function refuseMismatch(applied: ReadonlyMap<string, string>, migrations: readonly Migration[]): void {
+  const [baseline] = migrations;
+  if (applied.size > 0 && baseline !== undefined && !applied.has(baseline.name))
+    throw new MigrationMismatch(
+      'the database was made before release 1.0.0 and cannot be upgraded: remove it (with npm start: the folder .data) and start again',
+    );
+  // A newer release may have gone before us during a deploy: its migrations only add, and are not known here.
+  for (const { name, checksum } of migrations)
+    if ((applied.get(name) ?? checksum) !== checksum)
+      throw new MigrationMismatch(`migration ${name} was changed after it was applied`);
+}
+
+async function apply(client: pg.Client, { name, sql, checksum }: Migration): Promise<void> {
   const index = concurrentIndex(sql);
   if (index !== null) {
     // A build that was cut off, or whose journal entry was, leaves an index that may be of no use.
@@ -151,20 +152,4 @@ async function record(client: pg.Client, name: string, checksum: string): Promis
      values ($1, $2, $3, clock_timestamp(), 1)`,
     [randomUUID(), checksum, name],
   );
-}
-
-/** Umzug's view of the journal. Writing to it is part of applying each migration. */
-function journal(client: pg.Client): UmzugStorage {
-  return {
-    async executed() {
-      const { rows } = await client.query<{ migration_name: string }>(
-        'select migration_name from _prisma_migrations where finished_at is not null and rolled_back_at is null',
-      );
-      return rows.map((row) => row.migration_name);
-    },
-    async logMigration() {},
-    async unlogMigration() {
-      throw new Error('migrations are not taken back: write a new one');
-    },
-  };
 }

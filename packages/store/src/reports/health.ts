@@ -19,13 +19,10 @@ export interface WaitingSends {
  */
 export async function readWaitingSends(database: Connection): Promise<WaitingSends> {
   const [row] = await database.$queryRaw<[WaitingRow]>`
-    with now as materialized (select clock_timestamp() as at), open as materialized (
+    with now as materialized (select clock_timestamp() as at, active_holds() as holds), open as materialized (
       select case
           when not s.awaiting_sender then case when s.due_at <= now.at then 'due' else 'under_way' end
-          when exists (
-            select from holds h where h.kind = 'live' or (h.kind = 'country' and h.target = coalesce(s.country, 'ZZ'))
-              or (h.kind = 'account' and h.target = s.account_id::text)
-          ) then 'held'
+          when is_held(now.holds, s.account_id, s.country) then 'held'
           else 'for_sender'
         end as waits,
         extract(epoch from now.at - case when s.awaiting_sender then s.created_at else s.due_at end)::float8 as seconds

@@ -9,6 +9,6 @@ export async function deleteOldSenderRecipientWindows(database: Database, limit:
   return database.$executeRaw`
     delete from sender_recipient_windows where ctid = any(array(
       select ctid from sender_recipient_windows
-      where free_at <= statement_timestamp() - pair_burst() limit ${limit} for update skip locked
+      where free_at <= statement_timestamp() - recipient_window_burst() limit ${limit} for update skip locked
     ))`;
 }

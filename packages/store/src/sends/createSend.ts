@@ -82,7 +82,7 @@ const BUSY_MS_MAX = 3_000;
 
 /**
  * Creates a send in one round trip and one transaction: idempotency look-up, country, limits, unit, row and ledger entry (the SQL
- * function `try_create_sends`). A refusal writes nothing and binds no key. Creations that come in while others are under way share the
+ * function `create_sends`). A refusal writes nothing and binds no key. Creations that come in while others are under way share the
  * next transaction: a commit costs the same for one as for many.
  *
  * A transaction takes the accounts that nobody else has locked. Creations of the others go on in a lane of their account's own, so that
@@ -181,8 +181,8 @@ async function createSends(
       return bytes && bytesText(bytes);
     });
   const rows = await database.$queryRaw<WithOrdinal<CreationRow>[]>`
-    select c.place, c.outcome, c.cause, c.retry_after_seconds, c.now, ${sendColumns('(c.send)')}
-    from try_create_sends(
+    select c.ordinal, c.outcome, c.cause, c.retry_after_seconds, c.now, ${sendColumns('(c.send)')}
+    from create_sends(
       ${of(({ id }) => id)}::uuid[], ${of(({ keyId }) => keyId)}::uuid[], ${of(({ accountId }) => accountId)}::uuid[],
       ${of(({ applicationId }) => applicationId)}::uuid[],
       ${bytesOf(({ idempotency }) => idempotency?.key)}::bytea[],
@@ -194,7 +194,7 @@ async function createSends(
       ${of(({ guessCost }) => guessCost)}::integer[], ${waitMs}::integer
     ) c`;
   return byOrdinal(sends, rows).map((row) => {
-    if (row === undefined) throw new Error('try_create_sends left a creation out');
+    if (row === undefined) throw new Error('create_sends left a creation out');
     return creationOf(row);
   });
 }
@@ -220,6 +220,6 @@ function creationOf(row: CreationRow): Creation | 'busy' {
     case 'insufficient_credits':
       return { outcome: row.outcome };
     default:
-      throw new Error(`try_create_sends answered an unknown outcome: ${row.outcome}`);
+      throw new Error(`create_sends answered an unknown outcome: ${row.outcome}`);
   }
 }

@@ -54,16 +54,16 @@ export async function wakeAwaitingSends(
   return database.$queryRaw<Pick<DueSend, 'id' | 'version'>[]>`
     with turn as materialized (
       select pg_try_advisory_xact_lock(${WAKE_LOCK}) as is_mine
+    ), held as materialized (
+      select active_holds() as holds
     ), able as materialized (
       select r.id from senders r left join send_slots s on s.sender_id = r.id
       where (r.paused_at is null or r.paused_until <= statement_timestamp())
         and coalesce(greatest(s.free_at, s.promised_to) <= statement_timestamp() + make_interval(secs => ${horizonMs} / 1000.0), true)
     ), oldest as materialized (
-      select w.id, w.account_id, coalesce(w.canonical_recipient, w.recipient) as recipient, w.country, w.created_at from sends w
+      select w.id, w.account_id, w.canonical_recipient as recipient, w.country, w.created_at from sends w cross join held
       where (select is_mine from turn) and (select count(*) from able) > 0
-        and not exists (select from holds where kind = 'live')
-        and coalesce(w.country, 'ZZ') not in (select target from holds where kind = 'country')
-        and w.account_id not in (select target::uuid from holds where kind = 'account')
+        and not (select (holds).all_live from held) and not is_held(held.holds, w.account_id, w.country)
         and w.awaiting_sender and w.expires_at > statement_timestamp() and exists (
           select from able a
           where not exists (
@@ -75,11 +75,11 @@ export async function wakeAwaitingSends(
               and p.free_at > statement_timestamp() + make_interval(secs => ${horizonMs} / 1000.0)
           )
         )
-      order by w.created_at limit ${limit} for update skip locked
+      order by w.created_at limit ${limit} for update of w skip locked
     ), numbered as materialized (
-      select id, row_number() over (order by created_at, id) as want from oldest
+      select id, row_number() over (order by created_at, id) as ordinal from oldest
     ), promised as materialized (
-      select want from take_send_slots(
+      select ordinal from take_send_slots(
         array(select account_id from oldest order by created_at, id),
         array(select recipient from oldest order by created_at, id), array(select country from oldest order by created_at, id),
         ${horizonMs}::integer, true
@@ -87,7 +87,7 @@ export async function wakeAwaitingSends(
     )
     update sends set awaiting_sender = false, due_at = clock_timestamp(), version = version + 1,
       next_enqueue_at = clock_timestamp() + make_interval(secs => ${ENQUEUE_AGAIN_SECONDS})
-    where id in (select id from numbered join promised using (want))
+    where id in (select id from numbered join promised using (ordinal))
     returning id, version`;
 }
 

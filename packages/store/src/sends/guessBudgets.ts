@@ -100,7 +100,7 @@ async function reset(
 
 /**
  * How many guesses, or points of them, a row `b` of `guess_budgets` has too many for another code like those that were guessed at, by
- * the settings `s`, as `try_create_sends` judges; five come back each day. Null when there is no budget.
+ * the settings `s`, as `create_sends` judges; five come back each day. Null when there is no budget.
  */
 export const GUESSES_BEYOND_BUDGET = Prisma.sql`case when s.guess_budget is not null then greatest(
   guesses_left_at(b.wrong_in_a_row, b.last_wrong_at, clock_timestamp()) + case b.mode when 'live' then 5 else 1 end - s.guess_budget,

@@ -67,10 +67,10 @@ const sendReader = oncePerClient((database: Database) =>
   createBatcher(
     async (wants: WhichSend[]) => {
       const rows = await pointReads(database).$queryRaw<WithOrdinal<ReadRow>[]>`
-        select w.place, ${sendColumns('s')}, clock_timestamp() as now
+        select w.ordinal, ${sendColumns('s')}, clock_timestamp() as now
         from unnest(
           ${wants.map(({ id }) => id)}::uuid[], ${wants.map(({ accountId }) => accountId ?? null)}::uuid[]
-        ) with ordinality as w (id, account_id, place)
+        ) with ordinality as w (id, account_id, ordinal)
         cross join lateral (
           -- One probe for each want: a join might read all sends, if it was planned while there were few.
           select * from sends where id = w.id and account_id = coalesce(w.account_id, account_id) limit 1
@@ -85,7 +85,7 @@ const reportedSendReader = oncePerClient((database: Database) =>
   createBatcher(
     async (wants: WhichReport[]) => {
       const rows = await pointReads(database).$queryRaw<WithOrdinal<ReportedRow>[]>`
-        select w.place, ${sendColumns('s')}, clock_timestamp() as now,
+        select w.ordinal, ${sendColumns('s')}, clock_timestamp() as now,
           a.id as reported_id, a.sender_id as reported_sender_id, a.outcome as reported_outcome,
           exists (
             select from attempts o where o.send_id = s.id and o.id <> a.id and o.outcome = 'accepted'
@@ -93,7 +93,7 @@ const reportedSendReader = oncePerClient((database: Database) =>
           (select o.started_at from attempts o where o.id = s.attempt_id and o.id <> a.id) as other_claimed_at
         from unnest(
           ${wants.map(({ attemptId }) => attemptId)}::uuid[], ${wants.map(({ messageId }) => messageId)}::text[]
-        ) with ordinality as w (attempt_id, message_id, place)
+        ) with ordinality as w (attempt_id, message_id, ordinal)
         cross join lateral (
           select * from attempts where id = coalesce(
             (select id from attempts where id = w.attempt_id),
@@ -114,26 +114,26 @@ const routedSendReader = oncePerClient((database: Database) =>
   createBatcher(
     async (ids: string[]) => {
       const going = (column: string): Prisma.Sql =>
-        Prisma.raw(`array(select ${column} from going order by want)`);
+        Prisma.raw(`array(select ${column} from going order by position)`);
       const rows = await database.$queryRaw<WithOrdinal<RoutedRow>[]>`
         with wanted as materialized (
-          select w.place, ${sendColumns('s')}, date_trunc('milliseconds', clock_timestamp()) as now,
-            coalesce(s.canonical_recipient, s.recipient) as canonical_recipient
-          from unnest(${ids}::uuid[]) with ordinality as w (id, place)
+          select w.ordinal, ${sendColumns('s')}, date_trunc('milliseconds', clock_timestamp()) as now,
+            s.canonical_recipient
+          from unnest(${ids}::uuid[]) with ordinality as w (id, ordinal)
           cross join lateral (select * from sends where id = w.id limit 1) s
         ), going as materialized (
-          select place, account_id, canonical_recipient, country, row_number() over (order by place) as want from wanted
+          select ordinal, account_id, canonical_recipient, country, row_number() over (order by ordinal) as position from wanted
           where mode = 'live' and status in ('queued', 'sending') and due_at <= now and now < expires_at
             and verification = 'pending'
         ), slots as materialized (
-          select going.place, t.sender_id, t.wait_ms
+          select going.ordinal, t.sender_id, t.wait_ms
           from take_send_slots(
             ${going('account_id')}, ${going('canonical_recipient')}, ${going('country')}, ${SLOT_WAIT_MS_MAX}::integer
-          ) t join going using (want)
+          ) t join going on going.position = t.ordinal
         )
         select wanted.*, slots.sender_id as slot_sender_id, slots.wait_ms as slot_wait_ms,
           (select number from senders where id = slots.sender_id) as slot_sender_number
-        from wanted left join slots using (place)`;
+        from wanted left join slots using (ordinal)`;
       return byOrdinal(ids, rows);
     },
     { batchSizeMax: SLOTS_MAX },

@@ -56,10 +56,10 @@ const REFUND = Prisma.sql`
   , returned as (
     -- Before its ledger entry, which so gets its id under the account's lock: in the order in which entries count.
     update accounts set
-      free_quota = free_quota + (changed.chargedFrom = 'free_quota')::integer,
-      credits = credits + (changed.chargedFrom = 'credit')::integer
-    from changed where changed.fails and accounts.id = changed.account_id and changed.chargedFrom is not null
-    returning changed.account_id, changed.id, changed.chargedFrom
+      free_quota = free_quota + (changed.charged_from = 'free_quota')::integer,
+      credits = credits + (changed.charged_from = 'credit')::integer
+    from changed where changed.fails and accounts.id = changed.account_id and changed.charged_from is not null
+    returning changed.account_id, changed.id, changed.charged_from
   ), refund as (
     insert into ledger_entries (account_id, send_id, kind, bucket, units)
     select account_id, id, 'returned', charged_from, 1 from returned
@@ -160,7 +160,7 @@ async function writeChanges(database: Database, changes: readonly Change[]): Pro
         version = s.version + 1
       from wanted w
       where s.id = any(array(select id from ${Prisma.raw(isAlone ? 'wanted' : 'locked')})) and w.id = s.id and w.version = s.version
-      returning s.id, s.account_id, s.mode, coalesce(s.canonical_recipient, s.recipient) as recipient, s.guess_cost, s.charged_from, w.fails, w.guessed_wrong, w.guessed_right, w.calls
+      returning s.id, s.account_id, s.mode, s.canonical_recipient as recipient, s.guess_cost, s.charged_from, w.fails, w.guessed_wrong, w.guessed_right, w.calls
     ) ${part(ATTEMPTS, hasAttempts)} ${part(REFUND, fails)}
     ${part(GUESSES, isGuess)} ${part(BUDGETS, guessedRight)}
     ${part(wrongGuesses(changes.some(guessedRight)), guessedWrong)} ${part(RIGHT_GUESSES, guessedRight)}

@@ -1,7 +1,7 @@
 import type { Send } from '@onecode/domain';
 import type { Database } from '../client/database.js';
 
-/** Which message wants to go. */
+/** Which message requests to go. */
 export type SlotRequest = Pick<Send, 'accountId' | 'recipient' | 'country'>;
 
 /** A sender's leave for one message. */
@@ -12,18 +12,18 @@ export interface TakenSlot {
 }
 
 /**
- * Takes a slot for each want, in the order of the wants, or none where it is held, or no sender that may serve it has one within
+ * Takes a slot for each request, in the order of the requests, or none where it is held, or no sender that may serve it has one within
  * the horizon: `take_send_slots` without a send.
  */
 export async function takeSlots(
   database: Database,
-  wants: readonly SlotRequest[],
+  requests: readonly SlotRequest[],
   horizonMs: number,
 ): Promise<(TakenSlot | null)[]> {
   const rows = await database.$queryRaw<{ sender_id: string | null; wait_ms: number }[]>`
     select sender_id, wait_ms from take_send_slots(
-      ${wants.map(({ accountId }) => accountId)}::uuid[], ${wants.map(({ recipient }) => recipient)}::text[], ${wants.map(({ country }) => country)}::text[], ${horizonMs}::integer
-    ) order by want`;
+      ${requests.map(({ accountId }) => accountId)}::uuid[], ${requests.map(({ recipient }) => recipient)}::text[], ${requests.map(({ country }) => country)}::text[], ${horizonMs}::integer
+    ) order by ordinal`;
   return rows.map((row) =>
     row.sender_id === null ? null : { senderId: row.sender_id, waitMs: row.wait_ms },
   );

@@ -19,12 +19,12 @@ export async function takeTry(
 ): Promise<number | null> {
   // No window is shorter than 15 minutes, which the index finds.
   await database.$executeRaw`
-    delete from sign_in_tries
+    delete from counted_tries
     where first_at < now() - interval '15 minutes' and first_at < now() - make_interval(secs => window_seconds)`;
   const [taken] = await database.$queryRaw<{ tries: number }[]>`
-    insert into sign_in_tries as t (email_hash, tries, window_seconds)
+    insert into counted_tries as t (key_hash, tries, window_seconds)
     values (${sha256(subject)}::bytea, 1, ${seconds}::integer)
-    on conflict (email_hash) do update set tries = t.tries + 1 where t.tries < ${max}::integer
+    on conflict (key_hash) do update set tries = t.tries + 1 where t.tries < ${max}::integer
     returning t.tries`;
   return taken?.tries ?? null;
 }
@@ -32,10 +32,10 @@ export async function takeTry(
 /** Gives back a try that came to nothing. */
 export async function returnTry(database: Database, subject: string): Promise<void> {
   await database.$executeRaw`
-    update sign_in_tries set tries = tries - 1 where email_hash = ${sha256(subject)}::bytea and tries > 0`;
+    update counted_tries set tries = tries - 1 where key_hash = ${sha256(subject)}::bytea and tries > 0`;
 }
 
 /** Forgets all tries of something. */
 export async function forgetTries(connection: Connection, subject: string): Promise<void> {
-  await connection.$executeRaw`delete from sign_in_tries where email_hash = ${sha256(subject)}::bytea`;
+  await connection.$executeRaw`delete from counted_tries where key_hash = ${sha256(subject)}::bytea`;
 }

@@ -170,23 +170,28 @@ const HOT: [
     (database) =>
       changeReportedSend(database, { attemptId: null, messageId: 'wamid.77' }, () => ({ result: null })),
   ],
-  ['due sends', ['sends_ring_at'], /next_enqueue_at <= /, (database) => takeDueSends(database, 500, false)],
+  [
+    'due sends',
+    ['sends_next_enqueue_at'],
+    /next_enqueue_at <= /,
+    (database) => takeDueSends(database, 500, false),
+  ],
   [
     'due sends without a queue',
-    ['sends_ring_at'],
+    ['sends_next_enqueue_at'],
     /next_enqueue_at <= /,
     (database) => takeDueSends(database, 500, true),
   ],
   [
     'sends that wait for a sender',
-    ['sends_awaiting_sender', 'sender_pairs_pkey'],
+    ['sends_awaiting_sender', 'sender_recipient_windows_pkey'],
     /recipient_hash = /,
     (database) => wakeAwaitingSends(database, 100, 1000),
   ],
   ['how many wait for a sender', ['sends_awaiting_sender'], /^$/, countAwaitingSends],
   [
     'slots of senders',
-    ['sender_pairs_pkey'],
+    ['sender_recipient_windows_pkey'],
     /recipient_hash = /,
     (database) =>
       takeSlots(
@@ -201,13 +206,13 @@ const HOT: [
   ],
   [
     'a send with its slot',
-    ['sends_pkey', 'sender_pairs_pkey'],
+    ['sends_pkey', 'sender_recipient_windows_pkey'],
     /recipient_hash = /,
     (database) => changeRoutedSend(database, dueId, () => ({ result: null })),
   ],
   [
     'pairs of sender and recipient that are over',
-    ['sender_pairs_free_at'],
+    ['sender_recipient_windows_free_at'],
     /free_at <= /,
     (database) => deleteOldSenderRecipientWindows(database, 500),
   ],
@@ -261,7 +266,7 @@ it('old receipts are looked up by their age', async () => {
 });
 
 it.each<[string, string, (database: Database) => Promise<unknown>]>([
-  ['sends that are not over', 'sends_ring_at', readWaitingSends],
+  ['sends that are not over', 'sends_next_enqueue_at', readWaitingSends],
   ['calls by minute', 'attempts_pkey', (database) => readAttemptMinutes(database, 30)],
   ['the provider’s answers', 'attempts_pkey', (database) => readProviderAnswers(database, 5)],
   ['receipts of late', 'receipts_received_at', readReceiptStatistics],

@@ -1,13 +1,13 @@
 import { migrate } from '@onecode/store/migrations';
 import { randomBytes } from 'node:crypto';
-import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 
 /** This repository's own migrations. */
-export const FOLDER = fileURLToPath(new URL('../../../prisma/migrations/', import.meta.url));
+export const FOLDER = fileURLToPath(new URL('../../../../prisma/migrations/', import.meta.url));
 
 /** What a test of migrations works on: an empty database and an empty folder of migrations, new ones for each test. */
 export interface Migrating {
@@ -20,8 +20,6 @@ export interface Migrating {
   write: (migration: string, text: string) => Promise<void>;
   /** Takes a migration out of the folder. */
   remove: (migration: string) => Promise<void>;
-  /** Copies those of this repository's own whose names come before `name`. */
-  writeOursBefore: (name: string) => Promise<void>;
   sql: <Row extends object>(text: string, from?: string) => Promise<Row[]>;
   /** The names that the journal has. */
   applied: () => Promise<string[]>;
@@ -77,10 +75,6 @@ export function useMigrating(): Migrating {
       await writeFile(join(folder, migration, 'migration.sql'), text);
     },
     remove: (migration) => rm(join(folder, migration), { recursive: true }),
-    async writeOursBefore(end) {
-      for (const one of (await ours()).filter((each) => each < end))
-        await cp(join(FOLDER, one), join(folder, one), { recursive: true });
-    },
     sql,
     async applied() {
       const rows = await sql<{ migration_name: string }>(

@@ -1,10 +1,9 @@
-import { newId } from '@onecode/store';
 import { commitsInSteps, concurrentIndex } from '@onecode/store/migrations';
 import pg from 'pg';
 import { until } from '../../../../test/harness/until.js';
 import { useMigrating } from './migrating.js';
 
-const { url, up, upOurs, write, writeOursBefore, sql, applied } = useMigrating();
+const { url, up, write, sql, applied } = useMigrating();
 
 describe('migrating beside a service that runs', () => {
   it('gives up, and holds up nobody, when a table is not to be had', async () => {
@@ -122,35 +121,5 @@ describe('migrating beside a service that runs', () => {
     ['do $$ begin null; end $$; commit; do $$ begin null; end $$;', false],
   ])('takes only a single block out of its transaction: %j', (text, inSteps) => {
     expect(commitsInSteps(text)).toBe(inSteps);
-  });
-});
-
-describe('sends that were locked before release 1.2.0', () => {
-  it('get the time of their last wrong guess, or of their creation where no times were kept', async () => {
-    await writeOursBefore('20261122170000');
-    await up();
-    const [account, application] = [newId(), newId()];
-    await sql(`insert into accounts (id, name, language, free_quota) values ('${account}', 'Acme', 'en', 0)`);
-    await sql(
-      `insert into applications (id, account_id, name, mode) values ('${application}', '${account}', 'Shop', 'test')`,
-    );
-    await sql(
-      `insert into sends (id, account_id, application_id, mode, account_number, application_number, recipient, locale, code_hash,
-         status, channel, sent_at, delivered_at, read_at, created_at, expires_at, verification, wrong_guesses, wrong_guess_times)
-       select gen_random_uuid(), '${account}', '${application}', 'test', n, n, '+5511987654321', 'en',
-         convert_to(repeat('h', 33), 'utf8'), 'read', 'sandbox', at, at, at, at, at + interval '10 minutes', state, wrong, times::timestamptz[]
-       from (values (1, 'locked', 5, null), (2, 'locked', 5, '{2026-11-20 10:00:01, 2026-11-20 10:00:05}'), (3, 'pending', 4, null))
-         as t (n, state, wrong, times), lateral (select timestamptz '2026-11-20 09:59:50' as at) a`,
-    );
-    await upOurs();
-    const rows = await sql(
-      `select locked_at = created_at as when_made, locked_at = '2026-11-20 10:00:05' as when_guessed
-       from sends order by account_number`,
-    );
-    expect(rows).toEqual([
-      { when_made: true, when_guessed: false },
-      { when_made: false, when_guessed: true },
-      { when_made: null, when_guessed: null },
-    ]);
   });
 });

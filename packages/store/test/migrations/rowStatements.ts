@@ -28,7 +28,7 @@ export const routed = `channel = 'whatsapp', from_number = '+15550783881', sende
 export const undue = 'due_at = null, next_enqueue_at = null';
 export const happened = 'sent_at = now(), delivered_at = now(), read_at = now()';
 export const copied = (columns: string, values: string) =>
-  `insert into sends (id, account_id, application_id, mode, account_number, application_number, recipient, locale, charged_from,
+  `insert into sends (id, account_id, application_id, mode, account_number, application_number, recipient, canonical_recipient, locale, charged_from,
      code_hash, sealed_code, due_at, next_enqueue_at, created_at, expires_at, ${columns})
-   select gen_random_uuid(), account_id, application_id, mode, account_number + 1000, application_number + 1000, recipient,
+   select gen_random_uuid(), account_id, application_id, mode, account_number + 1000, application_number + 1000, recipient, canonical_recipient,
      locale, charged_from, code_hash, sealed_code, due_at, next_enqueue_at, created_at, expires_at, ${values} from sends where id = :queued`;

@@ -66,6 +66,10 @@ export const WRONG_DEFENCES: [constraint: string, what: string, statement: strin
     `insert into trial_sends (day, sends) values ('2026-11-20', -1)`,
   ],
   ['breaker_trips_country_check', 'a trip for no country', trip(`'', now(), 50, 50`)],
-  ['breaker_trips_check', 'a trip that ends before it begins', trip(`'BR', now() - interval '1 s', 50, 50`)],
-  ['breaker_trips_check1', 'a trip by more unverified sends than sends', trip(`'BR', now(), 50, 51`)],
+  [
+    'trip_ends_after_it_begins',
+    'a trip that ends before it begins',
+    trip(`'BR', now() - interval '1 s', 50, 50`),
+  ],
+  ['trip_counts_its_sends', 'a trip by more unverified sends than sends', trip(`'BR', now(), 50, 51`)],
 ];

@@ -105,8 +105,8 @@ export const WRONG: [constraint: string, what: string, statement: string][] = [
   ['senders_throughput_check', 'a throughput of 0', sender('throughput = 0')],
   ['senders_throughput_check', 'a throughput above the provider’s limit', sender('throughput = 1001')],
   ['senders_consecutive_failures_check', 'fewer than no faults', sender('consecutive_failures = -1')],
-  ['senders_check', 'a pause without a reason', sender('paused_at = now()')],
-  ['senders_check1', 'the end of a pause without its beginning', sender('paused_until = now()')],
+  ['pause_says_why', 'a pause without a reason', sender('paused_at = now()')],
+  ['pause_has_a_beginning', 'the end of a pause without its beginning', sender('paused_until = now()')],
   [
     'senders_phone_number_id_key',
     'a phone number id twice',
@@ -236,9 +236,9 @@ export const WRONG: [constraint: string, what: string, statement: string][] = [
   [
     'sends_application_id_account_id_mode_fkey',
     'a send in another mode than its application',
-    `insert into sends (id, account_id, application_id, mode, account_number, application_number, recipient, locale,
-       code_hash, due_at, next_enqueue_at, created_at, expires_at)
-     select gen_random_uuid(), account_id, application_id, 'test', 900, 900, recipient, locale,
+    `insert into sends (id, account_id, application_id, mode, account_number, application_number, recipient, canonical_recipient,
+       locale, code_hash, due_at, next_enqueue_at, created_at, expires_at)
+     select gen_random_uuid(), account_id, application_id, 'test', 900, 900, recipient, canonical_recipient, locale,
        code_hash, due_at, next_enqueue_at, created_at, expires_at from sends where id = :queued`,
   ],
   [
@@ -268,17 +268,17 @@ export const WRONG: [constraint: string, what: string, statement: string][] = [
     'an unknown outcome of an attempt',
     attempt('send_id, outcome, finished_at', `:sent, 'lost', now()`),
   ],
-  ['attempts_check', 'an outcome without an end', attempt('send_id, outcome', `:sent, 'retry'`)],
-  ['attempts_check', 'an end without an outcome', attempt('send_id, finished_at', `:sent, now()`)],
+  ['outcome_says_when', 'an outcome without an end', attempt('send_id, outcome', `:sent, 'retry'`)],
+  ['outcome_says_when', 'an end without an outcome', attempt('send_id, finished_at', `:sent, now()`)],
   ['attempts_send_id_fkey', 'an attempt of no send', attempt('send_id', ':nothing')],
 
   ['ledger_entries_kind_check', 'an unknown kind of entry', entry('lost', 'credit', 1)],
   ['ledger_entries_bucket_check', 'an unknown bucket', entry('reserved', 'gift', 1)],
   ['ledger_entries_units_check', 'an entry of nothing', entry('granted', 'credit', 0, 'null')],
   ['ledger_entries_units_check', 'a negative grant', entry('granted', 'credit', -5, 'null')],
-  ['ledger_entries_check', 'a grant for a send', entry('granted', 'credit', 1)],
-  ['ledger_entries_check', 'a reservation for no send', entry('reserved', 'credit', 1, 'null')],
-  ['ledger_entries_check1', 'two units for one send', entry('returned', 'free_quota', 2)],
+  ['granted_to_no_send', 'a grant for a send', entry('granted', 'credit', 1)],
+  ['granted_to_no_send', 'a reservation for no send', entry('reserved', 'credit', 1, 'null')],
+  ['one_unit_a_send', 'two units for one send', entry('returned', 'free_quota', 2)],
   ['ledger_entries_once', 'a second reservation', entry('reserved', 'credit', 1)],
   ['ledger_entries_once', 'a second refund', entry('returned', 'free_quota', 1, ':failed')],
   ['ledger_entries_once', 'a second refund to the other bucket', entry('returned', 'credit', 1, ':failed')],
@@ -290,12 +290,12 @@ export const WRONG: [constraint: string, what: string, statement: string][] = [
     receipt('message_id, status, due_at, result', `'m', 'sent', null, 'lost'`),
   ],
   [
-    'receipts_check',
+    'result_when_done',
     'a receipt that is done with without a result',
     receipt('message_id, status, due_at', `'m', 'sent', null`),
   ],
   [
-    'receipts_check',
+    'result_when_done',
     'a receipt with a result that is still due',
     receipt('message_id, status, result', `'m', 'sent', 'applied'`),
   ],

@@ -42,19 +42,19 @@ export const WRONG_PEOPLE: [constraint: string, what: string, statement: string]
      select gen_random_uuid(), 'key', 1, 1 from generate_series(1, 2)`,
   ],
   [
-    'sign_in_tries_tries_check',
+    'counted_tries_tries_check',
     'fewer than no tries',
-    `insert into sign_in_tries values (${digest('h')}, -1)`,
+    `insert into counted_tries values (${digest('h')}, -1)`,
   ],
   [
-    'sign_in_tries_window_seconds_check',
+    'counted_tries_window_seconds_check',
     'tries within less than the time that the index finds',
-    `insert into sign_in_tries (email_hash, tries, window_seconds) values (${digest('h')}, 1, 60)`,
+    `insert into counted_tries (key_hash, tries, window_seconds) values (${digest('h')}, 1, 60)`,
   ],
   [
-    'sign_in_tries_email_hash_check',
+    'counted_tries_key_hash_check',
     'tries for an address itself',
-    `insert into sign_in_tries values ('a@example.com', 1)`,
+    `insert into counted_tries values ('a@example.com', 1)`,
   ],
   [
     'used_two_factor_codes_code_hash_check',
@@ -94,7 +94,7 @@ export const WRONG_PEOPLE: [constraint: string, what: string, statement: string]
     ]),
   ],
   [
-    'loop_runs_loop_check',
+    'heartbeats_loop_check',
     'a loop of no known name',
     `insert into heartbeats values ('dance', gen_random_uuid())`,
   ],
@@ -105,7 +105,7 @@ export const RIGHT_PEOPLE: readonly string[] = [
   user('name, email, language, staff', `repeat('n', 200), 'right@example.com', 'en', 'on_call'`),
   member(`'viewer'`),
   invitation([[`'right@example.com'`, `'admin'`, digest('r')]]),
-  `insert into sign_in_tries values (${digest('r')}, 0)`,
+  `insert into counted_tries values (${digest('r')}, 0)`,
   ofSomebody('used_two_factor_codes', 'user_id, code_hash', `id, ${digest('r')}`),
   `insert into heartbeats values ('sweep', gen_random_uuid())`,
 ];

@@ -18,20 +18,20 @@ const store = useTestDatabase();
 beforeEach(() => store.sql('truncate senders, sender_recipient_windows cascade'));
 
 /** Wants of different recipients, or of one. */
-const wants = (count: number, recipient?: string): SlotRequest[] =>
+const requests = (count: number, recipient?: string): SlotRequest[] =>
   Array.from({ length: count }, (_, n) => ({
     accountId,
     recipient: recipient ?? `+55119${String(n).padStart(8, '0')}`,
     country: 'BR',
   }));
 const take = (count: number, recipient?: string) =>
-  takeSlots(store.database, wants(count, recipient), HORIZON_MS);
+  takeSlots(store.database, requests(count, recipient), HORIZON_MS);
 
 /** The slots that one call gives, in milliseconds of the database's clock. */
 async function slotsOf(some: readonly SlotRequest[]): Promise<number[]> {
   const rows = await store.database.$queryRawUnsafe<{ at: number }[]>(
     `select extract(epoch from slot_at)::float8 * 1000 as at from take_send_slots($1::uuid[], $2::text[], $3::text[], $4::integer)
-     where sender_id is not null order by want`,
+     where sender_id is not null order by ordinal`,
     some.map(() => accountId),
     some.map(({ recipient }) => recipient),
     some.map(({ country }) => country),
@@ -59,7 +59,7 @@ function mostWithin(ms: number, times: readonly number[]): number {
   }, 0);
 }
 
-/** Any course of events: so many wants at once, and so much time until the next ones. */
+/** Any course of events: so many requests at once, and so much time until the next ones. */
 const course = fc.array(
   fc.record({
     count: fc.integer({ min: 1, max: 120 }),
@@ -75,7 +75,7 @@ async function slotsOfCourse(
   const times: number[] = [];
   let passed = 0;
   for (const { count, pauseMs } of rounds) {
-    for (const at of await slotsOf(wants(count, recipient))) times.push(at + passed);
+    for (const at of await slotsOf(requests(count, recipient))) times.push(at + passed);
     await passes(pauseMs);
     passed += pauseMs;
   }
@@ -124,9 +124,9 @@ describe('a sender', () => {
 
   it('gives each slot once, however many take at once', async () => {
     await buildSender(store.database, { throughput: 1000 });
-    const [begin = 0] = await slotsOf(wants(100));
+    const [begin = 0] = await slotsOf(requests(100));
     const calls = Array.from({ length: 40 }, (_, n) =>
-      slotsOf(wants(20).map((want) => ({ ...want, recipient: `${want.recipient}${n}` }))),
+      slotsOf(requests(20).map((request) => ({ ...request, recipient: `${request.recipient}${n}` }))),
     );
     // Of one call, several may go at once; of two calls, none at the same time.
     const times = (await Promise.all(calls)).map((slots) => new Set(slots));
@@ -224,7 +224,7 @@ describe('several senders', () => {
     expect(Math.min(...shares(senders, slots))).toBeGreaterThanOrEqual(10);
   });
 
-  it('are passed over where their country is blocked, for that want only', async () => {
+  it('are passed over where their country is blocked, for that request only', async () => {
     const [one, other] = [await buildSender(store.database), await buildSender(store.database)];
     await blockCountry(store.database, { senderId: one.id, country: 'BR', seconds: 60, errorCode: null });
     await pauseSender(store.database, TEST_ACTOR, other.id);
