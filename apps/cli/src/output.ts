@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 type Value =
   | string
   | number
+  | boolean
   | null
   | readonly string[]
   | readonly Readonly<Record<string, unknown>>[]
@@ -45,6 +46,7 @@ function textOf(result: Row | readonly Row[], { absent = '-', note }: TextForm):
 /** A list of words has commas between them; a list of records has semicolons, and spaces between the values of each. */
 function wordsOf(value: Value): string {
   if (value === null) return '';
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (typeof value !== 'object') return String(value);
   if (!Array.isArray(value)) return JSON.stringify(value);
   return (value as readonly (string | Record<string, unknown>)[])

@@ -27,7 +27,7 @@ function rowOf(send: SendDetails, account: { id: string; name: string }): Row {
     charged_from: send.chargedFrom,
     failure_reason: send.failureReason,
     guesses_left: send.verification === 'pending' ? GUESSES_MAX - send.wrongGuesses : 0,
-    awaiting_sender: send.awaitingSender ? 'yes' : 'no',
+    awaiting_sender: send.awaitingSender,
     due_at: timeOf(send.dueAt),
     created_at: send.createdAt.toISOString(),
     expires_at: send.expiresAt.toISOString(),
