@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { VERSION } from '@onecode/runtime';
 import { Command } from 'commander';
 import { addAccountCommands } from './commands/account.js';
 import { addApplicationCommands } from './commands/application.js';
@@ -19,17 +19,10 @@ of the operating system; in an image without a terminal, ONECODE_ACTOR has to be
 Example:
   $ onecode account create --name "Loja Azul"`;
 
-function version(): string {
-  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
-    version: string;
-  };
-  return version;
-}
-
 function buildProgram(): Command {
   const program = new Command('onecode')
     .description("Onecode's command line for operators.")
-    .version(version(), '--version', 'print the version')
+    .version(VERSION, '--version', 'print the version')
     .helpOption('-h, --help', 'show help')
     .option('--json', 'print one JSON object or array and nothing else')
     .configureHelp({ showGlobalOptions: true })
