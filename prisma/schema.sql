@@ -493,7 +493,7 @@ create table users (
   email text not null,
   email_verified boolean default false not null,
   image text,
-  language text default 'pt-BR'::text not null,
+  language text default 'pt-BR'::text,
   staff text,
   two_factor_enabled boolean default false,
   created_at timestamp(3) with time zone default now() not null,

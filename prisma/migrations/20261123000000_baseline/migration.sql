@@ -1094,7 +1094,8 @@ create table users (
   email text not null unique check (email = lower(email)),
   email_verified boolean not null default false,
   image text,
-  language text not null default 'pt-BR' check (language in ('pt-BR', 'en')),
+  -- Null: the browser's language, until the person chooses one.
+  language text default 'pt-BR' check (language in ('pt-BR', 'en')),
   -- Null for those who are not of the staff. On-call staff read what operators may change.
   staff text check (staff in ('operator', 'on_call')),
   two_factor_enabled boolean default false,
