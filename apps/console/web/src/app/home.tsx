@@ -1,5 +1,5 @@
 import { Navigate } from 'react-router';
-import { NewAccount } from '../pages/entry/newAccount.js';
+import { NewAccount } from '../features/auth/newAccount.js';
 import { useSession } from './session.js';
 
 /** Where somebody starts who has just signed in: their account; for the staff, the state of the service. */

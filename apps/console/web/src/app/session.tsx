@@ -4,7 +4,7 @@ import { Navigate, useLocation, useParams } from 'react-router';
 import type { SessionView } from '../../../src/views/session.js';
 import { rememberCsrfToken } from '../api/http.js';
 import { useData } from '../api/queries.js';
-import { Failure, Loading } from '../parts/states.js';
+import { Failure, Loading } from '../components/states.js';
 
 const SessionContext = createContext<SessionView | null>(null);
 

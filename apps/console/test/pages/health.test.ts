@@ -1,0 +1,34 @@
+import { newId, noteLoopRun } from '@onecode/store';
+import { describeInBrowser, useBrowser } from '../../../../test/harness/browser.js';
+import { useConsole } from '../console.js';
+import { person, windowOf } from '../people.js';
+
+/** The page looks again every three seconds. */
+const SEEN_MS = 15_000;
+
+const server = useConsole();
+const browser = useBrowser();
+
+describeInBrowser('the health page', () => {
+  it('says by itself that it is us when no worker sweeps, and PostgreSQL when nothing can be read', async () => {
+    const { context, page } = await windowOf(browser, server, await person(server, { staff: 'on_call' }));
+    const verdict = page.getByRole('main').getByRole('status');
+    const says = (text: string) => verdict.filter({ hasText: text }).waitFor({ timeout: SEEN_MS });
+    await page.goto('/operations/health');
+    await says('It is us');
+    await says('No worker has run');
+    await page.getByRole('region', { name: 'Last sweep' }).getByText('Bad').waitFor();
+
+    await noteLoopRun(server.db.database, 'sweep', newId());
+    await says('It is nobody');
+
+    await server.db.sql('alter table user_sessions rename to away');
+    await says('It is PostgreSQL');
+    await page.getByText('The figures below are old').waitFor();
+    await page.getByRole('region', { name: 'Last sweep' }).waitFor();
+
+    await server.db.sql('alter table away rename to user_sessions');
+    await verdict.filter({ hasText: 'It is PostgreSQL' }).waitFor({ state: 'detached', timeout: SEEN_MS });
+    await context.close();
+  });
+});

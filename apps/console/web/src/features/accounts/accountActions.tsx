@@ -1,0 +1,77 @@
+import { Button } from '@mantine/core';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { StaffAccountDetailsView } from '../../../../src/views/staffAccounts.js';
+import { useMayOperate } from '../../app/session.js';
+import { Confirm } from '../../components/dialog.js';
+import { ReasonDialog } from '../../components/reasonDialog.js';
+import { useHolds } from '../holds/holdChange.js';
+import { ReleaseButton } from '../holds/releaseButton.js';
+import { useAccountChange } from '../../hooks/accountChange.js';
+import { CreditsDialog } from './creditsDialog.js';
+
+type Asked = 'credits' | 'suspend' | 'resume' | 'hold';
+
+/** What operators can do to a whole account. */
+export function AccountActions({ account }: { account: StaffAccountDetailsView }) {
+  const { t } = useTranslation('staff');
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const close = (): void => setAsked(null);
+  const change = useAccountChange(account.id, close);
+  const holds = useHolds(close);
+  if (!useMayOperate()) return null;
+
+  const suspended = account.suspendedAt !== null;
+  const hold = { kind: 'account', target: account.id } as const;
+  return (
+    <>
+      {account.held ? (
+        <ReleaseButton hold={hold} size="sm" />
+      ) : (
+        <Button variant="default" onClick={() => setAsked('hold')}>
+          {t('switches.account.button')}
+        </Button>
+      )}
+      <Button variant="default" onClick={() => setAsked(suspended ? 'resume' : 'suspend')}>
+        {t(suspended ? 'account.resume.button' : 'account.suspend.button')}
+      </Button>
+      <Button onClick={() => setAsked('credits')}>{t('account.credits.button')}</Button>
+
+      <CreditsDialog account={account} opened={asked === 'credits'} onClose={close} />
+      <ReasonDialog
+        opened={asked === 'hold'}
+        onClose={close}
+        title={t('account.hold')}
+        action={t('switches.account.button')}
+        pending={holds.pending}
+        problem={holds.problem}
+        onConfirm={(reason) => holds.set(hold, reason)}
+      >
+        {t('switches.account.what')}
+      </ReasonDialog>
+      <ReasonDialog
+        opened={asked === 'suspend'}
+        onClose={close}
+        title={t('account.suspend.title')}
+        action={t('account.suspend.button')}
+        pending={change.pending}
+        problem={change.problem}
+        onConfirm={(reason) => change.send({ method: 'POST', path: '/suspend', body: { reason } })}
+      >
+        {t('account.suspend.what')}
+      </ReasonDialog>
+      <Confirm
+        opened={asked === 'resume'}
+        onClose={close}
+        title={t('account.resume.title')}
+        color="brand"
+        action={t('account.resume.button')}
+        pending={change.pending}
+        problem={change.problem}
+        onConfirm={() => change.send({ method: 'POST', path: '/resume' })}
+      >
+        {t('account.resume.what')}
+      </Confirm>
+    </>
+  );
+}

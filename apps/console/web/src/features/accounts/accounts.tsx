@@ -1,0 +1,112 @@
+import { Anchor, SimpleGrid, Stack, Table, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { IconBuilding, IconSearch } from '@tabler/icons-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Link, useSearchParams } from 'react-router';
+import type { StaffAccountsView, StaffAccountView } from '../../../../src/views/staffAccounts.js';
+import { usePages } from '../../api/queries.js';
+import { More } from '../../components/more.js';
+import { useNumbers } from '../../hooks/formats.js';
+import { Page } from '../../components/page.js';
+import { EmptyState, Failure, Loading } from '../../components/states.js';
+import { Time } from '../../components/times.js';
+import { AccountState } from '../../components/accountBadge.js';
+import { FindSend } from '../sends/findStaffSend.js';
+
+const TYPING_MS = 250;
+
+/** All accounts, newest first, or those that are searched for. The search stands in the address. */
+export function Accounts() {
+  const { t } = useTranslation(['staff', 'common']);
+  const [search, setSearch] = useSearchParams();
+  const [typed, setTyped] = useState(search.get('text') ?? '');
+  const [text] = useDebouncedValue(typed.trim(), TYPING_MS);
+  const list = usePages<StaffAccountsView>(`/operations/accounts?text=${encodeURIComponent(text)}`);
+  const accounts = list.data?.flatMap((page) => page.accounts) ?? [];
+  return (
+    <Page title={t('accounts.title')} description={t('accounts.description')}>
+      <SimpleGrid cols={{ base: 1, sm: 2 }}>
+        <TextInput
+          label={t('accounts.search')}
+          leftSection={<IconSearch size={16} />}
+          maxLength={200}
+          value={typed}
+          onChange={({ currentTarget: { value } }) => {
+            setTyped(value);
+            // At once: a later one would undo a click on what was found.
+            setSearch(value.trim() === '' ? {} : { text: value.trim() }, { replace: true });
+          }}
+        />
+        <FindSend />
+      </SimpleGrid>
+      {list.error !== null && <Failure problem={list.error} onRetry={() => void list.refetch()} />}
+      {list.data === undefined && list.error === null && <Loading />}
+      {list.data !== undefined && accounts.length === 0 && (
+        <EmptyState
+          icon={IconBuilding}
+          title={t(text === '' ? 'accounts.none.title' : 'accounts.notFound.title')}
+        >
+          {t(text === '' ? 'accounts.none.text' : 'accounts.notFound.text')}
+        </EmptyState>
+      )}
+      {accounts.length > 0 && (
+        <Stack>
+          <AccountTable accounts={accounts} />
+          <More list={list} />
+        </Stack>
+      )}
+    </Page>
+  );
+}
+
+function AccountTable({ accounts }: { accounts: readonly StaffAccountView[] }) {
+  const { t } = useTranslation('staff');
+  const { whole } = useNumbers();
+  return (
+    <Table.ScrollContainer minWidth={300}>
+      <Table highlightOnHover verticalSpacing="xs" aria-label={t('accounts.title')}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>{t('accounts.columns.name')}</Table.Th>
+            <Table.Th>{t('accounts.columns.state')}</Table.Th>
+            <Table.Th ta="right" visibleFrom="sm">
+              {t('accounts.columns.freeQuota')}
+            </Table.Th>
+            <Table.Th ta="right">{t('accounts.columns.credits')}</Table.Th>
+            <Table.Th ta="right" visibleFrom="sm">
+              {t('accounts.columns.sends')}
+            </Table.Th>
+            <Table.Th visibleFrom="sm" pl="xl">
+              {t('accounts.columns.created')}
+            </Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {accounts.map((account) => (
+            <Table.Tr key={account.id}>
+              <Table.Td maw={320} style={{ overflowWrap: 'anywhere' }}>
+                <Anchor component={Link} to={`/operations/accounts/${account.id}`} size="sm" fw={550}>
+                  {account.name}
+                </Anchor>
+              </Table.Td>
+              <Table.Td>
+                <AccountState account={account} />
+              </Table.Td>
+              <Table.Td ta="right" visibleFrom="sm">
+                {whole(account.freeQuota)}
+              </Table.Td>
+              <Table.Td ta="right">{whole(account.credits)}</Table.Td>
+              <Table.Td ta="right" visibleFrom="sm">
+                {whole(account.sendsCreated)}
+              </Table.Td>
+              <Table.Td visibleFrom="sm" pl="xl">
+                <Time at={account.createdAt} />
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}

@@ -1,0 +1,79 @@
+import { NumberInput, Switch, Text } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useTranslation } from 'react-i18next';
+import type { SettingsView } from '../../../../src/views/settings.js';
+import type { StaffAccountDetailsView } from '../../../../src/views/staffAccounts.js';
+import { useData } from '../../api/queries.js';
+import { DialogForm } from '../../components/dialogForm.js';
+import { useNumbers } from '../../hooks/formats.js';
+import { useAccountChange } from '../../hooks/accountChange.js';
+import { EditableSection } from './editableSection.js';
+
+interface Props {
+  account: StaffAccountDetailsView;
+}
+
+/** How many sends a minute the account may create: by a limit of its own, or by the setting. */
+export function RateSection({ account }: Props) {
+  const { t } = useTranslation('staff');
+  const { whole } = useNumbers();
+  return (
+    <EditableSection
+      title={t('account.rate.title')}
+      edit={t('account.rate.edit')}
+      now={
+        <Text size="sm">
+          {t('account.rate.value', { rate: whole(account.ratePerMinute) })} ·{' '}
+          {t(account.ownRatePerMinute === null ? 'account.rate.follows' : 'account.rate.own')}
+        </Text>
+      }
+    >
+      {(close) => <RateForm account={account} onClose={close} />}
+    </EditableSection>
+  );
+}
+
+function RateForm({ account, onClose }: Props & { onClose: () => void }) {
+  const { t } = useTranslation('staff');
+  const { whole } = useNumbers();
+  const { data } = useData<SettingsView>('/operations/settings');
+  const { min, max } = data?.bounds.accountRatePerMinute ?? { min: 1, max: 1_000_000 };
+  const change = useAccountChange(account.id, onClose);
+  const form = useForm({
+    initialValues: { isOwn: account.ownRatePerMinute !== null, rate: account.ratePerMinute },
+    validate: {
+      rate: (rate, { isOwn }) =>
+        !isOwn || (Number.isInteger(rate) && rate >= min && rate <= max)
+          ? null
+          : t('settings.bounds', { min: whole(min), max: whole(max) }),
+    },
+  });
+  return (
+    <DialogForm
+      onSubmit={form.onSubmit(({ isOwn, rate }) =>
+        change.send({ method: 'PUT', path: '/rate', body: { ratePerMinute: isOwn ? rate : null } }),
+      )}
+      action={t('settings.save')}
+      onClose={onClose}
+      pending={change.pending}
+      problem={change.problem}
+    >
+      <Switch
+        label={t('account.rate.switch')}
+        description={data && t('account.rate.setting', { rate: whole(data.settings.accountRatePerMinute) })}
+        data-autofocus
+        {...form.getInputProps('isOwn', { type: 'checkbox' })}
+      />
+      {form.values.isOwn && (
+        <NumberInput
+          label={t('account.rate.label')}
+          min={min}
+          max={max}
+          allowDecimal={false}
+          clampBehavior="none"
+          {...form.getInputProps('rate')}
+        />
+      )}
+    </DialogForm>
+  );
+}

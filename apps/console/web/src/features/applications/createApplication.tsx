@@ -1,0 +1,78 @@
+import { Radio, Stack, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { notifications } from '@mantine/notifications';
+import { useTranslation } from 'react-i18next';
+import { useNavigate } from 'react-router';
+import { useChange } from '../../api/queries.js';
+import { useAccount } from '../../app/session.js';
+import { Dialog } from '../../components/dialog.js';
+import { DialogForm } from '../../components/dialogForm.js';
+import { useFaultTexts } from '../../hooks/formErrors.js';
+import { useNameRule } from '../../hooks/nameRule.js';
+
+/** The dialog that makes an application, and then opens it. */
+export function CreateApplication({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  const { t } = useTranslation('account');
+  return (
+    <Dialog opened={opened} onClose={onClose} title={t('applications.create')}>
+      <CreateForm onClose={onClose} />
+    </Dialog>
+  );
+}
+
+function CreateForm({ onClose }: { onClose: () => void }) {
+  const { t } = useTranslation(['account', 'common']);
+  const { path } = useAccount();
+  const navigate = useNavigate();
+  const faultsOf = useFaultTexts();
+  const create = useChange<{ id: string }>(`${path}/applications`);
+  const form = useForm({
+    mode: 'uncontrolled',
+    initialValues: { name: '', mode: 'test' },
+    validate: { name: useNameRule(200) },
+  });
+
+  const submit = form.onSubmit(({ name, mode }) =>
+    create.mutate(
+      { method: 'POST', path: `${path}/applications`, body: { name: name.trim(), mode } },
+      {
+        onSuccess: ({ id }) => {
+          notifications.show({ message: t('applications.created', { name: name.trim() }) });
+          void navigate(id);
+        },
+        onError: (problem) => form.setErrors(faultsOf(problem)),
+      },
+    ),
+  );
+  return (
+    <DialogForm
+      onSubmit={submit}
+      action={t('applications.create')}
+      onClose={onClose}
+      pending={create.isPending}
+      problem={create.error}
+    >
+      <TextInput
+        label={t('applications.form.name')}
+        description={t('applications.form.nameHint')}
+        placeholder={t('applications.form.namePlaceholder')}
+        required
+        data-autofocus
+        autoComplete="off"
+        key={form.key('name')}
+        {...form.getInputProps('name')}
+      />
+      <Radio.Group
+        label={t('applications.form.mode')}
+        description={t('applications.form.modeHint')}
+        key={form.key('mode')}
+        {...form.getInputProps('mode')}
+      >
+        <Stack gap="xs" mt="xs">
+          <Radio value="test" label={t('common:mode.test')} description={t('applications.form.test')} />
+          <Radio value="live" label={t('common:mode.live')} description={t('applications.form.live')} />
+        </Stack>
+      </Radio.Group>
+    </DialogForm>
+  );
+}

@@ -1,0 +1,72 @@
+import { Anchor, Button, Group } from '@mantine/core';
+import { IconHandStop } from '@tabler/icons-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Link } from 'react-router';
+import type { SwitchesView } from '../../../../src/views/switches.js';
+import { useData } from '../../api/queries.js';
+import { useMayOperate } from '../../app/session.js';
+import { Page } from '../../components/page.js';
+import { ReadOnlyNote } from '../../components/readOnly.js';
+import { Section } from '../../components/section.js';
+import { EmptyState, Failure, Loading } from '../../components/states.js';
+import { HoldDialog } from './holdDialog.js';
+import { HoldTable } from './holdTable.js';
+import { LiveState } from './liveDelivery.js';
+
+const REFRESH_MS = 3_000;
+
+/** What is held, and the switches that hold it. */
+export function Switches() {
+  const { t } = useTranslation('staff');
+  const mayOperate = useMayOperate();
+  const [holding, setHolding] = useState<'country' | 'account' | null>(null);
+  const { data, error, refetch } = useData<SwitchesView>('/operations/holds', { refreshMs: REFRESH_MS });
+  const others = data?.holds.filter(({ kind }) => kind !== 'live') ?? [];
+  return (
+    <Page
+      title={t('switches.title')}
+      description={
+        <>
+          {t('switches.description')}{' '}
+          <Anchor component={Link} to="/operations/senders" inherit underline="always">
+            {t('switches.senders')}
+          </Anchor>
+        </>
+      }
+      actions={<ReadOnlyNote />}
+    >
+      {error !== null && <Failure problem={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && <Loading />}
+      {data !== undefined && (
+        <>
+          <LiveState view={data} />
+          <Section
+            title={t('switches.others')}
+            actions={
+              mayOperate && (
+                <Group gap="xs">
+                  <Button variant="default" size="xs" onClick={() => setHolding('country')}>
+                    {t('switches.country.set')}
+                  </Button>
+                  <Button variant="default" size="xs" onClick={() => setHolding('account')}>
+                    {t('switches.account.set')}
+                  </Button>
+                </Group>
+              )
+            }
+          >
+            {others.length === 0 ? (
+              <EmptyState icon={IconHandStop} title={t('switches.none.title')}>
+                {t('switches.none.text')}
+              </EmptyState>
+            ) : (
+              <HoldTable holds={others} isCapped={data.isCapped} />
+            )}
+          </Section>
+        </>
+      )}
+      <HoldDialog kind={holding} onClose={() => setHolding(null)} />
+    </Page>
+  );
+}

@@ -1,0 +1,81 @@
+import { Group, SegmentedControl, SimpleGrid, Text } from '@mantine/core';
+import { IconReceipt } from '@tabler/icons-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { BalanceView, LedgerView } from '../../../../src/views/ledger.js';
+import { useData, usePages } from '../../api/queries.js';
+import { useAccount } from '../../app/session.js';
+import { Figure } from '../../components/statistic.js';
+import { More } from '../../components/more.js';
+import { useNumbers } from '../../hooks/formats.js';
+import { Page } from '../../components/page.js';
+import { EmptyState, Failure, Loading } from '../../components/states.js';
+import { LedgerTable } from './ledgerTable.js';
+
+const KINDS = ['granted', 'reserved', 'returned'] as const;
+
+/** What an account has left, and every unit that came and went. */
+export function Ledger() {
+  const { t } = useTranslation(['account', 'common']);
+  const { path } = useAccount();
+  const [kind, setKind] = useState('all');
+  const ledger = usePages<LedgerView>(`${path}/ledger${kind === 'all' ? '' : `?kind=${kind}`}`);
+  const { data, error, hasNextPage } = ledger;
+  const entries = data?.flatMap((page) => page.entries) ?? [];
+  return (
+    <Page title={t('common:nav.ledger')} description={t('ledger.description')}>
+      <Balance />
+      <Group>
+        <SegmentedControl
+          aria-label={t('ledger.filter')}
+          value={kind}
+          onChange={setKind}
+          data={[
+            { value: 'all', label: t('ledger.all') },
+            ...KINDS.map((value) => ({ value, label: t(`ledger.kinds.${value}`) })),
+          ]}
+        />
+      </Group>
+      {error !== null && <Failure problem={error} onRetry={() => void ledger.refetch()} />}
+      {data === undefined && error === null && <Loading />}
+      {entries.length > 0 && <LedgerTable entries={entries} />}
+      {data !== undefined && entries.length === 0 && <Nothing isAll={kind === 'all'} isEnd={!hasNextPage} />}
+      <More list={ledger} />
+    </Page>
+  );
+}
+
+function Balance() {
+  const { t } = useTranslation('account');
+  const { path } = useAccount();
+  const { whole } = useNumbers();
+  const { data, error, refetch } = useData<BalanceView>(`${path}/balance`);
+  if (error !== null && data === undefined) return <Failure problem={error} onRetry={() => void refetch()} />;
+  return (
+    <SimpleGrid cols={2} maw={560}>
+      {(['freeQuota', 'credits'] as const).map((bucket) => (
+        <Figure key={bucket} label={t(`ledger.${bucket}`)}>
+          {data === undefined ? '–' : whole(data[bucket])}{' '}
+          <Text span size="sm" c="dimmed">
+            {data !== undefined && t('ledger.units', { count: data[bucket] })}
+          </Text>
+        </Figure>
+      ))}
+    </SimpleGrid>
+  );
+}
+
+function Nothing({ isAll, isEnd }: { isAll: boolean; isEnd: boolean }) {
+  const { t } = useTranslation('account');
+  if (isAll)
+    return (
+      <EmptyState icon={IconReceipt} title={t('ledger.empty.title')}>
+        {t('ledger.empty.text')}
+      </EmptyState>
+    );
+  return (
+    <Text size="sm" ta="center" py="lg">
+      {t(isEnd ? 'ledger.empty.filtered' : 'ledger.searchOn')}
+    </Text>
+  );
+}

@@ -1,0 +1,52 @@
+import { SimpleGrid, Text } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import type { FiguresView } from '../../../../src/views/overview.js';
+import { Figure } from '../../components/statistic.js';
+import { useNumbers } from '../../hooks/formats.js';
+
+/** Shares and seconds as people read them; a dash for what there is none of. */
+export function useShares(): {
+  share: (part: number | null) => string;
+  seconds: (seconds: number | null) => string;
+} {
+  const { t, i18n } = useTranslation('overview');
+  const percent = new Intl.NumberFormat(i18n.language, { style: 'percent', maximumFractionDigits: 1 });
+  const tenths = new Intl.NumberFormat(i18n.language, {
+    minimumFractionDigits: 1,
+    maximumFractionDigits: 1,
+  });
+  return {
+    share: (part) => (part === null ? '–' : percent.format(part)),
+    seconds: (seconds) =>
+      seconds === null ? '–' : t('figures.seconds', { seconds: tenths.format(seconds) }),
+  };
+}
+
+/** What became of all sends of the period. */
+export function OverviewFigures({ totals }: { totals: FiguresView }) {
+  const { t } = useTranslation('overview');
+  const { whole } = useNumbers();
+  const { share, seconds } = useShares();
+  const figures: [label: string, value: string, count?: string][] = [
+    [t('figures.sends'), whole(totals.sends)],
+    [t('figures.delivered'), share(totals.deliveredShare), whole(totals.delivered)],
+    [t('figures.verified'), share(totals.verifiedShare), whole(totals.verified)],
+    [t('figures.failed'), share(totals.failedShare), whole(totals.failed)],
+    [t('figures.median'), seconds(totals.deliverySecondsMedian)],
+    [t('figures.p95'), seconds(totals.deliverySecondsP95)],
+  ];
+  return (
+    <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="sm">
+      {figures.map(([label, value, count]) => (
+        <Figure key={label} label={label}>
+          {value}
+          {count !== undefined && (
+            <Text size="xs" c="dimmed" component="span" ml={6}>
+              {count}
+            </Text>
+          )}
+        </Figure>
+      ))}
+    </SimpleGrid>
+  );
+}

@@ -1,0 +1,52 @@
+import { Button, Code, CopyButton, Group, SimpleGrid, Stack, Text } from '@mantine/core';
+import { IconCheck, IconCopy, IconDownload } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import { focusAtOnce } from '../../hooks/focus.js';
+
+/** Backup codes, shown once: to copy and to download. */
+export function BackupCodes({ codes, onClose }: { codes: readonly string[]; onClose: () => void }) {
+  const { t } = useTranslation(['profile', 'common']);
+  const text = `${codes.join('\n')}\n`;
+  const download = (): void => {
+    const url = URL.createObjectURL(new Blob([text], { type: 'text/plain' }));
+    const link = Object.assign(document.createElement('a'), {
+      href: url,
+      download: 'onecode-backup-codes.txt',
+    });
+    link.click();
+    URL.revokeObjectURL(url);
+  };
+  return (
+    <Stack>
+      <Text size="sm">{t('backupCodes.text')}</Text>
+      <SimpleGrid cols={2} spacing="xs" role="list" aria-label={t('backupCodes.list')}>
+        {codes.map((code) => (
+          <Code key={code} role="listitem" fz="sm" ta="center" py={6}>
+            {code}
+          </Code>
+        ))}
+      </SimpleGrid>
+      <Group justify="space-between">
+        <Group gap="xs">
+          <CopyButton value={text}>
+            {({ copied, copy }) => (
+              <Button
+                variant="default"
+                onClick={copy}
+                leftSection={copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
+              >
+                {copied ? t('common:copied') : t('common:copy', { what: t('backupCodes.list') })}
+              </Button>
+            )}
+          </CopyButton>
+          <Button variant="default" leftSection={<IconDownload size={16} />} onClick={download}>
+            {t('backupCodes.download')}
+          </Button>
+        </Group>
+        <Button ref={focusAtOnce} onClick={onClose}>
+          {t('backupCodes.done')}
+        </Button>
+      </Group>
+    </Stack>
+  );
+}

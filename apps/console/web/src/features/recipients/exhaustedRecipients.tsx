@@ -1,0 +1,147 @@
+import { Button, Stack, Table, Text } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useState, type ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import type {
+  ExhaustedRecipientsView,
+  ExhaustedRecipientView,
+} from '../../../../src/views/exhaustedRecipients.js';
+import { useChange, usePages } from '../../api/queries.js';
+import { Confirm } from '../../components/dialog.js';
+import { ModeBadge } from '../../components/mode.js';
+import { More } from '../../components/more.js';
+import { useNumbers } from '../../hooks/formats.js';
+import { Failure, Loading } from '../../components/states.js';
+import { Time } from '../../components/times.js';
+
+interface Props {
+  /** The account's, below `/api`. */
+  account: string;
+  mayReset: boolean;
+  /** What to say when there are none. */
+  empty: ReactNode;
+}
+
+/** Recipients of an account who get no new code for now; who may, resets them. */
+export function ExhaustedRecipients({ account, mayReset, empty }: Props) {
+  const { t } = useTranslation();
+  const [asked, setAsked] = useState<ExhaustedRecipientView | null>(null);
+  const path = `${account}/exhausted-recipients`;
+  const list = usePages<ExhaustedRecipientsView>(path);
+  if (list.error !== null) return <Failure problem={list.error} onRetry={() => void list.refetch()} />;
+  if (list.data === undefined) return <Loading />;
+  const recipients = list.data.flatMap((page) => page.recipients);
+  if (recipients.length === 0) return empty;
+  return (
+    <Stack gap="sm">
+      <Table.ScrollContainer minWidth={300}>
+        <Table verticalSpacing="xs" aria-label={t('recipients.title')}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>{t('recipients.columns.recipient')}</Table.Th>
+              <Table.Th visibleFrom="sm">{t('recipients.columns.mode')}</Table.Th>
+              <Table.Th ta="right" visibleFrom="sm">
+                {t('recipients.columns.wrong')}
+              </Table.Th>
+              <Table.Th visibleFrom="md">{t('recipients.columns.last')}</Table.Th>
+              <Table.Th>{t('recipients.columns.recovers')}</Table.Th>
+              {mayReset && <Table.Th aria-label={t('recipients.columns.actions')} />}
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {recipients.map((one) => (
+              <Row key={one.id} one={one} {...(mayReset && { onReset: () => setAsked(one) })} />
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+      <More list={list} />
+      <Reset account={account} one={asked} onClose={() => setAsked(null)} />
+    </Stack>
+  );
+}
+
+function Row({ one, onReset }: { one: ExhaustedRecipientView; onReset?: () => void }) {
+  const { t } = useTranslation();
+  const { whole } = useNumbers();
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Text size="sm" className="figures">
+          {one.recipient}
+        </Text>
+        <Text size="xs" c="dimmed" hiddenFrom="sm">
+          {t(`mode.${one.mode}`)} ·{' '}
+          {t('recipients.wrong', { count: one.wrongInARow, wrong: whole(one.wrongInARow) })}
+        </Text>
+      </Table.Td>
+      <Table.Td visibleFrom="sm">
+        <ModeBadge mode={one.mode} />
+      </Table.Td>
+      <Table.Td ta="right" visibleFrom="sm">
+        {whole(one.wrongInARow)}
+      </Table.Td>
+      <Table.Td visibleFrom="md">
+        <Time at={one.lastWrongAt} />
+      </Table.Td>
+      <Table.Td>
+        <Time at={one.recoversAt} wraps />
+      </Table.Td>
+      {onReset && (
+        <Table.Td ta="right">
+          <Button
+            size="xs"
+            variant="default"
+            aria-label={t('recipients.reset.label', { recipient: one.recipient })}
+            onClick={onReset}
+          >
+            {t('recipients.reset.button')}
+          </Button>
+        </Table.Td>
+      )}
+    </Table.Tr>
+  );
+}
+
+function Reset({
+  account,
+  one,
+  onClose,
+}: {
+  account: string;
+  one: ExhaustedRecipientView | null;
+  onClose: () => void;
+}) {
+  const { t } = useTranslation();
+  // The account's own data says how many are refused, and its audit log who reset them.
+  const { mutate, isPending, error, reset } = useChange(account, '/operations/audit');
+  const recipient = one?.recipient ?? '';
+  const close = (): void => {
+    reset();
+    onClose();
+  };
+  return (
+    <Confirm
+      opened={one !== null}
+      onClose={close}
+      title={t('recipients.reset.title', { recipient })}
+      action={t('recipients.reset.button')}
+      color="brand"
+      pending={isPending}
+      problem={error}
+      onConfirm={() =>
+        mutate(
+          { method: 'POST', path: `${account}/exhausted-recipients/${one?.id ?? ''}/reset` },
+          {
+            onSuccess: () => {
+              close();
+              notifications.show({ message: t('recipients.reset.done', { recipient }), color: 'teal' });
+            },
+          },
+        )
+      }
+    >
+      {t('recipients.reset.text')}
+    </Confirm>
+  );
+}

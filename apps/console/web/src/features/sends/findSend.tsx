@@ -1,0 +1,57 @@
+import { Button, Group, TextInput } from '@mantine/core';
+import { IconSearch } from '@tabler/icons-react';
+import { useState, type FormEvent } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useNavigate } from 'react-router';
+import { useAccount } from '../../app/session.js';
+import { isId } from './ids.js';
+
+const NUMBER = /^\+[0-9 ()-]{6,40}$/;
+
+/** Opens a send by its id, or hands over a whole phone number, which never comes into an address. */
+export function FindSend({
+  onNumber,
+  isInvalid,
+}: {
+  onNumber: (number: string) => void;
+  /** Whether the server says that the last number is none. */
+  isInvalid: boolean;
+}) {
+  const { t } = useTranslation('sends');
+  const account = useAccount();
+  const navigate = useNavigate();
+  const [text, setText] = useState('');
+  const [isMistyped, setMistyped] = useState(false);
+
+  const find = (event: FormEvent): void => {
+    event.preventDefault();
+    const wanted = text.trim();
+    const isNumber = NUMBER.test(wanted);
+    setMistyped(!isId(wanted) && !isNumber);
+    if (isId(wanted)) void navigate(`${account.path}/sends/${wanted.toLowerCase()}`);
+    if (isNumber) onNumber(wanted);
+  };
+  return (
+    <form onSubmit={find} noValidate>
+      <Group gap="xs" align="flex-start" wrap="nowrap" maw={560}>
+        <TextInput
+          aria-label={t('find.label')}
+          placeholder={t('find.placeholder')}
+          leftSection={<IconSearch size={16} />}
+          value={text}
+          onChange={({ currentTarget }) => {
+            setText(currentTarget.value);
+            setMistyped(false);
+          }}
+          error={(isMistyped || isInvalid) && t('find.invalid')}
+          autoComplete="off"
+          spellCheck={false}
+          style={{ flexGrow: 1 }}
+        />
+        <Button type="submit" variant="default">
+          {t('find.button')}
+        </Button>
+      </Group>
+    </form>
+  );
+}
