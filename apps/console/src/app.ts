@@ -4,15 +4,15 @@ import { requestLog, type ReadinessChecks } from '@onecode/runtime';
 import { pingDatabase, type Database } from '@onecode/store';
 import { boardRouter } from './board/router.js';
 import type { ConsoleContext, ConsoleDependencies } from './context.js';
-import { securityHeaders } from './headers.js';
-import { createHealthReader } from './health/figures.js';
-import { createIdentity } from './identity.js';
-import { sameOrigin } from './origin.js';
-import { pageRouter } from './page.js';
-import { ConsoleProblem, problemWriter } from './problem.js';
-import { ROUTES } from './routes/index.js';
-import { serveRoutes } from './serve.js';
-import { signInRouter } from './signIn.js';
+import { securityHeaders } from './http/securityHeaders.js';
+import { createHealthReader } from './features/health/statistics.js';
+import { createIdentity } from './auth/identity.js';
+import { sameOrigin } from './http/csrf.js';
+import { pageRouter } from './http/webApplication.js';
+import { ConsoleProblem, problemWriter } from './http/problem.js';
+import { ROUTES } from './features/routes.js';
+import { serveRoutes } from './http/serveRoutes.js';
+import { signInRouter } from './auth/router.js';
 
 const BODY_BYTES_MAX = 64 * 1024;
 

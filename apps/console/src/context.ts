@@ -1,8 +1,8 @@
 import type { Logger, Queues } from '@onecode/runtime';
 import type { Database } from '@onecode/store';
 import type { ConsoleConfig } from './config.js';
-import type { HealthFigures } from './health/figures.js';
-import type { Identity } from './identity.js';
+import type { HealthFigures } from './features/health/statistics.js';
+import type { Identity } from './auth/identity.js';
 
 /** What the console's server is built from. */
 export interface ConsoleDependencies {

@@ -2,7 +2,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type { MemberRole } from '@onecode/store';
 import type { Windows } from '../../../test/harness/browser.js';
-import type { SessionView } from '../src/views/session.js';
+import type { SessionView } from '../src/features/session/view.js';
 import type { TestConsole } from './console.js';
 
 export const PASSWORD = 'correct horse battery';

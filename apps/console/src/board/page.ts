@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import type { UIConfig } from '@bull-board/api/typings/app';
-import type { Person } from '../identity.js';
+import type { Person } from '../auth/identity.js';
 
 const require = createRequire(import.meta.url);
 /** The board's own pages live beside its adapter for Express, which brings them along. */

@@ -1,6 +1,6 @@
 import { Badge, Group } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { StaffAccountView } from '../../../src/views/staffAccounts.js';
+import type { StaffAccountView } from '../../../src/features/accounts/view.js';
 
 /** Whether an account may send: active, or suspended, or held, or both. */
 export function AccountState({ account }: { account: Pick<StaffAccountView, 'suspendedAt' | 'held'> }) {

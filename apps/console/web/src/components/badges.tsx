@@ -1,6 +1,6 @@
 import { Badge } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { SendView } from '../../../src/views/sends.js';
+import type { SendView } from '../../../src/features/sends/view.js';
 
 const STATUS_COLORS: Record<SendView['status'], string> = {
   queued: 'gray.5',

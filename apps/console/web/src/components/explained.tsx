@@ -1,6 +1,6 @@
 import { Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { ExplanationView } from '../../../src/views/explanation.js';
+import type { ExplanationView } from '../../../src/features/sends/errorExplanation.js';
 
 /** Why the provider refused, and what to do about it, in the reader's language. */
 export function Explained({

@@ -1,6 +1,6 @@
 import { Badge } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { SenderView } from '../../../src/views/senders.js';
+import type { SenderView } from '../../../src/features/senders/view.js';
 
 const COLORS = { active: 'teal', resting: 'orange', paused: 'red' } as const;
 

@@ -2,7 +2,7 @@ import { NumberInput, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { StaffAccountDetailsView } from '../../../../src/views/staffAccounts.js';
+import type { StaffAccountDetailsView } from '../../../../src/features/accounts/view.js';
 import { Dialog } from '../../components/dialog.js';
 import { DialogForm } from '../../components/dialogForm.js';
 import { useNumbers } from '../../hooks/formats.js';

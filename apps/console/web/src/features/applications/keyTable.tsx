@@ -1,6 +1,6 @@
 import { Badge, Box, Button, Code, Table, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { KeyView } from '../../../../src/views/applications.js';
+import type { KeyView } from '../../../../src/features/applications/view.js';
 import { Ago, Time } from '../../components/times.js';
 
 /** Keys, newest first, those in use before those that were revoked. `onRevoke` is null for who may not. */

@@ -2,7 +2,7 @@ import { Alert, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
-import type { ApplicationView, KeyView } from '../../../../src/views/applications.js';
+import type { ApplicationView, KeyView } from '../../../../src/features/applications/view.js';
 import { useChange } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { Confirm } from '../../components/dialog.js';

@@ -1,6 +1,6 @@
 import { Badge, Group, Paper, Stack, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { FigureName, HealthView } from '../../../../src/views/health.js';
+import type { FigureName, HealthView } from '../../../../src/features/health/view.js';
 import { SEVERITIES } from './severities.js';
 
 /** One figure: how it is, what it is, and what to do when it is not as it should be. */

@@ -1,6 +1,6 @@
 import { SimpleGrid } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { HealthView } from '../../../../src/views/health.js';
+import type { HealthView } from '../../../../src/features/health/view.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { useDurations } from '../../hooks/durations.js';
 import { FigureCard } from './statisticCard.js';

@@ -1,7 +1,7 @@
 import { Group, List, Paper, Stack, Text, ThemeIcon, Title } from '@mantine/core';
 import { IconPlugConnectedX } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
-import type { HealthView, Severity } from '../../../../src/views/health.js';
+import type { HealthView, Severity } from '../../../../src/features/health/view.js';
 import type { ApiProblem } from '../../api/http.js';
 import { Time } from '../../components/times.js';
 import { SEVERITIES } from './severities.js';

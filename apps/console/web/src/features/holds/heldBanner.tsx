@@ -2,7 +2,7 @@ import { Alert, Anchor, Group, Text } from '@mantine/core';
 import { IconHandStop } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
-import type { SwitchesView } from '../../../../src/views/switches.js';
+import type { SwitchesView } from '../../../../src/features/holds/view.js';
 import { useData } from '../../api/queries.js';
 import { Time } from '../../components/times.js';
 

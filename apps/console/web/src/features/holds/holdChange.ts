@@ -1,5 +1,5 @@
 import { useTranslation } from 'react-i18next';
-import type { HoldView } from '../../../../src/views/switches.js';
+import type { HoldView } from '../../../../src/features/holds/view.js';
 import { useStaffChange } from '../../hooks/staffChange.js';
 
 type Hold = Pick<HoldView, 'kind' | 'target'>;

@@ -3,7 +3,7 @@ import { IconHandStop } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
-import type { SwitchesView } from '../../../../src/views/switches.js';
+import type { SwitchesView } from '../../../../src/features/holds/view.js';
 import { useData } from '../../api/queries.js';
 import { useMayOperate } from '../../app/session.js';
 import { Page } from '../../components/page.js';

@@ -1,6 +1,6 @@
 import { Table, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { FiguresView } from '../../../../src/views/overview.js';
+import type { FiguresView } from '../../../../src/features/overview/view.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { Section } from '../../components/section.js';
 import { useShares } from './statistics.js';

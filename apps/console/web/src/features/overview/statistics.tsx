@@ -1,6 +1,6 @@
 import { SimpleGrid, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { FiguresView } from '../../../../src/views/overview.js';
+import type { FiguresView } from '../../../../src/features/overview/view.js';
 import { Figure } from '../../components/statistic.js';
 import { useNumbers } from '../../hooks/formats.js';
 

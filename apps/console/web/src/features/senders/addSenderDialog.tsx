@@ -1,7 +1,7 @@
 import { NumberInput, PasswordInput, Select, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
-import type { SendersView } from '../../../../src/views/senders.js';
+import type { SendersView } from '../../../../src/features/senders/view.js';
 import { useChange } from '../../api/queries.js';
 import { Dialog } from '../../components/dialog.js';
 import { DialogForm } from '../../components/dialogForm.js';

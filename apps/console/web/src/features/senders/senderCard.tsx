@@ -1,6 +1,6 @@
 import { Badge, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { SendersView, SenderView } from '../../../../src/views/senders.js';
+import type { SendersView, SenderView } from '../../../../src/features/senders/view.js';
 import { useCountryName } from '../../hooks/countries.js';
 import { Fact } from '../../components/fact.js';
 import { Id } from '../../components/id.js';

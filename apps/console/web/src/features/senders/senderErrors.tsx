@@ -1,6 +1,6 @@
 import { Badge, Group, Stack, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { SenderErrorView } from '../../../../src/views/senders.js';
+import type { SenderErrorView } from '../../../../src/features/senders/view.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { Time } from '../../components/times.js';
 

@@ -1,7 +1,7 @@
 import { NumberInput, PasswordInput, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
-import type { SendersView, SenderView } from '../../../../src/views/senders.js';
+import type { SendersView, SenderView } from '../../../../src/features/senders/view.js';
 import { DialogForm } from '../../components/dialogForm.js';
 import { useSenderChange } from '../../hooks/senderChange.js';
 import { useSenderRules } from './senderRules.js';

@@ -1,5 +1,5 @@
 import { useTranslation } from 'react-i18next';
-import type { SendersView } from '../../../../src/views/senders.js';
+import type { SendersView } from '../../../../src/features/senders/view.js';
 import { useNumbers } from '../../hooks/formats.js';
 
 type Rule<T> = (value: T) => string | null;

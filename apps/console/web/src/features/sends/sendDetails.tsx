@@ -1,7 +1,7 @@
 import { Anchor } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
-import type { SendDetailsView } from '../../../../src/views/sends.js';
+import type { SendDetailsView } from '../../../../src/features/sends/view.js';
 import { useAccount } from '../../app/session.js';
 import { Fact } from '../../components/fact.js';
 import { SendPage, useSend } from './sendPage.js';

@@ -1,7 +1,7 @@
 import { Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { SendDetailsView } from '../../../../src/views/sends.js';
+import type { SendDetailsView } from '../../../../src/features/sends/view.js';
 import { useCountryName } from '../../hooks/countries.js';
 import { Fact } from '../../components/fact.js';
 import { Section } from '../../components/section.js';

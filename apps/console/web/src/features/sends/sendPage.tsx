@@ -2,7 +2,7 @@ import { Grid } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useParams } from 'react-router';
-import type { SendDetailsView } from '../../../../src/views/sends.js';
+import type { SendDetailsView } from '../../../../src/features/sends/view.js';
 import { useData } from '../../api/queries.js';
 import { Id } from '../../components/id.js';
 import { ModeBadge } from '../../components/mode.js';

@@ -16,8 +16,8 @@ import {
 } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { SendDetailsView } from '../../../../src/views/sends.js';
-import type { TimelineEvent } from '../../../../src/views/timeline.js';
+import type { SendDetailsView } from '../../../../src/features/sends/view.js';
+import type { TimelineEvent } from '../../../../src/features/sends/timeline.js';
 import { Section } from '../../components/section.js';
 import { Time } from '../../components/times.js';
 import { Explained } from '../../components/explained.js';

@@ -3,7 +3,7 @@ import { notifications } from '@mantine/notifications';
 import { IconX } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { InvitationView } from '../../../../src/views/team.js';
+import type { InvitationView } from '../../../../src/features/team/view.js';
 import { useChange, useData } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { Confirm } from '../../components/dialog.js';

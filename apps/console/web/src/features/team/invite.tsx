@@ -2,7 +2,7 @@ import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { NewInvitationView } from '../../../../src/views/team.js';
+import type { NewInvitationView } from '../../../../src/features/team/view.js';
 import { useChange } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { CodeBlock } from '../../components/code.js';
