@@ -4,7 +4,7 @@ import type { ConsoleConfig } from './config.js';
 import type { HealthFigures } from './features/health/statistics.js';
 import type { Identity } from './auth/identity.js';
 
-/** What the console's server is built from. */
+/** What the server is built from. */
 export interface ConsoleDependencies {
   config: ConsoleConfig;
   database: Database;
@@ -12,7 +12,7 @@ export interface ConsoleDependencies {
   log: Logger;
 }
 
-/** What the routes work with. */
+/** What every route gets. */
 export interface ConsoleContext extends ConsoleDependencies {
   identity: Identity;
   readHealth: () => Promise<HealthFigures>;

@@ -16,13 +16,13 @@ const isMemberRole = (access: Access): access is MemberRole =>
 const isStaffRole = (access: Access): access is StaffRole => access === 'operator' || access === 'on_call';
 
 /**
- * Lets a person in, or says why not. An account that the person does not belong to does not exist for them, and neither do the
- * pages of the staff for others.
+ * Checks that a person may call a route. To somebody who is not a member, an account does not exist; to somebody who is not staff,
+ * neither do the staff's routes.
  *
- * @throws ConsoleProblem `not_signed_in`, `not_found`, `forbidden` for a role that does not suffice, or `second_factor_required`
- * for staff who need one and have none
+ * @throws ConsoleProblem `not_signed_in`, `not_found`, `forbidden` for a role below `access`, or `second_factor_required` for staff who
+ *   need a second factor and have none
  */
-export async function admit(
+export async function authorize(
   { database }: ConsoleContext,
   access: Access,
   person: Person | null,
@@ -44,10 +44,10 @@ export async function admit(
 }
 
 /**
- * Asks a person to show again that it is them, by their second factor, or by their password where they have none: a session that
- * somebody else got hold of is not enough to give money away, or to stop deliveries.
+ * Requires that the person confirmed their identity in this session within the last ten minutes: by signing in, by their second factor,
+ * or, without one, by their password. A stolen session must not suffice to grant credits or to stop deliveries.
  *
- * @throws ConsoleProblem `confirmation_required` unless they did so within the last ten minutes, or signed in
+ * @throws ConsoleProblem `confirmation_required`
  */
 export async function requireConfirmation(
   { database }: ConsoleContext,

@@ -5,21 +5,21 @@ import { clientAddress } from '../http/clientAddress.js';
 import type { ConsoleContext } from '../context.js';
 import { ConsoleProblem, type ConsoleProblemCode } from '../http/problem.js';
 
-/** What better-auth says to a request that it did. */
+/** better-auth's answer to a request that it accepted. */
 export interface AuthAnswer {
   body: Readonly<Record<string, unknown>>;
   /** `Set-Cookie` lines. */
   cookies: readonly string[];
 }
 
-/** Words of better-auth for which the pages have sentences, or a field to show them at. */
-const REFUSALS: Readonly<Record<string, ConsoleProblemCode | { errors: Readonly<Record<string, string>> }>> =
+/** better-auth's error codes, as the console's problem or the invalid field that the pages show. */
+const PROBLEMS: Readonly<Record<string, ConsoleProblemCode | { errors: Readonly<Record<string, string>> }>> =
   {
     INVALID_EMAIL_OR_PASSWORD: 'wrong_credentials',
     INVALID_PASSWORD: { errors: { password: 'wrong' } },
     INVALID_EMAIL: { errors: { email: 'format' } },
     USER_ALREADY_EXISTS_USE_ANOTHER_EMAIL: { errors: { email: 'taken' } },
-    // Two at once: the second meets the first one's row.
+    // Of two simultaneous sign-ups with one address, the second meets the first one's row.
     FAILED_TO_CREATE_USER: { errors: { email: 'taken' } },
     INVALID_CODE: 'wrong_code',
     INVALID_BACKUP_CODE: 'wrong_code',
@@ -33,47 +33,43 @@ const REFUSALS: Readonly<Record<string, ConsoleProblemCode | { errors: Readonly<
   };
 
 /**
- * Asks better-auth at one of its paths, with the headers of the client's request and this body.
+ * Calls one of better-auth's paths with this body and the client's headers.
  *
- * @throws ConsoleProblem for a refusal; its own words, which may repeat what was typed, go no further
+ * @throws ConsoleProblem for a refusal; better-auth's own message, which may repeat what was typed, is dropped
  */
-export async function askBetterAuth(
+export async function callBetterAuth(
   { config, identity }: ConsoleContext,
   client: ClientRequest,
   path: string,
   body: object,
 ): Promise<AuthAnswer> {
-  const asked = new Request(`${config.CONSOLE_URL}/api/auth${path}`, {
+  const request = new Request(`${config.CONSOLE_URL}/api/auth${path}`, {
     method: 'POST',
     headers: headersFor(client.headers),
     body: JSON.stringify(body),
   });
-  const response = await identity.answer(asked, clientAddress(client));
+  const response = await identity.answer(request, clientAddress(client));
   const answer = (await response.json().catch(() => ({}))) as Record<string, unknown> | null;
-  if (!response.ok) throw refusalOf(response.status, answer?.['code']);
+  if (!response.ok) throw problemOf(response.status, answer?.['code']);
   return { body: answer ?? {}, cookies: response.headers.getSetCookie() };
 }
 
-/**
- * Whether this is the password of the person whose session the request brings.
- *
- * @throws ConsoleProblem for a wrong one, as for the other refusals
- */
-export async function askForPassword(
+/** Checks the password of the person whose session the request brings. @throws ConsoleProblem for a wrong one */
+export async function checkPassword(
   { identity }: ConsoleContext,
   { headers }: ClientRequest,
   password: string,
 ): Promise<void> {
   await identity.checkPassword(headersFor(headers), password).catch((error: unknown) => {
     if (!(error instanceof APIError)) throw error;
-    throw refusalOf(error.statusCode, error.body?.code);
+    throw problemOf(error.statusCode, error.body?.code);
   });
 }
 
-/** It is kept with the session, and shown. */
+/** Characters; the session keeps the header, and the profile page shows it. */
 const USER_AGENT_MAX = 500;
 
-/** What better-auth looks at: the cookies, where the request came from, and which program sent it. */
+/** The headers that better-auth reads: cookies, origin and user agent. */
 function headersFor(given: ClientRequest['headers']): Headers {
   const headers = new Headers({ 'content-type': 'application/json' });
   const all = fromNodeHeaders(given);
@@ -84,10 +80,10 @@ function headersFor(given: ClientRequest['headers']): Headers {
   return headers;
 }
 
-function refusalOf(status: number, word: unknown): Error {
-  const refusal = typeof word === 'string' ? REFUSALS[word] : undefined;
-  if (typeof refusal === 'string') return new ConsoleProblem(refusal);
-  if (refusal !== undefined) return new ConsoleProblem('invalid_input', refusal);
+function problemOf(status: number, code: unknown): Error {
+  const problem = typeof code === 'string' ? PROBLEMS[code] : undefined;
+  if (typeof problem === 'string') return new ConsoleProblem(problem);
+  if (problem !== undefined) return new ConsoleProblem('invalid_input', problem);
   if (status === 429) return new ConsoleProblem('rate_limited');
   if (status === 409) return new ConsoleProblem('conflict');
   if (status === 401) return new ConsoleProblem('not_signed_in');

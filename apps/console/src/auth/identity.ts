@@ -1,4 +1,3 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { betterAuth } from 'better-auth';
 import { fromNodeHeaders } from 'better-auth/node';
@@ -17,9 +16,10 @@ import {
 } from '@onecode/store';
 import { authStorage } from '@onecode/store/sign-in';
 import type { ConsoleDependencies } from '../context.js';
-import { passwordsInTurn } from './passwords.js';
+import { csrfTokenOf } from '../http/csrf.js';
+import { limitedPasswordHasher } from './passwords.js';
 
-/** Somebody who is signed in. */
+/** A signed-in person. */
 export interface Person {
   id: string;
   name: string;
@@ -27,36 +27,36 @@ export interface Person {
   language: Locale;
   staff: StaffRole | null;
   hasTwoFactor: boolean;
-  /** The session that speaks for them. */
+  /** The session of this request. */
   sessionId: string;
-  /** To be sent back in `X-CSRF-Token` with every change. */
+  /** Every change must bring it in `X-CSRF-Token`. */
   csrfToken: string;
 }
 
 export interface Identity {
-  /** Hands a request to better-auth, as it came from the client at this address. */
+  /** Passes a request to better-auth, which counts it for the client at this address. */
   answer(request: Request, clientAddress: string): Promise<Response>;
-  /** Who a request's session cookie speaks for, or null. */
+  /** Returns whose session the request's cookie names, or null. Ends a session that is over, and notes the use of others. */
   personOf(headers: IncomingHttpHeaders): Promise<Person | null>;
-  /** @throws APIError of better-auth's for a password that is not the one of whoever the session cookie speaks for */
+  /** @throws APIError of better-auth for a password other than the signed-in person's */
   checkPassword(headers: Headers, password: string): Promise<void>;
   /**
-   * The id of whoever stands between the password and the second factor, by the cookie of the first step; or null. The cookie's
-   * signature is not looked at: to be asked once better-auth has judged a code by it.
+   * Returns the id of the person who gave their password and still owes the second factor, by the cookie of the first step; or null.
+   * It does not check the cookie's signature: call it only after better-auth has judged a code with this cookie.
    */
   pendingUserOf(headers: IncomingHttpHeaders): Promise<string | null>;
 }
 
 const COOKIE_PREFIX = '__Host-onecode';
-/** What better-auth gives whoever took the first step: an id for it, and after a dot its signature. */
+/** The cookie that better-auth sets after the first step: an id, a dot and the id's signature. */
 const PENDING_COOKIE = new RegExp(`(?:^|; *)${COOKIE_PREFIX}\\.two_factor=(2fa-[A-Za-z0-9_-]+)`);
 
 const SESSION_SECONDS = SESSION_MS_MAX / 1_000;
 
-/** The header in which the server itself says where a request came from: one that a client sends is overwritten. */
+/** The server itself sets this header for better-auth; it overwrites what a client sends. */
 const CLIENT_ADDRESS = 'x-onecode-client';
 
-/** Who people are: better-auth on our tables, with cookies that only this very host can set and read. */
+/** Runs better-auth on our tables. The `__Host-` prefix keeps its cookies to this very host. */
 export function createIdentity({ config, database, log }: ConsoleDependencies): Identity {
   const auth = betterAuth({
     appName: 'Onecode',
@@ -80,8 +80,8 @@ export function createIdentity({ config, database, log }: ConsoleDependencies): 
     },
     session: {
       modelName: 'userSession',
-      // The cookie lasts as long as a session may at the most; `isSessionOver` ends those that are not used. Left to note their use
-      // by itself, better-auth would do so before we look, and none would ever be found unused.
+      // The cookie lasts as long as the longest session; `isSessionOver` ends idle ones earlier. better-auth must not record the use of a
+      // session itself: it would do so before our check, which then would never find an idle one.
       expiresIn: SESSION_SECONDS,
       disableSessionRefresh: true,
     },
@@ -91,7 +91,7 @@ export function createIdentity({ config, database, log }: ConsoleDependencies): 
       enabled: true,
       minPasswordLength: PASSWORD_LENGTH_MIN,
       maxPasswordLength: PASSWORD_LENGTH_MAX,
-      password: passwordsInTurn,
+      password: limitedPasswordHasher,
     },
     plugins: [twoFactor({ issuer: 'Onecode', schema: { twoFactor: { modelName: 'userTwoFactor' } } })],
     rateLimit: {
@@ -102,7 +102,7 @@ export function createIdentity({ config, database, log }: ConsoleDependencies): 
       max: 300,
       customRules: {
         '/sign-in/email': { window: 60, max: 10 },
-        // Counted before the password is judged, see `takeSignUp`.
+        // `takeSignUp` counts sign-ups, before anything of them is judged.
         '/sign-up/email': false,
         '/two-factor/*': { window: 60, max: 10 },
       },
@@ -110,7 +110,7 @@ export function createIdentity({ config, database, log }: ConsoleDependencies): 
     advanced: {
       database: { generateId: () => newId() },
       cookiePrefix: COOKIE_PREFIX,
-      // The prefix is ours, so that it is the stricter one; the attributes are those that it demands.
+      // better-auth would choose the weaker `__Secure-` prefix. `__Host-` demands these attributes.
       useSecureCookies: false,
       defaultCookieAttributes: { secure: true, httpOnly: true, sameSite: 'strict', path: '/' },
       ipAddress: { ipAddressHeaders: [CLIENT_ADDRESS] },
@@ -126,8 +126,8 @@ export function createIdentity({ config, database, log }: ConsoleDependencies): 
       await auth.api.verifyPassword({ headers, body: { password } });
     },
     async pendingUserOf({ cookie = '' }) {
-      const step = PENDING_COOKIE.exec(cookie)?.[1];
-      return step === undefined ? null : findPendingUser(database, step);
+      const id = PENDING_COOKIE.exec(cookie)?.[1];
+      return id === undefined ? null : findPendingUser(database, id);
     },
     async personOf(headers) {
       const found = await auth.api.getSession({ headers: fromNodeHeaders(headers) });
@@ -146,19 +146,8 @@ export function createIdentity({ config, database, log }: ConsoleDependencies): 
         staff: (user.staff ?? null) as StaffRole | null,
         hasTwoFactor: user.twoFactorEnabled ?? false,
         sessionId: session.id,
-        csrfToken: csrfToken(config.SESSION_SECRET, session.token),
+        csrfToken: csrfTokenOf(config.SESSION_SECRET, session.token),
       };
     },
   };
-}
-
-function csrfToken(secret: string, sessionToken: string): string {
-  return createHmac('sha256', secret).update(`csrf ${sessionToken}`).digest('base64url');
-}
-
-/** Whether a request brought the person's own token, in constant time. */
-export function hasCsrfToken(person: Person, given: string | undefined): boolean {
-  const expected = Buffer.from(person.csrfToken);
-  const brought = Buffer.from(given ?? '');
-  return expected.length === brought.length && timingSafeEqual(expected, brought);
 }

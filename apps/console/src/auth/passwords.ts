@@ -1,39 +1,61 @@
+import { createRequire } from 'node:module';
 import { APIError } from 'better-auth/api';
 import { hashPassword, verifyPassword } from 'better-auth/crypto';
-import pLimit from 'p-limit';
+import { Tinypool } from 'tinypool';
+import type { PasswordFault, WantedPassword } from '@onecode/store';
+import { createLimiter } from '../http/limiters.js';
 import { ConsoleProblem } from '../http/problem.js';
 
-/** Hashing takes a thread for a tenth of a second, and there are four, for files and signatures too: two are left to them. */
-const AT_ONCE = 2;
-/** Some three seconds' worth. */
-const WAITING_MAX = 50;
+/**
+ * Hashing keeps one of libuv's four threads busy for a tenth of a second. Two of them stay free for files and signatures. Fifty waiting
+ * hashes take some three seconds.
+ */
+const HASHING = { concurrency: 2, queuedMax: 50 };
 
-/** Does things a few at a time, in the order in which they come. @throws what `refusal` makes, when too many wait already */
-function inTurn(refusal: () => Error): <T>(act: () => Promise<T>) => Promise<T> {
-  const turns = pLimit(AT_ONCE);
-  return async (act) => {
-    if (turns.pendingCount >= WAITING_MAX) throw refusal();
-    return turns(act);
-  };
-}
-
-/** better-auth answers it, as `rate_limited`. */
-const hashInTurn = inTurn(() => new APIError('TOO_MANY_REQUESTS'));
+/** better-auth turns this refusal into `rate_limited`. */
+const limitHashing = createLimiter({ ...HASHING, refusal: () => new APIError('TOO_MANY_REQUESTS') });
 
 /**
- * Hashes passwords a few at a time, so that however many sign in at once, from however many addresses, those who are signed in
- * are served.
+ * Hashes and checks at most two passwords at once. However many people sign in at once, from however many addresses, those who are
+ * signed in are still served.
  */
-export const passwordsInTurn = {
-  hash: (password: string): Promise<string> => hashInTurn(() => hashPassword(password)),
+export const limitedPasswordHasher = {
+  hash: (password: string): Promise<string> => limitHashing(() => hashPassword(password)),
   verify: ({ hash, password }: { hash: string; password: string }): Promise<boolean> =>
-    hashInTurn(() => verifyPassword({ hash, password })),
+    limitHashing(() => verifyPassword({ hash, password })),
 };
 
 /**
- * Lets people sign up a few at a time: better-auth hashes their passwords within a transaction, so that sign-ups which wait for their hash
- * would keep all database connections from everybody else.
+ * Runs at most two sign-ups at once. better-auth hashes the password of a sign-up inside a transaction: without this limit, sign-ups that
+ * wait for their hash would take all database connections.
  *
  * @throws ConsoleProblem `rate_limited` when too many wait already
  */
-export const signUpInTurn = inTurn(() => new ConsoleProblem('rate_limited'));
+export const limitSignUps = createLimiter({ ...HASHING, refusal: () => new ConsoleProblem('rate_limited') });
+
+/** Judging a password takes some 40 ms. */
+const JUDGEMENTS_QUEUED_MAX = 50;
+const JUDGE_IDLE_MS = 60_000;
+
+let judge: Tinypool | undefined;
+
+/** One thread that starts on demand and ends when idle: its dictionaries take 60 MB and half a second to load. */
+const startJudge = (): Tinypool =>
+  new Tinypool({
+    filename: createRequire(import.meta.url).resolve('@onecode/store/passwords'),
+    name: 'passwordFault',
+    minThreads: 0,
+    maxThreads: 1,
+    idleTimeout: JUDGE_IDLE_MS,
+  });
+
+/**
+ * Tells why a new password is not good enough, or null. A thread of its own judges it, so that other requests are served meanwhile.
+ *
+ * @throws ConsoleProblem `rate_limited` when too many wait already
+ */
+export async function judgePassword(wanted: WantedPassword): Promise<PasswordFault | null> {
+  judge ??= startJudge();
+  if (judge.queueSize >= JUDGEMENTS_QUEUED_MAX) throw new ConsoleProblem('rate_limited');
+  return (await judge.run(wanted)) as PasswordFault | null;
+}

@@ -26,29 +26,28 @@ import {
 import type { AuthAnswer } from './betterAuth.js';
 import { networkOf } from '../http/clientAddress.js';
 import type { ConsoleContext } from '../context.js';
-import { fairTurns } from '../http/limiters.js';
+import { createFairLimiter } from '../http/limiters.js';
 import { emailField, languageField, nameField } from '../http/fields.js';
 import type { Person } from './identity.js';
-import { judgePassword } from './judgePassword.js';
-import { signUpInTurn } from './passwords.js';
+import { judgePassword, limitSignUps } from './passwords.js';
 import { ConsoleProblem } from '../http/problem.js';
 
-/** What a handler gets. */
+/** What a handler gets: the checked request, and better-auth. */
 export interface SignInCall<B> {
   context: ConsoleContext;
-  /** Whoever is signed in already. */
+  /** The person who is signed in already, if any. */
   person: Person | null;
   clientAddress: string;
   body: B;
-  /** Asks better-auth, at the route's own path unless another one is given. */
-  ask: (body: object, path?: string) => Promise<AuthAnswer>;
-  /** @throws ConsoleProblem for a password that is not the signed-in person's */
-  askForPassword: (password: string) => Promise<void>;
-  /** Whoever took the first step in this browser, by id. */
+  /** Calls better-auth at the route's own path, or at the given one. @throws ConsoleProblem for a refusal */
+  callBetterAuth: (body: object, path?: string) => Promise<AuthAnswer>;
+  /** @throws ConsoleProblem for a password other than the signed-in person's */
+  checkPassword: (password: string) => Promise<void>;
+  /** Returns the id of the person who took the first step in this browser, or null. */
   pendingUser: () => Promise<string | null>;
 }
 
-/** What goes to the pages: 204 without a body. */
+/** The answer to the pages; 204 without a body. */
 interface SignInAnswer {
   body?: object;
   cookies: readonly string[];
@@ -56,9 +55,9 @@ interface SignInAnswer {
 
 export interface SignInRoute {
   path: string;
-  /** The second step is taken by somebody whose password was right, or to turn the second factor on, by somebody signed in. */
+  /** `second_step`: a person whose password was right, or a signed-in one who turns the second factor on. */
   access: 'anyone' | 'second_step' | 'signed_in';
-  /** Whether the person must have shown within the last ten minutes, in this session, that it is them. */
+  /** Whether the person must have confirmed their identity in this session within the last ten minutes. */
   confirmed?: true;
   body: TSchema;
   handle(call: SignInCall<never>): Promise<SignInAnswer>;
@@ -74,16 +73,23 @@ function signInRoute<B extends TSchema>(definition: {
   return definition;
 }
 
-/** Those of one network wait for one row, each with a connection: no more wait than may be taken in an hour. */
-const countInTurn = fairTurns({ atOnce: 2, atOnceEach: 1, waitingEachMax: SIGN_UP_TRIES_MAX });
+/**
+ * The sign-ups of one network lock the same row, each on a connection of its own: they go one by one. No more of them wait than one
+ * network may try in an hour.
+ */
+const limitSignUpCounts = createFairLimiter({
+  concurrency: 2,
+  concurrencyPerKey: 1,
+  queuedPerKeyMax: SIGN_UP_TRIES_MAX,
+});
 
 const STRICT = { additionalProperties: false };
-/** Long enough for any password that somebody may have; how good a new one is, is judged apart. */
+/** Admits every password that a person may have; `judgePassword` judges new ones. */
 const PASSWORD = Type.String({ minLength: 1, maxLength: 500 });
 const PASSWORD_ONLY = Type.Object({ password: PASSWORD }, STRICT);
 const CODE_ONLY = Type.Object({ code: Type.String({ minLength: 1, maxLength: 20 }) }, STRICT);
 
-/** The routes of better-auth that the pages use, and those that confirm a session, below `/api/auth`. */
+/** The routes below `/api/auth`: those of better-auth that the pages use, and two that confirm a session. */
 export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
   signInRoute({
     path: '/sign-up/email',
@@ -93,15 +99,15 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
       STRICT,
     ),
     async handle(call) {
-      const { context, person, body, ask } = call;
+      const { context, person, body, callBetterAuth } = call;
       const { password, language } = body;
       const wanted = { name: body.name.trim(), email: body.email.toLowerCase() };
-      const { cookies } = await counted(call, wanted.email, async () => {
+      const { cookies } = await countSignUp(call, wanted.email, async () => {
         await requireGoodPassword('password', password, wanted);
-        return signUpInTurn(() => ask({ ...wanted, password, language }));
+        return limitSignUps(() => callBetterAuth({ ...wanted, password, language }));
       });
-      await begin(call, cookies, 'password');
-      await endFormer(context, person);
+      await recordSignIn(call, cookies, 'password');
+      await endPreviousSession(context, person);
       return { cookies };
     },
   }),
@@ -112,24 +118,24 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
     async handle(call) {
       const { context, person, body, clientAddress } = call;
       const email = body.email.toLowerCase();
-      const refused = (isLastTry: boolean): Promise<void> =>
+      const onWrong = (isLastTry: boolean): Promise<void> =>
         noteFailedSignIn(context.database, { email }, { proof: 'password', clientAddress, isLastTry });
-      const { body: answer, cookies } = await judged(context, email, refused, () =>
-        call.ask({ email, password: body.password }),
+      const { body: answer, cookies } = await limitTries(context, email, onWrong, () =>
+        call.callBetterAuth({ email, password: body.password }),
       );
-      const isHalfWay = answer['twoFactorRedirect'] === true;
-      if (!isHalfWay) await begin(call, cookies, 'password');
-      await endFormer(context, person);
-      return { body: { secondStep: isHalfWay }, cookies };
+      const needsSecondStep = answer['twoFactorRedirect'] === true;
+      if (!needsSecondStep) await recordSignIn(call, cookies, 'password');
+      await endPreviousSession(context, person);
+      return { body: { secondStep: needsSecondStep }, cookies };
     },
   }),
   signInRoute({
     path: '/sign-out',
     access: 'signed_in',
     body: Type.Object({}, STRICT),
-    async handle({ context, person, ask }) {
+    async handle({ context, person, callBetterAuth }) {
       await noteSignOut(context.database, actorOf(signedIn(person)));
-      const { cookies } = await ask({});
+      const { cookies } = await callBetterAuth({});
       return { cookies };
     },
   }),
@@ -138,11 +144,11 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
     access: 'signed_in',
     body: Type.Object({ password: PASSWORD, newPassword: PASSWORD }, STRICT),
     async handle(call) {
-      const { body, person, ask } = call;
-      // Judged within the try that is taken first: nobody has more than a handful judged at once.
+      const { body, person, callBetterAuth } = call;
+      // Judging the new password is part of the counted try, so that nobody can have many judged at once.
       const { cookies } = await withPassword(call, 'user.password', async () => {
         await requireGoodPassword('newPassword', body.newPassword, person);
-        return ask({
+        return callBetterAuth({
           currentPassword: body.password,
           newPassword: body.newPassword,
           revokeOtherSessions: true,
@@ -156,34 +162,36 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
     access: 'signed_in',
     body: PASSWORD_ONLY,
     async handle(call) {
-      // Nothing is turned on before a code was given back.
-      const { body, cookies } = await withPassword(call, null, () => call.ask(call.body));
+      // The second factor is off until the person has sent a code back.
+      const { body, cookies } = await withPassword(call, null, () => call.callBetterAuth(call.body));
       return { body: { uri: body['totpURI'], backupCodes: body['backupCodes'] }, cookies };
     },
   }),
   signInRoute({
     path: '/two-factor/disable',
     access: 'signed_in',
-    // With the password alone, whoever has it and a session could take away what else they would be asked for.
+    // A stolen session and the password alone must not suffice to remove the second factor.
     confirmed: true,
     body: PASSWORD_ONLY,
     async handle(call) {
       const { staff } = signedIn(call.person);
       if (staff !== null && (await isStaffTwoFactorRequired(call.context.database)))
         throw new ConsoleProblem('second_factor_required');
-      const { cookies } = await withPassword(call, 'user.two_factor_turned_off', () => call.ask(call.body));
+      const { cookies } = await withPassword(call, 'user.two_factor_turned_off', () =>
+        call.callBetterAuth(call.body),
+      );
       return { cookies };
     },
   }),
   signInRoute({
     path: '/two-factor/generate-backup-codes',
     access: 'signed_in',
-    // Each of them confirms a session.
+    // Each backup code confirms a session.
     confirmed: true,
     body: PASSWORD_ONLY,
     async handle(call) {
       const { body, cookies } = await withPassword(call, 'user.backup_codes_replaced', () =>
-        call.ask(call.body),
+        call.callBetterAuth(call.body),
       );
       return { body: { backupCodes: body['backupCodes'] }, cookies };
     },
@@ -193,17 +201,19 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
     access: 'second_step',
     body: CODE_ONLY,
     async handle(call) {
-      const { context, person, ask } = call;
-      // Signed in, a code is for turning the second factor on; elsewhere its guesses would not be counted.
+      const { context, person, callBetterAuth } = call;
+      // A signed-in person may only turn the second factor on here: this path does not count their wrong codes.
       if (person?.hasTwoFactor) throw new ConsoleProblem('conflict');
       const code = typedCode(call.body.code);
-      const answer = await (person === null ? secondStep(call, 'code', () => ask({ code })) : ask({ code }));
+      const answer = await (person === null
+        ? takeSecondStep(call, 'code', () => callBetterAuth({ code }))
+        : callBetterAuth({ code }));
       const { id } = answer.body['user'] as { id: string };
       const isFresh = await useTwoFactorCode(context.database, id, code);
       if (person === null) {
         if (!isFresh) await refuseUsedCode(call, answer);
-        await begin(call, answer.cookies, 'code');
-      } else await turnedOn(call, answer);
+        await recordSignIn(call, answer.cookies, 'code');
+      } else await finishTwoFactorSetup(call, answer);
       return { cookies: answer.cookies };
     },
   }),
@@ -212,10 +222,12 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
     access: 'second_step',
     body: CODE_ONLY,
     async handle(call) {
-      const { person, body, ask } = call;
+      const { person, body, callBetterAuth } = call;
       if (person !== null) throw new ConsoleProblem('conflict');
-      const { cookies } = await secondStep(call, 'backup_code', () => ask({ code: body.code.trim() }));
-      await begin(call, cookies, 'backup_code');
+      const { cookies } = await takeSecondStep(call, 'backup_code', () =>
+        callBetterAuth({ code: body.code.trim() }),
+      );
+      await recordSignIn(call, cookies, 'backup_code');
       return { cookies };
     },
   }),
@@ -224,20 +236,20 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
     access: 'signed_in',
     body: CODE_ONLY,
     async handle(call) {
-      const { context, body, ask } = call;
+      const { context, body, callBetterAuth } = call;
       const person = signedIn(call.person);
       if (!person.hasTwoFactor) throw new ConsoleProblem('conflict');
       const code = typedCode(body.code);
-      const isOfApp = /^[0-9]{6}$/.test(code);
-      const proof = isOfApp ? 'code' : 'backup_code';
-      await proved(call, triesOfCodes(person.id), proof, async () => {
-        if (!isOfApp) return ask({ code: body.code.trim() }, '/two-factor/verify-backup-code');
-        const answer = await ask({ code }, '/two-factor/verify-totp');
+      const isAppCode = /^[0-9]{6}$/.test(code);
+      const proof = isAppCode ? 'code' : 'backup_code';
+      await proveIdentity(call, triesOfCodes(person.id), proof, async () => {
+        if (!isAppCode) return callBetterAuth({ code: body.code.trim() }, '/two-factor/verify-backup-code');
+        const answer = await callBetterAuth({ code }, '/two-factor/verify-totp');
         if (!(await useTwoFactorCode(context.database, person.id, code)))
           throw new ConsoleProblem('wrong_code');
         return answer;
       });
-      await confirm(call, proof);
+      await confirmCurrentSession(call, proof);
       return { cookies: [] };
     },
   }),
@@ -247,16 +259,16 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
     body: PASSWORD_ONLY,
     async handle(call) {
       const person = signedIn(call.person);
-      // Whoever has a second factor shows that.
+      // A person with a second factor confirms with that.
       if (person.hasTwoFactor) throw new ConsoleProblem('conflict');
-      await proved(call, person.email, 'password', () => call.askForPassword(call.body.password));
-      await confirm(call, 'password');
+      await proveIdentity(call, person.email, 'password', () => call.checkPassword(call.body.password));
+      await confirmCurrentSession(call, 'password');
       return { cookies: [] };
     },
   }),
 ];
 
-/** @throws ConsoleProblem `invalid_input` at this field */
+/** Requires a new password that is good enough. @throws ConsoleProblem `invalid_input` that names `field` */
 async function requireGoodPassword(
   field: string,
   password: string,
@@ -267,9 +279,10 @@ async function requireGoodPassword(
   if (fault !== null) throw new ConsoleProblem('invalid_input', { errors: { [field]: fault } });
 }
 
+/** Without the spaces that authenticator apps show. */
 const typedCode = (typed: string): string => typed.replaceAll(/\s/g, '');
 
-/** Whoever is signed in, on a route for nobody else. */
+/** @throws ConsoleProblem `not_signed_in` for null */
 function signedIn(person: Person | null): Person {
   if (person === null) throw new ConsoleProblem('not_signed_in');
   return person;
@@ -278,17 +291,18 @@ function signedIn(person: Person | null): Person {
 const actorOf = ({ id, email }: Person): Actor & { id: string } => ({ kind: 'user', id, name: email });
 
 /**
- * Counts a sign-up before anything of it is judged, so that those which are refused cost next to nothing, however many come at once.
- * One that makes nobody gives its place back.
+ * Counts a sign-up before it judges anything, so that refused ones cost next to nothing, however many come at once. A sign-up that
+ * creates nobody does not count.
  */
-async function counted(
+async function countSignUp(
   { context: { database }, clientAddress }: SignInCall<unknown>,
   email: string,
   signUp: () => Promise<AuthAnswer>,
 ): Promise<AuthAnswer> {
   const origin = { network: networkOf(clientAddress), mailDomain: mailDomainOf(email) };
-  const lacking = await countInTurn(origin.network, () => takeSignUp(database, origin));
-  if (lacking !== null) throw new ConsoleProblem(lacking === 'tries' ? 'rate_limited' : 'too_many_sign_ups');
+  const exceeded = await limitSignUpCounts(origin.network, () => takeSignUp(database, origin));
+  if (exceeded !== null)
+    throw new ConsoleProblem(exceeded === 'tries' ? 'rate_limited' : 'too_many_sign_ups');
   try {
     return await signUp();
   } catch (error) {
@@ -297,33 +311,35 @@ async function counted(
   }
 }
 
-/** The domain that somebody registered: whoever has one has all names below it. */
+/** The registered domain of an e-mail address: its owner has every name below it. */
 function mailDomainOf(email: string): string {
   const host = email.slice(email.lastIndexOf('@') + 1);
   return getDomain(host) ?? host;
 }
 
 /**
- * Lets a password or code be judged if its e-mail address, or person, has a try left. Wrong ones keep theirs, so that no number of
- * clients gets more than a handful of guesses at one person; the same goes for an address that nobody has.
+ * Takes one try of an e-mail address or a person, then judges a password or code. Only a wrong one uses the try up, so that any number of
+ * clients together gets a handful of guesses at one person. An address that nobody has is limited alike.
  *
- * @param refused puts a wrong one into the audit log
+ * @param key what tries are counted by
+ * @param onWrong puts a wrong password or code into the audit log
+ * @throws ConsoleProblem `too_many_tries`, or what `judge` throws
  */
-async function judged<Answer>(
+async function limitTries<Answer>(
   { database }: Pick<ConsoleContext, 'database'>,
-  whose: string,
-  refused: (isLastTry: boolean) => Promise<void>,
+  key: string,
+  onWrong: (isLastTry: boolean) => Promise<void>,
   judge: () => Promise<Answer>,
 ): Promise<Answer> {
-  const which = await takeSignInTry(database, whose);
-  if (which === null) throw new ConsoleProblem('too_many_tries');
+  const tryNumber = await takeSignInTry(database, key);
+  if (tryNumber === null) throw new ConsoleProblem('too_many_tries');
   try {
     const answer = await judge();
-    await forgetSignInTries(database, whose);
+    await forgetSignInTries(database, key);
     return answer;
   } catch (error) {
-    if (isWrongProof(error)) await refused(which === SIGN_IN_TRIES_MAX);
-    else await returnSignInTry(database, whose);
+    if (isWrongProof(error)) await onWrong(tryNumber === SIGN_IN_TRIES_MAX);
+    else await returnSignInTry(database, key);
     throw error;
   }
 }
@@ -334,32 +350,32 @@ const isWrongProof = (error: unknown): boolean =>
     error.code === 'wrong_code' ||
     error.more.errors?.['password'] === 'wrong');
 
-/** Something by which a signed-in person shows again that it is them. */
-async function proved<Answer>(
+/** Judges a signed-in person's password or code. */
+async function proveIdentity<Answer>(
   { context: { database }, person, clientAddress }: SignInCall<unknown>,
-  whose: string,
+  key: string,
   proof: Proof,
   judge: () => Promise<Answer>,
 ): Promise<Answer> {
   const actor = actorOf(signedIn(person));
-  const refused = (): Promise<void> => noteFailedConfirmation(database, actor, { proof, clientAddress });
-  return judged({ database }, whose, refused, judge);
+  const onWrong = (): Promise<void> => noteFailedConfirmation(database, actor, { proof, clientAddress });
+  return limitTries({ database }, key, onWrong, judge);
 }
 
-/** A change of a signed-in person's own security, for which they give their password. */
+/** Changes a signed-in person's own security after they gave their password. `change` goes into the audit log. */
 async function withPassword(
   call: SignInCall<unknown>,
   change: OwnSecurityChange | null,
-  judge: () => Promise<AuthAnswer>,
+  apply: () => Promise<AuthAnswer>,
 ): Promise<AuthAnswer> {
   const person = signedIn(call.person);
-  const answer = await proved(call, person.email, 'password', judge);
+  const answer = await proveIdentity(call, person.email, 'password', apply);
   if (change !== null) await noteOwnSecurityChange(call.context.database, actorOf(person), change);
   return answer;
 }
 
-/** The second step of a sign-in; better-auth counts its wrong codes. */
-async function secondStep(
+/** Judges the second step of a sign-in; better-auth counts its wrong codes. */
+async function takeSecondStep(
   { context, clientAddress, pendingUser }: SignInCall<unknown>,
   proof: Proof,
   judge: () => Promise<AuthAnswer>,
@@ -373,26 +389,26 @@ async function secondStep(
   }
 }
 
-/** The session that an answer of better-auth's began, by the cookies that it sets. */
-async function begunBy({ identity }: ConsoleContext, cookies: readonly string[]): Promise<Person> {
+/** Returns the person of the new session whose cookies better-auth sets. */
+async function personOfCookies({ identity }: ConsoleContext, cookies: readonly string[]): Promise<Person> {
   const cookie = cookies.map((line) => line.split(';')[0]).join('; ');
-  const begun = await identity.personOf({ cookie });
-  if (begun === null) throw new Error('the sign-in began no session');
-  return begun;
+  const person = await identity.personOf({ cookie });
+  if (person === null) throw new Error('the sign-in created no session');
+  return person;
 }
 
-/** Puts a new session into the audit log, and confirms it. */
-async function begin(
+/** Puts a sign-in into the audit log, and confirms its new session. */
+async function recordSignIn(
   { context, clientAddress }: SignInCall<unknown>,
   cookies: readonly string[],
   proof: Proof,
 ): Promise<void> {
-  const begun = await begunBy(context, cookies);
-  await noteSignIn(context.database, actorOf(begun), begun.sessionId, { proof, clientAddress });
+  const person = await personOfCookies(context, cookies);
+  await noteSignIn(context.database, actorOf(person), person.sessionId, { proof, clientAddress });
 }
 
-/** Marks the present session as confirmed. */
-async function confirm(
+/** Marks the session of this call as confirmed. */
+async function confirmCurrentSession(
   { context: { database }, person, clientAddress }: SignInCall<unknown>,
   proof: Proof,
 ): Promise<void> {
@@ -400,26 +416,26 @@ async function confirm(
   await confirmSession(database, actorOf(who), who.sessionId, { proof, clientAddress });
 }
 
-/** Somebody has a second factor from now on: sessions that never showed it end, and the new one of this browser has. */
-async function turnedOn(call: SignInCall<unknown>, { cookies }: AuthAnswer): Promise<void> {
+/** Finishes turning the second factor on: ends the other sessions, which never showed it, and confirms this browser's new one. */
+async function finishTwoFactorSetup(call: SignInCall<unknown>, { cookies }: AuthAnswer): Promise<void> {
   const { context } = call;
-  const person = await begunBy(context, cookies);
+  const person = await personOfCookies(context, cookies);
   await noteOwnSecurityChange(context.database, actorOf(person), 'user.two_factor_turned_on');
   await endOtherSessions(context.database, actorOf(person), person.sessionId);
-  await confirm({ ...call, person }, 'code');
+  await confirmCurrentSession({ ...call, person }, 'code');
 }
 
-/** Whoever signs in leaves the session that their browser had before. */
-async function endFormer({ database }: ConsoleContext, person: Person | null): Promise<void> {
+/** Ends the session that the browser had before this sign-in. */
+async function endPreviousSession({ database }: ConsoleContext, person: Person | null): Promise<void> {
   if (person !== null) await endSession(database, person.sessionId);
 }
 
-/** Ends the session that a code began which had begun one before. @throws ConsoleProblem `wrong_code` */
+/** Ends the session that better-auth created for a code that was used before. @throws ConsoleProblem `wrong_code` */
 async function refuseUsedCode(
   { context, clientAddress }: SignInCall<unknown>,
   { cookies }: AuthAnswer,
 ): Promise<never> {
-  const { id, sessionId } = await begunBy(context, cookies);
+  const { id, sessionId } = await personOfCookies(context, cookies);
   await endSession(context.database, sessionId);
   await noteFailedSignIn(context.database, { id }, { proof: 'code', clientAddress });
   throw new ConsoleProblem('wrong_code');

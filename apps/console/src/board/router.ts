@@ -5,12 +5,12 @@ import { ExpressAdapter } from '@bull-board/express';
 import express, { type Express, type RequestHandler, type Response, type Router } from 'express';
 import { QUEUE_NAMES } from '@onecode/runtime';
 import { audited, type Actor } from '@onecode/store';
-import { admit } from '../auth/access.js';
+import { authorize } from '../auth/access.js';
 import type { ConsoleContext } from '../context.js';
 import { contentSecurityPolicy } from '../http/securityHeaders.js';
 import type { Person } from '../auth/identity.js';
 import { requireCsrfToken } from '../http/csrf.js';
-import { cachedFor } from '../http/webApplication.js';
+import { cacheControl } from '../http/webApplication.js';
 import { ConsoleProblem } from '../http/problem.js';
 import { actionOf } from './audit.js';
 import { answerView } from './redaction.js';
@@ -65,7 +65,7 @@ export function boardRouter(context: ConsoleContext): Router {
       index: false,
       redirect: false,
       fallthrough: false,
-      setHeaders: cachedFor('private, max-age=3600'),
+      setHeaders: cacheControl('private, max-age=3600'),
     }),
   );
   router.get(PAGES, (_request, response) => {
@@ -101,7 +101,7 @@ function staffOnly(context: ConsoleContext): RequestHandler {
       return;
     }
     try {
-      await admit(context, 'on_call', person, undefined);
+      await authorize(context, 'on_call', person, undefined);
     } catch (error) {
       if (!isPage || !(error instanceof ConsoleProblem) || error.code !== 'second_factor_required')
         throw error;

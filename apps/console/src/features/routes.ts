@@ -1,8 +1,8 @@
 import type { Route } from '../http/route.js';
 import { applicationRoutes } from './applications/routes.js';
 import { auditRoutes } from './audit/routes.js';
-import { entryRoutes } from './auth/routes.js';
-import { exhaustedRecipientRoutes } from './recipients/routes.js';
+import { authRoutes } from './auth/routes.js';
+import { recipientRoutes } from './recipients/routes.js';
 import { healthRoutes } from './health/routes.js';
 import { ledgerRoutes } from './ledger/routes.js';
 import { overviewRoutes } from './overview/routes.js';
@@ -11,16 +11,15 @@ import { senderRoutes } from './senders/routes.js';
 import { sendRoutes } from './sends/routes.js';
 import { sessionRoutes } from './session/routes.js';
 import { settingsRoutes } from './settings/routes.js';
-import { staffAccountRoutes } from './accounts/routes.js';
-import { staffSendRoutes } from './sends/staffRoutes.js';
-import { switchRoutes } from './holds/routes.js';
+import { accountRoutes } from './accounts/routes.js';
+import { holdRoutes } from './holds/routes.js';
 import { teamRoutes } from './team/routes.js';
 
-/** Every route of the console, so that a test can walk over all of them. */
+/** Every route of the console. Tests of the tenant boundary and of hostile input go through this list. */
 export const ROUTES: readonly Route[] = [
   ...applicationRoutes,
-  ...entryRoutes,
-  ...exhaustedRecipientRoutes,
+  ...authRoutes,
+  ...recipientRoutes,
   ...ledgerRoutes,
   ...overviewRoutes,
   ...profileRoutes,
@@ -30,8 +29,7 @@ export const ROUTES: readonly Route[] = [
   ...healthRoutes,
   ...senderRoutes,
   ...settingsRoutes,
-  ...staffAccountRoutes,
-  ...staffSendRoutes,
-  ...switchRoutes,
+  ...accountRoutes,
+  ...holdRoutes,
   ...teamRoutes,
 ];

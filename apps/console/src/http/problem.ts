@@ -29,8 +29,7 @@ const STATUS = {
 export type ConsoleProblemCode = keyof typeof STATUS;
 
 /**
- * An answer of the console other than success. `errors` names the fields at fault, each with the word that the pages have a
- * sentence for.
+ * An answer other than success. `errors` maps each invalid field to a word for which the pages have a sentence, such as `format`.
  */
 export class ConsoleProblem extends Error {
   constructor(
@@ -41,13 +40,13 @@ export class ConsoleProblem extends Error {
   }
 }
 
-/** What was found. @throws ConsoleProblem `not_found` for null */
-export function there<T>(found: T | null): T {
+/** Returns what was found. @throws ConsoleProblem `not_found` for null */
+export function orNotFound<T>(found: T | null): T {
   if (found === null) throw new ConsoleProblem('not_found');
   return found;
 }
 
-/** The one place that turns an error into an answer: problem+json (RFC 9457). */
+/** Turns every error into an answer: problem+json (RFC 9457). No other code writes error answers, apart from the queue board's router. */
 export function problemWriter(log: Logger): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
     if (response.headersSent) {
@@ -77,7 +76,7 @@ function asProblem(error: unknown): ConsoleProblem {
     return new ConsoleProblem('invalid_input', { errors: { before: 'cursor' } });
   if (error instanceof UnknownTimeZone)
     return new ConsoleProblem('invalid_input', { errors: { timeZone: 'name' } });
-  // Express, its files and its body parser say by a status of 4xx that the request is at fault.
+  // Express, `express.static` and the body parser mark the request's faults by a status of 4xx.
   const { status } = error as { status?: unknown };
   if (typeof status !== 'number' || status < 400 || status >= 500)
     return new ConsoleProblem('internal_error');

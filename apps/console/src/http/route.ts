@@ -1,15 +1,15 @@
 import type { Request } from 'express';
 import type { Static, TSchema } from 'typebox';
 import type { Actor, MemberRole, StaffRole } from '@onecode/store';
-import type { ConsoleContext } from '../context.js';
 import type { Person } from '../auth/identity.js';
+import type { ConsoleContext } from '../context.js';
 
-/** Who may call a route: anyone; anyone signed in; a member of the account in its path, with at least a role; staff. */
+/** Who may call a route: anyone, anyone signed in, members of the account in its path with at least this role, or staff with this role. */
 export type Access = 'anyone' | 'signed_in' | MemberRole | StaffRole;
 
 export type Method = 'get' | 'post' | 'put' | 'delete';
 
-/** What a handler gets: the parts of the request that were checked, and who asks. */
+/** What a handler gets: the checked parts of the request, and who makes it. */
 export interface Call<B = unknown, Q = unknown> {
   context: ConsoleContext;
   request: Request;
@@ -17,29 +17,29 @@ export interface Call<B = unknown, Q = unknown> {
   params: Readonly<Record<string, string>>;
   body: B;
   query: Q;
-  /** @throws where nobody is signed in, which only a route for anyone can meet */
+  /** Who is signed in. @throws ConsoleProblem `not_signed_in`, possible on routes for anyone only */
   person: Person;
-  /** The person, for the audit log. */
+  /** The person, as the audit log names them. */
   actor: Actor;
-  /** The account in the path, of which the person is a member. @throws on a route without one */
+  /** The account in the path, of which the person is a member. @throws Error on a route without one */
   accountId: string;
 }
 
-/** One route of the console: what it is, who may call it, what it takes, and what it does. */
+/** A route of the console: its address, who may call it, its input, and what it does. */
 export interface Route {
   method: Method;
-  /** Below `/api`. Every `:name` in it is an id. Routes of members begin with `/accounts/:account`. */
+  /** Below `/api`. Every `:name` stands for an id. The account of a route for members is `/accounts/:account`. */
   path: string;
   access: Access;
-  /** Whether the person must have shown within the last ten minutes, in this session, that it is them. */
+  /** Whether the person must have confirmed their identity in this session within the last ten minutes. */
   confirmed?: true;
   body?: TSchema;
   query?: TSchema;
-  /** Answers 200 with JSON, or 204 with nothing. */
+  /** Returns the JSON of a 200, or nothing for a 204. */
   handle(call: Call<never, never>): Promise<object | void>;
 }
 
-/** Defines a route, with the types of its body and query taken from their schemas. */
+/** Defines a route; its handler gets body and query with the types of their schemas. */
 export function route<B extends TSchema, Q extends TSchema>(definition: {
   method: Method;
   path: string;

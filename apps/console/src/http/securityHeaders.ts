@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { RequestHandler } from 'express';
 
-/** Where pages may take what from: nothing from outside, and nothing inline. `changes` replaces sources by their directive. */
+/** A content security policy that allows nothing from outside and nothing inline. `changes` replaces the sources of a directive. */
 export function contentSecurityPolicy(changes: Readonly<Record<string, string>>): string {
   const sources = {
     'default-src': "'none'",
@@ -21,9 +21,9 @@ export function contentSecurityPolicy(changes: Readonly<Record<string, string>>)
     .join('; ');
 }
 
-/** Headers of every answer: nothing from outside, nothing inline but what carries this answer's nonce. */
+/** Sets the security headers of every answer. Inline styles need the answer's nonce, in `response.locals`. */
 export function securityHeaders(consoleUrl: string): RequestHandler {
-  const overTls = consoleUrl.startsWith('https:');
+  const isHttps = consoleUrl.startsWith('https:');
   return (_request, response, next) => {
     const nonce = randomBytes(16).toString('base64');
     response.locals['nonce'] = nonce;
@@ -35,7 +35,7 @@ export function securityHeaders(consoleUrl: string): RequestHandler {
       'Cross-Origin-Resource-Policy': 'same-origin',
       'Permissions-Policy': 'camera=(), microphone=(), geolocation=()',
       'Cache-Control': 'no-store',
-      ...(overTls && { 'Strict-Transport-Security': 'max-age=31536000' }),
+      ...(isHttps && { 'Strict-Transport-Security': 'max-age=31536000' }),
     });
     next();
   };

@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Router } from 'express';
 import { isId, type Actor } from '@onecode/store';
-import { admit, requireConfirmation } from '../auth/access.js';
+import { authorize, requireConfirmation } from '../auth/access.js';
 import type { ConsoleContext } from '../context.js';
 import type { Person } from '../auth/identity.js';
 import { bodyReader, queryReader } from './validation.js';
@@ -8,7 +8,7 @@ import { requireCsrfToken } from './csrf.js';
 import { ConsoleProblem } from './problem.js';
 import type { Call, Route } from './route.js';
 
-/** Mounts routes, each with its checks in this order: who asks, the token of a change, ids, access, input, confirmation. */
+/** Mounts the routes. Each checks, in this order: session, CSRF token, ids in the path, access, input, confirmation. */
 export function serveRoutes(router: Router, context: ConsoleContext, routes: readonly Route[]): void {
   for (const route of routes) router[route.method](route.path, handlerOf(context, route));
 }
@@ -22,7 +22,7 @@ function handlerOf(context: ConsoleContext, route: Route): RequestHandler {
     requireCsrfToken(route.method, person, request.headers['x-csrf-token']);
     const params = request.params as Record<string, string>;
     if (!Object.values(params).every(isId)) throw new ConsoleProblem('not_found');
-    await admit(context, route.access, person, params['account']);
+    await authorize(context, route.access, person, params['account']);
     const call = callOf(context, request, person, {
       params,
       body: readBody?.(request.body ?? {}),

@@ -5,20 +5,20 @@ import { ConsoleProblem } from './problem.js';
 
 const ajv = new Ajv({ allErrors: true, strict: false });
 addFormats.default(ajv);
-/** What stands in an address is text: numbers and truth values are read from it, and defaults are filled in. */
-const addressAjv = new Ajv({ allErrors: true, strict: false, coerceTypes: true, useDefaults: true });
-addFormats.default(addressAjv);
+/** Query parameters are text: this validator converts them to numbers and booleans, and fills in defaults. */
+const queryAjv = new Ajv({ allErrors: true, strict: false, coerceTypes: true, useDefaults: true });
+addFormats.default(queryAjv);
 
 export type Reader<S extends TSchema> = (value: unknown) => Static<S>;
 
-/** A reader of request bodies of this shape. @throws ConsoleProblem `invalid_input`, naming the fields at fault */
+/** Returns a function that checks request bodies. @throws ConsoleProblem `invalid_input` with the invalid fields */
 export function bodyReader<S extends TSchema>(schema: S): Reader<S> {
   return readerWith(ajv, schema);
 }
 
-/** A reader of query parameters of this shape. @throws ConsoleProblem `invalid_input`, naming the parameters at fault */
+/** Returns a function that checks and converts query parameters. @throws ConsoleProblem `invalid_input` with the invalid parameters */
 export function queryReader<S extends TSchema>(schema: S): Reader<S> {
-  const read = readerWith(addressAjv, schema);
+  const read = readerWith(queryAjv, schema);
   return (value) => read({ ...(value as object) });
 }
 
@@ -30,7 +30,7 @@ function readerWith<S extends TSchema>(validator: Ajv, schema: S): Reader<S> {
   };
 }
 
-/** The first fault of each field by the keyword that it breaks, such as `minLength`; never its value. */
+/** The first fault of each field, as the schema keyword that it violates, such as `minLength`. Never the value. */
 function faultsOf(errors: readonly ErrorObject[]): Record<string, string> {
   const faults: Record<string, string> = {};
   for (const { instancePath, keyword, params } of errors) {

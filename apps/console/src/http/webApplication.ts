@@ -3,22 +3,22 @@ import type { ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import express, { type Router } from 'express';
 
-/** What `vite build` makes of `web/`. */
+/** Output of `vite build`. */
 const BUILT = fileURLToPath(new URL('../../dist/web', import.meta.url));
 const NONCE = '%NONCE%';
 
-/** For files: the `maxAge` of Express leaves the `no-store` of every answer as it is. */
-export const cachedFor =
-  (how: string) =>
+/** Sets `Cache-Control` on static files: the `maxAge` of Express would keep the `no-store` that every answer has. */
+export const cacheControl =
+  (value: string) =>
   (response: ServerResponse): void => {
-    response.setHeader('Cache-Control', how);
+    response.setHeader('Cache-Control', value);
   };
 
 /**
- * Serves the web application: its assets, whose names change with their content, and for every other path its page, with the
- * answer's nonce in it.
+ * Serves the web application: its assets, whose names hold a hash of their content, and its page for every other path. Each answer
+ * writes its own nonce into the page.
  */
-export function pageRouter(): Router {
+export function webApplicationRouter(): Router {
   const page = readFileSync(`${BUILT}/index.html`, 'utf8');
   const router = express.Router();
   router.use(
@@ -27,11 +27,15 @@ export function pageRouter(): Router {
       index: false,
       redirect: false,
       fallthrough: false,
-      setHeaders: cachedFor('public, max-age=31536000, immutable'),
+      setHeaders: cacheControl('public, max-age=31536000, immutable'),
     }),
   );
   router.use(
-    express.static(BUILT, { index: false, redirect: false, setHeaders: cachedFor('public, max-age=3600') }),
+    express.static(BUILT, {
+      index: false,
+      redirect: false,
+      setHeaders: cacheControl('public, max-age=3600'),
+    }),
   );
   router.get('/{*splat}', (_request, response) => {
     response.type('html').send(page.replaceAll(NONCE, response.locals['nonce'] as string));

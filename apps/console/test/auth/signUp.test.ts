@@ -1,6 +1,6 @@
 import { newId } from '@onecode/store';
 import { until } from '../../../../test/harness/until.js';
-import { judgePassword } from '../../src/auth/judgePassword.js';
+import { judgePassword } from '../../src/auth/passwords.js';
 import { useConsole } from '../console.js';
 import { callConsole, cookieOf, PASSWORD, person, type Answer } from '../people.js';
 

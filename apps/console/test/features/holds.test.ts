@@ -1,6 +1,6 @@
 import { listAuditEntries, newId } from '@onecode/store';
 import { buildCaller, buildSend } from '@onecode/store/testing';
-import type { SwitchesView } from '../../src/features/holds/view.js';
+import type { HoldsView } from '../../src/features/holds/view.js';
 import { useConsole } from '../console.js';
 import { person, type TestPerson } from '../people.js';
 
@@ -12,7 +12,7 @@ beforeAll(async () => {
   onCall = await person(server, { staff: 'on_call' });
 });
 
-const show = async (): Promise<SwitchesView> => (await onCall.get<SwitchesView>('/operations/holds')).body;
+const show = async (): Promise<HoldsView> => (await onCall.get<HoldsView>('/operations/holds')).body;
 const latest = async () => (await listAuditEntries(server.db.database, { limit: 1 }))[0];
 
 describe('kill switches', () => {

@@ -4,8 +4,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { buildAccount } from '@onecode/store/testing';
 import pg from 'pg';
 import { until } from '../../../../test/harness/until.js';
-import { judgePassword } from '../../src/auth/judgePassword.js';
-import { passwordsInTurn } from '../../src/auth/passwords.js';
+import { judgePassword } from '../../src/auth/passwords.js';
+import { limitedPasswordHasher } from '../../src/auth/passwords.js';
 import { useConsole } from '../console.js';
 import { callConsole, cookieOf, PASSWORD, person, type Answer } from '../people.js';
 import { QUERIES } from './requests.js';
@@ -64,7 +64,7 @@ describe('more passwords at once than can be judged', () => {
     // As many as there is room for: two that are judged and fifty that wait. Each is followed by another as soon as it ends.
     let goOn = true;
     const judge = async (): Promise<void> => {
-      while (goOn) await passwordsInTurn.hash('x');
+      while (goOn) await limitedPasswordHasher.hash('x');
     };
     const all = [judge(), judge()];
     await nextTurn();

@@ -14,7 +14,7 @@ import {
 } from '@onecode/store';
 import { Type } from 'typebox';
 import { countriesField, idField, nameField, readCountries } from '../../http/fields.js';
-import { ConsoleProblem, there } from '../../http/problem.js';
+import { ConsoleProblem, orNotFound } from '../../http/problem.js';
 import { route, type Call, type Route } from '../../http/route.js';
 import { staffAccountDetailsView, staffAccountView, type StaffAccountsView } from './view.js';
 
@@ -22,11 +22,11 @@ const STRICT = { additionalProperties: false };
 const REASON = nameField(200);
 const RATE = SETTING_BOUNDS.accountRatePerMinute;
 
-/** The account that the staff look at; one of whom they are not members, hence not `:account`. */
+/** The account in the path. It is not named `:account`, which would demand a membership of the staff. */
 const targetOf = ({ params }: Pick<Call, 'params'>): string => params['target'] ?? '';
 
-/** Accounts, as the staff see and change them. */
-export const staffAccountRoutes: readonly Route[] = [
+/** Accounts, as staff see and change them. */
+export const accountRoutes: readonly Route[] = [
   route({
     method: 'get',
     path: '/operations/accounts',
@@ -53,7 +53,7 @@ export const staffAccountRoutes: readonly Route[] = [
         findAccountDetails(database, targetOf(call)),
         findDefences(database, targetOf(call)),
       ]);
-      return staffAccountDetailsView(there(account), there(defences));
+      return staffAccountDetailsView(orNotFound(account), orNotFound(defences));
     },
   }),
   route({
@@ -65,7 +65,7 @@ export const staffAccountRoutes: readonly Route[] = [
       {
         amount: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
         reason: REASON,
-        /** New for each grant, and the same when the request is sent again. */
+        /** New for each grant; the same when the request is repeated. */
         grantId: idField,
       },
       STRICT,
@@ -74,7 +74,7 @@ export const staffAccountRoutes: readonly Route[] = [
       const { amount, reason, grantId } = call.body;
       const { context, actor } = call;
       const granted = grantCredits(context.database, actor, targetOf(call), amount, reason.trim(), grantId);
-      there(await granted.catch(refuseGrant));
+      orNotFound(await granted.catch(refuseGrant));
     },
   }),
   route({
@@ -85,7 +85,7 @@ export const staffAccountRoutes: readonly Route[] = [
       {
         ratePerMinute: Type.Union([
           Type.Integer({ minimum: RATE.min, maximum: RATE.max }),
-          // Follows the setting.
+          // Null follows the setting.
           Type.Null(),
         ]),
       },
@@ -93,7 +93,7 @@ export const staffAccountRoutes: readonly Route[] = [
     ),
     async handle(call) {
       const { context, actor, body } = call;
-      there(await changeAccount(context.database, actor, targetOf(call), body));
+      orNotFound(await changeAccount(context.database, actor, targetOf(call), body));
     },
   }),
   route({
@@ -110,7 +110,7 @@ export const staffAccountRoutes: readonly Route[] = [
     async handle(call) {
       const { countries } = call.body;
       const allowed = countries && readCountries(countries);
-      there(await allowCountries(call.context.database, call.actor, targetOf(call), allowed));
+      orNotFound(await allowCountries(call.context.database, call.actor, targetOf(call), allowed));
     },
   }),
   route({
@@ -134,7 +134,7 @@ export const staffAccountRoutes: readonly Route[] = [
       STRICT,
     ),
     async handle(call) {
-      there(await setBreaker(call.context.database, call.actor, targetOf(call), call.body.rule));
+      orNotFound(await setBreaker(call.context.database, call.actor, targetOf(call), call.body.rule));
     },
   }),
   route({
@@ -142,7 +142,7 @@ export const staffAccountRoutes: readonly Route[] = [
     path: '/operations/accounts/:target/breaker/reset',
     access: 'operator',
     async handle(call) {
-      there(await resetBreaker(call.context.database, call.actor, targetOf(call)));
+      orNotFound(await resetBreaker(call.context.database, call.actor, targetOf(call)));
     },
   }),
   route({
@@ -152,7 +152,7 @@ export const staffAccountRoutes: readonly Route[] = [
     body: Type.Object({ reason: REASON }, STRICT),
     async handle(call) {
       const { context, actor, body } = call;
-      there(await suspendAccount(context.database, actor, targetOf(call), body.reason.trim()));
+      orNotFound(await suspendAccount(context.database, actor, targetOf(call), body.reason.trim()));
     },
   }),
   route({
@@ -160,12 +160,12 @@ export const staffAccountRoutes: readonly Route[] = [
     path: '/operations/accounts/:target/resume',
     access: 'operator',
     async handle(call) {
-      there(await resumeAccount(call.context.database, call.actor, targetOf(call)));
+      orNotFound(await resumeAccount(call.context.database, call.actor, targetOf(call)));
     },
   }),
 ];
 
-/** @throws ConsoleProblem for a grant that was refused */
+/** @throws ConsoleProblem `conflict` for a grant id that was used otherwise, or `invalid_input` for an amount that is too large */
 function refuseGrant(error: unknown): never {
   if (!(error instanceof GrantRefused)) throw error;
   if (error.why === 'other_grant') throw new ConsoleProblem('conflict');

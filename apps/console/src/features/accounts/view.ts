@@ -2,7 +2,7 @@ import type { BreakerRule, Locale } from '@onecode/domain';
 import type { AccountDetails, Defences, FoundAccount, MemberRole } from '@onecode/store';
 import { applicationView, type ApplicationView } from '../applications/view.js';
 
-/** An account in the list of operators. */
+/** An account in the staff's list. */
 export interface StaffAccountView {
   id: string;
   name: string;
@@ -11,7 +11,7 @@ export interface StaffAccountView {
   sendsCreated: number;
   createdAt: string;
   suspendedAt: string | null;
-  /** Whether a kill switch of its own holds its live sends. */
+  /** Whether a hold of its own stops its live sends. */
   held: boolean;
 }
 
@@ -21,18 +21,18 @@ export interface StaffAccountsView {
   next: string | null;
 }
 
-/** An account and all that operators decide about it. */
+/** An account and everything that operators decide about it. */
 export interface StaffAccountDetailsView extends StaffAccountView {
   language: Locale;
   suspensionReason: string | null;
-  /** The limit in force: its own, or the setting's when that is null. */
+  /** The limit in force: `ownRatePerMinute`, or the setting when that is null. */
   ratePerMinute: number;
   ownRatePerMinute: number | null;
-  /** ISO 3166 codes; null is every country. */
+  /** ISO 3166 codes; null means every country. */
   allowedCountries: string[] | null;
-  /** Where it may send while it is on trial; null when it is not. */
+  /** Countries it may send to while on trial; null when it is not on trial. */
   trialCountries: string[] | null;
-  /** Null is off. */
+  /** Null means off. */
   breaker: BreakerRule | null;
   stoppedCountries: string[];
   stoppedUntil: string | null;

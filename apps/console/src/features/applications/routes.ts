@@ -11,7 +11,7 @@ import {
   type ApplicationSummary,
 } from '@onecode/store';
 import { nameField } from '../../http/fields.js';
-import { there } from '../../http/problem.js';
+import { orNotFound } from '../../http/problem.js';
 import { route, type Call, type Route } from '../../http/route.js';
 import { applicationView, keyView, type NewKeyView } from './view.js';
 
@@ -38,7 +38,7 @@ export const applicationRoutes: readonly Route[] = [
     body: Type.Object({ name: NAME, mode: Type.Enum(['test', 'live']) }, STRICT),
     async handle({ context, actor, accountId, body: { name, mode } }) {
       const wanted = { accountId, name: name.trim(), mode };
-      const { id } = there(await createApplication(context.database, actor, wanted));
+      const { id } = orNotFound(await createApplication(context.database, actor, wanted));
       return { id };
     },
   }),
@@ -58,7 +58,7 @@ export const applicationRoutes: readonly Route[] = [
     async handle(call) {
       const { context, actor, accountId, body } = call;
       const { id } = await applicationOf(call);
-      there(await renameApplication(context.database, actor, accountId, id, body.name.trim()));
+      orNotFound(await renameApplication(context.database, actor, accountId, id, body.name.trim()));
     },
   }),
   route({
@@ -68,7 +68,7 @@ export const applicationRoutes: readonly Route[] = [
     body: Type.Object({ perMinute: LIMIT, perRecipientHour: LIMIT }, STRICT),
     async handle(call) {
       const { id } = await applicationOf(call);
-      there(await limitApplication(call.context.database, call.actor, id, call.body));
+      orNotFound(await limitApplication(call.context.database, call.actor, id, call.body));
     },
   }),
   route({
@@ -77,7 +77,7 @@ export const applicationRoutes: readonly Route[] = [
     access: 'viewer',
     async handle(call) {
       const { id } = await applicationOf(call);
-      return { keys: there(await listApiKeys(call.context.database, id)).map(keyView) };
+      return { keys: orNotFound(await listApiKeys(call.context.database, id)).map(keyView) };
     },
   }),
   route({
@@ -89,7 +89,7 @@ export const applicationRoutes: readonly Route[] = [
       const { context, actor, body } = call;
       const application = await applicationOf(call);
       const label = body.label?.trim() ?? null;
-      const { id, key } = there(await createApiKey(context.database, actor, application.id, label));
+      const { id, key } = orNotFound(await createApiKey(context.database, actor, application.id, label));
       return { id, key };
     },
   }),
@@ -100,14 +100,14 @@ export const applicationRoutes: readonly Route[] = [
     async handle(call) {
       const { context, actor, params } = call;
       const { id } = await applicationOf(call);
-      const keys = there(await listApiKeys(context.database, id));
-      const key = there(keys.find((one) => one.id === params['key']) ?? null);
+      const keys = orNotFound(await listApiKeys(context.database, id));
+      const key = orNotFound(keys.find(({ id: keyId }) => keyId === params['key']) ?? null);
       await revokeApiKey(context.database, actor, key.id);
     },
   }),
 ];
 
-/** The application in the path, if it is the account's. @throws ConsoleProblem `not_found` */
+/** Returns the application in the path if it belongs to the account. @throws ConsoleProblem `not_found` */
 async function applicationOf({ context, accountId, params }: Call): Promise<ApplicationSummary> {
-  return there(await findApplication(context.database, accountId, params['application'] ?? ''));
+  return orNotFound(await findApplication(context.database, accountId, params['application'] ?? ''));
 }

@@ -6,12 +6,12 @@ export interface ApplicationView {
   name: string;
   mode: Mode;
   limits: LimitsView;
-  /** Keys that are not revoked. */
+  /** How many keys are not revoked. */
   keysInUse: number;
   createdAt: string;
 }
 
-/** Creation limits of an application; null is off. */
+/** Creation limits of an application; null means off. */
 export interface LimitsView {
   perMinute: number | null;
   perRecipientHour: number | null;
@@ -19,11 +19,11 @@ export interface LimitsView {
 
 export interface KeyView {
   id: string;
-  /** What may be shown of the key. */
+  /** The part of the key that may be shown. */
   hint: string;
   label: string | null;
   createdAt: string;
-  /** To the minute, more or less. */
+  /** Accurate to about a minute. */
   lastUsedAt: string | null;
   revokedAt: string | null;
 }

@@ -4,7 +4,7 @@ import { idField } from '../../http/fields.js';
 import { route, type Route } from '../../http/route.js';
 import { auditEntryView, type AuditPageView } from './view.js';
 
-/** What was changed by hand, by whom. */
+/** The audit log: who changed or read what, and who signed in. */
 export const auditRoutes: readonly Route[] = [
   route({
     method: 'get',
@@ -12,7 +12,7 @@ export const auditRoutes: readonly Route[] = [
     access: 'on_call',
     query: Type.Object({
       account: Type.Optional(idField),
-      /** The part of an action before its dot. */
+      /** The part of an action before the dot. */
       area: Type.Optional(Type.String({ pattern: '^[a-z_]{1,50}$' })),
       before: Type.Optional(Type.String({ pattern: '^[0-9]{1,18}$' })),
       limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 }),

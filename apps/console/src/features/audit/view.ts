@@ -1,22 +1,22 @@
 import type { AuditEntry } from '@onecode/store';
 
-/** A value of a change, as the log keeps it. */
+/** A value as the log keeps it. */
 export type AuditValue = string | number | boolean | null | AuditValue[] | { [name: string]: AuditValue };
 
-/** What somebody changed or read, or how they signed in. */
+/** A change, a read or a sign-in. */
 export interface AuditEntryView {
   id: string;
   at: string;
-  /** `nobody` has not shown who they are. */
+  /** `nobody`: a person who has not proved their identity. */
   actor: { kind: 'user' | 'command_line' | 'nobody'; name: string };
   /** `area.verb`. */
   action: string;
   account: { id: string; /** Null when it is gone. */ name: string | null } | null;
-  /** The id or name of what was changed, where it is not the account. */
+  /** The id or name of what was changed; null where that is the account, or where other fields name it. */
   subject: string | null;
-  /** Fields with what they became and, unless they are of something new, what they were. */
+  /** Changed fields; `before` is missing for something new. */
   changes: { field: string; before?: AuditValue; after: AuditValue }[];
-  /** What else is known of it, such as the reason. */
+  /** Further details, such as the reason. */
   facts: { field: string; value: AuditValue }[];
 }
 
@@ -46,20 +46,20 @@ export function auditEntryView({ id, at, actor, action, ...entry }: AuditEntry):
   };
 }
 
-type Told = Pick<AuditEntryView, 'changes' | 'facts'>;
+type EntryDetails = Pick<AuditEntryView, 'changes' | 'facts'>;
 
-/** Leaves out the subject where actor, account or details name it already, and facts that say nothing more than the account does. */
+/** Omits a subject that the account or the details name already, and facts that are empty or repeat the account. */
 function withoutRepeats(
   subject: string | null,
   accountId: string | null,
-  { changes, facts }: Told,
-): Told & Pick<AuditEntryView, 'subject'> {
-  const isTold =
+  { changes, facts }: EntryDetails,
+): EntryDetails & Pick<AuditEntryView, 'subject'> {
+  const isNamed =
     subject === accountId ||
     changes.some(({ field }) => field === subject) ||
     facts.some(({ value }) => value === subject);
   return {
-    subject: isTold ? null : subject,
+    subject: isNamed ? null : subject,
     changes,
     facts: facts.filter(({ value }) => value !== '' && value !== accountId),
   };
@@ -68,18 +68,18 @@ function withoutRepeats(
 const isRecord = (value: AuditValue | undefined): value is Details =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Details hold `before` and `after`, either of many fields or, with the field's `name`, of one; all else is a fact. */
-function detailsView(details: Details): Told {
+/** Reads details: `before` and `after` hold many fields, or, beside a field's `name`, one value. Everything else is a fact. */
+function detailsView(details: Details): EntryDetails {
   const { before, after, ...rest } = details;
   const facts = (from: Details) => Object.entries(from).map(([field, value]) => ({ field, value }));
   if (isRecord(before) || isRecord(after)) {
-    const became = isRecord(after) ? after : {};
-    const fields = [...new Set([...Object.keys(isRecord(before) ? before : {}), ...Object.keys(became)])];
+    const values = isRecord(after) ? after : {};
+    const fields = [...new Set([...Object.keys(isRecord(before) ? before : {}), ...Object.keys(values)])];
     return {
       changes: fields.map((field) => ({
         field,
         ...(isRecord(before) && { before: before[field] ?? null }),
-        after: became[field] ?? null,
+        after: values[field] ?? null,
       })),
       facts: facts(rest),
     };

@@ -2,16 +2,15 @@ import { Type } from 'typebox';
 import { COUNTRIES } from '@onecode/domain';
 import { acceptInvitation, createOwnAccount, findInvitation, readSettings } from '@onecode/store';
 import { countriesField, languageField, nameField, readCountries } from '../../http/fields.js';
-import { ConsoleProblem, there } from '../../http/problem.js';
+import { ConsoleProblem, orNotFound } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';
-import { HOME_COUNTRY, TRIAL_COUNTRIES_MAX, type SignUpOfferView } from './view.js';
-import { invitationOfferView } from '../team/view.js';
+import { HOME_COUNTRY, invitationOfferView, TRIAL_COUNTRIES_MAX, type SignUpOfferView } from './view.js';
 
 const STRICT = { additionalProperties: false };
 const TOKEN = Type.Object({ token: Type.String({ pattern: '^[A-Za-z0-9_-]{1,100}$' }) }, STRICT);
 
-/** How people come to their first account. A link's token is never in an address, which logs would keep. */
-export const entryRoutes: readonly Route[] = [
+/** How a person gets to their first account: by creating it, or by an invitation. The body brings the link's token: logs keep URLs. */
+export const authRoutes: readonly Route[] = [
   route({
     method: 'get',
     path: '/sign-up-offer',
@@ -29,16 +28,16 @@ export const entryRoutes: readonly Route[] = [
       {
         name: nameField(200),
         language: languageField,
-        // Where the account may send while it is on trial.
+        // The countries to which the account may send while on trial.
         countries: Type.Optional(countriesField(TRIAL_COUNTRIES_MAX)),
       },
       STRICT,
     ),
     async handle({ context, actor, person, body: { name, language, countries = [HOME_COUNTRY] } }) {
       const account = { name: name.trim(), language, countries: readCountries(countries) };
-      const made = await createOwnAccount(context.database, { ...actor, id: person.id }, account);
-      if (made.kind === 'made_before') throw new ConsoleProblem('account_made');
-      return { id: there(made.kind === 'member' ? made.accountId : null) };
+      const created = await createOwnAccount(context.database, { ...actor, id: person.id }, account);
+      if (created.kind === 'made_before') throw new ConsoleProblem('account_made');
+      return { id: orNotFound(created.kind === 'member' ? created.accountId : null) };
     },
   }),
   route({
@@ -47,7 +46,7 @@ export const entryRoutes: readonly Route[] = [
     access: 'anyone',
     body: TOKEN,
     async handle({ context, body }) {
-      return invitationOfferView(there(await findInvitation(context.database, body.token)));
+      return invitationOfferView(orNotFound(await findInvitation(context.database, body.token)));
     },
   }),
   route({
@@ -58,8 +57,8 @@ export const entryRoutes: readonly Route[] = [
     async handle({ context, actor, person, body }) {
       const joiner = { ...actor, id: person.id };
       const accepted = await acceptInvitation(context.database, joiner, person, body.token);
-      // For anybody else, the invitation does not exist.
-      return { id: there(accepted.kind === 'joined' ? accepted.accountId : null) };
+      // To anybody but the invited person, the invitation does not exist.
+      return { id: orNotFound(accepted.kind === 'joined' ? accepted.accountId : null) };
     },
   }),
 ];

@@ -2,27 +2,27 @@ import { COUNTRIES, isCountry } from '@onecode/domain';
 import { hold, isId, readHeldSends, release, type HoldTarget } from '@onecode/store';
 import { Type, type Static } from 'typebox';
 import { nameField } from '../../http/fields.js';
-import { ConsoleProblem, there } from '../../http/problem.js';
+import { ConsoleProblem, orNotFound } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';
-import { switchesView, type CountriesView } from './view.js';
+import { holdsView, type CountriesView } from './view.js';
 
-/** Stands for numbers of no country. */
+/** Stands for numbers without a country. */
 const NO_COUNTRY = 'ZZ';
 
 const TARGET = {
   kind: Type.Enum(['live', 'country', 'account']),
-  /** Nothing for `live`, a country's code, or an account's id. */
+  /** Empty for `live`, a country's code, or an account's id. */
   target: Type.String({ maxLength: 36, default: '' }),
 };
 
-/** Kill switches: live sends that one matches wait until it is released. */
-export const switchRoutes: readonly Route[] = [
+/** Holds: live sends that one matches wait until it is released. */
+export const holdRoutes: readonly Route[] = [
   route({
     method: 'get',
     path: '/operations/holds',
     access: 'on_call',
     async handle({ context }) {
-      return switchesView(await readHeldSends(context.database));
+      return holdsView(await readHeldSends(context.database));
     },
   }),
   route({
@@ -52,12 +52,12 @@ export const switchRoutes: readonly Route[] = [
     confirmed: true,
     body: Type.Object(TARGET, { additionalProperties: false }),
     async handle({ context, actor, body }) {
-      there(await release(context.database, actor, targetOf(body)));
+      orNotFound(await release(context.database, actor, targetOf(body)));
     },
   }),
 ];
 
-/** @throws ConsoleProblem `invalid_input` when the target is not of this kind */
+/** Checks that the target is of its kind. @throws ConsoleProblem `invalid_input` */
 function targetOf({ kind, target }: Static<ReturnType<typeof Type.Object<typeof TARGET>>>): HoldTarget {
   const isOfKind = {
     live: target === '',

@@ -1,24 +1,24 @@
 import type { HeldSends, Hold } from '@onecode/store';
 
-/** A kill switch that is on. */
+/** A hold in force. */
 export interface HoldView {
   kind: Hold['kind'];
-  /** Empty for all live delivery, a country (`ZZ`: numbers of none), or an account's id. */
+  /** Empty for all live delivery, a country (`ZZ`: numbers without one), or an account's id. */
   target: string;
   accountName: string | null;
   reason: string;
   since: string;
   setBy: string;
-  /** Live sends that wait and that it matches. */
+  /** Waiting live sends that it matches. */
   waiting: number;
 }
 
-/** What is held, and how many live sends wait for a sender or a release. */
-export interface SwitchesView {
+/** All holds, and how many live sends wait for a sender or a release. */
+export interface HoldsView {
   /** Oldest first. */
   holds: HoldView[];
   waiting: number;
-  /** Whether more wait than were counted. */
+  /** Whether counting stopped at its limit, so that more may wait. */
   isCapped: boolean;
 }
 
@@ -27,6 +27,6 @@ export interface CountriesView {
   countries: readonly string[];
 }
 
-export function switchesView({ holds, ...counts }: HeldSends): SwitchesView {
+export function holdsView({ holds, ...counts }: HeldSends): HoldsView {
   return { ...counts, holds: holds.map(({ since, ...hold }) => ({ ...hold, since: since.toISOString() })) };
 }

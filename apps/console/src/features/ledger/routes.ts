@@ -1,20 +1,18 @@
 import { Type } from 'typebox';
 import { findAccount, findBalance, listLedger } from '@onecode/store';
 import { pageFields } from '../../http/fields.js';
-import { ConsoleProblem, there } from '../../http/problem.js';
+import { orNotFound } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';
 import { balanceView, ledgerView, type TrialView } from './view.js';
 
-/** What an account has left, and every unit that came and went. */
+/** An account's balance, its trial, and its ledger. */
 export const ledgerRoutes: readonly Route[] = [
   route({
     method: 'get',
     path: '/accounts/:account/balance',
     access: 'viewer',
     async handle({ context, accountId }) {
-      const balance = await findBalance(context.database, accountId);
-      if (balance === null) throw new ConsoleProblem('not_found');
-      return balanceView(balance);
+      return balanceView(orNotFound(await findBalance(context.database, accountId)));
     },
   }),
   route({
@@ -22,7 +20,7 @@ export const ledgerRoutes: readonly Route[] = [
     path: '/accounts/:account/trial',
     access: 'viewer',
     async handle({ context, accountId }): Promise<TrialView> {
-      const { trialCountries } = there(await findAccount(context.database, accountId));
+      const { trialCountries } = orNotFound(await findAccount(context.database, accountId));
       return { countries: trialCountries };
     },
   }),

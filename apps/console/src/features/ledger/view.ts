@@ -1,7 +1,7 @@
 import type { UnitBucket } from '@onecode/domain';
 import type { Balance, LedgerEntry, LedgerKind, LedgerPage } from '@onecode/store';
 
-/** What an account has left. */
+/** The units that an account has left. */
 export interface BalanceView {
   freeQuota: number;
   credits: number;
@@ -9,7 +9,7 @@ export interface BalanceView {
 
 /** Whether an account is on trial. */
 export interface TrialView {
-  /** Where it may send while it is; null when it is not. */
+  /** Countries it may send to while on trial; null when it is not on trial. */
   countries: string[] | null;
 }
 
@@ -18,18 +18,18 @@ export interface LedgerEntryView {
   at: string;
   kind: LedgerKind;
   bucket: UnitBucket;
-  /** Units that came (above 0) or went (below). */
+  /** Units: positive when they came, negative when they went. */
   change: number;
   /** Why they were granted. */
   reason: string | null;
   sendId: string | null;
-  /** What the account had afterwards. */
+  /** The balance afterwards. */
   balance: BalanceView;
 }
 
 export interface LedgerView {
   entries: LedgerEntryView[];
-  /** For the page after this one; null at the end. */
+  /** The cursor of the next page; null at the end. */
   next: string | null;
 }
 

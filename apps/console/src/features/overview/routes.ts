@@ -1,20 +1,20 @@
 import { Type } from 'typebox';
 import { overview, UnknownTimeZone } from '@onecode/store';
 import { idField, timeField } from '../../http/fields.js';
-import { fairTurns } from '../../http/limiters.js';
+import { createFairLimiter } from '../../http/limiters.js';
 import { ConsoleProblem } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';
 import { overviewView } from './view.js';
 
-/** A name such as `America/Sao_Paulo`; no offsets, whose sign means something else to the database. */
+/** A name such as `America/Sao_Paulo`. No offsets: PostgreSQL reads their sign the other way round. */
 const TIME_ZONE = Type.String({ pattern: '^[A-Za-z]+(?:[/_-][A-Za-z0-9+_-]+)*$', maxLength: 60 });
 const DAY_MS = 86_400_000;
-/** A large account's month takes a connection for a fifth of a second; most of them are left to everybody else. */
-const inTurn = fairTurns({ atOnce: 4, atOnceEach: 2, waitingEachMax: 40 });
+/** A large account's month keeps a connection busy for a fifth of a second. Six of ten connections stay free for everything else. */
+const limitOverviews = createFairLimiter({ concurrency: 4, concurrencyPerKey: 2, queuedPerKeyMax: 40 });
 const HOURLY_DAYS_MAX = 8;
 const DAILY_DAYS_MAX = 100;
 
-/** What became of an account's sends of a time. */
+/** Counts and shares of an account's sends within a period. */
 export const overviewRoutes: readonly Route[] = [
   route({
     method: 'get',
@@ -38,7 +38,7 @@ export const overviewRoutes: readonly Route[] = [
       const days = (to.getTime() - from.getTime()) / DAY_MS;
       if (days <= 0 || days > (bucket === 'hour' ? HOURLY_DAYS_MAX : DAILY_DAYS_MAX))
         throw new ConsoleProblem('invalid_input', { errors: { to: 'range' } });
-      const question = {
+      const selection = {
         from,
         to,
         bucket,
@@ -47,13 +47,15 @@ export const overviewRoutes: readonly Route[] = [
         ...(mode !== undefined && { mode }),
         ...(locale !== undefined && { locale }),
       };
-      return overviewView(await inTurn(accountId, () => overview(context.database, accountId, question)));
+      return overviewView(
+        await limitOverviews(accountId, () => overview(context.database, accountId, selection)),
+      );
     },
   }),
 ];
 
 /**
- * The zone's first name: browsers know many that PostgreSQL does not, such as `US/Pacific-New`.
+ * Returns the canonical name of a time zone: browsers know aliases that PostgreSQL does not, such as `US/Pacific-New`.
  *
  * @throws UnknownTimeZone
  */

@@ -1,18 +1,18 @@
 import type { Locale, Mode } from '@onecode/domain';
 import type { Figures, Overview } from '@onecode/store';
 
-/** What became of some sends; shares are 0 to 1, and null without any. */
-export type FiguresView = Figures;
+/** Counts and shares of some sends. Shares lie between 0 and 1, and are null without any send. */
+export type StatisticsView = Figures;
 
 export interface OverviewView {
-  /** Only one send in so many was looked at; null when all were. */
+  /** One send in so many was counted; null when all were. */
   sampled: number | null;
-  totals: FiguresView;
-  /** Each hour or day, without gaps. */
-  series: (FiguresView & { start: string })[];
-  /** Those with sends, most sends first. */
-  applications: (FiguresView & { applicationId: string; name: string; mode: Mode })[];
-  locales: (FiguresView & { locale: Locale })[];
+  totals: StatisticsView;
+  /** Every hour or day, without gaps. */
+  series: (StatisticsView & { start: string })[];
+  /** Applications with sends, most sends first. */
+  applications: (StatisticsView & { applicationId: string; name: string; mode: Mode })[];
+  locales: (StatisticsView & { locale: Locale })[];
 }
 
 export function overviewView({ series, ...rest }: Overview): OverviewView {

@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
 import { changeUser, endOtherSessions, listUserSessions } from '@onecode/store';
 import { languageField, nameField } from '../../http/fields.js';
-import { there } from '../../http/problem.js';
+import { orNotFound } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';
 import { userSessionView } from './view.js';
 
-/** What people say of themselves, and where they are signed in. */
+/** A person's own name and language, and their sessions. */
 export const profileRoutes: readonly Route[] = [
   route({
     method: 'put',
@@ -20,7 +20,7 @@ export const profileRoutes: readonly Route[] = [
         ...(name !== undefined && { name: name.trim() }),
         ...(language !== undefined && { language }),
       };
-      there(await changeUser(context.database, actor, person.id, change));
+      orNotFound(await changeUser(context.database, actor, person.id, change));
     },
   }),
   route({

@@ -2,7 +2,7 @@ import type { UserSession } from '@onecode/store';
 
 export interface UserSessionView {
   id: string;
-  /** The one that asks. */
+  /** Whether it is the session of this request. */
   isCurrent: boolean;
   clientAddress: string | null;
   userAgent: string | null;

@@ -1,15 +1,15 @@
 import { listExhaustedRecipients, resetRecipient } from '@onecode/store';
 import { Type } from 'typebox';
 import { idField } from '../../http/fields.js';
-import { there } from '../../http/problem.js';
+import { orNotFound } from '../../http/problem.js';
 import { route, type Access, type Call, type Route } from '../../http/route.js';
 import { exhaustedRecipientView, type ExhaustedRecipientsView } from './view.js';
 
-/** The account whose recipients these are: the members' own, or the one that the staff look at. */
+/** The account in the path, for members (`:account`) and for staff (`:target`). */
 const accountOf = ({ params }: Pick<Call, 'params'>): string => params['account'] ?? params['target'] ?? '';
 
-/** Lists and resets them below the address of an account. */
-const below = (account: string, sees: Access, resets: Access): readonly Route[] => [
+/** The routes below an account's path, with who may list and who may reset. */
+const routesBelow = (account: string, sees: Access, resets: Access): readonly Route[] => [
   route({
     method: 'get',
     path: `${account}/exhausted-recipients`,
@@ -37,13 +37,13 @@ const below = (account: string, sees: Access, resets: Access): readonly Route[] 
         accountOf(call),
         params['recipient'] ?? '',
       );
-      there(isReset || null);
+      orNotFound(isReset || null);
     },
   }),
 ];
 
-/** Recipients for whom too many wrong codes in a row were given, for the account's team and for the staff. */
-export const exhaustedRecipientRoutes: readonly Route[] = [
-  ...below('/accounts/:account', 'viewer', 'admin'),
-  ...below('/operations/accounts/:target', 'on_call', 'operator'),
+/** Recipients who get no new code because of too many wrong guesses in a row, for the account's members and for staff. */
+export const recipientRoutes: readonly Route[] = [
+  ...routesBelow('/accounts/:account', 'viewer', 'admin'),
+  ...routesBelow('/operations/accounts/:target', 'on_call', 'operator'),
 ];

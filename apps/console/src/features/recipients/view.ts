@@ -1,21 +1,21 @@
 import { maskRecipient, type Mode } from '@onecode/domain';
 import type { ExhaustedRecipient } from '@onecode/store';
 
-/** A recipient who gets no new code for now, because too many wrong ones in a row were given. */
+/** A recipient who gets no new code for now because of too many wrong guesses in a row. */
 export interface ExhaustedRecipientView {
-  /** Stands for the recipient in addresses. */
+  /** Names the recipient in URLs. */
   id: string;
   mode: Mode;
-  /** Its calling code and last digits. */
+  /** The calling code and the last digits. */
   recipient: string;
   wrongInARow: number;
   lastWrongAt: string;
-  /** When another code may be asked for, if nobody guesses on. */
+  /** When the recipient can get a new code, if no further wrong guess comes. */
   recoversAt: string;
 }
 
 export interface ExhaustedRecipientsView {
-  /** Those with the last wrong code in front. */
+  /** The latest wrong guess first. */
   recipients: ExhaustedRecipientView[];
   /** The cursor of the next page. */
   next: string | null;

@@ -11,18 +11,18 @@ import {
 } from '@onecode/store';
 import { Type } from 'typebox';
 import { nameField } from '../../http/fields.js';
-import { ConsoleProblem, there } from '../../http/problem.js';
+import { ConsoleProblem, orNotFound } from '../../http/problem.js';
 import { route, type Call, type Route } from '../../http/route.js';
 import { senderView, type SendersView } from './view.js';
 
 const STRICT = { additionalProperties: false };
-/** What can stand in an HTTP header as a bearer token. */
+/** A bearer token that fits into an HTTP header. */
 const TOKEN = Type.String({ pattern: '^[\\x21-\\x7e]{1,4096}$' });
-/** Messages a second, as the table of senders has it. */
+/** Messages a second, as the database checks them. */
 const THROUGHPUT_BOUNDS = { min: 1, max: 1_000 };
 const THROUGHPUT = Type.Integer({ minimum: THROUGHPUT_BOUNDS.min, maximum: THROUGHPUT_BOUNDS.max });
 
-/** WhatsApp numbers that codes are sent from. */
+/** Senders: the WhatsApp numbers that send the codes. */
 export const senderRoutes: readonly Route[] = [
   route({
     method: 'get',
@@ -81,9 +81,15 @@ export const senderRoutes: readonly Route[] = [
     confirmed: true,
     body: Type.Object({ token: TOKEN }, STRICT),
     async handle({ context, actor, params, body }) {
-      const ring = context.config.SECRET_KEY;
-      const isThere = await setSenderToken(context.database, actor, ring, params['sender'] ?? '', body.token);
-      there(isThere || null);
+      const keyring = context.config.SECRET_KEY;
+      const isFound = await setSenderToken(
+        context.database,
+        actor,
+        keyring,
+        params['sender'] ?? '',
+        body.token,
+      );
+      orNotFound(isFound || null);
     },
   }),
   route({
@@ -92,7 +98,7 @@ export const senderRoutes: readonly Route[] = [
     access: 'operator',
     body: Type.Object({ throughput: THROUGHPUT }, STRICT),
     async handle(call) {
-      await changed(call, changeThroughput, call.body.throughput);
+      await changeSender(call, changeThroughput, call.body.throughput);
     },
   }),
   route({
@@ -101,7 +107,7 @@ export const senderRoutes: readonly Route[] = [
     access: 'operator',
     body: Type.Object({ reason: nameField(200) }, STRICT),
     async handle(call) {
-      await changed(call, pauseSender, call.body.reason.trim());
+      await changeSender(call, pauseSender, call.body.reason.trim());
     },
   }),
   route({
@@ -109,13 +115,13 @@ export const senderRoutes: readonly Route[] = [
     path: '/operations/senders/:sender/resume',
     access: 'operator',
     async handle(call) {
-      await changed(call, resumeSender);
+      await changeSender(call, resumeSender);
     },
   }),
 ];
 
-/** Does something to the sender in the path. @throws ConsoleProblem `not_found` */
-async function changed<Given extends unknown[]>(
+/** Applies a change to the sender in the path. @throws ConsoleProblem `not_found` */
+async function changeSender<Given extends unknown[]>(
   { context, actor, params }: Call,
   change: (
     database: Call['context']['database'],
@@ -125,5 +131,5 @@ async function changed<Given extends unknown[]>(
   ) => Promise<object | null>,
   ...given: Given
 ): Promise<void> {
-  there(await change(context.database, actor, params['sender'] ?? '', ...given));
+  orNotFound(await change(context.database, actor, params['sender'] ?? '', ...given));
 }

@@ -1,16 +1,16 @@
 import type { AttemptOutcome } from '@onecode/domain';
 import type { BlockedCountry, Sender, SenderActivity } from '@onecode/store';
-import { explanations, type ExplanationsView } from '../sends/explanations.js';
+import { operatorExplanationView, type OperatorExplanationView } from '../sends/errorExplanation.js';
 
-/** A way in which calls of a sender failed in the last hour. */
+/** Failed calls of a sender in the last hour, by outcome and error code. */
 export interface SenderErrorView {
   outcome: Exclude<AttemptOutcome, 'accepted'>;
-  /** The provider's code, where it gave one. */
+  /** The provider's code; null where it gave none. */
   errorCode: number | null;
   times: number;
   lastAt: string;
   /** What the code means and what an operator can do, in each language. */
-  explanations: ExplanationsView;
+  explanations: OperatorExplanationView;
 }
 
 /** A sender; its access token never leaves the store. */
@@ -22,16 +22,16 @@ export interface SenderView {
   template: string;
   english: 'en' | 'en_US';
   throughput: number;
-  /** Faults in a row. */
+  /** Consecutive failures. */
   faults: number;
-  /** `paused` by an operator; `resting` after a fault, until a time. */
+  /** `paused` by an operator; `resting`: cooling down after a failure until `pausedUntil`. */
   state: 'active' | 'resting' | 'paused';
   pausedAt: string | null;
   pausedUntil: string | null;
   pauseReason: string | null;
   createdAt: string;
   blockedCountries: { country: string; until: string; errorCode: number | null }[];
-  /** Calls of the last hour by what they came to. */
+  /** Calls of the last hour by outcome. */
   outcomes: Partial<Record<AttemptOutcome, number>>;
   errors: SenderErrorView[];
 }
@@ -39,11 +39,11 @@ export interface SenderView {
 export interface SendersView {
   /** Oldest first. */
   senders: SenderView[];
-  /** Messages a second that a sender may be given. */
+  /** Messages a second. */
   throughputBounds: { min: number; max: number };
 }
 
-/** A rest that is over has left its marks in the row until the next send; the sender is active all the same. */
+/** Returns the state of a sender. The row of a sender that has cooled down keeps its pause until the next send; it is active again. */
 export function senderState({ pausedAt, pausedUntil }: Sender, now: Date): SenderView['state'] {
   if (pausedAt === null) return 'active';
   if (pausedUntil === null) return 'paused';
@@ -77,7 +77,7 @@ export function senderView(
     errors: (activity?.errors ?? []).map(({ lastAt, ...error }) => ({
       ...error,
       lastAt: lastAt.toISOString(),
-      explanations: explanations(error.errorCode, error.outcome),
+      explanations: operatorExplanationView(error.errorCode, error.outcome),
     })),
   };
 }

@@ -1,18 +1,28 @@
 import type { AttemptOutcome, Locale } from '@onecode/domain';
-import { explainError, type Whose } from '@onecode/whatsapp';
+import { explainError, type Explanation, type Whose } from '@onecode/whatsapp';
 
-/** An error of the provider's in plain words, in every language of the pages. */
+/** A provider's error in plain words for operators, in every language: the reader may switch at any time. */
+export type OperatorExplanationView = Readonly<Record<Locale, Explanation>>;
+
+/** A provider's error in plain words for integrators, in every language of the pages. */
 export interface ExplanationView {
   whose: Whose;
   meaning: Record<Locale, string>;
-  /** Null where it is the operators' turn: integrators can do nothing about it. */
+  /** Null where only operators can act. */
   remedy: Record<Locale, string> | null;
 }
 
-/** What an error means to an integrator. `outcome` is `recipient` for a receipt that reports a failure. */
+/** Explains a provider's error to operators. @param code null where the provider gave none */
+export function operatorExplanationView(
+  code: number | null,
+  outcome: AttemptOutcome,
+): OperatorExplanationView {
+  return { en: explainError(code, outcome, 'en'), 'pt-BR': explainError(code, outcome, 'pt-BR') };
+}
+
+/** Explains a provider's error to integrators. @param outcome `recipient` for a receipt that reports a failure */
 export function explanationView(code: number | null, outcome: AttemptOutcome): ExplanationView {
-  const en = explainError(code, outcome, 'en');
-  const ptBR = explainError(code, outcome, 'pt-BR');
+  const { en, 'pt-BR': ptBR } = operatorExplanationView(code, outcome);
   return {
     whose: en.whose,
     meaning: { en: en.meaning, 'pt-BR': ptBR.meaning },

@@ -2,7 +2,7 @@ import type { SendDetails } from '@onecode/store';
 import { explanationView, type ExplanationView } from './errorExplanation.js';
 import { isUnderWay } from './waiting.js';
 
-/** What to do about a send, in a word that the pages have sentences for. */
+/** What to do about a send. The pages have a sentence for each. */
 export type NextStep =
   // Nothing is left to do.
   | 'verified'
@@ -15,12 +15,12 @@ export type NextStep =
   | 'delivered'
   | 'guessing'
   | 'giving_up'
-  // The operators' turn.
+  // Operators can act.
   | 'not_taken_up'
   | 'no_sender'
   | 'held'
   | 'refused'
-  // The integrator's turn.
+  // The integrator can act.
   | 'try_code'
   | 'unconfirmed'
   | 'locked'
@@ -32,16 +32,16 @@ export type NextStep =
 
 export interface NextStepView {
   step: NextStep;
-  /** Why the provider refused, where it did. */
+  /** Why the provider rejected the message, if it did. */
   explanation: ExplanationView | null;
 }
 
-/** A worker takes a send up at once; later than this, something is wrong. */
-const TAKEN_UP_SECONDS_MAX = 15;
-/** A phone that is on and online confirms within seconds. */
-const CONFIRMED_SECONDS_MAX = 30;
+/** Workers claim a send at once; a later claim means that something is wrong. */
+const CLAIM_SECONDS_MAX = 15;
+/** A phone that is online confirms delivery within seconds. */
+const DELIVERY_SECONDS_MAX = 30;
 
-/** What to do next about a send as it stands. @param isHeld whether a kill switch of the operators stops it */
+/** Returns what to do next about a send. @param isHeld whether a hold stops it */
 export function nextStepOf(send: SendDetails, isHeld: boolean, now: Date): NextStepView {
   if (send.verification === 'verified') return plain('verified');
   if (send.status === 'failed') return afterFailure(send);
@@ -73,7 +73,7 @@ function whilePending(send: SendDetails, isHeld: boolean, now: Date): NextStep {
   if (status === 'queued' || status === 'sending') return whileUndelivered(send, isHeld, now);
   if (mode === 'test') return 'try_code';
   if (status !== 'sent') return 'delivered';
-  return secondsBetween(sentAt ?? createdAt, now) > CONFIRMED_SECONDS_MAX ? 'unconfirmed' : 'sent';
+  return secondsBetween(sentAt ?? createdAt, now) > DELIVERY_SECONDS_MAX ? 'unconfirmed' : 'sent';
 }
 
 function whileUndelivered(send: SendDetails, isHeld: boolean, now: Date): NextStep {
@@ -81,7 +81,7 @@ function whileUndelivered(send: SendDetails, isHeld: boolean, now: Date): NextSt
   if (isHeld) return 'held';
   if (send.awaitingSender) return 'no_sender';
   if (send.status === 'queued')
-    return secondsBetween(send.createdAt, now) > TAKEN_UP_SECONDS_MAX ? 'not_taken_up' : 'queued';
+    return secondsBetween(send.createdAt, now) > CLAIM_SECONDS_MAX ? 'not_taken_up' : 'queued';
   return send.attempts.at(-1)?.outcome === 'unknown' ? 'unclear' : 'retrying';
 }
 

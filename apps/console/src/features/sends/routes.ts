@@ -1,10 +1,17 @@
 import { Type } from 'typebox';
 import { DELIVERY_STATES, parseRecipient } from '@onecode/domain';
-import { findSendDetails, listHolds, listSends, type SendFilter } from '@onecode/store';
+import {
+  findSendAccount,
+  findSendDetails,
+  listHolds,
+  listSends,
+  noteRead,
+  type SendFilter,
+} from '@onecode/store';
 import { idField, pageFields, timeField } from '../../http/fields.js';
-import { ConsoleProblem } from '../../http/problem.js';
+import { ConsoleProblem, orNotFound } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';
-import { isHeldBy, sendDetailsView, sendsView } from './view.js';
+import { isHeldBy, sendDetailsView, sendsView, staffSendView } from './view.js';
 
 const FILTER = Type.Object(
   {
@@ -13,9 +20,9 @@ const FILTER = Type.Object(
     mode: Type.Optional(Type.Enum(['test', 'live'])),
     status: Type.Optional(Type.Enum([...DELIVERY_STATES])),
     verification: Type.Optional(Type.Enum(['pending', 'verified', 'locked', 'expired'])),
-    /** From this time on. */
+    /** Inclusive. */
     from: Type.Optional(timeField),
-    /** Before this time. */
+    /** Exclusive. */
     to: Type.Optional(timeField),
   },
   { additionalProperties: false },
@@ -27,7 +34,7 @@ const RECIPIENT_SEARCH = Type.Object(
 );
 const SEARCH_LIMIT = 50;
 
-/** Sends of an account: lists, the search by phone number, and all that happened to one. */
+/** Sends of an account: lists, the search by phone number, and the history of one; for staff, the history of any send by its id. */
 export const sendRoutes: readonly Route[] = [
   route({
     method: 'get',
@@ -40,7 +47,7 @@ export const sendRoutes: readonly Route[] = [
       return sendsView(await listSends(context.database, accountId, filterOf(query), page));
     },
   }),
-  // A phone number never stands in an address: addresses are logged and remembered.
+  // A phone number never stands in a URL: proxies log URLs, and browsers remember them.
   route({
     method: 'post',
     path: '/accounts/:account/sends/search',
@@ -65,8 +72,26 @@ export const sendRoutes: readonly Route[] = [
         findSendDetails(context.database, accountId, params['send'] ?? ''),
         listHolds(context.database),
       ]);
-      if (send === null) throw new ConsoleProblem('not_found');
-      return sendDetailsView(send, isHeldBy(send, accountId, holds), new Date());
+      const found = orNotFound(send);
+      return sendDetailsView(found, isHeldBy(found, accountId, holds), new Date());
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/operations/sends/:send',
+    access: 'on_call',
+    async handle({ context: { database }, actor, person, params }) {
+      const id = params['send'] ?? '';
+      const account = orNotFound(await findSendAccount(database, id));
+      const [send, holds] = await Promise.all([
+        findSendDetails(database, account.id, id),
+        listHolds(database),
+      ]);
+      const found = orNotFound(send);
+      // Before the answer: what cannot be logged is not shown.
+      const read = { action: 'send.read', accountId: account.id, subject: id } as const;
+      await noteRead(database, { ...actor, id: person.id }, read);
+      return staffSendView(sendDetailsView(found, isHeldBy(found, account.id, holds), new Date()), account);
     },
   }),
 ];

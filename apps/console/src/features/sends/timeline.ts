@@ -10,7 +10,7 @@ type Event =
       /** 1 for the first. */
       number: number;
       sender: string | null;
-      /** Null while it is under way, like the outcome. */
+      /** Null, like the outcome, while the call is under way. */
       seconds: number | null;
       outcome: AttemptOutcome | null;
       errorCode: number | null;
@@ -30,10 +30,10 @@ type Event =
   | { kind: 'failed'; reason: FailureReason | null }
   | { kind: 'returned'; unit: UnitBucket };
 
-/** Something that happened to a send. */
+/** An event in the history of a send. */
 export type TimelineEvent = Event & { at: string };
 
-/** What comes first of two things at the same moment. */
+/** The order of simultaneous events. */
 const ORDER: readonly Event['kind'][] = [
   'created',
   'routed',
@@ -50,9 +50,9 @@ const ORDER: readonly Event['kind'][] = [
 
 type Dated = Event & { time: Date };
 
-/** Everything that happened to a send, oldest first. */
+/** Returns the history of a send, oldest event first. */
 export function timelineOf(send: SendDetails): TimelineEvent[] {
-  return [...deliveryOf(send), ...reportsOf(send), ...codeOf(send), ...unitsOf(send)]
+  return [...deliveryOf(send), ...receiptsOf(send), ...codeOf(send), ...unitsOf(send)]
     .toSorted(
       (one, other) =>
         one.time.getTime() - other.time.getTime() || ORDER.indexOf(one.kind) - ORDER.indexOf(other.kind),
@@ -85,7 +85,7 @@ function attemptEvent(send: SendDetails, attempt: AttemptDetails, number: number
   };
 }
 
-/** A failure that a receipt reported later stands in its attempt too; the provider's answer to the call itself was another. */
+/** Undoes what a later `failed` receipt wrote into its attempt: the provider had accepted the call itself. */
 function asAnswered({ sentAt, receipts }: SendDetails, attempt: AttemptDetails): AttemptDetails {
   const isReported = receipts.some(
     ({ status, errorCode }) => status === 'failed' && errorCode === attempt.errorCode,
@@ -95,14 +95,14 @@ function asAnswered({ sentAt, receipts }: SendDetails, attempt: AttemptDetails):
     : attempt;
 }
 
-/** What the provider reported, each status once; of reports that are forgotten, the times that the send kept. */
-function reportsOf(send: SendDetails): Dated[] {
+/** Returns each reported status once. The send's own times stand for receipts that have been deleted. */
+function receiptsOf(send: SendDetails): Dated[] {
   if (send.channel === 'sandbox') return [];
   const kept = { sent: send.sentAt, delivered: send.deliveredAt, read: send.readAt };
   const events = new Map<string, Dated>();
   for (const { status, occurredAt, errorCode } of send.receipts) {
     const isFailure = status === 'failed';
-    // The provider counts whole seconds on a clock of its own: where the send has a time, it was put in order.
+    // The provider's clock counts whole seconds and may run ahead or behind. The times of the send are in order.
     const earliest = isFailure ? (send.sentAt ?? send.createdAt) : send.createdAt;
     const time = (isFailure ? null : kept[status]) ?? (occurredAt < earliest ? earliest : occurredAt);
     const explanation = isFailure ? explanationView(errorCode, 'recipient') : null;
@@ -123,7 +123,7 @@ function codeOf({
   wrongGuesses,
   wrongGuessTimes,
 }: SendDetails): Dated[] {
-  // Those that were given before their times were kept come first.
+  // Guesses whose times are not kept came before the others.
   const before = wrongGuesses - wrongGuessTimes.length;
   const events: Dated[] = wrongGuessTimes.map((time, n) => ({
     kind: 'wrong_code',

@@ -20,9 +20,9 @@ export interface SendView {
   mode: Mode;
   status: DeliveryState;
   verification: Verification;
-  /** Its calling code and last digits. */
+  /** The calling code and the last digits. */
   recipient: string;
-  /** ISO 3166, or null for numbers of no country. */
+  /** ISO 3166; null for numbers of no country. */
   country: string | null;
   locale: Locale;
   channel: Channel | null;
@@ -34,18 +34,18 @@ export interface SendView {
 
 export interface SendsView {
   sends: SendView[];
-  /** For the page after this one; null at the end. */
+  /** The cursor of the next page; null at the end. */
   next: string | null;
 }
 
-/** A send with everything that happened to it. */
+/** A send with its whole history. */
 export interface SendDetailsView extends SendView {
   /** The sender's E.164 number. */
   from: string | null;
   guessesLeft: number;
   /** Oldest first. */
   timeline: TimelineEvent[];
-  /** What is still to come, the next first. */
+  /** What the send still waits for, the next event first. */
   waiting: WaitingView[];
   next: NextStepView;
   /** Whether anything can still happen to it. */
@@ -74,7 +74,7 @@ export function sendsView({ sends, next }: SendPage): SendsView {
   return { sends: sends.map(sendView), next };
 }
 
-/** @param isHeld whether a kill switch of the operators stops it */
+/** @param isHeld whether a hold stops the send */
 export function sendDetailsView(send: SendDetails, isHeld: boolean, now: Date): SendDetailsView {
   return {
     ...sendView(send),
@@ -87,7 +87,19 @@ export function sendDetailsView(send: SendDetails, isHeld: boolean, now: Date): 
   };
 }
 
-/** Whether one of these kill switches stops a send of this account. `ZZ` stands for numbers of no country. */
+/** A send as the staff see it: with its account, without the recipient and without the advice to integrators. */
+export interface StaffSendView extends Omit<SendDetailsView, 'recipient' | 'next'> {
+  account: { id: string; name: string };
+}
+
+export function staffSendView(
+  { recipient: _recipient, next: _next, ...send }: SendDetailsView,
+  account: { id: string; name: string },
+): StaffSendView {
+  return { ...send, account };
+}
+
+/** Tells whether one of these holds stops a send of this account. `ZZ` stands for numbers of no country. */
 export function isHeldBy(
   { mode, country }: Pick<SendSummary, 'mode' | 'country'>,
   accountId: string,

@@ -2,7 +2,7 @@ import type { Locale } from '@onecode/domain';
 import type { MemberRole, Membership, StaffRole } from '@onecode/store';
 import type { Person } from '../../auth/identity.js';
 
-/** Who is signed in, as the pages know it. */
+/** The signed-in person, as the pages need them. */
 export interface SessionView {
   user: {
     id: string;
@@ -12,11 +12,11 @@ export interface SessionView {
     staff: StaffRole | null;
     hasTwoFactor: boolean;
   };
-  /** Whether they get to nothing of the staff's without a second factor. */
+  /** Whether the staff's routes demand a second factor of them. */
   needsTwoFactor: boolean;
   csrfToken: string;
   accounts: { id: string; name: string; role: MemberRole }[];
-  /** The API's public base address, for examples. */
+  /** The API's public base URL, for examples. */
   apiUrl: string;
 }
 

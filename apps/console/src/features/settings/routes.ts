@@ -17,7 +17,7 @@ const within = (name: NumericSetting) => {
 };
 const orOff = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
 
-/** What operators set for everybody. */
+/** Settings for all accounts. */
 export const settingsRoutes: readonly Route[] = [
   route({
     method: 'get',
@@ -33,7 +33,7 @@ export const settingsRoutes: readonly Route[] = [
     method: 'put',
     path: '/operations/settings',
     access: 'operator',
-    // What is left out stays as it is: two operators who change different settings do not undo each other.
+    // A setting that is left out stays as it is: two operators who change different settings do not undo each other's change.
     body: Type.Partial(
       Type.Object({
         freeSends: within('freeSends'),
@@ -58,7 +58,7 @@ export const settingsRoutes: readonly Route[] = [
     confirmed: true,
     body: Type.Object({ staffTwoFactor: Type.Enum([...STAFF_TWO_FACTOR]) }, { additionalProperties: false }),
     async handle({ context, actor, person, body: { staffTwoFactor } }) {
-      // Or the first thing that it does is to keep out whoever set it, and perhaps everybody.
+      // Otherwise the setting would lock out the very operator who made it, and perhaps everybody.
       if (staffTwoFactor === 'required' && !person.hasTwoFactor)
         throw new ConsoleProblem('second_factor_required');
       await changeSetting(context.database, actor, 'staffTwoFactor', staffTwoFactor);

@@ -1,10 +1,10 @@
 import { SETTING_BOUNDS, type NumericSetting, type Settings } from '@onecode/store';
 
-/** What operators set for everybody, and within which bounds. */
+/** Settings for all accounts, with their bounds. */
 export interface SettingsView {
   settings: Settings;
   bounds: Readonly<Record<NumericSetting, { min: number; max: number }>>;
-  /** Of `trialSendsPerDay`, what is used up. */
+  /** How much of `trialSendsPerDay` is used today. */
   trialSendsToday: number;
 }
 

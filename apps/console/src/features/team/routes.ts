@@ -9,14 +9,14 @@ import {
   type MemberChange,
 } from '@onecode/store';
 import { emailField } from '../../http/fields.js';
-import { ConsoleProblem } from '../../http/problem.js';
+import { ConsoleProblem, orNotFound } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';
 import { invitationView, memberView, type NewInvitationView } from './view.js';
 
 const ROLE = Type.Enum(['admin', 'developer', 'viewer']);
 const STRICT = { additionalProperties: false };
 
-/** Who belongs to an account, and who is invited. */
+/** Members of an account, and invitations to it. */
 export const teamRoutes: readonly Route[] = [
   route({
     method: 'get',
@@ -67,8 +67,8 @@ export const teamRoutes: readonly Route[] = [
     access: 'admin',
     body: Type.Object({ email: emailField, role: ROLE }, STRICT),
     async handle({ context, actor, person, accountId, body }): Promise<NewInvitationView> {
-      const invited = { accountId, email: body.email.toLowerCase(), role: body.role };
-      const invitation = await inviteMember(context.database, { ...actor, id: person.id }, invited);
+      const wanted = { accountId, email: body.email.toLowerCase(), role: body.role };
+      const invitation = await inviteMember(context.database, { ...actor, id: person.id }, wanted);
       if (invitation.kind === 'not_admin') throw new ConsoleProblem('forbidden');
       if (invitation.kind === 'member')
         throw new ConsoleProblem('invalid_input', { errors: { email: 'member' } });
@@ -81,13 +81,18 @@ export const teamRoutes: readonly Route[] = [
     path: '/accounts/:account/invitations/:invitation',
     access: 'admin',
     async handle({ context, actor, accountId, params }) {
-      if (!(await revokeInvitation(context.database, actor, accountId, params['invitation'] ?? '')))
-        throw new ConsoleProblem('not_found');
+      const isRevoked = await revokeInvitation(
+        context.database,
+        actor,
+        accountId,
+        params['invitation'] ?? '',
+      );
+      orNotFound(isRevoked || null);
     },
   }),
 ];
 
-/** @throws ConsoleProblem for a change that was not made */
+/** @throws ConsoleProblem for a change that the store refused */
 function requireChanged(change: MemberChange): void {
   if (change === 'unknown') throw new ConsoleProblem('not_found');
   if (change === 'not_admin') throw new ConsoleProblem('forbidden');

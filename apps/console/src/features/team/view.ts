@@ -1,4 +1,4 @@
-import type { Invitation, InvitationOffer, Member, MemberRole } from '@onecode/store';
+import type { Invitation, Member, MemberRole } from '@onecode/store';
 
 export interface MemberView {
   id: string;
@@ -13,24 +13,18 @@ export interface InvitationView {
   id: string;
   email: string;
   role: MemberRole;
-  /** Null when whoever invited is gone. */
+  /** Null when the person who invited is gone. */
   invitedBy: string | null;
   createdAt: string;
   expiresAt: string;
   hasExpired: boolean;
 }
 
-/** The link's secret is in this answer and nowhere else. */
+/** Only this answer ever holds the token of the link. */
 export interface NewInvitationView {
   id: string;
   token: string;
   expiresAt: string;
-}
-
-export interface InvitationOfferView {
-  accountName: string;
-  email: string;
-  role: MemberRole;
 }
 
 export function memberView({ userId, joinedAt, ...member }: Member): MemberView {
@@ -44,8 +38,4 @@ export function invitationView({ createdAt, expiresAt, ...invitation }: Invitati
     expiresAt: expiresAt.toISOString(),
     hasExpired: expiresAt.getTime() <= Date.now(),
   };
-}
-
-export function invitationOfferView({ accountName, email, role }: InvitationOffer): InvitationOfferView {
-  return { accountName, email, role };
 }

@@ -1,6 +1,6 @@
 import { listAuditEntries, newId } from '@onecode/store';
 import { buildCaller, buildSend } from '@onecode/store/testing';
-import type { StaffSendView } from '../../../src/features/sends/staffView.js';
+import type { StaffSendView } from '../../../src/features/sends/view.js';
 import { useConsole } from '../../console.js';
 import { person, type TestPerson } from '../../people.js';
 

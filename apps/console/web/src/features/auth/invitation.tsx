@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, useNavigate } from 'react-router';
 import type { SessionView } from '../../../../src/features/session/view.js';
-import type { InvitationOfferView } from '../../../../src/features/team/view.js';
+import type { InvitationOfferView } from '../../../../src/features/auth/view.js';
 import { call, type ApiProblem } from '../../api/http.js';
 import { readSession, signOut } from '../../api/auth.js';
 import { Failure, Loading } from '../../components/states.js';

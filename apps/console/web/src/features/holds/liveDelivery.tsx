@@ -2,7 +2,7 @@ import { Button, Group, Paper, Stack, Text, ThemeIcon, Title } from '@mantine/co
 import { IconHandStop, IconPlayerPlay } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { SwitchesView } from '../../../../src/features/holds/view.js';
+import type { HoldsView } from '../../../../src/features/holds/view.js';
 import { useMayOperate } from '../../app/session.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { ReasonDialog } from '../../components/reasonDialog.js';
@@ -11,7 +11,7 @@ import { useHolds } from './holdChange.js';
 import { ReleaseButton } from './releaseButton.js';
 
 /** Whether live delivery runs, in words that nobody can mistake, and the switch of all of it. */
-export function LiveState({ view }: { view: SwitchesView }) {
+export function LiveState({ view }: { view: HoldsView }) {
   const { t } = useTranslation('staff');
   const { whole } = useNumbers();
   const mayOperate = useMayOperate();

@@ -1,6 +1,6 @@
 import { SimpleGrid, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { FiguresView } from '../../../../src/features/overview/view.js';
+import type { StatisticsView } from '../../../../src/features/overview/view.js';
 import { Figure } from '../../components/statistic.js';
 import { useNumbers } from '../../hooks/formats.js';
 
@@ -23,7 +23,7 @@ export function useShares(): {
 }
 
 /** What became of all sends of the period. */
-export function OverviewFigures({ totals }: { totals: FiguresView }) {
+export function OverviewFigures({ totals }: { totals: StatisticsView }) {
   const { t } = useTranslation('overview');
   const { whole } = useNumbers();
   const { share, seconds } = useShares();

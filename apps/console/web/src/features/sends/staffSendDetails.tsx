@@ -1,7 +1,7 @@
 import { Anchor } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
-import type { StaffSendView } from '../../../../src/features/sends/staffView.js';
+import type { StaffSendView } from '../../../../src/features/sends/view.js';
 import { Fact } from '../../components/fact.js';
 import { SendPage, useSend } from './sendPage.js';
 
