@@ -4,11 +4,10 @@ import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, Outlet, useLocation, useMatch } from 'react-router';
 import { ConfirmIdentity } from '../features/auth/confirmIdentity.js';
-import { HeldBanner } from '../features/holds/heldBanner.js';
+import { LiveHoldBanner } from '../features/holds/liveHoldBanner.js';
 import { Navigation } from './navigation.js';
 import { useSession } from './session.js';
-import { TwoFactorNotice } from './twoFactorNotice.js';
-import { TwoFactorRequired } from './twoFactorRequired.js';
+import { TwoFactorNotice, TwoFactorRequired } from './twoFactorNotice.js';
 import { UnknownPage } from './unknownPage.js';
 import { UserMenu } from './userMenu.js';
 
@@ -67,7 +66,7 @@ export function Shell() {
           ) : (
             <ConfirmIdentity>
               <TwoFactorNotice />
-              {mayOperate && isOfStaff && <HeldBanner />}
+              {mayOperate && isOfStaff && <LiveHoldBanner />}
               {isTheirs && mayOperate ? <Outlet key={account} /> : <UnknownPage />}
             </ConfirmIdentity>
           )}

@@ -1,6 +1,16 @@
-import { Badge } from '@mantine/core';
+import { Badge, Group } from '@mantine/core';
+import { IconEye } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
+import type { SenderView } from '../../../src/views/senders.js';
 import type { SendView } from '../../../src/views/sends.js';
+import type { StaffAccountView } from '../../../src/views/staffAccounts.js';
+import { useMayOperate } from '../app/session.js';
+
+/** Whether something is for tests or for real messages. */
+export function ModeBadge({ mode }: { mode: 'test' | 'live' }) {
+  const { t } = useTranslation();
+  return <Badge color={mode === 'live' ? 'brand' : 'gray'}>{t(`mode.${mode}`)}</Badge>;
+}
 
 const STATUS_COLORS: Record<SendView['status'], string> = {
   queued: 'gray.5',
@@ -35,6 +45,39 @@ function Dot({ color, text }: { color: string; text: string }) {
   return (
     <Badge variant="dot" color={color}>
       {text}
+    </Badge>
+  );
+}
+
+const COLORS = { active: 'teal', resting: 'orange', paused: 'red' } as const;
+
+/** Whether a sender sends. */
+export function SenderBadge({ state }: { state: SenderView['state'] }) {
+  const { t } = useTranslation('senders');
+  return <Badge color={COLORS[state]}>{t(`states.${state}`)}</Badge>;
+}
+
+/** Whether an account may send: active, or suspended, or held, or both. */
+export function AccountBadge({ account }: { account: Pick<StaffAccountView, 'suspendedAt' | 'held'> }) {
+  const { t } = useTranslation('staff');
+  return (
+    <Group gap={4}>
+      {account.suspendedAt !== null && <Badge color="red">{t('accounts.state.suspended')}</Badge>}
+      {account.held && <Badge color="orange">{t('accounts.state.held')}</Badge>}
+      {account.suspendedAt === null && !account.held && (
+        <Badge color="teal">{t('accounts.state.active')}</Badge>
+      )}
+    </Group>
+  );
+}
+
+/** Says to on-call staff why nothing can be pressed here. */
+export function ReadOnlyBadge() {
+  const { t } = useTranslation('staff');
+  if (useMayOperate()) return null;
+  return (
+    <Badge color="gray" size="lg" leftSection={<IconEye size={14} />}>
+      {t('readOnly')}
     </Badge>
   );
 }

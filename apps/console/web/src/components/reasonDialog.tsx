@@ -3,8 +3,7 @@ import { useForm } from '@mantine/form';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ApiProblem } from '../api/http.js';
-import { Dialog } from './dialog.js';
-import { DialogForm } from './dialogForm.js';
+import { Dialog, DialogForm } from './dialog.js';
 
 const REASON_LENGTH_MAX = 200;
 

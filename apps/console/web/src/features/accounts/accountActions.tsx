@@ -5,9 +5,8 @@ import type { StaffAccountDetailsView } from '../../../../src/views/staffAccount
 import { useMayOperate } from '../../app/session.js';
 import { Confirm } from '../../components/dialog.js';
 import { ReasonDialog } from '../../components/reasonDialog.js';
-import { useHolds } from '../holds/holdChange.js';
-import { ReleaseButton } from '../holds/releaseButton.js';
-import { useAccountChange } from '../../hooks/accountChange.js';
+import { ReleaseButton, useHoldChange } from '../holds/holdChange.js';
+import { useAccountChange } from '../../hooks/staffChange.js';
 import { CreditsDialog } from './creditsDialog.js';
 
 type Asked = 'credits' | 'suspend' | 'resume' | 'hold';
@@ -18,7 +17,7 @@ export function AccountActions({ account }: { account: StaffAccountDetailsView }
   const [asked, setAsked] = useState<Asked | null>(null);
   const close = (): void => setAsked(null);
   const change = useAccountChange(account.id, close);
-  const holds = useHolds(close);
+  const holds = useHoldChange(close);
   if (!useMayOperate()) return null;
 
   const suspended = account.suspendedAt !== null;

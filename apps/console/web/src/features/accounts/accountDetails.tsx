@@ -6,16 +6,14 @@ import { useData } from '../../api/queries.js';
 import { useMayOperate } from '../../app/session.js';
 import { AuditTable } from '../audit/auditTable.js';
 import { ExhaustedRecipients } from '../recipients/exhaustedRecipients.js';
-import { Figure } from '../../components/statistic.js';
-import { Id } from '../../components/id.js';
+import { Statistic } from '../../components/facts.js';
+import { Id } from '../../components/copy.js';
 import { useNumbers } from '../../hooks/formats.js';
-import { Page } from '../../components/page.js';
-import { ReadOnlyNote } from '../../components/readOnly.js';
-import { Section } from '../../components/section.js';
+import { Page, Section } from '../../components/page.js';
+import { AccountBadge, ReadOnlyBadge } from '../../components/badges.js';
 import { Failure, Loading } from '../../components/states.js';
 import { Time } from '../../components/times.js';
 import { AccountActions } from './accountActions.js';
-import { AccountState } from '../../components/accountBadge.js';
 import { ApplicationsSection, MembersSection } from './accountSections.js';
 import { BreakerSection } from './breakerSection.js';
 import { CountriesSection } from './countriesSection.js';
@@ -35,7 +33,7 @@ export function AccountDetails() {
       facts={
         account && (
           <>
-            <AccountState account={account} />
+            <AccountBadge account={account} />
             <Id id={account.id} what={t('account.id')} />
             <Text size="sm" c="dimmed">
               {t('account.created')} <Time at={account.createdAt} />
@@ -45,7 +43,7 @@ export function AccountDetails() {
       }
       actions={
         <>
-          <ReadOnlyNote />
+          <ReadOnlyBadge />
           {account && <AccountActions account={account} />}
         </>
       }
@@ -79,9 +77,9 @@ function Details({ account }: { account: StaffAccountDetailsView }) {
         </Alert>
       )}
       <SimpleGrid cols={3}>
-        <Figure label={t('account.figures.freeQuota')}>{whole(account.freeQuota)}</Figure>
-        <Figure label={t('account.figures.credits')}>{whole(account.credits)}</Figure>
-        <Figure label={t('account.figures.sends')}>{whole(account.sendsCreated)}</Figure>
+        <Statistic label={t('account.figures.freeQuota')}>{whole(account.freeQuota)}</Statistic>
+        <Statistic label={t('account.figures.credits')}>{whole(account.credits)}</Statistic>
+        <Statistic label={t('account.figures.sends')}>{whole(account.sendsCreated)}</Statistic>
       </SimpleGrid>
       <SimpleGrid cols={{ base: 1, md: 2 }}>
         <RateSection account={account} />

@@ -1,9 +1,9 @@
 import { Group, Stack, Table, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { StaffAccountDetailsView } from '../../../../src/views/staffAccounts.js';
-import { ModeBadge } from '../../components/mode.js';
+import { ModeBadge } from '../../components/badges.js';
 import { useNumbers } from '../../hooks/formats.js';
-import { Section } from '../../components/section.js';
+import { Section } from '../../components/page.js';
 
 interface Props {
   account: StaffAccountDetailsView;

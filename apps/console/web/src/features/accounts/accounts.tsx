@@ -6,22 +6,21 @@ import { useTranslation } from 'react-i18next';
 import { Link, useSearchParams } from 'react-router';
 import type { StaffAccountsView, StaffAccountView } from '../../../../src/views/staffAccounts.js';
 import { usePages } from '../../api/queries.js';
-import { More } from '../../components/more.js';
+import { EmptyState, Failure, Loading, LoadMore } from '../../components/states.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { Page } from '../../components/page.js';
-import { EmptyState, Failure, Loading } from '../../components/states.js';
 import { Time } from '../../components/times.js';
-import { AccountState } from '../../components/accountBadge.js';
-import { FindSend } from '../sends/findStaffSend.js';
+import { AccountBadge } from '../../components/badges.js';
+import { FindStaffSend } from '../sends/findSend.js';
 
-const TYPING_MS = 250;
+const DEBOUNCE_MS = 250;
 
 /** All accounts, newest first, or those that are searched for. The search stands in the address. */
 export function Accounts() {
   const { t } = useTranslation(['staff', 'common']);
   const [search, setSearch] = useSearchParams();
   const [typed, setTyped] = useState(search.get('text') ?? '');
-  const [text] = useDebouncedValue(typed.trim(), TYPING_MS);
+  const [text] = useDebouncedValue(typed.trim(), DEBOUNCE_MS);
   const list = usePages<StaffAccountsView>(`/operations/accounts?text=${encodeURIComponent(text)}`);
   const accounts = list.data?.flatMap((page) => page.accounts) ?? [];
   return (
@@ -38,7 +37,7 @@ export function Accounts() {
             setSearch(value.trim() === '' ? {} : { text: value.trim() }, { replace: true });
           }}
         />
-        <FindSend />
+        <FindStaffSend />
       </SimpleGrid>
       {list.error !== null && <Failure problem={list.error} onRetry={() => void list.refetch()} />}
       {list.data === undefined && list.error === null && <Loading />}
@@ -53,7 +52,7 @@ export function Accounts() {
       {accounts.length > 0 && (
         <Stack>
           <AccountTable accounts={accounts} />
-          <More list={list} />
+          <LoadMore list={list} />
         </Stack>
       )}
     </Page>
@@ -91,7 +90,7 @@ function AccountTable({ accounts }: { accounts: readonly StaffAccountView[] }) {
                 </Anchor>
               </Table.Td>
               <Table.Td>
-                <AccountState account={account} />
+                <AccountBadge account={account} />
               </Table.Td>
               <Table.Td ta="right" visibleFrom="sm">
                 {whole(account.freeQuota)}

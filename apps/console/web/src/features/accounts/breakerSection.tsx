@@ -5,11 +5,10 @@ import { useTranslation } from 'react-i18next';
 import type { StaffAccountDetailsView } from '../../../../src/views/staffAccounts.js';
 import { useMayOperate } from '../../app/session.js';
 import { useCountryName } from '../../hooks/countries.js';
-import { Confirm } from '../../components/dialog.js';
-import { DialogForm } from '../../components/dialogForm.js';
+import { Confirm, DialogForm } from '../../components/dialog.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { Time } from '../../components/times.js';
-import { useAccountChange } from '../../hooks/accountChange.js';
+import { useAccountChange } from '../../hooks/staffChange.js';
 import { EditableSection } from './editableSection.js';
 
 interface Props {

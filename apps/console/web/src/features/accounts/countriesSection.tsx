@@ -5,8 +5,8 @@ import type { StaffAccountDetailsView } from '../../../../src/views/staffAccount
 import type { CountriesView } from '../../../../src/views/switches.js';
 import { useData } from '../../api/queries.js';
 import { useCountryChoices, useCountryName } from '../../hooks/countries.js';
-import { DialogForm } from '../../components/dialogForm.js';
-import { useAccountChange } from '../../hooks/accountChange.js';
+import { DialogForm } from '../../components/dialog.js';
+import { useAccountChange } from '../../hooks/staffChange.js';
 import { EditableSection } from './editableSection.js';
 
 interface Props {

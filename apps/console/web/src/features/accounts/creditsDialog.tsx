@@ -3,11 +3,10 @@ import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { StaffAccountDetailsView } from '../../../../src/views/staffAccounts.js';
-import { Dialog } from '../../components/dialog.js';
-import { DialogForm } from '../../components/dialogForm.js';
+import { Dialog, DialogForm } from '../../components/dialog.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { useReasonRule } from '../../components/reasonDialog.js';
-import { useAccountChange } from '../../hooks/accountChange.js';
+import { useAccountChange } from '../../hooks/staffChange.js';
 
 /** As the server takes them. */
 const AMOUNT_MAX = 1_000_000;

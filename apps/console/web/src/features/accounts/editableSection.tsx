@@ -3,7 +3,7 @@ import { useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useMayOperate } from '../../app/session.js';
 import { Dialog } from '../../components/dialog.js';
-import { Section } from '../../components/section.js';
+import { Section } from '../../components/page.js';
 
 /** What holds for an account, and the dialog in which operators change it; its form is given what closes it. */
 export function EditableSection({

@@ -4,9 +4,9 @@ import { useTranslation } from 'react-i18next';
 import type { SettingsView } from '../../../../src/views/settings.js';
 import type { StaffAccountDetailsView } from '../../../../src/views/staffAccounts.js';
 import { useData } from '../../api/queries.js';
-import { DialogForm } from '../../components/dialogForm.js';
+import { DialogForm } from '../../components/dialog.js';
 import { useNumbers } from '../../hooks/formats.js';
-import { useAccountChange } from '../../hooks/accountChange.js';
+import { useAccountChange } from '../../hooks/staffChange.js';
 import { EditableSection } from './editableSection.js';
 
 interface Props {

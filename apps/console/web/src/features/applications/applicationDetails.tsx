@@ -6,13 +6,13 @@ import { useParams } from 'react-router';
 import type { ApplicationView } from '../../../../src/views/applications.js';
 import { useData } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
-import { Id } from '../../components/id.js';
-import { ModeBadge } from '../../components/mode.js';
+import { Id } from '../../components/copy.js';
+import { ModeBadge } from '../../components/badges.js';
 import { Page } from '../../components/page.js';
 import { Failure, Loading } from '../../components/states.js';
 import { Keys } from './keys.js';
 import { Limits } from './limits.js';
-import { RenameApplication } from './renameApplication.js';
+import { RenameApplication } from './applicationForms.js';
 
 /** One application: its name, its keys and its limits. */
 export function ApplicationDetails() {

@@ -6,12 +6,12 @@ import { Link } from 'react-router';
 import type { ApplicationView, LimitsView } from '../../../../src/views/applications.js';
 import { useData } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
-import { ModeBadge } from '../../components/mode.js';
+import { ModeBadge } from '../../components/badges.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { Page } from '../../components/page.js';
 import { EmptyState, Failure, Loading } from '../../components/states.js';
 import { Time } from '../../components/times.js';
-import { CreateApplication } from './createApplication.js';
+import { CreateApplication } from './applicationForms.js';
 
 /** The applications of an account. */
 export function Applications() {

@@ -6,7 +6,7 @@ import type { ApplicationView, LimitsView } from '../../../../src/views/applicat
 import { useChange } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { useNumbers } from '../../hooks/formats.js';
-import { Section } from '../../components/section.js';
+import { Section } from '../../components/page.js';
 import { Failure } from '../../components/states.js';
 
 const LIMIT_MAX = 1_000_000;

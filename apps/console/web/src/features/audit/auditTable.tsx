@@ -4,8 +4,7 @@ import { Link } from 'react-router';
 import type { AuditEntryView, AuditPageView } from '../../../../src/views/audit.js';
 import { usePages } from '../../api/queries.js';
 import { useAuditWords } from './auditWords.js';
-import { More } from '../../components/more.js';
-import { Failure, Loading } from '../../components/states.js';
+import { Failure, Loading, LoadMore } from '../../components/states.js';
 import { Time } from '../../components/times.js';
 
 /** What was changed, newest first, page by page. */
@@ -50,7 +49,7 @@ export function AuditTable({
           </Table.Tbody>
         </Table>
       </Table.ScrollContainer>
-      <More list={list} />
+      <LoadMore list={list} />
     </Stack>
   );
 }

@@ -1,13 +1,24 @@
-import { Anchor, Box, Center, Group, Menu, Paper, Stack, Text, Title, Button } from '@mantine/core';
-import { useMantineColorScheme } from '@mantine/core';
+import {
+  Anchor,
+  Box,
+  Button,
+  Center,
+  Group,
+  Menu,
+  Paper,
+  Stack,
+  Text,
+  Title,
+  useMantineColorScheme,
+} from '@mantine/core';
 import { IconDeviceDesktop, IconLanguage, IconMoon, IconSun } from '@tabler/icons-react';
-import { useEffect, type ReactNode } from 'react';
+import { type ReactNode, useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 
 const SCHEMES = { light: IconSun, dark: IconMoon, auto: IconDeviceDesktop } as const;
 
 /** What stands around the pages of people who are coming in: the brand, one card, and a choice of language and appearance. */
-export function EntryFrame({
+export function AuthLayout({
   title,
   description,
   footer,

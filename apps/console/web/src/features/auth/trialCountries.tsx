@@ -6,7 +6,7 @@ import { useData } from '../../api/queries.js';
 import { useCountryChoices } from '../../hooks/countries.js';
 
 /** Where people who sign up here most likely send to: their browser's country, and the service's own. */
-export function likelyCountries(): string[] {
+export function defaultTrialCountries(): string[] {
   const { region } = new Intl.Locale(navigator.language).maximize();
   return [...new Set([region ?? HOME_COUNTRY, HOME_COUNTRY])];
 }
@@ -38,7 +38,7 @@ export function TrialCountries({
 }
 
 /** Says that no country is named. */
-export function useCountriesRule(): (countries: readonly string[]) => string | null {
+export function useTrialCountriesRule(): (countries: readonly string[]) => string | null {
   const { t } = useTranslation('entry');
   return (countries) => (countries.length === 0 ? t('countries.missing') : null);
 }

@@ -6,7 +6,7 @@ import { useData } from '../../api/queries.js';
 import { AccountPicker } from '../../components/accountPicker.js';
 import { NO_COUNTRY, useCountryChoices } from '../../hooks/countries.js';
 import { ReasonDialog } from '../../components/reasonDialog.js';
-import { useHolds } from './holdChange.js';
+import { useHoldChange } from './holdChange.js';
 
 /** Holds a country or an account that is chosen here; null is closed. */
 export function HoldDialog({ kind, onClose }: { kind: 'country' | 'account' | null; onClose: () => void }) {
@@ -18,7 +18,7 @@ export function HoldDialog({ kind, onClose }: { kind: 'country' | 'account' | nu
     setIsAsked(false);
     onClose();
   };
-  const holds = useHolds(empty);
+  const holds = useHoldChange(empty);
   const close = (): void => {
     holds.reset();
     empty();

@@ -6,7 +6,7 @@ import { useMayOperate } from '../../app/session.js';
 import { useCountryName } from '../../hooks/countries.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { Time } from '../../components/times.js';
-import { ReleaseButton } from './releaseButton.js';
+import { ReleaseButton } from './holdChange.js';
 
 /** Countries and accounts that are held, oldest first. */
 export function HoldTable({ holds, isCapped }: { holds: readonly HoldView[]; isCapped: boolean }) {

@@ -6,18 +6,17 @@ import { Link } from 'react-router';
 import type { SwitchesView } from '../../../../src/views/switches.js';
 import { useData } from '../../api/queries.js';
 import { useMayOperate } from '../../app/session.js';
-import { Page } from '../../components/page.js';
-import { ReadOnlyNote } from '../../components/readOnly.js';
-import { Section } from '../../components/section.js';
+import { Page, Section } from '../../components/page.js';
+import { ReadOnlyBadge } from '../../components/badges.js';
 import { EmptyState, Failure, Loading } from '../../components/states.js';
 import { HoldDialog } from './holdDialog.js';
 import { HoldTable } from './holdTable.js';
-import { LiveState } from './liveDelivery.js';
+import { LiveDelivery } from './liveDelivery.js';
 
 const REFRESH_MS = 3_000;
 
 /** What is held, and the switches that hold it. */
-export function Switches() {
+export function Holds() {
   const { t } = useTranslation('staff');
   const mayOperate = useMayOperate();
   const [holding, setHolding] = useState<'country' | 'account' | null>(null);
@@ -34,13 +33,13 @@ export function Switches() {
           </Anchor>
         </>
       }
-      actions={<ReadOnlyNote />}
+      actions={<ReadOnlyBadge />}
     >
       {error !== null && <Failure problem={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null && <Loading />}
       {data !== undefined && (
         <>
-          <LiveState view={data} />
+          <LiveDelivery view={data} />
           <Section
             title={t('switches.others')}
             actions={

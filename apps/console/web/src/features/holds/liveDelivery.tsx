@@ -7,16 +7,15 @@ import { useMayOperate } from '../../app/session.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { ReasonDialog } from '../../components/reasonDialog.js';
 import { Time } from '../../components/times.js';
-import { useHolds } from './holdChange.js';
-import { ReleaseButton } from './releaseButton.js';
+import { ReleaseButton, useHoldChange } from './holdChange.js';
 
 /** Whether live delivery runs, in words that nobody can mistake, and the switch of all of it. */
-export function LiveState({ view }: { view: SwitchesView }) {
+export function LiveDelivery({ view }: { view: SwitchesView }) {
   const { t } = useTranslation('staff');
   const { whole } = useNumbers();
   const mayOperate = useMayOperate();
   const [asking, setAsking] = useState(false);
-  const { set, pending, problem } = useHolds(() => setAsking(false));
+  const { set, pending, problem } = useHoldChange(() => setAsking(false));
   const hold = view.holds.find(({ kind }) => kind === 'live');
   const Icon = hold === undefined ? IconPlayerPlay : IconHandStop;
   const waiting = `${whole(view.waiting)}${view.isCapped ? '+' : ''}`;

@@ -5,11 +5,10 @@ import { useTranslation } from 'react-i18next';
 import type { BalanceView, LedgerView } from '../../../../src/views/ledger.js';
 import { useData, usePages } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
-import { Figure } from '../../components/statistic.js';
-import { More } from '../../components/more.js';
+import { Statistic } from '../../components/facts.js';
+import { EmptyState, Failure, Loading, LoadMore } from '../../components/states.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { Page } from '../../components/page.js';
-import { EmptyState, Failure, Loading } from '../../components/states.js';
 import { LedgerTable } from './ledgerTable.js';
 
 const KINDS = ['granted', 'reserved', 'returned'] as const;
@@ -40,7 +39,7 @@ export function Ledger() {
       {data === undefined && error === null && <Loading />}
       {entries.length > 0 && <LedgerTable entries={entries} />}
       {data !== undefined && entries.length === 0 && <Nothing isAll={kind === 'all'} isEnd={!hasNextPage} />}
-      <More list={ledger} />
+      <LoadMore list={ledger} />
     </Page>
   );
 }
@@ -54,12 +53,12 @@ function Balance() {
   return (
     <SimpleGrid cols={2} maw={560}>
       {(['freeQuota', 'credits'] as const).map((bucket) => (
-        <Figure key={bucket} label={t(`ledger.${bucket}`)}>
+        <Statistic key={bucket} label={t(`ledger.${bucket}`)}>
           {data === undefined ? '–' : whole(data[bucket])}{' '}
           <Text span size="sm" c="dimmed">
             {data !== undefined && t('ledger.units', { count: data[bucket] })}
           </Text>
-        </Figure>
+        </Statistic>
       ))}
     </SimpleGrid>
   );

@@ -2,7 +2,7 @@ import { Table, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { FiguresView } from '../../../../src/views/overview.js';
 import { useNumbers } from '../../hooks/formats.js';
-import { Section } from '../../components/section.js';
+import { Section } from '../../components/page.js';
 import { useShares } from './statistics.js';
 
 /** The same figures for each application or language, most sends first. */

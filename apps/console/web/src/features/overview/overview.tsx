@@ -13,7 +13,7 @@ import { OverviewBalance } from './balance.js';
 import { OverviewBreakdown } from './breakdown.js';
 import { OverviewControls } from './controls.js';
 import { DeliveryTimes, Outcomes } from './charts.js';
-import { OverviewFigures } from './statistics.js';
+import { OverviewStatistics } from './statistics.js';
 import { DAYS, overviewPath, useOverviewQuery } from './query.js';
 
 const REFRESH_MS = 15_000;
@@ -72,7 +72,7 @@ function Shown({ overview, isHourly }: { overview: OverviewView; isHourly: boole
           {t('sampled', { formatted: whole(sampled) })}
         </Alert>
       )}
-      <OverviewFigures totals={totals} />
+      <OverviewStatistics totals={totals} />
       <Outcomes series={series} isHourly={isHourly} />
       <DeliveryTimes series={series} isHourly={isHourly} />
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">

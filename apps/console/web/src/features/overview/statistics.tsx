@@ -1,7 +1,7 @@
 import { SimpleGrid, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { FiguresView } from '../../../../src/views/overview.js';
-import { Figure } from '../../components/statistic.js';
+import { Statistic } from '../../components/facts.js';
 import { useNumbers } from '../../hooks/formats.js';
 
 /** Shares and seconds as people read them; a dash for what there is none of. */
@@ -23,7 +23,7 @@ export function useShares(): {
 }
 
 /** What became of all sends of the period. */
-export function OverviewFigures({ totals }: { totals: FiguresView }) {
+export function OverviewStatistics({ totals }: { totals: FiguresView }) {
   const { t } = useTranslation('overview');
   const { whole } = useNumbers();
   const { share, seconds } = useShares();
@@ -38,14 +38,14 @@ export function OverviewFigures({ totals }: { totals: FiguresView }) {
   return (
     <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="sm">
       {figures.map(([label, value, count]) => (
-        <Figure key={label} label={label}>
+        <Statistic key={label} label={label}>
           {value}
           {count !== undefined && (
             <Text size="xs" c="dimmed" component="span" ml={6}>
               {count}
             </Text>
           )}
-        </Figure>
+        </Statistic>
       ))}
     </SimpleGrid>
   );

@@ -1,6 +1,6 @@
 import { Button, Stack, Table, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { useState, type ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type {
   ExhaustedRecipientsView,
@@ -8,10 +8,9 @@ import type {
 } from '../../../../src/views/exhaustedRecipients.js';
 import { useChange, usePages } from '../../api/queries.js';
 import { Confirm } from '../../components/dialog.js';
-import { ModeBadge } from '../../components/mode.js';
-import { More } from '../../components/more.js';
+import { ModeBadge } from '../../components/badges.js';
+import { Failure, Loading, LoadMore } from '../../components/states.js';
 import { useNumbers } from '../../hooks/formats.js';
-import { Failure, Loading } from '../../components/states.js';
 import { Time } from '../../components/times.js';
 
 interface Props {
@@ -55,7 +54,7 @@ export function ExhaustedRecipients({ account, mayReset, empty }: Props) {
           </Table.Tbody>
         </Table>
       </Table.ScrollContainer>
-      <More list={list} />
+      <LoadMore list={list} />
       <Reset account={account} one={asked} onClose={() => setAsked(null)} />
     </Stack>
   );

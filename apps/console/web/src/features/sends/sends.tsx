@@ -6,10 +6,9 @@ import { Link } from 'react-router';
 import type { SendsView } from '../../../../src/views/sends.js';
 import { usePages } from '../../api/queries.js';
 import { useAccount, useSession } from '../../app/session.js';
-import { CodeBlock } from '../../components/code.js';
-import { More } from '../../components/more.js';
+import { CodeBlock } from '../../components/copy.js';
+import { EmptyState, Failure, Loading, LoadMore } from '../../components/states.js';
 import { Page } from '../../components/page.js';
-import { EmptyState, Failure, Loading } from '../../components/states.js';
 import { FindSend } from './findSend.js';
 import { SendFilters } from './sendFilters.js';
 import { sendsPath, useSendQuery } from './sendQuery.js';
@@ -78,7 +77,7 @@ function Found({
       ) : (
         <SendTable sends={sends} />
       )}
-      <More list={found} />
+      <LoadMore list={found} />
     </Stack>
   );
 }

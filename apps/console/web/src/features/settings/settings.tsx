@@ -7,9 +7,8 @@ import { useChange, useData } from '../../api/queries.js';
 import { useMayOperate } from '../../app/session.js';
 import { AuditTable } from '../audit/auditTable.js';
 import { useNumbers } from '../../hooks/formats.js';
-import { Page } from '../../components/page.js';
-import { ReadOnlyNote } from '../../components/readOnly.js';
-import { Section } from '../../components/section.js';
+import { Page, Section } from '../../components/page.js';
+import { ReadOnlyBadge } from '../../components/badges.js';
 import { Failure, Loading } from '../../components/states.js';
 import { StaffTwoFactor } from './staffTwoFactor.js';
 
@@ -24,7 +23,7 @@ export function Settings() {
   const { t } = useTranslation('staff');
   const { data, error, refetch } = useData<SettingsView>('/operations/settings');
   return (
-    <Page title={t('settings.title')} description={t('settings.description')} actions={<ReadOnlyNote />}>
+    <Page title={t('settings.title')} description={t('settings.description')} actions={<ReadOnlyBadge />}>
       {error !== null && <Failure problem={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null && <Loading />}
       {data !== undefined && (

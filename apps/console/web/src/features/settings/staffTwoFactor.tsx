@@ -5,7 +5,7 @@ import { Link } from 'react-router';
 import type { SettingsView } from '../../../../src/views/settings.js';
 import { useMayOperate, useSession } from '../../app/session.js';
 import { Confirm } from '../../components/dialog.js';
-import { Section } from '../../components/section.js';
+import { Section } from '../../components/page.js';
 import { useStaffChange } from '../../hooks/staffChange.js';
 
 /** Whether the staff need a second factor. Only who has one may demand it of everybody. */

@@ -3,7 +3,28 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { HoldView } from '../../../../src/views/switches.js';
 import { Confirm } from '../../components/dialog.js';
-import { useHolds } from './holdChange.js';
+import { useStaffChange } from '../../hooks/staffChange.js';
+
+type Hold = Pick<HoldView, 'kind' | 'target'>;
+
+/** Sets and releases kill switches: calls `onDone`, and says that it was done. */
+export function useHoldChange(onDone: () => void) {
+  const { t } = useTranslation('staff');
+  const { send, ...change } = useStaffChange(['/operations/holds', '/operations/accounts'], onDone);
+  return {
+    ...change,
+    set: ({ kind, target }: Hold, reason: string): void =>
+      send(
+        { method: 'POST', path: '/operations/holds', body: { kind, target, reason } },
+        t(kind === 'live' ? 'switches.live.held' : 'switches.set'),
+      ),
+    release: ({ kind, target }: Hold): void =>
+      send(
+        { method: 'POST', path: '/operations/holds/release', body: { kind, target } },
+        t('switches.release.done'),
+      ),
+  };
+}
 
 /** Releases a kill switch, once that was confirmed. */
 export function ReleaseButton({
@@ -15,7 +36,7 @@ export function ReleaseButton({
 }) {
   const { t } = useTranslation('staff');
   const [asking, setAsking] = useState(false);
-  const { release, pending, problem } = useHolds(() => setAsking(false));
+  const { release, pending, problem } = useHoldChange(() => setAsking(false));
   return (
     <>
       <Button variant="default" size={size} onClick={() => setAsking(true)}>

@@ -3,12 +3,11 @@ import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useTranslation } from 'react-i18next';
 import { useNavigate } from 'react-router';
+import type { ApplicationView } from '../../../../src/views/applications.js';
 import { useChange } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
-import { Dialog } from '../../components/dialog.js';
-import { DialogForm } from '../../components/dialogForm.js';
-import { useFaultTexts } from '../../hooks/formErrors.js';
-import { useNameRule } from '../../hooks/nameRule.js';
+import { Dialog, DialogForm } from '../../components/dialog.js';
+import { useFieldErrors, useNameRule } from '../../hooks/forms.js';
 
 /** The dialog that makes an application, and then opens it. */
 export function CreateApplication({ opened, onClose }: { opened: boolean; onClose: () => void }) {
@@ -24,7 +23,7 @@ function CreateForm({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation(['account', 'common']);
   const { path } = useAccount();
   const navigate = useNavigate();
-  const faultsOf = useFaultTexts();
+  const fieldErrorsOf = useFieldErrors();
   const create = useChange<{ id: string }>(`${path}/applications`);
   const form = useForm({
     mode: 'uncontrolled',
@@ -40,7 +39,7 @@ function CreateForm({ onClose }: { onClose: () => void }) {
           notifications.show({ message: t('applications.created', { name: name.trim() }) });
           void navigate(id);
         },
-        onError: (problem) => form.setErrors(faultsOf(problem)),
+        onError: (problem) => form.setErrors(fieldErrorsOf(problem)),
       },
     ),
   );
@@ -73,6 +72,64 @@ function CreateForm({ onClose }: { onClose: () => void }) {
           <Radio value="live" label={t('common:mode.live')} description={t('applications.form.live')} />
         </Stack>
       </Radio.Group>
+    </DialogForm>
+  );
+}
+
+interface Props {
+  application: ApplicationView;
+  onClose: () => void;
+}
+
+/** The dialog that gives an application another name. */
+export function RenameApplication({ opened, ...props }: Props & { opened: boolean }) {
+  const { t } = useTranslation('account');
+  return (
+    <Dialog opened={opened} onClose={props.onClose} title={t('application.renameTitle')}>
+      <RenameForm {...props} />
+    </Dialog>
+  );
+}
+
+function RenameForm({ application, onClose }: Props) {
+  const { t } = useTranslation(['account', 'common']);
+  const list = `${useAccount().path}/applications`;
+  const fieldErrorsOf = useFieldErrors();
+  const rename = useChange(list);
+  const form = useForm({
+    mode: 'uncontrolled',
+    initialValues: { name: application.name },
+    validate: { name: useNameRule(200) },
+  });
+
+  const submit = form.onSubmit(({ name }) =>
+    rename.mutate(
+      { method: 'PUT', path: `${list}/${application.id}`, body: { name: name.trim() } },
+      {
+        onSuccess: () => {
+          notifications.show({ message: t('application.renamed') });
+          onClose();
+        },
+        onError: (problem) => form.setErrors(fieldErrorsOf(problem)),
+      },
+    ),
+  );
+  return (
+    <DialogForm
+      onSubmit={submit}
+      action={t('common:save')}
+      onClose={onClose}
+      pending={rename.isPending}
+      problem={rename.error}
+    >
+      <TextInput
+        label={t('applications.form.name')}
+        required
+        data-autofocus
+        autoComplete="off"
+        key={form.key('name')}
+        {...form.getInputProps('name')}
+      />
     </DialogForm>
   );
 }

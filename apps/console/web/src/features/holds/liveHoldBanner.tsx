@@ -9,7 +9,7 @@ import { Time } from '../../components/times.js';
 const REFRESH_MS = 10_000;
 
 /** Tells the staff on each of their pages that all live delivery is held. */
-export function HeldBanner() {
+export function LiveHoldBanner() {
   const { t } = useTranslation('staff');
   const { data } = useData<SwitchesView>('/operations/holds', { refreshMs: REFRESH_MS });
   const live = data?.holds.find(({ kind }) => kind === 'live');
