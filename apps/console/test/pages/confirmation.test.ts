@@ -28,7 +28,7 @@ describeInBrowser('a page whose change wants a fresh confirmation', () => {
     const account = await buildAccount(server.db.database, { name: 'Loja Azul', credits: 12 });
     await letConfirmationPass(server, who);
     await asPerson(who, async (page) => {
-      await page.goto(`/operations/accounts/${account}`);
+      await page.goto(`/staff/accounts/${account}`);
       await page.getByRole('button', { name: 'Grant credits' }).click();
       const grant = page.getByRole('dialog', { name: 'Grant credits' });
       await grant.getByLabel('How many').fill('500');
@@ -60,7 +60,7 @@ describeInBrowser('a page whose change wants a fresh confirmation', () => {
 
     await letConfirmationPass(server, who);
     await asPerson(who, async (page) => {
-      await page.goto('/operations/switches');
+      await page.goto('/staff/holds');
       await page.getByRole('button', { name: 'Hold all live delivery' }).click();
       await page.getByRole('dialog').getByLabel('Reason').fill('a drill');
       await page.getByRole('dialog').getByRole('button', { name: 'Hold all live delivery' }).click();
@@ -81,7 +81,7 @@ describeInBrowser('a page whose change wants a fresh confirmation', () => {
     const operator = await person(server, { staff: 'operator' });
     await letConfirmationPass(server, operator);
     await asPerson(operator, async (page) => {
-      await page.goto('/operations/switches');
+      await page.goto('/staff/holds');
       await page.getByRole('button', { name: 'Hold all live delivery' }).click();
       await page.getByRole('dialog').getByLabel('Reason').fill('a drill');
       await page.getByRole('dialog').getByRole('button', { name: 'Hold all live delivery' }).click();
@@ -102,12 +102,12 @@ describeInBrowser('a second factor that staff must have', () => {
     const { who } = await withTwoFactor(server, { staff: 'operator' });
     const without = await person(server, { staff: 'operator' });
     await asPerson(without, async (page) => {
-      await page.goto('/operations/settings');
+      await page.goto('/staff/settings');
       await page.getByText('Turn on your own second factor first').waitFor();
       expect(await page.getByRole('button', { name: 'Require it' }).isDisabled()).toBe(true);
     });
     await asPerson(who, async (page) => {
-      await page.goto('/operations/settings');
+      await page.goto('/staff/settings');
       await page.getByRole('button', { name: 'Require it' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Require it' }).click();
       await page.getByText('Required: who has none gets to no page').waitFor();
@@ -117,7 +117,7 @@ describeInBrowser('a second factor that staff must have', () => {
       expect(await page.getByRole('button', { name: 'Turn off' }).count()).toBe(0);
     });
     await asPerson(without, async (page) => {
-      for (const path of ['/', '/operations/accounts', '/board']) {
+      for (const path of ['/', '/staff/accounts', '/board']) {
         await page.goto(path);
         await page.getByRole('heading', { name: 'Turn on a second factor to work here' }).waitFor();
       }

@@ -14,7 +14,7 @@ describeInBrowser('the health page', () => {
     const { context, page } = await windowOf(browser, server, await person(server, { staff: 'on_call' }));
     const verdict = page.getByRole('main').getByRole('status');
     const says = (text: string) => verdict.filter({ hasText: text }).waitFor({ timeout: SEEN_MS });
-    await page.goto('/operations/health');
+    await page.goto('/staff/health');
     await says('It is us');
     await says('No worker has run');
     await page.getByRole('region', { name: 'Last sweep' }).getByText('Bad').waitFor();

@@ -30,7 +30,7 @@ async function asPerson(who: TestPerson, use: (page: Page) => Promise<void>): Pr
 describeInBrowser('the pages of the staff', () => {
   it('let an operator find an account and grant it credits, with the balance that comes of it', () =>
     asPerson(operator, async (page) => {
-      await page.goto('/operations/accounts');
+      await page.goto('/staff/accounts');
       await page.getByLabel('Name or account ID').fill('azul');
       await page.getByRole('link', { name: 'Loja Azul' }).click();
       await page.getByRole('button', { name: 'Grant credits' }).click();
@@ -55,7 +55,7 @@ describeInBrowser('the pages of the staff', () => {
     const caller = await buildCaller(server.db.database, 'test', { id: account });
     const send = await buildSend(server.db.database, caller);
     await asPerson(await person(server, { staff: 'on_call' }), async (page) => {
-      await page.goto('/operations/accounts');
+      await page.goto('/staff/accounts');
       await page.getByLabel('Send ID').fill('not an id');
       await page.getByRole('button', { name: 'Find' }).click();
       await page.getByText('Type the whole ID of a send.').waitFor();
@@ -72,7 +72,7 @@ describeInBrowser('the pages of the staff', () => {
   it('grant credits once, though the answer was lost and the button was pressed again', () =>
     asPerson(operator, async (page) => {
       const other = await buildAccount(server.db.database, { name: 'Loja Roxa', credits: 3 });
-      await page.goto(`/operations/accounts/${other}`);
+      await page.goto(`/staff/accounts/${other}`);
       await page.getByRole('button', { name: 'Grant credits' }).click();
       const dialog = page.getByRole('dialog', { name: 'Grant credits' });
       await dialog.getByLabel('How many').fill('40');
@@ -96,7 +96,7 @@ describeInBrowser('the pages of the staff', () => {
 
   it('hold all live delivery, say so on every page of the staff, and release it', () =>
     asPerson(operator, async (page) => {
-      await page.goto('/operations/switches');
+      await page.goto('/staff/holds');
       await page.getByRole('button', { name: 'Hold all live delivery' }).click();
       const dialog = page.getByRole('dialog', { name: 'Hold all live delivery?' });
       await dialog.getByLabel('Reason').fill('the template was rejected');
@@ -119,7 +119,7 @@ describeInBrowser('the pages of the staff', () => {
   it('pause a sender with a reason and resume it', () =>
     asPerson(operator, async (page) => {
       const { number } = await buildSender(server.db.database);
-      await page.goto('/operations/senders');
+      await page.goto('/staff/senders');
       const card = page.getByRole('region', { name: number });
       await card.getByRole('button', { name: 'Pause' }).click();
       const dialog = page.getByRole('dialog');
@@ -137,7 +137,7 @@ describeInBrowser('the pages of the staff', () => {
     await grantCredits(server.db.database, TEST_ACTOR, other, 5, 'a test');
     let address = '';
     await asPerson(operator, async (page) => {
-      await page.goto('/operations/audit');
+      await page.goto('/staff/audit');
       await page
         .getByRole('row', { name: /Loja Azul/ })
         .first()
@@ -164,7 +164,7 @@ describeInBrowser('the pages of the staff', () => {
 
   it('show a fault beside its field and keep what was typed', () =>
     asPerson(operator, async (page) => {
-      await page.goto('/operations/settings');
+      await page.goto('/staff/settings');
       const validity = page.getByLabel('Code validity, in seconds');
       await validity.fill('6000');
       await page.getByRole('button', { name: 'Save' }).click();
@@ -195,10 +195,10 @@ describeInBrowser('the pages of the staff', () => {
         [`accounts/${caller.accountId}`, 'Clínica'],
         [`accounts/${account}`, 'Loja Azul'],
         ['senders', 'Senders'],
-        ['switches', 'Kill switches'],
+        ['holds', 'Holds'],
         ['settings', 'Settings'],
       ]) {
-        await page.goto(`/operations/${path}`);
+        await page.goto(`/staff/${path}`);
         await page.getByRole('heading', { level: 1, name: shown! }).waitFor();
         await page.getByText('Your role is read-only').waitFor();
         await until(

@@ -52,7 +52,7 @@ export const router = createBrowserRouter([
             ],
           },
           {
-            path: '/operations',
+            path: '/staff',
             children: [
               page('health', () => import('../features/health/health.js'), 'Health'),
               page('accounts', () => import('../features/accounts/accounts.js'), 'Accounts'),
@@ -63,7 +63,7 @@ export const router = createBrowserRouter([
               ),
               page('sends/:send', () => import('../features/sends/sendDetails.js'), 'StaffSendDetails'),
               page('senders', () => import('../features/senders/senders.js'), 'Senders'),
-              page('switches', () => import('../features/holds/holds.js'), 'Holds'),
+              page('holds', () => import('../features/holds/holds.js'), 'Holds'),
               page('settings', () => import('../features/settings/settings.js'), 'Settings'),
               page('audit', () => import('../features/audit/audit.js'), 'Audit'),
             ],
@@ -80,6 +80,6 @@ export function Home() {
   const { accounts, user } = useSession();
   const [first] = accounts;
   if (first !== undefined) return <Navigate to={`/accounts/${first.id}/overview`} replace />;
-  if (user.staff !== null) return <Navigate to="/operations/health" replace />;
+  if (user.staff !== null) return <Navigate to="/staff/health" replace />;
   return <NewAccount />;
 }

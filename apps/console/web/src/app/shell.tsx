@@ -21,7 +21,7 @@ export function Shell() {
   useEffect(close, [pathname, close]);
 
   const isTheirs = account === undefined || accounts.some((one) => one.id === account);
-  const isOfStaff = pathname.startsWith('/operations');
+  const isOfStaff = pathname.startsWith('/staff');
   const mayOperate = !isOfStaff || user.staff !== null;
   const isKeptOut = isOfStaff && needsTwoFactor && !user.hasTwoFactor;
   return (

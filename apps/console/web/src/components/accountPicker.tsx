@@ -22,7 +22,7 @@ export function AccountPicker({
   error?: string | null;
   clearable?: boolean;
 }) {
-  const { t } = useTranslation('staff');
+  const { t } = useTranslation();
   const [typed, setTyped] = useState('');
   const [chosen, setChosen] = useState<string | null>(null);
   const [text] = useDebouncedValue(typed, DEBOUNCE_MS);

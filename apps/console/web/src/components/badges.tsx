@@ -30,14 +30,14 @@ const VERIFICATION_COLORS: Record<SendView['verification'], string> = {
 
 /** How far the delivery of a send is. */
 export function StatusBadge({ status }: { status: SendView['status'] }) {
-  const { t } = useTranslation('sends');
-  return <Dot color={STATUS_COLORS[status]} text={t(`status.${status}`)} />;
+  const { t } = useTranslation(['common', 'sends']);
+  return <Dot color={STATUS_COLORS[status]} text={t(`sends:status.${status}`)} />;
 }
 
 /** What became of a send's code. */
 export function VerificationBadge({ verification }: { verification: SendView['verification'] }) {
-  const { t } = useTranslation('sends');
-  return <Dot color={VERIFICATION_COLORS[verification]} text={t(`verification.${verification}`)} />;
+  const { t } = useTranslation(['common', 'sends']);
+  return <Dot color={VERIFICATION_COLORS[verification]} text={t(`sends:verification.${verification}`)} />;
 }
 
 /** The colour only helps: the word says it all. */
@@ -53,19 +53,19 @@ const COLORS = { active: 'teal', resting: 'orange', paused: 'red' } as const;
 
 /** Whether a sender sends. */
 export function SenderBadge({ state }: { state: SenderView['state'] }) {
-  const { t } = useTranslation('senders');
-  return <Badge color={COLORS[state]}>{t(`states.${state}`)}</Badge>;
+  const { t } = useTranslation(['common', 'senders']);
+  return <Badge color={COLORS[state]}>{t(`senders:states.${state}`)}</Badge>;
 }
 
 /** Whether an account may send: active, or suspended, or held, or both. */
 export function AccountBadge({ account }: { account: Pick<StaffAccountView, 'suspendedAt' | 'held'> }) {
-  const { t } = useTranslation('staff');
+  const { t } = useTranslation(['common', 'accounts']);
   return (
     <Group gap={4}>
-      {account.suspendedAt !== null && <Badge color="red">{t('accounts.state.suspended')}</Badge>}
-      {account.held && <Badge color="orange">{t('accounts.state.held')}</Badge>}
+      {account.suspendedAt !== null && <Badge color="red">{t('accounts:list.state.suspended')}</Badge>}
+      {account.held && <Badge color="orange">{t('accounts:list.state.held')}</Badge>}
       {account.suspendedAt === null && !account.held && (
-        <Badge color="teal">{t('accounts.state.active')}</Badge>
+        <Badge color="teal">{t('accounts:list.state.active')}</Badge>
       )}
     </Group>
   );
@@ -73,7 +73,7 @@ export function AccountBadge({ account }: { account: Pick<StaffAccountView, 'sus
 
 /** Says to on-call staff why nothing can be pressed here. */
 export function ReadOnlyBadge() {
-  const { t } = useTranslation('staff');
+  const { t } = useTranslation();
   if (useMayOperate()) return null;
   return (
     <Badge color="gray" size="lg" leftSection={<IconEye size={14} />}>

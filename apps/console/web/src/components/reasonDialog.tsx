@@ -9,7 +9,7 @@ const REASON_LENGTH_MAX = 200;
 
 /** A reason: something to read on one line. */
 export function useReasonRule(): (reason: string) => string | null {
-  const { t } = useTranslation('staff');
+  const { t } = useTranslation();
   return (reason) => (reason.trim() === '' ? t('reason.missing') : null);
 }
 
@@ -46,7 +46,7 @@ function ReasonForm({
   before,
   children,
 }: Omit<Props, 'opened' | 'title'>) {
-  const { t } = useTranslation('staff');
+  const { t } = useTranslation();
   const rule = useReasonRule();
   const form = useForm({ initialValues: { reason: '' }, validate: { reason: rule } });
   return (

@@ -9,27 +9,27 @@ export function useFieldErrors(): (problem: ApiProblem) => Record<string, string
     Object.fromEntries(
       Object.entries(errors).map(([field, word]) => [
         field,
-        t(isKnown(word) ? (`faults.${word}` as const) : 'faults.unfit'),
+        t(isKnown(word) ? (`fieldErrors.${word}` as const) : 'fieldErrors.unfit'),
       ]),
     );
 }
 
-const isKnown = (word: string): word is keyof typeof common.faults => word in common.faults;
+const isKnown = (word: string): word is keyof typeof common.fieldErrors => word in common.fieldErrors;
 
 /** Says of an empty field that it has to be filled in. */
 export function useRequired(): (typed: string) => string | null {
   const { t } = useTranslation();
-  return (typed) => (typed.trim() === '' ? t('faults.required') : null);
+  return (typed) => (typed.trim() === '' ? t('fieldErrors.required') : null);
 }
 
 /** What is wrong with the name that somebody typed, as a sentence, or null. */
 export function useNameRule(lengthMax: number, { optional = false } = {}): (typed: string) => string | null {
-  const { t } = useTranslation(['account', 'common']);
+  const { t } = useTranslation();
   return (typed) => {
     const name = typed.trim();
-    if (name === '') return optional ? null : t('common:faults.required');
-    if ([...name].length > lengthMax) return t('nameTooLong', { max: lengthMax });
-    return /\p{Cc}/u.test(name) ? t('common:faults.unfit') : null;
+    if (name === '') return optional ? null : t('fieldErrors.required');
+    if ([...name].length > lengthMax) return t('rules.nameTooLong', { max: lengthMax });
+    return /\p{Cc}/u.test(name) ? t('fieldErrors.unfit') : null;
   };
 }
 

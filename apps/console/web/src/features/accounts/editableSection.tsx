@@ -18,11 +18,11 @@ export function EditableSection({
   edit: string;
   children: (close: () => void) => ReactNode;
 }) {
-  const { t } = useTranslation('staff');
+  const { t } = useTranslation(['accounts', 'common']);
   const [opened, setOpened] = useState(false);
   const button = (
     <Button variant="default" size="xs" onClick={() => setOpened(true)}>
-      {t('edit')}
+      {t('common:edit')}
       <VisuallyHidden>: {edit}</VisuallyHidden>
     </Button>
   );

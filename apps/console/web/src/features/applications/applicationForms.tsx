@@ -11,16 +11,16 @@ import { useFieldErrors, useNameRule } from '../../hooks/forms.js';
 
 /** The dialog that makes an application, and then opens it. */
 export function CreateApplication({ opened, onClose }: { opened: boolean; onClose: () => void }) {
-  const { t } = useTranslation('account');
+  const { t } = useTranslation('applications');
   return (
-    <Dialog opened={opened} onClose={onClose} title={t('applications.create')}>
+    <Dialog opened={opened} onClose={onClose} title={t('list.create')}>
       <CreateForm onClose={onClose} />
     </Dialog>
   );
 }
 
 function CreateForm({ onClose }: { onClose: () => void }) {
-  const { t } = useTranslation(['account', 'common']);
+  const { t } = useTranslation(['applications', 'common']);
   const { path } = useAccount();
   const navigate = useNavigate();
   const fieldErrorsOf = useFieldErrors();
@@ -36,7 +36,7 @@ function CreateForm({ onClose }: { onClose: () => void }) {
       { method: 'POST', path: `${path}/applications`, body: { name: name.trim(), mode } },
       {
         onSuccess: ({ id }) => {
-          notifications.show({ message: t('applications.created', { name: name.trim() }) });
+          notifications.show({ message: t('list.created', { name: name.trim() }) });
           void navigate(id);
         },
         onError: (problem) => form.setErrors(fieldErrorsOf(problem)),
@@ -46,15 +46,15 @@ function CreateForm({ onClose }: { onClose: () => void }) {
   return (
     <DialogForm
       onSubmit={submit}
-      action={t('applications.create')}
+      action={t('list.create')}
       onClose={onClose}
       pending={create.isPending}
       problem={create.error}
     >
       <TextInput
-        label={t('applications.form.name')}
-        description={t('applications.form.nameHint')}
-        placeholder={t('applications.form.namePlaceholder')}
+        label={t('list.form.name')}
+        description={t('list.form.nameHint')}
+        placeholder={t('list.form.namePlaceholder')}
         required
         data-autofocus
         autoComplete="off"
@@ -62,14 +62,14 @@ function CreateForm({ onClose }: { onClose: () => void }) {
         {...form.getInputProps('name')}
       />
       <Radio.Group
-        label={t('applications.form.mode')}
-        description={t('applications.form.modeHint')}
+        label={t('list.form.mode')}
+        description={t('list.form.modeHint')}
         key={form.key('mode')}
         {...form.getInputProps('mode')}
       >
         <Stack gap="xs" mt="xs">
-          <Radio value="test" label={t('common:mode.test')} description={t('applications.form.test')} />
-          <Radio value="live" label={t('common:mode.live')} description={t('applications.form.live')} />
+          <Radio value="test" label={t('common:mode.test')} description={t('list.form.test')} />
+          <Radio value="live" label={t('common:mode.live')} description={t('list.form.live')} />
         </Stack>
       </Radio.Group>
     </DialogForm>
@@ -83,16 +83,16 @@ interface Props {
 
 /** The dialog that gives an application another name. */
 export function RenameApplication({ opened, ...props }: Props & { opened: boolean }) {
-  const { t } = useTranslation('account');
+  const { t } = useTranslation('applications');
   return (
-    <Dialog opened={opened} onClose={props.onClose} title={t('application.renameTitle')}>
+    <Dialog opened={opened} onClose={props.onClose} title={t('details.renameTitle')}>
       <RenameForm {...props} />
     </Dialog>
   );
 }
 
 function RenameForm({ application, onClose }: Props) {
-  const { t } = useTranslation(['account', 'common']);
+  const { t } = useTranslation(['applications', 'common']);
   const list = `${useAccount().path}/applications`;
   const fieldErrorsOf = useFieldErrors();
   const rename = useChange(list);
@@ -107,7 +107,7 @@ function RenameForm({ application, onClose }: Props) {
       { method: 'PUT', path: `${list}/${application.id}`, body: { name: name.trim() } },
       {
         onSuccess: () => {
-          notifications.show({ message: t('application.renamed') });
+          notifications.show({ message: t('details.renamed') });
           onClose();
         },
         onError: (problem) => form.setErrors(fieldErrorsOf(problem)),
@@ -123,7 +123,7 @@ function RenameForm({ application, onClose }: Props) {
       problem={rename.error}
     >
       <TextInput
-        label={t('applications.form.name')}
+        label={t('list.form.name')}
         required
         data-autofocus
         autoComplete="off"

@@ -15,7 +15,7 @@ import { Ago, Time } from '../../components/times.js';
 
 /** An application's keys: those in use and those that were. */
 export function Keys({ application }: { application: ApplicationView }) {
-  const { t } = useTranslation('account');
+  const { t } = useTranslation('applications');
   const { path, mayChange } = useAccount();
   const [creating, { open, close }] = useDisclosure();
   const [asking, question] = useDisclosure();
@@ -71,7 +71,7 @@ export function KeyTable({
   keys: readonly KeyView[];
   onRevoke: ((key: KeyView) => void) | null;
 }) {
-  const { t } = useTranslation('account');
+  const { t } = useTranslation('applications');
   const newest = keys.toReversed();
   const ordered = [
     ...newest.filter(({ revokedAt }) => revokedAt === null),
@@ -100,7 +100,7 @@ export function KeyTable({
 }
 
 function KeyRow({ apiKey, onRevoke }: { apiKey: KeyView; onRevoke: ((key: KeyView) => void) | null }) {
-  const { t } = useTranslation('account');
+  const { t } = useTranslation('applications');
   const { hint, label, createdAt, lastUsedAt, revokedAt } = apiKey;
   const isRevoked = revokedAt !== null;
   const grey = isRevoked ? { c: 'dimmed' } : {};
@@ -165,7 +165,7 @@ export function RevokeKey({
   isLast: boolean;
   onClose: () => void;
 }) {
-  const { t } = useTranslation('account');
+  const { t } = useTranslation('applications');
   const list = `${useAccount().path}/applications`;
   const revoke = useChange(list);
   const { label, hint } = apiKey;

@@ -21,7 +21,7 @@ export function NewKey({
   onClose: () => void;
 }) {
   const create = useNewKey(application.id);
-  const { t } = useTranslation('account');
+  const { t } = useTranslation('applications');
   const close = (): void => {
     create.reset();
     onClose();
@@ -57,7 +57,7 @@ function useNewKey(application: string) {
 }
 
 function LabelForm({ create, onClose }: { create: ReturnType<typeof useNewKey>; onClose: () => void }) {
-  const { t } = useTranslation('account');
+  const { t } = useTranslation('applications');
   const fieldErrorsOf = useFieldErrors();
   const form = useForm({
     mode: 'uncontrolled',
@@ -97,7 +97,7 @@ function Ready({
   mode: ApplicationView['mode'];
   onClose: () => void;
 }) {
-  const { t } = useTranslation('account');
+  const { t } = useTranslation('applications');
   const { apiUrl } = useSession();
   return (
     <Stack>
@@ -150,7 +150,7 @@ const LANGUAGES = ['curl', 'node'] as const;
 
 /** How to make a first send with this key, ready to be pasted. */
 export function KeyExamples({ apiKey, apiUrl }: { apiKey: string; apiUrl: string }) {
-  const { t } = useTranslation('account');
+  const { t } = useTranslation('applications');
   return (
     <Tabs defaultValue="curl" keepMounted={false}>
       <Tabs.List mb="xs">

@@ -19,7 +19,7 @@ export function AuditTable({
   /** What to say when nothing was. */
   empty: string;
 }) {
-  const { t } = useTranslation(['audit', 'common']);
+  const { t } = useTranslation('audit');
   const isNarrow = useMatches({ base: true, sm: false });
   const list = usePages<AuditPageView>(`/operations/audit?${new URLSearchParams(query).toString()}`);
   if (list.error !== null) return <Failure problem={list.error} onRetry={() => void list.refetch()} />;
@@ -81,7 +81,7 @@ function Row({
           {words.action(entry.action)}
         </Text>
         {withAccount && entry.account !== null && (
-          <Anchor component={Link} to={`/operations/accounts/${entry.account.id}`} size="sm">
+          <Anchor component={Link} to={`/staff/accounts/${entry.account.id}`} size="sm">
             {entry.account.name ?? entry.account.id}
           </Anchor>
         )}

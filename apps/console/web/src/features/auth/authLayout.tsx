@@ -29,7 +29,7 @@ export function AuthLayout({
   footer?: ReactNode;
   children: ReactNode;
 }) {
-  const { t } = useTranslation();
+  const { t } = useTranslation(['auth', 'common']);
   useEffect(() => {
     document.title = `${title} · Onecode`;
   }, [title]);
@@ -39,7 +39,7 @@ export function AuthLayout({
         <Anchor href="/" underline="never" c="inherit">
           <Group gap={8} wrap="nowrap">
             <img src="/icon.svg" width={26} height={26} alt="" />
-            <Text fw={700}>{t('brand')}</Text>
+            <Text fw={700}>{t('common:brand')}</Text>
           </Group>
         </Anchor>
         <Choices />
@@ -73,7 +73,7 @@ export function AuthLayout({
 }
 
 function Choices() {
-  const { t, i18n } = useTranslation(['entry', 'common']);
+  const { t, i18n } = useTranslation(['auth', 'common']);
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const Current = SCHEMES[colorScheme];
   const language = i18n.language === 'pt-BR' ? 'pt-BR' : 'en';

@@ -14,7 +14,7 @@ import { useSession } from '../../app/session.js';
  * all that was typed for it, and is then made; whoever closes the dialog finds it refused.
  */
 export function ConfirmIdentity({ children }: { children: ReactNode }) {
-  const { t } = useTranslation();
+  const { t } = useTranslation('auth');
   const [answer, setAnswer] = useState<((isConfirmed: boolean) => void) | null>(null);
   useEffect(() => {
     setConfirmationPrompt(() => new Promise((resolve) => setAnswer(() => resolve)));
@@ -42,7 +42,7 @@ export function ConfirmIdentity({ children }: { children: ReactNode }) {
 type Kind = 'code' | 'backup' | 'password';
 
 function ConfirmForm({ onDone, onClose }: { onDone: () => void; onClose: () => void }) {
-  const { t } = useTranslation();
+  const { t } = useTranslation(['auth', 'common']);
   const { hasTwoFactor } = useSession().user;
   const [kind, setKind] = useState<Kind>(hasTwoFactor ? 'code' : 'password');
   const fieldErrorsOf = useFieldErrors();
@@ -80,7 +80,7 @@ function ConfirmForm({ onDone, onClose }: { onDone: () => void; onClose: () => v
         <PasswordInput
           {...field}
           autoComplete="current-password"
-          visibilityToggleButtonProps={{ 'aria-label': t('showPassword') }}
+          visibilityToggleButtonProps={{ 'aria-label': t('common:showPassword') }}
         />
       ) : (
         <TextInput

@@ -22,7 +22,7 @@ interface Found {
 
 /** Lets an invited person join an account, whether they are signed in, have signed up before, or are new. */
 export function AcceptInvitation() {
-  const { t } = useTranslation('entry');
+  const { t } = useTranslation('auth');
   const client = useQueryClient();
   const [token] = useState(() => window.location.hash.slice(1));
   const { data, error, refetch } = useQuery<Found, ApiProblem>({
@@ -51,7 +51,7 @@ export function AcceptInvitation() {
 }
 
 function Offer({ token, offer, signedIn, onSignedOut }: Found & { token: string; onSignedOut: () => void }) {
-  const { t } = useTranslation(['entry', 'team']);
+  const { t } = useTranslation(['auth', 'team']);
   const [step, setStep] = useState<'new' | 'known' | 'second'>('new');
   const client = useQueryClient();
   const navigate = useNavigate();
@@ -115,7 +115,7 @@ function OtherPerson({
   email: string;
   onSignedOut: () => void;
 }) {
-  const { t } = useTranslation('entry');
+  const { t } = useTranslation('auth');
   const leave = useMutation<void, ApiProblem>({ mutationFn: signOut, onSuccess: onSignedOut });
   return (
     <Stack>
@@ -129,7 +129,7 @@ function OtherPerson({
 }
 
 function Gone() {
-  const { t } = useTranslation('entry');
+  const { t } = useTranslation('auth');
   return (
     <AuthLayout title={t('invitation.gone')} description={t('invitation.goneText')}>
       <Button component={Link} to="/" variant="default">

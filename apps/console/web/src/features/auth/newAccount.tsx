@@ -11,7 +11,7 @@ import { defaultTrialCountries, TrialCountries, useTrialCountriesRule } from './
 
 /** For somebody who belongs to no account: makes one of their own. */
 export function NewAccount() {
-  const { t } = useTranslation(['entry', 'common']);
+  const { t } = useTranslation(['auth', 'common']);
   const { user } = useSession();
   const navigate = useNavigate();
   const fieldErrorsOf = useFieldErrors();

@@ -10,7 +10,7 @@ import { Failure } from '../../components/states.js';
 
 /** The second step: a code of the authenticator, or a backup code. */
 export function SecondStepForm({ onDone, onAgain }: { onDone: () => Promise<void>; onAgain: () => void }) {
-  const { t } = useTranslation('entry');
+  const { t } = useTranslation('auth');
   const [kind, setKind] = useState<'app' | 'backup'>('app');
   const form = useForm({ initialValues: { code: '' }, validate: { code: useRequired() } });
   const enter = useMutation<void, ApiProblem, string>({

@@ -9,7 +9,7 @@ import { SignInForm } from './signInForm.js';
 
 /** Lets people in who have signed up, and brings them back to where they wanted to be. */
 export function SignIn() {
-  const { t } = useTranslation('entry');
+  const { t } = useTranslation('auth');
   const [atSecondStep, setAtSecondStep] = useState(false);
   const client = useQueryClient();
   const navigate = useNavigate();

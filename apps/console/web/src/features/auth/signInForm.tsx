@@ -16,7 +16,7 @@ export function SignInForm({
   email?: string;
   onDone: (answer: { secondStep: boolean }) => Promise<void>;
 }) {
-  const { t } = useTranslation(['entry', 'common']);
+  const { t } = useTranslation(['auth', 'common']);
   const required = useRequired();
   const fieldErrorsOf = useFieldErrors();
   const form = useForm({

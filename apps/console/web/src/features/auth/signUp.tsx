@@ -12,7 +12,7 @@ import { SignUpForm, type NewAccountInput } from './signUpForm.js';
 
 /** Makes a person and their account. */
 export function SignUp() {
-  const { t } = useTranslation('entry');
+  const { t } = useTranslation('auth');
   const client = useQueryClient();
   const navigate = useNavigate();
 
@@ -45,7 +45,7 @@ export function SignUp() {
 
 /** How many sends are free for whoever signs up now. */
 function Offer() {
-  const { t } = useTranslation('entry');
+  const { t } = useTranslation('auth');
   const { whole } = useNumbers();
   const { data } = useData<SignUpOfferView>('/sign-up-offer');
   if (data === undefined) return <>&nbsp;</>;

@@ -25,7 +25,7 @@ export function SignUpForm({
   email?: string;
   onDone: (typed: NewAccountInput) => Promise<void>;
 }) {
-  const { t, i18n } = useTranslation(['entry', 'common']);
+  const { t, i18n } = useTranslation(['auth', 'common']);
   const required = useRequired();
   const fieldErrorsOf = useFieldErrors();
   const countriesRule = useTrialCountriesRule();

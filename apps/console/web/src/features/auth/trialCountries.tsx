@@ -16,7 +16,7 @@ export function TrialCountries({
   value,
   ...field
 }: Pick<ComponentProps<typeof MultiSelect>, 'onChange' | 'onBlur' | 'error'> & { value: string[] }) {
-  const { t } = useTranslation(['entry', 'staff']);
+  const { t } = useTranslation(['auth', 'common']);
   const { data } = useData<SignUpOfferView>('/sign-up-offer');
   const choices = useCountryChoices(data?.countries ?? value);
   return (
@@ -29,7 +29,7 @@ export function TrialCountries({
       searchable
       hidePickedOptions
       maxValues={TRIAL_COUNTRIES_MAX}
-      nothingFoundMessage={t('staff:picker.nothing')}
+      nothingFoundMessage={t('common:picker.nothing')}
       // Two names and the place to type beside them fit on one line.
       styles={{ inputField: { minWidth: 24 } }}
       {...field}
@@ -39,6 +39,6 @@ export function TrialCountries({
 
 /** Says that no country is named. */
 export function useTrialCountriesRule(): (countries: readonly string[]) => string | null {
-  const { t } = useTranslation('entry');
+  const { t } = useTranslation('auth');
   return (countries) => (countries.length === 0 ? t('countries.missing') : null);
 }

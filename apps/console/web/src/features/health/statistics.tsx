@@ -146,11 +146,11 @@ export function StatisticCard({
   const { color, icon: Icon } = SEVERITIES[state];
   const found = view.findings.find(({ figure }) => figure === name);
   return (
-    <Paper withBorder p="md" component="section" aria-label={t(`figures.${name}`)}>
+    <Paper withBorder p="md" component="section" aria-label={t(`statistics.${name}`)}>
       <Stack gap={4}>
         <Group justify="space-between" wrap="nowrap" gap="xs">
           <Text size="xs" c="dimmed" fw={550}>
-            {t(`figures.${name}`)}
+            {t(`statistics.${name}`)}
           </Text>
           <Badge color={color} leftSection={<Icon size={13} />}>
             {t(`states.${state}`)}

@@ -92,7 +92,7 @@ export function SenderTable({ senders }: { senders: HealthView['senders'] }) {
     <Section
       title={t('senders.title')}
       actions={
-        <Anchor component={Link} to="/operations/senders" size="sm">
+        <Anchor component={Link} to="/staff/senders" size="sm">
           {t('senders.all')}
         </Anchor>
       }

@@ -9,20 +9,17 @@ type Hold = Pick<HoldView, 'kind' | 'target'>;
 
 /** Sets and releases kill switches: calls `onDone`, and says that it was done. */
 export function useHoldChange(onDone: () => void) {
-  const { t } = useTranslation('staff');
+  const { t } = useTranslation('holds');
   const { send, ...change } = useStaffChange(['/operations/holds', '/operations/accounts'], onDone);
   return {
     ...change,
     set: ({ kind, target }: Hold, reason: string): void =>
       send(
         { method: 'POST', path: '/operations/holds', body: { kind, target, reason } },
-        t(kind === 'live' ? 'switches.live.held' : 'switches.set'),
+        t(kind === 'live' ? 'live.held' : 'set'),
       ),
     release: ({ kind, target }: Hold): void =>
-      send(
-        { method: 'POST', path: '/operations/holds/release', body: { kind, target } },
-        t('switches.release.done'),
-      ),
+      send({ method: 'POST', path: '/operations/holds/release', body: { kind, target } }, t('release.done')),
   };
 }
 
@@ -34,25 +31,25 @@ export function ReleaseButton({
   hold: Pick<HoldView, 'kind' | 'target'>;
   size?: 'xs' | 'sm';
 }) {
-  const { t } = useTranslation('staff');
+  const { t } = useTranslation('holds');
   const [asking, setAsking] = useState(false);
   const { release, pending, problem } = useHoldChange(() => setAsking(false));
   return (
     <>
       <Button variant="default" size={size} onClick={() => setAsking(true)}>
-        {t('switches.release.button')}
+        {t('release.button')}
       </Button>
       <Confirm
         opened={asking}
         onClose={() => setAsking(false)}
-        title={t(`switches.release.${hold.kind}`)}
+        title={t(`release.${hold.kind}`)}
         color="brand"
-        action={t('switches.release.button')}
+        action={t('release.button')}
         pending={pending}
         problem={problem}
         onConfirm={() => release(hold)}
       >
-        {t('switches.release.what')}
+        {t('release.what')}
       </Confirm>
     </>
   );

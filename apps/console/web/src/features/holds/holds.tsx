@@ -17,19 +17,19 @@ const REFRESH_MS = 3_000;
 
 /** What is held, and the switches that hold it. */
 export function Holds() {
-  const { t } = useTranslation('staff');
+  const { t } = useTranslation('holds');
   const mayOperate = useMayOperate();
   const [holding, setHolding] = useState<'country' | 'account' | null>(null);
   const { data, error, refetch } = useData<SwitchesView>('/operations/holds', { refreshMs: REFRESH_MS });
   const others = data?.holds.filter(({ kind }) => kind !== 'live') ?? [];
   return (
     <Page
-      title={t('switches.title')}
+      title={t('title')}
       description={
         <>
-          {t('switches.description')}{' '}
-          <Anchor component={Link} to="/operations/senders" inherit underline="always">
-            {t('switches.senders')}
+          {t('description')}{' '}
+          <Anchor component={Link} to="/staff/senders" inherit underline="always">
+            {t('senders')}
           </Anchor>
         </>
       }
@@ -41,23 +41,23 @@ export function Holds() {
         <>
           <LiveDelivery view={data} />
           <Section
-            title={t('switches.others')}
+            title={t('others')}
             actions={
               mayOperate && (
                 <Group gap="xs">
                   <Button variant="default" size="xs" onClick={() => setHolding('country')}>
-                    {t('switches.country.set')}
+                    {t('target.country.set')}
                   </Button>
                   <Button variant="default" size="xs" onClick={() => setHolding('account')}>
-                    {t('switches.account.set')}
+                    {t('target.account.set')}
                   </Button>
                 </Group>
               )
             }
           >
             {others.length === 0 ? (
-              <EmptyState icon={IconHandStop} title={t('switches.none.title')}>
-                {t('switches.none.text')}
+              <EmptyState icon={IconHandStop} title={t('none.title')}>
+                {t('none.text')}
               </EmptyState>
             ) : (
               <HoldTable holds={others} isCapped={data.isCapped} />

@@ -29,9 +29,9 @@ export function OverviewBreakdown({
           <Table.Thead>
             <Table.Tr>
               <Table.Th>{column}</Table.Th>
-              <Table.Th ta="right">{t('figures.sends')}</Table.Th>
-              <Table.Th ta="right">{t('figures.delivered')}</Table.Th>
-              <Table.Th ta="right">{t('figures.verified')}</Table.Th>
+              <Table.Th ta="right">{t('statistics.sends')}</Table.Th>
+              <Table.Th ta="right">{t('statistics.delivered')}</Table.Th>
+              <Table.Th ta="right">{t('statistics.verified')}</Table.Th>
               <Table.Th ta="right" visibleFrom="sm">
                 {t('columns.time')}
               </Table.Th>

@@ -37,9 +37,9 @@ export function Outcomes({ series, isHourly }: ChartProps) {
     other: Math.max(0, sends - delivered - failed),
   }));
   const parts = [
-    { name: 'delivered', label: t('figures.delivered'), color: 'brand.6' },
-    { name: 'other', label: t('figures.other'), color: 'gray.5' },
-    { name: 'failed', label: t('figures.failed'), color: 'red.6' },
+    { name: 'delivered', label: t('statistics.delivered'), color: 'brand.6' },
+    { name: 'other', label: t('statistics.other'), color: 'gray.5' },
+    { name: 'failed', label: t('statistics.failed'), color: 'red.6' },
   ] as const;
   return (
     <Section title={t('charts.outcomes')} description={t('charts.outcomesText')}>

@@ -18,7 +18,7 @@ export function useShares(): {
   return {
     share: (part) => (part === null ? '–' : percent.format(part)),
     seconds: (seconds) =>
-      seconds === null ? '–' : t('figures.seconds', { seconds: tenths.format(seconds) }),
+      seconds === null ? '–' : t('statistics.seconds', { seconds: tenths.format(seconds) }),
   };
 }
 
@@ -28,12 +28,12 @@ export function OverviewStatistics({ totals }: { totals: FiguresView }) {
   const { whole } = useNumbers();
   const { share, seconds } = useShares();
   const figures: [label: string, value: string, count?: string][] = [
-    [t('figures.sends'), whole(totals.sends)],
-    [t('figures.delivered'), share(totals.deliveredShare), whole(totals.delivered)],
-    [t('figures.verified'), share(totals.verifiedShare), whole(totals.verified)],
-    [t('figures.failed'), share(totals.failedShare), whole(totals.failed)],
-    [t('figures.median'), seconds(totals.deliverySecondsMedian)],
-    [t('figures.p95'), seconds(totals.deliverySecondsP95)],
+    [t('statistics.sends'), whole(totals.sends)],
+    [t('statistics.delivered'), share(totals.deliveredShare), whole(totals.delivered)],
+    [t('statistics.verified'), share(totals.verifiedShare), whole(totals.verified)],
+    [t('statistics.failed'), share(totals.failedShare), whole(totals.failed)],
+    [t('statistics.median'), seconds(totals.deliverySecondsMedian)],
+    [t('statistics.p95'), seconds(totals.deliverySecondsP95)],
   ];
   return (
     <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="sm">

@@ -51,8 +51,8 @@ function AddSenderForm({ onClose, bounds }: AddSenderProps) {
           notifications.show({ message: t('add.done'), color: 'teal' });
         },
         onError: ({ errors }) => {
-          if ('number' in errors) form.setFieldError('number', t('faults.number'));
-          if ('phoneNumberId' in errors) form.setFieldError('phoneNumberId', t('faults.taken'));
+          if ('number' in errors) form.setFieldError('number', t('fieldErrors.number'));
+          if ('phoneNumberId' in errors) form.setFieldError('phoneNumberId', t('fieldErrors.taken'));
         },
       },
     );
@@ -185,7 +185,7 @@ type Rule<T> = (value: T) => string | null;
 
 /** What can stand in the fields of a sender, as the server has it. */
 export function useSenderRules({ min, max }: SendersView['throughputBounds'] = { min: 1, max: 1 }) {
-  const { t } = useTranslation(['senders', 'staff']);
+  const { t } = useTranslation(['senders', 'common']);
   const { whole } = useNumbers();
   const form =
     (pattern: RegExp, fault: string): Rule<string> =>
@@ -194,13 +194,13 @@ export function useSenderRules({ min, max }: SendersView['throughputBounds'] = {
   const throughput: Rule<number> = (value) =>
     Number.isInteger(value) && value >= min && value <= max
       ? null
-      : t('staff:settings.bounds', { min: whole(min), max: whole(max) });
+      : t('common:rules.range', { min: whole(min), max: whole(max) });
   return {
     throughput,
-    token: form(/^[\x21-\x7e]{1,4096}$/, t('faults.token')),
-    phoneNumberId: form(/^[0-9]{1,32}$/, t('faults.phoneNumberId')),
+    token: form(/^[\x21-\x7e]{1,4096}$/, t('fieldErrors.token')),
+    phoneNumberId: form(/^[0-9]{1,32}$/, t('fieldErrors.phoneNumberId')),
     // Whether it can be a number of its country is for the server to say.
-    number: form(/^\+[0-9 ()-]{5,}$/, t('faults.number')),
-    template: form(/^[a-z0-9_]{1,512}$/, t('faults.template')),
+    number: form(/^\+[0-9 ()-]{5,}$/, t('fieldErrors.number')),
+    template: form(/^[a-z0-9_]{1,512}$/, t('fieldErrors.template')),
   };
 }

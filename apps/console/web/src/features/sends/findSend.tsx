@@ -57,7 +57,7 @@ export function FindSend({
 
 /** Opens a send by its id, which stands in the logs. */
 export function FindStaffSend() {
-  const { t } = useTranslation(['staff', 'sends']);
+  const { t } = useTranslation('sends');
   const navigate = useNavigate();
   const [text, setText] = useState('');
   const [isInvalidInput, setInvalidInput] = useState(false);
@@ -66,25 +66,25 @@ export function FindStaffSend() {
     event.preventDefault();
     const wanted = text.trim().toLowerCase();
     setInvalidInput(!isId(wanted));
-    if (isId(wanted)) void navigate(`/operations/sends/${wanted}`);
+    if (isId(wanted)) void navigate(`/staff/sends/${wanted}`);
   };
   return (
     <form onSubmit={find} noValidate>
       <Group gap="xs" align="flex-start" wrap="nowrap">
         <TextInput
-          label={t('send.find')}
+          label={t('staff.find')}
           value={text}
           onChange={({ currentTarget }) => {
             setText(currentTarget.value);
             setInvalidInput(false);
           }}
-          error={isInvalidInput && t('send.invalid')}
+          error={isInvalidInput && t('staff.invalid')}
           autoComplete="off"
           spellCheck={false}
           flex={1}
         />
         <Button type="submit" variant="default" mt={24}>
-          {t('sends:find.button')}
+          {t('find.button')}
         </Button>
       </Group>
     </form>

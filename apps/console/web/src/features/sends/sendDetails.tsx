@@ -34,23 +34,23 @@ export function SendDetails() {
 
 /** One send of any account, as its integrators see it, but not whom it went to. */
 export function StaffSendDetails() {
-  const { t } = useTranslation(['staff', 'sends']);
+  const { t } = useTranslation(['sends', 'accounts']);
   const reading = useSend<StaffSendView>('/operations/sends');
   const { send } = reading;
   return (
     <SendPage
       reading={reading}
-      title={t('send.title')}
-      back={{ to: '/operations/accounts', label: t('account.back') }}
+      title={t('staff.title')}
+      back={{ to: '/staff/accounts', label: t('accounts:back') }}
     >
       {send && (
         <>
-          <Fact label={t('accounts.columns.name')}>
-            <Anchor component={Link} to={`/operations/accounts/${send.account.id}`} size="sm">
+          <Fact label={t('accounts:list.columns.name')}>
+            <Anchor component={Link} to={`/staff/accounts/${send.account.id}`} size="sm">
               {send.account.name}
             </Anchor>
           </Fact>
-          <Fact label={t('sends:columns.application')}>{send.application.name}</Fact>
+          <Fact label={t('columns.application')}>{send.application.name}</Fact>
         </>
       )}
     </SendPage>

@@ -18,8 +18,7 @@ const REFRESH_MS = 4_000;
 
 /** Every send of the account: filtered by what stands in the address, or those to one phone number. */
 export function Sends() {
-  const { t } = useTranslation('sends');
-  const { t: common } = useTranslation();
+  const { t } = useTranslation(['sends', 'common']);
   const account = useAccount();
   const filters = useSendQuery();
   const [number, setNumber] = useState<string | null>(null);
@@ -30,7 +29,7 @@ export function Sends() {
   const isInvalid = number !== null && found.error?.errors['recipient'] !== undefined;
 
   return (
-    <Page title={common('nav.sends')} description={t('description')}>
+    <Page title={t('common:nav.sends')} description={t('description')}>
       <Stack gap="sm">
         <FindSend onNumber={setNumber} isInvalid={isInvalid} />
         {number === null ? (

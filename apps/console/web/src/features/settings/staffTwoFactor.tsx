@@ -10,7 +10,7 @@ import { useStaffChange } from '../../hooks/staffChange.js';
 
 /** Whether the staff need a second factor. Only who has one may demand it of everybody. */
 export function StaffTwoFactor({ value }: { value: SettingsView['settings']['staffTwoFactor'] }) {
-  const { t } = useTranslation(['staff', 'common']);
+  const { t } = useTranslation(['settings', 'common']);
   const { hasTwoFactor } = useSession().user;
   const mayOperate = useMayOperate();
   const [asking, setAsking] = useState(false);
