@@ -12,15 +12,15 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 /** Git ignores it: somebody looks at the pictures after a change of the pages. */
 const PICTURES = '.data/pictures';
 
-const ALL_LOOKS = [
+const ALL_THEMES = [
   { look: 'desktop-light-en', width: 1280, height: 860, colorScheme: 'light', language: 'en' },
   { look: 'phone-dark-pt', width: 390, height: 844, colorScheme: 'dark', language: 'pt-BR' },
   { look: 'desktop-dark-pt', width: 1280, height: 860, colorScheme: 'dark', language: 'pt-BR' },
   { look: 'phone-light-en', width: 390, height: 844, colorScheme: 'light', language: 'en' },
 ] as const;
-type Look = (typeof ALL_LOOKS)[number];
+type Look = (typeof ALL_THEMES)[number];
 /** The first two have each width, scheme and language once; all four, for those who changed how pages look, take twice as long. */
-const LOOKS: readonly Look[] = process.env['ALL_LOOKS'] ? ALL_LOOKS : ALL_LOOKS.slice(0, 2);
+const LOOKS: readonly Look[] = process.env['ALL_THEMES'] ? ALL_THEMES : ALL_THEMES.slice(0, 2);
 
 interface Visit {
   name: string;
@@ -86,8 +86,8 @@ const DIALOGS: readonly (Visit & { opener: string; confirm?: string })[] = [
     name: 'dialog-invite',
     path: '/accounts/ACCOUNT/team',
     as: 'member',
-    opener: 'Invite somebody',
-    confirm: 'Make the link',
+    opener: 'Invite member',
+    confirm: 'Create link',
   },
   { name: 'dialog-second-factor', path: '/profile', as: 'member', opener: 'Turn on', confirm: 'Continue' },
   {

@@ -36,10 +36,10 @@ describeInBrowser('the pages of the staff', () => {
       await page.getByRole('button', { name: 'Grant credits' }).click();
 
       const dialog = page.getByRole('dialog', { name: 'Grant credits' });
-      await dialog.getByLabel('How many').fill('500');
+      await dialog.getByLabel('Amount').fill('500');
       await dialog.getByText('Credits: 12 → 512').waitFor();
       await dialog.getByRole('button', { name: 'Grant credits' }).click();
-      await dialog.getByText('Say why.').waitFor();
+      await dialog.getByText('Enter a reason.').waitFor();
       await dialog.getByLabel('Reason').fill('invoice 42');
       await dialog.getByRole('button', { name: 'Grant credits' }).click();
 
@@ -58,7 +58,7 @@ describeInBrowser('the pages of the staff', () => {
       await page.goto('/staff/accounts');
       await page.getByLabel('Send ID').fill('not an id');
       await page.getByRole('button', { name: 'Find' }).click();
-      await page.getByText('Type the whole ID of a send.').waitFor();
+      await page.getByText('Enter a full send ID.').waitFor();
       await page.getByLabel('Send ID').fill(` ${send.toUpperCase()}`);
       await page.getByRole('button', { name: 'Find' }).click();
 
@@ -75,7 +75,7 @@ describeInBrowser('the pages of the staff', () => {
       await page.goto(`/staff/accounts/${other}`);
       await page.getByRole('button', { name: 'Grant credits' }).click();
       const dialog = page.getByRole('dialog', { name: 'Grant credits' });
-      await dialog.getByLabel('How many').fill('40');
+      await dialog.getByLabel('Amount').fill('40');
       await dialog.getByLabel('Reason').fill('invoice 44');
       // Stays to the end: Chromium may lose for ever what pages ask for while the last route is taken away.
       const lost: number[] = [];
@@ -101,10 +101,10 @@ describeInBrowser('the pages of the staff', () => {
       const dialog = page.getByRole('dialog', { name: 'Hold all live delivery?' });
       await dialog.getByLabel('Reason').fill('the template was rejected');
       await dialog.getByRole('button', { name: 'Hold all live delivery' }).click();
-      await page.getByRole('heading', { name: 'All live delivery is held' }).waitFor();
+      await page.getByRole('heading', { name: 'All live delivery is on hold' }).waitFor();
 
       const banner = page.getByRole('alert').filter({ hasText: 'the template was rejected' });
-      for (const name of ['Health', 'Accounts', 'Senders', 'Settings', 'Audit log', 'Kill switches']) {
+      for (const name of ['Health', 'Accounts', 'Senders', 'Settings', 'Audit log', 'Holds']) {
         await page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
         await page.getByRole('heading', { level: 1 }).waitFor();
         await banner.waitFor();
@@ -112,7 +112,7 @@ describeInBrowser('the pages of the staff', () => {
 
       await page.getByRole('button', { name: 'Release' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Release' }).click();
-      await page.getByRole('heading', { name: 'Live delivery runs' }).waitFor();
+      await page.getByRole('heading', { name: 'Live delivery is running' }).waitFor();
       await banner.waitFor({ state: 'hidden' });
     }));
 
@@ -158,23 +158,23 @@ describeInBrowser('the pages of the staff', () => {
       await until('the name in the filter', async () => (await picker.inputValue()) === 'Banco Verde');
       await page.getByRole('combobox', { name: 'Area' }).click();
       await page.getByRole('option', { name: 'Senders' }).click();
-      await page.getByText('Nothing was changed yet').waitFor();
+      await page.getByText('No changes yet').waitFor();
     });
   });
 
   it('show a fault beside its field and keep what was typed', () =>
     asPerson(operator, async (page) => {
       await page.goto('/staff/settings');
-      const validity = page.getByLabel('Code validity, in seconds');
+      const validity = page.getByLabel('Code validity (seconds)');
       await validity.fill('6000');
       await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByText('A whole number from 1 to 5,400.').waitFor();
+      await page.getByText('Enter a whole number from 1 to 5,400.').waitFor();
       expect(await validity.inputValue()).toContain('6');
 
       await validity.fill('300');
       await page.getByText('5 minutes').waitFor();
       await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByRole('row', { name: /code validity in seconds.*600 → 300/ }).waitFor();
+      await page.getByRole('row', { name: /code validity \(seconds\).*600 → 300/ }).waitFor();
     }));
 
   it('give on-call staff nothing to press', async () => {
