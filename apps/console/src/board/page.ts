@@ -37,7 +37,7 @@ export function boardPage({ language }: Person): string {
     boardTitle: 'Onecode',
     boardLogo: { path: '/icon.svg', width: 24, height: 24 },
     favIcon: { default: '/icon.svg', alternative: '/icon.svg' },
-    miscLinks: [{ text: words.back, url: '/operations/health' }],
+    miscLinks: [{ text: words.back, url: '/staff/health' }],
     locale: { lng: words.language },
     hideDocsLink: true,
     showMetrics: false,

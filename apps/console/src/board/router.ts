@@ -106,7 +106,7 @@ function staffOnly(context: ConsoleContext): RequestHandler {
       if (!isPage || !(error instanceof ConsoleProblem) || error.code !== 'second_factor_required')
         throw error;
       // The console's own pages say why, and lead to where it is turned on.
-      response.redirect('/operations/health');
+      response.redirect('/staff/health');
       return;
     }
     response.locals['person'] = person;

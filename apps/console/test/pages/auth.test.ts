@@ -23,9 +23,9 @@ describeInBrowser('the pages for coming in', () => {
   it('lead from sign-up to an account, and show what is wrong beside its field', async () => {
     const page = await freshPage();
     await page.goto('/sign-up');
-    await page.getByText('10 sends are free').waitFor();
+    await page.getByText('Includes 10 free sends').waitFor();
     await fill(page, 'Your name', 'Ana Souza');
-    await fill(page, 'E-mail', 'ana@example.com');
+    await fill(page, 'Email', 'ana@example.com');
     await fill(page, 'Password', 'password1234');
     await press(page, 'Create account');
     await page.getByText('Too easy to guess').waitFor();
@@ -46,7 +46,7 @@ describeInBrowser('the pages for coming in', () => {
     expect(await server.db.sql(made)).toEqual([
       { language: 'en', free_quota: 10, trial_countries: ['BR', 'PT', 'US'] },
     ]);
-    await page.getByText('Live sends go to Brazil, Portugal, and United States only').waitFor();
+    await page.getByText('Live sends can only go to Brazil, Portugal, and United States').waitFor();
     await page.context().close();
   });
 
@@ -56,14 +56,14 @@ describeInBrowser('the pages for coming in', () => {
     const page = await freshPage();
     await page.goto(`/accounts/${account}/team`);
     await heading(page, 'Sign in').waitFor();
-    await fill(page, 'E-mail', email);
+    await fill(page, 'Email', email);
     await fill(page, 'Password', 'not the password');
     await press(page, 'Sign in');
-    await page.getByText('This e-mail and password do not go together.').waitFor();
+    await page.getByText('The email or password is incorrect.').waitFor();
     await fill(page, 'Password', PASSWORD);
     await press(page, 'Sign in');
     await heading(page, 'Team').waitFor();
-    expect(await page.getByRole('button', { name: 'Invite somebody' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Invite member' }).count()).toBe(0);
     await page.context().close();
   });
 
@@ -72,9 +72,9 @@ describeInBrowser('the pages for coming in', () => {
     const admin = await person(server, { accounts: { [account]: 'admin' } });
     const { page, context } = await windowOf(browser, server, admin);
     await page.goto(`/accounts/${account}/team`);
-    await press(page, 'Invite somebody');
-    await fill(page, 'E-mail', 'bia@example.com');
-    await press(page, 'Make the link');
+    await press(page, 'Invite member');
+    await fill(page, 'Email', 'bia@example.com');
+    await press(page, 'Create link');
     const link = await page.getByText(/\/invitation#/).textContent();
     await press(page, 'Done');
     await page.getByRole('cell', { name: 'bia@example.com', exact: true }).waitFor();
@@ -90,7 +90,7 @@ describeInBrowser('the pages for coming in', () => {
     await other.getByRole('cell', { name: /Bia Lima \(you\)/ }).waitFor();
 
     await other.goto(String(link));
-    await heading(other, 'This invitation is no longer good').waitFor();
+    await heading(other, 'This invitation is no longer valid').waitFor();
     await Promise.all([context.close(), other.context().close()]);
   });
 
@@ -98,7 +98,7 @@ describeInBrowser('the pages for coming in', () => {
     const operator = await person(server, { staff: 'operator' });
     const { page, context } = await windowOf(browser, server, operator);
     await page.goto('/profile');
-    const notice = page.getByText('Protect your sign-in with a second factor');
+    const notice = page.getByText('Protect your sign-in with two-factor authentication');
     await notice.waitFor();
     await press(page, 'Turn on');
     await fill(page, 'Your password', PASSWORD);
@@ -106,29 +106,29 @@ describeInBrowser('the pages for coming in', () => {
     await page.getByRole('img', { name: /QR code/ }).waitFor();
     const secret = await page.getByRole('region', { name: 'secret' }).textContent();
     const uri = `otpauth://totp/Onecode?secret=${String(secret)}`;
-    await fill(page, 'The six digits that the app shows', codeOf(uri, -1));
+    await fill(page, 'Six-digit code from the app', codeOf(uri, -1));
     await page.getByRole('dialog').getByRole('button', { name: 'Turn on' }).click();
     await page.getByRole('listitem').first().waitFor();
     const backupCode = await page.getByRole('listitem').first().textContent();
-    await press(page, 'I have kept them');
+    await press(page, 'I have saved the codes');
     await notice.waitFor({ state: 'detached' });
 
     // The session went on with a new token: a change still works.
-    await page.getByRole('button', { name: 'Your menu' }).click();
+    await page.getByRole('button', { name: 'User menu' }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     for (const [label, code] of [
       ['Code', codeOf(uri)],
       ['Backup code', String(backupCode)],
     ] as const) {
       await heading(page, 'Sign in').waitFor();
-      await fill(page, 'E-mail', operator.email);
+      await fill(page, 'Email', operator.email);
       await fill(page, 'Password', PASSWORD);
       await press(page, 'Sign in');
       await heading(page, 'Enter your code').waitFor();
       if (label === 'Backup code') await press(page, 'Use a backup code');
       await fill(page, label, code);
       await press(page, 'Continue');
-      await page.getByRole('button', { name: 'Your menu' }).click();
+      await page.getByRole('button', { name: 'User menu' }).click();
       await page.getByRole('menuitem', { name: 'Sign out' }).click();
     }
     await heading(page, 'Sign in').waitFor();

@@ -52,12 +52,12 @@ describeInBrowser('the pages of the queue board', () => {
   it('lead back to the console', async () => {
     await jobs.failedJob();
     const { page, close } = await failedDeliveries('on_call');
-    await page.goto('/operations/health');
+    await page.goto('/staff/health');
     await page.getByRole('link', { name: 'Queue board' }).click();
     await page.waitForURL('**/board');
     await page.getByRole('banner').getByRole('button').last().click();
     await page.getByRole('menuitem', { name: 'Back to the console' }).click();
-    await page.waitForURL('**/operations/health');
+    await page.waitForURL('**/staff/health');
     await close();
   });
 });

@@ -28,25 +28,25 @@ describeInBrowser('a page whose change wants a fresh confirmation', () => {
     const account = await buildAccount(server.db.database, { name: 'Loja Azul', credits: 12 });
     await letConfirmationPass(server, who);
     await asPerson(who, async (page) => {
-      await page.goto(`/operations/accounts/${account}`);
+      await page.goto(`/staff/accounts/${account}`);
       await page.getByRole('button', { name: 'Grant credits' }).click();
       const grant = page.getByRole('dialog', { name: 'Grant credits' });
-      await grant.getByLabel('How many').fill('500');
+      await grant.getByLabel('Amount').fill('500');
       await grant.getByLabel('Reason').fill('invoice 42');
       await grant.getByRole('button', { name: 'Grant credits' }).click();
 
-      const ask = page.getByRole('dialog', { name: 'Confirm that it is you' });
+      const ask = page.getByRole('dialog', { name: 'Confirm your identity' });
       const code = ask.getByLabel('Code from your authenticator app');
       await code.fill('000000');
       await ask.getByRole('button', { name: 'Confirm' }).click();
-      await ask.getByText('This code is not right, or was used already.').waitFor();
+      await ask.getByText('This code is incorrect or was already used.').waitFor();
       expect(await code.inputValue()).toBe('');
 
       // Escape closes what stands above, and not what was typed below it.
       await page.keyboard.press('Escape');
       await ask.waitFor({ state: 'hidden' });
-      await grant.getByText('you have not confirmed that it is you').waitFor();
-      expect(await grant.getByLabel('How many').inputValue()).toBe('500');
+      await grant.getByText('you did not confirm your identity').waitFor();
+      expect(await grant.getByLabel('Amount').inputValue()).toBe('500');
       expect(await grant.getByLabel('Reason').inputValue()).toBe('invoice 42');
       expect(await findAccount(server.db.database, account)).toMatchObject({ credits: 12 });
 
@@ -60,20 +60,20 @@ describeInBrowser('a page whose change wants a fresh confirmation', () => {
 
     await letConfirmationPass(server, who);
     await asPerson(who, async (page) => {
-      await page.goto('/operations/switches');
+      await page.goto('/staff/holds');
       await page.getByRole('button', { name: 'Hold all live delivery' }).click();
       await page.getByRole('dialog').getByLabel('Reason').fill('a drill');
       await page.getByRole('dialog').getByRole('button', { name: 'Hold all live delivery' }).click();
-      const ask = page.getByRole('dialog', { name: 'Confirm that it is you' });
+      const ask = page.getByRole('dialog', { name: 'Confirm your identity' });
       await ask.getByRole('button', { name: 'Use a backup code' }).click();
       await ask.getByLabel('Backup code').fill(String(backupCodes[0]));
       await ask.getByRole('button', { name: 'Confirm' }).click();
-      await page.getByRole('heading', { name: 'All live delivery is held' }).waitFor();
+      await page.getByRole('heading', { name: 'All live delivery is on hold' }).waitFor();
       expect(await listHolds(server.db.database)).toMatchObject([{ kind: 'live', reason: 'a drill' }]);
       // Within ten minutes nobody is asked again.
       await page.getByRole('button', { name: 'Release' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Release' }).click();
-      await page.getByRole('heading', { name: 'Live delivery runs' }).waitFor();
+      await page.getByRole('heading', { name: 'Live delivery is running' }).waitFor();
     });
   });
 
@@ -81,17 +81,17 @@ describeInBrowser('a page whose change wants a fresh confirmation', () => {
     const operator = await person(server, { staff: 'operator' });
     await letConfirmationPass(server, operator);
     await asPerson(operator, async (page) => {
-      await page.goto('/operations/switches');
+      await page.goto('/staff/holds');
       await page.getByRole('button', { name: 'Hold all live delivery' }).click();
       await page.getByRole('dialog').getByLabel('Reason').fill('a drill');
       await page.getByRole('dialog').getByRole('button', { name: 'Hold all live delivery' }).click();
-      const ask = page.getByRole('dialog', { name: 'Confirm that it is you' });
+      const ask = page.getByRole('dialog', { name: 'Confirm your identity' });
       await ask.getByLabel('Your password').fill('not the password');
       await ask.getByRole('button', { name: 'Confirm' }).click();
-      await ask.getByText('This is not your password.').waitFor();
+      await ask.getByText('This password is incorrect.').waitFor();
       await ask.getByLabel('Your password').fill(PASSWORD);
       await ask.getByRole('button', { name: 'Confirm' }).click();
-      await page.getByRole('heading', { name: 'All live delivery is held' }).waitFor();
+      await page.getByRole('heading', { name: 'All live delivery is on hold' }).waitFor();
     });
     await server.db.sql('delete from holds');
   });
@@ -102,24 +102,26 @@ describeInBrowser('a second factor that staff must have', () => {
     const { who } = await withTwoFactor(server, { staff: 'operator' });
     const without = await person(server, { staff: 'operator' });
     await asPerson(without, async (page) => {
-      await page.goto('/operations/settings');
-      await page.getByText('Turn on your own second factor first').waitFor();
-      expect(await page.getByRole('button', { name: 'Require it' }).isDisabled()).toBe(true);
+      await page.goto('/staff/settings');
+      await page.getByText('Turn on your own two-factor authentication first').waitFor();
+      expect(await page.getByRole('button', { name: 'Require' }).isDisabled()).toBe(true);
     });
     await asPerson(who, async (page) => {
-      await page.goto('/operations/settings');
-      await page.getByRole('button', { name: 'Require it' }).click();
-      await page.getByRole('dialog').getByRole('button', { name: 'Require it' }).click();
-      await page.getByText('Required: who has none gets to no page').waitFor();
-      await page.getByRole('row', { name: /second factor of the staff.*optional → required/ }).waitFor();
+      await page.goto('/staff/settings');
+      await page.getByRole('button', { name: 'Require' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Require' }).click();
+      await page.getByText('Required: staff without it cannot open').waitFor();
+      await page
+        .getByRole('row', { name: /two-factor authentication for staff.*optional → required/ })
+        .waitFor();
       await page.goto('/profile');
-      await page.getByText('Everybody on the staff needs it').waitFor();
+      await page.getByText('It is required for all staff').waitFor();
       expect(await page.getByRole('button', { name: 'Turn off' }).count()).toBe(0);
     });
     await asPerson(without, async (page) => {
-      for (const path of ['/', '/operations/accounts', '/board']) {
+      for (const path of ['/', '/staff/accounts', '/board']) {
         await page.goto(path);
-        await page.getByRole('heading', { name: 'Turn on a second factor to work here' }).waitFor();
+        await page.getByRole('heading', { name: 'Turn on two-factor authentication to continue' }).waitFor();
       }
       await page.getByRole('link', { name: 'Turn it on' }).click();
       await page.getByRole('button', { name: 'Turn on' }).click();
@@ -127,9 +129,9 @@ describeInBrowser('a second factor that staff must have', () => {
       await dialog.getByLabel('Your password').fill(PASSWORD);
       await dialog.getByRole('button', { name: 'Continue' }).click();
       const secret = await dialog.getByRole('region', { name: 'secret' }).innerText();
-      await dialog.getByLabel('The six digits').fill(codeOf(`otpauth://totp/x?secret=${secret.trim()}`));
+      await dialog.getByLabel('Six-digit code').fill(codeOf(`otpauth://totp/x?secret=${secret.trim()}`));
       await dialog.getByRole('button', { name: 'Turn on' }).click();
-      await dialog.getByRole('button', { name: 'I have kept them' }).click();
+      await dialog.getByRole('button', { name: 'I have saved the codes' }).click();
       await page.getByRole('navigation').getByRole('link', { name: 'Accounts' }).click();
       await page.getByRole('heading', { name: 'Accounts', level: 1 }).waitFor();
     });
@@ -152,10 +154,10 @@ describeInBrowser('recipients who are refused', () => {
     });
     await asPerson(await person(server, { accounts: { [account]: 'admin' } }), async (page) => {
       await page.goto(`/accounts/${account}/overview`);
-      await page.getByRole('navigation').getByRole('link', { name: 'Refused recipients' }).click();
+      await page.getByRole('navigation').getByRole('link', { name: 'Blocked recipients' }).click();
       await page.getByRole('button', { name: 'Reset +55 ••••• 4321' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Reset' }).click();
-      await page.getByText('No recipient is refused').waitFor();
+      await page.getByText('No blocked recipients').waitFor();
     });
   });
 });

@@ -12,15 +12,15 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 /** Git ignores it: somebody looks at the pictures after a change of the pages. */
 const PICTURES = '.data/pictures';
 
-const ALL_LOOKS = [
+const ALL_THEMES = [
   { look: 'desktop-light-en', width: 1280, height: 860, colorScheme: 'light', language: 'en' },
   { look: 'phone-dark-pt', width: 390, height: 844, colorScheme: 'dark', language: 'pt-BR' },
   { look: 'desktop-dark-pt', width: 1280, height: 860, colorScheme: 'dark', language: 'pt-BR' },
   { look: 'phone-light-en', width: 390, height: 844, colorScheme: 'light', language: 'en' },
 ] as const;
-type Look = (typeof ALL_LOOKS)[number];
+type Look = (typeof ALL_THEMES)[number];
 /** The first two have each width, scheme and language once; all four, for those who changed how pages look, take twice as long. */
-const LOOKS: readonly Look[] = process.env['ALL_LOOKS'] ? ALL_LOOKS : ALL_LOOKS.slice(0, 2);
+const LOOKS: readonly Look[] = process.env['ALL_THEMES'] ? ALL_THEMES : ALL_THEMES.slice(0, 2);
 
 interface Visit {
   name: string;
@@ -48,16 +48,16 @@ const PAGES: readonly Visit[] = [
   { name: 'empty-sends', path: '/accounts/EMPTY/sends', as: 'member' },
   { name: 'empty-recipients', path: '/accounts/EMPTY/recipients', as: 'member' },
   { name: 'empty-applications', path: '/accounts/EMPTY/applications', as: 'member' },
-  { name: 'health', path: '/operations/health', as: 'operator' },
-  { name: 'accounts', path: '/operations/accounts', as: 'operator' },
-  { name: 'account', path: '/operations/accounts/ACCOUNT', as: 'operator' },
-  { name: 'account-on-trial', path: '/operations/accounts/EMPTY', as: 'operator' },
-  { name: 'senders', path: '/operations/senders', as: 'operator' },
-  { name: 'switches', path: '/operations/switches', as: 'operator' },
-  { name: 'settings', path: '/operations/settings', as: 'operator' },
-  { name: 'audit', path: '/operations/audit', as: 'operator' },
-  { name: 'staff-send', path: '/operations/sends/FAILED', as: 'operator' },
-  { name: 'senders-on-call', path: '/operations/senders', as: 'onCall' },
+  { name: 'health', path: '/staff/health', as: 'operator' },
+  { name: 'accounts', path: '/staff/accounts', as: 'operator' },
+  { name: 'account', path: '/staff/accounts/ACCOUNT', as: 'operator' },
+  { name: 'account-on-trial', path: '/staff/accounts/EMPTY', as: 'operator' },
+  { name: 'senders', path: '/staff/senders', as: 'operator' },
+  { name: 'switches', path: '/staff/holds', as: 'operator' },
+  { name: 'settings', path: '/staff/settings', as: 'operator' },
+  { name: 'audit', path: '/staff/audit', as: 'operator' },
+  { name: 'staff-send', path: '/staff/sends/FAILED', as: 'operator' },
+  { name: 'senders-on-call', path: '/staff/senders', as: 'onCall' },
 ];
 
 /** Dialogs, by the button that opens them; `confirm` is a button in it, pressed before anything was typed. */
@@ -86,25 +86,25 @@ const DIALOGS: readonly (Visit & { opener: string; confirm?: string })[] = [
     name: 'dialog-invite',
     path: '/accounts/ACCOUNT/team',
     as: 'member',
-    opener: 'Invite somebody',
-    confirm: 'Make the link',
+    opener: 'Invite member',
+    confirm: 'Create link',
   },
   { name: 'dialog-second-factor', path: '/profile', as: 'member', opener: 'Turn on', confirm: 'Continue' },
   {
     name: 'dialog-credits',
-    path: '/operations/accounts/ACCOUNT',
+    path: '/staff/accounts/ACCOUNT',
     as: 'operator',
     opener: 'Grant credits',
     confirm: 'Grant credits',
   },
   {
     name: 'dialog-hold',
-    path: '/operations/switches',
+    path: '/staff/holds',
     as: 'operator',
     opener: 'Hold all live delivery',
     confirm: 'Hold all live delivery',
   },
-  { name: 'dialog-sender', path: '/operations/senders', as: 'operator', opener: 'Add sender' },
+  { name: 'dialog-sender', path: '/staff/senders', as: 'operator', opener: 'Add sender' },
 ];
 
 const server = useConsole();
@@ -274,7 +274,7 @@ describeInBrowser.each(LOOKS)('what the staff are asked for, $look', (look) => {
   beforeAll(() => mkdirSync(`${PICTURES}/${look.look}`, { recursive: true }));
 
   it.each(['withCode', 'withPassword'] as const)('a confirmation, of an operator %s', async (as) => {
-    const visit = { name: `dialog-confirm-${as}`, path: '/operations/switches', as };
+    const visit = { name: `dialog-confirm-${as}`, path: '/staff/holds', as };
     await inspect(visit, look, async (page) => {
       await page.getByRole('main').getByRole('region').getByRole('button').first().click();
       await page.getByRole('dialog').locator('input').fill('a test');
@@ -286,9 +286,9 @@ describeInBrowser.each(LOOKS)('what the staff are asked for, $look', (look) => {
   it('a second factor, of an operator who has none while it is required', async () => {
     await server.db.sql(`update settings set staff_two_factor = 'required'`);
     try {
-      for (const path of ['/operations/health', '/profile'])
+      for (const path of ['/staff/health', '/profile'])
         await inspect({ name: `required${path.replaceAll('/', '-')}`, path, as: 'operator' }, look);
-      for (const path of ['/profile', '/operations/settings'])
+      for (const path of ['/profile', '/staff/settings'])
         await inspect({ name: `required-has${path.replaceAll('/', '-')}`, path, as: 'withCode' }, look);
     } finally {
       await server.db.sql(`update settings set staff_two_factor = 'optional'`);

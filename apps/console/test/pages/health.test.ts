@@ -14,21 +14,23 @@ describeInBrowser('the health page', () => {
     const { context, page } = await windowOf(browser, server, await person(server, { staff: 'on_call' }));
     const verdict = page.getByRole('main').getByRole('status');
     const says = (text: string) => verdict.filter({ hasText: text }).waitFor({ timeout: SEEN_MS });
-    await page.goto('/operations/health');
-    await says('It is us');
+    await page.goto('/staff/health');
+    await says('Problem on our side');
     await says('No worker has run');
-    await page.getByRole('region', { name: 'Last sweep' }).getByText('Bad').waitFor();
+    await page.getByRole('region', { name: 'Last sweep' }).getByText('Failing').waitFor();
 
     await noteLoopRun(server.db.database, 'sweep', newId());
-    await says('It is nobody');
+    await says('All clear');
 
     await server.db.sql('alter table user_sessions rename to away');
-    await says('It is PostgreSQL');
-    await page.getByText('The figures below are old').waitFor();
+    await says('Problem in PostgreSQL');
+    await page.getByText('The statistics below are out of date').waitFor();
     await page.getByRole('region', { name: 'Last sweep' }).waitFor();
 
     await server.db.sql('alter table away rename to user_sessions');
-    await verdict.filter({ hasText: 'It is PostgreSQL' }).waitFor({ state: 'detached', timeout: SEEN_MS });
+    await verdict
+      .filter({ hasText: 'Problem in PostgreSQL' })
+      .waitFor({ state: 'detached', timeout: SEEN_MS });
     await context.close();
   });
 });

@@ -82,7 +82,7 @@ describeInBrowser('from an application to its first send', () => {
     await page.getByRole('button', { name: 'Create application' }).click();
     const creation = page.getByRole('dialog', { name: 'Create application' });
     await creation.getByRole('button', { name: 'Create application' }).click();
-    await creation.getByText('Fill this in.').waitFor();
+    await creation.getByText('Fill in this field.').waitFor();
     await creation.getByLabel('Name').fill('Online shop');
     await creation.getByRole('button', { name: 'Create application' }).click();
     await page.getByRole('heading', { name: 'Online shop', level: 1 }).waitFor();
@@ -92,7 +92,7 @@ describeInBrowser('from an application to its first send', () => {
     await labelling.getByLabel('Label (optional)').fill('Server');
     await labelling.getByRole('button', { name: 'Create key' }).click();
     const ready = page.getByRole('dialog', { name: 'Your new key' });
-    await ready.getByText('it is not shown again').waitFor();
+    await ready.getByText('It will not be shown again').waitFor();
     const key = await textOf(page, 'API key');
     expect(key).toMatch(/^ak_test_/);
 
@@ -117,7 +117,7 @@ describeInBrowser('from an application to its first send', () => {
 
     await page.getByRole('button', { name: 'Revoke Server' }).click();
     const asking = page.getByRole('dialog', { name: 'Revoke this key?' });
-    await asking.getByText(/^Every request with the key Server \(ak_test_…/).waitFor();
+    await asking.getByText(/^Requests with the key Server \(ak_test_…/).waitFor();
     await asking.getByRole('button', { name: 'Revoke' }).click();
     await page
       .getByRole('row', { name: /Server/ })
@@ -145,15 +145,15 @@ describeInBrowser('from an application to its first send', () => {
     };
 
     await page.getByRole('switch', { name: 'Limit all sends' }).check();
-    await page.getByRole('switch', { name: 'Limit sends to one recipient' }).check();
+    await page.getByRole('switch', { name: 'Limit sends per recipient' }).check();
     expect(await save()).toEqual({ perMinute: 60, perRecipientHour: 5 });
 
-    const field = page.getByLabel('Sends a minute');
+    const field = page.getByLabel('Sends per minute');
     await field.fill('');
     await page.getByRole('button', { name: 'Save limits' }).click();
-    await page.getByText('A whole number from 1 to 1,000,000.').waitFor();
+    await page.getByText('Enter a whole number from 1 to 1,000,000.').waitFor();
     await field.fill('90');
-    await page.getByRole('switch', { name: 'Limit sends to one recipient' }).uncheck();
+    await page.getByRole('switch', { name: 'Limit sends per recipient' }).uncheck();
     expect(await save()).toEqual({ perMinute: 90, perRecipientHour: null });
     await context.close();
   });

@@ -48,13 +48,13 @@ describeInBrowser('the pages of sends', () => {
       await page.getByRole('link', { name: '+55 ••••• 7777' }).waitFor();
       await page.getByLabel('Find a send').fill('+55 11 91234-5678');
       await page.getByRole('button', { name: 'Find' }).click();
-      await page.getByText('Sends to the number that you entered').waitFor();
+      await page.getByText('Sends to the number you entered').waitFor();
       await page.getByRole('link', { name: '+55 ••••• 7777' }).waitFor({ state: 'detached' });
       await page.getByRole('link', { name: '+55 ••••• 5678' }).click();
 
       await page.getByRole('heading', { name: 'Send to +55 ••••• 5678' }).waitFor();
       const timeline = page.getByRole('region', { name: 'Timeline' });
-      await timeline.getByText('Attempt 1: WhatsApp took the message').waitFor();
+      await timeline.getByText('Attempt 1: WhatsApp accepted the message').waitFor();
       await timeline.getByText(`Sent from ${sender.number}.`).waitFor();
       await page.getByText('Wait for the phone').waitFor();
 
@@ -64,7 +64,7 @@ describeInBrowser('the pages of sends', () => {
       await type(database, id, '000000');
       await timeline.getByText('Wrong code: 4 guesses left').waitFor();
       await type(database, id, '734192');
-      await page.getByText('Nothing: the code was verified').waitFor();
+      await page.getByText('Done: the code was verified').waitFor();
 
       for (const url of asked) expect(decodeURIComponent(url)).not.toContain('91234');
       expect(await page.content()).not.toContain('91234');
@@ -74,7 +74,7 @@ describeInBrowser('the pages of sends', () => {
 
   it('keep filters in the address, and clear them', async () => {
     await open('sends?status=failed', async (page) => {
-      await page.getByRole('heading', { name: 'Nothing matches' }).waitFor();
+      await page.getByRole('heading', { name: 'No matching sends' }).waitFor();
       await page.getByRole('button', { name: 'Clear filters' }).click();
       await page.getByRole('link', { name: /^\+55/ }).first().waitFor();
       expect(new URL(page.url()).search).toBe('');
@@ -86,7 +86,7 @@ describeInBrowser('the pages of sends', () => {
     await open('sends', async (page) => {
       await page.getByLabel('Find a send').fill('4444');
       await page.getByRole('button', { name: 'Find' }).click();
-      await page.getByText('Enter a send’s ID, or a whole phone number').waitFor();
+      await page.getByText('Enter a send ID, or a full phone number').waitFor();
       await page.getByLabel('Find a send').fill(id.toUpperCase());
       await page.getByRole('button', { name: 'Find' }).click();
       await page.getByRole('heading', { name: 'Send to +55 ••••• 3333' }).waitFor();

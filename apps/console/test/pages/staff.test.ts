@@ -30,16 +30,16 @@ async function asPerson(who: TestPerson, use: (page: Page) => Promise<void>): Pr
 describeInBrowser('the pages of the staff', () => {
   it('let an operator find an account and grant it credits, with the balance that comes of it', () =>
     asPerson(operator, async (page) => {
-      await page.goto('/operations/accounts');
+      await page.goto('/staff/accounts');
       await page.getByLabel('Name or account ID').fill('azul');
       await page.getByRole('link', { name: 'Loja Azul' }).click();
       await page.getByRole('button', { name: 'Grant credits' }).click();
 
       const dialog = page.getByRole('dialog', { name: 'Grant credits' });
-      await dialog.getByLabel('How many').fill('500');
+      await dialog.getByLabel('Amount').fill('500');
       await dialog.getByText('Credits: 12 → 512').waitFor();
       await dialog.getByRole('button', { name: 'Grant credits' }).click();
-      await dialog.getByText('Say why.').waitFor();
+      await dialog.getByText('Enter a reason.').waitFor();
       await dialog.getByLabel('Reason').fill('invoice 42');
       await dialog.getByRole('button', { name: 'Grant credits' }).click();
 
@@ -55,10 +55,10 @@ describeInBrowser('the pages of the staff', () => {
     const caller = await buildCaller(server.db.database, 'test', { id: account });
     const send = await buildSend(server.db.database, caller);
     await asPerson(await person(server, { staff: 'on_call' }), async (page) => {
-      await page.goto('/operations/accounts');
+      await page.goto('/staff/accounts');
       await page.getByLabel('Send ID').fill('not an id');
       await page.getByRole('button', { name: 'Find' }).click();
-      await page.getByText('Type the whole ID of a send.').waitFor();
+      await page.getByText('Enter a full send ID.').waitFor();
       await page.getByLabel('Send ID').fill(` ${send.toUpperCase()}`);
       await page.getByRole('button', { name: 'Find' }).click();
 
@@ -72,10 +72,10 @@ describeInBrowser('the pages of the staff', () => {
   it('grant credits once, though the answer was lost and the button was pressed again', () =>
     asPerson(operator, async (page) => {
       const other = await buildAccount(server.db.database, { name: 'Loja Roxa', credits: 3 });
-      await page.goto(`/operations/accounts/${other}`);
+      await page.goto(`/staff/accounts/${other}`);
       await page.getByRole('button', { name: 'Grant credits' }).click();
       const dialog = page.getByRole('dialog', { name: 'Grant credits' });
-      await dialog.getByLabel('How many').fill('40');
+      await dialog.getByLabel('Amount').fill('40');
       await dialog.getByLabel('Reason').fill('invoice 44');
       // Stays to the end: Chromium may lose for ever what pages ask for while the last route is taken away.
       const lost: number[] = [];
@@ -96,15 +96,15 @@ describeInBrowser('the pages of the staff', () => {
 
   it('hold all live delivery, say so on every page of the staff, and release it', () =>
     asPerson(operator, async (page) => {
-      await page.goto('/operations/switches');
+      await page.goto('/staff/holds');
       await page.getByRole('button', { name: 'Hold all live delivery' }).click();
       const dialog = page.getByRole('dialog', { name: 'Hold all live delivery?' });
       await dialog.getByLabel('Reason').fill('the template was rejected');
       await dialog.getByRole('button', { name: 'Hold all live delivery' }).click();
-      await page.getByRole('heading', { name: 'All live delivery is held' }).waitFor();
+      await page.getByRole('heading', { name: 'All live delivery is on hold' }).waitFor();
 
       const banner = page.getByRole('alert').filter({ hasText: 'the template was rejected' });
-      for (const name of ['Health', 'Accounts', 'Senders', 'Settings', 'Audit log', 'Kill switches']) {
+      for (const name of ['Health', 'Accounts', 'Senders', 'Settings', 'Audit log', 'Holds']) {
         await page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
         await page.getByRole('heading', { level: 1 }).waitFor();
         await banner.waitFor();
@@ -112,14 +112,14 @@ describeInBrowser('the pages of the staff', () => {
 
       await page.getByRole('button', { name: 'Release' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Release' }).click();
-      await page.getByRole('heading', { name: 'Live delivery runs' }).waitFor();
+      await page.getByRole('heading', { name: 'Live delivery is running' }).waitFor();
       await banner.waitFor({ state: 'hidden' });
     }));
 
   it('pause a sender with a reason and resume it', () =>
     asPerson(operator, async (page) => {
       const { number } = await buildSender(server.db.database);
-      await page.goto('/operations/senders');
+      await page.goto('/staff/senders');
       const card = page.getByRole('region', { name: number });
       await card.getByRole('button', { name: 'Pause' }).click();
       const dialog = page.getByRole('dialog');
@@ -137,7 +137,7 @@ describeInBrowser('the pages of the staff', () => {
     await grantCredits(server.db.database, TEST_ACTOR, other, 5, 'a test');
     let address = '';
     await asPerson(operator, async (page) => {
-      await page.goto('/operations/audit');
+      await page.goto('/staff/audit');
       await page
         .getByRole('row', { name: /Loja Azul/ })
         .first()
@@ -158,23 +158,23 @@ describeInBrowser('the pages of the staff', () => {
       await until('the name in the filter', async () => (await picker.inputValue()) === 'Banco Verde');
       await page.getByRole('combobox', { name: 'Area' }).click();
       await page.getByRole('option', { name: 'Senders' }).click();
-      await page.getByText('Nothing was changed yet').waitFor();
+      await page.getByText('No changes yet').waitFor();
     });
   });
 
   it('show a fault beside its field and keep what was typed', () =>
     asPerson(operator, async (page) => {
-      await page.goto('/operations/settings');
-      const validity = page.getByLabel('Code validity, in seconds');
+      await page.goto('/staff/settings');
+      const validity = page.getByLabel('Code validity (seconds)');
       await validity.fill('6000');
       await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByText('A whole number from 1 to 5,400.').waitFor();
+      await page.getByText('Enter a whole number from 1 to 5,400.').waitFor();
       expect(await validity.inputValue()).toContain('6');
 
       await validity.fill('300');
       await page.getByText('5 minutes').waitFor();
       await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByRole('row', { name: /code validity in seconds.*600 → 300/ }).waitFor();
+      await page.getByRole('row', { name: /code validity \(seconds\).*600 → 300/ }).waitFor();
     }));
 
   it('give on-call staff nothing to press', async () => {
@@ -195,10 +195,10 @@ describeInBrowser('the pages of the staff', () => {
         [`accounts/${caller.accountId}`, 'Clínica'],
         [`accounts/${account}`, 'Loja Azul'],
         ['senders', 'Senders'],
-        ['switches', 'Kill switches'],
+        ['holds', 'Holds'],
         ['settings', 'Settings'],
       ]) {
-        await page.goto(`/operations/${path}`);
+        await page.goto(`/staff/${path}`);
         await page.getByRole('heading', { level: 1, name: shown! }).waitFor();
         await page.getByText('Your role is read-only').waitFor();
         await until(

@@ -1,9 +1,9 @@
 import type { ComponentType } from 'react';
-import { createBrowserRouter, type RouteObject } from 'react-router';
-import { Home } from './home.js';
+import { createBrowserRouter, Navigate, type RouteObject } from 'react-router';
+import { SignedIn, useSession } from './session.js';
 import { Shell } from './shell.js';
-import { SignedIn } from './session.js';
 import { UnknownPage } from './unknownPage.js';
+import { NewAccount } from '../features/auth/newAccount.js';
 
 type PageModule = Record<string, unknown>;
 
@@ -52,7 +52,7 @@ export const router = createBrowserRouter([
             ],
           },
           {
-            path: '/operations',
+            path: '/staff',
             children: [
               page('health', () => import('../features/health/health.js'), 'Health'),
               page('accounts', () => import('../features/accounts/accounts.js'), 'Accounts'),
@@ -61,9 +61,9 @@ export const router = createBrowserRouter([
                 () => import('../features/accounts/accountDetails.js'),
                 'AccountDetails',
               ),
-              page('sends/:send', () => import('../features/sends/staffSendDetails.js'), 'StaffSendDetails'),
+              page('sends/:send', () => import('../features/sends/sendDetails.js'), 'StaffSendDetails'),
               page('senders', () => import('../features/senders/senders.js'), 'Senders'),
-              page('switches', () => import('../features/holds/holds.js'), 'Switches'),
+              page('holds', () => import('../features/holds/holds.js'), 'Holds'),
               page('settings', () => import('../features/settings/settings.js'), 'Settings'),
               page('audit', () => import('../features/audit/audit.js'), 'Audit'),
             ],
@@ -74,3 +74,12 @@ export const router = createBrowserRouter([
     ],
   },
 ]);
+
+/** Where somebody starts who has just signed in: their account; for the staff, the state of the service. */
+export function Home() {
+  const { accounts, user } = useSession();
+  const [first] = accounts;
+  if (first !== undefined) return <Navigate to={`/accounts/${first.id}/overview`} replace />;
+  if (user.staff !== null) return <Navigate to="/staff/health" replace />;
+  return <NewAccount />;
+}

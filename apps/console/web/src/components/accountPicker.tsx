@@ -6,7 +6,7 @@ import type { StaffAccountsView } from '../../../src/features/accounts/view.js';
 import { useData } from '../api/queries.js';
 
 const SHOWN = 20;
-const TYPING_MS = 200;
+const DEBOUNCE_MS = 200;
 
 /** Chooses an account by its name or id, out of all. `value` is its id. */
 export function AccountPicker({
@@ -22,10 +22,10 @@ export function AccountPicker({
   error?: string | null;
   clearable?: boolean;
 }) {
-  const { t } = useTranslation('staff');
+  const { t } = useTranslation();
   const [typed, setTyped] = useState('');
   const [chosen, setChosen] = useState<string | null>(null);
-  const [text] = useDebouncedValue(typed, TYPING_MS);
+  const [text] = useDebouncedValue(typed, DEBOUNCE_MS);
   // What stands in the field once an account was chosen is its name: it is looked up by its id, which no other has.
   const wanted = value !== null && (typed === '' || typed === chosen) ? value : text;
   const { data } = useData<StaffAccountsView>(

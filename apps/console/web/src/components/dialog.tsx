@@ -1,12 +1,12 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useWindowEvent } from '@mantine/hooks';
-import { createContext, useContext, type ReactNode } from 'react';
+import { createContext, type FormEventHandler, type ReactNode, useContext } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { ApiProblem } from '../api/http.js';
 import { Failure } from './states.js';
+import type { ApiProblem } from '../api/http.js';
 
 /** Whether a dialog stands above all others, which therefore must not take its Escape for theirs. */
-export const AskingContext = createContext(false);
+export const ConfirmationOpenContext = createContext(false);
 
 const LAYERS = { page: 200, above: 300 } as const;
 
@@ -35,7 +35,7 @@ export function Dialog({
 }) {
   const { t } = useTranslation();
   const isAbove = layer === 'above';
-  const isCovered = useContext(AskingContext) && !isAbove;
+  const isCovered = useContext(ConfirmationOpenContext) && !isAbove;
   // In the event's last phase: the dialogs below look at it in the first, and must still find themselves covered.
   useWindowEvent('keydown', ({ key }) => {
     if (opened && isAbove && key === 'Escape') onClose();
@@ -101,5 +101,44 @@ export function Confirm({
         </Group>
       </Stack>
     </Dialog>
+  );
+}
+
+/** A form in a dialog: its fields, what went wrong, and its two buttons. */
+export function DialogForm({
+  onSubmit,
+  onClose,
+  action,
+  color = 'brand',
+  pending,
+  problem,
+  children,
+}: {
+  onSubmit: FormEventHandler<HTMLFormElement>;
+  onClose: () => void;
+  /** The word on the button. */
+  action: string;
+  /** Red where something stops by it. */
+  color?: 'red.9' | 'brand';
+  pending: boolean;
+  problem: ApiProblem | null;
+  children: ReactNode;
+}) {
+  const { t } = useTranslation();
+  return (
+    <form onSubmit={onSubmit} noValidate>
+      <Stack>
+        {children}
+        {problem !== null && <Failure problem={problem} />}
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose}>
+            {t('cancel')}
+          </Button>
+          <Button type="submit" color={color} loading={pending}>
+            {action}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
   );
 }

@@ -14,7 +14,7 @@ export function NewPassword({
   /** What is known of whoever it is for, which it should not be made of. */
   owner: readonly string[];
 }) {
-  const { t } = useTranslation(['profile', 'common']);
+  const { t } = useTranslation();
   const typed = (input.value ?? '').toLowerCase();
   const known = owner
     .flatMap((text) => text.toLowerCase().split(/[\s@.]+/))
@@ -23,7 +23,7 @@ export function NewPassword({
     <Stack gap={6}>
       <PasswordInput
         autoComplete="new-password"
-        visibilityToggleButtonProps={{ 'aria-label': t('common:showPassword') }}
+        visibilityToggleButtonProps={{ 'aria-label': t('showPassword') }}
         {...input}
       />
       <div>

@@ -3,14 +3,13 @@ import { useForm } from '@mantine/form';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ApiProblem } from '../api/http.js';
-import { Dialog } from './dialog.js';
-import { DialogForm } from './dialogForm.js';
+import { Dialog, DialogForm } from './dialog.js';
 
 const REASON_LENGTH_MAX = 200;
 
 /** A reason: something to read on one line. */
 export function useReasonRule(): (reason: string) => string | null {
-  const { t } = useTranslation('staff');
+  const { t } = useTranslation();
   return (reason) => (reason.trim() === '' ? t('reason.missing') : null);
 }
 
@@ -47,7 +46,7 @@ function ReasonForm({
   before,
   children,
 }: Omit<Props, 'opened' | 'title'>) {
-  const { t } = useTranslation('staff');
+  const { t } = useTranslation();
   const rule = useReasonRule();
   const form = useForm({ initialValues: { reason: '' }, validate: { reason: rule } });
   return (

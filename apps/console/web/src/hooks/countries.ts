@@ -5,7 +5,7 @@ export const NO_COUNTRY = 'ZZ';
 
 /** Names countries (ISO 3166 codes) in the reader's language. */
 export function useCountryName(): (code: string) => string {
-  const { t, i18n } = useTranslation('staff');
+  const { t, i18n } = useTranslation();
   const names = new Intl.DisplayNames(i18n.language, { type: 'region', fallback: 'code' });
   return (code) => (code === NO_COUNTRY ? t('noCountry') : (names.of(code) ?? code));
 }

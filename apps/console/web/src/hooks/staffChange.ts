@@ -1,5 +1,6 @@
 import { notifications } from '@mantine/notifications';
-import { useChange, type Change } from '../api/queries.js';
+import { useTranslation } from 'react-i18next';
+import { type Change, useChange } from '../api/queries.js';
 
 /**
  * Changes something by hand: calls `onDone`, and says that it was done.
@@ -19,5 +20,28 @@ export function useStaffChange(stale: readonly string[], onDone: () => void) {
           notifications.show({ message: said, color: 'teal' });
         },
       }),
+  };
+}
+
+/** Changes an account of others: calls `onDone`, and says that it was done. */
+export function useAccountChange(id: string, onDone: () => void) {
+  const { t } = useTranslation();
+  const { send, ...change } = useStaffChange(['/operations/accounts', '/operations/holds'], onDone);
+  return {
+    ...change,
+    /** `path` is below the account's. */
+    send: ({ path, ...rest }: Change): void =>
+      send({ ...rest, path: `/operations/accounts/${id}${path}` }, t('saved')),
+  };
+}
+
+/** Changes a sender: calls `onDone`, and says that it was done. */
+export function useSenderChange(onDone: () => void) {
+  const { send, ...change } = useStaffChange(['/operations/senders'], onDone);
+  return {
+    ...change,
+    /** `path` is below that of all senders. */
+    send: ({ path, ...rest }: Change, said: string): void =>
+      send({ ...rest, path: `/operations/senders${path}` }, said),
   };
 }

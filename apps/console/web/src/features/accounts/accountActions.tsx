@@ -5,20 +5,19 @@ import type { StaffAccountDetailsView } from '../../../../src/features/accounts/
 import { useMayOperate } from '../../app/session.js';
 import { Confirm } from '../../components/dialog.js';
 import { ReasonDialog } from '../../components/reasonDialog.js';
-import { useHolds } from '../holds/holdChange.js';
-import { ReleaseButton } from '../holds/releaseButton.js';
-import { useAccountChange } from '../../hooks/accountChange.js';
+import { ReleaseButton, useHoldChange } from '../holds/holdChange.js';
+import { useAccountChange } from '../../hooks/staffChange.js';
 import { CreditsDialog } from './creditsDialog.js';
 
 type Asked = 'credits' | 'suspend' | 'resume' | 'hold';
 
 /** What operators can do to a whole account. */
 export function AccountActions({ account }: { account: StaffAccountDetailsView }) {
-  const { t } = useTranslation('staff');
+  const { t } = useTranslation(['accounts', 'holds']);
   const [asked, setAsked] = useState<Asked | null>(null);
   const close = (): void => setAsked(null);
   const change = useAccountChange(account.id, close);
-  const holds = useHolds(close);
+  const holds = useHoldChange(close);
   if (!useMayOperate()) return null;
 
   const suspended = account.suspendedAt !== null;
@@ -29,48 +28,48 @@ export function AccountActions({ account }: { account: StaffAccountDetailsView }
         <ReleaseButton hold={hold} size="sm" />
       ) : (
         <Button variant="default" onClick={() => setAsked('hold')}>
-          {t('switches.account.button')}
+          {t('holds:target.account.button')}
         </Button>
       )}
       <Button variant="default" onClick={() => setAsked(suspended ? 'resume' : 'suspend')}>
-        {t(suspended ? 'account.resume.button' : 'account.suspend.button')}
+        {t(suspended ? 'resume.button' : 'suspend.button')}
       </Button>
-      <Button onClick={() => setAsked('credits')}>{t('account.credits.button')}</Button>
+      <Button onClick={() => setAsked('credits')}>{t('credits.button')}</Button>
 
       <CreditsDialog account={account} opened={asked === 'credits'} onClose={close} />
       <ReasonDialog
         opened={asked === 'hold'}
         onClose={close}
-        title={t('account.hold')}
-        action={t('switches.account.button')}
+        title={t('hold')}
+        action={t('holds:target.account.button')}
         pending={holds.pending}
         problem={holds.problem}
         onConfirm={(reason) => holds.set(hold, reason)}
       >
-        {t('switches.account.what')}
+        {t('holds:target.account.what')}
       </ReasonDialog>
       <ReasonDialog
         opened={asked === 'suspend'}
         onClose={close}
-        title={t('account.suspend.title')}
-        action={t('account.suspend.button')}
+        title={t('suspend.title')}
+        action={t('suspend.button')}
         pending={change.pending}
         problem={change.problem}
         onConfirm={(reason) => change.send({ method: 'POST', path: '/suspend', body: { reason } })}
       >
-        {t('account.suspend.what')}
+        {t('suspend.what')}
       </ReasonDialog>
       <Confirm
         opened={asked === 'resume'}
         onClose={close}
-        title={t('account.resume.title')}
+        title={t('resume.title')}
         color="brand"
-        action={t('account.resume.button')}
+        action={t('resume.button')}
         pending={change.pending}
         problem={change.problem}
         onConfirm={() => change.send({ method: 'POST', path: '/resume' })}
       >
-        {t('account.resume.what')}
+        {t('resume.what')}
       </Confirm>
     </>
   );

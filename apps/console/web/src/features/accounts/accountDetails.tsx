@@ -6,16 +6,14 @@ import { useData } from '../../api/queries.js';
 import { useMayOperate } from '../../app/session.js';
 import { AuditTable } from '../audit/auditTable.js';
 import { ExhaustedRecipients } from '../recipients/exhaustedRecipients.js';
-import { Figure } from '../../components/statistic.js';
-import { Id } from '../../components/id.js';
+import { Statistic } from '../../components/facts.js';
+import { Id } from '../../components/copy.js';
 import { useNumbers } from '../../hooks/formats.js';
-import { Page } from '../../components/page.js';
-import { ReadOnlyNote } from '../../components/readOnly.js';
-import { Section } from '../../components/section.js';
+import { Page, Section } from '../../components/page.js';
+import { AccountBadge, ReadOnlyBadge } from '../../components/badges.js';
 import { Failure, Loading } from '../../components/states.js';
 import { Time } from '../../components/times.js';
 import { AccountActions } from './accountActions.js';
-import { AccountState } from '../../components/accountBadge.js';
 import { ApplicationsSection, MembersSection } from './accountSections.js';
 import { BreakerSection } from './breakerSection.js';
 import { CountriesSection } from './countriesSection.js';
@@ -23,29 +21,29 @@ import { RateSection } from './rateSection.js';
 
 /** An account and everything that operators decide about it; of whom its sends went to no more than the last digits, where one is refused. */
 export function AccountDetails() {
-  const { t } = useTranslation('staff');
+  const { t } = useTranslation('accounts');
   const { target } = useParams();
   const { data, error, refetch } = useData<StaffAccountDetailsView>(`/operations/accounts/${target}`);
   // While another account is read, the one before is still at hand.
   const account = data?.id === target ? data : undefined;
   return (
     <Page
-      title={account?.name ?? t('account.title')}
-      back={{ to: '/operations/accounts', label: t('account.back') }}
+      title={account?.name ?? t('title')}
+      back={{ to: '/staff/accounts', label: t('back') }}
       facts={
         account && (
           <>
-            <AccountState account={account} />
-            <Id id={account.id} what={t('account.id')} />
+            <AccountBadge account={account} />
+            <Id id={account.id} what={t('id')} />
             <Text size="sm" c="dimmed">
-              {t('account.created')} <Time at={account.createdAt} />
+              {t('created')} <Time at={account.createdAt} />
             </Text>
           </>
         )
       }
       actions={
         <>
-          <ReadOnlyNote />
+          <ReadOnlyBadge />
           {account && <AccountActions account={account} />}
         </>
       }
@@ -58,30 +56,30 @@ export function AccountDetails() {
 }
 
 function Details({ account }: { account: StaffAccountDetailsView }) {
-  const { t } = useTranslation(['staff', 'common']);
+  const { t } = useTranslation(['accounts', 'holds', 'recipients']);
   const mayOperate = useMayOperate();
   const { whole } = useNumbers();
   return (
     <>
       {account.suspendedAt !== null && (
-        <Alert color="red" variant="light" title={t('account.suspended.title')}>
+        <Alert color="red" variant="light" title={t('suspended.title')}>
           <Text size="sm">
-            {t('switches.since')} <Time at={account.suspendedAt} />: {account.suspensionReason}
+            {t('holds:since')} <Time at={account.suspendedAt} />: {account.suspensionReason}
           </Text>
-          <Text size="sm">{t('account.suspended.text')}</Text>
+          <Text size="sm">{t('suspended.text')}</Text>
         </Alert>
       )}
       {account.held && (
-        <Alert color="orange" variant="light" title={t('account.held.title')}>
-          <Anchor component={Link} to="/operations/switches" size="sm" c="inherit" underline="always">
-            {t('held.open')}
+        <Alert color="orange" variant="light" title={t('held.title')}>
+          <Anchor component={Link} to="/staff/holds" size="sm" c="inherit" underline="always">
+            {t('holds:banner.open')}
           </Anchor>
         </Alert>
       )}
       <SimpleGrid cols={3}>
-        <Figure label={t('account.figures.freeQuota')}>{whole(account.freeQuota)}</Figure>
-        <Figure label={t('account.figures.credits')}>{whole(account.credits)}</Figure>
-        <Figure label={t('account.figures.sends')}>{whole(account.sendsCreated)}</Figure>
+        <Statistic label={t('statistics.freeQuota')}>{whole(account.freeQuota)}</Statistic>
+        <Statistic label={t('statistics.credits')}>{whole(account.credits)}</Statistic>
+        <Statistic label={t('statistics.sends')}>{whole(account.sendsCreated)}</Statistic>
       </SimpleGrid>
       <SimpleGrid cols={{ base: 1, md: 2 }}>
         <RateSection account={account} />
@@ -90,19 +88,19 @@ function Details({ account }: { account: StaffAccountDetailsView }) {
         <MembersSection account={account} />
       </SimpleGrid>
       <ApplicationsSection account={account} />
-      <Section title={t('common:recipients.title')} description={t('common:recipients.description')}>
+      <Section title={t('recipients:title')} description={t('recipients:description')}>
         <ExhaustedRecipients
           account={`/operations/accounts/${account.id}`}
           mayReset={mayOperate}
           empty={
             <Text size="sm" c="dimmed">
-              {t('common:recipients.empty.title')}
+              {t('recipients:empty.title')}
             </Text>
           }
         />
       </Section>
-      <Section title={t('account.audit')}>
-        <AuditTable query={{ account: account.id }} empty={t('account.unchanged')} />
+      <Section title={t('audit')}>
+        <AuditTable query={{ account: account.id }} empty={t('unchanged')} />
       </Section>
     </>
   );

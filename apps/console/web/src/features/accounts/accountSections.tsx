@@ -1,9 +1,9 @@
 import { Group, Stack, Table, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { StaffAccountDetailsView } from '../../../../src/features/accounts/view.js';
-import { ModeBadge } from '../../components/mode.js';
+import { ModeBadge } from '../../components/badges.js';
 import { useNumbers } from '../../hooks/formats.js';
-import { Section } from '../../components/section.js';
+import { Section } from '../../components/page.js';
 
 interface Props {
   account: StaffAccountDetailsView;
@@ -11,12 +11,12 @@ interface Props {
 
 /** Who belongs to the account, by name. */
 export function MembersSection({ account: { members } }: Props) {
-  const { t } = useTranslation(['staff', 'team']);
+  const { t } = useTranslation(['accounts', 'team']);
   return (
-    <Section title={t('account.members.title')}>
+    <Section title={t('members.title')}>
       {members.length === 0 && (
         <Text size="sm" c="dimmed">
-          {t('account.members.none')}
+          {t('members.none')}
         </Text>
       )}
       <Stack gap={4}>
@@ -35,29 +35,28 @@ export function MembersSection({ account: { members } }: Props) {
 
 /** The account's applications with their limits. */
 export function ApplicationsSection({ account: { applications } }: Props) {
-  const { t } = useTranslation('staff');
+  const { t } = useTranslation('accounts');
   const { whole } = useNumbers();
-  const limit = (value: number | null): string =>
-    value === null ? t('account.applications.off') : whole(value);
+  const limit = (value: number | null): string => (value === null ? t('applications.off') : whole(value));
   return (
-    <Section title={t('account.applications.title')}>
+    <Section title={t('applications.title')}>
       {applications.length === 0 ? (
         <Text size="sm" c="dimmed">
-          {t('account.applications.none')}
+          {t('applications.none')}
         </Text>
       ) : (
         <Table.ScrollContainer minWidth={300}>
-          <Table verticalSpacing="xs" aria-label={t('account.applications.title')}>
+          <Table verticalSpacing="xs" aria-label={t('applications.title')}>
             <Table.Thead>
               <Table.Tr>
-                <Table.Th>{t('account.applications.columns.name')}</Table.Th>
-                <Table.Th>{t('account.applications.columns.mode')}</Table.Th>
-                <Table.Th ta="right">{t('account.applications.columns.keys')}</Table.Th>
+                <Table.Th>{t('applications.columns.name')}</Table.Th>
+                <Table.Th>{t('applications.columns.mode')}</Table.Th>
+                <Table.Th ta="right">{t('applications.columns.keys')}</Table.Th>
                 <Table.Th ta="right" visibleFrom="sm">
-                  {t('account.applications.columns.perMinute')}
+                  {t('applications.columns.perMinute')}
                 </Table.Th>
                 <Table.Th ta="right" visibleFrom="sm">
-                  {t('account.applications.columns.perRecipientHour')}
+                  {t('applications.columns.perRecipientHour')}
                 </Table.Th>
               </Table.Tr>
             </Table.Thead>

@@ -6,29 +6,28 @@ import { useTranslation } from 'react-i18next';
 import { Link, useSearchParams } from 'react-router';
 import type { StaffAccountsView, StaffAccountView } from '../../../../src/features/accounts/view.js';
 import { usePages } from '../../api/queries.js';
-import { More } from '../../components/more.js';
+import { EmptyState, Failure, Loading, LoadMore } from '../../components/states.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { Page } from '../../components/page.js';
-import { EmptyState, Failure, Loading } from '../../components/states.js';
 import { Time } from '../../components/times.js';
-import { AccountState } from '../../components/accountBadge.js';
-import { FindSend } from '../sends/findStaffSend.js';
+import { AccountBadge } from '../../components/badges.js';
+import { FindStaffSend } from '../sends/findSend.js';
 
-const TYPING_MS = 250;
+const DEBOUNCE_MS = 250;
 
 /** All accounts, newest first, or those that are searched for. The search stands in the address. */
 export function Accounts() {
-  const { t } = useTranslation(['staff', 'common']);
+  const { t } = useTranslation('accounts');
   const [search, setSearch] = useSearchParams();
   const [typed, setTyped] = useState(search.get('text') ?? '');
-  const [text] = useDebouncedValue(typed.trim(), TYPING_MS);
+  const [text] = useDebouncedValue(typed.trim(), DEBOUNCE_MS);
   const list = usePages<StaffAccountsView>(`/operations/accounts?text=${encodeURIComponent(text)}`);
   const accounts = list.data?.flatMap((page) => page.accounts) ?? [];
   return (
-    <Page title={t('accounts.title')} description={t('accounts.description')}>
+    <Page title={t('list.title')} description={t('list.description')}>
       <SimpleGrid cols={{ base: 1, sm: 2 }}>
         <TextInput
-          label={t('accounts.search')}
+          label={t('list.search')}
           leftSection={<IconSearch size={16} />}
           maxLength={200}
           value={typed}
@@ -38,22 +37,19 @@ export function Accounts() {
             setSearch(value.trim() === '' ? {} : { text: value.trim() }, { replace: true });
           }}
         />
-        <FindSend />
+        <FindStaffSend />
       </SimpleGrid>
       {list.error !== null && <Failure problem={list.error} onRetry={() => void list.refetch()} />}
       {list.data === undefined && list.error === null && <Loading />}
       {list.data !== undefined && accounts.length === 0 && (
-        <EmptyState
-          icon={IconBuilding}
-          title={t(text === '' ? 'accounts.none.title' : 'accounts.notFound.title')}
-        >
-          {t(text === '' ? 'accounts.none.text' : 'accounts.notFound.text')}
+        <EmptyState icon={IconBuilding} title={t(text === '' ? 'list.none.title' : 'list.notFound.title')}>
+          {t(text === '' ? 'list.none.text' : 'list.notFound.text')}
         </EmptyState>
       )}
       {accounts.length > 0 && (
         <Stack>
           <AccountTable accounts={accounts} />
-          <More list={list} />
+          <LoadMore list={list} />
         </Stack>
       )}
     </Page>
@@ -61,24 +57,24 @@ export function Accounts() {
 }
 
 function AccountTable({ accounts }: { accounts: readonly StaffAccountView[] }) {
-  const { t } = useTranslation('staff');
+  const { t } = useTranslation('accounts');
   const { whole } = useNumbers();
   return (
     <Table.ScrollContainer minWidth={300}>
-      <Table highlightOnHover verticalSpacing="xs" aria-label={t('accounts.title')}>
+      <Table highlightOnHover verticalSpacing="xs" aria-label={t('list.title')}>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>{t('accounts.columns.name')}</Table.Th>
-            <Table.Th>{t('accounts.columns.state')}</Table.Th>
+            <Table.Th>{t('list.columns.name')}</Table.Th>
+            <Table.Th>{t('list.columns.state')}</Table.Th>
             <Table.Th ta="right" visibleFrom="sm">
-              {t('accounts.columns.freeQuota')}
+              {t('list.columns.freeQuota')}
             </Table.Th>
-            <Table.Th ta="right">{t('accounts.columns.credits')}</Table.Th>
+            <Table.Th ta="right">{t('list.columns.credits')}</Table.Th>
             <Table.Th ta="right" visibleFrom="sm">
-              {t('accounts.columns.sends')}
+              {t('list.columns.sends')}
             </Table.Th>
             <Table.Th visibleFrom="sm" pl="xl">
-              {t('accounts.columns.created')}
+              {t('list.columns.created')}
             </Table.Th>
           </Table.Tr>
         </Table.Thead>
@@ -86,12 +82,12 @@ function AccountTable({ accounts }: { accounts: readonly StaffAccountView[] }) {
           {accounts.map((account) => (
             <Table.Tr key={account.id}>
               <Table.Td maw={320} style={{ overflowWrap: 'anywhere' }}>
-                <Anchor component={Link} to={`/operations/accounts/${account.id}`} size="sm" fw={550}>
+                <Anchor component={Link} to={`/staff/accounts/${account.id}`} size="sm" fw={550}>
                   {account.name}
                 </Anchor>
               </Table.Td>
               <Table.Td>
-                <AccountState account={account} />
+                <AccountBadge account={account} />
               </Table.Td>
               <Table.Td ta="right" visibleFrom="sm">
                 {whole(account.freeQuota)}

@@ -5,11 +5,10 @@ import { useTranslation } from 'react-i18next';
 import type { StaffAccountDetailsView } from '../../../../src/features/accounts/view.js';
 import { useMayOperate } from '../../app/session.js';
 import { useCountryName } from '../../hooks/countries.js';
-import { Confirm } from '../../components/dialog.js';
-import { DialogForm } from '../../components/dialogForm.js';
+import { Confirm, DialogForm } from '../../components/dialog.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { Time } from '../../components/times.js';
-import { useAccountChange } from '../../hooks/accountChange.js';
+import { useAccountChange } from '../../hooks/staffChange.js';
 import { EditableSection } from './editableSection.js';
 
 interface Props {
@@ -22,19 +21,19 @@ const BOUNDS = { unverifiedPercent: { min: 1, max: 100 }, minSends: { min: 1, ma
 
 /** Whether the account is kept from countries in which its codes are not verified, and where it is now. */
 export function BreakerSection({ account }: Props) {
-  const { t } = useTranslation('staff');
+  const { t } = useTranslation('accounts');
   const { whole } = useNumbers();
   const { breaker, trips } = account;
   return (
     <EditableSection
-      title={t('account.breaker.title')}
-      edit={t('account.breaker.edit')}
+      title={t('breaker.title')}
+      edit={t('breaker.edit')}
       now={
         <>
           <Text size="sm">
             {breaker === null
-              ? t('account.breaker.off')
-              : t('account.breaker.on', {
+              ? t('breaker.off')
+              : t('breaker.on', {
                   percent: whole(breaker.unverifiedPercent),
                   sends: whole(breaker.minSends),
                 })}
@@ -50,7 +49,7 @@ export function BreakerSection({ account }: Props) {
 }
 
 function Stopped({ account }: Props) {
-  const { t, i18n } = useTranslation('staff');
+  const { t, i18n } = useTranslation('accounts');
   const nameOf = useCountryName();
   const mayOperate = useMayOperate();
   const [asking, setAsking] = useState(false);
@@ -60,43 +59,43 @@ function Stopped({ account }: Props) {
     <Alert color="orange" variant="light">
       <Group justify="space-between">
         <Text size="sm">
-          {t('account.breaker.stopped', { countries: names.format(account.stoppedCountries.map(nameOf)) })}{' '}
+          {t('breaker.stopped', { countries: names.format(account.stoppedCountries.map(nameOf)) })}{' '}
           {account.stoppedUntil !== null && <Time at={account.stoppedUntil} />}
         </Text>
         {mayOperate && (
           <Button size="xs" variant="default" onClick={() => setAsking(true)}>
-            {t('account.breaker.reset')}
+            {t('breaker.reset')}
           </Button>
         )}
       </Group>
       <Confirm
         opened={asking}
         onClose={() => setAsking(false)}
-        title={t('account.breaker.reset')}
+        title={t('breaker.reset')}
         color="brand"
-        action={t('account.breaker.reset')}
+        action={t('breaker.reset')}
         pending={change.pending}
         problem={change.problem}
         onConfirm={() => change.send({ method: 'POST', path: '/breaker/reset' })}
       >
-        {t('account.breaker.resetWhat')}
+        {t('breaker.resetWhat')}
       </Confirm>
     </Alert>
   );
 }
 
 function Trips({ trips }: { trips: StaffAccountDetailsView['trips'] }) {
-  const { t } = useTranslation('staff');
+  const { t } = useTranslation('accounts');
   const { whole } = useNumbers();
   const nameOf = useCountryName();
   return (
     <Table.ScrollContainer minWidth={320}>
-      <Table verticalSpacing="xs" aria-label={t('account.breaker.trips')}>
+      <Table verticalSpacing="xs" aria-label={t('breaker.trips')}>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>{t('account.breaker.columns.country')}</Table.Th>
-            <Table.Th>{t('account.breaker.columns.at')}</Table.Th>
-            <Table.Th ta="right">{t('account.breaker.columns.unverified')}</Table.Th>
+            <Table.Th>{t('breaker.columns.country')}</Table.Th>
+            <Table.Th>{t('breaker.columns.at')}</Table.Th>
+            <Table.Th ta="right">{t('breaker.columns.unverified')}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -107,7 +106,7 @@ function Trips({ trips }: { trips: StaffAccountDetailsView['trips'] }) {
                 <Time at={trip.trippedAt} />
               </Table.Td>
               <Table.Td ta="right">
-                {t('account.breaker.evidence', {
+                {t('breaker.evidence', {
                   unverified: whole(trip.unverified),
                   sends: whole(trip.sends),
                 })}
@@ -121,7 +120,7 @@ function Trips({ trips }: { trips: StaffAccountDetailsView['trips'] }) {
 }
 
 function BreakerForm({ account, onClose }: Props & { onClose: () => void }) {
-  const { t } = useTranslation('staff');
+  const { t } = useTranslation(['accounts', 'common']);
   const { whole } = useNumbers();
   const change = useAccountChange(account.id, onClose);
   const rule =
@@ -129,7 +128,7 @@ function BreakerForm({ account, onClose }: Props & { onClose: () => void }) {
     (value: number, { isOn }: { isOn: boolean }) => {
       const { min, max } = BOUNDS[name];
       const isRight = !isOn || (Number.isInteger(value) && value >= min && value <= max);
-      return isRight ? null : t('settings.bounds', { min: whole(min), max: whole(max) });
+      return isRight ? null : t('common:rules.range', { min: whole(min), max: whole(max) });
     };
   const form = useForm({
     initialValues: { isOn: account.breaker !== null, ...(account.breaker ?? INITIAL) },
@@ -140,14 +139,14 @@ function BreakerForm({ account, onClose }: Props & { onClose: () => void }) {
       onSubmit={form.onSubmit(({ isOn, ...rule }) =>
         change.send({ method: 'PUT', path: '/breaker', body: { rule: isOn ? rule : null } }),
       )}
-      action={t('settings.save')}
+      action={t('common:save')}
       onClose={onClose}
       pending={change.pending}
       problem={change.problem}
     >
       <Switch
-        label={t('account.breaker.switch')}
-        description={t('account.breaker.what')}
+        label={t('breaker.switch')}
+        description={t('breaker.what')}
         data-autofocus
         {...form.getInputProps('isOn', { type: 'checkbox' })}
       />
@@ -155,7 +154,7 @@ function BreakerForm({ account, onClose }: Props & { onClose: () => void }) {
         (['unverifiedPercent', 'minSends'] as const).map((name) => (
           <NumberInput
             key={name}
-            label={t(`account.breaker.fields.${name}`)}
+            label={t(`breaker.fields.${name}`)}
             {...BOUNDS[name]}
             allowDecimal={false}
             clampBehavior="none"

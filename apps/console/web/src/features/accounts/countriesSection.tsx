@@ -5,8 +5,8 @@ import type { StaffAccountDetailsView } from '../../../../src/features/accounts/
 import type { CountriesView } from '../../../../src/features/holds/view.js';
 import { useData } from '../../api/queries.js';
 import { useCountryChoices, useCountryName } from '../../hooks/countries.js';
-import { DialogForm } from '../../components/dialogForm.js';
-import { useAccountChange } from '../../hooks/accountChange.js';
+import { DialogForm } from '../../components/dialog.js';
+import { useAccountChange } from '../../hooks/staffChange.js';
 import { EditableSection } from './editableSection.js';
 
 interface Props {
@@ -15,22 +15,22 @@ interface Props {
 
 /** The countries that the account may send to. */
 export function CountriesSection({ account }: Props) {
-  const { t, i18n } = useTranslation('staff');
+  const { t, i18n } = useTranslation('accounts');
   const nameOf = useCountryName();
   const named = (codes: readonly string[]): string =>
     new Intl.ListFormat(i18n.language, { type: 'conjunction' }).format(codes.map(nameOf));
   return (
     <EditableSection
-      title={t('account.countries.title')}
-      edit={t('account.countries.edit')}
+      title={t('countries.title')}
+      edit={t('countries.edit')}
       now={
         <>
           <Text size="sm">
-            {account.allowedCountries === null ? t('account.countries.all') : named(account.allowedCountries)}
+            {account.allowedCountries === null ? t('countries.all') : named(account.allowedCountries)}
           </Text>
           {account.trialCountries !== null && (
             <Text size="sm" c="dimmed" mt={4}>
-              {t('account.countries.trial', { countries: named(account.trialCountries) })}
+              {t('countries.trial', { countries: named(account.trialCountries) })}
             </Text>
           )}
         </>
@@ -42,7 +42,7 @@ export function CountriesSection({ account }: Props) {
 }
 
 function CountriesForm({ account, onClose }: Props & { onClose: () => void }) {
-  const { t } = useTranslation('staff');
+  const { t } = useTranslation(['accounts', 'common']);
   const { data } = useData<CountriesView>('/operations/countries');
   const choices = useCountryChoices(data?.countries ?? []);
   const change = useAccountChange(account.id, onClose);
@@ -53,7 +53,7 @@ function CountriesForm({ account, onClose }: Props & { onClose: () => void }) {
     },
     validate: {
       countries: (countries, { isLimited }) =>
-        isLimited && countries.length === 0 ? t('account.countries.missing') : null,
+        isLimited && countries.length === 0 ? t('countries.missing') : null,
     },
   });
   return (
@@ -61,24 +61,24 @@ function CountriesForm({ account, onClose }: Props & { onClose: () => void }) {
       onSubmit={form.onSubmit(({ isLimited, countries }) =>
         change.send({ method: 'PUT', path: '/countries', body: { countries: isLimited ? countries : null } }),
       )}
-      action={t('settings.save')}
+      action={t('common:save')}
       onClose={onClose}
       pending={change.pending}
       problem={change.problem}
     >
       <Switch
-        label={t('account.countries.switch')}
-        description={t('account.countries.what')}
+        label={t('countries.switch')}
+        description={t('countries.what')}
         data-autofocus
         {...form.getInputProps('isLimited', { type: 'checkbox' })}
       />
       {form.values.isLimited && (
         <MultiSelect
-          label={t('account.countries.label')}
+          label={t('countries.label')}
           data={choices}
           searchable
           hidePickedOptions
-          nothingFoundMessage={t('picker.nothing')}
+          nothingFoundMessage={t('common:picker.nothing')}
           {...form.getInputProps('countries')}
         />
       )}

@@ -3,11 +3,10 @@ import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { StaffAccountDetailsView } from '../../../../src/features/accounts/view.js';
-import { Dialog } from '../../components/dialog.js';
-import { DialogForm } from '../../components/dialogForm.js';
+import { Dialog, DialogForm } from '../../components/dialog.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { useReasonRule } from '../../components/reasonDialog.js';
-import { useAccountChange } from '../../hooks/accountChange.js';
+import { useAccountChange } from '../../hooks/staffChange.js';
 
 /** As the server takes them. */
 const AMOUNT_MAX = 1_000_000;
@@ -20,16 +19,16 @@ interface Props {
 
 /** Gives an account credits, and shows the balance that comes of it before that is confirmed. */
 export function CreditsDialog({ opened, ...props }: Props & { opened: boolean }) {
-  const { t } = useTranslation('staff');
+  const { t } = useTranslation('accounts');
   return (
-    <Dialog opened={opened} onClose={props.onClose} title={t('account.credits.title')}>
+    <Dialog opened={opened} onClose={props.onClose} title={t('credits.title')}>
       <CreditsForm {...props} />
     </Dialog>
   );
 }
 
 function CreditsForm({ account, onClose }: Props) {
-  const { t } = useTranslation('staff');
+  const { t } = useTranslation(['accounts', 'common']);
   const { whole } = useNumbers();
   const reasonRule = useReasonRule();
   const change = useAccountChange(account.id, onClose);
@@ -41,7 +40,7 @@ function CreditsForm({ account, onClose }: Props) {
       amount: (amount) =>
         amount !== '' && Number.isInteger(amount) && amount >= 1 && amount <= AMOUNT_MAX
           ? null
-          : t('settings.bounds', { min: whole(1), max: whole(AMOUNT_MAX) }),
+          : t('common:rules.range', { min: whole(1), max: whole(AMOUNT_MAX) }),
       reason: reasonRule,
     },
   });
@@ -55,13 +54,13 @@ function CreditsForm({ account, onClose }: Props) {
           body: { amount: values.amount, reason: values.reason.trim(), grantId },
         }),
       )}
-      action={t('account.credits.button')}
+      action={t('credits.button')}
       onClose={onClose}
       pending={change.pending}
       problem={change.problem}
     >
       <NumberInput
-        label={t('account.credits.amount')}
+        label={t('credits.amount')}
         required
         min={1}
         max={AMOUNT_MAX}
@@ -71,14 +70,14 @@ function CreditsForm({ account, onClose }: Props) {
         {...form.getInputProps('amount')}
       />
       <TextInput
-        label={t('reason.label')}
-        description={t('account.credits.reason')}
+        label={t('common:reason.label')}
+        description={t('credits.reason')}
         required
         maxLength={REASON_LENGTH_MAX}
         {...form.getInputProps('reason')}
       />
       <Text size="sm" aria-live="polite">
-        {t('account.credits.balance', {
+        {t('credits.balance', {
           before: whole(account.credits),
           after: whole(account.credits + (typeof amount === 'number' ? amount : 0)),
         })}

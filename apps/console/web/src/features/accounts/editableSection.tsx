@@ -3,7 +3,7 @@ import { useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useMayOperate } from '../../app/session.js';
 import { Dialog } from '../../components/dialog.js';
-import { Section } from '../../components/section.js';
+import { Section } from '../../components/page.js';
 
 /** What holds for an account, and the dialog in which operators change it; its form is given what closes it. */
 export function EditableSection({
@@ -18,11 +18,11 @@ export function EditableSection({
   edit: string;
   children: (close: () => void) => ReactNode;
 }) {
-  const { t } = useTranslation('staff');
+  const { t } = useTranslation(['accounts', 'common']);
   const [opened, setOpened] = useState(false);
   const button = (
     <Button variant="default" size="xs" onClick={() => setOpened(true)}>
-      {t('edit')}
+      {t('common:edit')}
       <VisuallyHidden>: {edit}</VisuallyHidden>
     </Button>
   );

@@ -4,9 +4,9 @@ import { useTranslation } from 'react-i18next';
 import type { SettingsView } from '../../../../src/features/settings/view.js';
 import type { StaffAccountDetailsView } from '../../../../src/features/accounts/view.js';
 import { useData } from '../../api/queries.js';
-import { DialogForm } from '../../components/dialogForm.js';
+import { DialogForm } from '../../components/dialog.js';
 import { useNumbers } from '../../hooks/formats.js';
-import { useAccountChange } from '../../hooks/accountChange.js';
+import { useAccountChange } from '../../hooks/staffChange.js';
 import { EditableSection } from './editableSection.js';
 
 interface Props {
@@ -15,16 +15,16 @@ interface Props {
 
 /** How many sends a minute the account may create: by a limit of its own, or by the setting. */
 export function RateSection({ account }: Props) {
-  const { t } = useTranslation('staff');
+  const { t } = useTranslation('accounts');
   const { whole } = useNumbers();
   return (
     <EditableSection
-      title={t('account.rate.title')}
-      edit={t('account.rate.edit')}
+      title={t('rate.title')}
+      edit={t('rate.edit')}
       now={
         <Text size="sm">
-          {t('account.rate.value', { rate: whole(account.ratePerMinute) })} ·{' '}
-          {t(account.ownRatePerMinute === null ? 'account.rate.follows' : 'account.rate.own')}
+          {t('rate.value', { rate: whole(account.ratePerMinute) })} ·{' '}
+          {t(account.ownRatePerMinute === null ? 'rate.follows' : 'rate.own')}
         </Text>
       }
     >
@@ -34,7 +34,7 @@ export function RateSection({ account }: Props) {
 }
 
 function RateForm({ account, onClose }: Props & { onClose: () => void }) {
-  const { t } = useTranslation('staff');
+  const { t } = useTranslation(['accounts', 'common']);
   const { whole } = useNumbers();
   const { data } = useData<SettingsView>('/operations/settings');
   const { min, max } = data?.bounds.accountRatePerMinute ?? { min: 1, max: 1_000_000 };
@@ -45,7 +45,7 @@ function RateForm({ account, onClose }: Props & { onClose: () => void }) {
       rate: (rate, { isOwn }) =>
         !isOwn || (Number.isInteger(rate) && rate >= min && rate <= max)
           ? null
-          : t('settings.bounds', { min: whole(min), max: whole(max) }),
+          : t('common:rules.range', { min: whole(min), max: whole(max) }),
     },
   });
   return (
@@ -53,20 +53,20 @@ function RateForm({ account, onClose }: Props & { onClose: () => void }) {
       onSubmit={form.onSubmit(({ isOwn, rate }) =>
         change.send({ method: 'PUT', path: '/rate', body: { ratePerMinute: isOwn ? rate : null } }),
       )}
-      action={t('settings.save')}
+      action={t('common:save')}
       onClose={onClose}
       pending={change.pending}
       problem={change.problem}
     >
       <Switch
-        label={t('account.rate.switch')}
-        description={data && t('account.rate.setting', { rate: whole(data.settings.accountRatePerMinute) })}
+        label={t('rate.switch')}
+        description={data && t('rate.setting', { rate: whole(data.settings.accountRatePerMinute) })}
         data-autofocus
         {...form.getInputProps('isOwn', { type: 'checkbox' })}
       />
       {form.values.isOwn && (
         <NumberInput
-          label={t('account.rate.label')}
+          label={t('rate.label')}
           min={min}
           max={max}
           allowDecimal={false}

@@ -6,22 +6,22 @@ import { useParams } from 'react-router';
 import type { ApplicationView } from '../../../../src/features/applications/view.js';
 import { useData } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
-import { Id } from '../../components/id.js';
-import { ModeBadge } from '../../components/mode.js';
+import { Id } from '../../components/copy.js';
+import { ModeBadge } from '../../components/badges.js';
 import { Page } from '../../components/page.js';
 import { Failure, Loading } from '../../components/states.js';
 import { Keys } from './keys.js';
 import { Limits } from './limits.js';
-import { RenameApplication } from './renameApplication.js';
+import { RenameApplication } from './applicationForms.js';
 
 /** One application: its name, its keys and its limits. */
 export function ApplicationDetails() {
-  const { t } = useTranslation(['account', 'common']);
+  const { t } = useTranslation(['applications', 'common']);
   const { path, mayChange } = useAccount();
   const { application: id = '' } = useParams();
   const [renaming, { open, close }] = useDisclosure();
   const { data, error, refetch } = useData<ApplicationView>(`${path}/applications/${encodeURIComponent(id)}`);
-  const back = { to: `${path}/applications`, label: t('applications.back') };
+  const back = { to: `${path}/applications`, label: t('list.back') };
   if (data === undefined)
     return (
       <Page title={t('common:nav.applications')} back={back}>
@@ -35,13 +35,13 @@ export function ApplicationDetails() {
       facts={
         <>
           <ModeBadge mode={data.mode} />
-          <Id id={data.id} what={t('application.id')} />
+          <Id id={data.id} what={t('details.id')} />
         </>
       }
       actions={
         mayChange && (
           <Button variant="default" leftSection={<IconPencil size={16} />} onClick={open}>
-            {t('application.rename')}
+            {t('details.rename')}
           </Button>
         )
       }

@@ -6,16 +6,16 @@ import { Link } from 'react-router';
 import type { ApplicationView, LimitsView } from '../../../../src/features/applications/view.js';
 import { useData } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
-import { ModeBadge } from '../../components/mode.js';
+import { ModeBadge } from '../../components/badges.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { Page } from '../../components/page.js';
 import { EmptyState, Failure, Loading } from '../../components/states.js';
 import { Time } from '../../components/times.js';
-import { CreateApplication } from './createApplication.js';
+import { CreateApplication } from './applicationForms.js';
 
 /** The applications of an account. */
 export function Applications() {
-  const { t } = useTranslation(['account', 'common']);
+  const { t } = useTranslation(['applications', 'common']);
   const account = useAccount();
   const [creating, { open, close }] = useDisclosure();
   const { data, error, refetch } = useData<{ applications: ApplicationView[] }>(
@@ -23,14 +23,14 @@ export function Applications() {
   );
   const create = account.mayChange && (
     <Button leftSection={<IconPlus size={16} />} onClick={open}>
-      {t('applications.create')}
+      {t('list.create')}
     </Button>
   );
   const isEmpty = data?.applications.length === 0;
   return (
     <Page
       title={t('common:nav.applications')}
-      description={t('applications.description')}
+      description={t('list.description')}
       actions={isEmpty || data === undefined ? undefined : create}
     >
       {data === undefined &&
@@ -43,16 +43,16 @@ export function Applications() {
 }
 
 function FirstSteps({ action }: { action: React.ReactNode }) {
-  const { t } = useTranslation('account');
+  const { t } = useTranslation('applications');
   return (
-    <EmptyState icon={IconApps} title={t('applications.empty.title')} action={action}>
+    <EmptyState icon={IconApps} title={t('list.empty.title')} action={action}>
       {action === false ? (
-        t('applications.empty.viewer')
+        t('list.empty.viewer')
       ) : (
         <List type="ordered" size="sm" ta="start" spacing={4} component="ol">
-          <List.Item>{t('applications.empty.step1')}</List.Item>
-          <List.Item>{t('applications.empty.step2')}</List.Item>
-          <List.Item>{t('applications.empty.step3')}</List.Item>
+          <List.Item>{t('list.empty.step1')}</List.Item>
+          <List.Item>{t('list.empty.step2')}</List.Item>
+          <List.Item>{t('list.empty.step3')}</List.Item>
         </List>
       )}
     </EmptyState>
@@ -60,20 +60,20 @@ function FirstSteps({ action }: { action: React.ReactNode }) {
 }
 
 function ApplicationTable({ applications }: { applications: readonly ApplicationView[] }) {
-  const { t } = useTranslation('account');
+  const { t } = useTranslation('applications');
   const { whole } = useNumbers();
   return (
     <Table.ScrollContainer minWidth={320}>
-      <Table verticalSpacing="sm" highlightOnHover aria-label={t('applications.caption')}>
+      <Table verticalSpacing="sm" highlightOnHover aria-label={t('list.caption')}>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>{t('applications.columns.name')}</Table.Th>
-            <Table.Th>{t('applications.columns.mode')}</Table.Th>
-            <Table.Th ta="end">{t('applications.columns.keys')}</Table.Th>
+            <Table.Th>{t('list.columns.name')}</Table.Th>
+            <Table.Th>{t('list.columns.mode')}</Table.Th>
+            <Table.Th ta="end">{t('list.columns.keys')}</Table.Th>
             <Table.Th visibleFrom="sm" pl="xl">
-              {t('applications.columns.limits')}
+              {t('list.columns.limits')}
             </Table.Th>
-            <Table.Th visibleFrom="sm">{t('applications.columns.created')}</Table.Th>
+            <Table.Th visibleFrom="sm">{t('list.columns.created')}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -103,15 +103,15 @@ function ApplicationTable({ applications }: { applications: readonly Application
 }
 
 function LimitsText({ limits: { perMinute, perRecipientHour } }: { limits: LimitsView }) {
-  const { t } = useTranslation('account');
+  const { t } = useTranslation('applications');
   const { whole } = useNumbers();
   const parts = [
-    perMinute !== null && t('applications.perMinute', { formatted: whole(perMinute) }),
-    perRecipientHour !== null && t('applications.perRecipientHour', { formatted: whole(perRecipientHour) }),
+    perMinute !== null && t('list.perMinute', { formatted: whole(perMinute) }),
+    perRecipientHour !== null && t('list.perRecipientHour', { formatted: whole(perRecipientHour) }),
   ].filter((part) => part !== false);
   return parts.length === 0 ? (
     <Text inherit c="dimmed">
-      {t('applications.limitsOff')}
+      {t('list.limitsOff')}
     </Text>
   ) : (
     parts.join(' · ')

@@ -6,7 +6,7 @@ import type { ApplicationView, LimitsView } from '../../../../src/features/appli
 import { useChange } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { useNumbers } from '../../hooks/formats.js';
-import { Section } from '../../components/section.js';
+import { Section } from '../../components/page.js';
 import { Failure } from '../../components/states.js';
 
 const LIMIT_MAX = 1_000_000;
@@ -19,13 +19,13 @@ type Typed = Record<keyof LimitsView, number | string | null>;
 
 /** An application's creation limits, each of which can be switched on and off alone. */
 export function Limits({ application }: { application: ApplicationView }) {
-  const { t } = useTranslation('account');
+  const { t } = useTranslation(['applications', 'common']);
   const { path, mayChange } = useAccount();
   const { whole } = useNumbers();
   const list = `${path}/applications`;
   const save = useChange(list);
   const rule = (typed: number | string | null): string | null =>
-    typed === null || isLimit(typed) ? null : t('limits.range', { max: whole(LIMIT_MAX) });
+    typed === null || isLimit(typed) ? null : t('common:rules.range', { max: whole(LIMIT_MAX) });
   const form = useForm<Typed>({
     initialValues: { ...application.limits },
     validate: { perMinute: rule, perRecipientHour: rule },

@@ -1,18 +1,14 @@
-import { Alert, Anchor, Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Anchor, Button, Group, Stack, Tabs, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { IconAlertTriangle } from '@tabler/icons-react';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import type { ApplicationView, NewKeyView } from '../../../../src/features/applications/view.js';
-import { call, type ApiProblem } from '../../api/http.js';
+import { type ApiProblem, call } from '../../api/http.js';
 import { useAccount, useSession } from '../../app/session.js';
-import { CodeBlock } from '../../components/code.js';
-import { Dialog } from '../../components/dialog.js';
-import { DialogForm } from '../../components/dialogForm.js';
-import { useFaultTexts } from '../../hooks/formErrors.js';
-import { focusAtOnce } from '../../hooks/focus.js';
-import { KeyExamples } from './keyExamples.js';
-import { useNameRule } from '../../hooks/nameRule.js';
+import { CodeBlock } from '../../components/copy.js';
+import { Dialog, DialogForm } from '../../components/dialog.js';
+import { focusOnMount, useFieldErrors, useNameRule } from '../../hooks/forms.js';
 
 /** The dialog that makes a key and shows it, this once. */
 export function NewKey({
@@ -25,7 +21,7 @@ export function NewKey({
   onClose: () => void;
 }) {
   const create = useNewKey(application.id);
-  const { t } = useTranslation('account');
+  const { t } = useTranslation('applications');
   const close = (): void => {
     create.reset();
     onClose();
@@ -61,15 +57,15 @@ function useNewKey(application: string) {
 }
 
 function LabelForm({ create, onClose }: { create: ReturnType<typeof useNewKey>; onClose: () => void }) {
-  const { t } = useTranslation('account');
-  const faultsOf = useFaultTexts();
+  const { t } = useTranslation('applications');
+  const fieldErrorsOf = useFieldErrors();
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { label: '' },
     validate: { label: useNameRule(100, { optional: true }) },
   });
   const submit = form.onSubmit(({ label }) =>
-    create.mutate(label.trim(), { onError: (problem) => form.setErrors(faultsOf(problem)) }),
+    create.mutate(label.trim(), { onError: (problem) => form.setErrors(fieldErrorsOf(problem)) }),
   );
   return (
     <DialogForm
@@ -101,7 +97,7 @@ function Ready({
   mode: ApplicationView['mode'];
   onClose: () => void;
 }) {
-  const { t } = useTranslation('account');
+  const { t } = useTranslation('applications');
   const { apiUrl } = useSession();
   return (
     <Stack>
@@ -122,10 +118,56 @@ function Ready({
         <Anchor href={`${apiUrl}/docs`} target="_blank" rel="noreferrer" size="sm">
           {t('newKey.docs')}
         </Anchor>
-        <Button ref={focusAtOnce} onClick={onClose}>
+        <Button ref={focusOnMount} onClick={onClose}>
           {t('newKey.done')}
         </Button>
       </Group>
     </Stack>
+  );
+}
+
+/** A number that the British regulator keeps free for examples: it belongs to nobody. */
+const RECIPIENT = '+447700900123';
+
+const EXAMPLES = {
+  curl: (apiUrl: string, key: string): string =>
+    `curl ${apiUrl}/v1/send \\
+  -H 'Authorization: Bearer ${key}' \\
+  -H 'Content-Type: application/json' \\
+  -d '{"to": "${RECIPIENT}"}'`,
+  node: (apiUrl: string, key: string): string =>
+    `const response = await fetch('${apiUrl}/v1/send', {
+  method: 'POST',
+  headers: {
+    Authorization: 'Bearer ${key}',
+    'Content-Type': 'application/json',
+  },
+  body: JSON.stringify({ to: '${RECIPIENT}' }),
+});
+console.log(response.status, await response.json());`,
+} as const;
+const LANGUAGES = ['curl', 'node'] as const;
+
+/** How to make a first send with this key, ready to be pasted. */
+export function KeyExamples({ apiKey, apiUrl }: { apiKey: string; apiUrl: string }) {
+  const { t } = useTranslation('applications');
+  return (
+    <Tabs defaultValue="curl" keepMounted={false}>
+      <Tabs.List mb="xs">
+        {LANGUAGES.map((language) => (
+          <Tabs.Tab key={language} value={language}>
+            {t(`newKey.${language}`)}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      {LANGUAGES.map((language) => (
+        <Tabs.Panel key={language} value={language}>
+          <CodeBlock
+            code={EXAMPLES[language](apiUrl, apiKey)}
+            what={t('newKey.exampleOf', { what: t(`newKey.${language}`) })}
+          />
+        </Tabs.Panel>
+      ))}
+    </Tabs>
   );
 }

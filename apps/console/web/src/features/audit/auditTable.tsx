@@ -4,8 +4,7 @@ import { Link } from 'react-router';
 import type { AuditEntryView, AuditPageView } from '../../../../src/features/audit/view.js';
 import { usePages } from '../../api/queries.js';
 import { useAuditWords } from './auditWords.js';
-import { More } from '../../components/more.js';
-import { Failure, Loading } from '../../components/states.js';
+import { Failure, Loading, LoadMore } from '../../components/states.js';
 import { Time } from '../../components/times.js';
 
 /** What was changed, newest first, page by page. */
@@ -20,7 +19,7 @@ export function AuditTable({
   /** What to say when nothing was. */
   empty: string;
 }) {
-  const { t } = useTranslation(['audit', 'common']);
+  const { t } = useTranslation('audit');
   const isNarrow = useMatches({ base: true, sm: false });
   const list = usePages<AuditPageView>(`/operations/audit?${new URLSearchParams(query).toString()}`);
   if (list.error !== null) return <Failure problem={list.error} onRetry={() => void list.refetch()} />;
@@ -50,7 +49,7 @@ export function AuditTable({
           </Table.Tbody>
         </Table>
       </Table.ScrollContainer>
-      <More list={list} />
+      <LoadMore list={list} />
     </Stack>
   );
 }
@@ -82,7 +81,7 @@ function Row({
           {words.action(entry.action)}
         </Text>
         {withAccount && entry.account !== null && (
-          <Anchor component={Link} to={`/operations/accounts/${entry.account.id}`} size="sm">
+          <Anchor component={Link} to={`/staff/accounts/${entry.account.id}`} size="sm">
             {entry.account.name ?? entry.account.id}
           </Anchor>
         )}

@@ -1,13 +1,24 @@
-import { Anchor, Box, Center, Group, Menu, Paper, Stack, Text, Title, Button } from '@mantine/core';
-import { useMantineColorScheme } from '@mantine/core';
+import {
+  Anchor,
+  Box,
+  Button,
+  Center,
+  Group,
+  Menu,
+  Paper,
+  Stack,
+  Text,
+  Title,
+  useMantineColorScheme,
+} from '@mantine/core';
 import { IconDeviceDesktop, IconLanguage, IconMoon, IconSun } from '@tabler/icons-react';
-import { useEffect, type ReactNode } from 'react';
+import { type ReactNode, useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 
 const SCHEMES = { light: IconSun, dark: IconMoon, auto: IconDeviceDesktop } as const;
 
 /** What stands around the pages of people who are coming in: the brand, one card, and a choice of language and appearance. */
-export function EntryFrame({
+export function AuthLayout({
   title,
   description,
   footer,
@@ -18,7 +29,7 @@ export function EntryFrame({
   footer?: ReactNode;
   children: ReactNode;
 }) {
-  const { t } = useTranslation();
+  const { t } = useTranslation(['auth', 'common']);
   useEffect(() => {
     document.title = `${title} · Onecode`;
   }, [title]);
@@ -28,7 +39,7 @@ export function EntryFrame({
         <Anchor href="/" underline="never" c="inherit">
           <Group gap={8} wrap="nowrap">
             <img src="/icon.svg" width={26} height={26} alt="" />
-            <Text fw={700}>{t('brand')}</Text>
+            <Text fw={700}>{t('common:brand')}</Text>
           </Group>
         </Anchor>
         <Choices />
@@ -62,7 +73,7 @@ export function EntryFrame({
 }
 
 function Choices() {
-  const { t, i18n } = useTranslation(['entry', 'common']);
+  const { t, i18n } = useTranslation(['auth', 'common']);
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const Current = SCHEMES[colorScheme];
   const language = i18n.language === 'pt-BR' ? 'pt-BR' : 'en';

@@ -1,14 +1,12 @@
 import { Anchor, Group, PasswordInput, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
-import { useEffect, useState, type ReactNode } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { setAsker } from '../../api/confirmation.js';
-import type { ApiProblem } from '../../api/http.js';
+import { type ApiProblem, setConfirmationPrompt } from '../../api/http.js';
 import { confirmWithCode, confirmWithPassword } from '../../api/auth.js';
-import { AskingContext, Dialog } from '../../components/dialog.js';
-import { DialogForm } from '../../components/dialogForm.js';
-import { useFaultTexts, useRequired } from '../../hooks/formErrors.js';
+import { ConfirmationOpenContext, Dialog, DialogForm } from '../../components/dialog.js';
+import { useFieldErrors, useRequired } from '../../hooks/forms.js';
 import { useSession } from '../../app/session.js';
 
 /**
@@ -16,18 +14,18 @@ import { useSession } from '../../app/session.js';
  * all that was typed for it, and is then made; whoever closes the dialog finds it refused.
  */
 export function ConfirmIdentity({ children }: { children: ReactNode }) {
-  const { t } = useTranslation();
+  const { t } = useTranslation('auth');
   const [answer, setAnswer] = useState<((isConfirmed: boolean) => void) | null>(null);
   useEffect(() => {
-    setAsker(() => new Promise((resolve) => setAnswer(() => resolve)));
-    return () => setAsker(null);
+    setConfirmationPrompt(() => new Promise((resolve) => setAnswer(() => resolve)));
+    return () => setConfirmationPrompt(null);
   }, []);
   const end = (isConfirmed: boolean): void => {
     setAnswer(null);
     answer?.(isConfirmed);
   };
   return (
-    <AskingContext value={answer !== null}>
+    <ConfirmationOpenContext value={answer !== null}>
       {children}
       <Dialog
         opened={answer !== null}
@@ -37,24 +35,24 @@ export function ConfirmIdentity({ children }: { children: ReactNode }) {
       >
         <ConfirmForm onDone={() => end(true)} onClose={() => end(false)} />
       </Dialog>
-    </AskingContext>
+    </ConfirmationOpenContext>
   );
 }
 
 type Kind = 'code' | 'backup' | 'password';
 
 function ConfirmForm({ onDone, onClose }: { onDone: () => void; onClose: () => void }) {
-  const { t } = useTranslation();
+  const { t } = useTranslation(['auth', 'common']);
   const { hasTwoFactor } = useSession().user;
   const [kind, setKind] = useState<Kind>(hasTwoFactor ? 'code' : 'password');
-  const faultsOf = useFaultTexts();
+  const fieldErrorsOf = useFieldErrors();
   const form = useForm({ initialValues: { proof: '' }, validate: { proof: useRequired() } });
   const { mutate, isPending, error, reset } = useMutation<void, ApiProblem, string>({
     mutationFn: (proof) => (kind === 'password' ? confirmWithPassword(proof) : confirmWithCode(proof.trim())),
     onSuccess: onDone,
     onError: (problem) => {
       if (kind !== 'password') form.setFieldValue('proof', '');
-      form.setErrors({ proof: faultsOf(problem)['password'] });
+      form.setErrors({ proof: fieldErrorsOf(problem)['password'] });
       form.getInputNode('proof')?.focus();
     },
   });
@@ -82,7 +80,7 @@ function ConfirmForm({ onDone, onClose }: { onDone: () => void; onClose: () => v
         <PasswordInput
           {...field}
           autoComplete="current-password"
-          visibilityToggleButtonProps={{ 'aria-label': t('showPassword') }}
+          visibilityToggleButtonProps={{ 'aria-label': t('common:showPassword') }}
         />
       ) : (
         <TextInput

@@ -9,7 +9,7 @@ import type { InvitationOfferView } from '../../../../src/features/auth/view.js'
 import { call, type ApiProblem } from '../../api/http.js';
 import { readSession, signOut } from '../../api/auth.js';
 import { Failure, Loading } from '../../components/states.js';
-import { EntryFrame } from './authLayout.js';
+import { AuthLayout } from './authLayout.js';
 import { SecondStepForm } from './secondStepForm.js';
 import { SignInForm } from './signInForm.js';
 import { SignUpForm } from './signUpForm.js';
@@ -22,7 +22,7 @@ interface Found {
 
 /** Lets an invited person join an account, whether they are signed in, have signed up before, or are new. */
 export function AcceptInvitation() {
-  const { t } = useTranslation('entry');
+  const { t } = useTranslation('auth');
   const client = useQueryClient();
   const [token] = useState(() => window.location.hash.slice(1));
   const { data, error, refetch } = useQuery<Found, ApiProblem>({
@@ -42,16 +42,16 @@ export function AcceptInvitation() {
   if (error?.code === 'not_found' || error?.code === 'invalid_input') return <Gone />;
   if (error !== null)
     return (
-      <EntryFrame title={t('invitation.accept')}>
+      <AuthLayout title={t('invitation.accept')}>
         <Failure problem={error} onRetry={() => void refetch()} />
-      </EntryFrame>
+      </AuthLayout>
     );
   if (data === undefined) return <Loading />;
   return <Offer token={token} {...data} onSignedOut={() => void refetch()} />;
 }
 
 function Offer({ token, offer, signedIn, onSignedOut }: Found & { token: string; onSignedOut: () => void }) {
-  const { t } = useTranslation(['entry', 'team']);
+  const { t } = useTranslation(['auth', 'team']);
   const [step, setStep] = useState<'new' | 'known' | 'second'>('new');
   const client = useQueryClient();
   const navigate = useNavigate();
@@ -70,7 +70,7 @@ function Offer({ token, offer, signedIn, onSignedOut }: Found & { token: string;
   const title = t('invitation.title', { account: accountName });
   const joinNow = (): Promise<void> => join.mutateAsync();
   return (
-    <EntryFrame title={title} description={description}>
+    <AuthLayout title={title} description={description}>
       {join.error !== null && <Failure problem={join.error} />}
       {signedIn !== null && signedIn.email === email && (
         <Button fullWidth loading={join.isPending} onClick={() => join.mutate()}>
@@ -102,7 +102,7 @@ function Offer({ token, offer, signedIn, onSignedOut }: Found & { token: string;
       {signedIn === null && step === 'second' && (
         <SecondStepForm onDone={joinNow} onAgain={() => setStep('known')} />
       )}
-    </EntryFrame>
+    </AuthLayout>
   );
 }
 
@@ -115,7 +115,7 @@ function OtherPerson({
   email: string;
   onSignedOut: () => void;
 }) {
-  const { t } = useTranslation('entry');
+  const { t } = useTranslation('auth');
   const leave = useMutation<void, ApiProblem>({ mutationFn: signOut, onSuccess: onSignedOut });
   return (
     <Stack>
@@ -129,12 +129,12 @@ function OtherPerson({
 }
 
 function Gone() {
-  const { t } = useTranslation('entry');
+  const { t } = useTranslation('auth');
   return (
-    <EntryFrame title={t('invitation.gone')} description={t('invitation.goneText')}>
+    <AuthLayout title={t('invitation.gone')} description={t('invitation.goneText')}>
       <Button component={Link} to="/" variant="default">
         {t('invitation.home')}
       </Button>
-    </EntryFrame>
+    </AuthLayout>
   );
 }

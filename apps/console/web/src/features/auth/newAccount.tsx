@@ -4,28 +4,28 @@ import { useTranslation } from 'react-i18next';
 import { useNavigate } from 'react-router';
 import { useChange } from '../../api/queries.js';
 import { useSession } from '../../app/session.js';
-import { useFaultTexts, useRequired } from '../../hooks/formErrors.js';
+import { useFieldErrors, useRequired } from '../../hooks/forms.js';
 import { Page } from '../../components/page.js';
 import { Failure } from '../../components/states.js';
-import { likelyCountries, TrialCountries, useCountriesRule } from './trialCountries.js';
+import { defaultTrialCountries, TrialCountries, useTrialCountriesRule } from './trialCountries.js';
 
 /** For somebody who belongs to no account: makes one of their own. */
 export function NewAccount() {
-  const { t } = useTranslation(['entry', 'common']);
+  const { t } = useTranslation(['auth', 'common']);
   const { user } = useSession();
   const navigate = useNavigate();
-  const faultsOf = useFaultTexts();
+  const fieldErrorsOf = useFieldErrors();
   const { mutate, isPending, error } = useChange<{ id: string }>('/session');
   const form = useForm({
-    initialValues: { name: user.name, language: user.language, countries: likelyCountries() },
-    validate: { name: useRequired(), countries: useCountriesRule() },
+    initialValues: { name: user.name, language: user.language, countries: defaultTrialCountries() },
+    validate: { name: useRequired(), countries: useTrialCountriesRule() },
   });
   const submit = (body: typeof form.values): void =>
     mutate(
       { method: 'POST', path: '/accounts', body },
       {
         onSuccess: ({ id }) => void navigate(`/accounts/${id}/overview`, { replace: true }),
-        onError: (problem) => form.setErrors(faultsOf(problem)),
+        onError: (problem) => form.setErrors(fieldErrorsOf(problem)),
       },
     );
   return (

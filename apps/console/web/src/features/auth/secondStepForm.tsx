@@ -5,13 +5,12 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ApiProblem } from '../../api/http.js';
 import { takeSecondStep } from '../../api/auth.js';
-import { useRequired } from '../../hooks/formErrors.js';
-import { focusAtOnce } from '../../hooks/focus.js';
+import { focusOnMount, useRequired } from '../../hooks/forms.js';
 import { Failure } from '../../components/states.js';
 
 /** The second step: a code of the authenticator, or a backup code. */
 export function SecondStepForm({ onDone, onAgain }: { onDone: () => Promise<void>; onAgain: () => void }) {
-  const { t } = useTranslation('entry');
+  const { t } = useTranslation('auth');
   const [kind, setKind] = useState<'app' | 'backup'>('app');
   const form = useForm({ initialValues: { code: '' }, validate: { code: useRequired() } });
   const enter = useMutation<void, ApiProblem, string>({
@@ -40,7 +39,7 @@ export function SecondStepForm({ onDone, onAgain }: { onDone: () => Promise<void
           inputMode={kind === 'app' ? 'numeric' : 'text'}
           maxLength={20}
           required
-          ref={focusAtOnce}
+          ref={focusOnMount}
           {...form.getInputProps('code')}
         />
         <Button type="submit" fullWidth loading={enter.isPending}>

@@ -3,13 +3,13 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, useLocation, useNavigate } from 'react-router';
-import { EntryFrame } from './authLayout.js';
+import { AuthLayout } from './authLayout.js';
 import { SecondStepForm } from './secondStepForm.js';
 import { SignInForm } from './signInForm.js';
 
 /** Lets people in who have signed up, and brings them back to where they wanted to be. */
 export function SignIn() {
-  const { t } = useTranslation('entry');
+  const { t } = useTranslation('auth');
   const [atSecondStep, setAtSecondStep] = useState(false);
   const client = useQueryClient();
   const navigate = useNavigate();
@@ -21,12 +21,12 @@ export function SignIn() {
   };
   if (atSecondStep)
     return (
-      <EntryFrame title={t('secondStep.title')}>
+      <AuthLayout title={t('secondStep.title')}>
         <SecondStepForm onDone={enter} onAgain={() => setAtSecondStep(false)} />
-      </EntryFrame>
+      </AuthLayout>
     );
   return (
-    <EntryFrame
+    <AuthLayout
       title={t('signIn.title')}
       footer={
         <>
@@ -43,6 +43,6 @@ export function SignIn() {
       }
     >
       <SignInForm onDone={async ({ secondStep }) => (secondStep ? setAtSecondStep(true) : enter())} />
-    </EntryFrame>
+    </AuthLayout>
   );
 }

@@ -4,8 +4,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import type { ApiProblem } from '../../api/http.js';
 import { signIn } from '../../api/auth.js';
-import { useFaultTexts, useRequired } from '../../hooks/formErrors.js';
-import { focusAtOnce } from '../../hooks/focus.js';
+import { focusOnMount, useFieldErrors, useRequired } from '../../hooks/forms.js';
 import { Failure } from '../../components/states.js';
 
 /** The first step: e-mail and password. */
@@ -17,16 +16,16 @@ export function SignInForm({
   email?: string;
   onDone: (answer: { secondStep: boolean }) => Promise<void>;
 }) {
-  const { t } = useTranslation(['entry', 'common']);
+  const { t } = useTranslation(['auth', 'common']);
   const required = useRequired();
-  const faultsOf = useFaultTexts();
+  const fieldErrorsOf = useFieldErrors();
   const form = useForm({
     initialValues: { email, password: '' },
     validate: { email: required, password: required },
   });
   const enter = useMutation<void, ApiProblem, typeof form.values>({
     mutationFn: async (typed) => onDone(await signIn(typed.email.trim(), typed.password)),
-    onError: (problem) => form.setErrors(faultsOf(problem)),
+    onError: (problem) => form.setErrors(fieldErrorsOf(problem)),
   });
   return (
     <form onSubmit={form.onSubmit((typed) => enter.mutate(typed))} noValidate>
@@ -38,7 +37,7 @@ export function SignInForm({
           autoComplete="username"
           required
           readOnly={email !== ''}
-          {...(email === '' && { ref: focusAtOnce })}
+          {...(email === '' && { ref: focusOnMount })}
           {...form.getInputProps('email')}
         />
         <PasswordInput

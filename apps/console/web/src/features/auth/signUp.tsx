@@ -7,16 +7,16 @@ import { call } from '../../api/http.js';
 import { readSession } from '../../api/auth.js';
 import { useData } from '../../api/queries.js';
 import { useNumbers } from '../../hooks/formats.js';
-import { EntryFrame } from './authLayout.js';
-import { SignUpForm, type NewAccountWishes } from './signUpForm.js';
+import { AuthLayout } from './authLayout.js';
+import { SignUpForm, type NewAccountInput } from './signUpForm.js';
 
 /** Makes a person and their account. */
 export function SignUp() {
-  const { t } = useTranslation('entry');
+  const { t } = useTranslation('auth');
   const client = useQueryClient();
   const navigate = useNavigate();
 
-  const begin = async ({ account: name, language, countries }: NewAccountWishes): Promise<void> => {
+  const begin = async ({ account: name, language, countries }: NewAccountInput): Promise<void> => {
     client.clear();
     // Should this fail, the start page asks for the account again.
     await readSession(client)
@@ -26,7 +26,7 @@ export function SignUp() {
     await navigate('/', { replace: true });
   };
   return (
-    <EntryFrame
+    <AuthLayout
       title={t('signUp.title')}
       description={<Offer />}
       footer={
@@ -39,13 +39,13 @@ export function SignUp() {
       }
     >
       <SignUpForm onDone={begin} />
-    </EntryFrame>
+    </AuthLayout>
   );
 }
 
 /** How many sends are free for whoever signs up now. */
 function Offer() {
-  const { t } = useTranslation('entry');
+  const { t } = useTranslation('auth');
   const { whole } = useNumbers();
   const { data } = useData<SignUpOfferView>('/sign-up-offer');
   if (data === undefined) return <>&nbsp;</>;

@@ -4,14 +4,13 @@ import { useMutation } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import type { ApiProblem } from '../../api/http.js';
 import { signUp } from '../../api/auth.js';
-import { useFaultTexts, useRequired } from '../../hooks/formErrors.js';
-import { focusAtOnce } from '../../hooks/focus.js';
+import { focusOnMount, useFieldErrors, useRequired } from '../../hooks/forms.js';
 import { NewPassword } from '../../components/newPassword.js';
 import { Failure } from '../../components/states.js';
-import { likelyCountries, TrialCountries, useCountriesRule } from './trialCountries.js';
+import { defaultTrialCountries, TrialCountries, useTrialCountriesRule } from './trialCountries.js';
 
 /** What is asked of somebody who will make an account. */
-export interface NewAccountWishes {
+export interface NewAccountInput {
   account: string;
   language: string;
   countries: string[];
@@ -24,15 +23,15 @@ export function SignUpForm({
 }: {
   /** Given to somebody who is invited: they join an account and make none. */
   email?: string;
-  onDone: (typed: NewAccountWishes) => Promise<void>;
+  onDone: (typed: NewAccountInput) => Promise<void>;
 }) {
-  const { t, i18n } = useTranslation(['entry', 'common']);
+  const { t, i18n } = useTranslation(['auth', 'common']);
   const required = useRequired();
-  const faultsOf = useFaultTexts();
-  const countriesRule = useCountriesRule();
+  const fieldErrorsOf = useFieldErrors();
+  const countriesRule = useTrialCountriesRule();
   const isInvited = email !== '';
   const form = useForm({
-    initialValues: { name: '', email, password: '', account: '', countries: likelyCountries() },
+    initialValues: { name: '', email, password: '', account: '', countries: defaultTrialCountries() },
     validate: { name: required, email: required, password: required, countries: countriesRule },
   });
   const enter = useMutation<void, ApiProblem, typeof form.values>({
@@ -41,7 +40,7 @@ export function SignUpForm({
       await signUp({ ...typed, email: typed.email.trim(), language });
       await onDone({ account: account.trim() === '' ? typed.name : account, language, countries });
     },
-    onError: (problem) => form.setErrors(faultsOf(problem)),
+    onError: (problem) => form.setErrors(fieldErrorsOf(problem)),
   });
   const { name, password } = form.values;
   return (
@@ -52,7 +51,7 @@ export function SignUpForm({
           label={t('fields.name')}
           autoComplete="name"
           required
-          ref={focusAtOnce}
+          ref={focusOnMount}
           maxLength={200}
           {...form.getInputProps('name')}
         />

@@ -1,16 +1,12 @@
 import { MultiSelect } from '@mantine/core';
 import type { ComponentProps } from 'react';
 import { useTranslation } from 'react-i18next';
-import {
-  HOME_COUNTRY,
-  TRIAL_COUNTRIES_MAX,
-  type SignUpOfferView,
-} from '../../../../src/features/auth/view.js';
+import { HOME_COUNTRY, TRIAL_COUNTRIES_MAX, type SignUpOfferView } from '../../../../src/features/auth/view.js';
 import { useData } from '../../api/queries.js';
 import { useCountryChoices } from '../../hooks/countries.js';
 
 /** Where people who sign up here most likely send to: their browser's country, and the service's own. */
-export function likelyCountries(): string[] {
+export function defaultTrialCountries(): string[] {
   const { region } = new Intl.Locale(navigator.language).maximize();
   return [...new Set([region ?? HOME_COUNTRY, HOME_COUNTRY])];
 }
@@ -20,7 +16,7 @@ export function TrialCountries({
   value,
   ...field
 }: Pick<ComponentProps<typeof MultiSelect>, 'onChange' | 'onBlur' | 'error'> & { value: string[] }) {
-  const { t } = useTranslation(['entry', 'staff']);
+  const { t } = useTranslation(['auth', 'common']);
   const { data } = useData<SignUpOfferView>('/sign-up-offer');
   const choices = useCountryChoices(data?.countries ?? value);
   return (
@@ -33,7 +29,7 @@ export function TrialCountries({
       searchable
       hidePickedOptions
       maxValues={TRIAL_COUNTRIES_MAX}
-      nothingFoundMessage={t('staff:picker.nothing')}
+      nothingFoundMessage={t('common:picker.nothing')}
       // Two names and the place to type beside them fit on one line.
       styles={{ inputField: { minWidth: 24 } }}
       {...field}
@@ -42,7 +38,7 @@ export function TrialCountries({
 }
 
 /** Says that no country is named. */
-export function useCountriesRule(): (countries: readonly string[]) => string | null {
-  const { t } = useTranslation('entry');
+export function useTrialCountriesRule(): (countries: readonly string[]) => string | null {
+  const { t } = useTranslation('auth');
   return (countries) => (countries.length === 0 ? t('countries.missing') : null);
 }

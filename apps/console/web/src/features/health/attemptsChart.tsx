@@ -3,7 +3,7 @@ import { Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { HealthView } from '../../../../src/features/health/view.js';
 import { useNumbers } from '../../hooks/formats.js';
-import { Section } from '../../components/section.js';
+import { Section } from '../../components/page.js';
 
 const OUTCOMES = [
   ['accepted', 'brand.6'],

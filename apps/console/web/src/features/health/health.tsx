@@ -5,7 +5,7 @@ import { useData } from '../../api/queries.js';
 import { Page } from '../../components/page.js';
 import { Failure, Loading } from '../../components/states.js';
 import { AttemptsChart } from './attemptsChart.js';
-import { Figures } from './statistics.js';
+import { Statistics } from './statistics.js';
 import { QueueTable, SenderTable, WorkerTable } from './tables.js';
 import { Lost, VerdictBanner } from './verdict.js';
 
@@ -32,7 +32,7 @@ export function Health() {
       {data === undefined && lost === null && <Loading />}
       {data !== undefined && (
         <Stack gap="lg" opacity={lost === null ? 1 : 0.6}>
-          <Figures view={data} />
+          <Statistics view={data} />
           <AttemptsChart attempts={data.attempts} />
           <QueueTable queues={data.queues} />
           <SenderTable senders={data.senders} />

@@ -1,12 +1,11 @@
-import { SimpleGrid } from '@mantine/core';
+import { Badge, Group, Paper, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { HealthView } from '../../../../src/features/health/view.js';
-import { useNumbers } from '../../hooks/formats.js';
-import { useDurations } from '../../hooks/durations.js';
-import { FigureCard } from './statisticCard.js';
+import type { FigureName, HealthView } from '../../../../src/features/health/view.js';
+import { SEVERITIES } from './verdict.js';
+import { useDurations, useNumbers } from '../../hooks/formats.js';
 
 /** The figures that the verdict is made from, each with its state and, unless all is well, with what to do. */
-export function Figures({ view }: { view: HealthView }) {
+export function Statistics({ view }: { view: HealthView }) {
   const { t } = useTranslation('health');
   const { whole } = useNumbers();
   const { milliseconds, seconds } = useDurations();
@@ -22,7 +21,7 @@ export function Figures({ view }: { view: HealthView }) {
 
   return (
     <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="sm">
-      <FigureCard
+      <StatisticCard
         name="due"
         view={view}
         value={
@@ -39,19 +38,19 @@ export function Figures({ view }: { view: HealthView }) {
               }))
         }
       />
-      <FigureCard
+      <StatisticCard
         name="forSender"
         view={view}
         value={waiting && whole(waiting.forSender.count)}
         detail={waiting && age(waiting.forSender.oldestSeconds)}
       />
-      <FigureCard
+      <StatisticCard
         name="held"
         view={view}
         value={waiting && whole(waiting.held.count)}
         detail={waiting && age(waiting.held.oldestSeconds)}
       />
-      <FigureCard
+      <StatisticCard
         name="attempts"
         view={view}
         value={view.attempts && whole(lastMinute)}
@@ -65,7 +64,7 @@ export function Figures({ view }: { view: HealthView }) {
           })
         }
       />
-      <FigureCard
+      <StatisticCard
         name="latency"
         view={view}
         value={provider && (provider.secondsMedian === null ? t('none') : seconds(provider.secondsMedian))}
@@ -74,19 +73,19 @@ export function Figures({ view }: { view: HealthView }) {
           (provider.secondsP95 === null ? t('noCalls') : t('p95', { time: seconds(provider.secondsP95) }))
         }
       />
-      <FigureCard
+      <StatisticCard
         name="receipts"
         view={view}
         value={receipts && whole(receipts.lastMinute)}
         detail={receipts && t('tenMinutes', { number: whole(receipts.lastTenMinutes) })}
       />
-      <FigureCard
+      <StatisticCard
         name="receiptsDue"
         view={view}
         value={receipts && whole(receipts.due)}
         detail={receipts && age(receipts.oldestDueSeconds)}
       />
-      <FigureCard
+      <StatisticCard
         name="senders"
         view={view}
         value={senders && t('able', { able: whole(able), all: whole(senders.length) })}
@@ -94,25 +93,25 @@ export function Figures({ view }: { view: HealthView }) {
           senders && t(senders.length === 0 ? 'noSenders' : able === senders.length ? 'allAble' : 'someAble')
         }
       />
-      <FigureCard
+      <StatisticCard
         name="loops"
         view={view}
         value={loops && (swept === undefined ? t('never') : t('ago', { age: seconds(swept.secondsAgo) }))}
         detail={loops && t('workers', { count: workersOf(loops) })}
       />
-      <FigureCard
+      <StatisticCard
         name="queues"
         view={view}
         value={queues && whole(jobs('waiting'))}
         detail={queues && t('jobs', { active: whole(jobs('active')), delayed: whole(jobs('delayed')) })}
       />
-      <FigureCard
+      <StatisticCard
         name="redis"
         view={view}
         value={view.redisMs === null ? null : milliseconds(view.redisMs)}
         detail={t('roundTrip')}
       />
-      <FigureCard
+      <StatisticCard
         name="postgresql"
         view={view}
         value={view.postgresqlMs === null ? null : milliseconds(view.postgresqlMs)}
@@ -127,4 +126,44 @@ export function Figures({ view }: { view: HealthView }) {
 /** How many workers were heard of in the last minute. */
 function workersOf(loops: NonNullable<HealthView['loops']>): number {
   return new Set(loops.filter(({ secondsAgo }) => secondsAgo < 60).map(({ workerId }) => workerId)).size;
+}
+
+/** One figure: how it is, what it is, and what to do when it is not as it should be. */
+export function StatisticCard({
+  name,
+  view,
+  value,
+  detail,
+}: {
+  name: FigureName;
+  view: HealthView;
+  /** Null when it could not be read. */
+  value: string | null;
+  detail: string | null;
+}) {
+  const { t } = useTranslation('health');
+  const state = value === null && view.states[name] === 'good' ? 'odd' : view.states[name];
+  const { color, icon: Icon } = SEVERITIES[state];
+  const found = view.findings.find(({ figure }) => figure === name);
+  return (
+    <Paper withBorder p="md" component="section" aria-label={t(`statistics.${name}`)}>
+      <Stack gap={4}>
+        <Group justify="space-between" wrap="nowrap" gap="xs">
+          <Text size="xs" c="dimmed" fw={550}>
+            {t(`statistics.${name}`)}
+          </Text>
+          <Badge color={color} leftSection={<Icon size={13} />}>
+            {t(`states.${state}`)}
+          </Badge>
+        </Group>
+        <Text size="xl" fw={650} className="figures">
+          {value ?? t('unread')}
+        </Text>
+        <Text size="sm" c="dimmed">
+          {value === null ? t('unreadText') : detail}
+        </Text>
+        {found !== undefined && <Text size="sm">{t(`findings.${found.what}.todo`)}</Text>}
+      </Stack>
+    </Paper>
+  );
 }

@@ -3,11 +3,10 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import type { HealthView } from '../../../../src/features/health/view.js';
-import { useNumbers } from '../../hooks/formats.js';
-import { Section } from '../../components/section.js';
-import { SenderBadge } from '../../components/senderBadge.js';
+import { useDurations, useNumbers } from '../../hooks/formats.js';
+import { Section } from '../../components/page.js';
+import { SenderBadge } from '../../components/badges.js';
 import { Time } from '../../components/times.js';
-import { useDurations } from '../../hooks/durations.js';
 
 const LOOPS = ['sweep', 'wake', 'breaker', 'clean_up'] as const;
 
@@ -93,7 +92,7 @@ export function SenderTable({ senders }: { senders: HealthView['senders'] }) {
     <Section
       title={t('senders.title')}
       actions={
-        <Anchor component={Link} to="/operations/senders" size="sm">
+        <Anchor component={Link} to="/staff/senders" size="sm">
           {t('senders.all')}
         </Anchor>
       }

@@ -1,11 +1,10 @@
 import { Group, List, Paper, Stack, Text, ThemeIcon, Title } from '@mantine/core';
-import { IconPlugConnectedX } from '@tabler/icons-react';
+import { IconAlertTriangle, IconCircleCheck, IconCircleX, IconPlugConnectedX } from '@tabler/icons-react';
+import type { ComponentType, ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { HealthView, Severity } from '../../../../src/features/health/view.js';
 import type { ApiProblem } from '../../api/http.js';
 import { Time } from '../../components/times.js';
-import { SEVERITIES } from './severities.js';
-import type { ComponentType, ReactNode } from 'react';
 
 /** Whose matter it is, in one sentence, what to do, and what else was found. */
 export function VerdictBanner({ view: { verdict, findings, at } }: { view: HealthView }) {
@@ -100,3 +99,10 @@ function Banner({
     </Paper>
   );
 }
+
+/** How each state looks; the word is always beside it. */
+export const SEVERITIES = {
+  good: { color: 'teal', icon: IconCircleCheck },
+  odd: { color: 'orange', icon: IconAlertTriangle },
+  bad: { color: 'red', icon: IconCircleX },
+} as const;

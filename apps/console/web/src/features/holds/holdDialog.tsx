@@ -6,11 +6,11 @@ import { useData } from '../../api/queries.js';
 import { AccountPicker } from '../../components/accountPicker.js';
 import { NO_COUNTRY, useCountryChoices } from '../../hooks/countries.js';
 import { ReasonDialog } from '../../components/reasonDialog.js';
-import { useHolds } from './holdChange.js';
+import { useHoldChange } from './holdChange.js';
 
 /** Holds a country or an account that is chosen here; null is closed. */
 export function HoldDialog({ kind, onClose }: { kind: 'country' | 'account' | null; onClose: () => void }) {
-  const { t } = useTranslation('staff');
+  const { t } = useTranslation('holds');
   const [target, setTarget] = useState<string | null>(null);
   const [isAsked, setIsAsked] = useState(false);
   const empty = (): void => {
@@ -18,7 +18,7 @@ export function HoldDialog({ kind, onClose }: { kind: 'country' | 'account' | nu
     setIsAsked(false);
     onClose();
   };
-  const holds = useHolds(empty);
+  const holds = useHoldChange(empty);
   const close = (): void => {
     holds.reset();
     empty();
@@ -28,20 +28,20 @@ export function HoldDialog({ kind, onClose }: { kind: 'country' | 'account' | nu
     if (kind !== null && target !== null) holds.set({ kind, target }, reason);
   };
   const shown = kind ?? 'country';
-  const missing = isAsked && target === null ? t(`switches.${shown}.missing`) : null;
-  const field = { value: target, onChange: setTarget, error: missing, label: t(`switches.${shown}.label`) };
+  const missing = isAsked && target === null ? t(`target.${shown}.missing`) : null;
+  const field = { value: target, onChange: setTarget, error: missing, label: t(`target.${shown}.label`) };
   return (
     <ReasonDialog
       opened={kind !== null}
       onClose={close}
-      title={t(`switches.${shown}.set`)}
-      action={t(`switches.${shown}.button`)}
+      title={t(`target.${shown}.set`)}
+      action={t(`target.${shown}.button`)}
       pending={holds.pending}
       problem={holds.problem}
       onConfirm={confirm}
       before={shown === 'country' ? <CountryField {...field} /> : <AccountPicker {...field} />}
     >
-      {t(`switches.${shown}.what`)}
+      {t(`target.${shown}.what`)}
     </ReasonDialog>
   );
 }
@@ -55,10 +55,16 @@ function CountryField({
   onChange: (code: string | null) => void;
   error: string | null;
 }) {
-  const { t } = useTranslation('staff');
+  const { t } = useTranslation(['holds', 'common']);
   const { data } = useData<CountriesView>('/operations/countries');
   const choices = useCountryChoices([...(data?.countries ?? []), NO_COUNTRY]);
   return (
-    <Select {...field} data={choices} error={error} searchable nothingFoundMessage={t('picker.nothing')} />
+    <Select
+      {...field}
+      data={choices}
+      error={error}
+      searchable
+      nothingFoundMessage={t('common:picker.nothing')}
+    />
   );
 }

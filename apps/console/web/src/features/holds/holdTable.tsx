@@ -6,24 +6,24 @@ import { useMayOperate } from '../../app/session.js';
 import { useCountryName } from '../../hooks/countries.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { Time } from '../../components/times.js';
-import { ReleaseButton } from './releaseButton.js';
+import { ReleaseButton } from './holdChange.js';
 
 /** Countries and accounts that are held, oldest first. */
 export function HoldTable({ holds, isCapped }: { holds: readonly HoldView[]; isCapped: boolean }) {
-  const { t } = useTranslation('staff');
+  const { t } = useTranslation('holds');
   const { whole } = useNumbers();
   const mayOperate = useMayOperate();
   const isNarrow = useMatches({ base: true, sm: false });
   return (
     <Table.ScrollContainer minWidth={300}>
-      <Table verticalSpacing="xs" aria-label={t('switches.others')}>
+      <Table verticalSpacing="xs" aria-label={t('others')}>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>{t('switches.columns.what')}</Table.Th>
-            {!isNarrow && <Table.Th>{t('switches.columns.reason')}</Table.Th>}
-            <Table.Th visibleFrom="sm">{t('switches.columns.since')}</Table.Th>
-            <Table.Th ta="right">{t('switches.columns.waiting')}</Table.Th>
-            {mayOperate && <Table.Th aria-label={t('switches.release.button')} />}
+            <Table.Th>{t('columns.what')}</Table.Th>
+            {!isNarrow && <Table.Th>{t('columns.reason')}</Table.Th>}
+            <Table.Th visibleFrom="sm">{t('columns.since')}</Table.Th>
+            <Table.Th ta="right">{t('columns.waiting')}</Table.Th>
+            {mayOperate && <Table.Th aria-label={t('release.button')} />}
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -32,7 +32,7 @@ export function HoldTable({ holds, isCapped }: { holds: readonly HoldView[]; isC
               <Table.Td>
                 <Target hold={hold} />
                 <Text size="xs" c="dimmed">
-                  {t(`switches.kinds.${hold.kind}`)}
+                  {t(`kinds.${hold.kind}`)}
                 </Text>
                 {isNarrow && <Reason hold={hold} />}
               </Table.Td>
@@ -73,7 +73,7 @@ function Target({ hold: { kind, target, accountName } }: { hold: HoldView }) {
   const nameOf = useCountryName();
   if (kind === 'country') return <Text size="sm">{nameOf(target)}</Text>;
   return (
-    <Anchor component={Link} to={`/operations/accounts/${target}`} size="sm">
+    <Anchor component={Link} to={`/staff/accounts/${target}`} size="sm">
       {accountName ?? target}
     </Anchor>
   );

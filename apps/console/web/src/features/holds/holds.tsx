@@ -6,59 +6,58 @@ import { Link } from 'react-router';
 import type { HoldsView } from '../../../../src/features/holds/view.js';
 import { useData } from '../../api/queries.js';
 import { useMayOperate } from '../../app/session.js';
-import { Page } from '../../components/page.js';
-import { ReadOnlyNote } from '../../components/readOnly.js';
-import { Section } from '../../components/section.js';
+import { Page, Section } from '../../components/page.js';
+import { ReadOnlyBadge } from '../../components/badges.js';
 import { EmptyState, Failure, Loading } from '../../components/states.js';
 import { HoldDialog } from './holdDialog.js';
 import { HoldTable } from './holdTable.js';
-import { LiveState } from './liveDelivery.js';
+import { LiveDelivery } from './liveDelivery.js';
 
 const REFRESH_MS = 3_000;
 
 /** What is held, and the switches that hold it. */
-export function Switches() {
-  const { t } = useTranslation('staff');
+export function Holds() {
+  const { t } = useTranslation('holds');
   const mayOperate = useMayOperate();
   const [holding, setHolding] = useState<'country' | 'account' | null>(null);
   const { data, error, refetch } = useData<HoldsView>('/operations/holds', { refreshMs: REFRESH_MS });
   const others = data?.holds.filter(({ kind }) => kind !== 'live') ?? [];
   return (
     <Page
-      title={t('switches.title')}
+      title={t('title')}
       description={
         <>
-          {t('switches.description')}{' '}
-          <Anchor component={Link} to="/operations/senders" inherit underline="always">
-            {t('switches.senders')}
+          {t('description')}{' '}
+          <Anchor component={Link} to="/staff/senders" inherit underline="always">
+            {t('senders')}
           </Anchor>
         </>
       }
-      actions={<ReadOnlyNote />}
+      actions={<ReadOnlyBadge />}
     >
       {error !== null && <Failure problem={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null && <Loading />}
       {data !== undefined && (
         <>
-          <LiveState view={data} />
+          <LiveDelivery view={data} />
           <Section
-            title={t('switches.others')}
+            title={t('others')}
             actions={
               mayOperate && (
                 <Group gap="xs">
                   <Button variant="default" size="xs" onClick={() => setHolding('country')}>
-                    {t('switches.country.set')}
+                    {t('target.country.set')}
                   </Button>
                   <Button variant="default" size="xs" onClick={() => setHolding('account')}>
-                    {t('switches.account.set')}
+                    {t('target.account.set')}
                   </Button>
                 </Group>
               )
             }
           >
             {others.length === 0 ? (
-              <EmptyState icon={IconHandStop} title={t('switches.none.title')}>
-                {t('switches.none.text')}
+              <EmptyState icon={IconHandStop} title={t('none.title')}>
+                {t('none.text')}
               </EmptyState>
             ) : (
               <HoldTable holds={others} isCapped={data.isCapped} />

@@ -7,21 +7,20 @@ import { useMayOperate } from '../../app/session.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { ReasonDialog } from '../../components/reasonDialog.js';
 import { Time } from '../../components/times.js';
-import { useHolds } from './holdChange.js';
-import { ReleaseButton } from './releaseButton.js';
+import { ReleaseButton, useHoldChange } from './holdChange.js';
 
 /** Whether live delivery runs, in words that nobody can mistake, and the switch of all of it. */
-export function LiveState({ view }: { view: HoldsView }) {
-  const { t } = useTranslation('staff');
+export function LiveDelivery({ view }: { view: HoldsView }) {
+  const { t } = useTranslation('holds');
   const { whole } = useNumbers();
   const mayOperate = useMayOperate();
   const [asking, setAsking] = useState(false);
-  const { set, pending, problem } = useHolds(() => setAsking(false));
+  const { set, pending, problem } = useHoldChange(() => setAsking(false));
   const hold = view.holds.find(({ kind }) => kind === 'live');
   const Icon = hold === undefined ? IconPlayerPlay : IconHandStop;
   const waiting = `${whole(view.waiting)}${view.isCapped ? '+' : ''}`;
   return (
-    <Paper withBorder p="lg" component="section" aria-label={t('switches.live.title')}>
+    <Paper withBorder p="lg" component="section" aria-label={t('live.title')}>
       <Group justify="space-between" gap="md">
         <Group gap="md" wrap="nowrap" align="flex-start">
           <ThemeIcon size={48} radius="xl" color={hold === undefined ? 'teal.9' : 'red.9'}>
@@ -29,22 +28,22 @@ export function LiveState({ view }: { view: HoldsView }) {
           </ThemeIcon>
           <Stack gap={2}>
             <Title order={2} size="h3">
-              {hold === undefined ? t('switches.live.runs') : t('switches.live.held')}
+              {hold === undefined ? t('live.runs') : t('live.held')}
             </Title>
             {hold !== undefined && (
               <Text size="sm">
-                {t('switches.since')} <Time at={hold.since} /> ·{' '}
-                {t('held.by', { who: hold.setBy, reason: hold.reason })}
+                {t('since')} <Time at={hold.since} /> ·{' '}
+                {t('banner.by', { who: hold.setBy, reason: hold.reason })}
               </Text>
             )}
             <Text size="sm" c="dimmed">
-              {t('switches.waiting', { count: view.waiting, waiting })}
+              {t('waiting', { count: view.waiting, waiting })}
             </Text>
           </Stack>
         </Group>
         {mayOperate && hold === undefined && (
           <Button color="red.9" onClick={() => setAsking(true)} leftSection={<IconHandStop size={18} />}>
-            {t('switches.live.set')}
+            {t('live.set')}
           </Button>
         )}
         {mayOperate && hold !== undefined && <ReleaseButton hold={hold} size="sm" />}
@@ -52,13 +51,13 @@ export function LiveState({ view }: { view: HoldsView }) {
       <ReasonDialog
         opened={asking}
         onClose={() => setAsking(false)}
-        title={t('switches.live.confirm')}
-        action={t('switches.live.set')}
+        title={t('live.confirm')}
+        action={t('live.set')}
         pending={pending}
         problem={problem}
         onConfirm={(reason) => set({ kind: 'live', target: '' }, reason)}
       >
-        {t('switches.live.what')}
+        {t('live.what')}
       </ReasonDialog>
     </Paper>
   );

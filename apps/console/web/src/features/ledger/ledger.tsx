@@ -5,34 +5,33 @@ import { useTranslation } from 'react-i18next';
 import type { BalanceView, LedgerView } from '../../../../src/features/ledger/view.js';
 import { useData, usePages } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
-import { Figure } from '../../components/statistic.js';
-import { More } from '../../components/more.js';
+import { Statistic } from '../../components/facts.js';
+import { EmptyState, Failure, Loading, LoadMore } from '../../components/states.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { Page } from '../../components/page.js';
-import { EmptyState, Failure, Loading } from '../../components/states.js';
 import { LedgerTable } from './ledgerTable.js';
 
 const KINDS = ['granted', 'reserved', 'returned'] as const;
 
 /** What an account has left, and every unit that came and went. */
 export function Ledger() {
-  const { t } = useTranslation(['account', 'common']);
+  const { t } = useTranslation(['ledger', 'common']);
   const { path } = useAccount();
   const [kind, setKind] = useState('all');
   const ledger = usePages<LedgerView>(`${path}/ledger${kind === 'all' ? '' : `?kind=${kind}`}`);
   const { data, error, hasNextPage } = ledger;
   const entries = data?.flatMap((page) => page.entries) ?? [];
   return (
-    <Page title={t('common:nav.ledger')} description={t('ledger.description')}>
+    <Page title={t('common:nav.ledger')} description={t('description')}>
       <Balance />
       <Group>
         <SegmentedControl
-          aria-label={t('ledger.filter')}
+          aria-label={t('filter')}
           value={kind}
           onChange={setKind}
           data={[
-            { value: 'all', label: t('ledger.all') },
-            ...KINDS.map((value) => ({ value, label: t(`ledger.kinds.${value}`) })),
+            { value: 'all', label: t('all') },
+            ...KINDS.map((value) => ({ value, label: t(`kinds.${value}`) })),
           ]}
         />
       </Group>
@@ -40,13 +39,13 @@ export function Ledger() {
       {data === undefined && error === null && <Loading />}
       {entries.length > 0 && <LedgerTable entries={entries} />}
       {data !== undefined && entries.length === 0 && <Nothing isAll={kind === 'all'} isEnd={!hasNextPage} />}
-      <More list={ledger} />
+      <LoadMore list={ledger} />
     </Page>
   );
 }
 
 function Balance() {
-  const { t } = useTranslation('account');
+  const { t } = useTranslation('ledger');
   const { path } = useAccount();
   const { whole } = useNumbers();
   const { data, error, refetch } = useData<BalanceView>(`${path}/balance`);
@@ -54,28 +53,28 @@ function Balance() {
   return (
     <SimpleGrid cols={2} maw={560}>
       {(['freeQuota', 'credits'] as const).map((bucket) => (
-        <Figure key={bucket} label={t(`ledger.${bucket}`)}>
+        <Statistic key={bucket} label={t(`${bucket}`)}>
           {data === undefined ? '–' : whole(data[bucket])}{' '}
           <Text span size="sm" c="dimmed">
-            {data !== undefined && t('ledger.units', { count: data[bucket] })}
+            {data !== undefined && t('units', { count: data[bucket] })}
           </Text>
-        </Figure>
+        </Statistic>
       ))}
     </SimpleGrid>
   );
 }
 
 function Nothing({ isAll, isEnd }: { isAll: boolean; isEnd: boolean }) {
-  const { t } = useTranslation('account');
+  const { t } = useTranslation('ledger');
   if (isAll)
     return (
-      <EmptyState icon={IconReceipt} title={t('ledger.empty.title')}>
-        {t('ledger.empty.text')}
+      <EmptyState icon={IconReceipt} title={t('empty.title')}>
+        {t('empty.text')}
       </EmptyState>
     );
   return (
     <Text size="sm" ta="center" py="lg">
-      {t(isEnd ? 'ledger.empty.filtered' : 'ledger.searchOn')}
+      {t(isEnd ? 'empty.filtered' : 'searchOn')}
     </Text>
   );
 }

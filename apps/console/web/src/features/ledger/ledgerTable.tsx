@@ -11,18 +11,18 @@ const ACCOUNT_CREATED = 'account created';
 
 /** Entries of the ledger, as they come. */
 export function LedgerTable({ entries }: { entries: readonly LedgerEntryView[] }) {
-  const { t } = useTranslation('account');
+  const { t } = useTranslation('ledger');
   return (
     <Table.ScrollContainer minWidth={320}>
-      <Table verticalSpacing="xs" aria-label={t('ledger.caption')}>
+      <Table verticalSpacing="xs" aria-label={t('caption')}>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th visibleFrom="sm">{t('ledger.columns.at')}</Table.Th>
-            <Table.Th>{t('ledger.columns.what')}</Table.Th>
-            <Table.Th visibleFrom="sm">{t('ledger.columns.bucket')}</Table.Th>
-            <Table.Th visibleFrom="sm">{t('ledger.columns.send')}</Table.Th>
-            <Table.Th ta="end">{t('ledger.columns.change')}</Table.Th>
-            <Table.Th ta="end">{t('ledger.columns.balance')}</Table.Th>
+            <Table.Th visibleFrom="sm">{t('columns.at')}</Table.Th>
+            <Table.Th>{t('columns.what')}</Table.Th>
+            <Table.Th visibleFrom="sm">{t('columns.bucket')}</Table.Th>
+            <Table.Th visibleFrom="sm">{t('columns.send')}</Table.Th>
+            <Table.Th ta="end">{t('columns.change')}</Table.Th>
+            <Table.Th ta="end">{t('columns.balance')}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -36,7 +36,7 @@ export function LedgerTable({ entries }: { entries: readonly LedgerEntryView[] }
 }
 
 function Row({ entry }: { entry: LedgerEntryView }) {
-  const { t } = useTranslation('account');
+  const { t } = useTranslation('ledger');
   const { whole, signed } = useNumbers();
   const { at, kind, bucket, change, reason, sendId, balance } = entry;
   return (
@@ -45,10 +45,10 @@ function Row({ entry }: { entry: LedgerEntryView }) {
         <Time at={at} seconds />
       </Table.Td>
       <Table.Td>
-        <Text inherit>{t(`ledger.kinds.${kind}`)}</Text>
+        <Text inherit>{t(`kinds.${kind}`)}</Text>
         {reason !== null && (
           <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-            {reason === ACCOUNT_CREATED ? t('ledger.accountCreated') : reason}
+            {reason === ACCOUNT_CREATED ? t('accountCreated') : reason}
           </Text>
         )}
         <Text size="xs" c="dimmed" hiddenFrom="sm" component="div">
@@ -56,11 +56,11 @@ function Row({ entry }: { entry: LedgerEntryView }) {
         </Text>
         {sendId !== null && (
           <Text size="xs" hiddenFrom="sm" component="div">
-            <SendLink id={sendId} text={t('ledger.send')} />
+            <SendLink id={sendId} text={t('send')} />
           </Text>
         )}
       </Table.Td>
-      <Table.Td visibleFrom="sm">{t(`ledger.buckets.${bucket}`)}</Table.Td>
+      <Table.Td visibleFrom="sm">{t(`buckets.${bucket}`)}</Table.Td>
       <Table.Td visibleFrom="sm">
         {sendId !== null && (
           <Text inherit ff="monospace" component="div">
@@ -74,7 +74,7 @@ function Row({ entry }: { entry: LedgerEntryView }) {
       <Table.Td ta="end">
         {whole(balance.freeQuota + balance.credits)}
         <Text size="xs" c="dimmed" visibleFrom="sm">
-          {t('ledger.balanceOf', {
+          {t('balanceOf', {
             freeQuota: whole(balance.freeQuota),
             credits: whole(balance.credits),
           })}

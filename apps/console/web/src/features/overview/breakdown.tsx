@@ -2,7 +2,7 @@ import { Table, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { StatisticsView } from '../../../../src/features/overview/view.js';
 import { useNumbers } from '../../hooks/formats.js';
-import { Section } from '../../components/section.js';
+import { Section } from '../../components/page.js';
 import { useShares } from './statistics.js';
 
 /** The same figures for each application or language, most sends first. */
@@ -29,9 +29,9 @@ export function OverviewBreakdown({
           <Table.Thead>
             <Table.Tr>
               <Table.Th>{column}</Table.Th>
-              <Table.Th ta="right">{t('figures.sends')}</Table.Th>
-              <Table.Th ta="right">{t('figures.delivered')}</Table.Th>
-              <Table.Th ta="right">{t('figures.verified')}</Table.Th>
+              <Table.Th ta="right">{t('statistics.sends')}</Table.Th>
+              <Table.Th ta="right">{t('statistics.delivered')}</Table.Th>
+              <Table.Th ta="right">{t('statistics.verified')}</Table.Th>
               <Table.Th ta="right" visibleFrom="sm">
                 {t('columns.time')}
               </Table.Th>

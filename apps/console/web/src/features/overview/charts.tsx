@@ -3,7 +3,7 @@ import { Table, VisuallyHidden } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { OverviewView } from '../../../../src/features/overview/view.js';
 import { useNumbers } from '../../hooks/formats.js';
-import { Section } from '../../components/section.js';
+import { Section } from '../../components/page.js';
 import { useShares } from './statistics.js';
 
 type Series = OverviewView['series'];
@@ -16,7 +16,7 @@ interface ChartProps {
 
 const HEIGHT = 240;
 
-function useStart(isHourly: boolean): (start: string) => string {
+function useStartLabel(isHourly: boolean): (start: string) => string {
   const { language } = useTranslation().i18n;
   const format = new Intl.DateTimeFormat(
     language,
@@ -29,7 +29,7 @@ function useStart(isHourly: boolean): (start: string) => string {
 export function Outcomes({ series, isHourly }: ChartProps) {
   const { t } = useTranslation('overview');
   const { whole } = useNumbers();
-  const startText = useStart(isHourly);
+  const startText = useStartLabel(isHourly);
   const data = series.map(({ start, sends, delivered, failed }) => ({
     start: startText(start),
     delivered,
@@ -37,9 +37,9 @@ export function Outcomes({ series, isHourly }: ChartProps) {
     other: Math.max(0, sends - delivered - failed),
   }));
   const parts = [
-    { name: 'delivered', label: t('figures.delivered'), color: 'brand.6' },
-    { name: 'other', label: t('figures.other'), color: 'gray.5' },
-    { name: 'failed', label: t('figures.failed'), color: 'red.6' },
+    { name: 'delivered', label: t('statistics.delivered'), color: 'brand.6' },
+    { name: 'other', label: t('statistics.other'), color: 'gray.5' },
+    { name: 'failed', label: t('statistics.failed'), color: 'red.6' },
   ] as const;
   return (
     <Section title={t('charts.outcomes')} description={t('charts.outcomesText')}>
@@ -71,7 +71,7 @@ export function Outcomes({ series, isHourly }: ChartProps) {
 export function DeliveryTimes({ series, isHourly }: ChartProps) {
   const { t } = useTranslation('overview');
   const { seconds } = useShares();
-  const startText = useStart(isHourly);
+  const startText = useStartLabel(isHourly);
   const data = series.map(({ start, deliverySecondsMedian, deliverySecondsP95 }) => ({
     start: startText(start),
     median: deliverySecondsMedian,

@@ -15,8 +15,7 @@ export function OverviewControls({
   applications: readonly ApplicationView[];
   set: ReturnType<typeof useOverviewQuery>['set'];
 }) {
-  const { t } = useTranslation('overview');
-  const { t: common } = useTranslation();
+  const { t } = useTranslation(['overview', 'common']);
   return (
     <Group gap="xs" role="group" aria-label={t('controls')}>
       <SegmentedControl
@@ -27,7 +26,7 @@ export function OverviewControls({
       />
       <SegmentedControl
         aria-label={t('mode')}
-        data={MODES.map((value) => ({ value, label: common(`mode.${value}`) }))}
+        data={MODES.map((value) => ({ value, label: t(`common:mode.${value}`) }))}
         value={mode}
         onChange={(value) => set({ mode: value, application: null })}
       />
@@ -46,7 +45,7 @@ export function OverviewControls({
       <Select
         aria-label={t('locale')}
         placeholder={t('allLocales')}
-        data={(['pt-BR', 'en'] as const).map((value) => ({ value, label: common(`languages.${value}`) }))}
+        data={(['pt-BR', 'en'] as const).map((value) => ({ value, label: t(`common:languages.${value}`) }))}
         value={query.locale}
         onChange={(locale) => set({ locale })}
         clearable

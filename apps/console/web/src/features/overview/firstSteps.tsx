@@ -6,7 +6,7 @@ import type { ApplicationView } from '../../../../src/features/applications/view
 import type { SendsView } from '../../../../src/features/sends/view.js';
 import { useData } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
-import { Section } from '../../components/section.js';
+import { Section } from '../../components/page.js';
 
 const REFRESH_MS = 5_000;
 

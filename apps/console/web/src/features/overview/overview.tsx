@@ -13,15 +13,14 @@ import { OverviewBalance } from './balance.js';
 import { OverviewBreakdown } from './breakdown.js';
 import { OverviewControls } from './controls.js';
 import { DeliveryTimes, Outcomes } from './charts.js';
-import { OverviewFigures } from './statistics.js';
+import { OverviewStatistics } from './statistics.js';
 import { DAYS, overviewPath, useOverviewQuery } from './query.js';
 
 const REFRESH_MS = 15_000;
 
 /** How an account's sends fare: over a day, a week or a month, by application and by language. */
 export function Overview() {
-  const { t } = useTranslation('overview');
-  const { t: common } = useTranslation();
+  const { t } = useTranslation(['overview', 'common']);
   const account = useAccount();
   const { query, set } = useOverviewQuery();
   const { data: list } = useData<{ applications: ApplicationView[] }>(`${account.path}/applications`, {
@@ -39,7 +38,7 @@ export function Overview() {
   const liveADay = mode === 'live' && data !== undefined ? data.totals.sends / DAYS[query.period] : 0;
 
   return (
-    <Page title={common('nav.overview')} description={t('description')}>
+    <Page title={t('common:nav.overview')} description={t('description')}>
       {applications !== undefined && <FirstSteps applications={applications} hasSends={hasSends} />}
       <OverviewBalance liveADay={liveADay} />
       {hasSends !== false && (
@@ -55,8 +54,7 @@ export function Overview() {
 }
 
 function Shown({ overview, isHourly }: { overview: OverviewView; isHourly: boolean }) {
-  const { t } = useTranslation('overview');
-  const { t: common } = useTranslation();
+  const { t } = useTranslation(['overview', 'common']);
   const { whole } = useNumbers();
   const { totals, sampled, series, applications, locales } = overview;
   if (totals.sends === 0)
@@ -72,7 +70,7 @@ function Shown({ overview, isHourly }: { overview: OverviewView; isHourly: boole
           {t('sampled', { formatted: whole(sampled) })}
         </Alert>
       )}
-      <OverviewFigures totals={totals} />
+      <OverviewStatistics totals={totals} />
       <Outcomes series={series} isHourly={isHourly} />
       <DeliveryTimes series={series} isHourly={isHourly} />
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
@@ -91,7 +89,7 @@ function Shown({ overview, isHourly }: { overview: OverviewView; isHourly: boole
           rows={locales.map(({ locale, ...figures }) => ({
             ...figures,
             id: locale,
-            name: common(`languages.${locale}`),
+            name: t(`common:languages.${locale}`),
           }))}
         />
       </SimpleGrid>

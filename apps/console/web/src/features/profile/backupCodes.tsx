@@ -1,7 +1,11 @@
 import { Button, Code, CopyButton, Group, SimpleGrid, Stack, Text } from '@mantine/core';
 import { IconCheck, IconCopy, IconDownload } from '@tabler/icons-react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { focusAtOnce } from '../../hooks/focus.js';
+import { PasswordForm } from './passwordForm.js';
+import { replaceBackupCodes } from '../../api/auth.js';
+import { Dialog } from '../../components/dialog.js';
+import { focusOnMount } from '../../hooks/forms.js';
 
 /** Backup codes, shown once: to copy and to download. */
 export function BackupCodes({ codes, onClose }: { codes: readonly string[]; onClose: () => void }) {
@@ -43,10 +47,40 @@ export function BackupCodes({ codes, onClose }: { codes: readonly string[]; onCl
             {t('backupCodes.download')}
           </Button>
         </Group>
-        <Button ref={focusAtOnce} onClick={onClose}>
+        <Button ref={focusOnMount} onClick={onClose}>
           {t('backupCodes.done')}
         </Button>
       </Group>
     </Stack>
+  );
+}
+
+/** Makes new backup codes, and shows them once. */
+export function RenewBackupCodes({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  const { t } = useTranslation('profile');
+  const [codes, setCodes] = useState<string[] | null>(null);
+  const close = (): void => {
+    setCodes(null);
+    onClose();
+  };
+  return (
+    <Dialog
+      opened={opened}
+      onClose={close}
+      title={t(codes === null ? 'twoFactor.newCodes' : 'backupCodes.title')}
+      persistent={codes !== null}
+    >
+      {codes === null ? (
+        <PasswordForm
+          action={t('backupCodes.renewAction')}
+          onSubmit={async (password) => setCodes((await replaceBackupCodes(password)).backupCodes)}
+          onClose={close}
+        >
+          {t('backupCodes.renew')}
+        </PasswordForm>
+      ) : (
+        <BackupCodes codes={codes} onClose={close} />
+      )}
+    </Dialog>
   );
 }

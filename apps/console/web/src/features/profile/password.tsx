@@ -6,9 +6,9 @@ import { useTranslation } from 'react-i18next';
 import type { ApiProblem } from '../../api/http.js';
 import { changePassword, readSession } from '../../api/auth.js';
 import { useSession } from '../../app/session.js';
-import { useFaultTexts, useRequired } from '../../hooks/formErrors.js';
+import { useFieldErrors, useRequired } from '../../hooks/forms.js';
 import { NewPassword } from '../../components/newPassword.js';
-import { Section } from '../../components/section.js';
+import { Section } from '../../components/page.js';
 import { Failure } from '../../components/states.js';
 
 /** Changes a person's password; the present one is asked for. */
@@ -17,7 +17,7 @@ export function Password() {
   const { user } = useSession();
   const client = useQueryClient();
   const required = useRequired();
-  const faultsOf = useFaultTexts();
+  const fieldErrorsOf = useFieldErrors();
   const form = useForm({
     initialValues: { password: '', newPassword: '' },
     validate: { password: required, newPassword: required },
@@ -32,7 +32,7 @@ export function Password() {
       form.reset();
       notifications.show({ message: t('password.done') });
     },
-    onError: (problem) => form.setErrors(faultsOf(problem)),
+    onError: (problem) => form.setErrors(fieldErrorsOf(problem)),
   });
   return (
     <Section title={t('password.title')} description={t('password.description')}>

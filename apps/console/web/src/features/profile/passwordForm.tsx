@@ -4,8 +4,8 @@ import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ApiProblem } from '../../api/http.js';
-import { DialogForm } from '../../components/dialogForm.js';
-import { useFaultTexts, useRequired } from '../../hooks/formErrors.js';
+import { DialogForm } from '../../components/dialog.js';
+import { useFieldErrors, useRequired } from '../../hooks/forms.js';
 
 /** Asks for the person's password before something of their security is changed; the children say what will happen. */
 export function PasswordForm({
@@ -22,11 +22,11 @@ export function PasswordForm({
   children?: ReactNode;
 }) {
   const { t } = useTranslation(['profile', 'common']);
-  const faultsOf = useFaultTexts();
+  const fieldErrorsOf = useFieldErrors();
   const form = useForm({ initialValues: { password: '' }, validate: { password: useRequired() } });
   const { mutate, isPending, error } = useMutation<void, ApiProblem, string>({
     mutationFn: onSubmit,
-    onError: (problem) => form.setErrors(faultsOf(problem)),
+    onError: (problem) => form.setErrors(fieldErrorsOf(problem)),
   });
   return (
     <DialogForm

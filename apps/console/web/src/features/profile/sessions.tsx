@@ -3,10 +3,9 @@ import { notifications } from '@mantine/notifications';
 import { useTranslation } from 'react-i18next';
 import type { UserSessionView } from '../../../../src/features/profile/view.js';
 import { useChange, useData } from '../../api/queries.js';
-import { Section } from '../../components/section.js';
+import { Section } from '../../components/page.js';
 import { Failure, Loading } from '../../components/states.js';
 import { Time } from '../../components/times.js';
-import { browserOf } from './browserOf.js';
 
 /** Where a person is signed in. */
 export function Sessions() {
@@ -80,4 +79,29 @@ function SessionTable({ sessions }: { sessions: readonly UserSessionView[] }) {
       </Table>
     </Table.ScrollContainer>
   );
+}
+
+/** In this order: most browsers call themselves by others' names too. */
+const BROWSERS = [
+  ['Edge', /\bEdg(?:e|A|iOS)?\//],
+  ['Opera', /\bOPR\//],
+  ['Samsung Internet', /\bSamsungBrowser\//],
+  ['Firefox', /\b(?:Firefox|FxiOS)\//],
+  ['Chrome', /\b(?:Headless)?(?:Chrome|CriOS)\//],
+  ['Safari', /\bSafari\//],
+] as const;
+const SYSTEMS = [
+  ['Android', /\bAndroid\b/],
+  ['iPhone', /\biPhone\b/],
+  ['iPad', /\biPad\b/],
+  ['macOS', /\bMac OS X\b/],
+  ['Windows', /\bWindows\b/],
+  ['Linux', /\bLinux\b/],
+] as const;
+
+/** The browser and system that a `User-Agent` header names, as people know them, or null. */
+export function browserOf(userAgent: string): { browser: string; system: string } | null {
+  const browser = BROWSERS.find(([, pattern]) => pattern.test(userAgent))?.[0];
+  const system = SYSTEMS.find(([, pattern]) => pattern.test(userAgent))?.[0];
+  return browser === undefined || system === undefined ? null : { browser, system };
 }

@@ -7,10 +7,9 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ApiProblem } from '../../api/http.js';
 import { beginTwoFactor, readSession, takeSecondStep } from '../../api/auth.js';
-import { CodeBlock } from '../../components/code.js';
-import { Dialog } from '../../components/dialog.js';
-import { DialogForm } from '../../components/dialogForm.js';
-import { useRequired } from '../../hooks/formErrors.js';
+import { CodeBlock } from '../../components/copy.js';
+import { Dialog, DialogForm } from '../../components/dialog.js';
+import { useRequired } from '../../hooks/forms.js';
 import { BackupCodes } from './backupCodes.js';
 import { PasswordForm } from './passwordForm.js';
 

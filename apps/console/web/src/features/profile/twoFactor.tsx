@@ -1,11 +1,15 @@
 import { Badge, Button, Text } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useSession } from '../../app/session.js';
-import { Section } from '../../components/section.js';
-import { RenewBackupCodes } from './renewBackupCodes.js';
-import { TurnOff } from './turnOffTwoFactor.js';
+import { RenewBackupCodes } from './backupCodes.js';
+import { PasswordForm } from './passwordForm.js';
 import { TurnOn } from './turnOnTwoFactor.js';
+import { readSession, turnTwoFactorOff } from '../../api/auth.js';
+import { useSession } from '../../app/session.js';
+import { Dialog } from '../../components/dialog.js';
+import { Section } from '../../components/page.js';
 
 /** Turns the second factor on and off. */
 export function TwoFactor() {
@@ -49,5 +53,24 @@ export function TwoFactor() {
       <TurnOff opened={open === 'off'} onClose={close} />
       <RenewBackupCodes opened={open === 'codes'} onClose={close} />
     </Section>
+  );
+}
+
+/** Turns the second factor off. */
+export function TurnOff({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  const { t } = useTranslation('profile');
+  const client = useQueryClient();
+  const turnOff = async (password: string): Promise<void> => {
+    await turnTwoFactorOff(password);
+    await readSession(client);
+    onClose();
+    notifications.show({ message: t('twoFactor.turnedOff') });
+  };
+  return (
+    <Dialog opened={opened} onClose={onClose} title={t('turningOff.title')}>
+      <PasswordForm action={t('turningOff.action')} color="red.9" onSubmit={turnOff} onClose={onClose}>
+        {t('turningOff.text')}
+      </PasswordForm>
+    </Dialog>
   );
 }

@@ -1,6 +1,6 @@
 import { Button, Stack, Table, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { useState, type ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type {
   ExhaustedRecipientsView,
@@ -8,10 +8,9 @@ import type {
 } from '../../../../src/features/recipients/view.js';
 import { useChange, usePages } from '../../api/queries.js';
 import { Confirm } from '../../components/dialog.js';
-import { ModeBadge } from '../../components/mode.js';
-import { More } from '../../components/more.js';
+import { ModeBadge } from '../../components/badges.js';
+import { Failure, Loading, LoadMore } from '../../components/states.js';
 import { useNumbers } from '../../hooks/formats.js';
-import { Failure, Loading } from '../../components/states.js';
 import { Time } from '../../components/times.js';
 
 interface Props {
@@ -24,7 +23,7 @@ interface Props {
 
 /** Recipients of an account who get no new code for now; who may, resets them. */
 export function ExhaustedRecipients({ account, mayReset, empty }: Props) {
-  const { t } = useTranslation();
+  const { t } = useTranslation('recipients');
   const [asked, setAsked] = useState<ExhaustedRecipientView | null>(null);
   const path = `${account}/exhausted-recipients`;
   const list = usePages<ExhaustedRecipientsView>(path);
@@ -35,17 +34,17 @@ export function ExhaustedRecipients({ account, mayReset, empty }: Props) {
   return (
     <Stack gap="sm">
       <Table.ScrollContainer minWidth={300}>
-        <Table verticalSpacing="xs" aria-label={t('recipients.title')}>
+        <Table verticalSpacing="xs" aria-label={t('title')}>
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>{t('recipients.columns.recipient')}</Table.Th>
-              <Table.Th visibleFrom="sm">{t('recipients.columns.mode')}</Table.Th>
+              <Table.Th>{t('columns.recipient')}</Table.Th>
+              <Table.Th visibleFrom="sm">{t('columns.mode')}</Table.Th>
               <Table.Th ta="right" visibleFrom="sm">
-                {t('recipients.columns.wrong')}
+                {t('columns.wrong')}
               </Table.Th>
-              <Table.Th visibleFrom="md">{t('recipients.columns.last')}</Table.Th>
-              <Table.Th>{t('recipients.columns.recovers')}</Table.Th>
-              {mayReset && <Table.Th aria-label={t('recipients.columns.actions')} />}
+              <Table.Th visibleFrom="md">{t('columns.last')}</Table.Th>
+              <Table.Th>{t('columns.recovers')}</Table.Th>
+              {mayReset && <Table.Th aria-label={t('columns.actions')} />}
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -55,14 +54,14 @@ export function ExhaustedRecipients({ account, mayReset, empty }: Props) {
           </Table.Tbody>
         </Table>
       </Table.ScrollContainer>
-      <More list={list} />
+      <LoadMore list={list} />
       <Reset account={account} one={asked} onClose={() => setAsked(null)} />
     </Stack>
   );
 }
 
 function Row({ one, onReset }: { one: ExhaustedRecipientView; onReset?: () => void }) {
-  const { t } = useTranslation();
+  const { t } = useTranslation(['recipients', 'common']);
   const { whole } = useNumbers();
   return (
     <Table.Tr>
@@ -71,8 +70,8 @@ function Row({ one, onReset }: { one: ExhaustedRecipientView; onReset?: () => vo
           {one.recipient}
         </Text>
         <Text size="xs" c="dimmed" hiddenFrom="sm">
-          {t(`mode.${one.mode}`)} ·{' '}
-          {t('recipients.wrong', { count: one.wrongInARow, wrong: whole(one.wrongInARow) })}
+          {t(`common:mode.${one.mode}`)} ·{' '}
+          {t('wrong', { count: one.wrongInARow, wrong: whole(one.wrongInARow) })}
         </Text>
       </Table.Td>
       <Table.Td visibleFrom="sm">
@@ -92,10 +91,10 @@ function Row({ one, onReset }: { one: ExhaustedRecipientView; onReset?: () => vo
           <Button
             size="xs"
             variant="default"
-            aria-label={t('recipients.reset.label', { recipient: one.recipient })}
+            aria-label={t('reset.label', { recipient: one.recipient })}
             onClick={onReset}
           >
-            {t('recipients.reset.button')}
+            {t('reset.button')}
           </Button>
         </Table.Td>
       )}
@@ -112,7 +111,7 @@ function Reset({
   one: ExhaustedRecipientView | null;
   onClose: () => void;
 }) {
-  const { t } = useTranslation();
+  const { t } = useTranslation('recipients');
   // The account's own data says how many are refused, and its audit log who reset them.
   const { mutate, isPending, error, reset } = useChange(account, '/operations/audit');
   const recipient = one?.recipient ?? '';
@@ -124,8 +123,8 @@ function Reset({
     <Confirm
       opened={one !== null}
       onClose={close}
-      title={t('recipients.reset.title', { recipient })}
-      action={t('recipients.reset.button')}
+      title={t('reset.title', { recipient })}
+      action={t('reset.button')}
       color="brand"
       pending={isPending}
       problem={error}
@@ -135,13 +134,13 @@ function Reset({
           {
             onSuccess: () => {
               close();
-              notifications.show({ message: t('recipients.reset.done', { recipient }), color: 'teal' });
+              notifications.show({ message: t('reset.done', { recipient }), color: 'teal' });
             },
           },
         )
       }
     >
-      {t('recipients.reset.text')}
+      {t('reset.text')}
     </Confirm>
   );
 }

@@ -7,16 +7,16 @@ import { EmptyState } from '../../components/states.js';
 
 /** Whom the account can send no code for now, since too many wrong ones were given; admins reset them. */
 export function Recipients() {
-  const { t } = useTranslation();
+  const { t } = useTranslation('recipients');
   const { path, mayManage } = useAccount();
   return (
-    <Page title={t('recipients.title')} description={t('recipients.description')}>
+    <Page title={t('title')} description={t('description')}>
       <ExhaustedRecipients
         account={path}
         mayReset={mayManage}
         empty={
-          <EmptyState icon={IconUserCheck} title={t('recipients.empty.title')}>
-            {t('recipients.empty.text')}
+          <EmptyState icon={IconUserCheck} title={t('empty.title')}>
+            {t('empty.text')}
           </EmptyState>
         }
       />

@@ -6,7 +6,7 @@ import type { SendersView, SenderView } from '../../../../src/features/senders/v
 import { useMayOperate } from '../../app/session.js';
 import { Confirm, Dialog } from '../../components/dialog.js';
 import { ReasonDialog } from '../../components/reasonDialog.js';
-import { useSenderChange } from '../../hooks/senderChange.js';
+import { useSenderChange } from '../../hooks/staffChange.js';
 import { ThroughputForm, TokenForm } from './senderForms.js';
 
 type Asked = 'pause' | 'resume' | 'throughput' | 'token';

@@ -1,14 +1,13 @@
 import { Badge, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { SendersView, SenderView } from '../../../../src/features/senders/view.js';
-import { useCountryName } from '../../hooks/countries.js';
-import { Fact } from '../../components/fact.js';
-import { Id } from '../../components/id.js';
-import { useNumbers } from '../../hooks/formats.js';
-import { SenderBadge } from '../../components/senderBadge.js';
-import { Time } from '../../components/times.js';
+import type { SenderErrorView, SendersView, SenderView } from '../../../../src/features/senders/view.js';
 import { SenderActions } from './senderActions.js';
-import { SenderErrors } from './senderErrors.js';
+import { SenderBadge } from '../../components/badges.js';
+import { Id } from '../../components/copy.js';
+import { Fact } from '../../components/facts.js';
+import { Time } from '../../components/times.js';
+import { useCountryName } from '../../hooks/countries.js';
+import { useNumbers } from '../../hooks/formats.js';
 
 const OUTCOMES = ['accepted', 'retry', 'unknown', 'sender', 'recipient', 'config'] as const;
 
@@ -108,6 +107,39 @@ function LastHour({ sender: { outcomes } }: { sender: SenderView }) {
           </Badge>
         ))}
       </Group>
+    </div>
+  );
+}
+
+/** A sender's last errors: what each means, and what to do. */
+export function SenderErrors({ errors }: { errors: readonly SenderErrorView[] }) {
+  const { t, i18n } = useTranslation('senders');
+  const { whole } = useNumbers();
+  if (errors.length === 0) return null;
+  const language = i18n.language === 'pt-BR' ? 'pt-BR' : 'en';
+  return (
+    <div>
+      <Text size="xs" c="dimmed" pb={4}>
+        {t('errors.title')}
+      </Text>
+      <Stack gap="sm">
+        {errors.map(({ outcome, errorCode, times, lastAt, explanations }) => (
+          <Stack gap={2} key={`${outcome} ${errorCode}`}>
+            <Group gap="xs">
+              <Badge color="gray">
+                {errorCode === null ? t(`outcomes.${outcome}`) : t('errors.code', { code: errorCode })}
+              </Badge>
+              <Text size="xs" c="dimmed">
+                {t('errors.times', { count: times, times: whole(times) })} <Time at={lastAt} seconds />
+              </Text>
+            </Group>
+            <Text size="sm">{explanations[language].meaning}</Text>
+            <Text size="sm" c="dimmed">
+              {t('errors.remedy', { remedy: explanations[language].remedy })}
+            </Text>
+          </Stack>
+        ))}
+      </Stack>
     </div>
   );
 }

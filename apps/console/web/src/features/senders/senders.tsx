@@ -6,9 +6,9 @@ import type { SendersView } from '../../../../src/features/senders/view.js';
 import { useData } from '../../api/queries.js';
 import { useMayOperate } from '../../app/session.js';
 import { Page } from '../../components/page.js';
-import { ReadOnlyNote } from '../../components/readOnly.js';
+import { ReadOnlyBadge } from '../../components/badges.js';
 import { EmptyState, Failure, Loading } from '../../components/states.js';
-import { AddSenderDialog } from './addSenderDialog.js';
+import { AddSenderDialog } from './senderForms.js';
 import { SenderCard } from './senderCard.js';
 
 const REFRESH_MS = 5_000;
@@ -34,7 +34,7 @@ export function Senders() {
       description={t('description')}
       actions={
         <>
-          <ReadOnlyNote />
+          <ReadOnlyBadge />
           {add}
         </>
       }

@@ -3,7 +3,7 @@ import { IconChecks, IconClock, IconHandFinger, IconTool } from '@tabler/icons-r
 import { useTranslation } from 'react-i18next';
 import type { NextStep } from '../../../../src/features/sends/nextStep.js';
 import type { SendDetailsView } from '../../../../src/features/sends/view.js';
-import { Explained } from '../../components/explained.js';
+import { Explanation } from './sendTimeline.js';
 
 const TURNS = {
   done: { color: 'green', icon: IconChecks },
@@ -57,7 +57,7 @@ export function SendNextStep({ send }: { send: SendDetailsView }) {
       aria-label={t('next.title')}
     >
       <Text size="sm">{t(`next.${step}.text`, { expires, count: send.guessesLeft })}</Text>
-      {explanation !== null && <Explained explanation={explanation} withRemedy={step === 'rejected'} />}
+      {explanation !== null && <Explanation explanation={explanation} withRemedy={step === 'rejected'} />}
     </Alert>
   );
 }

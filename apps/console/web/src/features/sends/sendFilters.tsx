@@ -11,8 +11,7 @@ const MODES = ['live', 'test'] as const;
 
 /** What the list is narrowed to. */
 export function SendFilters({ query, isFiltered, set, clear }: ReturnType<typeof useSendQuery>) {
-  const { t } = useTranslation('sends');
-  const { t: common } = useTranslation();
+  const { t } = useTranslation(['sends', 'common']);
   const account = useAccount();
   const { data } = useData<{ applications: ApplicationView[] }>(`${account.path}/applications`);
   const applications = (data?.applications ?? []).map(({ id, name }) => ({ value: id, label: name }));
@@ -24,7 +23,7 @@ export function SendFilters({ query, isFiltered, set, clear }: ReturnType<typeof
       VERIFICATIONS.map((value) => ({ value, label: t(`verification.${value}`) })),
     ],
     ['application', t('filters.application'), applications],
-    ['mode', t('columns.mode'), MODES.map((value) => ({ value, label: common(`mode.${value}`) }))],
+    ['mode', t('columns.mode'), MODES.map((value) => ({ value, label: t(`common:mode.${value}`) }))],
     ['time', t('filters.time'), TIMES.map((value) => ({ value, label: t(`filters.times.${value}`) }))],
   ] as const;
   return (

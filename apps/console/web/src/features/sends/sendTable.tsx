@@ -3,9 +3,8 @@ import { useTranslation } from 'react-i18next';
 import { Link, useNavigate } from 'react-router';
 import type { SendView } from '../../../../src/features/sends/view.js';
 import { useAccount } from '../../app/session.js';
-import { ModeBadge } from '../../components/mode.js';
+import { ModeBadge, StatusBadge, VerificationBadge } from '../../components/badges.js';
 import { useCountryName } from '../../hooks/countries.js';
-import { StatusBadge, VerificationBadge } from '../../components/badges.js';
 import { Time } from '../../components/times.js';
 
 /** Sends, newest first; each opens its page. On a phone both states share a column. */

@@ -16,11 +16,11 @@ import {
 } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import type { ExplanationView } from '../../../../src/features/sends/errorExplanation.js';
 import type { SendDetailsView } from '../../../../src/features/sends/view.js';
 import type { TimelineEvent } from '../../../../src/features/sends/timeline.js';
-import { Section } from '../../components/section.js';
+import { Section } from '../../components/page.js';
 import { Time } from '../../components/times.js';
-import { Explained } from '../../components/explained.js';
 
 type Attempt = TimelineEvent & { kind: 'attempt' };
 type Receipt = TimelineEvent & { kind: 'receipt' };
@@ -206,7 +206,7 @@ function Reason({ event: { errorCode, explanation } }: { event: Attempt | Receip
   return (
     <>
       {errorCode !== null && <Line text={t('timeline.code', { code: errorCode })} />}
-      {explanation !== null && <Explained explanation={explanation} />}
+      {explanation !== null && <Explanation explanation={explanation} />}
     </>
   );
 }
@@ -215,6 +215,24 @@ function Line({ text }: { text: string }) {
   return (
     <Text size="sm" c="dimmed">
       {text}
+    </Text>
+  );
+}
+
+/** Why the provider refused, and what to do about it, in the reader's language. */
+export function Explanation({
+  explanation: { meaning, remedy },
+  withRemedy = true,
+}: {
+  explanation: ExplanationView;
+  withRemedy?: boolean;
+}) {
+  const { t, i18n } = useTranslation('sends');
+  const language = i18n.language === 'pt-BR' ? 'pt-BR' : 'en';
+  const todo = remedy === null ? t('timeline.ours') : remedy[language];
+  return (
+    <Text size="sm" mt={4}>
+      {meaning[language]} {withRemedy && todo}
     </Text>
   );
 }

@@ -6,10 +6,9 @@ import { Link } from 'react-router';
 import type { SendsView } from '../../../../src/features/sends/view.js';
 import { usePages } from '../../api/queries.js';
 import { useAccount, useSession } from '../../app/session.js';
-import { CodeBlock } from '../../components/code.js';
-import { More } from '../../components/more.js';
+import { CodeBlock } from '../../components/copy.js';
+import { EmptyState, Failure, Loading, LoadMore } from '../../components/states.js';
 import { Page } from '../../components/page.js';
-import { EmptyState, Failure, Loading } from '../../components/states.js';
 import { FindSend } from './findSend.js';
 import { SendFilters } from './sendFilters.js';
 import { sendsPath, useSendQuery } from './sendQuery.js';
@@ -19,8 +18,7 @@ const REFRESH_MS = 4_000;
 
 /** Every send of the account: filtered by what stands in the address, or those to one phone number. */
 export function Sends() {
-  const { t } = useTranslation('sends');
-  const { t: common } = useTranslation();
+  const { t } = useTranslation(['sends', 'common']);
   const account = useAccount();
   const filters = useSendQuery();
   const [number, setNumber] = useState<string | null>(null);
@@ -31,7 +29,7 @@ export function Sends() {
   const isInvalid = number !== null && found.error?.errors['recipient'] !== undefined;
 
   return (
-    <Page title={common('nav.sends')} description={t('description')}>
+    <Page title={t('common:nav.sends')} description={t('description')}>
       <Stack gap="sm">
         <FindSend onNumber={setNumber} isInvalid={isInvalid} />
         {number === null ? (
@@ -78,7 +76,7 @@ function Found({
       ) : (
         <SendTable sends={sends} />
       )}
-      <More list={found} />
+      <LoadMore list={found} />
     </Stack>
   );
 }

@@ -7,9 +7,8 @@ import { useChange, useData } from '../../api/queries.js';
 import { useMayOperate } from '../../app/session.js';
 import { AuditTable } from '../audit/auditTable.js';
 import { useNumbers } from '../../hooks/formats.js';
-import { Page } from '../../components/page.js';
-import { ReadOnlyNote } from '../../components/readOnly.js';
-import { Section } from '../../components/section.js';
+import { Page, Section } from '../../components/page.js';
+import { ReadOnlyBadge } from '../../components/badges.js';
 import { Failure, Loading } from '../../components/states.js';
 import { StaffTwoFactor } from './staffTwoFactor.js';
 
@@ -21,21 +20,21 @@ const GUESS_BUDGET_INITIAL = 100;
 
 /** What is set for everybody, and who changed it. */
 export function Settings() {
-  const { t } = useTranslation('staff');
+  const { t } = useTranslation('settings');
   const { data, error, refetch } = useData<SettingsView>('/operations/settings');
   return (
-    <Page title={t('settings.title')} description={t('settings.description')} actions={<ReadOnlyNote />}>
+    <Page title={t('title')} description={t('description')} actions={<ReadOnlyBadge />}>
       {error !== null && <Failure problem={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null && <Loading />}
       {data !== undefined && (
         <>
-          <Section title={t('settings.current')}>
+          <Section title={t('current')}>
             {/* Begins anew with what somebody else has set meanwhile. */}
             <SettingsForm key={JSON.stringify(data.settings)} view={data} />
           </Section>
           <StaffTwoFactor value={data.settings.staffTwoFactor} />
-          <Section title={t('settings.history')}>
-            <AuditTable query={{ area: 'settings' }} empty={t('settings.unchanged')} />
+          <Section title={t('history')}>
+            <AuditTable query={{ area: 'settings' }} empty={t('unchanged')} />
           </Section>
         </>
       )}
@@ -45,7 +44,7 @@ export function Settings() {
 
 function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { view: SettingsView }) {
   const { staffTwoFactor: _apart, ...settings } = all;
-  const { t, i18n } = useTranslation('staff');
+  const { t, i18n } = useTranslation(['settings', 'common']);
   const mayOperate = useMayOperate();
   const { whole } = useNumbers();
   const change = useChange('/operations/settings', '/operations/audit', '/operations/accounts');
@@ -55,7 +54,7 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
       const { min, max } = bounds[name];
       const isRight =
         value === null ? name === 'guessBudget' : Number.isInteger(value) && +value >= min && +value <= max;
-      return isRight ? null : t('settings.bounds', { min: whole(min), max: whole(max) });
+      return isRight ? null : t('common:rules.range', { min: whole(min), max: whole(max) });
     };
   const form = useForm<Settings>({
     initialValues: settings,
@@ -77,8 +76,8 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
   }).format(form.values.codeValiditySeconds / 60);
 
   const field = (name: Exclude<keyof Settings, 'guessBudget'>) => ({
-    label: t(`settings.fields.${name}.label`),
-    description: t(`settings.fields.${name}.description`),
+    label: t(`fields.${name}.label`),
+    description: t(`fields.${name}.description`),
     ...bounds[name],
     allowDecimal: false,
     clampBehavior: 'none' as const,
@@ -94,7 +93,7 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
     );
     change.mutate(
       { method: 'PUT', path: '/operations/settings', body: Object.fromEntries(changed) },
-      { onSuccess: () => notifications.show({ message: t('settings.saved'), color: 'teal' }) },
+      { onSuccess: () => notifications.show({ message: t('saved'), color: 'teal' }) },
     );
   };
   return (
@@ -113,8 +112,8 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
         <NumberInput {...field('accountRatePerMinute')} />
         <Stack gap="xs" maw={480}>
           <Switch
-            label={t('settings.fields.guessBudget.switch')}
-            description={t('settings.fields.guessBudget.description')}
+            label={t('fields.guessBudget.switch')}
+            description={t('fields.guessBudget.description')}
             checked={form.values.guessBudget !== null}
             disabled={!mayOperate}
             onChange={({ currentTarget: { checked } }) =>
@@ -126,7 +125,7 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
           />
           {form.values.guessBudget !== null && (
             <NumberInput
-              label={t('settings.fields.guessBudget.label')}
+              label={t('fields.guessBudget.label')}
               {...bounds.guessBudget}
               allowDecimal={false}
               clampBehavior="none"
@@ -135,12 +134,12 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
             />
           )}
         </Stack>
-        <Divider label={t('settings.signUps')} labelPosition="left" maw={480} />
+        <Divider label={t('signUps')} labelPosition="left" maw={480} />
         <NumberInput
           {...field('trialSendsPerDay')}
           rightSection={
             <Text size="sm" c="dimmed" className="figures">
-              {t('settings.usedToday', { formatted: whole(trialSendsToday) })}
+              {t('usedToday', { formatted: whole(trialSendsToday) })}
             </Text>
           }
           rightSectionWidth={130}
@@ -151,7 +150,7 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
         {mayOperate && (
           <Group>
             <Button type="submit" loading={change.isPending} disabled={!form.isDirty()}>
-              {t('settings.save')}
+              {t('common:save')}
             </Button>
           </Group>
         )}

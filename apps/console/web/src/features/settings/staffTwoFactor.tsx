@@ -5,12 +5,12 @@ import { Link } from 'react-router';
 import type { SettingsView } from '../../../../src/features/settings/view.js';
 import { useMayOperate, useSession } from '../../app/session.js';
 import { Confirm } from '../../components/dialog.js';
-import { Section } from '../../components/section.js';
+import { Section } from '../../components/page.js';
 import { useStaffChange } from '../../hooks/staffChange.js';
 
 /** Whether the staff need a second factor. Only who has one may demand it of everybody. */
 export function StaffTwoFactor({ value }: { value: SettingsView['settings']['staffTwoFactor'] }) {
-  const { t } = useTranslation(['staff', 'common']);
+  const { t } = useTranslation(['settings', 'common']);
   const { hasTwoFactor } = useSession().user;
   const mayOperate = useMayOperate();
   const [asking, setAsking] = useState(false);

@@ -1,14 +1,29 @@
-import { ActionIcon, Badge, Table, Text, Tooltip } from '@mantine/core';
+import {
+  ActionIcon,
+  Badge,
+  Button,
+  Group,
+  Select,
+  Stack,
+  Table,
+  Text,
+  TextInput,
+  Tooltip,
+} from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { IconX } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { InvitationView } from '../../../../src/features/team/view.js';
+import type { InvitationView, NewInvitationView } from '../../../../src/features/team/view.js';
+import { useRoleOptions } from './members.js';
 import { useChange, useData } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
-import { Confirm } from '../../components/dialog.js';
+import { CodeBlock } from '../../components/copy.js';
+import { Confirm, Dialog, DialogForm } from '../../components/dialog.js';
 import { Failure, Loading } from '../../components/states.js';
 import { Time } from '../../components/times.js';
+import { focusOnMount, useFieldErrors, useRequired } from '../../hooks/forms.js';
 
 /** Who is invited and has not joined. */
 export function Invitations() {
@@ -111,5 +126,83 @@ function Revoke({ invitation, onClose }: { invitation: InvitationView | null; on
     >
       {t('revoking.text', { email: invitation?.email ?? '' })}
     </Confirm>
+  );
+}
+
+interface Made extends NewInvitationView {
+  email: string;
+}
+
+/** Invites somebody, and shows the link once. */
+export function Invite({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  const { t } = useTranslation('team');
+  const [made, setMade] = useState<Made | null>(null);
+  const close = (): void => {
+    setMade(null);
+    onClose();
+  };
+  return (
+    <Dialog opened={opened} onClose={close} title={t('inviting.title')} persistent={made !== null}>
+      {made === null ? <InviteForm onMade={setMade} onClose={close} /> : <Link made={made} onClose={close} />}
+    </Dialog>
+  );
+}
+
+function InviteForm({ onMade, onClose }: { onMade: (made: Made) => void; onClose: () => void }) {
+  const { t } = useTranslation('team');
+  const { path } = useAccount();
+  const fieldErrorsOf = useFieldErrors();
+  const options = useRoleOptions();
+  const { mutate, isPending, error } = useChange<NewInvitationView>(`${path}/invitations`);
+  const form = useForm({
+    initialValues: { email: '', role: 'developer' },
+    validate: { email: useRequired() },
+  });
+  const submit = ({ email: typed, role }: typeof form.values): void => {
+    const email = typed.trim();
+    mutate(
+      { method: 'POST', path: `${path}/invitations`, body: { email, role } },
+      {
+        onSuccess: (invitation) => onMade({ ...invitation, email }),
+        onError: (problem) => form.setErrors(fieldErrorsOf(problem)),
+      },
+    );
+  };
+  return (
+    <DialogForm
+      onSubmit={form.onSubmit(submit)}
+      action={t('inviting.action')}
+      onClose={onClose}
+      pending={isPending}
+      problem={error?.code === 'invalid_input' ? null : error}
+    >
+      <Text size="sm">{t('inviting.text')}</Text>
+      <TextInput
+        label={t('inviting.email')}
+        type="email"
+        required
+        data-autofocus
+        {...form.getInputProps('email')}
+      />
+      <Select label={t('inviting.role')} {...options} {...form.getInputProps('role')} />
+    </DialogForm>
+  );
+}
+
+function Link({ made: { token, email, expiresAt }, onClose }: { made: Made; onClose: () => void }) {
+  const { t } = useTranslation('team');
+  return (
+    <Stack>
+      <Text size="sm">{t('inviting.ready', { email })}</Text>
+      <CodeBlock code={`${window.location.origin}/invitation#${token}`} what={t('inviting.link')} />
+      <Group justify="space-between">
+        <Text size="xs" c="dimmed">
+          {t('inviting.until')} <Time at={expiresAt} />
+        </Text>
+        <Button ref={focusOnMount} onClick={onClose}>
+          {t('inviting.done')}
+        </Button>
+      </Group>
+    </Stack>
   );
 }

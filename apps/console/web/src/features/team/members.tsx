@@ -1,7 +1,7 @@
-import { ActionIcon, Badge, Group, Select, Table, Text, Tooltip } from '@mantine/core';
+import { ActionIcon, Badge, type ComboboxItem, Group, Select, Table, Text, Tooltip } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconUserMinus } from '@tabler/icons-react';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { MemberView } from '../../../../src/features/team/view.js';
 import { useChange } from '../../api/queries.js';
@@ -9,7 +9,6 @@ import { useAccount, useSession } from '../../app/session.js';
 import { Confirm } from '../../components/dialog.js';
 import { useProblemText } from '../../components/states.js';
 import { Time } from '../../components/times.js';
-import { useRoleOptions } from './roles.js';
 
 /** The members of an account; admins give roles and remove. */
 export function Members({ members }: { members: readonly MemberView[] }) {
@@ -149,4 +148,30 @@ function Remove({ member, onClose }: { member: MemberView | null; onClose: () =>
       {t('remove.text')}
     </Confirm>
   );
+}
+
+const ROLES = ['admin', 'developer', 'viewer'] as const;
+type RoleName = (typeof ROLES)[number];
+
+/** What a `Select` of a role needs: the roles, each with what it allows. */
+export function useRoleOptions(): {
+  data: ComboboxItem[];
+  allowDeselect: false;
+  comboboxProps: { width: number; position: 'bottom-start' };
+  renderOption: (item: { option: ComboboxItem }) => ReactNode;
+} {
+  const { t } = useTranslation('team');
+  return {
+    data: ROLES.map((value) => ({ value, label: t(`roles.${value}`) })),
+    allowDeselect: false,
+    comboboxProps: { width: 280, position: 'bottom-start' },
+    renderOption: ({ option }) => (
+      <div>
+        <Text size="sm">{option.label}</Text>
+        <Text size="xs" c="dimmed">
+          {t(`roleTexts.${option.value as RoleName}`)}
+        </Text>
+      </div>
+    ),
+  };
 }

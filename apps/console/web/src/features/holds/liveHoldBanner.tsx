@@ -9,8 +9,8 @@ import { Time } from '../../components/times.js';
 const REFRESH_MS = 10_000;
 
 /** Tells the staff on each of their pages that all live delivery is held. */
-export function HeldBanner() {
-  const { t } = useTranslation('staff');
+export function LiveHoldBanner() {
+  const { t } = useTranslation('holds');
   const { data } = useData<HoldsView>('/operations/holds', { refreshMs: REFRESH_MS });
   const live = data?.holds.find(({ kind }) => kind === 'live');
   if (live === undefined) return null;
@@ -19,12 +19,12 @@ export function HeldBanner() {
       <Group justify="space-between" gap="xs">
         <div>
           <Text size="sm" fw={650}>
-            {t('held.title')} <Time at={live.since} />
+            {t('banner.title')} <Time at={live.since} />
           </Text>
-          <Text size="sm">{t('held.by', { who: live.setBy, reason: live.reason })}</Text>
+          <Text size="sm">{t('banner.by', { who: live.setBy, reason: live.reason })}</Text>
         </div>
-        <Anchor component={Link} to="/operations/switches" c="inherit" underline="always" size="sm">
-          {t('held.open')}
+        <Anchor component={Link} to="/staff/holds" c="inherit" underline="always" size="sm">
+          {t('banner.open')}
         </Anchor>
       </Group>
     </Alert>

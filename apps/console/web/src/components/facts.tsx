@@ -1,4 +1,4 @@
-import { Text } from '@mantine/core';
+import { Paper, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 
 /** One fact of a list of facts (`dl`). */
@@ -12,5 +12,19 @@ export function Fact({ label, children }: { label: string; children: ReactNode }
         {children}
       </Text>
     </div>
+  );
+}
+
+/** One figure with what it counts above it. */
+export function Statistic({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <Paper withBorder p="md">
+      <Text size="xs" c="dimmed" fw={550}>
+        {label}
+      </Text>
+      <Text size="xl" fw={650} className="figures" component="div">
+        {children}
+      </Text>
+    </Paper>
   );
 }
