@@ -33,7 +33,7 @@ describe('while staff need a second factor', () => {
     const get = (path: string): Promise<Response> =>
       fetch(`${server.url}/board${path}`, { headers: { cookie: who.cookie }, redirect: 'manual' });
     const page = await get('/');
-    expect([page.status, page.headers.get('location')]).toEqual([302, '/operations/health']);
+    expect([page.status, page.headers.get('location')]).toEqual([302, '/staff/health']);
     for (const path of ['/api/queues', '/static/js/main.js']) expect((await get(path)).status).toBe(403);
   });
 
