@@ -1,9 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Processes } from '../scripts/processes/processes.mjs';
-import { Refusal } from '../scripts/refusal.mjs';
-import { root, runNpm } from '../scripts/setup/npm.mjs';
-import { prepare } from '../scripts/setup/prepare.mjs';
+import { UserError } from '../scripts/user-error.mjs';
+import { prepare, root, runNpm } from '../scripts/checkout.mjs';
 import { readOptions } from './options.mjs';
 import { table } from './table.mjs';
 
@@ -50,7 +49,7 @@ export async function run(args) {
     for (const name of options.suites) results.push(await runSuite(name, house, options));
     met = results.every(Boolean);
   } catch (error) {
-    console.error(error instanceof Refusal ? error.message : error);
+    console.error(error instanceof UserError ? error.message : error);
   }
   await processes.stop();
   process.exit(met ? 0 : 1);
@@ -65,7 +64,7 @@ async function open(processes) {
   await prepare(processes);
   const { startPostgres } = await import('../scripts/services/postgres.mjs'); // needs the packages
   const { startRedis } = await import('../scripts/services/redis.mjs');
-  const wanted = { processes, throwaway: false, say: console.log };
+  const wanted = { processes, throwaway: false, log: console.log };
   const postgres = await startPostgres({ ...wanted, settings: POSTGRES });
   const redis = await startRedis(wanted);
   const env = { ...process.env, DATABASE_URL: postgres.url };

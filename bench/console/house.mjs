@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { onecode } from '../../scripts/start/onecode.mjs';
-import { apps, ready, startApp } from '../../scripts/start/apps.mjs';
+import { apps, onecode, ready, startApp } from '../../scripts/start/apps.mjs';
 import { freePort } from '../../scripts/services/ports.mjs';
 
 /**

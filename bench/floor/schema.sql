@@ -21,11 +21,11 @@ create table sends (
   recipient text not null,
   unit text not null,
   code_hash bytea not null,
-  code_box bytea,
+  sealed_code bytea,
   status text not null default 'queued',
   wrong_guesses smallint not null default 0,
   message_id text,
-  ring_at timestamptz,
+  next_enqueue_at timestamptz,
   created_at timestamptz not null,
   expires_at timestamptz not null,
   sent_at timestamptz,
@@ -33,7 +33,7 @@ create table sends (
 );
 create unique index on sends (account_id, idempotency_key) where idempotency_key is not null;
 create unique index on sends (account_id, account_number);
-create index on sends (ring_at) where ring_at is not null;
+create index on sends (next_enqueue_at) where next_enqueue_at is not null;
 
 create table ledger_entries (
   id bigint primary key generated always as identity,
@@ -95,7 +95,7 @@ begin
     credits = credits - (v_unit = 'credit')::integer
     where id = v_account.id;
   insert into sends (
-    id, account_id, account_number, idempotency_key, body_hash, recipient, unit, code_hash, code_box, ring_at, created_at, expires_at
+    id, account_id, account_number, idempotency_key, body_hash, recipient, unit, code_hash, sealed_code, next_enqueue_at, created_at, expires_at
   ) values (
     p_id, v_account.id, v_account.sends_created + 1, p_idempotency_key, p_body_hash, p_recipient, v_unit, p_code_hash, p_code_box,
     clock_timestamp() + interval '2 seconds', clock_timestamp(), clock_timestamp() + interval '10 minutes'

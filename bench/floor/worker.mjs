@@ -24,12 +24,12 @@ worker.on('error', () => {});
 async function deliver(id) {
   const { rows } = await database.query({
     name: 'claim',
-    text: `update sends set status = 'sending', ring_at = clock_timestamp() + interval '15 seconds'
-      where id = $1 and status = 'queued' and expires_at > clock_timestamp() returning recipient, code_box`,
+    text: `update sends set status = 'sending', next_enqueue_at = clock_timestamp() + interval '15 seconds'
+      where id = $1 and status = 'queued' and expires_at > clock_timestamp() returning recipient, sealed_code`,
     values: [id],
   });
   if (rows.length === 0) return;
-  const parameters = [{ type: 'text', text: unseal(id, rows[0].code_box) }];
+  const parameters = [{ type: 'text', text: unseal(id, rows[0].sealed_code) }];
   const answer = await provider.request({
     method: 'POST',
     path: `${pathname}/1/messages`,
@@ -45,7 +45,7 @@ async function deliver(id) {
   const { messages } = /** @type {any} */ (await answer.body.json());
   await database.query({
     name: 'settle',
-    text: `update sends set status = 'sent', sent_at = clock_timestamp(), message_id = $2, code_box = null, ring_at = null
+    text: `update sends set status = 'sent', sent_at = clock_timestamp(), message_id = $2, sealed_code = null, next_enqueue_at = null
       where id = $1 and status = 'sending'`,
     values: [id, messages[0].id],
   });

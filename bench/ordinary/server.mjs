@@ -42,7 +42,7 @@ app.post('/v1/send', async (request, response) => {
         recipient: to,
         bodyHash: sha256(JSON.stringify(request.body)),
         codeHash: hashCode(id, code),
-        codeBox: seal(id, code),
+        sealedCode: seal(id, code),
         expiresAt: new Date(Date.now() + 600_000),
       },
     });

@@ -12,7 +12,7 @@
  * @property {string[]} keys of as many accounts
  * @property {import('pg').Pool} pool
  * @property {(providerUrl: string, concurrency: number) => Promise<Service>} startWorker
- * @property {(count: number) => Promise<Made[]>} makeSends that nobody has rung for; their code is `CODE`
+ * @property {(count: number) => Promise<Made[]>} makeSends that nobody has enqueued; their code is `CODE`
  * @property {(count: number) => Promise<void>} makeRung the same with a job for each in the queue
  * @property {(count: number) => Promise<Sent[]>} makeSent sends that the provider has accepted: claimed and settled in small groups, as by a worker
  * @property {() => Promise<void>} clear forgets the sends that were made, and the receipts that wait for a worker

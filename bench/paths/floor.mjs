@@ -13,9 +13,9 @@ import { makeDatabase, startService } from './service.mjs';
 const LANES = 4;
 
 /** As its worker does, but several at a time, as ours are made. */
-const CLAIM = `update sends set status = 'sending', ring_at = clock_timestamp() + interval '15 seconds' where id = any($1)`;
+const CLAIM = `update sends set status = 'sending', next_enqueue_at = clock_timestamp() + interval '15 seconds' where id = any($1)`;
 const SETTLE = `
-  update sends s set status = 'sent', sent_at = clock_timestamp(), message_id = made.message_id, code_box = null, ring_at = null
+  update sends s set status = 'sent', sent_at = clock_timestamp(), message_id = made.message_id, sealed_code = null, next_enqueue_at = null
   from unnest($1::uuid[], $2::text[]) as made (id, message_id) where s.id = made.id`;
 
 /**

@@ -3,16 +3,16 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
-import { Refusal } from '../../scripts/refusal.mjs';
-import { root, runNpm } from '../../scripts/setup/npm.mjs';
-import { buildRelease, commitOf } from '../../scripts/setup/release.mjs';
+import { UserError } from '../../scripts/user-error.mjs';
+import { root, runNpm } from '../../scripts/checkout.mjs';
+import { buildRelease, commitOf } from '../../scripts/release.mjs';
 import { inLanes } from '../lanes.mjs';
 import { ACCOUNTS, BEFORE, PROVIDER_PATH } from './contender.mjs';
 import { sendsOf } from './sends.mjs';
 import { makeDatabase, run, startService } from './service.mjs';
 
 const SENDERS = 10;
-const RINGS_MAX = 1_000;
+const ENQUEUES_MAX = 1_000;
 const PAST_EACH = 100_000;
 const PLENTY = { freeQuota: 0, credits: 500_000_000, ratePerMinute: 1_000_000 };
 
@@ -35,7 +35,7 @@ export const OURS = { name: 'Onecode', folder: root };
  */
 export async function buildBefore({ processes }, ref) {
   const commit = commitOf(ref);
-  if (commit === null) throw new Refusal(`--beside: git knows no ${ref} here.`);
+  if (commit === null) throw new UserError(`--beside: git knows no ${ref} here.`);
   console.log(`Building ${ref} (${commit.slice(0, 7)}) …`);
   return { name: BEFORE, folder: await buildRelease(commit, processes.folder) };
 }
@@ -97,7 +97,7 @@ export async function openOnecode(house, release, database, rows) {
   const pool = new pg.Pool({ connectionString: url, max: 4 });
   pool.on('error', () => {}); // whoever interrupts us stops the services first
   const sends = sendsOf(pool, handle, callers, { store, testing });
-  const bell = runtime.openBell({ redisUrl: house.redisUrl, prefix, deliveryAttempts: 5, onError: () => {} });
+  const deliveryQueue = runtime.openDeliveryQueue({ redisUrl: house.redisUrl, prefix, deliveryAttempts: 5, onError: () => {} });
 
   return {
     name: rows === 0 ? release.name : `${release.name}, ${rows} rows`,
@@ -120,13 +120,13 @@ export async function openOnecode(house, release, database, rows) {
     ...sends,
     async makeRung(count) {
       const made = await sends.makeSends(count);
-      for (let place = 0; place < count; place += RINGS_MAX) {
-        const rings = made.slice(place, place + RINGS_MAX).map(({ id }) => ({ sendId: id, generation: 0 }));
-        if (!(await bell.ring('deliver', rings))) throw new Error('Redis did not take the rings.');
+      for (let place = 0; place < count; place += ENQUEUES_MAX) {
+        const jobs = made.slice(place, place + ENQUEUES_MAX).map(({ id }) => ({ sendId: id, version: 0 }));
+        if (!(await deliveryQueue.enqueue('deliver', jobs))) throw new Error('Redis did not take the jobs.');
       }
     },
     async close() {
-      await bell.close();
+      await deliveryQueue.close();
       await store.closeDatabase(handle);
       await pool.end();
     },

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
-import { root } from '../../scripts/setup/npm.mjs';
+import { root } from '../../scripts/checkout.mjs';
 import { sha256 } from '../floor/secrets.mjs';
 import { ACCOUNTS } from './contender.mjs';
 import { makeDatabase, startService } from './service.mjs';

@@ -6,19 +6,19 @@ import { nextRecipient } from './requests.mjs';
 const MADE_TOGETHER = 1_000;
 const LANES = 4;
 
-/** No sweep rings for them while they are measured. */
-const KEEP_QUIET = `update sends set ring_at = ring_at + interval '1 hour' where id = any($1)`;
+/** No sweep enqueues them while they are measured. */
+const KEEP_QUIET = `update sends set next_enqueue_at = next_enqueue_at + interval '1 hour' where id = any($1)`;
 const CLAIM = `
   with claimed as (
     update sends s set status = 'sending', channel = 'whatsapp', from_number = r.number, sender_id = r.id, attempts = 1,
       attempt_id = made.attempt_id, due_at = clock_timestamp() + interval '15 seconds',
-      ring_at = clock_timestamp() + interval '16 seconds', version = version + 1
+      next_enqueue_at = clock_timestamp() + interval '16 seconds', version = version + 1
     from unnest($1::uuid[], $2::uuid[]) as made (id, attempt_id), (select id, number from senders order by id limit 1) r
     where s.id = made.id returning s.id, s.sender_id, s.attempt_id
   ) insert into attempts (id, send_id, sender_id) select attempt_id, id, sender_id from claimed`;
 const SETTLE = `
   with settled as (
-    update sends s set status = 'sent', code_box = null, due_at = null, ring_at = null, sent_at = clock_timestamp(),
+    update sends s set status = 'sent', sealed_code = null, due_at = null, next_enqueue_at = null, sent_at = clock_timestamp(),
       version = version + 1
     from unnest($1::uuid[]) as made (id) where s.id = made.id
   ) update attempts a set outcome = 'accepted', message_id = made.message_id, finished_at = clock_timestamp()

@@ -2,9 +2,9 @@ import { openSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { Refusal } from '../../scripts/refusal.mjs';
+import { UserError } from '../../scripts/user-error.mjs';
 import { freePort } from '../../scripts/services/ports.mjs';
-import { root } from '../../scripts/setup/npm.mjs';
+import { root } from '../../scripts/checkout.mjs';
 
 const START_MS_MAX = 20_000;
 
@@ -53,7 +53,7 @@ export async function startService(
   void exited.then((how) => (end = how));
   while (readyPath !== null && !(await isReady(url + readyPath))) {
     if (end !== '' || performance.now() - beganAt > START_MS_MAX)
-      throw new Refusal(`The ${name} was not ready (${end || 'it takes too long'}).`);
+      throw new UserError(`The ${name} was not ready (${end || 'it takes too long'}).`);
     await delay(2);
   }
   return {

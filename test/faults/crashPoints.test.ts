@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { stateOf } from '../../scripts/processes/identity.mjs';
+import { stateOf } from '../../scripts/processes/processes.mjs';
 import { startProcess } from '../harness/startedProcess.js';
 import { until } from '../harness/until.js';
 import { crashPoints } from './house/crashPoints.mjs';

@@ -70,8 +70,8 @@ export interface SendRow {
   /** Hexadecimal, of the key's bytes. */
   idempotencyKey: string | null;
   recipient: string;
-  unit: 'free_quota' | 'credit' | null;
-  hasBox: boolean;
+  chargedFrom: 'free_quota' | 'credit' | null;
+  hasSealedCode: boolean;
   status: string;
   verification: string;
   wrongGuesses: number;
@@ -79,7 +79,7 @@ export interface SendRow {
   attemptId: string | null;
   awaitingSender: boolean;
   dueAt: number | null;
-  ringAt: number | null;
+  nextEnqueueAt: number | null;
   createdAt: number;
   expiresAt: number;
   sentAt: number | null;

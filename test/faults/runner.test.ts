@@ -1,4 +1,4 @@
-import { read } from '../../scripts/faults/run.mjs';
+import { read } from '../../scripts/test/faults.mjs';
 import { AFTERMATH } from './aftermath.js';
 import { crashPoints } from './house/crashPoints.mjs';
 import { crashes, table, summary } from './report.js';

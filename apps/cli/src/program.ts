@@ -8,7 +8,7 @@ import { addKeyCommands } from './commands/key.js';
 import { addSenderCommands } from './commands/sender.js';
 import { addSettingsCommands } from './commands/settings.js';
 import { addUserCommands } from './commands/user.js';
-import { faultOf } from './faults.js';
+import { describeError } from './errors.js';
 
 function version(): string {
   const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
@@ -54,7 +54,7 @@ export async function run(args: readonly string[]): Promise<number> {
     await program.parseAsync(args, { from: 'user' });
     return 0;
   } catch (error) {
-    const fault = faultOf(error, program, args);
+    const fault = describeError(error, program, args);
     if (fault === null) return 0;
     process.stderr.write(`onecode: ${fault.line}\n`);
     return fault.exitCode;

@@ -139,7 +139,7 @@ describe('a command that was not written right ends with 2 and one line, before 
     [['audit', 'list', '--account', 'x'], '--account must be an id'],
     [['audit', 'list', '--limit', '1001'], '--limit must be a whole number from 1 to 1000'],
   ];
-  function expectRefusal(ended: Ended, line: RegExp | string): void {
+  function expectUsageError(ended: Ended, line: RegExp | string): void {
     expectFault(ended, 2, line);
     expect(ended.stderr).not.toContain(KEY);
     expect(ended.stderr).not.toContain(TOKEN);
@@ -148,13 +148,13 @@ describe('a command that was not written right ends with 2 and one line, before 
   it.each(rows.map(([args, line]) => ({ name: named(args), args, line })))(
     '$name',
     async ({ args, line }) => {
-      expectRefusal(await onecodeHere(args), line);
+      expectUsageError(await onecodeHere(args), line);
     },
   );
 
   it('in a process of its own too', async () => {
     const sample = rows.filter((_, row) => row % 12 === 0);
-    for (const [args, line] of sample) expectRefusal(await onecode(args), line);
+    for (const [args, line] of sample) expectUsageError(await onecode(args), line);
   });
 });
 

@@ -30,7 +30,7 @@ describe('while live delivery is held', () => {
     const id = await t.house.send(t.caller);
     expect(await waits(id)).toMatchObject({ status: 'queued', channel: null, attempts: 0 });
     const before = await t.house.row(id);
-    await t.house.ring('live', id, 99);
+    await t.house.enqueue('live', id, 99);
     for (let round = 0; round < 3; round++) await t.worker.sweep();
     expect(await t.house.row(id)).toEqual(before);
     expect(t.house.tap.requests).toEqual([]);
@@ -72,7 +72,7 @@ describe('while live delivery is held', () => {
     await t.house.age(id, 601);
     expect(await t.house.until(id, 'failed')).toMatchObject({
       failure_reason: 'expired_before_delivery',
-      code_box: null,
+      sealed_code: null,
       awaiting_sender: false,
       due_at: null,
     });

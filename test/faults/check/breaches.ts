@@ -110,19 +110,19 @@ export const BREACHES: Readonly<Record<string, readonly Breach[]>> = {
   ],
   'refused-only-when-empty': [(run) => void (refusal(run, 402).accountId = run.accountId)],
 
-  'waiting-is-rung': [
-    ({ waiting }) => void (waiting.ringAt = null),
+  'waiting-is-enqueued': [
+    ({ waiting }) => void (waiting.nextEnqueueAt = null),
     ({ delivered, draft }) => void (delivered.dueAt = draft.rows.now),
-    ({ waiting }) => void (waiting.ringAt = waiting.dueAt! + 2 * MINUTE_MS),
+    ({ waiting }) => void (waiting.nextEnqueueAt = waiting.dueAt! + 2 * MINUTE_MS),
     ({ waiting }) => {
       waiting.dueAt = waiting.expiresAt + 2 * LIFE_MS;
-      waiting.ringAt = waiting.dueAt;
+      waiting.nextEnqueueAt = waiting.dueAt;
     },
   ],
   'nothing-is-left': [
     ({ waiting, draft }) => {
       const dueAt = draft.rows.now - MINUTE_MS;
-      Object.assign(waiting, { awaitingSender: false, dueAt, ringAt: draft.rows.now });
+      Object.assign(waiting, { awaitingSender: false, dueAt, nextEnqueueAt: draft.rows.now });
     },
   ],
   'settled-code-awaits-nobody': [({ waiting }) => void (waiting.lockedAt = waiting.createdAt + 1)],
@@ -131,9 +131,9 @@ export const BREACHES: Readonly<Record<string, readonly Breach[]>> = {
     ({ failedUnseen }) => void (failedUnseen.attemptId = UNKNOWN_ID),
   ],
   'box-while-needed': [
-    ({ delivered }) => void (delivered.hasBox = true),
-    ({ failed }) => void (failed.hasBox = true),
-    ({ waiting }) => void (waiting.hasBox = false),
+    ({ delivered }) => void (delivered.hasSealedCode = true),
+    ({ failed }) => void (failed.hasSealedCode = true),
+    ({ waiting }) => void (waiting.hasSealedCode = false),
   ],
   'receipts-dealt-with': [
     ({ draft }) => void (draft.rows.receipts[0]!.result = null),

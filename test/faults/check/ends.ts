@@ -3,23 +3,24 @@ import type { SendRow } from '../evidence.js';
 
 /** How far behind a send's due time may be when everything has come to rest: more than any sweep takes. */
 const OVERDUE_MS = 10_000;
-/** A ring that is further away than this beyond its time will not come in this run. */
-const RING_MS_MAX = 60_000;
+/** A job that is further away than this beyond its time will not come in this run. */
+const ENQUEUE_MS_MAX = 60_000;
 /** The longest wait that a provider is granted (`packages/domain/src/retry.ts`). */
 const WAIT_MS_MAX = 900_000;
 
 const isUndelivered = ({ status }: SendRow): boolean => status === 'queued' || status === 'sending';
 
 const waitingIsRung = ofEachSend(
-  'waiting-is-rung',
+  'waiting-is-enqueued',
   'A send that is not delivered yet will be looked at again, soon after it is due; any other has nothing due.',
   ({ row }, { rows: { now } }) => {
-    const { dueAt, ringAt, status } = row;
+    const { dueAt, nextEnqueueAt, status } = row;
     if (!isUndelivered(row))
-      return [(dueAt !== null || ringAt !== null) && `${status}, and something is due`];
-    if (dueAt === null || ringAt === null) return [`${status}, and nothing will ring`];
+      return [(dueAt !== null || nextEnqueueAt !== null) && `${status}, and something is due`];
+    if (dueAt === null || nextEnqueueAt === null) return [`${status}, and nothing will enqueue it`];
     return [
-      ringAt > Math.max(dueAt, now) + RING_MS_MAX && `${status}, and its ring comes long after it is due`,
+      nextEnqueueAt > Math.max(dueAt, now) + ENQUEUE_MS_MAX &&
+        `${status}, and its job comes long after it is due`,
       dueAt > Math.max(row.expiresAt, now) + WAIT_MS_MAX && `${status}, and due only long after its deadline`,
     ];
   },
@@ -66,7 +67,10 @@ const boxWhileNeeded = ofEachSend(
   'The sealed code is there while a live send is to be delivered, and erased at its end; a test send has none.',
   ({ row }) => {
     const needed = row.mode === 'live' && isUndelivered(row);
-    return [row.hasBox !== needed && `${row.mode} ${row.status} ${row.hasBox ? 'with' : 'without'} its code`];
+    return [
+      row.hasSealedCode !== needed &&
+        `${row.mode} ${row.status} ${row.hasSealedCode ? 'with' : 'without'} its code`,
+    ];
   },
 );
 

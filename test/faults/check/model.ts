@@ -34,15 +34,15 @@ export class Model extends ModelService {
     const applicationId = `${accountId.slice(0, -1)}${mode === 'live' ? 'a' : 'b'}`;
     const account = this.draft.rows.accounts.find(({ id }) => id === accountId)!;
     this.now += 1;
-    const unit = mode === 'test' ? null : account.freeQuota > 0 ? 'free_quota' : 'credit';
+    const chargedFrom = mode === 'test' ? null : account.freeQuota > 0 ? 'free_quota' : 'credit';
     const recipient = `+55119${String(70_000_000 + this.draft.history.length)}`;
     const body = JSON.stringify({ to: recipient, ...(ownCode === undefined ? {} : { code: ownCode }) });
     const about = { accountId, applicationId, mode, idempotencyKey, body, recipient };
-    if (unit === 'credit' && account.credits === 0) {
+    if (chargedFrom === 'credit' && account.credits === 0) {
       this.#note({ ...about, kind: 'create' }, problem(402, 'insufficient_credits'), course);
       return null;
     }
-    if (unit !== null) account[unit === 'free_quota' ? 'freeQuota' : 'credits'] -= 1;
+    if (chargedFrom !== null) account[chargedFrom === 'free_quota' ? 'freeQuota' : 'credits'] -= 1;
     const at = this.time();
     const row: SendRow = {
       id: this.newId(),
@@ -50,9 +50,9 @@ export class Model extends ModelService {
       applicationId,
       mode,
       recipient,
-      unit,
+      chargedFrom,
       idempotencyKey: idempotencyKey === null ? null : Buffer.from(idempotencyKey).toString('hex'),
-      hasBox: mode === 'live',
+      hasSealedCode: mode === 'live',
       status: 'queued',
       verification: 'pending',
       wrongGuesses: 0,
@@ -60,7 +60,7 @@ export class Model extends ModelService {
       attemptId: null,
       awaitingSender: false,
       dueAt: at,
-      ringAt: at + 2_000,
+      nextEnqueueAt: at + 2_000,
       createdAt: at,
       expiresAt: at + LIFE_MS,
       sentAt: null,
@@ -77,7 +77,7 @@ export class Model extends ModelService {
     );
     this.#bodies.set(row.id, body);
     this.draft.rows.sends.push(row);
-    if (unit !== null) this.book(row, 'reserved');
+    if (chargedFrom !== null) this.book(row, 'reserved');
     this.#note({ ...about, kind: 'create' }, this.#shown(row), course);
     return row;
   }

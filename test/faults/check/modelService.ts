@@ -98,7 +98,12 @@ export class ModelService {
     if (outcome !== 'sender') row.attempts += 1;
     if (outcome === 'accepted') this.#rest(row, 'sent', { sentAt: this.time() });
     else if (row.attempts === ATTEMPTS_MAX) this.#fail(row, 'attempts_exhausted');
-    else Object.assign(row, { status: 'sending', dueAt: this.time() + 1_000, ringAt: this.time() + 2_000 });
+    else
+      Object.assign(row, {
+        status: 'sending',
+        dueAt: this.time() + 1_000,
+        nextEnqueueAt: this.time() + 2_000,
+      });
   }
 
   /** The provider reports on a message, once for each status, and we apply it. */
@@ -119,7 +124,11 @@ export class ModelService {
   /** Nobody is there to send it. */
   await(row: SendRow): void {
     if (row.mode === 'live' && isUndelivered(row))
-      Object.assign(row, { awaitingSender: true, dueAt: row.expiresAt, ringAt: row.expiresAt + 1_000 });
+      Object.assign(row, {
+        awaitingSender: true,
+        dueAt: row.expiresAt,
+        nextEnqueueAt: row.expiresAt + 1_000,
+      });
   }
 
   /** The end of a test send. */
@@ -188,17 +197,17 @@ export class ModelService {
   #fail(row: SendRow, reason: string): void {
     this.#rest(row, 'failed', { failedAt: this.time(), failureReason: reason });
     const account = this.draft.rows.accounts.find(({ id }) => id === row.accountId)!;
-    account[row.unit === 'free_quota' ? 'freeQuota' : 'credits'] += 1;
+    account[row.chargedFrom === 'free_quota' ? 'freeQuota' : 'credits'] += 1;
     this.book(row, 'returned');
   }
 
   #rest(row: SendRow, status: string, change: Partial<SendRow>): void {
-    const nothing = { hasBox: false, dueAt: null, ringAt: null, awaitingSender: false };
+    const nothing = { hasSealedCode: false, dueAt: null, nextEnqueueAt: null, awaitingSender: false };
     Object.assign(row, nothing, { status }, change);
   }
 
-  protected book({ accountId, id, unit }: SendRow, kind: 'reserved' | 'returned'): void {
-    this.draft.rows.ledger.push({ accountId, sendId: id, kind, bucket: unit!, units: 1 });
+  protected book({ accountId, id, chargedFrom }: SendRow, kind: 'reserved' | 'returned'): void {
+    this.draft.rows.ledger.push({ accountId, sendId: id, kind, bucket: chargedFrom!, units: 1 });
   }
 }
 

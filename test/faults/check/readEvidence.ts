@@ -42,9 +42,9 @@ async function readRows(database: Sources['database']): Promise<Rows> {
        'now_at', clock_timestamp(),
        'accounts', array(select to_json(a) from (select id, free_quota, credits from accounts) a),
        'sends', array(select to_json(s) from (
-         select id, account_id, application_id, mode, encode(idempotency_key, 'hex') as idempotency_key, recipient, unit,
-           code_box is not null as has_box, status, verification, wrong_guesses, attempts, attempt_id, awaiting_sender,
-           due_at, ring_at, created_at, expires_at, sent_at, delivered_at, read_at, verified_at, locked_at, failed_at, failure_reason
+         select id, account_id, application_id, mode, encode(idempotency_key, 'hex') as idempotency_key, recipient, charged_from,
+           sealed_code is not null as has_sealed_code, status, verification, wrong_guesses, attempts, attempt_id, awaiting_sender,
+           due_at, next_enqueue_at, created_at, expires_at, sent_at, delivered_at, read_at, verified_at, locked_at, failed_at, failure_reason
          from sends order by created_at, id) s),
        'attempts', array(select to_json(a) from (
          select id, send_id, sender_id, outcome, message_id, started_at, finished_at from attempts order by started_at, id) a),

@@ -21,7 +21,9 @@ const unitsAddUp: Invariant = {
         const of = (entry: LedgerRow): number => (entry.bucket === bucket ? entry.units : 0);
         const given = sum((grants.get(account.id) ?? []).map(of));
         const left = bucket === 'free_quota' ? account.freeQuota : account.credits;
-        const held = (holding.get(account.id) ?? []).filter(({ unit }) => unit === bucket).length;
+        const held = (holding.get(account.id) ?? []).filter(
+          ({ chargedFrom }) => chargedFrom === bucket,
+        ).length;
         return given === left + held
           ? []
           : [`account ${account.id}: ${bucket} given ${given}, left ${left}, on sends ${held}`];
@@ -45,8 +47,8 @@ const reservedOnce = ofEachSend(
     const reserved = ledger.filter(({ kind }) => kind === 'reserved');
     return [
       row.mode === 'live' &&
-        !isOne(reserved, row.accountId, row.unit) &&
-        `${reserved.length} reservations, row says ${row.unit}`,
+        !isOne(reserved, row.accountId, row.chargedFrom) &&
+        `${reserved.length} reservations, row says ${row.chargedFrom}`,
     ];
   },
 );
@@ -57,11 +59,11 @@ const returnedOnce = ofEachSend(
   ({ row, ledger }) => {
     const returned = ledger.filter(({ kind }) => kind === 'returned');
     const isRight =
-      row.status === 'failed' ? isOne(returned, row.accountId, row.unit) : returned.length === 0;
+      row.status === 'failed' ? isOne(returned, row.accountId, row.chargedFrom) : returned.length === 0;
     return [
       row.mode === 'live' &&
         !isRight &&
-        `${row.status} with ${returned.length} returns, row says ${row.unit}`,
+        `${row.status} with ${returned.length} returns, row says ${row.chargedFrom}`,
     ];
   },
 );
@@ -71,7 +73,7 @@ const testIsFree: Invariant = {
   promise: 'A test send takes no unit, and is never refused for want of one.',
   find: ({ sends, creations }) => [
     ...sends
-      .filter(({ row, ledger }) => row.mode === 'test' && (row.unit !== null || ledger.length > 0))
+      .filter(({ row, ledger }) => row.mode === 'test' && (row.chargedFrom !== null || ledger.length > 0))
       .map(({ row }) => `test send ${row.id} has a unit`),
     ...creations
       .filter(({ mode, reply }) => mode === 'test' && reply.kind === 'problem' && reply.status === 402)

@@ -70,7 +70,7 @@ async function feed(house: House): Promise<void> {
   await house.simulator.addRule({ fault: { latencyMs: 30 } });
   for (const change of [
     'expires_at = clock_timestamp()',
-    'awaiting_sender = true, due_at = expires_at, ring_at = expires_at',
+    'awaiting_sender = true, due_at = expires_at, next_enqueue_at = expires_at',
   ])
     await house.db.sql(
       `update sends set ${change}, version = version + 1 where id = $1 and status = 'queued'`,

@@ -239,7 +239,8 @@ const isOutage = (kind: string): boolean => OUTAGES.some((pattern) => pattern.te
 
 const plain = ({ url }: TcpProxy): string => url.replace(/\/$/, '');
 
-const variableOf = (ring: Keyring): string => (ring.keys.get(ring.current) as Buffer).toString('base64');
+const variableOf = (keyring: Keyring): string =>
+  (keyring.keys.get(keyring.current) as Buffer).toString('base64');
 
 /** Nothing of the suite is loaded into a process that runs without a handicap. */
 function variablesOf({ crashPoints, clockOffsetMs }: Handicap): Record<string, string> {

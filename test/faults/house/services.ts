@@ -81,7 +81,7 @@ export class Services {
   }
 
   #wanted() {
-    return { processes: this.#processes, throwaway: false, say: () => {} };
+    return { processes: this.#processes, throwaway: false, log: () => {} };
   }
 
   async #serverProcesses(): Promise<number[]> {

@@ -19,7 +19,7 @@ const DELAY_MS = 100;
 const DELAY_MS_MAX = 3_000;
 const RETRY_AFTER_SECONDS_MAX = 3;
 /** How long the person waits for the message before they give up. */
-const PATIENCE_MS = 20_000;
+const RELEASE_AFTER_MS = 20_000;
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const delayOf = (round: number): number => Math.min(DELAY_MS_MAX, DELAY_MS * 2 ** round);
@@ -131,7 +131,7 @@ export class Client {
     if (ownCode !== null) return ownCode;
     if (caller.mode === 'test') return TEST_CODE;
     const { now, codeOf } = this.around;
-    const end = now() + PATIENCE_MS;
+    const end = now() + RELEASE_AFTER_MS;
     for (let round = 0; now() < end; round++) {
       const code = await codeOf(recipient).catch(() => null);
       if (code !== null) return code;

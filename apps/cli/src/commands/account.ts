@@ -2,7 +2,7 @@ import type { Locale } from '@onecode/domain';
 import {
   createAccount,
   findAccount,
-  findDefences,
+  findAbuseControls,
   grantCredits,
   GrantRefused,
   readTrialSends,
@@ -15,9 +15,9 @@ import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import { id, oneOf, text, wholeNumber } from '../arguments.js';
 import { withDatabase } from '../database.js';
-import { Refusal } from '../faults.js';
+import { UserError } from '../errors.js';
 import { print, type Row } from '../output.js';
-import { addDefenceCommands, defencesRow } from './defences.js';
+import { addAbuseControlCommands, abuseControlsRow } from './abuseControls.js';
 
 const UNITS_MAX = 1_000_000_000;
 
@@ -38,7 +38,7 @@ const suspensionRow = (account: Account): Row => ({
 });
 
 function found(account: Account | null): Account {
-  if (account === null) throw new Refusal('there is no account with this id');
+  if (account === null) throw new UserError('there is no account with this id');
   return account;
 }
 
@@ -104,13 +104,13 @@ export function addAccountCommands(program: Command): void {
     .addHelpText('after', '\nExample:\n  $ onecode account show 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f')
     .action(async (accountId: string, _options: object, command: Command) => {
       const [account, defences] = await withDatabase((database) =>
-        Promise.all([findAccount(database, accountId), findDefences(database, accountId)]),
+        Promise.all([findAccount(database, accountId), findAbuseControls(database, accountId)]),
       );
       const known = found(account);
       print(command, {
         ...suspensionRow(known),
         trial_countries: known.trialCountries,
-        ...(defences && defencesRow(defences)),
+        ...(defences && abuseControlsRow(defences)),
       });
     });
 
@@ -132,13 +132,13 @@ export function addAccountCommands(program: Command): void {
       const credited = await withDatabase((database) =>
         grantCredits(database, actor(), accountId, options.amount, options.reason),
       ).catch((error: unknown) => {
-        if (error instanceof GrantRefused) throw new Refusal('the account cannot hold that many credits');
+        if (error instanceof GrantRefused) throw new UserError('the account cannot hold that many credits');
         throw error;
       });
       print(command, rowOf(found(credited)));
     });
 
-  addDefenceCommands(account);
+  addAbuseControlCommands(account);
 
   account
     .command('suspend')

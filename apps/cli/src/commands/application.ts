@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import { id, limit, oneOf, text } from '../arguments.js';
 import { withDatabase } from '../database.js';
-import { Refusal, UsageError } from '../faults.js';
+import { UserError, UsageError } from '../errors.js';
 import { print } from '../output.js';
 
 const LIMIT_BOUNDS = { min: 1, max: 1_000_000 };
@@ -55,7 +55,7 @@ export function addApplicationCommands(program: Command): void {
           mode: options.mode,
         }),
       );
-      if (made === null) throw new Refusal('there is no account with this id');
+      if (made === null) throw new UserError('there is no account with this id');
       print(command, rowOf(made));
     });
 
@@ -86,7 +86,7 @@ export function addApplicationCommands(program: Command): void {
           ...(perRecipientHour === undefined ? {} : { perRecipientHour: limitOf(perRecipientHour) }),
         }),
       );
-      if (changed === null) throw new Refusal('there is no application with this id');
+      if (changed === null) throw new UserError('there is no application with this id');
       print(
         command,
         {

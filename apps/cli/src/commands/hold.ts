@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import { oneOf, text } from '../arguments.js';
 import { withDatabase } from '../database.js';
-import { Refusal, UsageError } from '../faults.js';
+import { UserError, UsageError } from '../errors.js';
 import { print, type Row } from '../output.js';
 
 const KINDS = ['live', 'country', 'account'] as const;
@@ -59,7 +59,7 @@ export function addHoldCommands(program: Command): void {
       ) => {
         const target = targetOf(kind, typed);
         const held = await withDatabase((database) => hold(database, actor(), { ...target, reason }));
-        if (held === null) throw new Refusal('there is no account with this id');
+        if (held === null) throw new UserError('there is no account with this id');
         print(command, rowOf(held));
       },
     );
@@ -74,7 +74,7 @@ export function addHoldCommands(program: Command): void {
       async (kind: HoldTarget['kind'], typed: string | undefined, _options: object, command: Command) => {
         const target = targetOf(kind, typed);
         const released = await withDatabase((database) => release(database, actor(), target));
-        if (released === null) throw new Refusal('there is no such hold');
+        if (released === null) throw new UserError('there is no such hold');
         print(command, rowOf(released));
       },
     );

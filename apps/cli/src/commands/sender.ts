@@ -21,7 +21,7 @@ import {
   wholeNumber,
 } from '../arguments.js';
 import { DATABASE_URL, withDatabase } from '../database.js';
-import { Refusal } from '../faults.js';
+import { UserError } from '../errors.js';
 import { print, type Row } from '../output.js';
 import { addSenderTokenCommands } from './senderTokens.js';
 
@@ -34,18 +34,18 @@ function rowOf(sender: Sender): Row {
     phone_number_id: sender.phoneNumberId,
     number: sender.number,
     template: sender.template,
-    english: sender.english,
+    english: sender.englishTemplateLanguage,
     throughput: sender.throughput,
     state: isPaused ? 'paused' : 'active',
     paused_until: isPaused ? (sender.pausedUntil?.toISOString() ?? null) : null,
     pause_reason: isPaused ? sender.pauseReason : null,
-    faults: sender.faults,
+    faults: sender.consecutiveFailures,
     created_at: sender.createdAt.toISOString(),
   };
 }
 
 function found(sender: Sender | null): Sender {
-  if (sender === null) throw new Refusal('there is no sender with this id');
+  if (sender === null) throw new UserError('there is no sender with this id');
   return sender;
 }
 
@@ -105,12 +105,15 @@ export function addSenderCommands(program: Command): void {
       const accessToken = await readToken('--token', options.token);
       const added = await withDatabase((database) =>
         addSender(database, actor(), config.SECRET_KEY, {
-          ...options,
+          phoneNumberId: options.phoneNumberId,
           number: options.number.e164,
           token: accessToken,
+          template: options.template,
+          englishTemplateLanguage: options.english,
+          throughput: options.throughput,
         }),
       );
-      if (added === null) throw new Refusal('there is a sender with this phone number id already');
+      if (added === null) throw new UserError('there is a sender with this phone number id already');
       print(command, rowOf(added));
     });
 

@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import { id, readToken, token } from '../arguments.js';
 import { DATABASE_URL, withDatabase } from '../database.js';
-import { Refusal } from '../faults.js';
+import { UserError } from '../errors.js';
 import { print } from '../output.js';
 
 /** What every command that seals or opens a token reads. */
@@ -32,7 +32,7 @@ export function addSenderTokenCommands(sender: Command): void {
       const isSet = await withDatabase((database) =>
         setSenderToken(database, actor(), config.SECRET_KEY, senderId, accessToken),
       );
-      if (!isSet) throw new Refusal('there is no sender with this id');
+      if (!isSet) throw new UserError('there is no sender with this id');
       print(command, { id: senderId, token: 'set' });
     });
 

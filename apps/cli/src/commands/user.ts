@@ -19,7 +19,7 @@ import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import { emailAddress, id, oneOf, passwordSource, readStandardInput, text } from '../arguments.js';
 import { withDatabase } from '../database.js';
-import { Refusal, UsageError } from '../faults.js';
+import { UserError, UsageError } from '../errors.js';
 import { print, type Row } from '../output.js';
 
 const STAFF = { operator: 'operator', 'on-call': 'on_call', none: null } as const;
@@ -95,8 +95,8 @@ export function addUserCommands(program: Command): void {
           staff: STAFF[options.staff],
         }),
       );
-      if (created.kind === 'email_taken') throw new Refusal('somebody has this e-mail address already');
-      if (created.kind === 'no_account') throw new Refusal('there is no account with this id');
+      if (created.kind === 'email_taken') throw new UserError('somebody has this e-mail address already');
+      if (created.kind === 'no_account') throw new UserError('there is no account with this id');
       print(command, {
         id: created.user.id,
         email,
@@ -125,7 +125,7 @@ export function addUserCommands(program: Command): void {
     .action(async (email: string, options: { password?: '-' }, command: Command) => {
       const { password, made } = await passwordOf(options.password, { email, name: '' });
       if (!(await withDatabase((database) => setPassword(database, actor(), email, password))))
-        throw new Refusal(NOBODY);
+        throw new UserError(NOBODY);
       print(command, { email, password: made });
     });
 
@@ -137,7 +137,7 @@ export function addUserCommands(program: Command): void {
     .addHelpText('after', '\nExample:\n  $ onecode user staff ana@example.com on-call')
     .action(async (email: string, role: StaffWord, _options: object, command: Command) => {
       const changed = await withDatabase((database) => setStaffRole(database, actor(), email, STAFF[role]));
-      if (changed === null) throw new Refusal(NOBODY);
+      if (changed === null) throw new UserError(NOBODY);
       print(command, rowOf(changed));
     });
 
@@ -148,7 +148,7 @@ export function addUserCommands(program: Command): void {
     .addHelpText('after', '\nExample:\n  $ onecode user remove-two-factor ana@example.com')
     .action(async (email: string, _options: object, command: Command) => {
       if (!(await withDatabase((database) => removeTwoFactor(database, actor(), email))))
-        throw new Refusal(NOBODY);
+        throw new UserError(NOBODY);
       print(command, { email, two_factor: 'off' });
     });
 }

@@ -6,8 +6,8 @@ const QUEUE = `(?<queue>${QUEUE_NAMES.join('|')})`;
 const JOB = '(?<job>[0-9]{1,15})';
 
 /**
- * What an operator may do on the board. A job is only a doorbell: whoever rings again finds the send's row as it is, and a ring
- * that is lost is rung again by the sweep. What is not here would stop deliveries past the kill switches, or write texts of
+ * What an operator may do on the board. A job is only a doorbell: whoever rings again finds the send's row as it is, and a job
+ * that is lost is enqueued again by the sweep. What is not here would stop deliveries past the kill switches, or write texts of
  * people's into Redis.
  */
 const ACTIONS: readonly [name: string, path: RegExp][] = [

@@ -77,7 +77,7 @@ describe('sign-in', () => {
     }
     expect((await ana.get('/session')).status).toBe(200);
 
-    await server.db.sql("update sign_in_tries set first_at = first_at - interval '16 minutes'");
+    await server.db.sql("update counted_tries set first_at = first_at - interval '16 minutes'");
     expect((await signIn(ana.email)).status).toBe(200);
   });
 
@@ -96,7 +96,7 @@ describe('sign-in', () => {
     const refused = await signIn('nobody-10@example.com', 'wrong', { address });
     expect(refused).toMatchObject({ status: 429, body: { code: 'rate_limited' } });
     const [tries] = await server.db.sql(
-      "select tries from sign_in_tries where email_hash = sha256('nobody-10@example.com')",
+      "select tries from counted_tries where key_hash = sha256('nobody-10@example.com')",
     );
     expect(tries).toEqual({ tries: 0 });
   });

@@ -117,7 +117,7 @@ describe('the queue board', () => {
     expect(shown.map((one: { readOnlyMode: boolean }) => one.readOnlyMode)).toEqual([true, true, true]);
   });
 
-  it('lets an operator ring again, and says so in the audit log', async () => {
+  it('lets an operator enqueue again, and says so in the audit log', async () => {
     const id = await jobs.failedJob();
     expect((await ask(operator, 'PUT', `/api/queues/deliver/${id}/retry`)).status).toBe(204);
     expect(await jobs.stateOf(id)).toBe('waiting');

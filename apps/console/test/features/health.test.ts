@@ -1,4 +1,4 @@
-import { hold, newId, noteLoopRun } from '@onecode/store';
+import { hold, newId, recordHeartbeat } from '@onecode/store';
 import { buildCaller, buildSend, buildSender, TEST_ACTOR } from '@onecode/store/testing';
 import { testRedisUrl } from '../../../../test/harness/redisContents.js';
 import { startTcpProxy, type TcpProxy } from '../../../../test/harness/tcpProxy.js';
@@ -40,12 +40,12 @@ describe('the health page’s figures', () => {
     expect(silent.states.loops).toBe('bad');
 
     const worker = newId();
-    await noteLoopRun(server.db.database, 'sweep', worker);
+    await recordHeartbeat(server.db.database, 'sweep', worker);
     const well = await untilSeen('a sweep', ({ loops }) => loops?.length === 1);
     expect(well.verdict).toEqual({ whose: 'nobody', severity: 'good', what: 'all_well' });
     expect(well.loops?.[0]).toEqual({ loop: 'sweep', workerId: worker, secondsAgo: expect.any(Number) });
 
-    await server.db.sql("update loop_runs set ran_at = now() - interval '1 minute'");
+    await server.db.sql("update heartbeats set ran_at = now() - interval '1 minute'");
     const stopped = await untilSeen(
       'a sweeper that has stopped',
       ({ verdict }) => verdict.what === 'sweeper_stopped',

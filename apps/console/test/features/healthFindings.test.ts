@@ -1,4 +1,4 @@
-import type { LoopRun, ProviderAnswers, ReceiptFigures, WaitingSends } from '@onecode/store';
+import type { Heartbeat, ProviderAnswers, ReceiptStatistics, WaitingSends } from '@onecode/store';
 import { diagnose, findingsOf, type Verdict } from '../../src/features/health/diagnose.js';
 import type { HealthFigures, QueueFigures, SenderFigures } from '../../src/features/health/statistics.js';
 
@@ -19,7 +19,7 @@ const queue = (isPaused = false): QueueFigures => ({
   failed: 4_000,
 });
 const none = { count: 0, oldestSeconds: null };
-const sweptSecondsAgo = (...ages: number[]): LoopRun[] =>
+const sweptSecondsAgo = (...ages: number[]): Heartbeat[] =>
   ages.map((secondsAgo, n) => ({ loop: 'sweep', workerId: `worker ${n}`, secondsAgo }));
 
 type Read = { [Name in keyof HealthFigures]: NonNullable<HealthFigures[Name]> };
@@ -56,7 +56,7 @@ const waiting = (change: Partial<WaitingSends>): Partial<HealthFigures> => ({
 const provider = (change: Partial<ProviderAnswers>): Partial<HealthFigures> => ({
   provider: { ...WELL.provider, ...change },
 });
-const receipts = (change: Partial<ReceiptFigures>): Partial<HealthFigures> => ({
+const receipts = (change: Partial<ReceiptStatistics>): Partial<HealthFigures> => ({
   receipts: { ...WELL.receipts, ...change },
 });
 const late = (seconds: number): Partial<HealthFigures> =>

@@ -29,10 +29,11 @@ const senderOf = async (id: string): Promise<SenderView> => {
 };
 const latest = async () => (await listAuditEntries(server.db.database, { limit: 1 }))[0];
 const tokenOf = async (id: string): Promise<string> => {
-  const [row] = await server.db.sql<{ token_box: Buffer }>('select token_box from senders where id = $1', [
-    id,
-  ]);
-  return unseal(TEST_SECRET_KEY, id, row!.token_box);
+  const [row] = await server.db.sql<{ sealed_token: Buffer }>(
+    'select sealed_token from senders where id = $1',
+    [id],
+  );
+  return unseal(TEST_SECRET_KEY, id, row!.sealed_token);
 };
 
 describe('senders', () => {

@@ -73,7 +73,7 @@ describe('more passwords at once than can be judged', () => {
       callConsole(server, 'POST', '/auth/sign-in/email', { body: { email: ana.email, password: PASSWORD } });
     expect(await signIn()).toMatchObject({ status: 429, body: { code: 'rate_limited' } });
     expect((await ana.get('/session')).status).toBe(200);
-    const tries = 'select tries from sign_in_tries where email_hash = sha256($1)';
+    const tries = 'select tries from counted_tries where key_hash = sha256($1)';
     expect(await server.db.sql(tries, [ana.email])).toEqual([{ tries: 0 }]);
     goOn = false;
     await Promise.all(all);
@@ -104,7 +104,7 @@ describe('many who sign up at once', () => {
         return rowCount ?? 0;
       };
       await until('the sign-ups that wait', async () => (await waiting()) >= 2);
-      const counted = `select from sign_in_tries where window_seconds = 3600 and first_at > now() - interval '1 minute'`;
+      const counted = `select from counted_tries where window_seconds = 3600 and first_at > now() - interval '1 minute'`;
       await until('all to be counted', async () => (await server.db.sql(counted)).length >= 30);
       // Passwords are judged one after the other: all of theirs are when this one is.
       await judgePassword({ password: PASSWORD, name: 'Ana', email: 'ana@example.com' });

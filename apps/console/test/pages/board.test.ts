@@ -29,7 +29,7 @@ async function failedDeliveries(
 }
 
 describeInBrowser('the pages of the queue board', () => {
-  it('let an operator ring again for a failed job', async () => {
+  it('let an operator enqueue a failed job again', async () => {
     const id = await jobs.failedJob();
     const { page, complaints, close } = await failedDeliveries('operator');
     await page.getByRole('button', { name: 'Retry all' }).click();

@@ -2,7 +2,7 @@ import {
   allowCountries,
   changeAccount,
   findAccountDetails,
-  findDefences,
+  findAbuseControls,
   grantCredits,
   GrantRefused,
   resetBreaker,
@@ -51,7 +51,7 @@ export const accountRoutes: readonly Route[] = [
       const { database } = call.context;
       const [account, defences] = await Promise.all([
         findAccountDetails(database, targetOf(call)),
-        findDefences(database, targetOf(call)),
+        findAbuseControls(database, targetOf(call)),
       ]);
       return staffAccountDetailsView(orNotFound(account), orNotFound(defences));
     },

@@ -1,5 +1,5 @@
 import type { BreakerRule, Locale } from '@onecode/domain';
-import type { AccountDetails, Defences, FoundAccount, MemberRole } from '@onecode/store';
+import type { AccountDetails, AbuseControls, FoundAccount, MemberRole } from '@onecode/store';
 import { applicationView, type ApplicationView } from '../applications/view.js';
 
 /** An account in the staff's list. */
@@ -59,7 +59,7 @@ export function staffAccountView(account: FoundAccount): StaffAccountView {
 
 export function staffAccountDetailsView(
   account: AccountDetails,
-  { allowedCountries, breaker, stoppedCountries, stoppedUntil, refusedRecipients }: Defences,
+  { allowedCountries, breaker, stoppedCountries, stoppedUntil, refusedRecipients }: AbuseControls,
 ): StaffAccountDetailsView {
   const { language, suspensionReason, ratePerMinute, ownRatePerMinute, trialCountries, members } = account;
   return {

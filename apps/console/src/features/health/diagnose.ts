@@ -63,7 +63,7 @@ const ANSWER_MS = { odd: 200, bad: 1_000 };
 const CONNECTIONS = { odd: 0.8, bad: 0.95 };
 /** A worker sweeps about every second. */
 const SWEEP_SECONDS = { odd: 10, bad: 20 };
-/** A send that is due is rung for within a second, and again after three. */
+/** A send that is due is enqueued within a second, and again after three. */
 const DUE_SECONDS = { odd: 5, bad: 15 };
 /** The provider answers in less than a second; after ten we hang up. */
 const LATENCY_SECONDS = { odd: 3, bad: 8 };

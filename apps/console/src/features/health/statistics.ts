@@ -1,19 +1,19 @@
 import { maskRecipient } from '@onecode/domain';
 import { QUEUE_NAMES, type QueueName, type Queues } from '@onecode/runtime';
 import {
-  listLoopRuns,
+  listHeartbeats,
   listSenders,
   pingDatabase,
   readAttemptMinutes,
-  readConnectionFigures,
+  readConnectionStatistics,
   readProviderAnswers,
-  readReceiptFigures,
+  readReceiptStatistics,
   readWaitingSends,
   type AttemptMinute,
   type Database,
-  type LoopRun,
+  type Heartbeat,
   type ProviderAnswers,
-  type ReceiptFigures,
+  type ReceiptStatistics,
   type WaitingSends,
 } from '@onecode/store';
 import { senderState } from '../senders/view.js';
@@ -51,8 +51,8 @@ export interface HealthFigures {
   waiting: WaitingSends | null;
   attempts: AttemptMinute[] | null;
   provider: ProviderAnswers | null;
-  receipts: ReceiptFigures | null;
-  loops: LoopRun[] | null;
+  receipts: ReceiptStatistics | null;
+  loops: Heartbeat[] | null;
   senders: SenderFigures[] | null;
 }
 
@@ -74,13 +74,13 @@ export function createHealthReader({
   const sources: { [Name in keyof HealthFigures]: () => Promise<HealthFigures[Name]> } = {
     postgresqlMs: source(() => millisecondsOf(() => pingDatabase(database))),
     redisMs: source(() => millisecondsOf(() => queues.ping())),
-    connections: source(() => readConnectionFigures(database)),
+    connections: source(() => readConnectionStatistics(database)),
     queues: source(() => readQueues(queues)),
     waiting: source(() => readWaitingSends(database)),
     attempts: source(() => readAttemptMinutes(database, CHART_MINUTES)),
     provider: source(() => readProviderAnswers(database, PROVIDER_MINUTES)),
-    receipts: source(() => readReceiptFigures(database)),
-    loops: source(() => listLoopRuns(database)),
+    receipts: source(() => readReceiptStatistics(database)),
+    loops: source(() => listHeartbeats(database)),
     senders: source(() => readSenders(database)),
   };
   return async () => {
@@ -149,7 +149,7 @@ async function readSenders(database: Database): Promise<SenderFigures[]> {
       state,
       pausedUntil: isStopped ? sender.pausedUntil : null,
       pauseReason: isStopped ? sender.pauseReason : null,
-      faults: sender.faults,
+      faults: sender.consecutiveFailures,
     };
   });
 }

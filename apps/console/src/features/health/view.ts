@@ -1,4 +1,10 @@
-import type { AttemptMinute, LoopName, ProviderAnswers, ReceiptFigures, WaitingSends } from '@onecode/store';
+import type {
+  AttemptMinute,
+  LoopName,
+  ProviderAnswers,
+  ReceiptStatistics,
+  WaitingSends,
+} from '@onecode/store';
 import {
   diagnose,
   findingsOf,
@@ -28,7 +34,7 @@ export interface HealthView {
   attempts: (Omit<AttemptMinute, 'minute'> & { minute: string })[] | null;
   /** Of the last five minutes. */
   provider: ProviderAnswers | null;
-  receipts: ReceiptFigures | null;
+  receipts: ReceiptStatistics | null;
   loops: { loop: LoopName; workerId: string; secondsAgo: number }[] | null;
   senders: (Omit<SenderFigures, 'pausedUntil'> & { pausedUntil: string | null })[] | null;
 }

@@ -68,7 +68,8 @@ export const senderRoutes: readonly Route[] = [
       const number = parseRecipient(body.number);
       if (number.kind !== 'phone')
         throw new ConsoleProblem('invalid_input', { errors: { number: 'format' } });
-      const wanted = { ...body, number: number.e164 };
+      const { english, ...rest } = body;
+      const wanted = { ...rest, number: number.e164, englishTemplateLanguage: english };
       const made = await addSender(context.database, actor, context.config.SECRET_KEY, wanted);
       if (made === null) throw new ConsoleProblem('invalid_input', { errors: { phoneNumberId: 'taken' } });
       return { id: made.id };

@@ -56,11 +56,21 @@ export function senderView(
   blocked: readonly BlockedCountry[],
   now: Date,
 ): SenderView {
-  const { pausedAt, pausedUntil, pauseReason, createdAt, ...rest } = sender;
+  const {
+    pausedAt,
+    pausedUntil,
+    pauseReason,
+    createdAt,
+    englishTemplateLanguage,
+    consecutiveFailures,
+    ...rest
+  } = sender;
   const state = senderState(sender, now);
   const isStopped = state !== 'active';
   return {
     ...rest,
+    english: englishTemplateLanguage,
+    faults: consecutiveFailures,
     state,
     pausedAt: isStopped ? (pausedAt?.toISOString() ?? null) : null,
     pausedUntil: isStopped ? (pausedUntil?.toISOString() ?? null) : null,

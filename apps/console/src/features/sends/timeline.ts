@@ -63,7 +63,7 @@ export function timelineOf(send: SendDetails): TimelineEvent[] {
 function deliveryOf(send: SendDetails): Dated[] {
   const { attempts, channel, createdAt, failedAt, failureReason, readAt } = send;
   const [first] = attempts;
-  const events: Dated[] = [{ kind: 'created', time: createdAt, unit: send.unit }];
+  const events: Dated[] = [{ kind: 'created', time: createdAt, unit: send.chargedFrom }];
   if (first !== undefined) events.push({ kind: 'routed', time: first.startedAt, sender: first.senderNumber });
   for (const [n, attempt] of attempts.entries()) events.push(attemptEvent(send, attempt, n + 1));
   if (channel === 'sandbox' && readAt !== null) events.push({ kind: 'simulated', time: readAt });

@@ -66,7 +66,7 @@ function sendView(send: SendSummary): SendView {
     createdAt: send.createdAt.toISOString(),
     expiresAt: send.expiresAt.toISOString(),
     failureReason: send.failureReason,
-    unit: send.unit,
+    unit: send.chargedFrom,
   };
 }
 

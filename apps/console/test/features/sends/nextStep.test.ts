@@ -18,7 +18,7 @@ const SEND: SendDetails = {
   createdAt: CREATED,
   expiresAt: at(600),
   failureReason: null,
-  unit: 'credit',
+  chargedFrom: 'credit',
   from: null,
   attemptsCounted: 0,
   awaitingSender: false,
