@@ -1,7 +1,7 @@
 import type { Logger, Queues } from '@onecode/runtime';
 import type { Database } from '@onecode/store';
 import type { ConsoleConfig } from './config.js';
-import type { HealthFigures } from './features/health/statistics.js';
+import type { ConsoleHealthStatistics } from './features/health/statistics.js';
 import type { Identity } from './auth/identity.js';
 
 /** What the server is built from. */
@@ -15,5 +15,5 @@ export interface ConsoleDependencies {
 /** What every route gets. */
 export interface ConsoleContext extends ConsoleDependencies {
   identity: Identity;
-  readHealth: () => Promise<HealthFigures>;
+  readHealth: () => Promise<ConsoleHealthStatistics>;
 }

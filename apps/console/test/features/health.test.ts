@@ -33,16 +33,16 @@ function untilSeen(what: string, look: (view: HealthView) => boolean): Promise<H
   });
 }
 
-describe('the health page’s figures', () => {
+describe('the health page’s statistics', () => {
   it('say that it is us when no worker sweeps, and that all is well when one does', async () => {
     const silent = await untilSeen('Redis', ({ redisMs }) => redisMs !== null);
-    expect(silent.verdict).toEqual({ whose: 'us', severity: 'bad', what: 'no_worker' });
-    expect(silent.states.loops).toBe('bad');
+    expect(silent.verdict).toEqual({ whose: 'us', severity: 'failing', what: 'no_worker' });
+    expect(silent.states.loops).toBe('failing');
 
     const worker = newId();
     await recordHeartbeat(server.db.database, 'sweep', worker);
     const well = await untilSeen('a sweep', ({ loops }) => loops?.length === 1);
-    expect(well.verdict).toEqual({ whose: 'nobody', severity: 'good', what: 'all_well' });
+    expect(well.verdict).toEqual({ whose: 'nobody', severity: 'ok', what: 'all_clear' });
     expect(well.loops?.[0]).toEqual({ loop: 'sweep', workerId: worker, secondsAgo: expect.any(Number) });
 
     await server.db.sql("update heartbeats set ran_at = now() - interval '1 minute'");
@@ -50,7 +50,7 @@ describe('the health page’s figures', () => {
       'a sweeper that has stopped',
       ({ verdict }) => verdict.what === 'sweeper_stopped',
     );
-    expect(stopped.verdict).toEqual({ whose: 'us', severity: 'bad', what: 'sweeper_stopped' });
+    expect(stopped.verdict).toEqual({ whose: 'us', severity: 'failing', what: 'sweeper_stopped' });
   });
 
   it('count real sends, senders and jobs, and tell no whole phone number', async () => {
@@ -71,7 +71,7 @@ describe('the health page’s figures', () => {
         queues?.[0]?.waiting === 1 &&
         senders?.length === 1,
     );
-    expect(view.states.held).toBe('odd');
+    expect(view.states.held).toBe('degraded');
     expect(view.findings.map(({ what }) => what)).toContain('sends_held');
     expect(view.queues?.[0]).toEqual({
       name: 'deliver',
@@ -89,8 +89,8 @@ describe('the health page’s figures', () => {
   it('show that Redis is away, while the others still show', async () => {
     redis.cut();
     const away = await untilSeen('the loss of Redis', ({ redisMs }) => redisMs === null);
-    expect(away.verdict).toEqual({ whose: 'redis', severity: 'bad', what: 'redis_away' });
-    expect([away.queues, away.states.redis]).toEqual([null, 'bad']);
+    expect(away.verdict).toEqual({ whose: 'redis', severity: 'failing', what: 'redis_away' });
+    expect([away.queues, away.states.redis]).toEqual([null, 'failing']);
     expect([away.postgresqlMs, away.waiting, away.provider]).not.toContain(null);
 
     await redis.open();

@@ -1,7 +1,7 @@
 import { route, type Route } from '../../http/route.js';
 import { healthView } from './view.js';
 
-/** Is it us, Redis, PostgreSQL or Meta? */
+/** The health of Onecode: is it us, Redis, PostgreSQL or Meta? */
 export const healthRoutes: readonly Route[] = [
   route({
     method: 'get',

@@ -18,10 +18,9 @@ import {
 } from '@onecode/store';
 import { senderState } from '../senders/view.js';
 
-/** The jobs of a queue. */
-export interface QueueFigures {
+/** The jobs of a queue, by state. */
+export interface QueueStatistics {
   name: QueueName;
-  /** Whether somebody stopped it. */
   isPaused: boolean;
   waiting: number;
   active: number;
@@ -30,10 +29,10 @@ export interface QueueFigures {
   failed: number;
 }
 
-/** Whether a sender may send. */
-export interface SenderFigures {
+/** A sender's state. */
+export interface SenderStatistics {
   id: string;
-  /** All but a few digits are left out. */
+  /** Masked: the calling code and the last digits. */
   number: string;
   state: 'active' | 'resting' | 'paused';
   pausedUntil: Date | null;
@@ -41,37 +40,37 @@ export interface SenderFigures {
   faults: number;
 }
 
-/** All that the health page tells of. What could not be read in time is null. */
-export interface HealthFigures {
+/** The statistics of the health page. Null means that a source did not answer in time. */
+export interface ConsoleHealthStatistics {
   /** Milliseconds to an answer. */
   postgresqlMs: number | null;
   redisMs: number | null;
   connections: { used: number; most: number } | null;
-  queues: QueueFigures[] | null;
+  queues: QueueStatistics[] | null;
   waiting: WaitingSends | null;
   attempts: AttemptMinute[] | null;
   provider: ProviderAnswers | null;
   receipts: ReceiptStatistics | null;
   loops: Heartbeat[] | null;
-  senders: SenderFigures[] | null;
+  senders: SenderStatistics[] | null;
 }
 
-/** Each source has so long to answer. */
+/** How long a source may take to answer. */
 const SOURCE_MS_MAX = 2_000;
-/** Whoever asks so soon after an answer gets the same one. */
+/** How long an answer is shared with later readers. */
 const SHARED_MS = 1_000;
 const CHART_MINUTES = 30;
 const PROVIDER_MINUTES = 5;
 
-/** Reads all figures side by side; several people who watch the page share what is read. */
+/** Returns a function that reads all statistics concurrently. People who watch the page at the same time share the answers. */
 export function createHealthReader({
   database,
   queues,
 }: {
   database: Database;
   queues: Queues;
-}): () => Promise<HealthFigures> {
-  const sources: { [Name in keyof HealthFigures]: () => Promise<HealthFigures[Name]> } = {
+}): () => Promise<ConsoleHealthStatistics> {
+  const sources: { [Name in keyof ConsoleHealthStatistics]: () => Promise<ConsoleHealthStatistics[Name]> } = {
     postgresqlMs: source(() => millisecondsOf(() => pingDatabase(database))),
     redisMs: source(() => millisecondsOf(() => queues.ping())),
     connections: source(() => readConnectionStatistics(database)),
@@ -85,13 +84,13 @@ export function createHealthReader({
   };
   return async () => {
     const read = Object.entries(sources).map(async ([name, ask]) => [name, await ask()]);
-    return Object.fromEntries(await Promise.all(read)) as HealthFigures;
+    return Object.fromEntries(await Promise.all(read)) as ConsoleHealthStatistics;
   };
 }
 
 /**
- * A figure, or null when it cannot be read in time. One that takes long is waited for and not asked for again: a slow database must
- * not lose all its connections to those who look whether it is slow.
+ * Returns a function that reads one source, or null when it does not answer in time. While an answer is outstanding, the source is not
+ * read again: the health page must not take the last connections of a slow database.
  */
 function source<T>(read: () => Promise<T>): () => Promise<T | null> {
   let last: { value: Promise<T | null>; isFresh: () => boolean } | undefined;
@@ -111,12 +110,12 @@ function source<T>(read: () => Promise<T>): () => Promise<T | null> {
 }
 
 async function millisecondsOf(ask: () => Promise<void>): Promise<number> {
-  const begun = performance.now();
+  const startedAt = performance.now();
   await ask();
-  return performance.now() - begun;
+  return performance.now() - startedAt;
 }
 
-async function readQueues(queues: Queues): Promise<QueueFigures[]> {
+async function readQueues(queues: Queues): Promise<QueueStatistics[]> {
   if (!queues.isReady()) throw new Error('Redis is not connected');
   return Promise.all(
     QUEUE_NAMES.map(async (name) => {
@@ -138,7 +137,7 @@ async function readQueues(queues: Queues): Promise<QueueFigures[]> {
   );
 }
 
-async function readSenders(database: Database): Promise<SenderFigures[]> {
+async function readSenders(database: Database): Promise<SenderStatistics[]> {
   const now = new Date();
   return (await listSenders(database)).map((sender) => {
     const state = senderState(sender, now);
@@ -154,7 +153,7 @@ async function readSenders(database: Database): Promise<SenderFigures[]> {
   });
 }
 
-/** The answer, or null when it takes too long. */
+/** Returns the answer, or null when it takes too long. */
 async function inTime<T>(answer: Promise<T>): Promise<T | null> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {

@@ -1,3 +1,12 @@
+import {
+  HEALTH_CHECKS,
+  healthFindings,
+  healthVerdict,
+  type Finding,
+  type HealthCheck,
+  type Severity,
+  type Verdict,
+} from '@onecode/domain';
 import type {
   AttemptMinute,
   LoopName,
@@ -5,63 +14,40 @@ import type {
   ReceiptStatistics,
   WaitingSends,
 } from '@onecode/store';
-import {
-  diagnose,
-  findingsOf,
-  type FigureName,
-  type Finding,
-  type Severity,
-  type Verdict,
-} from './diagnose.js';
-import type { HealthFigures, QueueFigures, SenderFigures } from './statistics.js';
+import type { ConsoleHealthStatistics, QueueStatistics, SenderStatistics } from './statistics.js';
 
-export type { FigureName, Severity };
+export type { HealthCheck, Severity };
 
-/** Whose matter it is, and all figures that say so; null where one could not be read in time. */
+/** The verdict, the findings behind it, and the statistics; null where one could not be read in time. */
 export interface HealthView {
   at: string;
   verdict: Verdict;
-  /** The worst first; the first is the verdict's. */
+  /** The worst first: the verdict's. */
   findings: Finding[];
-  /** The state of each figure: that of the worst finding on it. */
-  states: Record<FigureName, Severity>;
+  /** The state of each check: the severity of its worst finding. */
+  states: Record<HealthCheck, Severity>;
   postgresqlMs: number | null;
   redisMs: number | null;
   connections: { used: number; most: number } | null;
-  queues: QueueFigures[] | null;
+  queues: QueueStatistics[] | null;
   waiting: WaitingSends | null;
-  /** Of the last half an hour, oldest first; the last one is a part. */
+  /** The last half hour, oldest minute first; the last minute is not over. */
   attempts: (Omit<AttemptMinute, 'minute'> & { minute: string })[] | null;
   /** Of the last five minutes. */
   provider: ProviderAnswers | null;
   receipts: ReceiptStatistics | null;
   loops: { loop: LoopName; workerId: string; secondsAgo: number }[] | null;
-  senders: (Omit<SenderFigures, 'pausedUntil'> & { pausedUntil: string | null })[] | null;
+  senders: (Omit<SenderStatistics, 'pausedUntil'> & { pausedUntil: string | null })[] | null;
 }
 
-const GOOD: Record<FigureName, Severity> = {
-  postgresql: 'good',
-  redis: 'good',
-  loops: 'good',
-  queues: 'good',
-  due: 'good',
-  forSender: 'good',
-  held: 'good',
-  senders: 'good',
-  attempts: 'good',
-  latency: 'good',
-  receipts: 'good',
-  receiptsDue: 'good',
-};
-
-export function healthView(figures: HealthFigures, now: Date): HealthView {
-  const findings = findingsOf(figures);
-  const states = { ...GOOD };
-  for (const { figure, severity } of findings.toReversed()) states[figure] = severity;
-  const { attempts, senders, ...rest } = figures;
+export function healthView(statistics: ConsoleHealthStatistics, now: Date): HealthView {
+  const findings = healthFindings(statistics);
+  const states = Object.fromEntries(HEALTH_CHECKS.map((check) => [check, 'ok'])) as HealthView['states'];
+  for (const { check, severity } of findings.toReversed()) states[check] = severity;
+  const { attempts, senders, ...rest } = statistics;
   return {
     at: now.toISOString(),
-    verdict: diagnose(figures),
+    verdict: healthVerdict(findings),
     findings,
     states,
     ...rest,

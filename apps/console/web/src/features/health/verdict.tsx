@@ -46,7 +46,7 @@ export function Lost({ problem, since }: { problem: ApiProblem; since: string | 
   const what = problem.status === 0 ? 'console_away' : 'session_unread';
   return (
     <Banner
-      severity="bad"
+      severity="failing"
       icon={IconPlugConnectedX}
       whose={t(problem.status === 0 ? 'whose.us' : 'whose.postgresql')}
       title={t(`lost.${what}.title`)}
@@ -102,7 +102,7 @@ function Banner({
 
 /** How each state looks; the word is always beside it. */
 export const SEVERITIES = {
-  good: { color: 'teal', icon: IconCircleCheck },
-  odd: { color: 'orange', icon: IconAlertTriangle },
-  bad: { color: 'red', icon: IconCircleX },
+  ok: { color: 'teal', icon: IconCircleCheck },
+  degraded: { color: 'orange', icon: IconAlertTriangle },
+  failing: { color: 'red', icon: IconCircleX },
 } as const;
