@@ -3,10 +3,10 @@ import { isId } from '@onecode/store';
 
 type Json = Record<string, unknown>;
 
-/** What stands for a text that nobody of ours writes. */
+/** Replaces a text that none of our processes writes. */
 const REMOVED = '[removed]';
 
-/** What our workers and BullMQ write as the reason of a failure. */
+/** The reasons of failures that our workers and BullMQ write. */
 const REASONS = new Set([
   'expired_before_delivery',
   'attempts_exhausted',
@@ -15,9 +15,9 @@ const REASONS = new Set([
   'the job names no send',
   'job stalled more than allowable limit',
 ]);
-/** An error's kind, and a code by which the system, the driver or Prisma knows it. */
+/** An error's class, and a code of the system, the database driver or Prisma. */
 const ERROR_KIND = /^(?:[A-Z][a-z]+){0,6}Error(?: (?:E[A-Z]{2,20}|P[0-9]{4}|SQLSTATE_[0-9A-Z]{5}))?$/;
-/** What a worker answers for a job. */
+/** The results of jobs that our workers write. */
 const RESULTS = new Set(['accepted', 'awaiting_receipt', 'gone', 'no_sender', 'read', 'settled', 'stale']);
 const STATES = new Set([
   'active',
@@ -33,8 +33,9 @@ const STATES = new Set([
 const NAMES: ReadonlySet<unknown> = new Set(QUEUE_NAMES);
 
 /**
- * What the board may show of each of its answers, by the route's pattern. An answer that is not here is shown empty: what a job
- * holds is chosen field by field, so that a text in a field that nobody thought of goes nowhere.
+ * The part of each of bull-board's answers that the board shows, by the route's pattern. Every other answer is shown empty. Of jobs,
+ * these functions choose single fields, so that a text in an unexpected field is never shown. A test compares the patterns with the
+ * installed release.
  */
 const VIEWS: Readonly<Record<string, (body: Json) => Json>> = {
   '/api/queues': ({ queues }) => ({ queues: listOf(queues).map(queueView) }),
@@ -56,13 +57,13 @@ const VIEWS: Readonly<Record<string, (body: Json) => Json>> = {
   '/api/redis/stats': (body) => body,
 };
 
-/** What the board shows in place of its own answer. @param route the pattern of the board's route */
-export function answerView(route: string, status: number, body: unknown): Json {
+/** Returns the part of an answer that may be shown. @param route the pattern of the board's route */
+export function redactAnswer(route: string, status: number, body: unknown): Json {
   if (status >= 400) return refusalView(body as Json);
   return VIEWS[route]?.(body as Json) ?? {};
 }
 
-/** A refusal of the board's own, by its key; its other texts may quote the job. */
+/** Keeps the key of an error; its other texts may quote the job. */
 function refusalView({ error }: Json): Json {
   const { key, options } = (error ?? {}) as { key?: unknown; options?: { state?: unknown } };
   const isKey = typeof key === 'string' && /^ERRORS\.[A-Z_]{3,40}$/.test(key);
@@ -100,7 +101,7 @@ function jobView(job: Json): Json {
     progress: 0,
     returnValue: oneOf(RESULTS, job['returnValue']) ?? null,
     isFailed: job['isFailed'] === true,
-    // Where an error arose, and all that it said, stands in the worker's log beside the send's id.
+    // The worker's log has the error and its stack beside the send's id.
     stacktrace: [],
     ...(typeof failedReason === 'string' &&
       failedReason !== '' && { failedReason: reasonView(failedReason) }),
@@ -110,7 +111,7 @@ function jobView(job: Json): Json {
 const reasonView = (reason: string): string =>
   REASONS.has(reason) || ERROR_KIND.test(reason) ? reason : REMOVED;
 
-/** A worker's connection: its name is the worker's own choice. */
+/** A worker's connection, without its name, which may be any text. */
 const workerView = ({ id, addr, age }: Json): Json => ({ id, name: null, addr, age });
 
 const listOf = (value: unknown): Json[] => (Array.isArray(value) ? (value as Json[]) : []);
@@ -118,7 +119,7 @@ const listOf = (value: unknown): Json[] => (Array.isArray(value) ? (value as Jso
 const oneOf = (allowed: ReadonlySet<string>, value: unknown): string | undefined =>
   typeof value === 'string' && allowed.has(value) ? value : undefined;
 
-/** The members of a record that are numbers, of all or of those named. */
+/** Returns the numbers of a record: all of them, or those named. */
 function numbersOf(record: unknown, names = Object.keys(record ?? {})): Json {
   return Object.fromEntries(
     names.flatMap((name) => {
@@ -127,3 +128,6 @@ function numbersOf(record: unknown, names = Object.keys(record ?? {})): Json {
     }),
   );
 }
+
+/** The routes whose answers `redactAnswer` shows, by their patterns. */
+export const SHOWN_ROUTES: readonly string[] = Object.keys(VIEWS);

@@ -37,7 +37,7 @@ describe('without Redis', () => {
     const answer = await board('/api/queues');
     expect([answer.status, ((await answer.json()) as { error: string }).error]).toEqual([
       503,
-      expect.stringContaining('Redis does not answer'),
+      expect.stringContaining('Redis does not respond'),
     ]);
     expect(performance.now() - begun).toBeLessThan(ANSWER_MS_MAX);
     expect((await board('')).status).toBe(200);
