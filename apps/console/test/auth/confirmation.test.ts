@@ -44,7 +44,7 @@ async function signedIn(who: TestPerson, second?: { uri: string }): Promise<Test
   return inSession(server, who, { cookie, csrfToken });
 }
 
-describe('a change that wants a fresh confirmation', () => {
+describe('a change that requires a recent confirmation', () => {
   it('is made within ten minutes of a sign-in, by password for who has nothing else', async () => {
     const operator = await signedIn(await person(server, { staff: 'operator' }));
     await letConfirmationPass(server, operator, 9);

@@ -86,7 +86,7 @@ describe('limits of sign-ups', () => {
   beforeEach(() => ceilings(1_000, 1_000));
   afterAll(() => ceilings(1_000, 1_000));
 
-  it('has thirty tries an hour for a network, whatever becomes of them and whichever address they come from', async () => {
+  it('allow thirty tries an hour for a network, whatever becomes of them and whichever address they come from', async () => {
     await signUp({ ...ANA, email: 'taken@example.com' }, '192.0.3.1');
     const tried: Answer[] = [];
     for (let n = 0; n < 29; n += 1)
@@ -120,7 +120,7 @@ describe('limits of sign-ups', () => {
     expect(answers.find(({ status }) => status !== 204)?.status).toBe(429);
   });
 
-  it('counts people: a sign-up that made nobody gives its place back', async () => {
+  it('count people: a sign-up that creates nobody does not count', async () => {
     await ceilings(1, 1);
     const from = (email: string, password = PASSWORD) => signUp({ ...ANA, email, password }, '192.0.5.1');
     expect(await from('nobody@one.example', 'password1234')).toMatchObject({ status: 422 });

@@ -100,7 +100,7 @@ describe('requiring it', () => {
     expect((await require(who, 'optional')).status).toBe(204);
   });
 
-  it('and ending it, wants a fresh code', async () => {
+  it('and ending it, requires a recent confirmation', async () => {
     const { who } = await withTwoFactor(server, { staff: 'operator' });
     await set('required');
     await letConfirmationPass(server, who);

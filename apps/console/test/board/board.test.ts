@@ -72,7 +72,7 @@ const CHANGES: [method: string, path: string][] = [
   ['PUT', '/api/queues/deliver/resume'],
   ['PUT', '/api/queues/resume'],
 ];
-/** What would stop deliveries past the kill switches, or write people's texts into Redis. */
+/** What would stop deliveries past the holds, or write people's texts into Redis. */
 const REFUSED: [method: string, path: string][] = [
   ['PUT', '/api/queues/pause'],
   ['PUT', '/api/queues/deliver/pause'],
@@ -184,7 +184,7 @@ describe('what a job holds that it should not', () => {
     'wamid.HBgNNTUxMTk4NzY2MDA3NxUCABEYEjdGM0I',
   ];
   /** Every secret in every usual encoding, as one text. */
-  const planted = values
+  const leak = values
     .flatMap((value) => [
       value,
       Buffer.from(value).toString('hex'),
@@ -196,31 +196,26 @@ describe('what a job holds that it should not', () => {
 
   it('shows on no page of the board', async () => {
     const sendId = newId();
-    const id = await jobs.failedJob(sendId, planted);
+    const id = await jobs.failedJob(sendId, leak);
     const key = `${server.prefix}:deliver:${id}`;
     await jobs.redis.hset(key, {
-      name: planted,
-      data: JSON.stringify({ sendId, code: 90_817_263, to: planted, [planted]: planted }),
-      opts: JSON.stringify({ attempts: 5, note: planted, parent: { id: planted, queue: planted } }),
-      progress: JSON.stringify({ planted }),
-      returnvalue: JSON.stringify(planted),
-      stacktrace: JSON.stringify([`Error: ${planted}\n    at ${planted} (file.js:1:1)`]),
-      deid: planted,
-      pb: planted,
-      defa: planted,
+      name: leak,
+      data: JSON.stringify({ sendId, code: 90_817_263, to: leak, [leak]: leak }),
+      opts: JSON.stringify({ attempts: 5, note: leak, parent: { id: leak, queue: leak } }),
+      progress: JSON.stringify({ leak }),
+      returnvalue: JSON.stringify(leak),
+      stacktrace: JSON.stringify([`Error: ${leak}\n    at ${leak} (file.js:1:1)`]),
+      deid: leak,
+      pb: leak,
+      defa: leak,
     });
-    await jobs.redis.rpush(`${key}:logs`, planted);
+    await jobs.redis.rpush(`${key}:logs`, leak);
     await jobs.redis.client('SETNAME', `${server.prefix}:deliver:w:${values[3]}`);
-    const second = await jobs.failedJob(newId(), `attempts_exhausted ${planted}`);
+    const second = await jobs.failedJob(newId(), `attempts_exhausted ${leak}`);
 
     const answers: string[] = [];
     for (const who of [onCall, operator])
-      for (const path of [
-        ...PAGES,
-        ...READS,
-        `/api/queues/deliver/${second}`,
-        `/api/queues/deliver/${planted}`,
-      ])
+      for (const path of [...PAGES, ...READS, `/api/queues/deliver/${second}`, `/api/queues/deliver/${leak}`])
         answers.push((await ask(who, 'GET', path.replace('/1', `/${id}`))).text);
     // What refuses a retry quotes the job.
     await jobs.redis.del(key);
@@ -260,8 +255,8 @@ describe('what somebody sees of sends on the board', () => {
       await ask(reader, 'GET', '/api/queues?activeQueue=deliver&status=failed');
     expect(await told(reader)).toEqual([['board.read', 'jobs', null]]);
     for (let poll = 0; poll < 3; poll += 1) await ask(reader, 'GET', `/api/queues/deliver/${ids[0]}`);
-    const odd = `/api/Queues/%64eliver/${ids[1]!.replace(/./, (digit) => `%3${digit}`)}/`;
-    expect((await ask(reader, 'GET', odd)).text).toContain(sends[1]);
+    const unusual = `/api/Queues/%64eliver/${ids[1]!.replace(/./, (digit) => `%3${digit}`)}/`;
+    expect((await ask(reader, 'GET', unusual)).text).toContain(sends[1]);
     expect(await told(reader)).toEqual([
       ['send.read', sends[1], caller.accountId],
       ['send.read', sends[0], caller.accountId],

@@ -115,7 +115,7 @@ describe('operators and accounts', () => {
     expect((await show()).allowedCountries).toBeNull();
   });
 
-  it('sets the breaker, shows its trips, and lets countries go', async () => {
+  it('sets the breaker, shows its trips, and resets it', async () => {
     await operator.put(at('/breaker'), { rule: { unverifiedPercent: 90, minSends: 50 } });
     await server.db.sql(
       `insert into breaker_trips (account_id, country, tripped_at, open_until, sends, unverified)

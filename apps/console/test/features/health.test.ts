@@ -34,7 +34,7 @@ function untilSeen(what: string, look: (view: HealthView) => boolean): Promise<H
 }
 
 describe('the health page’s statistics', () => {
-  it('say that it is us when no worker sweeps, and that all is well when one does', async () => {
+  it('say that it is us when no worker sweeps, and that all is clear when one does', async () => {
     const silent = await untilSeen('Redis', ({ redisMs }) => redisMs !== null);
     expect(silent.verdict).toEqual({ whose: 'us', severity: 'failing', what: 'no_worker' });
     expect(silent.states.loops).toBe('failing');

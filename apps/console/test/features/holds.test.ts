@@ -15,7 +15,7 @@ beforeAll(async () => {
 const show = async (): Promise<HoldsView> => (await onCall.get<HoldsView>('/operations/holds')).body;
 const latest = async () => (await listAuditEntries(server.db.database, { limit: 1 }))[0];
 
-describe('kill switches', () => {
+describe('holds', () => {
   it('are set with a reason, tell how many sends wait, and are released', async () => {
     const { database } = server.db;
     const caller = await buildCaller(database, 'live', { name: 'Loja Azul', credits: 9 });

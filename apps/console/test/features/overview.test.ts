@@ -55,7 +55,7 @@ async function overview(more: Record<string, string> = {}): Promise<OverviewView
 }
 
 describe('the overview', () => {
-  it('counts live sends by what became of them, and of nobody else', async () => {
+  it('counts live sends of the account alone by what became of them', async () => {
     const { totals, sampled, series, applications, locales } = await overview({ mode: 'live' });
     expect(sampled).toBeNull();
     expect(totals).toEqual({

@@ -13,7 +13,7 @@ beforeAll(async () => {
   onCall = await person(server, { staff: 'on_call' });
 });
 
-const TOKEN = 'EAAG-planted-token-0123456789';
+const TOKEN = 'EAAG-leaked-token-0123456789';
 const NEW = {
   phoneNumberId: '106540352249999',
   number: '+1 555-078-9999',
@@ -48,13 +48,13 @@ describe('senders', () => {
     expect(await tokenOf(id)).toBe(`${TOKEN}-2`);
 
     const answers = [added, await onCall.get('/operations/senders'), await onCall.get('/operations/audit')];
-    expect(JSON.stringify(answers)).not.toContain('planted');
+    expect(JSON.stringify(answers)).not.toContain('leaked');
     const log = await listAuditEntries(server.db.database, { actionPrefix: 'sender.', limit: 9 });
     expect(log.map(({ action, subject }) => [action, subject])).toEqual([
       ['sender.set_token', id],
       ['sender.add', id],
     ]);
-    expect(JSON.stringify(log)).not.toContain('planted');
+    expect(JSON.stringify(log)).not.toContain('leaked');
   });
 
   it('are paused with a reason and resumed', async () => {
@@ -74,7 +74,7 @@ describe('senders', () => {
     expect(await latest()).toMatchObject({ action: 'sender.resume', subject: id });
   });
 
-  it('rest until a time after a fault, and are active again after it', async () => {
+  it('cool down after a failure until a time, and are active again afterwards', async () => {
     const { id } = await buildSender(server.db.database);
     const rest = (until: string): Promise<unknown> =>
       server.db.sql(
@@ -103,7 +103,7 @@ describe('senders', () => {
     expect(await latest()).toMatchObject({ action: 'sender.change_throughput', subject: id });
   });
 
-  it('tell what their last hour came to, each error with what it means and what to do', async () => {
+  it('report the outcomes of their last hour, each error with its meaning and advice', async () => {
     const { id } = await buildSender(server.db.database);
     const caller = await buildCaller(server.db.database, 'live', { credits: 9 });
     const send = await buildSend(server.db.database, caller);
@@ -146,7 +146,7 @@ describe('senders', () => {
   ])('are not added with a fault: %#', async (body, errors) => {
     const answer = await operator.post('/operations/senders', body);
     expect(answer).toMatchObject({ status: 422, body: { code: 'invalid_input', errors } });
-    expect(JSON.stringify(answer.body)).not.toContain('planted');
+    expect(JSON.stringify(answer.body)).not.toContain('leaked');
   });
 
   it('are not added twice', async () => {

@@ -8,24 +8,24 @@ import { BODIES, QUERIES } from './requests.js';
 import { letConfirmationPass } from '../secondFactor.js';
 
 /** One account with one of everything, and somebody who may do everything in it. */
-interface Household {
+interface Tenant {
   accountId: string;
   admin: TestPerson;
   /** An id of the kind that a route's parameter names. */
   ids: Readonly<Record<string, string>>;
   /** What must never be seen by anybody else. */
-  marks: readonly string[];
+  secrets: readonly string[];
 }
 
 const server = useConsole();
-let ours: Household;
-let theirs: Household;
+let ours: Tenant;
+let theirs: Tenant;
 let members: Record<MemberRole, TestPerson>;
 let operator: TestPerson;
 let onCall: TestPerson;
 let sender: string;
 
-async function household(name: string): Promise<Household> {
+async function createTenant(name: string): Promise<Tenant> {
   const { db } = server;
   const accountId = await buildAccount(db.database, { name: `${name} account`, credits: 5 });
   const live = await buildCaller(db.database, 'live', { id: accountId });
@@ -66,13 +66,13 @@ async function household(name: string): Promise<Household> {
       invitation: invitation!.id,
       recipient: exhausted!.id,
     },
-    marks: [accountId, live.applicationId, live.keyId, send, admin.id, other.id, name],
+    secrets: [accountId, live.applicationId, live.keyId, send, admin.id, other.id, name],
   };
 }
 
 beforeAll(async () => {
   sender = (await buildSender(server.db.database)).id;
-  [ours, theirs] = [await household('ours'), await household('theirs')];
+  [ours, theirs] = [await createTenant('ours'), await createTenant('theirs')];
   members = {
     viewer: await person(server, { accounts: { [ours.accountId]: 'viewer' } }),
     developer: await person(server, { accounts: { [ours.accountId]: 'developer' } }),
@@ -118,7 +118,7 @@ const contentOf = ({ status, body }: Answer): string => JSON.stringify([status, 
 
 const ofAccounts = ROUTES.filter(isOf('viewer', 'developer', 'admin'));
 const ofStaff = ROUTES.filter(isOf('operator', 'on_call'));
-const idsOf = (house: Household): Record<string, string> => ({ ...house.ids, account: house.accountId });
+const idsOf = (tenant: Tenant): Record<string, string> => ({ ...tenant.ids, account: tenant.accountId });
 const staffIds = (): Record<string, string> => ({
   ...ours.ids,
   account: ours.accountId,
@@ -126,7 +126,7 @@ const staffIds = (): Record<string, string> => ({
   sender,
 });
 
-describe('the wall in front of the routes', () => {
+describe('the tenant boundary of the routes', () => {
   it('stands in front of the routes that there are', () => {
     expect(ofAccounts.length).toBeGreaterThan(10);
     expect(ofStaff.length).toBeGreaterThan(10);
@@ -195,7 +195,7 @@ describe('the wall in front of the routes', () => {
       const { status, body } = await ask(ours.admin, route, addressOf(route, idsOf(ours)));
       expect(status).toBe(200);
       const text = JSON.stringify(body);
-      expect(theirs.marks.filter((mark) => text.includes(mark))).toEqual([]);
+      expect(theirs.secrets.filter((secret) => text.includes(secret))).toEqual([]);
     },
   );
 
@@ -239,7 +239,7 @@ describe('the wall in front of the routes', () => {
     },
   );
 
-  it('grants, kill switches, tokens and what staff have to sign in with want a fresh confirmation', () => {
+  it('grants, holds, sender tokens and the staff’s second factor require a recent confirmation', () => {
     expect(named(ROUTES.filter(({ confirmed }) => confirmed)).map(({ name }) => name)).toEqual([
       'POST /operations/senders',
       'PUT /operations/senders/:sender/token',

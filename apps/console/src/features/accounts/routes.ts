@@ -49,11 +49,11 @@ export const accountRoutes: readonly Route[] = [
     access: 'on_call',
     async handle(call) {
       const { database } = call.context;
-      const [account, defences] = await Promise.all([
+      const [account, abuseControls] = await Promise.all([
         findAccountDetails(database, targetOf(call)),
         findAbuseControls(database, targetOf(call)),
       ]);
-      return staffAccountDetailsView(orNotFound(account), orNotFound(defences));
+      return staffAccountDetailsView(orNotFound(account), orNotFound(abuseControls));
     },
   }),
   route({

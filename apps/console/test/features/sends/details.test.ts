@@ -2,26 +2,27 @@ import { hold, newId, release } from '@onecode/store';
 import { TEST_ACTOR } from '@onecode/store/testing';
 import { useConsole } from '../../console.js';
 import { attempt, report, type } from '../../delivery.js';
-import { CODE, PHONE, idsOf, openSends, type SendsWorld } from './environment.js';
+import { CODE, PHONE, idsOf, createSendsEnvironment, type SendsEnvironment } from './environment.js';
 
 const MESSAGE = 'wamid.HBgMNTUxMTkxMjM0NTY3OA';
 
 const server = useConsole();
-let live: SendsWorld['live'];
-let test: SendsWorld['test'];
-let foreign: SendsWorld['foreign'];
-let sender: SendsWorld['sender'];
-let viewer: SendsWorld['viewer'];
-let path: SendsWorld['path'];
-let list: SendsWorld['list'];
-let details: SendsWorld['details'];
-let build: SendsWorld['build'];
+let live: SendsEnvironment['live'];
+let test: SendsEnvironment['test'];
+let foreign: SendsEnvironment['foreign'];
+let sender: SendsEnvironment['sender'];
+let viewer: SendsEnvironment['viewer'];
+let path: SendsEnvironment['path'];
+let list: SendsEnvironment['list'];
+let details: SendsEnvironment['details'];
+let build: SendsEnvironment['build'];
 beforeAll(async () => {
-  ({ live, test, foreign, sender, viewer, path, list, details, build } = await openSends(server));
+  ({ live, test, foreign, sender, viewer, path, list, details, build } =
+    await createSendsEnvironment(server));
 });
 
 describe('a send', () => {
-  it('tells its whole story, oldest first', async () => {
+  it('has its whole history, oldest event first', async () => {
     const { database } = server.db;
     const id = await build(live);
     await attempt(database, id, sender, {
@@ -123,7 +124,7 @@ describe('a send', () => {
   });
 
   it.each(['live', 'account'] as const)(
-    'is held by a switch for all that is %s, but no test',
+    'is held by a hold on everything that is %s, unless it is a test',
     async (kind) => {
       const { database } = server.db;
       const [real, mere] = [await build(live), await build(test)];
@@ -135,7 +136,7 @@ describe('a send', () => {
     },
   );
 
-  it('is not held by switches for others', async () => {
+  it('is not held by holds on others', async () => {
     const { database } = server.db;
     const id = await build(live);
     const others = [
@@ -157,7 +158,7 @@ describe('a send', () => {
     expect([timeline.at(-1)?.kind, next.step, guessesLeft]).toEqual(['locked', 'locked', 0]);
   });
 
-  it('of the past whose reports are forgotten still tells when it was delivered and read', async () => {
+  it('whose receipts have been deleted still tells when it was delivered and read', async () => {
     const { db } = server;
     const { database } = db;
     const id = await build(live);
@@ -171,7 +172,7 @@ describe('a send', () => {
     ).toEqual(['delivered', 'read']);
   });
 
-  it('of another account is unknown, like one that there is none of', async () => {
+  it('of another account is unknown, like one that does not exist', async () => {
     const theirs = await viewer.get(`${path}/${await build(foreign)}`);
     const none = await viewer.get(`${path}/${newId()}`);
     expect([theirs.status, theirs.body]).toEqual([404, none.body]);

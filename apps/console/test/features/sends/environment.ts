@@ -1,14 +1,14 @@
 import type { Sender } from '@onecode/store';
 import { buildCaller, buildSend, buildSender, type TestCaller } from '@onecode/store/testing';
 import type { SendDetailsView, SendsView } from '../../../src/features/sends/view.js';
-import type { TestConsole } from '../../console.js';
+import type { ConsoleEnvironment } from '../../console.js';
 import { person, type TestPerson } from '../../people.js';
 
 export const CODE = '734192';
 export const PHONE = '+5511912345678';
 
 /** An account that sends live and in test mode, somebody who reads there, and an account of others. */
-export interface SendsWorld {
+export interface SendsEnvironment {
   live: TestCaller;
   test: TestCaller;
   foreign: TestCaller;
@@ -23,7 +23,7 @@ export interface SendsWorld {
 
 export const idsOf = ({ sends }: SendsView): string[] => sends.map(({ id }) => id);
 
-export async function openSends(server: TestConsole): Promise<SendsWorld> {
+export async function createSendsEnvironment(server: ConsoleEnvironment): Promise<SendsEnvironment> {
   const { database } = server.db;
   const live = await buildCaller(database, 'live', { freeQuota: 2, credits: 100 });
   const viewer = await person(server, { accounts: { [live.accountId]: 'viewer' } });

@@ -1,18 +1,18 @@
 import type { SendsView, SendView } from '../../../src/features/sends/view.js';
 import { useConsole } from '../../console.js';
-import { PHONE, idsOf, openSends, type SendsWorld } from './environment.js';
+import { PHONE, idsOf, createSendsEnvironment, type SendsEnvironment } from './environment.js';
 
 const server = useConsole();
-let live: SendsWorld['live'];
-let test: SendsWorld['test'];
-let foreign: SendsWorld['foreign'];
-let viewer: SendsWorld['viewer'];
-let path: SendsWorld['path'];
-let list: SendsWorld['list'];
-let details: SendsWorld['details'];
-let build: SendsWorld['build'];
+let live: SendsEnvironment['live'];
+let test: SendsEnvironment['test'];
+let foreign: SendsEnvironment['foreign'];
+let viewer: SendsEnvironment['viewer'];
+let path: SendsEnvironment['path'];
+let list: SendsEnvironment['list'];
+let details: SendsEnvironment['details'];
+let build: SendsEnvironment['build'];
 beforeAll(async () => {
-  ({ live, test, foreign, viewer, path, list, details, build } = await openSends(server));
+  ({ live, test, foreign, viewer, path, list, details, build } = await createSendsEnvironment(server));
 });
 
 describe('the list of sends', () => {
