@@ -1,5 +1,3 @@
-import { askToConfirm } from './confirmation.js';
-
 /** A refusal of the server, by its stable code; `errors` names the fields at fault. */
 export class ApiProblem extends Error {
   constructor(
@@ -32,7 +30,7 @@ export async function call<T>(method: Method, path: string, body?: object): Prom
     return await callOnce<T>(method, path, body);
   } catch (error) {
     const isUnconfirmed = error instanceof ApiProblem && error.code === 'confirmation_required';
-    if (!isUnconfirmed || !(await askToConfirm())) throw error;
+    if (!isUnconfirmed || !(await requestConfirmation())) throw error;
     return callOnce<T>(method, path, body);
   }
 }
@@ -64,4 +62,23 @@ function readJson(text: string): unknown {
   } catch {
     throw new ApiProblem(502, 'internal_error');
   }
+}
+
+type ConfirmationPrompt = () => Promise<boolean>;
+
+let asker: ConfirmationPrompt | null = null;
+/** What several requests that are refused together wait for. */
+let asked: Promise<boolean> | null = null;
+
+/** Who asks the person to show that it is them; null takes the one away who did. */
+export function setConfirmationPrompt(next: ConfirmationPrompt | null): void {
+  asker = next;
+}
+
+/** Whether the person showed that it is them, once they were asked. */
+export function requestConfirmation(): Promise<boolean> {
+  asked ??= (asker?.() ?? Promise.resolve(false)).finally(() => {
+    asked = null;
+  });
+  return asked;
 }

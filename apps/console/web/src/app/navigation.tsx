@@ -31,7 +31,7 @@ const OF_STAFF = [
   ['health', IconActivityHeartbeat],
   ['accounts', IconBuilding],
   ['senders', IconDeviceMobileMessage],
-  ['switches', IconPower],
+  ['holds', IconPower],
   ['settings', IconSettings],
   ['audit', IconHistory],
 ] as const;
@@ -54,9 +54,9 @@ export function Navigation({ account }: { account: string | undefined }) {
       )}
       {user.staff !== null && (
         <>
-          <Heading text={t('nav.operations')} />
+          <Heading text={t('nav.staff')} />
           {OF_STAFF.map(([name, icon]) => (
-            <Item key={name} to={`/operations/${name}`} label={t(`nav.${name}`)} icon={icon} />
+            <Item key={name} to={`/staff/${name}`} label={t(`nav.${name}`)} icon={icon} />
           ))}
           {/* A page of its own, with its own application in it. */}
           <NavLink

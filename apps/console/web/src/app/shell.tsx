@@ -3,12 +3,11 @@ import { useDisclosure } from '@mantine/hooks';
 import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, Outlet, useLocation, useMatch } from 'react-router';
-import { ConfirmIdentity } from './confirmIdentity.js';
-import { HeldBanner } from './heldBanner.js';
+import { ConfirmIdentity } from '../features/auth/confirmIdentity.js';
+import { LiveHoldBanner } from '../features/holds/liveHoldBanner.js';
 import { Navigation } from './navigation.js';
 import { useSession } from './session.js';
-import { TwoFactorNotice } from './twoFactorNotice.js';
-import { TwoFactorRequired } from './twoFactorRequired.js';
+import { TwoFactorNotice, TwoFactorRequired } from './twoFactorNotice.js';
 import { UnknownPage } from './unknownPage.js';
 import { UserMenu } from './userMenu.js';
 
@@ -22,7 +21,7 @@ export function Shell() {
   useEffect(close, [pathname, close]);
 
   const isTheirs = account === undefined || accounts.some((one) => one.id === account);
-  const isOfStaff = pathname.startsWith('/operations');
+  const isOfStaff = pathname.startsWith('/staff');
   const mayOperate = !isOfStaff || user.staff !== null;
   const isKeptOut = isOfStaff && needsTwoFactor && !user.hasTwoFactor;
   return (
@@ -67,7 +66,7 @@ export function Shell() {
           ) : (
             <ConfirmIdentity>
               <TwoFactorNotice />
-              {mayOperate && isOfStaff && <HeldBanner />}
+              {mayOperate && isOfStaff && <LiveHoldBanner />}
               {isTheirs && mayOperate ? <Outlet key={account} /> : <UnknownPage />}
             </ConfirmIdentity>
           )}

@@ -10,7 +10,7 @@ import {
 import { useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Link, useNavigate } from 'react-router';
-import { signOut } from '../api/identity.js';
+import { signOut } from '../api/auth.js';
 import { useChange } from '../api/queries.js';
 import { useSession } from './session.js';
 

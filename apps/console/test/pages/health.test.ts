@@ -1,0 +1,36 @@
+import { newId, recordHeartbeat } from '@onecode/store';
+import { describeInBrowser, useBrowser } from '../../../../test/harness/browser.js';
+import { useConsole } from '../console.js';
+import { person, windowOf } from '../people.js';
+
+/** The page looks again every three seconds. */
+const SEEN_MS = 15_000;
+
+const server = useConsole();
+const browser = useBrowser();
+
+describeInBrowser('the health page', () => {
+  it('says by itself that it is us when no worker sweeps, and PostgreSQL when nothing can be read', async () => {
+    const { context, page } = await windowOf(browser, server, await person(server, { staff: 'on_call' }));
+    const verdict = page.getByRole('main').getByRole('status');
+    const says = (text: string) => verdict.filter({ hasText: text }).waitFor({ timeout: SEEN_MS });
+    await page.goto('/staff/health');
+    await says('Problem on our side');
+    await says('No worker has run');
+    await page.getByRole('region', { name: 'Last sweep' }).getByText('Failing').waitFor();
+
+    await recordHeartbeat(server.db.database, 'sweep', newId());
+    await says('All clear');
+
+    await server.db.sql('alter table user_sessions rename to away');
+    await says('Problem in PostgreSQL');
+    await page.getByText('The statistics below are out of date').waitFor();
+    await page.getByRole('region', { name: 'Last sweep' }).waitFor();
+
+    await server.db.sql('alter table away rename to user_sessions');
+    await verdict
+      .filter({ hasText: 'Problem in PostgreSQL' })
+      .waitFor({ state: 'detached', timeout: SEEN_MS });
+    await context.close();
+  });
+});
