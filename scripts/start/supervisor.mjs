@@ -24,6 +24,7 @@ export class Supervisor {
   #log;
   #onChange;
   #giveUp;
+  #firstPauseMs;
   /** @type {Map<string, State>} */
   #states = new Map();
 
@@ -33,12 +34,14 @@ export class Supervisor {
    * @param {(line: string) => void} options.log
    * @param {() => void} options.onChange called when a state has changed
    * @param {(error: UserError) => void} options.giveUp
+   * @param {number} [options.firstPauseMs] before a process starts again; it doubles
    */
-  constructor({ signal, log, onChange, giveUp }) {
+  constructor({ signal, log, onChange, giveUp, firstPauseMs = FIRST_PAUSE_MS }) {
     this.#signal = signal;
     this.#log = log;
     this.#onChange = onChange;
     this.#giveUp = giveUp;
+    this.#firstPauseMs = firstPauseMs;
   }
 
   /** The processes by name. */
@@ -65,12 +68,12 @@ export class Supervisor {
   async #keepRunning(started, restart) {
     const { name } = started;
     let running = started;
-    let pauseMs = FIRST_PAUSE_MS;
+    let pauseMs = this.#firstPauseMs;
     for (let restarts = 0; ; restarts++) {
       const readyAt = Date.now();
       const how = await running.exited;
       this.#signal.throwIfAborted();
-      if (Date.now() - readyAt > STABLE_MS) pauseMs = FIRST_PAUSE_MS;
+      if (Date.now() - readyAt > STABLE_MS) pauseMs = this.#firstPauseMs;
       this.#log(`The ${name} process ended (${how}): it starts again.`);
       this.#set(name, { state: 'restarting', restarts });
       for (let failures = 0; ;) {

@@ -6,6 +6,7 @@ import {
   openDeliveryQueue,
   runProcess,
   serveMetrics,
+  VERSION,
 } from '@onecode/runtime';
 import { closeDatabase, openDatabase } from '@onecode/store';
 import { createApp, readinessChecks } from './app.js';
@@ -20,6 +21,7 @@ const READ_CONNECTIONS = 8;
 await runProcess('api', async () => {
   const config = readApiConfig(process.env);
   const log = createLog('api', config.LOG_LEVEL);
+  log.info({ version: VERSION }, 'starting');
   const registry = createRegistry('api');
   const database = openDatabase(config.DATABASE_URL, {
     connectionsMax: DATABASE_CONNECTIONS,

@@ -1,11 +1,12 @@
 import { address, readConfig } from '@onecode/runtime';
 import { closeDatabase, openDatabase, refusedBy, type Database } from '@onecode/store';
+import { environment } from './environment.js';
 import { UserError } from './errors.js';
 
-/** Where the database is: the one variable that every command needs. */
+/** The one variable that every command needs. */
 export const DATABASE_URL = address(['postgres', 'postgresql']);
 
-/** Why the database did not answer, by the kind that its driver adapter gives. Drivers' own messages may quote values. */
+/** Why the database failed, by the kind that its driver adapter gives. The driver's own messages may quote values. */
 const REASONS: Readonly<Record<string, string>> = {
   DatabaseNotReachable: 'the database cannot be reached',
   SocketTimeout: 'the database does not answer',
@@ -25,7 +26,7 @@ const REASONS: Readonly<Record<string, string>> = {
  * @throws ConfigError, or UserError when the database cannot do it
  */
 export async function withDatabase<R>(use: (database: Database) => Promise<R>): Promise<R> {
-  const config = readConfig(process.env, { DATABASE_URL });
+  const config = readConfig(environment(), { DATABASE_URL });
   const database = openDatabase(config.DATABASE_URL, { connectionsMax: 1 });
   try {
     return await use(database);

@@ -1,31 +1,36 @@
 import { ConfigError } from '@onecode/runtime';
 import { CommanderError, type Command } from 'commander';
 
-/** A command that was not written right: exit code 2. Its message is one line and holds nothing that was typed. */
+/** A command that was not written correctly: exit code 2. Its message is one line and repeats nothing that was typed. */
 export class UsageError extends Error {}
 
-/** A command that was understood and could not be done: exit code 1. */
+/** A command that is correct and cannot be done: exit code 1. */
 export class UserError extends Error {}
 
-export interface Fault {
+export interface ErrorReport {
   line: string;
   exitCode: 1 | 2;
 }
 
 /**
- * What an error comes to, or null when it was no fault but a request for help or the version. Values that were typed are never
- * repeated: a key or a token may stand in the wrong place.
+ * The line and the exit code of an error; null for Commander's way of ending after help or the version. The line never repeats
+ * a value that was typed: a key or a token may stand in the wrong place.
  */
-export function describeError(error: unknown, program: Command, args: readonly string[]): Fault | null {
+export function describeError(error: unknown, program: Command, args: readonly string[]): ErrorReport | null {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return null;
     return { line: usageLine(error, commandOf(program, args)), exitCode: 2 };
   }
   if (error instanceof UsageError) return { line: error.message, exitCode: 2 };
   if (error instanceof UserError) return { line: error.message, exitCode: 1 };
-  if (error instanceof ConfigError) return { line: error.faults.join('; '), exitCode: 1 };
+  if (error instanceof ConfigError) return { line: configLine(error), exitCode: 1 };
   const name = error instanceof Error ? error.name : typeof error;
-  return { line: `the command failed in a way that was not foreseen (${name})`, exitCode: 1 };
+  return { line: `the command failed unexpectedly (${name})`, exitCode: 1 };
+}
+
+function configLine({ faults }: ConfigError): string {
+  const line = faults.join('; ');
+  return line === 'DATABASE_URL is missing' ? `${line}: set it, or run npm start in this folder` : line;
 }
 
 function usageLine(error: CommanderError, command: Command): string {
@@ -33,8 +38,8 @@ function usageLine(error: CommanderError, command: Command): string {
   switch (error.code) {
     case 'commander.help':
     case 'commander.unknownCommand': {
-      const fault = error.code === 'commander.help' ? 'a command is missing' : 'unknown command';
-      return `${fault}: one of ${command.commands.map((one) => one.name()).join(', ')} is expected; ${help}`;
+      const problem = error.code === 'commander.help' ? 'a command is missing' : 'unknown command';
+      return `${problem}: one of ${command.commands.map((one) => one.name()).join(', ')} is expected; ${help}`;
     }
     case 'commander.unknownOption': {
       const name = /^error: unknown option '(--?[a-z][a-z-]{0,30})['=]/.exec(error.message)?.[1];

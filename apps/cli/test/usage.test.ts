@@ -211,18 +211,30 @@ it('takes --json anywhere', async () => {
 describe('help needs nothing and has an example', () => {
   const commands = [
     [],
-    ...['account', 'application', 'key', 'settings', 'sender', 'user', 'hold', 'audit'].map((group) => [
-      group,
-    ]),
-    ...['create', 'show', 'credit', 'countries', 'breaker', 'forgive', 'suspend', 'resume'].map((name) => [
-      'account',
-      name,
-    ]),
-    ...['create', 'limits'].map((name) => ['application', name]),
+    ...['account', 'application', 'key', 'settings', 'sender', 'send', 'user', 'hold', 'audit'].map(
+      (group) => [group],
+    ),
+    ...[
+      'create',
+      'show',
+      'credit',
+      'countries',
+      'breaker',
+      'forgive',
+      'suspend',
+      'resume',
+      'trials',
+      'list',
+    ].map((name) => ['account', name]),
+    ...['create', 'show', 'list', 'limits'].map((name) => ['application', name]),
     ...['create', 'revoke', 'list'].map((name) => ['key', name]),
     ...['get', 'set'].map((name) => ['settings', name]),
-    ...['add', 'list', 'pause', 'resume', 'throughput', 'token', 'reseal'].map((name) => ['sender', name]),
-    ...['create', 'list', 'password', 'staff', 'remove-two-factor'].map((name) => ['user', name]),
+    ...['add', 'list', 'show', 'pause', 'resume', 'throughput', 'token', 'reseal'].map((name) => [
+      'sender',
+      name,
+    ]),
+    ['send', 'show'],
+    ...['create', 'list', 'show', 'password', 'staff', 'remove-two-factor'].map((name) => ['user', name]),
     ...['set', 'release', 'list'].map((name) => ['hold', name]),
     ['audit', 'list'],
   ];

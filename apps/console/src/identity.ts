@@ -152,7 +152,7 @@ export function createIdentity({
         id: user.id,
         name: user.name,
         email: user.email,
-        language: user.language as Locale,
+        language: (user.language as Locale | null) ?? browserLanguage(headers),
         staff: (user.staff ?? null) as StaffRole | null,
         hasTwoFactor: user.twoFactorEnabled ?? false,
         sessionId: session.id,
@@ -160,6 +160,11 @@ export function createIdentity({
       };
     },
   };
+}
+
+/** The first language of Accept-Language counts, as `navigator.language` does on the pages before the sign-in. */
+function browserLanguage({ 'accept-language': accepted = '' }: IncomingHttpHeaders): Locale {
+  return /^\s*pt\b/i.test(accepted) ? 'pt-BR' : 'en';
 }
 
 function csrfToken(secret: string, sessionToken: string): string {

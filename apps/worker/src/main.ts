@@ -7,6 +7,7 @@ import {
   serveMetrics,
   startLoop,
   type ReadinessChecks,
+  VERSION,
 } from '@onecode/runtime';
 import { closeDatabase, countAwaitingSends, openDatabase, pingDatabase } from '@onecode/store';
 import { createCloudApi } from '@onecode/whatsapp/client';
@@ -30,6 +31,7 @@ const RELEASE_CLAIMS_MS = 6_000;
 await runProcess('worker', async () => {
   const config = readWorkerConfig(process.env);
   const log = createLog('worker', config.LOG_LEVEL);
+  log.info({ version: VERSION }, 'starting');
   const registry = createRegistry('worker');
   const database = openDatabase(config.DATABASE_URL, {
     connectionsMax: DATABASE_CONNECTIONS,

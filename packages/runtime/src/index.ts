@@ -6,3 +6,4 @@ export * from './log.js';
 export * from './metrics.js';
 export { openDeliveryQueue, type DeliveryQueue, type SendToEnqueue } from './deliveryQueue.js';
 export { openQueues, QUEUE_NAMES, type QueueName, type Queues, type JobData } from './queues.js';
+export { VERSION } from './version.js';

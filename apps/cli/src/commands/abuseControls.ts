@@ -17,14 +17,14 @@ import { print, type Row } from '../output.js';
 const MIN_SENDS_INITIAL = 50;
 const ID = '01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f';
 
-/** An account's defences as they are printed. */
-export const abuseControlsRow = (defences: AbuseControls): Row => ({
-  allowed_countries: defences.allowedCountries ?? 'all',
-  breaker_unverified_percent: defences.breaker?.unverifiedPercent ?? null,
-  breaker_min_sends: defences.breaker?.minSends ?? null,
-  stopped_countries: defences.stoppedCountries,
-  stopped_until: defences.stoppedUntil?.toISOString() ?? null,
-  refused_recipients: defences.refusedRecipients,
+/** An account's abuse controls as they are printed. */
+export const abuseControlsRow = (controls: AbuseControls): Row => ({
+  allowed_countries: controls.allowedCountries ?? 'all',
+  breaker_unverified_percent: controls.breaker?.unverifiedPercent ?? null,
+  breaker_min_sends: controls.breaker?.minSends ?? null,
+  stopped_countries: controls.stoppedCountries,
+  stopped_until: controls.stoppedUntil?.toISOString() ?? null,
+  refused_recipients: controls.refusedRecipients,
 });
 
 function found<T>(result: T | null): T {
@@ -68,20 +68,25 @@ export function addAbuseControlCommands(account: Command): void {
 
   account
     .command('breaker')
-    .description('keep an account for an hour from countries in which its codes are not verified')
+    .description(
+      'stop an account from sending to countries where its codes are not verified, for an hour at a time',
+    )
     .argument('<id>', 'the account', id('the account'))
     .option(
       '--unverified-percent <number>',
-      'how many percent of unverified codes trip it',
+      'the percentage of unverified codes that trips it',
       wholeNumber('--unverified-percent', { min: 1, max: 100 }),
     )
     .option(
       '--min-sends <number>',
-      `how many of the latest 1000 sends have to go to the country (default: ${MIN_SENDS_INITIAL})`,
+      `minimum sends to the country among the account's latest 1000 (default: ${MIN_SENDS_INITIAL})`,
       wholeNumber('--min-sends', { min: 1, max: 1000 }),
     )
     .option('--off', 'turn it off')
-    .option('--reset', 'let the account send to all countries again; new sends may trip it again')
+    .option(
+      '--reset',
+      'reset it: the account may send to all countries again, and new sends may trip it again',
+    )
     .addHelpText(
       'after',
       `\nExample:\n  $ onecode account breaker ${ID} --unverified-percent 90\n  $ onecode account breaker ${ID} --reset`,
@@ -94,14 +99,14 @@ export function addAbuseControlCommands(account: Command): void {
 
   account
     .command('forgive')
-    .description('let a recipient have codes again who has used up the guess budget')
+    .description('reset the guess count of a recipient who has used up the guess budget')
     .argument('<id>', 'the account', id('the account'))
     .requiredOption('--to <number>', 'the recipient, with + and country code', phoneNumber('--to'))
     .addHelpText('after', `\nExample:\n  $ onecode account forgive ${ID} --to +5511987654321`)
     .action(async (accountId: string, { to }: { to: PhoneRecipient }, command: Command) => {
-      const forgiven = await withDatabase((database) =>
+      const resetCount = await withDatabase((database) =>
         resetGuessCount(database, actor(), accountId, to.canonical),
       );
-      print(command, { id: accountId, forgiven_wrong_codes: found(forgiven) });
+      print(command, { id: accountId, forgiven_wrong_codes: found(resetCount) });
     });
 }

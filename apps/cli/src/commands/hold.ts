@@ -36,11 +36,11 @@ function targetOf(kind: HoldTarget['kind'], typed: string | undefined): HoldTarg
   return { kind, target: typed };
 }
 
-/** `hold set`, `release` and `list`: the kill switches. */
+/** `hold set`, `release` and `list`. */
 export function addHoldCommands(program: Command): void {
   const holds = program
     .command('hold')
-    .description('kill switches: live sends wait until they are released; sender pause is that of a sender')
+    .description('holds: live sends wait until an operator releases them; sender pause stops one sender')
     .addHelpText('after', '\nExample:\n  $ onecode hold set country BR --reason "pumped"');
 
   holds

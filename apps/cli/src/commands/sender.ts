@@ -21,6 +21,7 @@ import {
   wholeNumber,
 } from '../arguments.js';
 import { DATABASE_URL, withDatabase } from '../database.js';
+import { environment } from '../environment.js';
 import { UserError } from '../errors.js';
 import { print, type Row } from '../output.js';
 import { addSenderTokenCommands } from './senderTokens.js';
@@ -101,7 +102,7 @@ export function addSenderCommands(program: Command): void {
       '\nExample:\n  $ onecode sender add --phone-number-id 106540352242922 --number +15550783881 --token - < token.txt',
     )
     .action(async (options: Add, command: Command) => {
-      const config = readConfig(process.env, { DATABASE_URL, SECRET_KEY: variable(parseKeyring) });
+      const config = readConfig(environment(), { DATABASE_URL, SECRET_KEY: variable(parseKeyring) });
       const accessToken = await readToken('--token', options.token);
       const added = await withDatabase((database) =>
         addSender(database, actor(), config.SECRET_KEY, {
@@ -123,6 +124,16 @@ export function addSenderCommands(program: Command): void {
     .addHelpText('after', '\nExample:\n  $ onecode sender list --json')
     .action(async (_options: object, command: Command) => {
       print(command, (await withDatabase(listSenders)).map(rowOf));
+    });
+
+  sender
+    .command('show')
+    .description('show a sender')
+    .argument('<id>', 'the sender', id('the sender'))
+    .addHelpText('after', '\nExample:\n  $ onecode sender show 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f')
+    .action(async (senderId: string, _options: object, command: Command) => {
+      const senders = await withDatabase(listSenders);
+      print(command, rowOf(found(senders.find((known) => known.id === senderId) ?? null)));
     });
 
   for (const [name, description, change] of [

@@ -1,4 +1,3 @@
-import type { Locale } from '@onecode/domain';
 import {
   createUser,
   listUsers,
@@ -35,11 +34,14 @@ const NOBODY = 'nobody has this e-mail address';
 const staffWord = (staff: StaffRole | null): StaffWord =>
   staff === 'on_call' ? 'on-call' : (staff ?? 'none');
 
+const LANGUAGES = ['pt-BR', 'en', 'browser'] as const;
+type Language = (typeof LANGUAGES)[number];
+
 const rowOf = (user: User): Row => ({
   id: user.id,
   email: user.email,
   name: user.name,
-  language: user.language,
+  language: user.language ?? 'browser',
   staff: staffWord(user.staff),
   two_factor: user.hasTwoFactor ? 'on' : 'off',
   created_at: user.createdAt.toISOString(),
@@ -51,11 +53,11 @@ interface Create {
   staff: StaffWord;
   account?: string;
   role?: MemberRole;
-  language: Locale;
+  language: Language;
   password?: '-';
 }
 
-/** `user create`, `list`, `password`, `staff` and `remove-two-factor`: the people of the console. */
+/** `user create`, `list`, `show`, `password`, `staff` and `remove-two-factor`: the people of the console. */
 export function addUserCommands(program: Command): void {
   const user = program
     .command('user')
@@ -75,7 +77,12 @@ export function addUserCommands(program: Command): void {
     )
     .option('--account <id>', 'the account that they belong to', id('--account'))
     .option('--role <role>', `their role there: ${MEMBER_ROLES.join(', ')}`, oneOf('--role', MEMBER_ROLES))
-    .option('--language <language>', 'pt-BR or en', oneOf('--language', ['pt-BR', 'en']), 'pt-BR')
+    .option(
+      '--language <language>',
+      "pt-BR, en, or browser for the browser's until they choose one",
+      oneOf('--language', LANGUAGES),
+      'pt-BR',
+    )
     .option('--password <source>', '-: take the password from standard input', passwordSource('--password'))
     .addHelpText(
       'after',
@@ -89,7 +96,7 @@ export function addUserCommands(program: Command): void {
         createUser(database, actor(), {
           email,
           name,
-          language,
+          language: language === 'browser' ? null : language,
           password,
           membership,
           staff: STAFF[options.staff],
@@ -114,6 +121,17 @@ export function addUserCommands(program: Command): void {
     .addHelpText('after', '\nExample:\n  $ onecode user list --json')
     .action(async (_options: object, command: Command) => {
       print(command, (await withDatabase(listUsers)).map(rowOf));
+    });
+
+  user
+    .command('show')
+    .description('show somebody who can sign in')
+    .argument('<email>', 'who', emailAddress('the e-mail'))
+    .addHelpText('after', '\nExample:\n  $ onecode user show ana@example.com')
+    .action(async (email: string, _options: object, command: Command) => {
+      const known = (await withDatabase(listUsers)).find((one) => one.email === email);
+      if (known === undefined) throw new UserError(NOBODY);
+      print(command, rowOf(known));
     });
 
   user

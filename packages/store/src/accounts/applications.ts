@@ -61,6 +61,20 @@ export async function limitApplication(
   return audited(database, actor, (connection) => change(connection, 'application.limit', { id }, limits));
 }
 
+/** Applications, newest first: all, those of an account, or the one with this id. */
+export async function findApplications(
+  database: Database,
+  { limit, ...where }: { accountId?: string; id?: string; limit: number },
+): Promise<Application[]> {
+  const found = await database.prisma.application.findMany({
+    where,
+    orderBy: { id: 'desc' },
+    take: limit,
+    select: SELECTED,
+  });
+  return found as Application[];
+}
+
 /** Renames an application of this account. @returns null when the account has no such application */
 export async function renameApplication(
   database: Database,

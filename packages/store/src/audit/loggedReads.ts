@@ -14,16 +14,19 @@ export interface Read {
 
 /**
  * Puts into the audit log what somebody of the staff is about to be shown: once an hour for each person and thing, so that a page
- * that reads again every two seconds fills it no further. Reads at the same time wait for the one that is logged.
+ * that reads again every two seconds fills it no further. Reads at the same time wait for the one that is logged. Every read of
+ * the command line, whose actor has no id, is logged.
  *
  * @throws when it cannot be logged: then it must not be shown
  */
 export async function noteRead(
   database: Database,
-  actor: Actor & { id: string },
+  actor: Actor,
   { action, accountId, subject }: Read,
 ): Promise<void> {
+  const note = { action, accountId, subject, details: {} };
   await audited(database, actor, async (connection) => {
+    if (actor.id === null) return { result: undefined, note };
     const isNew = await connection.sql.execute`
       insert into logged_reads as r (user_id, action, subject) values (${actor.id}::uuid, ${action}, ${subject})
       on conflict (user_id, action, subject) do update set logged_at = clock_timestamp()
@@ -36,6 +39,6 @@ export async function noteRead(
         where user_id = ${actor.id}::uuid and logged_at < clock_timestamp() - ${LOGGED_FOR}::interval
         for update skip locked
       )`;
-    return { result: undefined, note: { action, accountId, subject, details: {} } };
+    return { result: undefined, note };
   });
 }

@@ -14,7 +14,8 @@ export interface User {
   id: string;
   name: string;
   email: string;
-  language: Locale;
+  /** Null: the browser's, until they choose one. */
+  language: Locale | null;
   /** Null for everybody who is not staff. */
   staff: StaffRole | null;
   hasTwoFactor: boolean;
@@ -25,7 +26,8 @@ export interface NewUser {
   name: string;
   /** Lower case. */
   email: string;
-  language: Locale;
+  /** Null: the browser's, until they choose one. */
+  language: Locale | null;
   staff: StaffRole | null;
   password: string;
   /** The account that they belong to from the start. */
@@ -46,7 +48,7 @@ const userOf = (row: {
   id: string;
   name: string;
   email: string;
-  language: string;
+  language: string | null;
   staff: string | null;
   twoFactorEnabled: boolean | null;
   createdAt: Date;
@@ -54,7 +56,7 @@ const userOf = (row: {
   id: row.id,
   name: row.name,
   email: row.email,
-  language: row.language as Locale,
+  language: row.language as Locale | null,
   staff: row.staff as StaffRole | null,
   hasTwoFactor: row.twoFactorEnabled ?? false,
   createdAt: row.createdAt,
