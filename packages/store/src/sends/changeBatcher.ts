@@ -1,6 +1,7 @@
 import type { AttemptChange, Send } from '@onecode/domain';
 import { createBatcher, OVERLAPPING_BATCHES } from '../client/batcher.js';
-import { recordOf } from './sendRow.js';
+import { Prisma } from '../generated/prisma/client.js';
+import { assignments, RECORD_COLUMNS, recordOf } from './sendRow.js';
 
 /** A send as it is to be, if its row still has the version that was decided on. */
 export interface Change {
@@ -34,17 +35,42 @@ export function createChangeBatcher(
   );
 }
 
-/** The changes as JSON, for `json_to_recordset`: id, version, what the decision writes, and what the statement needs besides. */
-export function recordsOf(
+/**
+ * The first steps of a statement that writes changes of different sends, each guarded by its row's version: `changes`, and `changed` as
+ * far as an update of `sends s` from `changes c`, to be followed by `returning`. Everybody locks sends in the order of their ids, so that
+ * no two statements wait for each other.
+ *
+ * @param further what the statement needs of a change besides: the columns of the record with their types, and their values
+ * @param set further assignments
+ */
+export function updateOf(
   changes: readonly Change[],
-  furtherOf: (change: Change) => Record<string, unknown>,
-): string {
-  return JSON.stringify(
+  further: { columns: Prisma.Sql; valuesOf: (change: Change) => Record<string, unknown> },
+  set: Prisma.Sql = Prisma.empty,
+): Prisma.Sql {
+  const records = JSON.stringify(
     changes.map((change) => ({
       id: change.before.id,
       version: change.version,
       ...recordOf(change.after),
-      ...furtherOf(change),
+      ...further.valuesOf(change),
     })),
   );
+  return Prisma.sql`
+    changes as materialized (
+      select * from json_to_recordset(${records}::json)
+        as c (id uuid, version integer, ${RECORD_COLUMNS}, ${further.columns})
+    ), locked as materialized (
+      ${changes.length === 1 ? ONE_ID : LOCKED_IDS}
+    ), changed as (
+      update sends s set ${assignments('c')}, next_enqueue_at = c.due_at + interval '1 second', ${set} version = s.version + 1
+      from changes c
+      where s.id = any(array(select id from locked)) and c.id = s.id and c.version = s.version`;
 }
+
+/** One probe for each send, in the order of the ids. */
+const LOCKED_IDS = Prisma.sql`
+  select s.id from (select id, version from changes order by id) c
+  cross join lateral (select id from sends where id = c.id and version = c.version for no key update) s`;
+/** The update itself locks a single row. */
+const ONE_ID = Prisma.sql`select id from changes`;
