@@ -13,14 +13,14 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const PICTURES = '.data/pictures';
 
 const ALL_THEMES = [
-  { look: 'desktop-light-en', width: 1280, height: 860, colorScheme: 'light', language: 'en' },
-  { look: 'phone-dark-pt', width: 390, height: 844, colorScheme: 'dark', language: 'pt-BR' },
-  { look: 'desktop-dark-pt', width: 1280, height: 860, colorScheme: 'dark', language: 'pt-BR' },
-  { look: 'phone-light-en', width: 390, height: 844, colorScheme: 'light', language: 'en' },
+  { name: 'desktop-light-en', width: 1280, height: 860, colorScheme: 'light', language: 'en' },
+  { name: 'phone-dark-pt', width: 390, height: 844, colorScheme: 'dark', language: 'pt-BR' },
+  { name: 'desktop-dark-pt', width: 1280, height: 860, colorScheme: 'dark', language: 'pt-BR' },
+  { name: 'phone-light-en', width: 390, height: 844, colorScheme: 'light', language: 'en' },
 ] as const;
-type Look = (typeof ALL_THEMES)[number];
-/** The first two have each width, scheme and language once; all four, for those who changed how pages look, take twice as long. */
-const LOOKS: readonly Look[] = process.env['ALL_THEMES'] ? ALL_THEMES : ALL_THEMES.slice(0, 2);
+type Theme = (typeof ALL_THEMES)[number];
+/** The first two cover each width, colour scheme and language once. ALL_THEMES=1 adds the others, in twice the time, after a visual change. */
+const THEMES: readonly Theme[] = process.env['ALL_THEMES'] ? ALL_THEMES : ALL_THEMES.slice(0, 2);
 
 interface Visit {
   name: string;
@@ -53,7 +53,7 @@ const PAGES: readonly Visit[] = [
   { name: 'account', path: '/staff/accounts/ACCOUNT', as: 'operator' },
   { name: 'account-on-trial', path: '/staff/accounts/EMPTY', as: 'operator' },
   { name: 'senders', path: '/staff/senders', as: 'operator' },
-  { name: 'switches', path: '/staff/holds', as: 'operator' },
+  { name: 'holds', path: '/staff/holds', as: 'operator' },
   { name: 'settings', path: '/staff/settings', as: 'operator' },
   { name: 'audit', path: '/staff/audit', as: 'operator' },
   { name: 'staff-send', path: '/staff/sends/FAILED', as: 'operator' },
@@ -163,22 +163,22 @@ interface Window {
 /** One window for each person and look: it goes from page to page, as people do. */
 const windows = new Map<string, Window>();
 
-async function windowFor({ as }: Visit, look: Look): Promise<Window> {
+async function windowFor({ as }: Visit, theme: Theme): Promise<Window> {
   if (as !== 'nobody')
-    await server.db.sql('update users set language = $1 where id = $2', [look.language, people[as].id]);
-  const name = `${as} ${look.look}`;
+    await server.db.sql('update users set language = $1 where id = $2', [theme.language, people[as].id]);
+  const name = `${as} ${theme.name}`;
   const known = windows.get(name);
   if (known !== undefined) return known;
-  const opened = await open(as, look);
+  const opened = await open(as, theme);
   windows.set(name, opened);
   return opened;
 }
 
-async function open(as: Visit['as'], look: Look): Promise<Window> {
+async function open(as: Visit['as'], theme: Theme): Promise<Window> {
   const options = {
-    viewport: { width: look.width, height: look.height },
-    colorScheme: look.colorScheme,
-    locale: look.language,
+    viewport: { width: theme.width, height: theme.height },
+    colorScheme: theme.colorScheme,
+    locale: theme.language,
     reducedMotion: 'reduce',
     timezoneId: 'America/Sao_Paulo',
   } as const;
@@ -224,8 +224,8 @@ async function obstaclesOf(page: Page): Promise<string[]> {
 }
 
 /** Goes there, does what is to be done there, takes the picture, and looks whether everybody can use what it shows. */
-async function inspect(visit: Visit, look: Look, act?: (page: Page) => Promise<void>): Promise<void> {
-  const { page, faults } = await windowFor(visit, look);
+async function inspect(visit: Visit, theme: Theme, act?: (page: Page) => Promise<void>): Promise<void> {
+  const { page, faults } = await windowFor(visit, theme);
   faults.length = 0;
   // A fragment alone would not load the page anew.
   await page.goto('about:blank');
@@ -233,12 +233,12 @@ async function inspect(visit: Visit, look: Look, act?: (page: Page) => Promise<v
   await settled(page);
   await act?.(page);
   await page.screenshot({
-    path: `${PICTURES}/${look.look}/${visit.name}.png`,
+    path: `${PICTURES}/${theme.name}/${visit.name}.png`,
     fullPage: act === undefined,
   });
 
   expect(await page.locator('h1').count()).toBe(1);
-  expect(await page.evaluate('document.documentElement.lang')).toBe(look.language);
+  expect(await page.evaluate('document.documentElement.lang')).toBe(theme.language);
   const over = await page.evaluate(
     'document.documentElement.scrollWidth - document.documentElement.clientWidth',
   );
@@ -247,19 +247,19 @@ async function inspect(visit: Visit, look: Look, act?: (page: Page) => Promise<v
   expect(faults).toEqual([]);
 }
 
-describeInBrowser.each(LOOKS)('every page, $look', (look) => {
-  beforeAll(() => mkdirSync(`${PICTURES}/${look.look}`, { recursive: true }));
+describeInBrowser.each(THEMES)('every page, $name', (theme) => {
+  beforeAll(() => mkdirSync(`${PICTURES}/${theme.name}`, { recursive: true }));
 
   it.each(PAGES)('$name can be used by everybody, fits, and asks nobody but its server', (visit) =>
-    inspect(visit, look),
+    inspect(visit, theme),
   );
 });
 
-describeInBrowser.each(LOOKS.filter(({ language }) => language === 'en'))('every dialog, $look', (look) => {
-  beforeAll(() => mkdirSync(`${PICTURES}/${look.look}`, { recursive: true }));
+describeInBrowser.each(THEMES.filter(({ language }) => language === 'en'))('every dialog, $name', (theme) => {
+  beforeAll(() => mkdirSync(`${PICTURES}/${theme.name}`, { recursive: true }));
 
   it.each(DIALOGS)('$name can be used by everybody, fits, and holds the focus', (visit) =>
-    inspect(visit, look, async (page) => {
+    inspect(visit, theme, async (page) => {
       await page.getByRole('button', { name: visit.opener }).first().click();
       const dialog = page.getByRole('dialog');
       await dialog.waitFor();
@@ -270,12 +270,12 @@ describeInBrowser.each(LOOKS.filter(({ language }) => language === 'en'))('every
   );
 });
 
-describeInBrowser.each(LOOKS)('what the staff are asked for, $look', (look) => {
-  beforeAll(() => mkdirSync(`${PICTURES}/${look.look}`, { recursive: true }));
+describeInBrowser.each(THEMES)('what the staff are asked for, $name', (theme) => {
+  beforeAll(() => mkdirSync(`${PICTURES}/${theme.name}`, { recursive: true }));
 
   it.each(['withCode', 'withPassword'] as const)('a confirmation, of an operator %s', async (as) => {
     const visit = { name: `dialog-confirm-${as}`, path: '/staff/holds', as };
-    await inspect(visit, look, async (page) => {
+    await inspect(visit, theme, async (page) => {
       await page.getByRole('main').getByRole('region').getByRole('button').first().click();
       await page.getByRole('dialog').locator('input').fill('a test');
       await page.getByRole('dialog').locator('[type=submit]').click();
@@ -287,9 +287,9 @@ describeInBrowser.each(LOOKS)('what the staff are asked for, $look', (look) => {
     await server.db.sql(`update settings set staff_two_factor = 'required'`);
     try {
       for (const path of ['/staff/health', '/profile'])
-        await inspect({ name: `required${path.replaceAll('/', '-')}`, path, as: 'operator' }, look);
+        await inspect({ name: `required${path.replaceAll('/', '-')}`, path, as: 'operator' }, theme);
       for (const path of ['/profile', '/staff/settings'])
-        await inspect({ name: `required-has${path.replaceAll('/', '-')}`, path, as: 'withCode' }, look);
+        await inspect({ name: `required-has${path.replaceAll('/', '-')}`, path, as: 'withCode' }, theme);
     } finally {
       await server.db.sql(`update settings set staff_two_factor = 'optional'`);
     }

@@ -4,7 +4,7 @@ import type { FigureName, HealthView } from '../../../../src/views/health.js';
 import { SEVERITIES } from './verdict.js';
 import { useDurations, useNumbers } from '../../hooks/formats.js';
 
-/** The figures that the verdict is made from, each with its state and, unless all is well, with what to do. */
+/** The statistics behind the verdict, each with its state and, unless it is OK, with what to do. */
 export function Statistics({ view }: { view: HealthView }) {
   const { t } = useTranslation('health');
   const { whole } = useNumbers();
@@ -123,12 +123,12 @@ export function Statistics({ view }: { view: HealthView }) {
   );
 }
 
-/** How many workers were heard of in the last minute. */
+/** The number of workers with a heartbeat in the last minute. */
 function workersOf(loops: NonNullable<HealthView['loops']>): number {
   return new Set(loops.filter(({ secondsAgo }) => secondsAgo < 60).map(({ workerId }) => workerId)).size;
 }
 
-/** One figure: how it is, what it is, and what to do when it is not as it should be. */
+/** One statistic: state, value, detail, and what to do unless it is OK. */
 export function StatisticCard({
   name,
   view,
@@ -156,7 +156,7 @@ export function StatisticCard({
             {t(`states.${state}`)}
           </Badge>
         </Group>
-        <Text size="xl" fw={650} className="figures">
+        <Text size="xl" fw={650} className="tabular">
           {value ?? t('unread')}
         </Text>
         <Text size="sm" c="dimmed">

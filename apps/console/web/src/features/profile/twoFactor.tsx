@@ -11,7 +11,7 @@ import { useSession } from '../../app/session.js';
 import { Dialog } from '../../components/dialog.js';
 import { Section } from '../../components/page.js';
 
-/** Turns the second factor on and off. */
+/** Two-factor authentication of the user: on, off, backup codes. */
 export function TwoFactor() {
   const { t } = useTranslation('profile');
   const { user, needsTwoFactor } = useSession();
@@ -56,7 +56,7 @@ export function TwoFactor() {
   );
 }
 
-/** Turns the second factor off. */
+/** Turns two-factor authentication off. */
 export function TurnOff({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const { t } = useTranslation('profile');
   const client = useQueryClient();
