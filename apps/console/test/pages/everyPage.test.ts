@@ -9,7 +9,7 @@ import { person, windowOf, type TestPerson } from '../people.js';
 import { letConfirmationPass, withTwoFactor } from '../secondFactor.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-/** Git ignores it: somebody looks at the pictures after a change of the pages. */
+/** Screenshots for a visual review; ignored by Git. */
 const PICTURES = '.data/pictures';
 
 const ALL_THEMES = [
@@ -60,7 +60,7 @@ const PAGES: readonly Visit[] = [
   { name: 'senders-on-call', path: '/staff/senders', as: 'onCall' },
 ];
 
-/** Dialogs, by the button that opens them; `confirm` is a button in it, pressed before anything was typed. */
+/** Dialogs, by the button that opens them; `confirm` is a button in the dialog, clicked with empty fields. */
 const DIALOGS: readonly (Visit & { opener: string; confirm?: string })[] = [
   {
     name: 'dialog-create-application',
@@ -156,11 +156,11 @@ beforeAll(async () => {
 
 interface Window {
   page: Page;
-  /** What went wrong in it since it was last looked at. */
+  /** Page errors, console errors and foreign requests since the last check. */
   faults: string[];
 }
 
-/** One window for each person and look: it goes from page to page, as people do. */
+/** One window per person and theme, reused for every page. */
 const windows = new Map<string, Window>();
 
 async function windowFor({ as }: Visit, theme: Theme): Promise<Window> {
@@ -189,7 +189,7 @@ async function open(as: Visit['as'], theme: Theme): Promise<Window> {
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(`error: ${error.message}`));
   page.on('console', (message) => {
-    // An answer of 401 is how a page learns that nobody is signed in, and 403 that it has to ask for a code.
+    // Expected: 401 tells a page that nobody is signed in, 403 that it has to ask for a confirmation.
     if (['error', 'warning'].includes(message.type()) && !/status of 40[134]/.test(message.text()))
       faults.push(`${message.type()}: ${message.text()}`);
   });
@@ -201,17 +201,17 @@ async function open(as: Visit['as'], theme: Theme): Promise<Window> {
   return { page, faults };
 }
 
-/** Until the page has what it shows, and nothing is on its way. */
+/** Waits until the page has loaded its data and fonts. */
 async function settled(page: Page): Promise<void> {
   await page.getByRole('heading', { level: 1 }).first().waitFor();
-  // By the debugger: a text that is evaluated again and again in the page is refused by its policy.
+  // A locator works through the debugger; waitForFunction polls by eval, which the content security policy forbids.
   const onTheWay = page.locator('[aria-busy=true], .mantine-Skeleton-root');
   await onTheWay.first().waitFor({ state: 'detached' });
   await page.evaluate('document.fonts.ready.then(() => true)');
 }
 
-/** What axe finds that keeps somebody from using the page. axe is injected past the policy by the debugger, as a tester would. */
-async function obstaclesOf(page: Page): Promise<string[]> {
+/** Serious and critical accessibility violations found by axe, which the debugger injects past the content security policy. */
+async function violationsOf(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
   const { violations } = await page.evaluate(() =>
     (globalThis as unknown as { axe: { run(): Promise<AxeResults> } }).axe.run(),
@@ -223,11 +223,11 @@ async function obstaclesOf(page: Page): Promise<string[]> {
     );
 }
 
-/** Goes there, does what is to be done there, takes the picture, and looks whether everybody can use what it shows. */
+/** Opens a page, runs `act` on it, takes a screenshot, and checks accessibility, layout and network requests. */
 async function inspect(visit: Visit, theme: Theme, act?: (page: Page) => Promise<void>): Promise<void> {
   const { page, faults } = await windowFor(visit, theme);
   faults.length = 0;
-  // A fragment alone would not load the page anew.
+  // A change of the fragment alone would not reload the page.
   await page.goto('about:blank');
   await page.goto(visit.path.replaceAll(/[A-Z]{4,}/g, (name) => ids[name] ?? name));
   await settled(page);
@@ -243,14 +243,14 @@ async function inspect(visit: Visit, theme: Theme, act?: (page: Page) => Promise
     'document.documentElement.scrollWidth - document.documentElement.clientWidth',
   );
   expect(over).toBe(0);
-  expect(await obstaclesOf(page)).toEqual([]);
+  expect(await violationsOf(page)).toEqual([]);
   expect(faults).toEqual([]);
 }
 
 describeInBrowser.each(THEMES)('every page, $name', (theme) => {
   beforeAll(() => mkdirSync(`${PICTURES}/${theme.name}`, { recursive: true }));
 
-  it.each(PAGES)('$name can be used by everybody, fits, and asks nobody but its server', (visit) =>
+  it.each(PAGES)('$name is accessible, fits its viewport, and loads from its own server only', (visit) =>
     inspect(visit, theme),
   );
 });
@@ -258,32 +258,35 @@ describeInBrowser.each(THEMES)('every page, $name', (theme) => {
 describeInBrowser.each(THEMES.filter(({ language }) => language === 'en'))('every dialog, $name', (theme) => {
   beforeAll(() => mkdirSync(`${PICTURES}/${theme.name}`, { recursive: true }));
 
-  it.each(DIALOGS)('$name can be used by everybody, fits, and holds the focus', (visit) =>
+  it.each(DIALOGS)('$name is accessible, fits its viewport, and holds the focus', (visit) =>
     inspect(visit, theme, async (page) => {
       await page.getByRole('button', { name: visit.opener }).first().click();
       const dialog = page.getByRole('dialog');
       await dialog.waitFor();
       if (visit.confirm !== undefined) await dialog.getByRole('button', { name: visit.confirm }).click();
-      // What was pressed may have gone with the step that it ended.
+      // The clicked button may have disappeared with its step.
       await dialog.locator(':focus').waitFor();
     }),
   );
 });
 
-describeInBrowser.each(THEMES)('what the staff are asked for, $name', (theme) => {
+describeInBrowser.each(THEMES)('confirmations asked of staff, $name', (theme) => {
   beforeAll(() => mkdirSync(`${PICTURES}/${theme.name}`, { recursive: true }));
 
-  it.each(['withCode', 'withPassword'] as const)('a confirmation, of an operator %s', async (as) => {
-    const visit = { name: `dialog-confirm-${as}`, path: '/staff/holds', as };
-    await inspect(visit, theme, async (page) => {
-      await page.getByRole('main').getByRole('region').getByRole('button').first().click();
-      await page.getByRole('dialog').locator('input').fill('a test');
-      await page.getByRole('dialog').locator('[type=submit]').click();
-      await page.locator('input[type=password]:focus, input[maxlength="20"]:focus').waitFor();
-    });
-  });
+  it.each(['withCode', 'withPassword'] as const)(
+    'a confirmation of identity, of an operator %s',
+    async (as) => {
+      const visit = { name: `dialog-confirm-${as}`, path: '/staff/holds', as };
+      await inspect(visit, theme, async (page) => {
+        await page.getByRole('main').getByRole('region').getByRole('button').first().click();
+        await page.getByRole('dialog').locator('input').fill('a test');
+        await page.getByRole('dialog').locator('[type=submit]').click();
+        await page.locator('input[type=password]:focus, input[maxlength="20"]:focus').waitFor();
+      });
+    },
+  );
 
-  it('a second factor, of an operator who has none while it is required', async () => {
+  it('two-factor authentication, of an operator who lacks it while it is required', async () => {
     await server.db.sql(`update settings set staff_two_factor = 'required'`);
     try {
       for (const path of ['/staff/health', '/profile'])

@@ -37,7 +37,7 @@ export function AuditTable({
         <Table verticalSpacing="xs" aria-label={t('table')}>
           <Table.Thead>
             <Table.Tr>
-              <Table.Th w={isNarrow ? 130 : 190}>{t('columns.at')}</Table.Th>
+              <Table.Th w={isNarrow ? 130 : 230}>{t('columns.at')}</Table.Th>
               <Table.Th>{t('columns.what')}</Table.Th>
               {!isNarrow && <Table.Th>{t('columns.change')}</Table.Th>}
             </Table.Tr>

@@ -15,7 +15,7 @@ export function Statistics({ view }: { view: HealthView }) {
   const jobs = (state: 'waiting' | 'active' | 'delayed'): number =>
     (queues ?? []).reduce((sum, queue) => sum + queue[state], 0);
   const age = (oldest: number | null): string =>
-    oldest === null ? t('none') : t('oldest', { age: seconds(oldest) });
+    oldest === null ? t('noneWaiting') : t('oldest', { age: seconds(oldest) });
   const minute = view.attempts?.at(-2);
   const lastMinute = Object.values(minute?.outcomes ?? {}).reduce((sum, count) => sum + count, 0);
 
@@ -67,7 +67,7 @@ export function Statistics({ view }: { view: HealthView }) {
       <StatisticCard
         name="latency"
         view={view}
-        value={provider && (provider.secondsMedian === null ? t('none') : seconds(provider.secondsMedian))}
+        value={provider && (provider.secondsMedian === null ? '–' : seconds(provider.secondsMedian))}
         detail={
           provider &&
           (provider.secondsP95 === null ? t('noCalls') : t('p95', { time: seconds(provider.secondsP95) }))

@@ -55,7 +55,7 @@ function Balance() {
   return (
     <SimpleGrid cols={2} maw={560}>
       {(['freeQuota', 'credits'] as const).map((bucket) => (
-        <Statistic key={bucket} label={t(`${bucket}`)}>
+        <Statistic key={bucket} label={t(bucket)}>
           {data === undefined ? '–' : whole(data[bucket])}{' '}
           <Text span size="sm" c="dimmed">
             {data !== undefined && t('units', { count: data[bucket] })}

@@ -42,7 +42,9 @@ export function ExhaustedRecipients({ account, mayReset, empty }: Props) {
               <Table.Th ta="right" visibleFrom="sm">
                 {t('columns.wrong')}
               </Table.Th>
-              <Table.Th visibleFrom="md">{t('columns.last')}</Table.Th>
+              <Table.Th visibleFrom="md" pl="xl">
+                {t('columns.last')}
+              </Table.Th>
               <Table.Th>{t('columns.recovers')}</Table.Th>
               {mayReset && <Table.Th aria-label={t('columns.actions')} />}
             </Table.Tr>
@@ -66,7 +68,7 @@ function Row({ one, onReset }: { one: ExhaustedRecipientView; onReset?: () => vo
   return (
     <Table.Tr>
       <Table.Td>
-        <Text size="sm" className="tabular">
+        <Text size="sm" className="tabular" style={{ whiteSpace: 'nowrap' }}>
           {one.recipient}
         </Text>
         <Text size="xs" c="dimmed" hiddenFrom="sm">
@@ -80,7 +82,7 @@ function Row({ one, onReset }: { one: ExhaustedRecipientView; onReset?: () => vo
       <Table.Td ta="right" visibleFrom="sm">
         {whole(one.wrongInARow)}
       </Table.Td>
-      <Table.Td visibleFrom="md">
+      <Table.Td visibleFrom="md" pl="xl">
         <Time at={one.lastWrongAt} />
       </Table.Td>
       <Table.Td>

@@ -7,22 +7,22 @@ import { Explanation } from './sendTimeline.js';
 
 const STYLES = {
   done: { color: 'green', icon: IconChecks },
-  nobody: { color: 'blue', icon: IconClock },
+  wait: { color: 'blue', icon: IconClock },
   operators: { color: 'yellow', icon: IconTool },
   integrator: { color: 'brand', icon: IconHandFinger },
 } as const;
 
-/** Who has to act next. */
-const RESPONSIBLE: Record<NextStep, keyof typeof STYLES> = {
+/** The kind of each step: done, waiting, or who has to act. */
+const KIND: Record<NextStep, keyof typeof STYLES> = {
   verified: 'done',
-  queued: 'nobody',
-  sending: 'nobody',
-  retrying: 'nobody',
-  unclear: 'nobody',
-  sent: 'nobody',
-  delivered: 'nobody',
-  guessing: 'nobody',
-  giving_up: 'nobody',
+  queued: 'wait',
+  sending: 'wait',
+  retrying: 'wait',
+  unclear: 'wait',
+  sent: 'wait',
+  delivered: 'wait',
+  guessing: 'wait',
+  giving_up: 'wait',
   not_taken_up: 'operators',
   no_sender: 'operators',
   held: 'operators',
@@ -41,7 +41,7 @@ const RESPONSIBLE: Record<NextStep, keyof typeof STYLES> = {
 export function SendNextStep({ send }: { send: SendDetailsView }) {
   const { t, i18n } = useTranslation('sends');
   const { step, explanation } = send.next;
-  const { color, icon: Icon } = STYLES[RESPONSIBLE[step]];
+  const { color, icon: Icon } = STYLES[KIND[step]];
   const expires = new Date(send.expiresAt).toLocaleTimeString(i18n.language, { timeStyle: 'short' });
   return (
     <Alert
