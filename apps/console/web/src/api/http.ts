@@ -76,7 +76,7 @@ export function setConfirmationPrompt(next: ConfirmationPrompt | null): void {
 }
 
 /** Asks the user to confirm their identity. Resolves to whether they did. */
-export function requestConfirmation(): Promise<boolean> {
+function requestConfirmation(): Promise<boolean> {
   pending ??= (prompt?.() ?? Promise.resolve(false)).finally(() => {
     pending = null;
   });

@@ -76,7 +76,7 @@ export const router = createBrowserRouter([
 ]);
 
 /** The start page: the first account, the health page for staff, and otherwise the form that creates an account. */
-export function Home() {
+function Home() {
   const { accounts, user } = useSession();
   const [first] = accounts;
   if (first !== undefined) return <Navigate to={`/accounts/${first.id}/overview`} replace />;

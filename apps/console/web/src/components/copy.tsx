@@ -3,7 +3,7 @@ import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 
 /** A button that copies `text`; `what` names it in the button's label. */
-export function Copy({ text, what }: { text: string; what: string }) {
+function Copy({ text, what }: { text: string; what: string }) {
   const { t } = useTranslation();
   return (
     <CopyButton value={text}>

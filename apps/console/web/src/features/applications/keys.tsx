@@ -64,7 +64,7 @@ export function Keys({ application }: { application: ApplicationView }) {
 }
 
 /** Keys, newest first, active before revoked. `onRevoke` is null for users who may not revoke. */
-export function KeyTable({
+function KeyTable({
   keys,
   onRevoke,
 }: {
@@ -152,7 +152,7 @@ function KeyRow({ apiKey, onRevoke }: { apiKey: KeyView; onRevoke: ((key: KeyVie
 }
 
 /** Asks for confirmation before a key is revoked. */
-export function RevokeKey({
+function RevokeKey({
   application,
   apiKey,
   opened,

@@ -149,7 +149,7 @@ console.log(response.status, await response.json());`,
 const LANGUAGES = ['curl', 'node'] as const;
 
 /** Code that creates a first send with this key, ready to paste. */
-export function KeyExamples({ apiKey, apiUrl }: { apiKey: string; apiUrl: string }) {
+function KeyExamples({ apiKey, apiUrl }: { apiKey: string; apiUrl: string }) {
   const { t } = useTranslation('applications');
   return (
     <Tabs defaultValue="curl" keepMounted={false}>

@@ -129,7 +129,7 @@ function workersOf(loops: NonNullable<HealthView['loops']>): number {
 }
 
 /** One statistic: state, value, detail, and what to do unless it is OK. */
-export function StatisticCard({
+function StatisticCard({
   name,
   view,
   value,

@@ -57,7 +57,7 @@ export function TwoFactor() {
 }
 
 /** Turns two-factor authentication off. */
-export function TurnOff({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+function TurnOff({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const { t } = useTranslation('profile');
   const client = useQueryClient();
   const turnOff = async (password: string): Promise<void> => {

@@ -112,7 +112,7 @@ function LastHour({ sender: { outcomes } }: { sender: SenderView }) {
 }
 
 /** The recent errors of a sender, each with its meaning and remedy. */
-export function SenderErrors({ errors }: { errors: readonly SenderErrorView[] }) {
+function SenderErrors({ errors }: { errors: readonly SenderErrorView[] }) {
   const { t, i18n } = useTranslation('senders');
   const { whole } = useNumbers();
   if (errors.length === 0) return null;

@@ -184,7 +184,7 @@ export function TokenForm({ sender, onClose }: Props) {
 type Rule<T> = (value: T) => string | null;
 
 /** The validation of sender fields, as on the server. */
-export function useSenderRules({ min, max }: SendersView['throughputBounds'] = { min: 1, max: 1 }) {
+function useSenderRules({ min, max }: SendersView['throughputBounds'] = { min: 1, max: 1 }) {
   const { t } = useTranslation(['senders', 'common']);
   const { whole } = useNumbers();
   const matches =

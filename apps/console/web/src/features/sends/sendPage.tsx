@@ -86,7 +86,7 @@ export function SendPage({
 }
 
 /** The details of a send; `children` are the facts about its owner. */
-export function SendFacts({
+function SendFacts({
   send,
   children,
 }: {
