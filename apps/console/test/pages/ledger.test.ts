@@ -9,7 +9,7 @@ const server = useConsole();
 const browser = useBrowser();
 
 describeInBrowser('the page of the ledger', () => {
-  it('shows entry after entry to the very first, and those of one kind alone', async () => {
+  it('lists entries to the very first, and filters them by kind', async () => {
     const { accountId, applicationId } = await buildCaller(server.db.database, 'live', { freeQuota: 3 });
     const sender = await buildSender(server.db.database);
     await fillHistory(server.db.url, {
@@ -24,7 +24,7 @@ describeInBrowser('the page of the ledger', () => {
     const all = (await viewer.get<LedgerView>(`${ledger}?limit=100`)).body;
     expect(all.next).toBeNull();
     const { page, context } = await windowOf(browser, server, viewer);
-    // The row of the headings counts too.
+    // The heading row counts as well.
     const rows = page.getByRole('table').getByRole('row');
 
     await page.goto(ledger);

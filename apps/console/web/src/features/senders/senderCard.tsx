@@ -11,7 +11,7 @@ import { useNumbers } from '../../hooks/formats.js';
 
 const OUTCOMES = ['accepted', 'retry', 'unknown', 'sender', 'recipient', 'config'] as const;
 
-/** A sender: whether it sends and why not, what it may send, how its last hour went, and its last errors. */
+/** A sender: state, facts, calls in the last hour, recent errors. */
 export function SenderCard({
   sender,
   bounds,
@@ -27,7 +27,7 @@ export function SenderCard({
         <Group justify="space-between" align="flex-start" gap="sm">
           <Stack gap={2}>
             <Group gap="xs">
-              <Title order={2} size="h4" className="figures">
+              <Title order={2} size="h4" className="tabular">
                 {sender.number}
               </Title>
               <SenderBadge state={sender.state} />
@@ -57,7 +57,7 @@ export function SenderCard({
   );
 }
 
-/** Why it does not send, until when, and where it may not. */
+/** Why it does not send, until when, and the countries it is blocked from. */
 function Health({
   sender: { state, pausedAt, pausedUntil, pauseReason, blockedCountries },
 }: {
@@ -111,8 +111,8 @@ function LastHour({ sender: { outcomes } }: { sender: SenderView }) {
   );
 }
 
-/** A sender's last errors: what each means, and what to do. */
-export function SenderErrors({ errors }: { errors: readonly SenderErrorView[] }) {
+/** The recent errors of a sender, each with its meaning and remedy. */
+function SenderErrors({ errors }: { errors: readonly SenderErrorView[] }) {
   const { t, i18n } = useTranslation('senders');
   const { whole } = useNumbers();
   if (errors.length === 0) return null;

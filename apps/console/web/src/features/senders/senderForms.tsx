@@ -13,10 +13,10 @@ interface AddSenderProps {
   bounds: SendersView['throughputBounds'];
 }
 
-/** What the provider grants to a number at first. */
+/** Meta's throughput for a new number, in messages per second. */
 const THROUGHPUT_INITIAL = 80;
 
-/** Adds a sender. */
+/** The dialog that adds a sender. */
 export function AddSenderDialog({ opened, ...props }: AddSenderProps & { opened: boolean }) {
   const { t } = useTranslation('senders');
   return (
@@ -113,7 +113,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** How many messages a second a sender may send. */
+/** Changes the throughput of a sender, in messages per second. */
 export function ThroughputForm({
   sender,
   bounds,
@@ -149,7 +149,7 @@ export function ThroughputForm({
   );
 }
 
-/** Another access token, which no page ever shows again. */
+/** Replaces the access token of a sender. No page ever shows a token. */
 export function TokenForm({ sender, onClose }: Props) {
   const { t } = useTranslation('senders');
   const rules = useSenderRules();
@@ -183,24 +183,24 @@ export function TokenForm({ sender, onClose }: Props) {
 
 type Rule<T> = (value: T) => string | null;
 
-/** What can stand in the fields of a sender, as the server has it. */
-export function useSenderRules({ min, max }: SendersView['throughputBounds'] = { min: 1, max: 1 }) {
+/** The validation of sender fields, as on the server. */
+function useSenderRules({ min, max }: SendersView['throughputBounds'] = { min: 1, max: 1 }) {
   const { t } = useTranslation(['senders', 'common']);
   const { whole } = useNumbers();
-  const form =
-    (pattern: RegExp, fault: string): Rule<string> =>
+  const matches =
+    (pattern: RegExp, message: string): Rule<string> =>
     (value) =>
-      pattern.test(value.trim()) ? null : fault;
+      pattern.test(value.trim()) ? null : message;
   const throughput: Rule<number> = (value) =>
     Number.isInteger(value) && value >= min && value <= max
       ? null
       : t('common:rules.range', { min: whole(min), max: whole(max) });
   return {
     throughput,
-    token: form(/^[\x21-\x7e]{1,4096}$/, t('fieldErrors.token')),
-    phoneNumberId: form(/^[0-9]{1,32}$/, t('fieldErrors.phoneNumberId')),
-    // Whether it can be a number of its country is for the server to say.
-    number: form(/^\+[0-9 ()-]{5,}$/, t('fieldErrors.number')),
-    template: form(/^[a-z0-9_]{1,512}$/, t('fieldErrors.template')),
+    token: matches(/^[\x21-\x7e]{1,4096}$/, t('fieldErrors.token')),
+    phoneNumberId: matches(/^[0-9]{1,32}$/, t('fieldErrors.phoneNumberId')),
+    // The server checks whether the number is possible in its country.
+    number: matches(/^\+[0-9 ()-]{5,}$/, t('fieldErrors.number')),
+    template: matches(/^[a-z0-9_]{1,512}$/, t('fieldErrors.template')),
   };
 }

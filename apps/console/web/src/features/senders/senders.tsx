@@ -13,7 +13,7 @@ import { SenderCard } from './senderCard.js';
 
 const REFRESH_MS = 5_000;
 
-/** The numbers that codes are sent from, how they are, and what went wrong with them lately. */
+/** The senders: state, health and recent errors. */
 export function Senders() {
   const { t } = useTranslation('senders');
   const mayOperate = useMayOperate();

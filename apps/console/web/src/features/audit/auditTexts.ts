@@ -9,11 +9,11 @@ const isField = (name: string): name is Field => name in audit.fields;
 const isNull = (name: string): name is keyof typeof audit.nulls => name in audit.nulls;
 const isValue = (value: string): value is keyof typeof audit.values => value in audit.values;
 
-/** The audit log's own names in the reader's language; one without a text stands as it is. */
-export function useAuditWords(): {
+/** The names and values of audit entries in the user's language; those without a text are shown as they are. */
+export function useAuditTexts(): {
   action: (action: string) => string;
   field: (name: string) => string;
-  /** What a null means depends on the field. */
+  /** The meaning of null depends on the field. */
   value: (value: AuditValue, field: string) => string;
 } {
   const { t, i18n } = useTranslation('audit');
@@ -37,7 +37,7 @@ export function useAuditWords(): {
   }
 
   return {
-    // Actions grow with the service: a test finds those without a text.
+    // The key is built at run time; a test checks that every action has a text.
     action: (action) => t(`actions.${action}` as 'actions.account.create', { defaultValue: action }),
     field,
     value,
