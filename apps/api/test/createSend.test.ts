@@ -155,7 +155,7 @@ describe('the code', () => {
     expect(JSON.stringify(row)).not.toContain(code);
     expect(JSON.stringify(row)).not.toContain(Buffer.from(code).toString('hex'));
 
-    const ringing = await redisTexts(id);
+    const jobs = await redisTexts(id);
     expect(jobs).toContain(`{"sendId":"${id}"}`);
     for (const secret of [code, to.slice(1), live.key, 'code-in-no-answer'])
       expect(jobs).not.toContain(secret);

@@ -2,7 +2,7 @@ import { hashApiKey } from '@onecode/domain';
 import { closeDatabase, createApiKey, listApiKeys, openDatabase, revokeApiKey } from '@onecode/store';
 import { buildCaller, startTcpProxy, TEST_ACTOR, until, type TestCaller } from '@onecode/testing';
 import { rawRequest } from '@onecode/testing/contract';
-import { createKeyUsageTracker } from '../src/keyUse.js';
+import { createKeyUsageTracker } from '../src/keyUsage.js';
 import { apiVariables, PHONE, startApi, bearer, type TestApi } from './testApi.js';
 import { ApiProcess } from './apiProcess.js';
 
@@ -29,30 +29,30 @@ describe('the last use of a key', () => {
     await createApiKey(api.db.database, TEST_ACTOR, caller.applicationId);
     expect((await api.create(caller)).status).toBe(202);
     expect(await usesOf(caller)).toEqual([null, null]);
-    await api.keyUse.flush();
+    await api.keyUsage.flush();
     expect(await usesOf(caller)).toEqual([expect.any(Date), null]);
   });
 
   it('comes from any operation, whatever its answer', async () => {
     expect((await api.create(caller, { to: 'nobody' })).status).toBe(422);
-    await api.keyUse.flush();
+    await api.keyUsage.flush();
     expect(await usesOf(caller)).toEqual([expect.any(Date)]);
   });
 
   it('does not come from a request that was refused for its key', async () => {
     await revokeApiKey(api.db.database, TEST_ACTOR, caller.keyId);
     expect((await api.create(caller)).status).toBe(401);
-    await api.keyUse.flush();
+    await api.keyUsage.flush();
     expect(await usesOf(caller)).toEqual([null]);
   });
 
   it('is written once a minute, however often the key is used', async () => {
     await api.create(caller);
-    await api.keyUse.flush();
+    await api.keyUsage.flush();
     await age(3600);
     const [before] = await usesOf(caller);
     await api.create(caller);
-    await api.keyUse.flush();
+    await api.keyUsage.flush();
     expect(await usesOf(caller)).toEqual([before]);
   });
 
@@ -63,7 +63,7 @@ describe('the last use of a key', () => {
     await age(seconds);
     const [before] = await usesOf(caller);
     await api.create(caller);
-    await api.keyUse.flush();
+    await api.keyUsage.flush();
     const [after] = await usesOf(caller);
     expect(after!.getTime() > before!.getTime()).toBe(isWritten);
   });
@@ -71,12 +71,12 @@ describe('the last use of a key', () => {
   it('is kept while the database is down, and written when it is back', async () => {
     const proxy = await startTcpProxy(api.db.url);
     const database = openDatabase(proxy.url, { connectionsMax: 1 });
-    const keyUse = createKeyUsageTracker(database);
-    keyUse.note(hashApiKey(caller.key).toString('latin1'));
+    const keyUsage = createKeyUsageTracker(database);
+    keyUsage.note(hashApiKey(caller.key).toString('latin1'));
     proxy.cut();
-    await expect(keyUse.flush()).rejects.toThrow();
+    await expect(keyUsage.flush()).rejects.toThrow();
     await proxy.open();
-    await keyUse.flush();
+    await keyUsage.flush();
     expect(await usesOf(caller)).toEqual([expect.any(Date)]);
     await closeDatabase(database);
     await proxy.close();

@@ -110,9 +110,10 @@ describe('a running process', () => {
       expect((await fetch(`http://127.0.0.1:${metricsPort}${path}`)).status).toBe(200);
     const created = await create(port);
     expect(created).toMatchObject({ status: 202, json: { status: 'queued' } });
-    const [row] = await environment.db.sql('select next_enqueue_at is not null as jobs from sends where id = $1', [
-      created.json['id'],
-    ]);
+    const [row] = await environment.db.sql(
+      'select next_enqueue_at is not null as jobs from sends where id = $1',
+      [created.json['id']],
+    );
     expect(row).toEqual({ isDue: true });
   });
 

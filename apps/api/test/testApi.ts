@@ -14,7 +14,7 @@ import { contractAgent } from '@onecode/testing/contract';
 import type { Test } from 'supertest';
 import { createApp } from '../src/app.js';
 import { readApiConfig, type ApiConfig } from '../src/config.js';
-import { createKeyUsageTracker, type KeyUse } from '../src/keyUse.js';
+import { createKeyUsageTracker, type KeyUsageTracker } from '../src/keyUsage.js';
 import { apiMetrics } from '../src/metrics.js';
 import { createHttpServer } from '../src/server.js';
 
@@ -31,7 +31,7 @@ export interface TestApi extends Pick<TestEnvironment, 'db' | 'redis' | 'prefix'
   /** The base of the problem types in its answers. */
   docsUrl: string;
   /** Collects when keys were used. Only the test writes that to the database. */
-  keyUse: KeyUse;
+  keyUsage: KeyUsageTracker;
   /** A supertest agent whose requests reject when an answer breaks openapi.yaml. */
   request: ReturnType<typeof contractAgent>;
   /** `POST /v1/send`; text is sent as it is. */
@@ -74,12 +74,17 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
     ...apiVariables(environment),
     ...(options.baseUrl && { BASE_URL: options.baseUrl }),
   });
-  const deliveryQueue = openDeliveryQueue({ redisUrl: config.REDIS_URL, prefix, deliveryAttempts: 5, onError: () => {} });
-  const keyUse = createKeyUsageTracker(db.database);
+  const deliveryQueue = openDeliveryQueue({
+    redisUrl: config.REDIS_URL,
+    prefix,
+    deliveryAttempts: 5,
+    onError: () => {},
+  });
+  const keyUsage = createKeyUsageTracker(db.database);
   const app = createApp({
     config,
     database: options.database ?? db.database,
-    keyUse,
+    keyUsage,
     deliveryQueue,
     log: createLog('api', config.LOG_LEVEL),
     metrics: apiMetrics(new Registry()),
@@ -95,7 +100,7 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
     port,
     url,
     docsUrl: config.DOCS_URL,
-    keyUse,
+    keyUsage,
     db,
     redis,
     prefix,

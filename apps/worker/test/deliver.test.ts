@@ -49,7 +49,7 @@ describe('a live send', () => {
     ['en', 'en', 'en'],
     ['en', 'en_US', 'en_US'],
   ] as const)('in %s by a sender of %s uses the template in %s', async (locale, english, language) => {
-    await buildSender(t.environment.db.database, { english });
+    await buildSender(t.environment.db.database, { englishTemplateLanguage: english });
     const id = await t.environment.send(await t.environment.caller(), { locale });
     await t.environment.until(id, 'delivered');
     expect(t.environment.simulator.messages()).toMatchObject([{ language }]);

@@ -1,6 +1,6 @@
 import { listHeartbeats } from '@onecode/store';
 import { until, useTestDatabase } from '@onecode/testing';
-import { withHeartbeats } from '../src/loopRuns.js';
+import { withHeartbeats } from '../src/heartbeats.js';
 import { WorkerEnvironment } from './workerEnvironment.js';
 import { PROCESSES_MS_MAX, startWorkerProcess } from './workerProcess.js';
 

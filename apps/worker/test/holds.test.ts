@@ -1,4 +1,4 @@
-import { hold, pauseSender, release, resumeSender, type HoldTarget } from '@onecode/store';
+import { placeHold, pauseSender, releaseHold, resumeSender, type HoldTarget } from '@onecode/store';
 import { TEST_ACTOR, until } from '@onecode/testing';
 import { useWorker } from './testWorker.js';
 import { allSettled, makeSends } from './manySends.js';
@@ -13,8 +13,8 @@ describe('while live delivery is held', () => {
   const account = (): HoldTarget => ({ kind: 'account', target: t.caller.accountId });
 
   const set = (what: HoldTarget) =>
-    hold(t.environment.db.database, TEST_ACTOR, { ...what, reason: 'a test' });
-  const end = (what: HoldTarget) => release(t.environment.db.database, TEST_ACTOR, what);
+    placeHold(t.environment.db.database, TEST_ACTOR, { ...what, reason: 'a test' });
+  const end = (what: HoldTarget) => releaseHold(t.environment.db.database, TEST_ACTOR, what);
   beforeEach(async () => {
     for (const what of [live, brazil]) await end(what);
   });

@@ -56,5 +56,7 @@ export async function enqueueAll(environment: WorkerEnvironment, ids: readonly s
 
 /** Whether no send is due any more. Tests ask often, so an index answers it. */
 export async function allSettled(environment: WorkerEnvironment): Promise<boolean> {
-  return (await environment.db.sql('select from sends where next_enqueue_at is not null limit 1')).length === 0;
+  return (
+    (await environment.db.sql('select from sends where next_enqueue_at is not null limit 1')).length === 0
+  );
 }

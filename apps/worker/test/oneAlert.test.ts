@@ -68,7 +68,10 @@ describe('a sender’s fault that hits more than a hundred sends of two workers 
       for (const id of ids) await environment.until(id, (row) => row.awaiting_sender);
       expect((await counted(metric)) - before).toBe(1);
       expect(linesWith(line)).toBe(1);
-      expect(await environment.sender(broken.id)).toMatchObject({ consecutive_failures: 1, pause_seconds: 60 });
+      expect(await environment.sender(broken.id)).toMatchObject({
+        consecutive_failures: 1,
+        pause_seconds: 60,
+      });
       await until(
         'all of them in the metrics',
         async () => (await counted('onecode_awaiting_sender')) === 2 * SENDS,

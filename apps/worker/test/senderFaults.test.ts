@@ -38,7 +38,10 @@ describe('a fault of the sender', () => {
     const [faulty, able] = attempts.map(({ sender_id }) => senders.find((sender) => sender.id === sender_id));
     expect(faulty).not.toBe(able);
     expect(row).toMatchObject({ attempts: 1, sender_id: able!.id, from_number: able!.number });
-    expect(await t.environment.sender(faulty!.id)).toMatchObject({ consecutive_failures: 1, pause_seconds: 60 });
+    expect(await t.environment.sender(faulty!.id)).toMatchObject({
+      consecutive_failures: 1,
+      pause_seconds: 60,
+    });
     expect((await t.environment.sender(faulty!.id)).pause_reason).toContain(String(NUMBER_NOT_REGISTERED));
     expect(await t.environment.sender(able!.id)).toMatchObject({ consecutive_failures: 0, paused_at: null });
     expect((await t.worker.count('onecode_sender_pauses_total')) - pausesBefore).toBe(1);
@@ -57,14 +60,20 @@ describe('a fault of the sender', () => {
       );
       t.environment.simulator.rules.add({ fault: { error: NUMBER_NOT_REGISTERED }, times: 1 });
       await t.environment.send(await t.environment.caller());
-      await until('a fault', async () => (await t.environment.sender(sender.id)).consecutive_failures === failuresBefore + 1);
+      await until(
+        'a fault',
+        async () => (await t.environment.sender(sender.id)).consecutive_failures === failuresBefore + 1,
+      );
       expect(await t.environment.sender(sender.id)).toMatchObject({ pause_seconds: seconds });
     }
     await t.environment.db.sql(
       "update senders set paused_until = now() - interval '1 second' where id = $1",
       [sender.id],
     );
-    await until('a sender without faults', async () => (await t.environment.sender(sender.id)).consecutive_failures === 0);
+    await until(
+      'a sender without faults',
+      async () => (await t.environment.sender(sender.id)).consecutive_failures === 0,
+    );
     expect(await t.environment.sender(sender.id)).toMatchObject({ paused_at: null, pause_reason: null });
   });
 
@@ -107,7 +116,10 @@ describe('a fault of the sender', () => {
     held = null;
     for (const id of ids)
       expect(await t.environment.until(id, 'delivered')).toMatchObject({ sender_id: able.id, attempts: 1 });
-    expect(await t.environment.sender(broken.id)).toMatchObject({ consecutive_failures: 1, pause_seconds: 60 });
+    expect(await t.environment.sender(broken.id)).toMatchObject({
+      consecutive_failures: 1,
+      pause_seconds: 60,
+    });
     const alerts = await t.worker.count('onecode_configuration_faults_total', { scope: 'token' });
     expect(alerts - alertsBefore).toBe(1);
   });
@@ -122,7 +134,10 @@ describe('a fault of the sender', () => {
     await t.environment.until(id, 'delivered');
     const [blockedId, ableId] = (await t.environment.attempts(id)).map(({ sender_id }) => sender_id);
     expect(new Set([blockedId, ableId])).toEqual(new Set([one.id, other.id]));
-    expect(await t.environment.sender(blockedId!)).toMatchObject({ consecutive_failures: 0, paused_at: null });
+    expect(await t.environment.sender(blockedId!)).toMatchObject({
+      consecutive_failures: 0,
+      paused_at: null,
+    });
     expect(
       await t.environment.db.sql(
         'select country, error_code from sender_country_blocks where sender_id = $1',

@@ -21,7 +21,12 @@ describe('sends that wait for a sender', () => {
   it('stay in their rows while Redis is down, and go out when it is up', async () => {
     const worker = await startWorker(environment, { sweepPauseMs: null });
     const redisUrl = `redis://127.0.0.1:${await closedPort()}`;
-    const mute = openDeliveryQueue({ redisUrl, prefix: environment.prefix, deliveryAttempts: 5, onError: () => {} });
+    const mute = openDeliveryQueue({
+      redisUrl,
+      prefix: environment.prefix,
+      deliveryAttempts: 5,
+      onError: () => {},
+    });
     await wake({ ...worker.context, deliveryQueue: mute });
     expect(await waiting()).toBe(5);
     await mute.close();

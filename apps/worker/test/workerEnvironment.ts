@@ -155,7 +155,9 @@ export class WorkerEnvironment extends TestEnvironment {
 
   /** Enqueues the job of a send at this version of its row. */
   async enqueue(mode: Mode, sendId: string, version: number): Promise<void> {
-    await this.#deliveryQueue.enqueue(mode === 'test' ? 'simulate' : 'deliver', [{ sendId, version: version }]);
+    await this.#deliveryQueue.enqueue(mode === 'test' ? 'simulate' : 'deliver', [
+      { sendId, version: version },
+    ]);
   }
 
   async row(id: string): Promise<SendRecord> {

@@ -256,7 +256,9 @@ describe('a send that is released before its message was written', () => {
   });
 
   it('is unchanged when another worker has claimed it', () => {
-    expect(releaseClaim(sendingSend({ attemptId: 'another' }), NOW, 'attempt-1')).toEqual({ result: 'stale' });
+    expect(releaseClaim(sendingSend({ attemptId: 'another' }), NOW, 'attempt-1')).toEqual({
+      result: 'stale',
+    });
   });
 
   it('is not due again when there was a receipt of an earlier attempt', () => {

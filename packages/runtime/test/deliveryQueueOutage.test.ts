@@ -133,7 +133,9 @@ describe('when Redis freezes', () => {
     const { proxy, deliveryQueue } = await openBehindProxy();
     proxy.freeze();
     const underWay = Promise.all(
-      Array.from({ length: 2_000 }, (_, number) => deliveryQueue.enqueue('deliver', jobOf(`frozen-${number}`))),
+      Array.from({ length: 2_000 }, (_, number) =>
+        deliveryQueue.enqueue('deliver', jobOf(`frozen-${number}`)),
+      ),
     );
     const oneMore = deliveryQueue.enqueue('deliver', jobOf('one-more')).then(() => 'one more');
     expect(await Promise.race([underWay.then(() => 'under way'), oneMore])).toBe('one more');

@@ -1,5 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { Consumer, openDeliveryQueue, BLOCKING, type DeliveryQueue, type QueueName, type JobData } from '@onecode/runtime';
+import {
+  Consumer,
+  openDeliveryQueue,
+  BLOCKING,
+  type DeliveryQueue,
+  type QueueName,
+  type JobData,
+} from '@onecode/runtime';
 import { deleteKeys, testRedisUrl, until } from '@onecode/testing';
 import type { Job } from 'bullmq';
 import { Redis } from 'ioredis';

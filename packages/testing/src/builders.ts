@@ -76,7 +76,9 @@ let senders = 0;
 /** A sender with a phone number of its own. */
 export async function buildSender(
   database: Database,
-  sender: Partial<Pick<Sender, 'phoneNumberId' | 'number' | 'template' | 'english' | 'throughput'>> & {
+  sender: Partial<
+    Pick<Sender, 'phoneNumberId' | 'number' | 'template' | 'englishTemplateLanguage' | 'throughput'>
+  > & {
     token?: string;
   } = {},
 ): Promise<Sender> {
@@ -86,7 +88,7 @@ export async function buildSender(
     number: `+1555078${String(3880 + senders)}`,
     token: 'test-token',
     template: 'verification_code',
-    english: 'en',
+    englishTemplateLanguage: 'en',
     ...sender,
   });
   if (made === null) throw new Error('the phone number id is taken');

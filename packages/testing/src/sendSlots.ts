@@ -20,10 +20,10 @@ export async function takeSlots(
   requests: readonly SlotRequest[],
   horizonMs: number,
 ): Promise<(TakenSlot | null)[]> {
-  const rows = await database.$queryRaw<{ sender_id: string | null; wait_ms: number }[]>`
+  const rows = await database.sql.query<{ sender_id: string | null; wait_ms: number }[]>`
     select sender_id, wait_ms from take_send_slots(
       ${requests.map(({ accountId }) => accountId)}::uuid[], ${requests.map(({ recipient }) => recipient)}::text[], ${requests.map(({ country }) => country)}::text[], ${horizonMs}::integer
-    ) order by want`;
+    ) order by ordinal`;
   return rows.map((row) =>
     row.sender_id === null ? null : { senderId: row.sender_id, waitMs: row.wait_ms },
   );
