@@ -38,7 +38,7 @@ describeInBrowser('from nothing to a verified code, with the console and the API
       await page.getByRole('link', { name: 'Create an account' }).click();
       await page.getByLabel('Your name').fill('Ana Souza');
       await page.getByLabel('Company or project').fill('Loja Azul');
-      await page.getByLabel('E-mail').fill('ana@example.com');
+      await page.getByLabel('Email').fill('ana@example.com');
       await page.getByLabel(/^Password/).fill('correct horse battery');
       await page.getByRole('button', { name: 'Create account' }).click();
       await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
@@ -58,7 +58,7 @@ describeInBrowser('from nothing to a verified code, with the console and the API
       for (const step of [
         'One free send was reserved.',
         'Sent from +15550783881.',
-        /WhatsApp took the message/,
+        /WhatsApp accepted the message/,
         'Delivered to the phone',
       ])
         await page.getByText(step).first().waitFor();
@@ -68,7 +68,7 @@ describeInBrowser('from nothing to a verified code, with the console and the API
       expect(await stack.verify(key, id, code)).toMatchObject({ valid: true, verification: 'verified' });
       // The page refreshes itself.
       await page.getByText('4 guesses left').waitFor();
-      await page.getByText('Nothing: the code was verified').waitFor();
+      await page.getByText('Done: the code was verified').waitFor();
       expect(await page.content()).not.toContain(code);
 
       await page.getByRole('link', { name: 'Overview', exact: true }).click();

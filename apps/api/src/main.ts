@@ -6,11 +6,12 @@ import {
   openDeliveryQueue,
   runProcess,
   serveMetrics,
+  VERSION,
 } from '@onecode/runtime';
 import { closeDatabase, openDatabase } from '@onecode/store';
 import { createApp, readinessChecks } from './app.js';
 import { readApiConfig } from './config.js';
-import { createKeyUsageTracker, recordKeyUses } from './keyUse.js';
+import { createKeyUsageTracker, recordKeyUsages } from './keyUsage.js';
 import { apiMetrics } from './metrics.js';
 import { createHttpServer } from './server.js';
 
@@ -20,6 +21,7 @@ const READ_CONNECTIONS = 8;
 await runProcess('api', async () => {
   const config = readApiConfig(process.env);
   const log = createLog('api', config.LOG_LEVEL);
+  log.info({ version: VERSION }, 'starting');
   const registry = createRegistry('api');
   const database = openDatabase(config.DATABASE_URL, {
     connectionsMax: DATABASE_CONNECTIONS,
@@ -33,9 +35,9 @@ await runProcess('api', async () => {
     deliveryAttempts: config.DELIVERY_ATTEMPTS,
     onError: (error) => log.debug({ err: error }, 'Redis is not reachable'),
   });
-  const keyUse = createKeyUsageTracker(database);
-  const keyUses = recordKeyUses(keyUse, log);
-  const app = createApp({ config, database, deliveryQueue, log, metrics: apiMetrics(registry), keyUse });
+  const keyUsage = createKeyUsageTracker(database);
+  const keyUses = recordKeyUsages(keyUsage, log);
+  const app = createApp({ config, database, deliveryQueue, log, metrics: apiMetrics(registry), keyUsage });
   const server = createHttpServer(app, config);
   await listen(server, config.PORT);
   const metrics = await serveMetrics(registry, config, readinessChecks(database));

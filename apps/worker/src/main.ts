@@ -7,6 +7,7 @@ import {
   serveMetrics,
   startLoop,
   type ReadinessChecks,
+  VERSION,
 } from '@onecode/runtime';
 import { closeDatabase, countAwaitingSends, openDatabase, pingDatabase } from '@onecode/store';
 import { createCloudApi } from '@onecode/whatsapp/client';
@@ -14,7 +15,7 @@ import { watchBreakers } from './breaker.js';
 import { readWorkerConfig } from './config.js';
 import { startConsumers } from './consumers.js';
 import { LEASE_MARGIN_MS, type WorkerContext } from './context.js';
-import { withHeartbeats } from './loopRuns.js';
+import { withHeartbeats } from './heartbeats.js';
 import { gaugeAwaitingSends, workerMetrics } from './metrics.js';
 import { createSenderPool } from './senderPool.js';
 import { cleanUp, sweep, wake } from './sweep.js';
@@ -30,6 +31,7 @@ const RELEASE_CLAIMS_MS = 6_000;
 await runProcess('worker', async () => {
   const config = readWorkerConfig(process.env);
   const log = createLog('worker', config.LOG_LEVEL);
+  log.info({ version: VERSION }, 'starting');
   const registry = createRegistry('worker');
   const database = openDatabase(config.DATABASE_URL, {
     connectionsMax: DATABASE_CONNECTIONS,

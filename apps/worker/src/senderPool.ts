@@ -60,8 +60,8 @@ export function createSenderPool(
 
   const pause = (sender: SenderDetails, fault: Fault): Promise<boolean> =>
     coolDownSender(database, sender.id, {
-      faultsBefore: sender.faults,
-      seconds: coolDownSeconds(sender.faults + 1),
+      failuresBefore: sender.consecutiveFailures,
+      seconds: coolDownSeconds(sender.consecutiveFailures + 1),
       reason: fault.errorCode === null ? fault.reason : `${fault.reason} (${fault.errorCode})`,
     });
 
@@ -91,7 +91,7 @@ export function createSenderPool(
       }
     },
     async succeeded(sender) {
-      if (sender.faults === 0) return;
+      if (sender.consecutiveFailures === 0) return;
       await recoverSender(database, sender.id);
       remembered.delete('senders');
     },

@@ -30,7 +30,7 @@ export async function sweep(context: WorkerContext): Promise<void> {
   await untilFewer(BATCH, async () => {
     const due = await takeDueSends(database, BATCH, !deliveryQueue.isReady());
     // crash point: worker sweep before enqueue
-    await ring(context, due);
+    await enqueue(context, due);
     for (const send of due) if (send.isOver) await giveUp(context, send.id);
     return due.length;
   });
@@ -46,22 +46,24 @@ export async function wake({ database, deliveryQueue }: WorkerContext): Promise<
     const woken = await wakeAwaitingSends(database, WAKE_BATCH, SLOT_WAIT_MS_MAX);
     if (woken.length === 0) return;
     // crash point: worker sweep after wake
-    const rings = woken.map(({ id, version }) => ({ sendId: id, version: version }));
-    await deliveryQueue.enqueue('deliver', jobs);
+    await deliveryQueue.enqueue(
+      'deliver',
+      woken.map(({ id, version }) => ({ sendId: id, version })),
+    );
   }
 }
 
-async function ring({ deliveryQueue, metrics }: WorkerContext, due: readonly DueSend[]): Promise<void> {
+async function enqueue({ deliveryQueue, metrics }: WorkerContext, due: readonly DueSend[]): Promise<void> {
   for (const [queue, mode] of [
     ['deliver', 'live'],
     ['simulate', 'test'],
   ] as const) {
-    const rings = due
+    const sends = due
       .filter((send) => send.mode === mode && !send.isOver)
       .map((send) => ({ sendId: send.id, version: send.version }));
-    if (rings.length === 0) continue;
-    metrics.rings.inc({ queue }, rings.length);
-    await deliveryQueue.enqueue(queue, jobs);
+    if (sends.length === 0) continue;
+    metrics.enqueues.inc({ queue }, sends.length);
+    await deliveryQueue.enqueue(queue, sends);
   }
 }
 

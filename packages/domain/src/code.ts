@@ -41,7 +41,9 @@ const TAG_BYTES = 16;
  */
 export function seal(keyring: Keyring, ownerId: string, secret: string): Buffer {
   const nonce = randomBytes(NONCE_BYTES);
-  const cipher = createCipheriv('aes-256-gcm', keyOf(keyring, keyring.current), nonce).setAAD(Buffer.from(ownerId));
+  const cipher = createCipheriv('aes-256-gcm', keyOf(keyring, keyring.current), nonce).setAAD(
+    Buffer.from(ownerId),
+  );
   const sealed = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
   return Buffer.concat([Buffer.of(keyring.current), nonce, cipher.getAuthTag(), sealed]);
 }

@@ -21,7 +21,7 @@ export interface Send {
   /** ISO 3166, or null for numbers of no country. */
   readonly country: string | null;
   readonly locale: Locale;
-  readonly unit: UnitBucket | null;
+  readonly chargedFrom: UnitBucket | null;
   readonly codeHash: Uint8Array;
   readonly createdAt: Date;
   readonly expiresAt: Date;

@@ -8,16 +8,16 @@ const other = OTHER_KEY.toString('base64');
 
 describe('a keyring', () => {
   it('is one key, version 1, from plain base64', () => {
-    const ring = parseKeyring(text);
-    expect(ring.current).toBe(1);
-    expect(keyOf(ring, 1)).toEqual(KEY);
+    const keyring = parseKeyring(text);
+    expect(keyring.current).toBe(1);
+    expect(keyOf(keyring, 1)).toEqual(KEY);
   });
 
   it('makes new values with the version named first and keeps the others readable', () => {
-    const ring = parseKeyring(`2:${other}, 1:${text}`);
-    expect(ring.current).toBe(2);
-    expect(keyOf(ring, 2)).toEqual(OTHER_KEY);
-    expect(keyOf(ring, 1)).toEqual(KEY);
+    const keyring = parseKeyring(`2:${other}, 1:${text}`);
+    expect(keyring.current).toBe(2);
+    expect(keyOf(keyring, 2)).toEqual(OTHER_KEY);
+    expect(keyOf(keyring, 1)).toEqual(KEY);
   });
 
   it('takes base64 without its padding, and white space around it', () => {

@@ -4,5 +4,6 @@ export * from './http.js';
 export * from './lifecycle.js';
 export * from './log.js';
 export * from './metrics.js';
-export { openDeliveryQueue, type DeliveryQueue, type Ring } from './deliveryQueue.js';
+export { openDeliveryQueue, type DeliveryQueue, type SendToEnqueue } from './deliveryQueue.js';
 export { openQueues, QUEUE_NAMES, type QueueName, type Queues, type JobData } from './queues.js';
+export { VERSION } from './version.js';

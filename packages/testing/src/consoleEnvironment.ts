@@ -57,7 +57,7 @@ export class ConsoleEnvironment {
   async windowOf({ email, password }: Credentials): Promise<Page> {
     const page = await this.window();
     await page.goto('/sign-in');
-    await page.getByLabel('E-mail').fill(email);
+    await page.getByLabel('Email').fill(email);
     await page.getByLabel(/^Password/).fill(password);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('navigation', { name: 'Main navigation' }).waitFor({ state: 'attached' });

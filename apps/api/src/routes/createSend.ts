@@ -97,7 +97,9 @@ export function createSendRoute({
         break;
       case 'created':
         // Not awaited: the row is the truth, and the sweeper enqueues what this one does not reach.
-        void deliveryQueue.enqueue(caller.mode === 'test' ? 'simulate' : 'deliver', [{ sendId: id, version: 0 }]);
+        void deliveryQueue.enqueue(caller.mode === 'test' ? 'simulate' : 'deliver', [
+          { sendId: id, version: 0 },
+        ]);
     }
     // crash point: api create before answer
     answerJson(response, 202, sendView(creation.send, creation.now));
