@@ -1,9 +1,9 @@
 # One image for each process: docker build --target api|worker|console|operator|simulator .
 
-FROM node:22-bookworm-slim AS base
+FROM node:24-bookworm-slim AS base
 WORKDIR /app
 
-# What decides the packages and nothing else, so that a change of the code installs nothing anew.
+# Only the files that decide the packages, so that a change of the code does not install them again.
 FROM base AS manifests
 COPY package.json package-lock.json .npmrc ./
 COPY apps/api/package.json apps/api/
@@ -21,8 +21,8 @@ RUN npm install --no-save --include=dev
 COPY . .
 RUN npm run build
 
-# Without development packages, and without their names: Prisma's command line is an optional companion of its client, and
-# npm would keep it for that as long as anything names it.
+# Without development packages, and without their names: Prisma's command line is an optional peer of its client, and npm would
+# keep it as long as any package.json names it.
 FROM manifests AS production
 RUN npm pkg delete devDependencies \
  && npm install --no-save --omit=dev --omit=peer -w apps/api -w apps/worker -w apps/console -w apps/cli
@@ -32,7 +32,7 @@ RUN npm pkg delete devDependencies \
  && npm install --no-save --omit=dev --omit=peer -w packages/simulator
 
 FROM base AS runtime
-# Its metrics are for whoever shares its network; of the machine outside, they are on no port unless one is published.
+# Metrics are for the container's network; they are on no port of the machine unless one is published.
 ENV NODE_ENV=production METRICS_PORT=9090 METRICS_HOST=0.0.0.0
 USER node
 EXPOSE 9090

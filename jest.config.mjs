@@ -1,4 +1,4 @@
-/** Tests run as ES modules from the TypeScript sources; `scripts/test.mjs` starts what they need. */
+/** Tests run as ES modules from the TypeScript sources; `npm test` starts what they need. */
 export default {
   testMatch: ['<rootDir>/{packages,apps}/*/test/**/*.test.ts', '<rootDir>/test/**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],
@@ -14,8 +14,8 @@ export default {
   },
   moduleNameMapper: {
     '^@onecode/(domain|store|whatsapp|runtime|simulator)$': '<rootDir>/packages/$1/src/index.ts',
-    '^@onecode/(store)/migrations$': '<rootDir>/packages/$1/src/migrations.ts',
-    '^@onecode/(store)/sign-in$': '<rootDir>/packages/$1/src/authStorage.ts',
+    '^@onecode/(store)/migrations$': '<rootDir>/packages/$1/src/migrations/migrations.ts',
+    '^@onecode/(store)/sign-in$': '<rootDir>/packages/$1/src/users/authStorage.ts',
     '^@onecode/(whatsapp)/client$': '<rootDir>/packages/$1/src/client.ts',
     '^@onecode/(store)/testing$': '<rootDir>/packages/$1/src/testing/index.ts',
     '^(\\.{1,2}/.*)\\.js$': ['$1.ts', '$1.js'],

@@ -1,5 +1,4 @@
-// Old releases of Node must be able to read this file and those that import it at once (start, test, setup):
-// no syntax newer than 2019 here.
+// Old releases of Node must be able to read this file and run.mjs, which imports it: no syntax newer than 2019 here.
 
 /**
  * Says whether a Node version can run Onecode: 20.19 or newer, 22.12 or newer, or any later release.
@@ -17,8 +16,8 @@ export function isSupportedNode(version) {
 }
 
 /**
- * Runs a command's real part, or ends the process with one clear line when Node is too old.
- * @param {() => Promise<unknown>} load loads and runs the rest; only called on a Node that can read it
+ * Runs a command, or ends the process with one clear line when Node is too old.
+ * @param {() => Promise<unknown>} load loads and runs the command's module; only called on a Node that can read it
  */
 export function runOnSupportedNode(load) {
   if (!isSupportedNode(process.versions.node)) {
@@ -30,7 +29,7 @@ export function runOnSupportedNode(load) {
     process.exit(1);
   }
   load().catch(function (error) {
-    console.error(error && error.name === 'Refusal' ? error.message : error);
+    console.error(error && error.name === 'UserError' ? error.message : error);
     process.exit(1);
   });
 }

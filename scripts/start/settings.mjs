@@ -1,12 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Refusal } from '../refusal.mjs';
+import { root } from '../checkout.mjs';
 import { freePort, isFree } from '../services/ports.mjs';
-import { root } from '../setup/npm.mjs';
+import { UserError } from '../user-error.mjs';
 
-/** Kept by git ignoring it: databases, secrets, the demonstration's keys. */
+/** What git ignores and a restart keeps: databases, secrets, logs, the demonstration's keys. */
 export const dataFolder = join(root, '.data');
+
+/** Where the command line finds the running Onecode, see apps/cli/src/environment.ts. */
+const environmentFile = join(dataFolder, 'environment.json');
 
 /** Reads an .env file where there is one. A variable that is set already stays, and an empty one counts as not set. */
 export function readEnvFile() {
@@ -23,17 +26,17 @@ export function readEnvFile() {
  */
 
 /**
- * The ports that people know, which must be free, and others for metrics.
+ * The documented ports, which must be free, and others for metrics.
  * @returns {Promise<Ports>}
- * @throws {Refusal} naming the port that is in use and its variable
+ * @throws {UserError} naming the port that is in use and its variable
  */
 export async function choosePorts() {
-  const api = await wantedPort('PORT', 3000);
-  const console = await wantedPort('CONSOLE_PORT', 3001);
-  const simulator = process.env['WHATSAPP_API_URL'] ? null : await wantedPort('SIMULATOR_PORT', 4010);
-  if (api === console) throw new Refusal(`PORT and CONSOLE_PORT are both ${api}: they must differ.`);
+  const api = await portOf('PORT', 3000);
+  const console = await portOf('CONSOLE_PORT', 3001);
+  const simulator = process.env['WHATSAPP_API_URL'] ? null : await portOf('SIMULATOR_PORT', 4010);
+  if (api === console) throw new UserError(`PORT and CONSOLE_PORT are both ${api}: they must differ.`);
   if (api === simulator || console === simulator)
-    throw new Refusal(`SIMULATOR_PORT is ${simulator}, which another process has: they must differ.`);
+    throw new UserError(`SIMULATOR_PORT is ${simulator}, which another process has: they must differ.`);
   return {
     api,
     console,
@@ -49,16 +52,16 @@ export async function choosePorts() {
 
 /**
  * @param {string} variable
- * @param {number} usual
+ * @param {number} initial
  */
-async function wantedPort(variable, usual) {
-  const text = process.env[variable] || String(usual);
+async function portOf(variable, initial) {
+  const text = process.env[variable] || String(initial);
   const port = Number(text);
   if (!Number.isInteger(port) || port < 1 || port > 65_535) {
-    throw new Refusal(`${variable} must be a port from 1 to 65535, not "${text}".`);
+    throw new UserError(`${variable} must be a port from 1 to 65535, not "${text}".`);
   }
   if (!(await isFree(port))) {
-    throw new Refusal(
+    throw new UserError(
       `Port ${port} is in use: stop what listens there, or choose another with ${variable}=${port + 1} npm start.`,
     );
   }
@@ -74,7 +77,7 @@ function readSecrets() {
   /** @type {Record<string, string>} */
   const kept = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
   /** @type {Record<string, string>} */
-  const made = {
+  const secrets = {
     CODE_PEPPER: randomBytes(32).toString('base64'),
     SECRET_KEY: randomBytes(32).toString('base64'),
     SESSION_SECRET: randomBytes(32).toString('base64'),
@@ -82,16 +85,18 @@ function readSecrets() {
     WHATSAPP_VERIFY_TOKEN: randomBytes(16).toString('hex'),
     ...kept,
   };
-  if (Object.keys(made).length > Object.keys(kept).length) {
-    writeFileSync(file, JSON.stringify(made, null, 2), { mode: 0o600 });
+  if (Object.keys(secrets).length > Object.keys(kept).length) {
+    writeFileSync(file, JSON.stringify(secrets, null, 2), { mode: 0o600 });
   }
-  return Object.fromEntries(Object.entries(made).map(([name, value]) => [name, process.env[name] || value]));
+  return Object.fromEntries(
+    Object.entries(secrets).map(([name, value]) => [name, process.env[name] || value]),
+  );
 }
 
 /**
- * What each process finds in its environment beside its own ports.
+ * The environment of each process, without its own ports.
  * @param {Ports} ports
- * @param {import('../services.mjs').Services} services
+ * @param {import('../services/services.mjs').Services} services
  * @returns {NodeJS.ProcessEnv}
  */
 export function commonEnvironment(ports, { databaseUrl, redisUrl }) {
@@ -105,4 +110,18 @@ export function commonEnvironment(ports, { databaseUrl, redisUrl }) {
     DATABASE_URL: databaseUrl,
     REDIS_URL: redisUrl,
   };
+}
+
+/**
+ * Records what the command line needs to work beside the running processes.
+ * @param {NodeJS.ProcessEnv} env
+ */
+export function recordEnvironment({ DATABASE_URL, SECRET_KEY }) {
+  removeEnvironment(); // an older file keeps its mode
+  writeFileSync(environmentFile, JSON.stringify({ DATABASE_URL, SECRET_KEY }, null, 2), { mode: 0o600 });
+}
+
+/** Nothing runs any more that the command line could reach. */
+export function removeEnvironment() {
+  rmSync(environmentFile, { force: true });
 }

@@ -2,18 +2,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const PAUSE_MS = 2_000;
 const SENDS_MAX = 600;
-/** What happens to a number for ever, so that the pages show failures too: [number, error of the provider]. */
+/** Recipients whose messages always fail, so that the pages show failures too: [number, the provider's error]. */
 const FAILING = /** @type {const} */ ([
   ['+5511900000026', 131026],
   ['+5511900000049', 131049],
 ]);
 
 /**
- * Sends codes and types most of them back, a send every two seconds and twenty minutes at the most, so that the console's pages
- * have something to show. It uses the API and the phone page as anybody would, and ends without a word when they do.
- * @param {{ api: string, simulator: string, keys: { test: string, live: string }, signal: AbortSignal }} where
+ * Sends codes and verifies most of them, a send every two seconds for twenty minutes at most, so that the console's pages have
+ * something to show. It uses the public API and the simulator's phone page, and ends silently when they do.
+ * @param {{ api: string, simulator: string, keys: { test: string, live: string }, signal: AbortSignal }} options
  */
-export async function traffic({ api, simulator, keys, signal }) {
+export async function generateTraffic({ api, simulator, keys, signal }) {
   try {
     for (const [recipient, error] of FAILING)
       await post(`${simulator}/simulator/rules`, { recipient, fault: { error } }, signal);
@@ -22,7 +22,7 @@ export async function traffic({ api, simulator, keys, signal }) {
       void oneSend(
         api,
         simulator,
-        sent % 4 === 3 ? { key: keys.test } : { key: keys.live, number: numberOf(sent) },
+        sent % 4 === 3 ? { key: keys.test } : { key: keys.live, number: recipientOf(sent) },
         signal,
       ).catch(() => {});
     }
@@ -32,7 +32,7 @@ export async function traffic({ api, simulator, keys, signal }) {
 }
 
 /** @param {number} sent */
-function numberOf(sent) {
+function recipientOf(sent) {
   if (sent % 11 === 5) return FAILING[sent % 2]?.[0];
   return `+55119${String(60_000_000 + Math.floor(Math.random() * 9_999_999))}`;
 }

@@ -1,27 +1,27 @@
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { Refusal } from '../refusal.mjs';
+import { UserError } from '../user-error.mjs';
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 const macApplication = '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome';
 
 /**
  * The browser for tests: the one that CHROMIUM_PATH names, else one on PATH, else Debian's package, which root installs.
- * @param {(line: string) => void} say
+ * @param {(line: string) => void} log
  * @returns {string} the program's full path
- * @throws {Refusal} saying what to install
+ * @throws {UserError} saying what to install
  */
-export function chromiumPath(say) {
+export function chromiumPath(log) {
   const { CHROMIUM_PATH: given } = process.env;
   if (given) {
     if (isProgram(given)) return given;
-    throw new Refusal(`CHROMIUM_PATH names no program: ${given}.`);
+    throw new UserError(`CHROMIUM_PATH names no program: ${given}.`);
   }
   const found = onPath();
   if (found) return found;
   if (process.getuid?.() === 0) {
-    say('Installing chromium for the browser tests …');
+    log('Installing chromium for the browser tests …');
     for (const args of [['update'], ['install', '-y', '--no-install-recommends', 'chromium']]) {
       spawnSync('apt-get', ['-q', ...args], {
         env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
@@ -31,7 +31,7 @@ export function chromiumPath(say) {
   }
   const installed = onPath();
   if (installed) return installed;
-  throw new Refusal(
+  throw new UserError(
     'The browser tests need Chromium: install chromium or google-chrome, or name one with CHROMIUM_PATH.',
   );
 }

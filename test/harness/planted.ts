@@ -62,7 +62,7 @@ export async function refuseInDatabase(db: TestDatabase): Promise<() => Promise<
          using detail = 'Failing row contains ' || new::text, hint = new::text;
      end $$`,
   );
-  // Ring times may change, so that sweeps go on; attempts too, so that each refusal is met by a worker as well.
+  // Times of the next enqueue may change, so that sweeps go on; attempts too, so that each refusal is met by a worker as well.
   await db.sql(
     'create trigger refuse before insert or update of status, verification on sends for each row execute function refuse()',
   );

@@ -48,7 +48,7 @@ export async function startTcpProxy(targetUrl: string, state: 'open' | 'cut' = '
     ] as const) {
       const flow = { direction, from, client };
       flows.add(flow);
-      const later = inOrder(() => latencyMs);
+      const later = byOrdinal(() => latencyMs);
       from.on('data', (chunk: Buffer) => {
         latest = client;
         if (direction === 'back' && current === 'replies cut') return reset([client, upstream]);
@@ -136,7 +136,7 @@ function reset(sockets: readonly Socket[]): void {
 }
 
 /** Does things later by what the latency is when they come, and never one before an earlier one. */
-function inOrder(latencyMs: () => number): (act: () => void) => void {
+function byOrdinal(latencyMs: () => number): (act: () => void) => void {
   const waiting: { at: number; act: () => void }[] = [];
   const next = (): void => {
     const [first] = waiting;

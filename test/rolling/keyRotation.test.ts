@@ -94,23 +94,23 @@ describe('while secrets are rotated, process by process,', () => {
     }
   }
 
-  const rings = (ringOf: (keys: KeyPair) => string): { pepper: string; secretKey: string } => ({
-    pepper: ringOf(pepper),
-    secretKey: ringOf(secretKey),
+  const keyrings = (keyringOf: (keys: KeyPair) => string): { pepper: string; secretKey: string } => ({
+    pepper: keyringOf(pepper),
+    secretKey: keyringOf(secretKey),
   });
 
   it(
     'first every one learns the new keys, and nothing is lost',
-    () => roll(rings((keys) => `1:${keys.old},2:${keys.new}`)),
+    () => roll(keyrings((keys) => `1:${keys.old},2:${keys.new}`)),
     ROLL_MS_MAX,
   );
 
   it(
     'then every one makes new values with them, and nothing is lost between those that do and those that do not yet',
     async () => {
-      await roll(rings((keys) => `2:${keys.new},1:${keys.old}`));
+      await roll(keyrings((keys) => `2:${keys.new},1:${keys.old}`));
       const versions = await stack.db.sql<{ hash: number; box: number }>(
-        'select get_byte(code_hash, 0) as hash, get_byte(code_box, 0) as box from sends where id = any ($1)',
+        'select get_byte(code_hash, 0) as hash, get_byte(sealed_code, 0) as box from sends where id = any ($1)',
         [waiting],
       );
       expect(new Set(versions.map(({ hash, box }) => `${hash} ${box}`))).toEqual(new Set(['2 2']));
@@ -134,7 +134,7 @@ describe('while secrets are rotated, process by process,', () => {
       expect([expired.length, alive.length]).not.toContain(0);
       batches.splice(0, batches.length, ...alive);
 
-      await roll(rings((keys) => `2:${keys.new}`));
+      await roll(keyrings((keys) => `2:${keys.new}`));
       for (const api of APIS)
         expect(await stack.verify(testKey, expired[0]!.pop()!, CODE, api)).toEqual({
           valid: false,

@@ -76,7 +76,7 @@ describeDeploy('a deploy beside the previous release', () => {
     });
   }
   const resumeSenders = (): Promise<unknown> =>
-    stack.db.sql('update senders set paused_at = null, paused_until = null, pause_reason = null, faults = 0');
+    stack.db.sql('update senders set paused_at = null, paused_until = null, pause_reason = null, consecutive_failures = 0');
 
   /** Creates a send at one API, and waits until both show it as delivered. */
   async function deliverOne(api: number, to: string): Promise<SendView> {
@@ -241,7 +241,7 @@ describeDeploy('a deploy beside the previous release', () => {
       await untilDelivered(sends.map(({ id }) => id));
       const views = await Promise.all(sends.map(({ id }) => untilStatus(id, 'delivered')));
       expect(new Set(views.map(({ from }) => from))).toEqual(new Set(['+15550783881']));
-      const rows = await stack.db.sql('select faults from senders where phone_number_id = $1', [SENDERS[0]]);
+      const rows = await stack.db.sql('select consecutive_failures from senders where phone_number_id = $1', [SENDERS[0]]);
       expect(rows).toEqual([{ faults: 1 }]);
     });
   });

@@ -21,8 +21,8 @@ export function readinessChecks(database: Database): ReadinessChecks {
 
 /** Builds the HTTP application: what it serves, and in which order a request is looked at. */
 export function createApp(dependencies: ApiDependencies): Express {
-  const { config, database, log, metrics, keyUse } = dependencies;
-  const context: ApiContext = { ...dependencies, authenticate: authenticator(database, keyUse) };
+  const { config, database, log, metrics, keyUsage } = dependencies;
+  const context: ApiContext = { ...dependencies, authenticate: authenticator(database, keyUsage) };
   const app = express();
   app.disable('x-powered-by').disable('etag');
   app.enable('strict routing').enable('case sensitive routing');

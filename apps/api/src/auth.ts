@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { hashApiKey, isApiKey, Problem } from '@onecode/domain';
 import type { Caller, Database } from '@onecode/store';
 import { rememberCallers } from './callers.js';
-import type { KeyUse } from './keyUse.js';
+import type { KeyUsageTracker } from './keyUsage.js';
 
 /** Who sent a request, as far as is known by now. */
 interface Authenticated {
@@ -23,7 +23,7 @@ export type Authenticate = (request: IncomingMessage) => Promise<Authenticated>;
  *
  * @throws Problem `missing_credentials` without a Bearer credential, `invalid_api_key` with one that names no live key
  */
-export function authenticator(database: Database, keyUse: KeyUse): Authenticate {
+export function authenticator(database: Database, keyUsage: KeyUsageTracker): Authenticate {
   const callers = rememberCallers(database);
   const judge = async (hash: string): Promise<Caller> => {
     const judged = await callers.judge(hash);
@@ -38,7 +38,7 @@ export function authenticator(database: Database, keyUse: KeyUse): Authenticate 
     // Keys are remembered by their hash only, as in the database.
     const hash = hashApiKey(credential).toString('latin1');
     const caller = await judge(hash);
-    keyUse.note(hash);
+    keyUsage.note(hash);
     return {
       caller,
       again: async () => {

@@ -1,18 +1,18 @@
-import type { Bell, Logger } from '@onecode/runtime';
+import type { DeliveryQueue, Logger } from '@onecode/runtime';
 import type { Database } from '@onecode/store';
 import type { Authenticate } from './auth.js';
 import type { ApiConfig } from './config.js';
-import type { KeyUse } from './keyUse.js';
+import type { KeyUsageTracker } from './keyUsage.js';
 import type { ApiMetrics } from './metrics.js';
 
 /** What the application is built from. */
 export interface ApiDependencies {
   config: ApiConfig;
   database: Database;
-  bell: Bell;
+  deliveryQueue: DeliveryQueue;
   log: Logger;
   metrics: ApiMetrics;
-  keyUse: KeyUse;
+  keyUsage: KeyUsageTracker;
 }
 
 /** What the routes work with. */

@@ -3,14 +3,15 @@ import {
   createLog,
   createRegistry,
   listen,
-  openBell,
+  openDeliveryQueue,
   runProcess,
   serveMetrics,
+  VERSION,
 } from '@onecode/runtime';
 import { closeDatabase, openDatabase } from '@onecode/store';
 import { createApp, readinessChecks } from './app.js';
 import { readApiConfig } from './config.js';
-import { gatherKeyUse, recordKeyUses } from './keyUse.js';
+import { createKeyUsageTracker, recordKeyUsages } from './keyUsage.js';
 import { apiMetrics } from './metrics.js';
 import { createHttpServer } from './server.js';
 
@@ -20,6 +21,7 @@ const READ_CONNECTIONS = 8;
 await runProcess('api', async () => {
   const config = readApiConfig(process.env);
   const log = createLog('api', config.LOG_LEVEL);
+  log.info({ version: VERSION }, 'starting');
   const registry = createRegistry('api');
   const database = openDatabase(config.DATABASE_URL, {
     connectionsMax: DATABASE_CONNECTIONS,
@@ -27,15 +29,15 @@ await runProcess('api', async () => {
     byIndexOnly: true,
     onConnectionError: (error) => log.warn({ err: error }, 'a database connection broke'),
   });
-  const bell = openBell({
+  const deliveryQueue = openDeliveryQueue({
     redisUrl: config.REDIS_URL,
     prefix: config.QUEUE_PREFIX,
     deliveryAttempts: config.DELIVERY_ATTEMPTS,
     onError: (error) => log.debug({ err: error }, 'Redis is not reachable'),
   });
-  const keyUse = gatherKeyUse(database);
-  const keyUses = recordKeyUses(keyUse, log);
-  const app = createApp({ config, database, bell, log, metrics: apiMetrics(registry), keyUse });
+  const keyUsage = createKeyUsageTracker(database);
+  const keyUses = recordKeyUsages(keyUsage, log);
+  const app = createApp({ config, database, deliveryQueue, log, metrics: apiMetrics(registry), keyUsage });
   const server = createHttpServer(app, config);
   await listen(server, config.PORT);
   const metrics = await serveMetrics(registry, config, readinessChecks(database));
@@ -46,7 +48,7 @@ await runProcess('api', async () => {
     async stop() {
       metrics.draining();
       await closeHttpServer(server);
-      await bell.close();
+      await deliveryQueue.close();
       await keyUses.stop();
       await closeDatabase(database);
       await metrics.close();

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import type { Keyring } from '@onecode/domain';
-import { closeHttpServer, createLog, listen, openBell, Registry } from '@onecode/runtime';
+import { closeHttpServer, createLog, listen, openDeliveryQueue, Registry } from '@onecode/runtime';
 import type { Database } from '@onecode/store';
 import {
   createTestDatabase,
@@ -15,7 +15,7 @@ import type { Test } from 'supertest';
 import { until } from '../../../test/harness/until.js';
 import { createApp } from '../src/app.js';
 import { readApiConfig, type ApiConfig } from '../src/config.js';
-import { gatherKeyUse, type KeyUse } from '../src/keyUse.js';
+import { createKeyUsageTracker, type KeyUsageTracker } from '../src/keyUsage.js';
 import { apiMetrics } from '../src/metrics.js';
 import { createHttpServer } from '../src/server.js';
 import { validated } from './validated.js';
@@ -34,7 +34,7 @@ export interface TestApi {
   docsUrl: string;
   store: TestDatabase;
   /** What gathers the uses of keys; nobody writes them but the test. */
-  keyUse: KeyUse;
+  keyUsage: KeyUsageTracker;
   redis: Redis;
   /** What its keys in Redis begin with. */
   prefix: string;
@@ -56,7 +56,7 @@ interface TestApiOptions {
 
 export const bearer = ({ key }: Pick<TestCaller, 'key'>): Headers => ({ Authorization: `Bearer ${key}` });
 
-const base64 = (ring: Keyring): string => (ring.keys.get(ring.current) as Buffer).toString('base64');
+const base64 = (keyring: Keyring): string => (keyring.keys.get(keyring.current) as Buffer).toString('base64');
 
 /** An environment for the API that `readApiConfig` takes. */
 export function apiEnvironment(databaseUrl: string): Record<string, string> {
@@ -83,20 +83,25 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
     ...(options.baseUrl && { BASE_URL: options.baseUrl }),
   });
   const prefix = config.QUEUE_PREFIX;
-  const bell = openBell({ redisUrl: config.REDIS_URL, prefix, deliveryAttempts: 5, onError: () => {} });
+  const deliveryQueue = openDeliveryQueue({
+    redisUrl: config.REDIS_URL,
+    prefix,
+    deliveryAttempts: 5,
+    onError: () => {},
+  });
   const redis = new Redis(config.REDIS_URL);
-  const keyUse = gatherKeyUse(store.database);
+  const keyUsage = createKeyUsageTracker(store.database);
   const app = createApp({
     config,
     database: options.database ?? store.database,
-    keyUse,
-    bell,
+    keyUsage,
+    deliveryQueue,
     log: createLog('api', config.LOG_LEVEL),
     metrics: apiMetrics(new Registry()),
   });
   const server = createHttpServer(app, config);
   await listen(server, 0);
-  await until('a bell that is ready', () => bell.isReady());
+  await until('a delivery queue that is ready', () => deliveryQueue.isReady());
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
   const request = validated(url);
@@ -105,7 +110,7 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
     port,
     url,
     docsUrl: config.DOCS_URL,
-    keyUse,
+    keyUsage,
     store,
     redis,
     prefix,
@@ -120,7 +125,7 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
     async close() {
       server.closeIdleConnections();
       await closeHttpServer(server);
-      await bell.close();
+      await deliveryQueue.close();
       const keys = await redis.keys(`${prefix}:*`);
       if (keys.length > 0) await redis.unlink(keys);
       redis.disconnect();

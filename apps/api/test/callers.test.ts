@@ -127,15 +127,16 @@ describe('while answers come late', () => {
   function withHeldAnswers(): { database: Database; held: (() => void)[]; hold: (isHeld: boolean) => void } {
     const held: (() => void)[] = [];
     let isHeld = false;
-    const $queryRaw = async (strings: TemplateStringsArray, ...values: unknown[]): Promise<unknown> => {
-      const answer = await store.database.$queryRaw(strings, ...values);
-      if (isHeld && strings.join().includes('callers_version'))
+    const query: Database['reads']['query'] = async <Rows>(
+      statement: Parameters<Database['reads']['query']>[0],
+      ...values: unknown[]
+    ) => {
+      const answer = await store.database.sql.query<Rows>(statement, ...values);
+      if (isHeld && Array.isArray(statement) && statement.join().includes('callers_version'))
         await new Promise<void>((resolve) => held.push(resolve));
       return answer;
     };
-    const database = new Proxy(store.database, {
-      get: (target, name) => (name === '$queryRaw' ? $queryRaw : (Reflect.get(target, name) as unknown)),
-    });
+    const database: Database = { ...store.database, reads: { query } };
     return { database, held, hold: (is) => (isHeld = is) };
   }
   const age = async (ms: number): Promise<void> => {

@@ -22,7 +22,7 @@ const callers = (): Record<Mode, TestCaller> => ({ test, live });
 interface StoredSend {
   recipient: string;
   locale: string;
-  code_box: Buffer | null;
+  sealed_code: Buffer | null;
 }
 
 async function stored(id: string): Promise<StoredSend> {
@@ -33,7 +33,7 @@ async function stored(id: string): Promise<StoredSend> {
 
 /** What the worker would send. */
 async function sealedCode(id: string): Promise<string> {
-  return unseal(TEST_SECRET_KEY, id, (await stored(id)).code_box as Buffer);
+  return unseal(TEST_SECRET_KEY, id, (await stored(id)).sealed_code as Buffer);
 }
 
 /** Sends a body in exactly these bytes, with no header but the given ones and the key. */
@@ -156,10 +156,10 @@ describe('the code', () => {
     expect(JSON.stringify(row)).not.toContain(code);
     expect(JSON.stringify(row)).not.toContain(Buffer.from(code).toString('hex'));
 
-    const ringing = await redisTexts(id);
-    expect(ringing).toContain(`{"sendId":"${id}"}`);
+    const jobs = await redisTexts(id);
+    expect(jobs).toContain(`{"sendId":"${id}"}`);
     for (const secret of [code, to.slice(1), live.key, 'code-in-no-answer'])
-      expect(ringing).not.toContain(secret);
+      expect(jobs).not.toContain(secret);
   });
 
   /** Everything in Redis about the jobs, once one for this send is there. */

@@ -105,10 +105,10 @@ describe('a running process', () => {
       expect((await fetch(`http://127.0.0.1:${metricsPort}${path}`)).status).toBe(200);
     const created = await create(port);
     expect(created).toMatchObject({ status: 202, json: { status: 'queued' } });
-    const [row] = await store.sql('select ring_at is not null as rings from sends where id = $1', [
+    const [row] = await store.sql('select next_enqueue_at is not null as jobs from sends where id = $1', [
       created.json['id'],
     ]);
-    expect(row).toEqual({ rings: true });
+    expect(row).toEqual({ isDue: true });
   });
 
   it('does not wait for a Redis that has frozen', async () => {
@@ -120,14 +120,14 @@ describe('a running process', () => {
     };
     const prefix = environment['QUEUE_PREFIX'] as string;
     const { port } = await start(environment).ready();
-    await until('a send that was rung for', async () => {
+    await until('a send that was enqueued', async () => {
       await create(port);
       return (await keysOf(redis, prefix)).length > 0;
     });
     proxy.freeze();
     const begun = performance.now();
     expect((await create(port)).status).toBe(202);
-    // A ring takes two seconds to be given up.
+    // A job takes two seconds to be given up.
     expect(performance.now() - begun).toBeLessThan(1_500);
     await proxy.close();
     await deleteKeys(redis, prefix);

@@ -268,11 +268,11 @@ describe('a signed post', () => {
     expect(await stored(id)).toHaveLength(1);
   });
 
-  it('rings for the worker, and tells Redis nothing of the message', async () => {
+  it('enqueues a job for the worker, and tells Redis nothing of the message', async () => {
     const jobs = (): Promise<string[]> => api.redis.keys(`${api.prefix}:receipts:*`);
     const id = newMessageId();
     await postSigned(textOf(status(id)));
-    await until('a ring for receipts', async () => (await jobs()).length > 0);
+    await until('a job for receipts', async () => (await jobs()).length > 0);
     const hashes = (await jobs()).filter((key) => /:\d+$/.test(key)).map((key) => api.redis.hgetall(key));
     const texts = JSON.stringify(await Promise.all(hashes));
     expect(texts).toContain('"data":"{}"');

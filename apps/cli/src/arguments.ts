@@ -1,6 +1,6 @@
 import { isCountry, parseRecipient, type PhoneRecipient } from '@onecode/domain';
 import { isId } from '@onecode/store';
-import { UsageError } from './faults.js';
+import { UsageError } from './errors.js';
 
 /**
  * Readers of what is typed. Each takes the option or argument that it reads for, so that its error can name it, and none of

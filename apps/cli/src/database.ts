@@ -1,11 +1,12 @@
 import { address, readConfig } from '@onecode/runtime';
 import { closeDatabase, openDatabase, refusedBy, type Database } from '@onecode/store';
-import { Refusal } from './faults.js';
+import { environment } from './environment.js';
+import { UserError } from './errors.js';
 
-/** Where the database is: the one variable that every command needs. */
+/** The one variable that every command needs. */
 export const DATABASE_URL = address(['postgres', 'postgresql']);
 
-/** Why the database did not answer, by the kind that its driver adapter gives. Drivers' own messages may quote values. */
+/** Why the database failed, by the kind that its driver adapter gives. The driver's own messages may quote values. */
 const REASONS: Readonly<Record<string, string>> = {
   DatabaseNotReachable: 'the database cannot be reached',
   SocketTimeout: 'the database does not answer',
@@ -22,30 +23,30 @@ const REASONS: Readonly<Record<string, string>> = {
 /**
  * Opens the database for one command.
  *
- * @throws ConfigError, or Refusal when the database cannot do it
+ * @throws ConfigError, or UserError when the database cannot do it
  */
 export async function withDatabase<R>(use: (database: Database) => Promise<R>): Promise<R> {
-  const config = readConfig(process.env, { DATABASE_URL });
+  const config = readConfig(environment(), { DATABASE_URL });
   const database = openDatabase(config.DATABASE_URL, { connectionsMax: 1 });
   try {
     return await use(database);
   } catch (error) {
-    throw refusalOf(error) ?? error;
+    throw userErrorOf(error) ?? error;
   } finally {
     await closeDatabase(database);
   }
 }
 
-function refusalOf(error: unknown): Refusal | null {
+function userErrorOf(error: unknown): UserError | null {
   const { code, message } = error as { code?: string; message?: string };
   const { kind = '', code: originalCode } = refusedBy(error) ?? {};
-  if (originalCode === '22003') return new Refusal('a number would grow past 2147483647');
+  if (originalCode === '22003') return new UserError('a number would grow past 2147483647');
   const reason = REASONS[kind];
-  if (reason !== undefined) return new Refusal(reason);
+  if (reason !== undefined) return new UserError(reason);
   if (message?.startsWith('Connection terminated') === true)
-    return new Refusal('the database does not answer');
+    return new UserError('the database does not answer');
   const known = originalCode ?? code;
   return /^[0-9A-Z]{5}$/.test(known ?? '')
-    ? new Refusal(`the database refused the command (${known})`)
+    ? new UserError(`the database refused the command (${known})`)
     : null;
 }

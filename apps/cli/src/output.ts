@@ -1,6 +1,13 @@
 import type { Command } from 'commander';
 
-type Value = string | number | null | readonly string[] | Readonly<Record<string, unknown>>;
+type Value =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly string[]
+  | readonly Readonly<Record<string, unknown>>[]
+  | Readonly<Record<string, unknown>>;
 
 /** What a command prints: its fields by their names, times as RFC 3339. */
 export type Row = Readonly<Record<string, Value>>;
@@ -36,12 +43,18 @@ function textOf(result: Row | readonly Row[], { absent = '-', note }: TextForm):
   return [...lines, ...(note === undefined ? [] : ['', note])].map((line) => `${line}\n`).join('');
 }
 
-/** A list has commas between its values. */
+/** A list of words has commas between them; a list of records has semicolons, and spaces between the values of each. */
 function wordsOf(value: Value): string {
   if (value === null) return '';
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (typeof value !== 'object') return String(value);
-  return Array.isArray(value) ? value.join(',') : JSON.stringify(value);
+  if (!Array.isArray(value)) return JSON.stringify(value);
+  return (value as readonly (string | Record<string, unknown>)[])
+    .map((item) => (typeof item === 'string' ? item : Object.values(item).filter(isPresent).join(' ')))
+    .join(value.some((item) => typeof item === 'object') ? '; ' : ',');
 }
+
+const isPresent = (value: unknown): boolean => value !== null;
 
 const labelOf = (name: string): string => name.replaceAll('_', ' ');
 

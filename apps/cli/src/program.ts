@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { VERSION } from '@onecode/runtime';
 import { Command } from 'commander';
 import { addAccountCommands } from './commands/account.js';
 import { addApplicationCommands } from './commands/application.js';
@@ -6,36 +6,36 @@ import { addAuditCommands } from './commands/audit.js';
 import { addHoldCommands } from './commands/hold.js';
 import { addKeyCommands } from './commands/key.js';
 import { addSenderCommands } from './commands/sender.js';
+import { addSendCommands } from './commands/send.js';
 import { addSettingsCommands } from './commands/settings.js';
 import { addUserCommands } from './commands/user.js';
-import { faultOf } from './faults.js';
+import { describeError } from './errors.js';
 
-function version(): string {
-  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
-    version: string;
-  };
-  return version;
-}
+const HELP = `
+Every command reads DATABASE_URL; sender add, token and reseal read SECRET_KEY too. Where DATABASE_URL is not set,
+they come from the Onecode that npm start runs in this folder. The audit log names ONECODE_ACTOR, or else the user
+of the operating system; in an image without a terminal, ONECODE_ACTOR has to be set.
+
+Example:
+  $ onecode account create --name "Loja Azul"`;
 
 function buildProgram(): Command {
   const program = new Command('onecode')
     .description("Onecode's command line for operators.")
-    .version(version(), '--version', 'print the version')
+    .version(VERSION, '--version', 'print the version')
     .helpOption('-h, --help', 'show help')
     .option('--json', 'print one JSON object or array and nothing else')
     .configureHelp({ showGlobalOptions: true })
     // Errors are written by `run`, one line each.
     .configureOutput({ writeErr: () => {} })
     .exitOverride()
-    .addHelpText(
-      'after',
-      '\nEvery command reads DATABASE_URL; sender add, token and reseal read SECRET_KEY too. The audit log names\nONECODE_ACTOR, or else the user of the operating system; in an image it has to be set where there is no terminal.\n\nExample:\n  $ onecode account create --name "Loja Azul"',
-    );
+    .addHelpText('after', HELP);
   addAccountCommands(program);
   addApplicationCommands(program);
   addKeyCommands(program);
   addSettingsCommands(program);
   addSenderCommands(program);
+  addSendCommands(program);
   addUserCommands(program);
   addHoldCommands(program);
   addAuditCommands(program);
@@ -43,10 +43,10 @@ function buildProgram(): Command {
 }
 
 /**
- * Runs one command. Results go to standard output; a fault goes to standard error as one line, and then nothing stands on
- * standard output.
+ * Runs one command. Its result goes to standard output; an error goes to standard error as one line, and standard output stays
+ * empty.
  *
- * @returns the exit code: 0, 1 for a command that could not be done, 2 for one that was not written right
+ * @returns the exit code: 0, 1 for a command that could not be done, 2 for one that was not written correctly
  */
 export async function run(args: readonly string[]): Promise<number> {
   const program = buildProgram();
@@ -54,9 +54,9 @@ export async function run(args: readonly string[]): Promise<number> {
     await program.parseAsync(args, { from: 'user' });
     return 0;
   } catch (error) {
-    const fault = faultOf(error, program, args);
-    if (fault === null) return 0;
-    process.stderr.write(`onecode: ${fault.line}\n`);
-    return fault.exitCode;
+    const report = describeError(error, program, args);
+    if (report === null) return 0;
+    process.stderr.write(`onecode: ${report.line}\n`);
+    return report.exitCode;
   }
 }

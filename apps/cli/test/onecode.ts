@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { run } from '../src/program.js';
 
@@ -10,14 +11,19 @@ export interface Ended {
   stderr: string;
 }
 
-/** Runs the built program with these variables and no others, to its end. */
+/**
+ * Runs the built program with these variables and no others, to its end.
+ *
+ * @param cwd a folder where `npm start` does not run, unless told
+ */
 export function onecode(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
   input = '',
+  cwd = tmpdir(),
 ): Promise<Ended> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [MAIN, ...args], { env });
+    const child = spawn(process.execPath, [MAIN, ...args], { env, cwd });
     const ended: Ended = { code: null, stdout: '', stderr: '' };
     child.stdout.setEncoding('utf8').on('data', (chunk: string) => (ended.stdout += chunk));
     child.stderr.setEncoding('utf8').on('data', (chunk: string) => (ended.stderr += chunk));

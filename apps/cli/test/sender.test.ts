@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { parseKeyring, unseal } from '@onecode/domain';
-import { restSender } from '@onecode/store';
+import { coolDownSender } from '@onecode/store';
 import { buildSender } from '@onecode/store/testing';
 import { useTestDatabase } from '../../../test/harness/testDatabase.js';
 import { expectFault, ID, jsonOf, onecode, TIME, UNKNOWN_ID } from './onecode.js';
@@ -56,8 +56,10 @@ async function dump(): Promise<string> {
 }
 
 async function tokenOf(id: string): Promise<string> {
-  const [row] = await store.sql<{ token_box: Buffer }>('select token_box from senders where id = $1', [id]);
-  return unseal(parseKeyring(SECRET_KEY), id, row?.token_box ?? Buffer.alloc(0));
+  const [row] = await store.sql<{ sealed_token: Buffer }>('select sealed_token from senders where id = $1', [
+    id,
+  ]);
+  return unseal(parseKeyring(SECRET_KEY), id, row?.sealed_token ?? Buffer.alloc(0));
 }
 
 describe('sender add', () => {
@@ -123,14 +125,14 @@ describe('sender add', () => {
 describe('sender list, pause, resume and throughput', () => {
   it('lists all senders, oldest first, and never a token', async () => {
     const first = await buildSender(store.database, { token: TOKEN });
-    const second = await buildSender(store.database, { english: 'en_US' });
+    const second = await buildSender(store.database, { englishTemplateLanguage: 'en_US' });
     const rowOf = (sender: typeof first) => ({
       ...ACTIVE,
       id: sender.id,
       phone_number_id: sender.phoneNumberId,
       number: sender.number,
       template: sender.template,
-      english: sender.english,
+      english: sender.englishTemplateLanguage,
     });
     expect(await jsonOf(['sender', 'list'], env)).toEqual([rowOf(first), rowOf(second)]);
   });
@@ -146,7 +148,7 @@ describe('sender list, pause, resume and throughput', () => {
 
   it('shows how long a rest lasts and why, and a rest that is over as active', async () => {
     const { id } = await buildSender(store.database);
-    await restSender(store.database, id, { faultsBefore: 0, seconds: 600, reason: 'quality' });
+    await coolDownSender(store.database, id, { failuresBefore: 0, seconds: 600, reason: 'quality' });
     expect(await jsonOf(['sender', 'list'], env)).toEqual([
       expect.objectContaining({ state: 'paused', paused_until: TIME, pause_reason: 'quality', faults: 1 }),
     ]);

@@ -18,7 +18,7 @@ beforeEach(async () => {
     number: '+15550783881',
     token: TOKEN,
     template: 'verification_code',
-    english: 'en',
+    englishTemplateLanguage: 'en',
   });
   id = sender!.id;
 });
@@ -29,8 +29,10 @@ const env = (secretKey: string): Record<string, string> => ({
 });
 
 async function tokenOf(secretKey: string): Promise<string> {
-  const [row] = await store.sql<{ token_box: Buffer }>('select token_box from senders where id = $1', [id]);
-  return unseal(parseKeyring(secretKey), id, row!.token_box);
+  const [row] = await store.sql<{ sealed_token: Buffer }>('select sealed_token from senders where id = $1', [
+    id,
+  ]);
+  return unseal(parseKeyring(secretKey), id, row!.sealed_token);
 }
 
 describe('sender reseal', () => {

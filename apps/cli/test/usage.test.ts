@@ -139,7 +139,7 @@ describe('a command that was not written right ends with 2 and one line, before 
     [['audit', 'list', '--account', 'x'], '--account must be an id'],
     [['audit', 'list', '--limit', '1001'], '--limit must be a whole number from 1 to 1000'],
   ];
-  function expectRefusal(ended: Ended, line: RegExp | string): void {
+  function expectUsageError(ended: Ended, line: RegExp | string): void {
     expectFault(ended, 2, line);
     expect(ended.stderr).not.toContain(KEY);
     expect(ended.stderr).not.toContain(TOKEN);
@@ -148,13 +148,13 @@ describe('a command that was not written right ends with 2 and one line, before 
   it.each(rows.map(([args, line]) => ({ name: named(args), args, line })))(
     '$name',
     async ({ args, line }) => {
-      expectRefusal(await onecodeHere(args), line);
+      expectUsageError(await onecodeHere(args), line);
     },
   );
 
   it('in a process of its own too', async () => {
     const sample = rows.filter((_, row) => row % 12 === 0);
-    for (const [args, line] of sample) expectRefusal(await onecode(args), line);
+    for (const [args, line] of sample) expectUsageError(await onecode(args), line);
   });
 });
 
@@ -211,18 +211,30 @@ it('takes --json anywhere', async () => {
 describe('help needs nothing and has an example', () => {
   const commands = [
     [],
-    ...['account', 'application', 'key', 'settings', 'sender', 'user', 'hold', 'audit'].map((group) => [
-      group,
-    ]),
-    ...['create', 'show', 'credit', 'countries', 'breaker', 'forgive', 'suspend', 'resume'].map((name) => [
-      'account',
-      name,
-    ]),
-    ...['create', 'limits'].map((name) => ['application', name]),
+    ...['account', 'application', 'key', 'settings', 'sender', 'send', 'user', 'hold', 'audit'].map(
+      (group) => [group],
+    ),
+    ...[
+      'create',
+      'show',
+      'credit',
+      'countries',
+      'breaker',
+      'forgive',
+      'suspend',
+      'resume',
+      'trials',
+      'list',
+    ].map((name) => ['account', name]),
+    ...['create', 'show', 'list', 'limits'].map((name) => ['application', name]),
     ...['create', 'revoke', 'list'].map((name) => ['key', name]),
     ...['get', 'set'].map((name) => ['settings', name]),
-    ...['add', 'list', 'pause', 'resume', 'throughput', 'token', 'reseal'].map((name) => ['sender', name]),
-    ...['create', 'list', 'password', 'staff', 'remove-two-factor'].map((name) => ['user', name]),
+    ...['add', 'list', 'show', 'pause', 'resume', 'throughput', 'token', 'reseal'].map((name) => [
+      'sender',
+      name,
+    ]),
+    ['send', 'show'],
+    ...['create', 'list', 'show', 'password', 'staff', 'remove-two-factor'].map((name) => ['user', name]),
     ...['set', 'release', 'list'].map((name) => ['hold', name]),
     ['audit', 'list'],
   ];

@@ -114,7 +114,7 @@ describe('for somebody who cannot get in', () => {
       [id],
     );
     await store.sql('update users set two_factor_enabled = true where id = $1', [id]);
-    await store.sql('insert into sign_in_tries (email_hash, tries) values (sha256($1::bytea), 10)', [
+    await store.sql('insert into counted_tries (key_hash, tries) values (sha256($1::bytea), 10)', [
       Buffer.from(email),
     ]);
     return id;
@@ -131,7 +131,7 @@ describe('for somebody who cannot get in', () => {
     });
     expect(await passwordOf(email)).not.toBe(before);
     expect(await sessionsOf(id)).toEqual([]);
-    const tries = 'select from sign_in_tries where email_hash = sha256($1::bytea)';
+    const tries = 'select from counted_tries where key_hash = sha256($1::bytea)';
     expect(await store.sql(tries, [Buffer.from(email)])).toEqual([]);
     expect((await logOf(id)).at(-1)).toMatchObject({ action: 'user.password', details: {} });
   });

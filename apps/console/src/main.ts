@@ -6,6 +6,7 @@ import {
   openQueues,
   runProcess,
   serveMetrics,
+  VERSION,
 } from '@onecode/runtime';
 import { closeDatabase, openDatabase } from '@onecode/store';
 import { createApp, readinessChecks } from './app.js';
@@ -17,6 +18,7 @@ const DATABASE_CONNECTIONS = 10;
 await runProcess('console', async () => {
   const config = readConsoleConfig(process.env);
   const log = createLog('console', config.LOG_LEVEL);
+  log.info({ version: VERSION }, 'starting');
   const registry = createRegistry('console');
   const database = openDatabase(config.DATABASE_URL, {
     connectionsMax: DATABASE_CONNECTIONS,

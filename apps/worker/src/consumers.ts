@@ -1,6 +1,6 @@
 import { DelayedError, UnrecoverableError, type Job, type Processor } from 'bullmq';
 import { Redis } from 'ioredis';
-import { Consumer, PATIENT, type QueueName, type RingData } from '@onecode/runtime';
+import { Consumer, BLOCKING, type QueueName, type JobData } from '@onecode/runtime';
 import type { WorkerConfig } from './config.js';
 import type { WorkerContext } from './context.js';
 import { deliver } from './deliver.js';
@@ -38,13 +38,13 @@ export interface Consumers {
 /** Starts the consumers of all queues. They wait for Redis, and find it again after any outage. */
 export function startConsumers(context: WorkerContext, config: WorkerConfig): Consumers {
   const { log, policy } = context;
-  const connection = new Redis(config.REDIS_URL, PATIENT);
+  const connection = new Redis(config.REDIS_URL, BLOCKING);
   connection.on('error', (error) => log.debug({ err: error }, 'Redis is not reachable'));
 
   const underWay = new Set<Promise<unknown>>();
 
-  const consume = (queue: QueueName, concurrency: number, work: Processor<RingData>): Consumer => {
-    const process: Processor<RingData> = async (job, token) => {
+  const consume = (queue: QueueName, concurrency: number, work: Processor<JobData>): Consumer => {
+    const process: Processor<JobData> = async (job, token) => {
       const round = work(job, token);
       underWay.add(round);
       try {
@@ -108,17 +108,17 @@ function lost(connection: Redis): Promise<void> {
 }
 
 /** A round of delivery as BullMQ sees it: waits show as delayed, retries as failed attempts, failures as failed. */
-async function deliverJob(context: WorkerContext, job: Job<RingData>, token?: string): Promise<string> {
+async function deliverJob(context: WorkerContext, job: Job<JobData>, token?: string): Promise<string> {
   const end = await deliver(context, sendIdOf(job));
   context.metrics.deliveries.inc({ end: end.kind === 'failed' ? end.reason : end.kind });
   switch (end.kind) {
     case 'retry':
       throw new RetryLater(end.delayMs);
     case 'not_due':
-      return putOff(context, job, end.waitMs, token);
-    case 'handed_back':
+      return delayJob(context, job, end.waitMs, token);
+    case 'released':
       // At once, and for another worker when this one stops and takes no more jobs.
-      return putOff(context, job, 0, token);
+      return delayJob(context, job, 0, token);
     case 'failed':
       throw new UnrecoverableError(end.reason);
     default:
@@ -128,11 +128,11 @@ async function deliverJob(context: WorkerContext, job: Job<RingData>, token?: st
 
 /**
  * Puts a job off. Its lock may be lost, with Redis or to a worker that took this one for dead; that is no fault, since the send's
- * row is rung for again.
+ * row is enqueued again.
  */
-async function putOff(
+async function delayJob(
   { log }: WorkerContext,
-  job: Job<RingData>,
+  job: Job<JobData>,
   ms: number,
   token: string | undefined,
 ): Promise<never> {
@@ -144,7 +144,7 @@ async function putOff(
   throw new DelayedError();
 }
 
-function sendIdOf(job: Job<RingData>): string {
+function sendIdOf(job: Job<JobData>): string {
   if (job.data.sendId === undefined) throw new UnrecoverableError('the job names no send');
   return job.data.sendId;
 }

@@ -1,5 +1,5 @@
 import type { Keyring, RetryPolicy } from '@onecode/domain';
-import type { Bell, Logger } from '@onecode/runtime';
+import type { DeliveryQueue, Logger } from '@onecode/runtime';
 import type { Database } from '@onecode/store';
 import type { CloudApi } from '@onecode/whatsapp/client';
 import type { WorkerMetrics } from './metrics.js';
@@ -11,7 +11,7 @@ export const LEASE_MARGIN_MS = 5_000;
 /** What the worker's duties work with. */
 export interface WorkerContext {
   database: Database;
-  bell: Bell;
+  deliveryQueue: DeliveryQueue;
   cloudApi: CloudApi;
   senders: SenderPool;
   secretKey: Keyring;
@@ -19,7 +19,7 @@ export interface WorkerContext {
   /** How long a claim lasts: longer than a call to the provider can take. */
   leaseMs: number;
   /** Aborted when a stop can wait no longer for the provider's answers. */
-  handBack: AbortSignal;
+  releaseClaim: AbortSignal;
   log: Logger;
   metrics: WorkerMetrics;
 }

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import {
   claim,
-  handBack,
+  releaseClaim,
   settle,
   unseal,
   type Claim,
@@ -10,23 +10,23 @@ import {
   type Send,
   type Settlement,
 } from '@onecode/domain';
-import { changeKeptSend, changeRoutedSend, newId } from '@onecode/store';
+import { changeSendSnapshot, changeRoutedSend, newId } from '@onecode/store';
 import { templateLanguage } from '@onecode/whatsapp';
 import { LEASE_MARGIN_MS, type WorkerContext } from './context.js';
 import type { OpenSender } from './senderPool.js';
 
 /**
- * What became of one round of delivery. `handed_back`: no call was made, because the worker has to stop or was held up for too
+ * What became of one round of delivery. `released`: no call was made, because the worker has to stop or was held up for too
  * long; `gone`: there is no such send.
  */
 export type DeliveryEnd =
   | Exclude<Claim, { kind: 'claimed' }>
-  | Exclude<Settlement, { kind: 'hand_over' }>
-  | { kind: 'handed_back' }
+  | Exclude<Settlement, { kind: 'reassign' }>
+  | { kind: 'released' }
   | { kind: 'gone' };
 
 /** A send that went round more senders than this in one go takes a rest. */
-const HAND_OVERS_MAX = 20;
+const REASSIGNMENTS_MAX = 20;
 const REST_MS = 1_000;
 /** A call that would begin later than this after its time might outlast the claim: the process was held up. */
 const HELD_UP_MS_MAX = LEASE_MARGIN_MS / 2;
@@ -37,14 +37,14 @@ const HELD_UP_MS_MAX = LEASE_MARGIN_MS / 2;
  * is a value; only our own failures (database away) throw.
  */
 export async function deliver(context: WorkerContext, sendId: string): Promise<DeliveryEnd> {
-  for (let handOvers = 0; handOvers < HAND_OVERS_MAX; handOvers++) {
+  for (let reassignments = 0; reassignments < REASSIGNMENTS_MAX; reassignments++) {
     const end = await attempt(context, sendId);
-    if (end.kind !== 'hand_over') return end;
+    if (end.kind !== 'reassign') return end;
   }
   return { kind: 'not_due', waitMs: REST_MS };
 }
 
-async function attempt(context: WorkerContext, sendId: string): Promise<DeliveryEnd | { kind: 'hand_over' }> {
+async function attempt(context: WorkerContext, sendId: string): Promise<DeliveryEnd | { kind: 'reassign' }> {
   const { database, policy, leaseMs, senders, log, metrics } = context;
   const attemptId = newId();
   // crash point: worker before claim
@@ -56,16 +56,18 @@ async function attempt(context: WorkerContext, sendId: string): Promise<Delivery
     return { ...decision, result: { claimed: decision.result, send, slot, goesAt, expiresAt } };
   });
   if (round === null) return { kind: 'gone' };
-  const { kept } = round;
+  const { snapshot } = round;
   const { claimed, send, slot, goesAt, expiresAt } = round.result;
   if (claimed.kind !== 'claimed') return claimed;
   if (slot === null) throw new Error('a send was claimed without a slot');
   // crash point: worker after claim
   const sender = await senders.open(slot.sender.id);
-  const mayBegin = await reached(goesAt, context.handBack);
+  const mayBegin = await reached(goesAt, context.releaseClaim);
   // Looked at last of all: whoever was frozen meanwhile may have lost its claim, or the code its life.
   if (!mayBegin || performance.now() >= Math.min(goesAt + HELD_UP_MS_MAX, expiresAt)) {
-    const back = await changeKeptSend(database, kept, (current, now) => handBack(current, now, attemptId));
+    const back = await changeSendSnapshot(database, snapshot, (current, now) =>
+      releaseClaim(current, now, attemptId),
+    );
     return { kind: back ?? 'gone' };
   }
 
@@ -79,7 +81,7 @@ async function attempt(context: WorkerContext, sendId: string): Promise<Delivery
   }
 
   // Nobody but a receipt or a new owner changes a claimed send, so what the claim left is most likely still so.
-  const settlement = await changeKeptSend(database, kept, (current, now) =>
+  const settlement = await changeSendSnapshot(database, snapshot, (current, now) =>
     settle(current, now, attemptId, outcome, policy, Math.random()),
   );
   // crash point: worker after settle
@@ -125,25 +127,25 @@ async function call(
       to: send.recipient,
       code,
       template: sender.template,
-      language: templateLanguage(send.locale, sender.english),
+      language: templateLanguage(send.locale, sender.englishTemplateLanguage),
       attemptId,
     },
   );
   // crash point: worker during call
-  return untilHandedBack(answer, context.handBack);
+  return untilReleased(answer, context.releaseClaim);
 }
 
 /** Waits until a time of `performance.now()`. @returns false when the worker has to stop before */
-async function reached(at: number, handBack: AbortSignal): Promise<boolean> {
-  if (handBack.aborted) return false;
+async function reached(at: number, releaseClaim: AbortSignal): Promise<boolean> {
+  if (releaseClaim.aborted) return false;
   const ms = at - performance.now();
   if (ms <= 0) return true;
-  return wait(ms, true, { signal: handBack }).catch(() => false);
+  return wait(ms, true, { signal: releaseClaim }).catch(() => false);
 }
 
 function openCode(secretKey: Keyring, send: Send): string | null {
   try {
-    return unseal(secretKey, send.id, send.codeBox as Uint8Array);
+    return unseal(secretKey, send.id, send.sealedCode as Uint8Array);
   } catch {
     return null;
   }
@@ -153,12 +155,12 @@ function openCode(secretKey: Keyring, send: Send): string | null {
  * The provider's answer, unless the worker has to stop first: the message may have gone, so the outcome is then unknown.
  * (`Promise.race` against a signal that lives as long as the process would keep every answer in memory.)
  */
-function untilHandedBack(answer: Promise<Outcome>, handBack: AbortSignal): Promise<Outcome> {
+function untilReleased(answer: Promise<Outcome>, releaseClaim: AbortSignal): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     const onStop = (): void =>
       resolve({ kind: 'unknown', errorCode: null, reason: 'the worker stopped before the answer came' });
-    if (handBack.aborted) onStop();
-    handBack.addEventListener('abort', onStop);
-    answer.finally(() => handBack.removeEventListener('abort', onStop)).then(resolve, reject);
+    if (releaseClaim.aborted) onStop();
+    releaseClaim.addEventListener('abort', onStop);
+    answer.finally(() => releaseClaim.removeEventListener('abort', onStop)).then(resolve, reject);
   });
 }

@@ -2,11 +2,12 @@ import { setMaxListeners } from 'node:events';
 import {
   createLog,
   createRegistry,
-  openBell,
+  openDeliveryQueue,
   runProcess,
   serveMetrics,
   startLoop,
   type ReadinessChecks,
+  VERSION,
 } from '@onecode/runtime';
 import { closeDatabase, countAwaitingSends, openDatabase, pingDatabase } from '@onecode/store';
 import { createCloudApi } from '@onecode/whatsapp/client';
@@ -14,7 +15,7 @@ import { watchBreakers } from './breaker.js';
 import { readWorkerConfig } from './config.js';
 import { startConsumers } from './consumers.js';
 import { LEASE_MARGIN_MS, type WorkerContext } from './context.js';
-import { noteRuns } from './loopRuns.js';
+import { withHeartbeats } from './heartbeats.js';
 import { gaugeAwaitingSends, workerMetrics } from './metrics.js';
 import { createSenderPool } from './senderPool.js';
 import { cleanUp, sweep, wake } from './sweep.js';
@@ -25,11 +26,12 @@ const BREAKER_PAUSE_MS = 5_000;
 const WAKE_PAUSE_MS = 250;
 const CLEAN_UP_PAUSE_MS = 60_000;
 /** How long a stop waits for answers of the provider before it hands the sends back. */
-const HAND_BACK_MS = 6_000;
+const RELEASE_CLAIMS_MS = 6_000;
 
 await runProcess('worker', async () => {
   const config = readWorkerConfig(process.env);
   const log = createLog('worker', config.LOG_LEVEL);
+  log.info({ version: VERSION }, 'starting');
   const registry = createRegistry('worker');
   const database = openDatabase(config.DATABASE_URL, {
     connectionsMax: DATABASE_CONNECTIONS,
@@ -38,12 +40,12 @@ await runProcess('worker', async () => {
   });
   const metrics = workerMetrics(registry);
   gaugeAwaitingSends(registry, () => countAwaitingSends(database));
-  const handBack = new AbortController();
+  const releaseClaim = new AbortController();
   // One listener for each call under way.
-  setMaxListeners(0, handBack.signal);
+  setMaxListeners(0, releaseClaim.signal);
   const context: WorkerContext = {
     database,
-    bell: openBell({
+    deliveryQueue: openDeliveryQueue({
       redisUrl: config.REDIS_URL,
       prefix: config.QUEUE_PREFIX,
       deliveryAttempts: config.DELIVERY_ATTEMPTS,
@@ -54,13 +56,13 @@ await runProcess('worker', async () => {
     secretKey: config.SECRET_KEY,
     policy: { attemptsMax: config.DELIVERY_ATTEMPTS, backoffMs: config.DELIVERY_BACKOFF_MS },
     leaseMs: config.PROVIDER_TIMEOUT_MS + LEASE_MARGIN_MS,
-    handBack: handBack.signal,
+    releaseClaim: releaseClaim.signal,
     log,
     metrics,
   };
   const consumers = startConsumers(context, config);
   const onError = (error: unknown): void => log.error({ err: error }, 'a sweep failed');
-  const noted = noteRuns(database);
+  const noted = withHeartbeats(database);
   const rounds = [
     ['sweep', sweep, SWEEP_PAUSE_MS],
     ['wake', wake, WAKE_PAUSE_MS],
@@ -85,10 +87,10 @@ await runProcess('worker', async () => {
     log,
     async stop() {
       metricsServer.draining();
-      const timer = setTimeout(() => handBack.abort(), HAND_BACK_MS);
+      const timer = setTimeout(() => releaseClaim.abort(), RELEASE_CLAIMS_MS);
       await Promise.all([consumers.close(), ...loops.map((loop) => loop.stop())]);
       clearTimeout(timer);
-      await context.bell.close();
+      await context.deliveryQueue.close();
       await closeDatabase(database);
       await metricsServer.close();
     },

@@ -12,7 +12,7 @@ export interface WorkerMetrics {
   senderPauses: Counter<'error_code'>;
   deliveries: Counter<'end'>;
   receipts: Counter<'result'>;
-  rings: Counter<'queue'>;
+  enqueues: Counter<'queue'>;
   /** Raised once for each account and country that is stopped. */
   breakerTrips: Counter<'country'>;
 }
@@ -51,9 +51,9 @@ export function workerMetrics(registry: Registry): WorkerMetrics {
       labelNames: ['result'],
       registers,
     }),
-    rings: new Counter({
-      name: 'onecode_sweep_rings_total',
-      help: 'Sends that the sweep rang for',
+    enqueues: new Counter({
+      name: 'onecode_sweeper_enqueues_total',
+      help: 'Sends that the sweeper enqueued',
       labelNames: ['queue'],
       registers,
     }),

@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache';
-import { pauseSeconds, unseal, type Keyring, type Outcome, type Send } from '@onecode/domain';
+import { coolDownSeconds, unseal, type Keyring, type Outcome, type Send } from '@onecode/domain';
 import type { Logger } from '@onecode/runtime';
 import {
   blockCountry,
   listSenderDetails,
   recoverSender,
-  restSender,
+  coolDownSender,
   type Database,
   type SenderDetails,
 } from '@onecode/store';
@@ -59,9 +59,9 @@ export function createSenderPool(
   };
 
   const pause = (sender: SenderDetails, fault: Fault): Promise<boolean> =>
-    restSender(database, sender.id, {
-      faultsBefore: sender.faults,
-      seconds: pauseSeconds(sender.faults + 1),
+    coolDownSender(database, sender.id, {
+      failuresBefore: sender.consecutiveFailures,
+      seconds: coolDownSeconds(sender.consecutiveFailures + 1),
       reason: fault.errorCode === null ? fault.reason : `${fault.reason} (${fault.errorCode})`,
     });
 
@@ -91,7 +91,7 @@ export function createSenderPool(
       }
     },
     async succeeded(sender) {
-      if (sender.faults === 0) return;
+      if (sender.consecutiveFailures === 0) return;
       await recoverSender(database, sender.id);
       remembered.delete('senders');
     },
@@ -100,7 +100,7 @@ export function createSenderPool(
 
 function openSender(secretKey: Keyring, sender: SenderDetails): OpenSender {
   try {
-    return { ...sender, token: unseal(secretKey, sender.id, sender.tokenBox) };
+    return { ...sender, token: unseal(secretKey, sender.id, sender.sealedToken) };
   } catch {
     return { ...sender, token: null };
   }

@@ -1,8 +1,8 @@
 import { claim, SLOT_WAIT_MS_MAX } from '@onecode/domain';
 import {
   changeSend,
-  deleteOldLoopRuns,
-  deleteOldPairs,
+  deleteOldHeartbeats,
+  deleteOldSenderRecipientWindows,
   deleteOldReceipts,
   newId,
   takeDueSends,
@@ -19,18 +19,18 @@ const WAKE_BATCH = 100;
 const RECEIPT_DAYS = 8;
 
 /**
- * One sweep: everything that must happen even if no ring ever comes. Due receipts are applied, so that a send that was delivered
+ * One sweep: everything that must happen even if no job ever comes. Due receipts are applied, so that a send that was delivered
  * is not given up; then sends whose code is of no use any more are failed (which erases it and returns their unit), and the other
- * due ones are rung for. Without Redis, all of this but the ringing goes on.
+ * due ones are enqueued. Without Redis, all of this but the enqueueing goes on.
  */
 export async function sweep(context: WorkerContext): Promise<void> {
-  const { database, bell } = context;
+  const { database, deliveryQueue } = context;
   // A receipt that cannot be applied holds up no send.
   const [receipts] = await Promise.allSettled([applyDueReceipts(context)]);
   await untilFewer(BATCH, async () => {
-    const due = await takeDueSends(database, BATCH, !bell.isReady());
-    // crash point: worker sweep before rings
-    await ring(context, due);
+    const due = await takeDueSends(database, BATCH, !deliveryQueue.isReady());
+    // crash point: worker sweep before enqueue
+    await enqueue(context, due);
     for (const send of due) if (send.isOver) await giveUp(context, send.id);
     return due.length;
   });
@@ -38,30 +38,32 @@ export async function sweep(context: WorkerContext): Promise<void> {
 }
 
 /**
- * Wakes as many of the sends that wait for a sender as have a slot soon, and rings for them. To be called several times within
+ * Wakes as many of the sends that wait for a sender as have a slot soon, and enqueues them. To be called several times within
  * `SLOT_WAIT_MS_MAX`, or slots go by unused. While Redis is away they go on waiting in their rows.
  */
-export async function wake({ database, bell }: WorkerContext): Promise<void> {
-  while (bell.isReady()) {
+export async function wake({ database, deliveryQueue }: WorkerContext): Promise<void> {
+  while (deliveryQueue.isReady()) {
     const woken = await wakeAwaitingSends(database, WAKE_BATCH, SLOT_WAIT_MS_MAX);
     if (woken.length === 0) return;
     // crash point: worker sweep after wake
-    const rings = woken.map(({ id, version }) => ({ sendId: id, generation: version }));
-    await bell.ring('deliver', rings);
+    await deliveryQueue.enqueue(
+      'deliver',
+      woken.map(({ id, version }) => ({ sendId: id, version })),
+    );
   }
 }
 
-async function ring({ bell, metrics }: WorkerContext, due: readonly DueSend[]): Promise<void> {
+async function enqueue({ deliveryQueue, metrics }: WorkerContext, due: readonly DueSend[]): Promise<void> {
   for (const [queue, mode] of [
     ['deliver', 'live'],
     ['simulate', 'test'],
   ] as const) {
-    const rings = due
+    const sends = due
       .filter((send) => send.mode === mode && !send.isOver)
-      .map((send) => ({ sendId: send.id, generation: send.version }));
-    if (rings.length === 0) continue;
-    metrics.rings.inc({ queue }, rings.length);
-    await bell.ring(queue, rings);
+      .map((send) => ({ sendId: send.id, version: send.version }));
+    if (sends.length === 0) continue;
+    metrics.enqueues.inc({ queue }, sends.length);
+    await deliveryQueue.enqueue(queue, sends);
   }
 }
 
@@ -86,6 +88,6 @@ async function untilFewer(count: number, work: () => Promise<number>): Promise<v
 /** Deletes what is kept for a time only. Needed seldom, so it has a round of its own. */
 export async function cleanUp({ database }: Pick<WorkerContext, 'database'>): Promise<void> {
   await untilFewer(BATCH, () => deleteOldReceipts(database, RECEIPT_DAYS, BATCH));
-  await untilFewer(BATCH, () => deleteOldPairs(database, BATCH));
-  await deleteOldLoopRuns(database);
+  await untilFewer(BATCH, () => deleteOldSenderRecipientWindows(database, BATCH));
+  await deleteOldHeartbeats(database);
 }

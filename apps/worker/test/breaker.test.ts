@@ -26,7 +26,7 @@ describe('the breaker', () => {
       const creation = await createSend(db.database, { ...made, country });
       expect(creation.outcome).toBe('created');
       ids.push(made.id);
-      await fixture.house.ring('live', made.id, 0);
+      await fixture.house.enqueue('live', made.id, 0);
     }
     await until('all sends delivered', async () => {
       const [row] = await db.sql<{ count: number }>(

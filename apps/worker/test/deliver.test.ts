@@ -46,7 +46,7 @@ describe('a live send', () => {
     ['en', 'en', 'en'],
     ['en', 'en_US', 'en_US'],
   ] as const)('in %s by a sender of %s uses the template in %s', async (locale, english, language) => {
-    await buildSender(t.house.db.database, { english });
+    await buildSender(t.house.db.database, { englishTemplateLanguage: english });
     const id = await t.house.send(await t.house.caller(), { locale });
     await t.house.until(id, 'delivered');
     expect(t.house.simulator.messages()).toMatchObject([{ language }]);
@@ -62,12 +62,12 @@ describe('a live send', () => {
       channel: 'whatsapp',
       from_number: sender.number,
       sender_id: sender.id,
-      code_box: null,
+      sealed_code: null,
       attempts: 1,
       attempt_id: null,
       receipt_until: null,
       due_at: null,
-      ring_at: null,
+      next_enqueue_at: null,
       delivered_at: null,
       read_at: null,
       failed_at: null,
@@ -91,13 +91,13 @@ describe('a live send', () => {
     },
   );
 
-  it('is sent once, however often it is rung for', async () => {
+  it('is sent once, however often it is enqueued', async () => {
     await buildSender(t.house.db.database);
     t.house.simulator.rules.add({ fault: { latencyMs: 100 } });
     const id = await t.house.send(await t.house.caller());
-    for (let generation = 1; generation <= 20; generation++) await t.house.ring('live', id, generation);
+    for (let version = 1; version <= 20; version++) await t.house.enqueue('live', id, version);
     await t.house.until(id, 'delivered');
-    await t.house.ring('live', id, 21);
+    await t.house.enqueue('live', id, 21);
     const last = await t.house.send(await t.house.caller(), { recipient: '+5511987650002' });
     await t.house.until(last, 'delivered');
     expect(await t.house.calls(id)).toHaveLength(1);
@@ -111,6 +111,6 @@ describe('a live send', () => {
     );
     for (const id of ids)
       await t.house.until(id, (row) => row.status === 'delivered' && row.attempt_id === null);
-    expect(getEventListeners(t.worker.context.handBack, 'abort')).toEqual([]);
+    expect(getEventListeners(t.worker.context.releaseClaim, 'abort')).toEqual([]);
   });
 });

@@ -97,7 +97,7 @@ describe('the provider’s error', () => {
     const id = await t.house.send(caller);
     expect(await t.house.until(id, 'failed')).toMatchObject({
       failure_reason: 'rejected_by_provider',
-      code_box: null,
+      sealed_code: null,
       due_at: null,
     });
     expect(await t.house.attempts(id)).toMatchObject([{ outcome: 'recipient', error_code: fault.error }]);
@@ -116,7 +116,7 @@ describe('the provider’s error', () => {
     const id = await t.house.send(caller);
     expect(await t.house.until(id, 'failed')).toMatchObject({
       failure_reason: 'rejected_by_provider',
-      code_box: null,
+      sealed_code: null,
     });
     expect(await t.house.attempts(id)).toMatchObject([
       { outcome: 'config', error_code: fault.error ?? null },

@@ -19,10 +19,10 @@ describe('a code that has expired or is about to', () => {
 
   it('is never sent: the send fails, and its unit goes back', async () => {
     const id = await oldSend(VALIDITY_SECONDS);
-    await t.house.ring('live', id, 0);
+    await t.house.enqueue('live', id, 0);
     expect(await t.house.until(id, 'failed')).toMatchObject({
       failure_reason: 'expired_before_delivery',
-      code_box: null,
+      sealed_code: null,
       attempts: 0,
     });
     expect(await t.house.units(t.caller.accountId)).toMatchObject({
@@ -64,13 +64,13 @@ describe('a code that has expired or is about to', () => {
     await t.house.age(id, VALIDITY_SECONDS);
     expect(await t.house.until(id, 'failed')).toMatchObject({
       failure_reason: 'expired_before_delivery',
-      code_box: null,
+      sealed_code: null,
     });
   });
 });
 
 describe('without Redis', () => {
-  it('expired sends fail all the same, and the others keep their ring for its return', async () => {
+  it('expired sends fail all the same, and the others keep their job for its return', async () => {
     const house = await House.open();
     const proxy = await startTcpProxy(testRedisUrl(), 'cut');
     const worker = await startWorker(house, {
@@ -89,13 +89,13 @@ describe('without Redis', () => {
     expect(await house.row(expired)).toMatchObject({
       status: 'failed',
       failure_reason: 'expired_before_delivery',
-      code_box: null,
+      sealed_code: null,
     });
     expect(await house.units(caller.accountId)).toMatchObject({ free_quota: 1, returned: ['free_quota'] });
     expect(await house.row(waiting)).toEqual(before);
 
     await proxy.open();
-    await until('Redis', () => worker.context.bell.isReady());
+    await until('Redis', () => worker.context.deliveryQueue.isReady());
     await worker.sweep();
     await house.until(waiting, 'delivered');
     await worker.stop();

@@ -1,4 +1,4 @@
-import { hold, pauseSender, release, resumeSender, type HoldTarget } from '@onecode/store';
+import { placeHold, pauseSender, releaseHold, resumeSender, type HoldTarget } from '@onecode/store';
 import { TEST_ACTOR } from '@onecode/store/testing';
 import { until } from '../../../test/harness/until.js';
 import { useWorker } from './fixture.js';
@@ -13,8 +13,8 @@ describe('while live delivery is held', () => {
   const t = useWorker({ env: { DELIVERY_BACKOFF_MS: '300' } });
   const account = (): HoldTarget => ({ kind: 'account', target: t.caller.accountId });
 
-  const set = (what: HoldTarget) => hold(t.house.db.database, TEST_ACTOR, { ...what, reason: 'a test' });
-  const end = (what: HoldTarget) => release(t.house.db.database, TEST_ACTOR, what);
+  const set = (what: HoldTarget) => placeHold(t.house.db.database, TEST_ACTOR, { ...what, reason: 'a test' });
+  const end = (what: HoldTarget) => releaseHold(t.house.db.database, TEST_ACTOR, what);
   beforeEach(async () => {
     for (const what of [live, brazil]) await end(what);
   });
@@ -30,7 +30,7 @@ describe('while live delivery is held', () => {
     const id = await t.house.send(t.caller);
     expect(await waits(id)).toMatchObject({ status: 'queued', channel: null, attempts: 0 });
     const before = await t.house.row(id);
-    await t.house.ring('live', id, 99);
+    await t.house.enqueue('live', id, 99);
     for (let round = 0; round < 3; round++) await t.worker.sweep();
     expect(await t.house.row(id)).toEqual(before);
     expect(t.house.tap.requests).toEqual([]);
@@ -72,7 +72,7 @@ describe('while live delivery is held', () => {
     await t.house.age(id, 601);
     expect(await t.house.until(id, 'failed')).toMatchObject({
       failure_reason: 'expired_before_delivery',
-      code_box: null,
+      sealed_code: null,
       awaiting_sender: false,
       due_at: null,
     });

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Redis } from 'ioredis';
 import type { Mode } from '@onecode/domain';
-import { openBell, type Bell } from '@onecode/runtime';
+import { openDeliveryQueue, type DeliveryQueue } from '@onecode/runtime';
 import { startSimulator, type Simulator } from '@onecode/simulator';
 import { storeReceipts, type NewAccount } from '@onecode/store';
 import {
@@ -32,7 +32,7 @@ export interface AttemptRow {
 }
 
 export interface SenderRecord {
-  faults: number;
+  consecutive_failures: number;
   paused_at: Date | null;
   paused_until: Date | null;
   pause_reason: string | null;
@@ -45,13 +45,13 @@ export interface SendRecord {
   channel: string | null;
   from_number: string | null;
   sender_id: string | null;
-  code_box: Buffer | null;
+  sealed_code: Buffer | null;
   attempts: number;
   attempt_id: string | null;
   receipt_until: Date | null;
   awaiting_sender: boolean;
   due_at: Date | null;
-  ring_at: Date | null;
+  next_enqueue_at: Date | null;
   created_at: Date;
   expires_at: Date;
   sent_at: Date | null;
@@ -67,7 +67,7 @@ export interface SendRecord {
  * API does with the provider's webhooks.
  */
 export class House {
-  readonly #ringer: Bell;
+  readonly #queue: DeliveryQueue;
   readonly #receiver: Server;
 
   private constructor(
@@ -76,10 +76,10 @@ export class House {
     readonly prefix: string,
     readonly simulator: Simulator,
     readonly tap: ProviderTap,
-    ringer: Bell,
+    queue: DeliveryQueue,
     receiver: Server,
   ) {
-    this.#ringer = ringer;
+    this.#queue = queue;
     this.#receiver = receiver;
   }
 
@@ -87,7 +87,12 @@ export class House {
   static async open(ownAnswer?: Parameters<typeof startProviderTap>[1]): Promise<House> {
     const prefix = `test-${randomBytes(6).toString('hex')}`;
     const db = await createTestDatabase();
-    const ringer = openBell({ redisUrl: testRedisUrl(), prefix, deliveryAttempts: 5, onError: () => {} });
+    const queue = openDeliveryQueue({
+      redisUrl: testRedisUrl(),
+      prefix,
+      deliveryAttempts: 5,
+      onError: () => {},
+    });
     const receiver = createServer((request, response) => {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -97,7 +102,7 @@ export class House {
         if (typeof signature !== 'string' || !signatureMatches(body, signature, APP_SECRET))
           return void response.writeHead(401).end();
         return void storeReceipts(db.database, parseReceipts(body))
-          .then(() => ringer.ring('receipts'))
+          .then(() => queue.enqueue('receipts'))
           .then(
             () => response.end('ok'),
             () => response.writeHead(500).end(),
@@ -112,8 +117,8 @@ export class House {
     });
     const tap = await startProviderTap(simulator.url, ownAnswer);
     const redis = new Redis(testRedisUrl());
-    await until('a bell', () => ringer.isReady());
-    return new House(db, redis, prefix, simulator, tap, ringer, receiver);
+    await until('a delivery queue', () => queue.isReady());
+    return new House(db, redis, prefix, simulator, tap, queue, receiver);
   }
 
   /** Ends everything. Stop the workers first. */
@@ -122,7 +127,7 @@ export class House {
     await this.tap.close();
     this.#receiver.closeAllConnections();
     await new Promise((resolve) => this.#receiver.close(resolve));
-    await this.#ringer.close();
+    await this.#queue.close();
     await deleteKeys(this.redis, this.prefix);
     this.redis.disconnect();
     await this.db.drop();
@@ -133,8 +138,8 @@ export class House {
     this.simulator.reset();
     this.tap.requests.length = 0;
     await this.db.sql(
-      `update sends set status = 'failed', failed_at = now(), failure_reason = 'attempts_exhausted', code_box = null,
-         attempt_id = null, awaiting_sender = false, due_at = null, ring_at = null, version = version + 1
+      `update sends set status = 'failed', failed_at = now(), failure_reason = 'attempts_exhausted', sealed_code = null,
+         attempt_id = null, awaiting_sender = false, due_at = null, next_enqueue_at = null, version = version + 1
        where status in ('queued', 'sending') and mode = 'live'`,
     );
     await this.db.sql(
@@ -146,15 +151,15 @@ export class House {
     return buildCaller(this.db.database, mode, { freeQuota: 1, credits: 0, ...account });
   }
 
-  /** A send as the API makes it: the row, then the ring. */
+  /** A send as the API makes it: the row, then the job. */
   async send(caller: TestCaller, wishes: SendWishes = {}): Promise<string> {
     const id = await buildSend(this.db.database, caller, wishes);
-    await this.ring(caller.mode, id, 0);
+    await this.enqueue(caller.mode, id, 0);
     return id;
   }
 
-  async ring(mode: Mode, sendId: string, generation: number): Promise<void> {
-    await this.#ringer.ring(mode === 'test' ? 'simulate' : 'deliver', [{ sendId, generation }]);
+  async enqueue(mode: Mode, sendId: string, version: number): Promise<void> {
+    await this.#queue.enqueue(mode === 'test' ? 'simulate' : 'deliver', [{ sendId, version }]);
   }
 
   async row(id: string): Promise<SendRecord> {
@@ -178,7 +183,7 @@ export class House {
       return await until(`a send that is ${typeof wanted === 'string' ? wanted : 'as wanted'}`, look);
     } catch (error) {
       throw new Error(
-        `it stayed ${JSON.stringify({ ...(last as SendRecord | null), code_box: undefined })}`,
+        `it stayed ${JSON.stringify({ ...(last as SendRecord | null), sealed_code: undefined })}`,
         {
           cause: error,
         },
@@ -190,19 +195,19 @@ export class House {
   async age(id: string, seconds: number): Promise<void> {
     await this.db.sql(
       `update sends set created_at = created_at - $2::interval, expires_at = expires_at - $2::interval,
-         due_at = due_at - $2::interval, ring_at = ring_at - $2::interval, sent_at = sent_at - $2::interval where id = $1`,
+         due_at = due_at - $2::interval, next_enqueue_at = next_enqueue_at - $2::interval, sent_at = sent_at - $2::interval where id = $1`,
       [id, `${seconds} seconds`],
     );
   }
 
-  /** Lets what a send waits for come: its back-off, or its lease, is over and its ring is due. */
-  async ripen(id: string): Promise<void> {
-    await this.db.sql('update sends set due_at = now(), ring_at = now() where id = $1', [id]);
+  /** Lets what a send waits for come: its back-off, or its lease, is over and its job is due. */
+  async makeDue(id: string): Promise<void> {
+    await this.db.sql('update sends set due_at = now(), next_enqueue_at = now() where id = $1', [id]);
   }
 
   async sender(id: string): Promise<SenderRecord> {
     const [sender] = await this.db.sql<SenderRecord>(
-      `select faults, paused_at, paused_until, pause_reason,
+      `select consecutive_failures, paused_at, paused_until, pause_reason,
          round(extract(epoch from paused_until - paused_at))::integer as pause_seconds from senders where id = $1`,
       [id],
     );

@@ -32,9 +32,9 @@ describe('the lease of an attempt', () => {
   it('keeps everybody else off while it lasts', async () => {
     const id = await claimedByTheDead();
     const before = await t.house.row(id);
-    await t.house.ring('live', id, 0);
+    await t.house.enqueue('live', id, 0);
     await until(
-      'a ring that was not due',
+      'a job that was not due',
       async () => (await t.worker.count('onecode_deliveries_total', { end: 'not_due' })) > 0,
     );
     await t.worker.sweep();
@@ -44,7 +44,7 @@ describe('the lease of an attempt', () => {
 
   it('is followed by a take-over: the same code again, and one charge', async () => {
     const id = await claimedByTheDead();
-    await t.house.ripen(id);
+    await t.house.makeDue(id);
     const row = await t.house.until(id, ({ status, attempt_id }) => status === 'delivered' && !attempt_id);
     expect(row).toMatchObject({ attempts: 2, receipt_until: expect.any(Date) });
     expect(await t.house.attempts(id)).toMatchObject([{ outcome: 'unknown' }, { outcome: 'accepted' }]);
@@ -55,7 +55,7 @@ describe('the lease of an attempt', () => {
   it('of the last attempt is followed by the wait for a receipt, and only then by the refund', async () => {
     const id = await claimedByTheDead();
     await t.house.db.sql('update sends set attempts = 5 where id = $1', [id]);
-    await t.house.ripen(id);
+    await t.house.makeDue(id);
     const ended = await t.house.until(id, 'failed');
     expect(ended).toMatchObject({ failure_reason: 'attempts_exhausted', receipt_until: expect.any(Date) });
     const [attempt] = await t.house.attempts(id);
@@ -93,7 +93,7 @@ describe('a worker that wakes up after its lease', () => {
     const caller = await house.caller();
     const id = await house.send(caller);
     await until('the slow call', async () => (await house.calls(id)).length === 1);
-    await house.ripen(id);
+    await house.makeDue(id);
 
     const other = await startWorker(house);
     const after = await house.until(

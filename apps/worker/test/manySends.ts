@@ -8,7 +8,7 @@ const CODE = '042913';
 export interface ManySends {
   /** All to this one; each to its own unless given. */
   recipient?: string;
-  /** Whether they have found no sender already, so that nobody needs to ring for them. */
+  /** Whether they have found no sender already, so that nobody needs to enqueue them. */
   awaitingSender?: boolean;
 }
 
@@ -23,7 +23,7 @@ export async function makeSends(
   await house.db.sql(
     `with made as (
        insert into sends (id, account_id, application_id, mode, account_number, application_number, recipient, canonical_recipient, country,
-         locale, unit, code_hash, code_box, awaiting_sender, due_at, ring_at, created_at, expires_at)
+         locale, charged_from, code_hash, sealed_code, awaiting_sender, due_at, next_enqueue_at, created_at, expires_at)
        select id, $1, $2, 'live', n, n, number, number, 'BR', 'pt-BR', 'credit', hash, box, $4,
          due, due + interval '10 seconds', now(), now() + interval '10 minutes'
        from unnest($5::uuid[], $6::bytea[], $7::bytea[]) with ordinality as t (id, hash, box, n),
@@ -49,12 +49,12 @@ export async function makeSends(
   return ids;
 }
 
-/** Rings for all of them at once. */
+/** Enqueues all of them at once. */
 export async function ringFor(house: House, ids: readonly string[]): Promise<void> {
-  await Promise.all(ids.map((id) => house.ring('live', id, 0)));
+  await Promise.all(ids.map((id) => house.enqueue('live', id, 0)));
 }
 
 /** Whether nothing is due any more. Asked often, and answered by an index: the machine has enough to do. */
 export async function allSettled(house: House): Promise<boolean> {
-  return (await house.db.sql('select from sends where ring_at is not null limit 1')).length === 0;
+  return (await house.db.sql('select from sends where next_enqueue_at is not null limit 1')).length === 0;
 }

@@ -63,8 +63,8 @@ async function jobsUnderWay({ redis, prefix }: House): Promise<number> {
 /** Ends the oldest sends, so that so many are left. */
 async function endAllBut({ db }: House, left: number): Promise<void> {
   await db.sql(
-    `update sends set status = 'failed', failed_at = now(), failure_reason = 'attempts_exhausted', code_box = null,
-       awaiting_sender = false, due_at = null, ring_at = null, version = version + 1
+    `update sends set status = 'failed', failed_at = now(), failure_reason = 'attempts_exhausted', sealed_code = null,
+       awaiting_sender = false, due_at = null, next_enqueue_at = null, version = version + 1
      where id in (select id from sends order by created_at, id limit ${SENDS} - $1::integer)`,
     [left],
   );

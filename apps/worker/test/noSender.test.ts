@@ -16,10 +16,10 @@ describe('a send for which there is no sender', () => {
     return id;
   };
 
-  it('stays queued, without a call, whatever rings and sweeps come', async () => {
+  it('stays queued, without a call, whatever jobs and sweeps come', async () => {
     const id = await waitingSend();
     const before = await t.house.row(id);
-    await t.house.ring('live', id, 99);
+    await t.house.enqueue('live', id, 99);
     for (let round = 0; round < 3; round++) await t.worker.sweep();
     expect(await t.house.row(id)).toEqual(before);
     expect(t.house.tap.requests).toEqual([]);
@@ -42,7 +42,7 @@ describe('a send for which there is no sender', () => {
   it('goes out when the pause of one ends', async () => {
     const sender = await buildSender(t.house.db.database);
     await t.house.db.sql(
-      "update senders set faults = 1, paused_at = now(), paused_until = now() + interval '1 hour', pause_reason = 'a fault' where id = $1",
+      "update senders set consecutive_failures = 1, paused_at = now(), paused_until = now() + interval '1 hour', pause_reason = 'a fault' where id = $1",
       [sender.id],
     );
     const id = await waitingSend();
@@ -60,10 +60,10 @@ describe('a send for which there is no sender', () => {
       failure_reason: 'expired_before_delivery',
       channel: null,
       from_number: null,
-      code_box: null,
+      sealed_code: null,
       awaiting_sender: false,
       due_at: null,
-      ring_at: null,
+      next_enqueue_at: null,
     });
     expect(row.failed_at!.getTime()).toBeGreaterThanOrEqual(row.expires_at.getTime());
     expect(await t.house.units(t.caller.accountId)).toMatchObject({

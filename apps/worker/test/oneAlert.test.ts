@@ -69,7 +69,7 @@ describe('a fault of a sender that hits more than a hundred sends of two workers
       for (const id of ids) await house.until(id, (row) => row.awaiting_sender);
       expect((await counted(metric)) - before).toBe(1);
       expect(said(line)).toBe(1);
-      expect(await house.sender(broken.id)).toMatchObject({ faults: 1, pause_seconds: 60 });
+      expect(await house.sender(broken.id)).toMatchObject({ consecutive_failures: 1, pause_seconds: 60 });
       await until(
         'all of them in the figures',
         async () => (await counted('onecode_awaiting_sender')) === 2 * SENDS,

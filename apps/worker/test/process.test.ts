@@ -116,7 +116,7 @@ describe('a worker process', () => {
       );
       expect(await house.row(id)).toMatchObject({ status: 'sending' });
       await proxy.open();
-      expect(await house.until(id, 'delivered')).toMatchObject({ attempts: 1, code_box: null });
+      expect(await house.until(id, 'delivered')).toMatchObject({ attempts: 1, sealed_code: null });
       expect(await house.attempts(id)).toMatchObject([{ outcome: 'accepted' }]);
       expect(await house.calls(id)).toHaveLength(1);
       expect(await house.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });

@@ -81,7 +81,7 @@ describe('receipts', () => {
       id,
       ({ status, attempt_id }) => status === 'delivered' && attempt_id === null,
     );
-    expect(row).toMatchObject({ code_box: null, due_at: null });
+    expect(row).toMatchObject({ sealed_code: null, due_at: null });
     expect(row.sent_at).not.toBeNull();
     expectOrder(row);
     const [message] = t.house.simulator.messages();
@@ -131,7 +131,7 @@ describe('receipts', () => {
     const id = await t.house.send(t.caller);
     expect(await t.house.until(id, 'failed')).toMatchObject({
       failure_reason: 'rejected_by_provider',
-      code_box: null,
+      sealed_code: null,
       due_at: null,
     });
     expect(await t.house.attempts(id)).toMatchObject([{ outcome: 'recipient', error_code: 131026 }]);

@@ -26,7 +26,7 @@ describe('an answer that says "not now"', () => {
   let queue: Queue;
   beforeAll(async () => {
     house = await House.open();
-    // Without sweeps, which would ring as well: retries are the queue's own.
+    // Without sweeps, which would enqueue as well: retries are the queue's own.
     worker = await startWorker(house, {
       env: { DELIVERY_BACKOFF_MS: String(BACKOFF_MS) },
       sweepPauseMs: null,
@@ -47,8 +47,8 @@ describe('an answer that says "not now"', () => {
     ((await queue.getJobs()) as Job[]).filter((job) => (job.data as { sendId: string }).sendId === id);
 
   /** Lets the wait of a send be over, as if its row were older. */
-  const ripen = async (id: string): Promise<void> => {
-    await house.ripen(id);
+  const makeDue = async (id: string): Promise<void> => {
+    await house.makeDue(id);
     await worker.sweep();
   };
 
@@ -57,7 +57,7 @@ describe('an answer that says "not now"', () => {
     const caller = await house.caller();
     const id = await house.send(caller, { code: '042913' });
     const row = await house.until(id, 'delivered');
-    expect(row).toMatchObject({ attempts: 3, receipt_until: null, code_box: null });
+    expect(row).toMatchObject({ attempts: 3, receipt_until: null, sealed_code: null });
     const attempts = await house.attempts(id);
     expect(attempts).toMatchObject([
       { outcome: 'retry', error_code: 131000 },
@@ -78,16 +78,14 @@ describe('an answer that says "not now"', () => {
     const row = await house.until(id, 'failed');
     expect(row).toMatchObject({
       failure_reason: 'attempts_exhausted',
-      code_box: null,
+      sealed_code: null,
       due_at: null,
-      ring_at: null,
+      next_enqueue_at: null,
       attempts: 5,
     });
     expect(await house.units(caller.accountId)).toEqual(units);
-    await house.ring('live', id, 99);
-    await until('a settled ring', async () =>
-      (await jobsOf(id)).some((job) => job.returnvalue === 'settled'),
-    );
+    await house.enqueue('live', id, 99);
+    await until('a settled job', async () => (await jobsOf(id)).some((job) => job.returnvalue === 'settled'));
     expect(await house.calls(id)).toHaveLength(5);
   });
 
@@ -123,15 +121,15 @@ describe('an answer that says "not now"', () => {
     expectSeconds(waitMs, seconds);
     expect(row).toMatchObject({ status: 'sending', attempts: 1 });
 
-    // Neither a ring nor a sweep calls before that.
-    await house.ring('live', id, 99);
+    // Neither a job nor a sweep calls before that.
+    await house.enqueue('live', id, 99);
     await until('a delayed job', async () =>
       (await queue.getDelayed()).some((job) => job.data.sendId === id),
     );
     await worker.sweep();
     expect(await house.calls(id)).toHaveLength(1);
 
-    await ripen(id);
+    await makeDue(id);
     await house.until(id, 'delivered');
   });
 
@@ -139,7 +137,7 @@ describe('an answer that says "not now"', () => {
     house.simulator.rules.add({ fault: { error: 131056 }, times: 2 });
     const id = await house.send(await house.caller());
     await house.until(id, ({ attempts, attempt_id }) => attempts === 1 && attempt_id === null);
-    await ripen(id);
+    await makeDue(id);
     const row = await house.until(id, ({ attempts, attempt_id }) => attempts === 2 && attempt_id === null);
     const [, second] = await house.attempts(id);
     const waitMs = row.due_at!.getTime() - second!.finished_at!.getTime();

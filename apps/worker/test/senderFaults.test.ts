@@ -36,32 +36,38 @@ describe('a fault of the sender', () => {
     const [faulty, able] = attempts.map(({ sender_id }) => senders.find((sender) => sender.id === sender_id));
     expect(faulty).not.toBe(able);
     expect(row).toMatchObject({ attempts: 1, sender_id: able!.id, from_number: able!.number });
-    expect(await t.house.sender(faulty!.id)).toMatchObject({ faults: 1, pause_seconds: 60 });
+    expect(await t.house.sender(faulty!.id)).toMatchObject({ consecutive_failures: 1, pause_seconds: 60 });
     expect((await t.house.sender(faulty!.id)).pause_reason).toContain(String(NUMBER_NOT_REGISTERED));
-    expect(await t.house.sender(able!.id)).toMatchObject({ faults: 0, paused_at: null });
+    expect(await t.house.sender(able!.id)).toMatchObject({ consecutive_failures: 0, paused_at: null });
     expect((await t.worker.count('onecode_sender_pauses_total')) - pausesBefore).toBe(1);
     expect(await t.house.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
   });
 
   it('in a row makes it rest longer each time, up to an hour, until it sends again', async () => {
     const sender = await buildSender(t.house.db.database);
-    for (const [faultsBefore, seconds] of [
+    for (const [failuresBefore, seconds] of [
       [3, 480],
       [40, 3600],
     ] as const) {
       await t.house.db.sql(
-        "update senders set faults = $2, paused_at = now() - interval '2 hours', paused_until = now() - interval '1 hour', pause_reason = 'over' where id = $1",
-        [sender.id, faultsBefore],
+        "update senders set consecutive_failures = $2, paused_at = now() - interval '2 hours', paused_until = now() - interval '1 hour', pause_reason = 'over' where id = $1",
+        [sender.id, failuresBefore],
       );
       t.house.simulator.rules.add({ fault: { error: NUMBER_NOT_REGISTERED }, times: 1 });
       await t.house.send(await t.house.caller());
-      await until('a fault', async () => (await t.house.sender(sender.id)).faults === faultsBefore + 1);
+      await until(
+        'a fault',
+        async () => (await t.house.sender(sender.id)).consecutive_failures === failuresBefore + 1,
+      );
       expect(await t.house.sender(sender.id)).toMatchObject({ pause_seconds: seconds });
     }
     await t.house.db.sql("update senders set paused_until = now() - interval '1 second' where id = $1", [
       sender.id,
     ]);
-    await until('a sender without faults', async () => (await t.house.sender(sender.id)).faults === 0);
+    await until(
+      'a sender without faults',
+      async () => (await t.house.sender(sender.id)).consecutive_failures === 0,
+    );
     expect(await t.house.sender(sender.id)).toMatchObject({ paused_at: null, pause_reason: null });
   });
 
@@ -99,7 +105,7 @@ describe('a fault of the sender', () => {
     held = null;
     for (const id of ids)
       expect(await t.house.until(id, 'delivered')).toMatchObject({ sender_id: able.id, attempts: 1 });
-    expect(await t.house.sender(broken.id)).toMatchObject({ faults: 1, pause_seconds: 60 });
+    expect(await t.house.sender(broken.id)).toMatchObject({ consecutive_failures: 1, pause_seconds: 60 });
     const alerts = await t.worker.count('onecode_configuration_faults_total', { scope: 'token' });
     expect(alerts - alertsBefore).toBe(1);
   });
@@ -111,7 +117,7 @@ describe('a fault of the sender', () => {
     await t.house.until(id, 'delivered');
     const [blockedId, ableId] = (await t.house.attempts(id)).map(({ sender_id }) => sender_id);
     expect(new Set([blockedId, ableId])).toEqual(new Set([one.id, other.id]));
-    expect(await t.house.sender(blockedId!)).toMatchObject({ faults: 0, paused_at: null });
+    expect(await t.house.sender(blockedId!)).toMatchObject({ consecutive_failures: 0, paused_at: null });
     expect(
       await t.house.db.sql('select country, error_code from sender_country_blocks where sender_id = $1', [
         blockedId,
@@ -129,7 +135,7 @@ describe('a fault of the sender', () => {
       country: 'US',
     });
     if (abroad.outcome !== 'created') throw new Error(abroad.outcome);
-    await t.house.ring('live', abroad.send.id, 0);
+    await t.house.enqueue('live', abroad.send.id, 0);
     expect(await t.house.until(abroad.send.id, 'delivered')).toMatchObject({ sender_id: blockedId });
     expect(await t.house.row(waiting)).toMatchObject({ status: 'queued', attempts: 0 });
 

@@ -17,7 +17,7 @@ async function guess(house: House, id: string, isRight: boolean): Promise<void> 
 const FAILED = {
   status: 'failed',
   failure_reason: 'expired_before_delivery',
-  code_box: null,
+  sealed_code: null,
   awaiting_sender: false,
   due_at: null,
 };
@@ -30,15 +30,15 @@ describe.each([
   const t = useWorker({ env: { DELIVERY_BACKOFF_MS: String(BACKOFF_MS), PROVIDER_TIMEOUT_MS: '1000' } });
 
   it('is not sent: no call, no attempt, no slot of a sender, and the unit goes back', async () => {
-    await t.house.db.sql('truncate sender_pairs');
+    await t.house.db.sql('truncate sender_recipient_windows');
     const id = await buildSend(t.house.db.database, t.caller);
     await guess(t.house, id, isRight);
-    await t.house.ring('live', id, 1);
+    await t.house.enqueue('live', id, 1);
     const row = await t.house.until(id, 'failed');
     expect(row).toMatchObject({ ...FAILED, channel: null, attempts: 0 });
     expect(row.failed_at!.getTime()).toBeLessThan(row.expires_at.getTime());
     expect(await t.house.attempts(id)).toEqual([]);
-    expect(await t.house.db.sql('select from sender_pairs')).toEqual([]);
+    expect(await t.house.db.sql('select from sender_recipient_windows')).toEqual([]);
     expect(await t.house.units(t.caller.accountId)).toEqual(RETURNED);
     expect(t.house.tap.requests).toEqual([]);
   });
@@ -65,7 +65,7 @@ describe.each([
     expect(await t.house.row(id)).toMatchObject({ status: 'sending', due_at: row!.receipt_until });
     expect(await t.house.units(t.caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
     await t.house.db.sql(
-      'update sends set receipt_until = now(), due_at = now(), ring_at = now() where id = $1',
+      'update sends set receipt_until = now(), due_at = now(), next_enqueue_at = now() where id = $1',
       [id],
     );
     expect(await t.house.until(id, 'failed')).toMatchObject(FAILED);
@@ -109,7 +109,7 @@ describe('a test send that is verified before its end', () => {
     const caller = await t.house.caller('test');
     const id = await buildSend(t.house.db.database, caller);
     await guess(t.house, id, true);
-    await t.house.ring('test', id, 1);
+    await t.house.enqueue('test', id, 1);
     await t.house.until(id, 'read');
     expect(await t.house.units(caller.accountId)).toMatchObject({ free_quota: 1, returned: [] });
   });

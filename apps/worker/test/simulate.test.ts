@@ -32,24 +32,24 @@ describe('a test send', () => {
     expect(await house.units(caller.accountId)).toEqual({ free_quota: 1, credits: 0, returned: [] });
   });
 
-  it('is ended once, however often it is rung for', async () => {
+  it('is ended once, however often it is enqueued', async () => {
     const caller = await house.caller('test');
     const id = await house.send(caller);
     const first = await house.until(id, 'read');
-    for (const generation of [1, 2, 3]) await house.ring('test', id, generation);
+    for (const version of [1, 2, 3]) await house.enqueue('test', id, version);
     const other = await house.send(caller);
     await house.until(other, 'read');
     expect(await house.row(id)).toEqual(first);
   });
 
-  it('is ended by the sweep when its ring was lost', async () => {
+  it('is ended by the sweep when its job was lost', async () => {
     const caller = await house.caller('test');
     const id = await house.send(caller);
     await house.until(id, 'read');
-    // As if it had never been rung for: an old row that waits.
+    // As if it had never been enqueued: an old row that waits.
     await house.db.sql(
       `update sends set status = 'queued', channel = null, sent_at = null, delivered_at = null, read_at = null,
-         due_at = now() - interval '1 minute', ring_at = now() - interval '1 minute', version = version + 1 where id = $1`,
+         due_at = now() - interval '1 minute', next_enqueue_at = now() - interval '1 minute', version = version + 1 where id = $1`,
       [id],
     );
     await house.until(id, 'read');

@@ -17,7 +17,7 @@ describe('a send that waits for the time of its slot', () => {
   /** The sender's next slot is nearly as far off as a send waits for one in a worker. */
   const slotsAreTaken = (): Promise<object[]> =>
     house.db.sql(
-      `insert into sender_slots (sender_id, free_at) select id, clock_timestamp() + interval '970 milliseconds' from senders
+      `insert into send_slots (sender_id, free_at) select id, clock_timestamp() + interval '970 milliseconds' from senders
        on conflict (sender_id) do update set free_at = excluded.free_at`,
     );
 
@@ -67,7 +67,7 @@ describe('a send that waits for the time of its slot', () => {
     await holder.query('begin');
     await holder.query('select from sends where id = $1 for no key update', [id]);
     const worker = await startWorker(house, { sweepPauseMs: null });
-    await house.ring('live', id, 0);
+    await house.enqueue('live', id, 0);
     await until('a claim that waits for longer than a call may be late', async () => {
       // A transaction goes on seeing the activity that it saw first.
       await holder.query('select pg_stat_clear_snapshot()');
@@ -91,7 +91,7 @@ describe('a send that waits for the time of its slot', () => {
   it('waits in its row, and not in the worker, when no slot comes so soon', async () => {
     const worker = await startWorker(house, { sweepPauseMs: null });
     await house.db.sql(
-      `insert into sender_slots (sender_id, free_at) select id, clock_timestamp() + interval '1 hour' from senders`,
+      `insert into send_slots (sender_id, free_at) select id, clock_timestamp() + interval '1 hour' from senders`,
     );
     const id = await house.send(caller);
     expect(await house.until(id, (row) => row.awaiting_sender)).toMatchObject({

@@ -5,7 +5,7 @@ import { useWorker } from './fixture.js';
 import { House } from './house.js';
 import { PROCESSES_MS_MAX, startWorkerProcess, untilServing } from './workerProcess.js';
 
-const CRASH_POINTS = new URL('../../../test/faults/house/crashPoints.mjs', import.meta.url).pathname;
+const CRASH_POINTS = new URL('../../../test/faults/cluster/crashPoints.mjs', import.meta.url).pathname;
 const FROZEN_AT = 'worker after claim';
 
 it(

@@ -7,7 +7,7 @@ import { House } from './house.js';
 import { PROCESSES_MS_MAX, startWorkerProcess, untilServing, type WorkerProcess } from './workerProcess.js';
 
 const STOP_MS_MAX = 10_000;
-/** The bell gives a lost connection two seconds. */
+/** The delivery queue gives a lost connection two seconds. */
 const WITHOUT_REDIS_MS_MAX = 5_000;
 
 /** Asks a process to stop. @returns how it ended, and after how many milliseconds */

@@ -30,7 +30,7 @@ describe('after Redis was flushed', () => {
     return worker;
   };
 
-  it('sends that waited in the queue are rung for again', async () => {
+  it('sends that waited in the queue are enqueued again', async () => {
     const live = await house.send(caller);
     const test = await house.send(await house.caller('test'));
     expect(await keysOf(house.redis, house.prefix)).not.toEqual([]);
@@ -41,7 +41,7 @@ describe('after Redis was flushed', () => {
     expect(await house.calls(live)).toHaveLength(1);
   });
 
-  it('sends that waited for a retry are rung for again', async () => {
+  it('sends that waited for a retry are enqueued again', async () => {
     await work();
     house.simulator.rules.add({ fault: { error: 131000, retryAfter: 1 }, times: 1 });
     const id = await house.send(caller);
@@ -62,7 +62,7 @@ describe('after Redis was flushed', () => {
     await house.until(next, 'delivered');
   });
 
-  it('receipts that were rung for are applied', async () => {
+  it('receipts that were enqueued are applied', async () => {
     house.simulator.rules.add({ fault: { acceptThenDrop: true } });
     const first = await work();
     const id = await house.send(caller);
@@ -78,14 +78,14 @@ describe('after Redis was flushed', () => {
 });
 
 describe('a sweep', () => {
-  it('rings once for a send, however many sweep at once', async () => {
+  it('enqueues a send once, however many sweep at once', async () => {
     const house = await House.open();
     const worker = await startWorker(house, { sweepPauseMs: null });
     const caller = await house.caller();
     const id = await buildSend(house.db.database, caller);
     await house.age(id, 60);
     await Promise.all([worker.sweep(), worker.sweep(), worker.sweep()]);
-    expect(await worker.count('onecode_sweep_rings_total', { queue: 'deliver' })).toBe(1);
+    expect(await worker.count('onecode_sweeper_enqueues_total', { queue: 'deliver' })).toBe(1);
     await worker.stop();
     await house.close();
   });

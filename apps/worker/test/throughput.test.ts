@@ -22,7 +22,7 @@ describe('a burst of sends', () => {
     await house.close();
   });
 
-  /** Makes so many sends, rings for all at once and waits until the provider has them, each once and without a complaint. */
+  /** Makes so many sends, enqueues all at once and waits until the provider has them, each once and without a complaint. */
   async function burst(count: number, wishes?: ManySends): Promise<void> {
     await ringFor(house, await makeSends(house, count, wishes));
     await until('an end of all sends', () => allSettled(house), LEAVING_MS_MAX);

@@ -51,7 +51,7 @@ describe('an outcome that nobody knows, no receipt coming', () => {
         failure_reason: 'attempts_exhausted',
         attempts: 5,
         receipt_until: expect.any(Date),
-        code_box: null,
+        sealed_code: null,
       });
       const attempts = await house.attempts(id);
       expect(attempts.map(({ outcome }) => outcome)).toEqual(Array(5).fill('unknown'));
@@ -93,7 +93,7 @@ describe('a receipt with our opaque data', () => {
       id,
       ({ status, attempt_id, sent_at }) => status === 'delivered' && !attempt_id && sent_at !== null,
     );
-    expect(row).toMatchObject({ code_box: null, due_at: null, failed_at: null });
+    expect(row).toMatchObject({ sealed_code: null, due_at: null, failed_at: null });
     const [message] = house.simulator.messages();
     expect(await house.attempts(id)).toMatchObject([{ outcome: 'accepted', message_id: message!.id }]);
     expect(await house.calls(id)).toHaveLength(1);
@@ -120,7 +120,11 @@ describe('a receipt with our opaque data', () => {
 
       const [message] = house.simulator.messages();
       expect(await house.simulator.postReceipt({ messageId: message!.id, status })).toBe(200);
-      expect(await house.until(id, ended.status)).toMatchObject({ ...ended, code_box: null, due_at: null });
+      expect(await house.until(id, ended.status)).toMatchObject({
+        ...ended,
+        sealed_code: null,
+        due_at: null,
+      });
       expect((await house.units(caller.accountId)).returned).toEqual(returned);
     },
   );

@@ -1,4 +1,4 @@
-import { createRegistry, openBell } from '@onecode/runtime';
+import { createRegistry, openDeliveryQueue } from '@onecode/runtime';
 import { countAwaitingSends } from '@onecode/store';
 import { buildSender } from '@onecode/store/testing';
 import { closedPort } from '../../../test/harness/closedPort.js';
@@ -22,8 +22,13 @@ describe('sends that wait for a sender', () => {
   it('stay in their rows while Redis is away, and leave when it is there', async () => {
     const worker = await startWorker(house, { sweepPauseMs: null });
     const redisUrl = `redis://127.0.0.1:${await closedPort()}`;
-    const mute = openBell({ redisUrl, prefix: house.prefix, deliveryAttempts: 5, onError: () => {} });
-    await wake({ ...worker.context, bell: mute });
+    const mute = openDeliveryQueue({
+      redisUrl,
+      prefix: house.prefix,
+      deliveryAttempts: 5,
+      onError: () => {},
+    });
+    await wake({ ...worker.context, deliveryQueue: mute });
     expect(await waiting()).toBe(5);
     await mute.close();
 

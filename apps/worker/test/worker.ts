@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { TEST_SECRET_KEY } from '@onecode/store/testing';
-import { createLog, createRegistry, openBell, startLoop, type Registry } from '@onecode/runtime';
+import { createLog, createRegistry, openDeliveryQueue, startLoop, type Registry } from '@onecode/runtime';
 import { countAwaitingSends } from '@onecode/store';
 import { createCloudApi } from '@onecode/whatsapp/client';
 import { testRedisUrl } from '../../../test/harness/redisContents.js';
@@ -60,13 +60,13 @@ export async function startWorker(house: House, options: TestWorkerOptions = {})
   const log = createLog('worker', 'silent');
   const registry = createRegistry('worker');
   const metrics = workerMetrics(registry);
-  const handBack = new AbortController();
-  setMaxListeners(0, handBack.signal);
+  const releaseClaim = new AbortController();
+  setMaxListeners(0, releaseClaim.signal);
   const { database } = house.db;
   gaugeAwaitingSends(registry, () => countAwaitingSends(database));
   const context: WorkerContext = {
     database,
-    bell: openBell({
+    deliveryQueue: openDeliveryQueue({
       redisUrl: config.REDIS_URL,
       prefix: config.QUEUE_PREFIX,
       deliveryAttempts: config.DELIVERY_ATTEMPTS,
@@ -77,7 +77,7 @@ export async function startWorker(house: House, options: TestWorkerOptions = {})
     secretKey: config.SECRET_KEY,
     policy: { attemptsMax: config.DELIVERY_ATTEMPTS, backoffMs: config.DELIVERY_BACKOFF_MS },
     leaseMs: options.leaseMs ?? config.PROVIDER_TIMEOUT_MS + LEASE_MARGIN_MS,
-    handBack: handBack.signal,
+    releaseClaim: releaseClaim.signal,
     log,
     metrics,
   };
@@ -87,7 +87,8 @@ export async function startWorker(house: House, options: TestWorkerOptions = {})
   const onError = (error: unknown): void => void failures.push(error);
   const loops =
     pauseMs === null ? [] : [sweep, wake].map((work) => startLoop(() => work(context), pauseMs, onError));
-  if (config.REDIS_URL === testRedisUrl()) await until('a bell', () => context.bell.isReady());
+  if (config.REDIS_URL === testRedisUrl())
+    await until('a delivery queue', () => context.deliveryQueue.isReady());
 
   return {
     context,
@@ -98,9 +99,9 @@ export async function startWorker(house: House, options: TestWorkerOptions = {})
     sweep: () => sweep(context),
     count: (metric, labels) => countOf(registry, metric, labels),
     async stop() {
-      handBack.abort();
+      releaseClaim.abort();
       await Promise.all([consumers.close(), ...loops.map((loop) => loop.stop())]);
-      await context.bell.close();
+      await context.deliveryQueue.close();
       if (options.sweepMayFail === undefined) expect(failures).toEqual([]);
     },
   };

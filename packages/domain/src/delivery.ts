@@ -8,7 +8,7 @@ import {
   type Send,
   type SendChange,
 } from './send.js';
-import type { Slot } from './senders.js';
+import type { SendSlot } from './senders.js';
 
 const LIFE_SECONDS_MIN = 30;
 const LIFE_SHARE_MIN = 0.1;
@@ -22,7 +22,7 @@ export function failure(reason: FailureReason, now: Date): SendChange {
     status: 'failed',
     failureReason: reason,
     failedAt: now,
-    codeBox: null,
+    sealedCode: null,
     attemptId: null,
     awaitingSender: false,
     dueAt: null,
@@ -79,7 +79,7 @@ export interface ClaimOffer {
   /** Counted from the time of the slot. */
   leaseMs: number;
   policy: RetryPolicy;
-  slot: Slot | null;
+  slot: SendSlot | null;
 }
 
 /** Why a send may not go out now, or that it may. */
@@ -159,10 +159,10 @@ export function claim(send: Send, now: Date, offer: ClaimOffer): Decision<Claim>
  * Gives a claimed send back whose message was certainly never written, as when the worker stops before the time of its slot:
  * due now, for any worker, and without using up an attempt.
  */
-export function handBack(send: Send, now: Date, attemptId: string): Decision<'handed_back' | 'stale'> {
+export function releaseClaim(send: Send, now: Date, attemptId: string): Decision<'released' | 'stale'> {
   if (send.attemptId !== attemptId) return { result: 'stale' };
   return {
-    result: 'handed_back',
+    result: 'released',
     change: { attemptId: null, attempts: send.attempts - 1, ...(isUndelivered(send) && { dueAt: now }) },
     attempts: [
       { id: attemptId, senderId: send.senderId, outcome: 'retry', errorCode: null, messageId: null },
@@ -180,7 +180,7 @@ export type Settlement =
   | { kind: 'accepted' }
   | { kind: 'retry'; delayMs: number }
   /** The sender cannot serve this send: claim again at once for another. */
-  | { kind: 'hand_over' }
+  | { kind: 'reassign' }
   | { kind: 'failed'; reason: FailureReason }
   /** There will be no other attempt, but one may have gone through: only a receipt or the end of the wait decides. */
   | { kind: 'awaiting_receipt' }
@@ -224,11 +224,11 @@ export function settle(
     };
   }
   if (outcome.kind === 'accepted')
-    return done({ kind: 'accepted' }, { status: 'sent', sentAt: now, codeBox: null, dueAt: null });
+    return done({ kind: 'accepted' }, { status: 'sent', sentAt: now, sealedCode: null, dueAt: null });
   if (outcome.kind === 'recipient') return failed('rejected_by_provider');
   if (outcome.kind === 'config' && outcome.scope === 'request') return failed('rejected_by_provider');
   if (outcome.kind === 'config' || outcome.kind === 'sender')
-    return done({ kind: 'hand_over' }, { attempts: send.attempts - 1, dueAt: now });
+    return done({ kind: 'reassign' }, { attempts: send.attempts - 1, dueAt: now });
 
   const receiptUntil = outcome.kind === 'unknown' ? after(now, settleDelayMs(policy)) : send.receiptUntil;
   const isExhausted = send.attempts >= policy.attemptsMax;

@@ -10,7 +10,7 @@ export interface Keyring {
 const KEY_BYTES = 32;
 
 /**
- * Reads a key ring from the environment's form: one base64 key of 32 bytes (version 1), or `2:<base64>,1:<base64>` with the
+ * Reads a keyring from the environment's form: one base64 key of 32 bytes (version 1), or `2:<base64>,1:<base64>` with the
  * version to use first.
  *
  * @throws Error with one sentence that does not contain the key.
@@ -34,9 +34,9 @@ export function parseKeyring(text: string): Keyring {
   return { current: [...keys.keys()][0] as number, keys };
 }
 
-/** The key of a version. @throws Error when that version is no longer in the ring. */
-export function keyOf(ring: Keyring, version: number): Buffer {
-  const key = ring.keys.get(version);
-  if (key === undefined) throw new Error(`key version ${version} is not in the key ring`);
+/** The key of a version. @throws Error when that version is no longer in the keyring. */
+export function keyOf(keyring: Keyring, version: number): Buffer {
+  const key = keyring.keys.get(version);
+  if (key === undefined) throw new Error(`key version ${version} is not in the keyring`);
   return key;
 }

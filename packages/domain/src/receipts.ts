@@ -54,7 +54,7 @@ function applyProgress(
   const change: SendChange = {};
   if (send.status !== 'failed' && ORDER.indexOf(reported) > ORDER.indexOf(send.status)) {
     change.status = reported;
-    change.codeBox = null;
+    change.sealedCode = null;
     change.dueAt = null;
     change.awaitingSender = false;
   }

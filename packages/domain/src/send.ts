@@ -21,7 +21,7 @@ export interface Send {
   /** ISO 3166, or null for numbers of no country. */
   readonly country: string | null;
   readonly locale: Locale;
-  readonly unit: UnitBucket | null;
+  readonly chargedFrom: UnitBucket | null;
   readonly codeHash: Uint8Array;
   readonly createdAt: Date;
   readonly expiresAt: Date;
@@ -33,7 +33,7 @@ export interface Send {
   from: string | null;
   senderId: string | null;
   /** The sealed code, until it is no longer needed. */
-  codeBox: Uint8Array | null;
+  sealedCode: Uint8Array | null;
   /** Calls to the provider that count against the limit. */
   attempts: number;
   /** The attempt under way; its lease ends at `dueAt`. */
@@ -63,7 +63,7 @@ export type SendChange = Partial<
     | 'channel'
     | 'from'
     | 'senderId'
-    | 'codeBox'
+    | 'sealedCode'
     | 'attempts'
     | 'attemptId'
     | 'receiptUntil'

@@ -1,5 +1,5 @@
 /** A sender's leave to send one message, from a time on. */
-export interface Slot {
+export interface SendSlot {
   sender: {
     id: string;
     /** E.164. */
@@ -16,6 +16,6 @@ const PAUSE_SECONDS_MIN = 60;
 const PAUSE_SECONDS_MAX = 3600;
 
 /** Seconds for which a sender rests after its nth fault in a row (1 for the first): a minute, doubling, an hour at most. */
-export function pauseSeconds(faults: number): number {
+export function coolDownSeconds(faults: number): number {
   return Math.min(PAUSE_SECONDS_MAX, PAUSE_SECONDS_MIN * 2 ** Math.min(faults - 1, 10));
 }

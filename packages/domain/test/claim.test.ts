@@ -1,4 +1,4 @@
-import { claim, handBack, isWorthSending, settle } from '@onecode/domain';
+import { claim, releaseClaim, isWorthSending, settle } from '@onecode/domain';
 import {
   at,
   CREATED_AT,
@@ -242,8 +242,8 @@ describe('a slot', () => {
 describe('a send that is handed back before its message was written', () => {
   it('is due now, as if the attempt had not been', () => {
     const send = sendingSend({ attempts: 3, receiptUntil: at(40) });
-    const decision = handBack(send, NOW, 'attempt-1');
-    expect(decision.result).toBe('handed_back');
+    const decision = releaseClaim(send, NOW, 'attempt-1');
+    expect(decision.result).toBe('released');
     const after = written(send, decision);
     expect(after).toEqual({ ...send, attempts: 2, attemptId: null, dueAt: NOW });
     expect(decision.attempts).toEqual([
@@ -253,12 +253,14 @@ describe('a send that is handed back before its message was written', () => {
   });
 
   it('is left alone when somebody else acts on it by now', () => {
-    expect(handBack(sendingSend({ attemptId: 'another' }), NOW, 'attempt-1')).toEqual({ result: 'stale' });
+    expect(releaseClaim(sendingSend({ attemptId: 'another' }), NOW, 'attempt-1')).toEqual({
+      result: 'stale',
+    });
   });
 
   it('is not due again when a receipt has told of an earlier attempt', () => {
     const send = sentSend({ status: 'delivered', attemptId: 'attempt-1', attempts: 2 });
-    expect(written(send, handBack(send, NOW, 'attempt-1'))).toEqual({
+    expect(written(send, releaseClaim(send, NOW, 'attempt-1'))).toEqual({
       ...send,
       attemptId: null,
       attempts: 1,

@@ -98,9 +98,9 @@ describe('the hash of a code', () => {
     expect(codeMatches(ROTATED, SEND, hash, '042913')).toBe(false);
   });
 
-  it('throws rather than answers once its pepper has left the ring', () => {
+  it('throws rather than answers once its pepper has left the keyring', () => {
     expect(() => codeMatches(NEW_ONLY, SEND, hashCode(OLD, SEND, '042913'), '042913')).toThrow(
-      'key version 1 is not in the key ring',
+      'key version 1 is not in the keyring',
     );
   });
 });
@@ -139,10 +139,10 @@ describe('a sealed secret', () => {
     expect(() => unseal(OTHER, SEND, box)).toThrow();
   });
 
-  it('opens after a rotation, and not once its key has left the ring', () => {
+  it('opens after a rotation, and not once its key has left the keyring', () => {
     const box = seal(OLD, SEND, '042913');
     expect(unseal(ROTATED, SEND, box)).toBe('042913');
     expect(unseal(NEW_ONLY, SEND, seal(ROTATED, SEND, '042913'))).toBe('042913');
-    expect(() => unseal(NEW_ONLY, SEND, box)).toThrow('key version 1 is not in the key ring');
+    expect(() => unseal(NEW_ONLY, SEND, box)).toThrow('key version 1 is not in the keyring');
   });
 });

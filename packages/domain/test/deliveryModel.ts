@@ -1,6 +1,6 @@
 import {
   claim,
-  handBack,
+  releaseClaim,
   isUndelivered,
   isWorthSending,
   judge,
@@ -19,7 +19,7 @@ export interface Model {
   statuses: DeliveryState[];
   routed: boolean;
   calls: number;
-  handOvers: number;
+  reassignments: number;
   /** When it was last learnt that some attempt's outcome is unknown. */
   unknownSince: number | null;
 }
@@ -44,7 +44,7 @@ export function begin(lifeMs: number): { model: Model; real: World } {
   const { createdAt } = liveSend();
   const send = liveSend({ expiresAt: new Date(createdAt.getTime() + lifeMs) });
   return {
-    model: { statuses: ['queued'], routed: false, calls: 0, handOvers: 0, unknownSince: null },
+    model: { statuses: ['queued'], routed: false, calls: 0, reassignments: 0, unknownSince: null },
     real: { now: createdAt, send, attempts: new Map(), refunds: 0 },
   };
 }
@@ -81,13 +81,13 @@ export function check(model: Model, world: World): void {
   must(send.channel === (model.routed ? 'whatsapp' : null), 'the channel is set once routed');
   must((send.from !== null) === model.routed, 'the sender’s number is set once routed');
   must((send.senderId !== null) === model.routed, 'the sender is set once routed');
-  must((send.codeBox !== null) === waits, 'the box is there exactly while it is needed');
+  must((send.sealedCode !== null) === waits, 'the box is there exactly while it is needed');
   must((send.dueAt !== null) === waits, 'a send is due exactly while it waits');
   must(waits || !send.awaitingSender, 'only a waiting send waits for a sender');
   must((send.failedAt !== null) === failed && (send.failureReason !== null) === failed, 'failed says why');
   must(world.refunds === (failed ? 1 : 0), 'one refund for a failed send');
   must(send.attempts <= POLICY.attemptsMax, 'attempts have a limit');
-  must(model.calls <= POLICY.attemptsMax + model.handOvers, 'calls have a limit');
+  must(model.calls <= POLICY.attemptsMax + model.reassignments, 'calls have a limit');
   const times = [send.createdAt, send.sentAt, send.deliveredAt, send.readAt, world.now]
     .filter((time) => time !== null)
     .map(Number);
@@ -149,7 +149,7 @@ export function runHandBack(model: Model, world: World): void {
   const before = world.send;
   const { attemptId } = before;
   if (attemptId === null) return;
-  write(world, handBack(before, world.now, attemptId));
+  write(world, releaseClaim(before, world.now, attemptId));
   must(world.send.attempts === before.attempts - 1, 'a message that was not written uses up no attempt');
   model.calls -= 1;
   check(model, world);
@@ -172,7 +172,7 @@ export function runAnswer(model: Model, world: World, id: string, outcome: Outco
   }
   if (decision.result.kind === 'failed' && decision.result.reason !== 'rejected_by_provider')
     mustHaveHadItsReceipt(model, Number(world.now));
-  if (decision.result.kind === 'hand_over') model.handOvers += 1;
+  if (decision.result.kind === 'reassign') model.reassignments += 1;
   write(world, decision);
   check(model, world);
 }

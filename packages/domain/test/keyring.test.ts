@@ -6,18 +6,18 @@ const OTHER_KEY = randomBytes(32);
 const text = KEY.toString('base64');
 const other = OTHER_KEY.toString('base64');
 
-describe('a key ring', () => {
+describe('a keyring', () => {
   it('is one key, version 1, from plain base64', () => {
-    const ring = parseKeyring(text);
-    expect(ring.current).toBe(1);
-    expect(keyOf(ring, 1)).toEqual(KEY);
+    const keyring = parseKeyring(text);
+    expect(keyring.current).toBe(1);
+    expect(keyOf(keyring, 1)).toEqual(KEY);
   });
 
   it('makes new values with the version named first and keeps the others readable', () => {
-    const ring = parseKeyring(`2:${other}, 1:${text}`);
-    expect(ring.current).toBe(2);
-    expect(keyOf(ring, 2)).toEqual(OTHER_KEY);
-    expect(keyOf(ring, 1)).toEqual(KEY);
+    const keyring = parseKeyring(`2:${other}, 1:${text}`);
+    expect(keyring.current).toBe(2);
+    expect(keyOf(keyring, 2)).toEqual(OTHER_KEY);
+    expect(keyOf(keyring, 1)).toEqual(KEY);
   });
 
   it('takes base64 without its padding, and white space around it', () => {
@@ -30,7 +30,7 @@ describe('a key ring', () => {
   });
 
   it('names the version that is missing, and nothing else', () => {
-    expect(() => keyOf(parseKeyring(text), 7)).toThrow('key version 7 is not in the key ring');
+    expect(() => keyOf(parseKeyring(text), 7)).toThrow('key version 7 is not in the keyring');
   });
 
   it.each([

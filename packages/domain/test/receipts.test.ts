@@ -76,7 +76,7 @@ describe('a report of progress', () => {
       expect(decision.result).toBe('applied');
       expect(written(send, decision)).toMatchObject({
         status: reported,
-        codeBox: null,
+        sealedCode: null,
         dueAt: null,
         awaitingSender: false,
         [`${reported}At`]: at(30),
@@ -152,7 +152,7 @@ describe('a report of failure', () => {
         status: 'failed',
         failureReason: 'rejected_by_provider',
         failedAt: NOW,
-        codeBox: null,
+        sealedCode: null,
         dueAt: null,
       });
       expect(decision.attempts).toMatchObject([
@@ -167,7 +167,7 @@ describe('a report of failure', () => {
       failureReason: 'rejected_by_provider',
       attemptId: null,
       dueAt: null,
-      codeBox: null,
+      sealedCode: null,
     });
   });
 

@@ -1,4 +1,4 @@
-import type { ClaimOffer, Decision, Outcome, RetryPolicy, Send, Slot } from '@onecode/domain';
+import type { ClaimOffer, Decision, Outcome, RetryPolicy, Send, SendSlot } from '@onecode/domain';
 
 /** The moment at which every send of these tests is created. */
 export const CREATED_AT = new Date('2026-03-01T12:00:00.000Z');
@@ -13,7 +13,7 @@ export const at = (seconds: number): Date => new Date(CREATED_AT.getTime() + sec
 export const NOW = at(20);
 export const ms = (time: Date, more: number): Date => new Date(time.getTime() + more);
 
-/** A live send as `try_create_sends` leaves it, with these fields changed. */
+/** A live send as `create_sends` leaves it, with these fields changed. */
 export function liveSend(fields: Partial<Send> = {}): Send {
   return {
     id: '01890a5d-ac96-774b-bcce-b302099a8057',
@@ -23,7 +23,7 @@ export function liveSend(fields: Partial<Send> = {}): Send {
     recipient: '+5511987654321',
     country: 'BR',
     locale: 'pt-BR',
-    unit: 'free_quota',
+    chargedFrom: 'free_quota',
     codeHash: new Uint8Array(33),
     createdAt: CREATED_AT,
     expiresAt: at(LIFE_SECONDS),
@@ -33,7 +33,7 @@ export function liveSend(fields: Partial<Send> = {}): Send {
     channel: null,
     from: null,
     senderId: null,
-    codeBox: new Uint8Array(40),
+    sealedCode: new Uint8Array(40),
     attempts: 0,
     attemptId: null,
     receiptUntil: null,
@@ -51,7 +51,7 @@ export function liveSend(fields: Partial<Send> = {}): Send {
 }
 
 export function testSend(fields: Partial<Send> = {}): Send {
-  return liveSend({ mode: 'test', unit: null, codeBox: null, ...fields });
+  return liveSend({ mode: 'test', chargedFrom: null, sealedCode: null, ...fields });
 }
 
 /** A live send whose attempt `attempt-1` is under way, with a lease from second 0. */
@@ -73,14 +73,14 @@ export function sentSend(fields: Partial<Send> = {}): Send {
   return sendingSend({
     status: 'sent',
     attemptId: null,
-    codeBox: null,
+    sealedCode: null,
     dueAt: null,
     sentAt: at(1),
     ...fields,
   });
 }
 
-export function slot(sender: Partial<Slot['sender']> = {}, waitMs = 0): Slot {
+export function slot(sender: Partial<SendSlot['sender']> = {}, waitMs = 0): SendSlot {
   return { sender: { id: 'sender-1', number: '+15550783881', ...sender }, waitMs };
 }
 
@@ -92,7 +92,7 @@ export function offer(fields: Partial<ClaimOffer> = {}): ClaimOffer {
 export const FAILED = {
   status: 'failed',
   failedAt: NOW,
-  codeBox: null,
+  sealedCode: null,
   attemptId: null,
   awaitingSender: false,
   dueAt: null,

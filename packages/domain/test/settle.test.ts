@@ -27,7 +27,7 @@ describe('the outcome of an attempt', () => {
   it('accepted: sent, code erased, nothing due', () => {
     expect(settled(sendingSend(), ACCEPTED)).toEqual({
       result: { kind: 'accepted' },
-      change: { attemptId: null, status: 'sent', sentAt: NOW, codeBox: null, dueAt: null },
+      change: { attemptId: null, status: 'sent', sentAt: NOW, sealedCode: null, dueAt: null },
       attempts: [
         {
           id: 'attempt-1',
@@ -64,7 +64,7 @@ describe('the outcome of an attempt', () => {
   ])('%s: handed over at once, without using up the attempt', (kind, outcome) => {
     const send = sendingSend({ attempts: 5 });
     const decision = settled(send, outcome);
-    expect(decision.result).toEqual({ kind: 'hand_over' });
+    expect(decision.result).toEqual({ kind: 'reassign' });
     const after = written(send, decision);
     expect(after).toMatchObject({ status: 'sending', attempts: 4, attemptId: null, dueAt: NOW });
     expect(decision.attempts).toMatchObject([{ outcome: kind }]);
@@ -155,7 +155,7 @@ describe('the outcome of an attempt', () => {
 
   describe('after a receipt that was faster', () => {
     const delivered = () =>
-      sendingSend({ status: 'delivered', codeBox: null, dueAt: null, deliveredAt: at(10) });
+      sendingSend({ status: 'delivered', sealedCode: null, dueAt: null, deliveredAt: at(10) });
 
     it('ends the claim and fills in when it was sent, not after it was delivered', () => {
       const decision = settled(delivered(), ACCEPTED);

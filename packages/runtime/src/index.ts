@@ -4,5 +4,6 @@ export * from './http.js';
 export * from './lifecycle.js';
 export * from './log.js';
 export * from './metrics.js';
-export { openBell, type Bell, type Ring } from './bell.js';
-export { openQueues, QUEUE_NAMES, type QueueName, type Queues, type RingData } from './queues.js';
+export { openDeliveryQueue, type DeliveryQueue, type SendToEnqueue } from './deliveryQueue.js';
+export { openQueues, QUEUE_NAMES, type QueueName, type Queues, type JobData } from './queues.js';
+export { VERSION } from './version.js';

@@ -6,7 +6,7 @@ export const QUEUE_NAMES = ['deliver', 'simulate', 'receipts'] as const;
 export type QueueName = (typeof QUEUE_NAMES)[number];
 
 /** The data of every job: ids only, because Redis and the queue board are no place for anything else. */
-export interface RingData {
+export interface JobData {
   sendId?: string;
 }
 
@@ -17,7 +17,7 @@ export const ANSWER_MS_MAX = 2_000;
 export const reconnectMs = (times: number): number => Math.min(50 * 2 ** Math.min(times, 6), 1_000);
 
 /** Options for a connection whose commands must fail soon instead of waiting for Redis to come back. */
-const IMPATIENT = {
+const FAIL_FAST = {
   enableOfflineQueue: false,
   maxRetriesPerRequest: 1,
   connectTimeout: 2_000,
@@ -37,7 +37,7 @@ export interface QueuesOptions {
 export interface Queues {
   /** Whether anything can reach the queues now. */
   isReady(): boolean;
-  of(name: QueueName): Queue<RingData>;
+  of(name: QueueName): Queue<JobData>;
   /** Answers when Redis does. @throws when it does not */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -45,9 +45,9 @@ export interface Queues {
 
 /** Opens the queues. Connects in the background, so it succeeds while Redis is away. */
 export function openQueues({ redisUrl, prefix, onError }: QueuesOptions): Queues {
-  const connection = new Redis(redisUrl, IMPATIENT);
+  const connection = new Redis(redisUrl, FAIL_FAST);
   connection.on('error', onError);
-  const queues = new Map<QueueName, Queue<RingData>>();
+  const queues = new Map<QueueName, Queue<JobData>>();
   let closed = false;
   // A closed connection still counts as ready until the socket's end is seen.
   const isReady = (): boolean => !closed && connection.status === 'ready';
@@ -57,7 +57,7 @@ export function openQueues({ redisUrl, prefix, onError }: QueuesOptions): Queues
     of(name) {
       let queue = queues.get(name);
       if (queue === undefined) {
-        queue = new Queue<RingData>(name, {
+        queue = new Queue<JobData>(name, {
           connection,
           prefix,
           skipVersionCheck: true,

@@ -1,5 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { Consumer, openBell, PATIENT, type Bell, type QueueName, type RingData } from '@onecode/runtime';
+import {
+  Consumer,
+  openDeliveryQueue,
+  BLOCKING,
+  type DeliveryQueue,
+  type QueueName,
+  type JobData,
+} from '@onecode/runtime';
 import type { Job } from 'bullmq';
 import { Redis } from 'ioredis';
 import { until } from '../../../test/harness/until.js';
@@ -9,10 +16,10 @@ export interface Corner {
   url: string;
   prefix: string;
   redis: Redis;
-  /** A bell that is ready, or one to another address that need not be. */
-  openBell(url?: string): Promise<Bell>;
+  /** A deliveryQueue that is ready, or one to another address that need not be. */
+  openDeliveryQueue(url?: string): Promise<DeliveryQueue>;
   /** Works off a queue. */
-  startWorker(queue: QueueName, work: (job: Job<RingData>) => Promise<unknown>, url?: string): void;
+  startWorker(queue: QueueName, work: (job: Job<JobData>) => Promise<unknown>, url?: string): void;
   /** The ids of the jobs that wait, first come first. */
   waiting(queue: QueueName): Promise<string[]>;
   /** Closes what was opened and removes every key. */
@@ -31,14 +38,19 @@ export function openCorner(): Corner {
     url,
     prefix,
     redis,
-    async openBell(other) {
-      const bell = openBell({ redisUrl: other ?? url, prefix, deliveryAttempts: 5, onError: () => {} });
-      opened.push(bell);
-      if (other === undefined) await until('a bell that is ready', () => bell.isReady());
-      return bell;
+    async openDeliveryQueue(other) {
+      const deliveryQueue = openDeliveryQueue({
+        redisUrl: other ?? url,
+        prefix,
+        deliveryAttempts: 5,
+        onError: () => {},
+      });
+      opened.push(deliveryQueue);
+      if (other === undefined) await until('a delivery queue that is ready', () => deliveryQueue.isReady());
+      return deliveryQueue;
     },
     startWorker(queue, work, other) {
-      const connection = new Redis(other ?? url, PATIENT);
+      const connection = new Redis(other ?? url, BLOCKING);
       const worker = new Consumer(queue, work, { connection, prefix });
       connection.on('error', () => {});
       worker.on('error', () => {});

@@ -1,43 +1,58 @@
-export * from './accountChanges.js';
-export * from './accounts.js';
-export * from './accountSearch.js';
-export * from './allowedCountries.js';
-export * from './apiKeys.js';
-export * from './applications.js';
-export * from './audit.js';
-export * from './breaker.js';
-export * from './changeSend.js';
-export * from './console/index.js';
-export * from './createSend.js';
-export * from './database.js';
-export * from './defences.js';
-export * from './dueSends.js';
-export * from './findSend.js';
-export * from './guessBudgets.js';
-export * from './health.js';
-export * from './holds.js';
-export * from './invitations.js';
-export * from './keyUse.js';
-export * from './loggedReads.js';
-export * from './loopRuns.js';
-export * from './memberChanges.js';
-export * from './members.js';
-export * from './ownAccount.js';
-export * from './passwords.js';
-export type { WhichReport, WhichSend } from './readSend.js';
-export * from './receipts.js';
-export * from './senderFaults.js';
-export * from './senders.js';
-export * from './senderTokens.js';
-export * from './settings.js';
-export * from './signInLimits.js';
-export * from './signUpLimits.js';
-export * from './signInLog.js';
-export * from './slots.js';
-export { refusedBy, type Refused } from './statements.js';
-export * from './trialSends.js';
-export * from './users.js';
-export * from './userSecurity.js';
+export { allowCountries, findAbuseControls, type AbuseControls } from './accounts/abuseControls.js';
+export * from './accounts/accountChanges.js';
+export { createAccount, findAccount, type Account, type NewAccount } from './accounts/accounts.js';
+export * from './accounts/apiKeys.js';
+export * from './accounts/applications.js';
+export * from './accounts/breaker.js';
+export * from './accounts/settings.js';
+export * from './accounts/trialAccounts.js';
+export {
+  audited,
+  listAuditEntries,
+  NOT_SIGNED_IN,
+  type Actor,
+  type AuditEntry,
+  type AuditNote,
+} from './audit/audit.js';
+export * from './audit/loggedReads.js';
+export * from './client/database.js';
+export { isId, newId } from './client/ids.js';
+export { refusedBy, type Refused } from './client/sql.js';
+export * from './holds/heldSends.js';
+export * from './holds/holds.js';
+export * from './reports/accounts.js';
+export * from './reports/health.js';
+export * from './reports/heartbeats.js';
+export * from './reports/ledger.js';
+export * from './reports/overview.js';
+export { InvalidCursor, type Page } from './reports/pages.js';
+export * from './reports/sendDetails.js';
+export * from './reports/senderActivity.js';
+export * from './reports/sendList.js';
+export type { SendSummary } from './reports/sendSummary.js';
+export * from './senders/coolDown.js';
+export * from './senders/senders.js';
+export * from './senders/senderTokens.js';
+export { AccountBusy } from './sends/accountQueues.js';
+export * from './sends/changeSend.js';
+export * from './sends/createSend.js';
+export * from './sends/dueSends.js';
+export {
+  listExhaustedRecipients,
+  resetGuessCount,
+  resetRecipient,
+  type ExhaustedRecipient,
+} from './sends/guessBudgets.js';
+export { findSend, type WhichReport, type WhichSend } from './sends/readSend.js';
+export * from './sends/receipts.js';
+export * from './users/invitations.js';
+export * from './users/members.js';
+export * from './users/passwords.js';
+export * from './users/signInLimits.js';
+export * from './users/signInLog.js';
+export * from './users/signUpLimits.js';
+export * from './users/users.js';
+export * from './users/userSecurity.js';
 export {
   endOtherSessions,
   endSession,
@@ -47,5 +62,4 @@ export {
   noteSessionUse,
   SESSION_MS_MAX,
   type UserSession,
-} from './userSessions.js';
-export { isId, newId } from './identifiers.js';
+} from './users/userSessions.js';

@@ -1,4 +1,4 @@
-import { migrate } from './migrations.js';
+import { migrate } from './migrations/migrations.js';
 
 const url = process.env['DATABASE_URL'];
 if (url === undefined || url === '') {

@@ -47,7 +47,7 @@ const LIMITS: Readonly<Record<LimitCause, string>> = {
 export function createSendRoute({
   authenticate,
   database,
-  bell,
+  deliveryQueue,
   config,
   metrics,
 }: ApiContext): RequestHandler {
@@ -73,7 +73,7 @@ export function createSendRoute({
       isCostly: recipient.isCostly,
       locale,
       codeHash: hashCode(config.CODE_PEPPER, id, code),
-      codeBox: caller.mode === 'live' ? seal(config.SECRET_KEY, id, code) : null,
+      sealedCode: caller.mode === 'live' ? seal(config.SECRET_KEY, id, code) : null,
       guessCost: guessCost(code),
     });
     // crash point: api create after commit
@@ -96,8 +96,10 @@ export function createSendRoute({
       case 'existing':
         break;
       case 'created':
-        // Not awaited: the row is the truth, and the sweep rings for what this ring does not reach.
-        void bell.ring(caller.mode === 'test' ? 'simulate' : 'deliver', [{ sendId: id, generation: 0 }]);
+        // Not awaited: the row is the truth, and the sweeper enqueues what this one does not reach.
+        void deliveryQueue.enqueue(caller.mode === 'test' ? 'simulate' : 'deliver', [
+          { sendId: id, version: 0 },
+        ]);
     }
     // crash point: api create before answer
     answerJson(response, 202, sendView(creation.send, creation.now));

@@ -45,7 +45,7 @@ export function webhookHandshakeRoute({ config }: ApiContext): RequestHandler {
  * `POST /webhooks/whatsapp`: status reports. What cannot be signed is refused unread. The signature is checked over the raw bytes
  * before anything in them is read, and the reports are stored before the 200; the worker applies them.
  */
-export function webhookRoute({ database, bell, config, metrics }: ApiContext): RequestHandler {
+export function webhookRoute({ database, deliveryQueue, config, metrics }: ApiContext): RequestHandler {
   const budget = new BodyBudget(BODY_LIMITS);
   return async (request, response) => {
     const signature = request.headers['x-hub-signature-256'];
@@ -60,7 +60,7 @@ export function webhookRoute({ database, bell, config, metrics }: ApiContext): R
     // crash point: api webhook after store
     metrics.receipts.inc({ kind: 'received' }, receipts.length);
     metrics.receipts.inc({ kind: 'duplicate' }, receipts.length - stored.length);
-    if (stored.length > 0) void bell.ring('receipts');
+    if (stored.length > 0) void deliveryQueue.enqueue('receipts');
     answerText(response, 200, 'ok');
   };
 }

@@ -2,11 +2,12 @@ import type { Locale } from '@onecode/domain';
 import {
   createAccount,
   findAccount,
-  findDefences,
+  findAbuseControls,
   grantCredits,
   GrantRefused,
   readTrialSends,
   resumeAccount,
+  searchAccounts,
   SETTING_BOUNDS,
   suspendAccount,
   type Account,
@@ -15,9 +16,9 @@ import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import { id, oneOf, text, wholeNumber } from '../arguments.js';
 import { withDatabase } from '../database.js';
-import { Refusal } from '../faults.js';
+import { UserError } from '../errors.js';
 import { print, type Row } from '../output.js';
-import { addDefenceCommands, defencesRow } from './defences.js';
+import { addAbuseControlCommands, abuseControlsRow } from './abuseControls.js';
 
 const UNITS_MAX = 1_000_000_000;
 
@@ -38,7 +39,7 @@ const suspensionRow = (account: Account): Row => ({
 });
 
 function found(account: Account | null): Account {
-  if (account === null) throw new Refusal('there is no account with this id');
+  if (account === null) throw new UserError('there is no account with this id');
   return account;
 }
 
@@ -50,7 +51,16 @@ interface Create {
   ratePerMinute?: number;
 }
 
-/** `account create`, `show`, `credit`, `suspend`, `resume`, and what defends an account. */
+interface List {
+  search?: string;
+  before?: string;
+  limit: number;
+}
+
+const LIST_LENGTH = { min: 1, max: 1_000 };
+const LIST_LENGTH_INITIAL = 50;
+
+/** All commands of `account`. */
 export function addAccountCommands(program: Command): void {
   const account = program
     .command('account')
@@ -99,18 +109,18 @@ export function addAccountCommands(program: Command): void {
 
   account
     .command('show')
-    .description('show an account, what it has left, and what defends it')
+    .description('show an account, what it has left, and its abuse controls')
     .argument('<id>', 'the account', id('the account'))
     .addHelpText('after', '\nExample:\n  $ onecode account show 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f')
     .action(async (accountId: string, _options: object, command: Command) => {
       const [account, defences] = await withDatabase((database) =>
-        Promise.all([findAccount(database, accountId), findDefences(database, accountId)]),
+        Promise.all([findAccount(database, accountId), findAbuseControls(database, accountId)]),
       );
       const known = found(account);
       print(command, {
         ...suspensionRow(known),
         trial_countries: known.trialCountries,
-        ...(defences && defencesRow(defences)),
+        ...(defences && abuseControlsRow(defences)),
       });
     });
 
@@ -132,17 +142,19 @@ export function addAccountCommands(program: Command): void {
       const credited = await withDatabase((database) =>
         grantCredits(database, actor(), accountId, options.amount, options.reason),
       ).catch((error: unknown) => {
-        if (error instanceof GrantRefused) throw new Refusal('the account cannot hold that many credits');
+        if (error instanceof GrantRefused) throw new UserError('the account cannot hold that many credits');
         throw error;
       });
       print(command, rowOf(found(credited)));
     });
 
-  addDefenceCommands(account);
+  addAbuseControlCommands(account);
 
   account
     .command('suspend')
-    .description("refuse an account's requests: its keys are not valid; what it sent before goes on")
+    .description(
+      "refuse an account's requests: its keys are not valid; what it sent before is still delivered",
+    )
     .argument('<id>', 'the account', id('the account'))
     .requiredOption('--reason <text>', 'kept with the account', text('--reason'))
     .addHelpText(
@@ -173,5 +185,30 @@ export function addAccountCommands(program: Command): void {
     .action(async (_options: object, command: Command) => {
       const { day, sends, perDay } = await withDatabase(readTrialSends);
       print(command, { day, sends, sends_per_day: perDay });
+    });
+
+  account
+    .command('list')
+    .description('list accounts, newest first')
+    .option(
+      '--search <text>',
+      'those whose name has words that begin so, or the one with this id',
+      text('--search'),
+    )
+    .option(
+      '--before <id>',
+      'those after the account with this id, the last of the list before',
+      id('--before'),
+    )
+    .option('--limit <number>', 'how many', wholeNumber('--limit', LIST_LENGTH), LIST_LENGTH_INITIAL)
+    .addHelpText('after', '\nExample:\n  $ onecode account list --search loja --json')
+    .action(async ({ search, before, limit }: List, command: Command) => {
+      const page = {
+        limit,
+        ...(search !== undefined && { text: search }),
+        ...(before !== undefined && { before }),
+      };
+      const accounts = await withDatabase((database) => searchAccounts(database, page));
+      print(command, accounts.map(suspensionRow));
     });
 }

@@ -1,11 +1,17 @@
 import type { Mode } from '@onecode/domain';
-import { createApplication, limitApplication, type Application } from '@onecode/store';
+import {
+  createApplication,
+  findAccount,
+  findApplications,
+  limitApplication,
+  type Application,
+} from '@onecode/store';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
-import { id, limit, oneOf, text } from '../arguments.js';
+import { id, limit, oneOf, text, wholeNumber } from '../arguments.js';
 import { withDatabase } from '../database.js';
-import { Refusal, UsageError } from '../faults.js';
-import { print } from '../output.js';
+import { UserError, UsageError } from '../errors.js';
+import { print, type Row } from '../output.js';
 
 const LIMIT_BOUNDS = { min: 1, max: 1_000_000 };
 /** The values that `on` stands for: the specification's section 8, "initial values when enabled". */
@@ -19,6 +25,18 @@ const rowOf = (application: Application) => ({
   mode: application.mode,
 });
 
+/** An application with its limits, of which null is off. */
+const limitsRow = (application: Application): Row => ({
+  ...rowOf(application),
+  per_minute: application.perMinute,
+  per_recipient_hour: application.perRecipientHour,
+});
+
+function found(application: Application | null | undefined): Application {
+  if (!application) throw new UserError('there is no application with this id');
+  return application;
+}
+
 interface Limits {
   perMinute?: number | 'off';
   perRecipientHour?: number | 'off';
@@ -26,7 +44,10 @@ interface Limits {
 
 const limitOf = (typed: number | 'off'): number | null => (typed === 'off' ? null : typed);
 
-/** `application create` and `limits`. */
+const LIST_LENGTH = { min: 1, max: 1_000 };
+const LIST_LENGTH_INITIAL = 50;
+
+/** `application create`, `show`, `list` and `limits`. */
 export function addApplicationCommands(program: Command): void {
   const application = program
     .command('application')
@@ -55,8 +76,36 @@ export function addApplicationCommands(program: Command): void {
           mode: options.mode,
         }),
       );
-      if (made === null) throw new Refusal('there is no account with this id');
+      if (made === null) throw new UserError('there is no account with this id');
       print(command, rowOf(made));
+    });
+
+  application
+    .command('show')
+    .description('show an application and its limits')
+    .argument('<id>', 'the application', id('the application'))
+    .addHelpText('after', '\nExample:\n  $ onecode application show 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f')
+    .action(async (applicationId: string, _options: object, command: Command) => {
+      const [application] = await withDatabase((database) =>
+        findApplications(database, { id: applicationId, limit: 1 }),
+      );
+      print(command, limitsRow(found(application)), { absent: 'off' });
+    });
+
+  application
+    .command('list')
+    .description('list applications and their limits, newest first')
+    .option('--account <id>', 'those of one account', id('--account'))
+    .option('--limit <number>', 'how many', wholeNumber('--limit', LIST_LENGTH), LIST_LENGTH_INITIAL)
+    .addHelpText('after', '\nExample:\n  $ onecode application list --json')
+    .action(async (options: { account?: string; limit: number }, command: Command) => {
+      const { account: accountId, limit } = options;
+      const applications = await withDatabase(async (database) => {
+        if (accountId !== undefined && (await findAccount(database, accountId)) === null)
+          throw new UserError('there is no account with this id');
+        return findApplications(database, { limit, ...(accountId !== undefined && { accountId }) });
+      });
+      print(command, applications.map(limitsRow), { absent: 'off' });
     });
 
   application
@@ -86,15 +135,6 @@ export function addApplicationCommands(program: Command): void {
           ...(perRecipientHour === undefined ? {} : { perRecipientHour: limitOf(perRecipientHour) }),
         }),
       );
-      if (changed === null) throw new Refusal('there is no application with this id');
-      print(
-        command,
-        {
-          ...rowOf(changed),
-          per_minute: changed.perMinute,
-          per_recipient_hour: changed.perRecipientHour,
-        },
-        { absent: 'off' },
-      );
+      print(command, limitsRow(found(changed)), { absent: 'off' });
     });
 }

@@ -1,10 +1,10 @@
 import { isCountry } from '@onecode/domain';
-import { hold, isId, listHolds, release, type Hold, type HoldTarget } from '@onecode/store';
+import { placeHold, isId, listHolds, releaseHold, type Hold, type HoldTarget } from '@onecode/store';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import { oneOf, text } from '../arguments.js';
 import { withDatabase } from '../database.js';
-import { Refusal, UsageError } from '../faults.js';
+import { UserError, UsageError } from '../errors.js';
 import { print, type Row } from '../output.js';
 
 const KINDS = ['live', 'country', 'account'] as const;
@@ -36,11 +36,11 @@ function targetOf(kind: HoldTarget['kind'], typed: string | undefined): HoldTarg
   return { kind, target: typed };
 }
 
-/** `hold set`, `release` and `list`: the kill switches. */
+/** `hold set`, `release` and `list`. */
 export function addHoldCommands(program: Command): void {
   const holds = program
     .command('hold')
-    .description('kill switches: live sends wait until they are released; sender pause is that of a sender')
+    .description('holds: live sends wait until an operator releases them; sender pause stops one sender')
     .addHelpText('after', '\nExample:\n  $ onecode hold set country BR --reason "pumped"');
 
   holds
@@ -58,8 +58,8 @@ export function addHoldCommands(program: Command): void {
         command: Command,
       ) => {
         const target = targetOf(kind, typed);
-        const held = await withDatabase((database) => hold(database, actor(), { ...target, reason }));
-        if (held === null) throw new Refusal('there is no account with this id');
+        const held = await withDatabase((database) => placeHold(database, actor(), { ...target, reason }));
+        if (held === null) throw new UserError('there is no account with this id');
         print(command, rowOf(held));
       },
     );
@@ -73,8 +73,8 @@ export function addHoldCommands(program: Command): void {
     .action(
       async (kind: HoldTarget['kind'], typed: string | undefined, _options: object, command: Command) => {
         const target = targetOf(kind, typed);
-        const released = await withDatabase((database) => release(database, actor(), target));
-        if (released === null) throw new Refusal('there is no such hold');
+        const released = await withDatabase((database) => releaseHold(database, actor(), target));
+        if (released === null) throw new UserError('there is no such hold');
         print(command, rowOf(released));
       },
     );

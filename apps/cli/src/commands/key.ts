@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import { id } from '../arguments.js';
 import { withDatabase } from '../database.js';
-import { Refusal } from '../faults.js';
+import { UserError } from '../errors.js';
 import { print, type Row } from '../output.js';
 
 const rowOf = (key: ApiKey): Row => ({
@@ -32,7 +32,7 @@ export function addKeyCommands(program: Command): void {
     )
     .action(async ({ application }: { application: string }, command: Command) => {
       const made = await withDatabase((database) => createApiKey(database, actor(), application));
-      if (made === null) throw new Refusal('there is no application with this id');
+      if (made === null) throw new UserError('there is no application with this id');
       print(
         command,
         { id: made.id, key: made.key, application_id: made.applicationId, mode: made.mode },
@@ -47,7 +47,7 @@ export function addKeyCommands(program: Command): void {
     .addHelpText('after', '\nExample:\n  $ onecode key revoke 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f')
     .action(async (keyId: string, _options: object, command: Command) => {
       const revoked = await withDatabase((database) => revokeApiKey(database, actor(), keyId));
-      if (revoked === null) throw new Refusal('there is no key with this id');
+      if (revoked === null) throw new UserError('there is no key with this id');
       print(command, rowOf(revoked));
     });
 
@@ -61,7 +61,7 @@ export function addKeyCommands(program: Command): void {
     )
     .action(async ({ application }: { application: string }, command: Command) => {
       const keys = await withDatabase((database) => listApiKeys(database, application));
-      if (keys === null) throw new Refusal('there is no application with this id');
+      if (keys === null) throw new UserError('there is no application with this id');
       print(command, keys.map(rowOf));
     });
 }

@@ -21,7 +21,8 @@ import {
   wholeNumber,
 } from '../arguments.js';
 import { DATABASE_URL, withDatabase } from '../database.js';
-import { Refusal } from '../faults.js';
+import { environment } from '../environment.js';
+import { UserError } from '../errors.js';
 import { print, type Row } from '../output.js';
 import { addSenderTokenCommands } from './senderTokens.js';
 
@@ -34,18 +35,18 @@ function rowOf(sender: Sender): Row {
     phone_number_id: sender.phoneNumberId,
     number: sender.number,
     template: sender.template,
-    english: sender.english,
+    english: sender.englishTemplateLanguage,
     throughput: sender.throughput,
     state: isPaused ? 'paused' : 'active',
     paused_until: isPaused ? (sender.pausedUntil?.toISOString() ?? null) : null,
     pause_reason: isPaused ? sender.pauseReason : null,
-    faults: sender.faults,
+    faults: sender.consecutiveFailures,
     created_at: sender.createdAt.toISOString(),
   };
 }
 
 function found(sender: Sender | null): Sender {
-  if (sender === null) throw new Refusal('there is no sender with this id');
+  if (sender === null) throw new UserError('there is no sender with this id');
   return sender;
 }
 
@@ -101,16 +102,19 @@ export function addSenderCommands(program: Command): void {
       '\nExample:\n  $ onecode sender add --phone-number-id 106540352242922 --number +15550783881 --token - < token.txt',
     )
     .action(async (options: Add, command: Command) => {
-      const config = readConfig(process.env, { DATABASE_URL, SECRET_KEY: variable(parseKeyring) });
+      const config = readConfig(environment(), { DATABASE_URL, SECRET_KEY: variable(parseKeyring) });
       const accessToken = await readToken('--token', options.token);
       const added = await withDatabase((database) =>
         addSender(database, actor(), config.SECRET_KEY, {
-          ...options,
+          phoneNumberId: options.phoneNumberId,
           number: options.number.e164,
           token: accessToken,
+          template: options.template,
+          englishTemplateLanguage: options.english,
+          throughput: options.throughput,
         }),
       );
-      if (added === null) throw new Refusal('there is a sender with this phone number id already');
+      if (added === null) throw new UserError('there is a sender with this phone number id already');
       print(command, rowOf(added));
     });
 
@@ -120,6 +124,16 @@ export function addSenderCommands(program: Command): void {
     .addHelpText('after', '\nExample:\n  $ onecode sender list --json')
     .action(async (_options: object, command: Command) => {
       print(command, (await withDatabase(listSenders)).map(rowOf));
+    });
+
+  sender
+    .command('show')
+    .description('show a sender')
+    .argument('<id>', 'the sender', id('the sender'))
+    .addHelpText('after', '\nExample:\n  $ onecode sender show 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f')
+    .action(async (senderId: string, _options: object, command: Command) => {
+      const senders = await withDatabase(listSenders);
+      print(command, rowOf(found(senders.find((known) => known.id === senderId) ?? null)));
     });
 
   for (const [name, description, change] of [

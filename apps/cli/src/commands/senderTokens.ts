@@ -5,7 +5,8 @@ import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import { id, readToken, token } from '../arguments.js';
 import { DATABASE_URL, withDatabase } from '../database.js';
-import { Refusal } from '../faults.js';
+import { environment } from '../environment.js';
+import { UserError } from '../errors.js';
 import { print } from '../output.js';
 
 /** What every command that seals or opens a token reads. */
@@ -27,12 +28,12 @@ export function addSenderTokenCommands(sender: Command): void {
       '\nExample:\n  $ onecode sender token 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f --token - < token.txt',
     )
     .action(async (senderId: string, options: { token: string }, command: Command) => {
-      const config = readConfig(process.env, variables);
+      const config = readConfig(environment(), variables);
       const accessToken = await readToken('--token', options.token);
       const isSet = await withDatabase((database) =>
         setSenderToken(database, actor(), config.SECRET_KEY, senderId, accessToken),
       );
-      if (!isSet) throw new Refusal('there is no sender with this id');
+      if (!isSet) throw new UserError('there is no sender with this id');
       print(command, { id: senderId, token: 'set' });
     });
 
@@ -41,7 +42,7 @@ export function addSenderTokenCommands(sender: Command): void {
     .description("seal every sender's token with the key that stands first in SECRET_KEY")
     .addHelpText('after', '\nExample:\n  $ onecode sender reseal')
     .action(async (_options: object, command: Command) => {
-      const config = readConfig(process.env, variables);
+      const config = readConfig(environment(), variables);
       const resealed = await withDatabase((database) => resealTokens(database, actor(), config.SECRET_KEY));
       const unreadable = resealed.some((one) => one.token === 'unreadable');
       print(

@@ -1,4 +1,3 @@
-import type { Locale } from '@onecode/domain';
 import {
   createUser,
   listUsers,
@@ -19,7 +18,7 @@ import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import { emailAddress, id, oneOf, passwordSource, readStandardInput, text } from '../arguments.js';
 import { withDatabase } from '../database.js';
-import { Refusal, UsageError } from '../faults.js';
+import { UserError, UsageError } from '../errors.js';
 import { print, type Row } from '../output.js';
 
 const STAFF = { operator: 'operator', 'on-call': 'on_call', none: null } as const;
@@ -35,11 +34,14 @@ const NOBODY = 'nobody has this e-mail address';
 const staffWord = (staff: StaffRole | null): StaffWord =>
   staff === 'on_call' ? 'on-call' : (staff ?? 'none');
 
+const LANGUAGES = ['pt-BR', 'en', 'browser'] as const;
+type Language = (typeof LANGUAGES)[number];
+
 const rowOf = (user: User): Row => ({
   id: user.id,
   email: user.email,
   name: user.name,
-  language: user.language,
+  language: user.language ?? 'browser',
   staff: staffWord(user.staff),
   two_factor: user.hasTwoFactor ? 'on' : 'off',
   created_at: user.createdAt.toISOString(),
@@ -51,11 +53,11 @@ interface Create {
   staff: StaffWord;
   account?: string;
   role?: MemberRole;
-  language: Locale;
+  language: Language;
   password?: '-';
 }
 
-/** `user create`, `list`, `password`, `staff` and `remove-two-factor`: the people of the console. */
+/** `user create`, `list`, `show`, `password`, `staff` and `remove-two-factor`: the people of the console. */
 export function addUserCommands(program: Command): void {
   const user = program
     .command('user')
@@ -75,7 +77,12 @@ export function addUserCommands(program: Command): void {
     )
     .option('--account <id>', 'the account that they belong to', id('--account'))
     .option('--role <role>', `their role there: ${MEMBER_ROLES.join(', ')}`, oneOf('--role', MEMBER_ROLES))
-    .option('--language <language>', 'pt-BR or en', oneOf('--language', ['pt-BR', 'en']), 'pt-BR')
+    .option(
+      '--language <language>',
+      "pt-BR, en, or browser for the browser's until they choose one",
+      oneOf('--language', LANGUAGES),
+      'pt-BR',
+    )
     .option('--password <source>', '-: take the password from standard input', passwordSource('--password'))
     .addHelpText(
       'after',
@@ -89,14 +96,14 @@ export function addUserCommands(program: Command): void {
         createUser(database, actor(), {
           email,
           name,
-          language,
+          language: language === 'browser' ? null : language,
           password,
           membership,
           staff: STAFF[options.staff],
         }),
       );
-      if (created.kind === 'email_taken') throw new Refusal('somebody has this e-mail address already');
-      if (created.kind === 'no_account') throw new Refusal('there is no account with this id');
+      if (created.kind === 'email_taken') throw new UserError('somebody has this e-mail address already');
+      if (created.kind === 'no_account') throw new UserError('there is no account with this id');
       print(command, {
         id: created.user.id,
         email,
@@ -117,6 +124,17 @@ export function addUserCommands(program: Command): void {
     });
 
   user
+    .command('show')
+    .description('show somebody who can sign in')
+    .argument('<email>', 'who', emailAddress('the e-mail'))
+    .addHelpText('after', '\nExample:\n  $ onecode user show ana@example.com')
+    .action(async (email: string, _options: object, command: Command) => {
+      const known = (await withDatabase(listUsers)).find((one) => one.email === email);
+      if (known === undefined) throw new UserError(NOBODY);
+      print(command, rowOf(known));
+    });
+
+  user
     .command('password')
     .description('give somebody a new password and end their sessions; one that is made is printed once')
     .argument('<email>', 'who', emailAddress('the e-mail'))
@@ -125,7 +143,7 @@ export function addUserCommands(program: Command): void {
     .action(async (email: string, options: { password?: '-' }, command: Command) => {
       const { password, made } = await passwordOf(options.password, { email, name: '' });
       if (!(await withDatabase((database) => setPassword(database, actor(), email, password))))
-        throw new Refusal(NOBODY);
+        throw new UserError(NOBODY);
       print(command, { email, password: made });
     });
 
@@ -137,7 +155,7 @@ export function addUserCommands(program: Command): void {
     .addHelpText('after', '\nExample:\n  $ onecode user staff ana@example.com on-call')
     .action(async (email: string, role: StaffWord, _options: object, command: Command) => {
       const changed = await withDatabase((database) => setStaffRole(database, actor(), email, STAFF[role]));
-      if (changed === null) throw new Refusal(NOBODY);
+      if (changed === null) throw new UserError(NOBODY);
       print(command, rowOf(changed));
     });
 
@@ -148,7 +166,7 @@ export function addUserCommands(program: Command): void {
     .addHelpText('after', '\nExample:\n  $ onecode user remove-two-factor ana@example.com')
     .action(async (email: string, _options: object, command: Command) => {
       if (!(await withDatabase((database) => removeTwoFactor(database, actor(), email))))
-        throw new Refusal(NOBODY);
+        throw new UserError(NOBODY);
       print(command, { email, two_factor: 'off' });
     });
 }

@@ -6,7 +6,7 @@ const STORE = at('../../../../packages/store/src');
 const sources = readdirSync(STORE, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts') && !file.startsWith('generated'))
   .map((file) => readFileSync(`${STORE}/${file}`, 'utf8'));
-const board = readFileSync(at('../../src/board/actions.ts'), 'utf8');
+const board = readFileSync(at('../../src/board/audit.ts'), 'utf8');
 
 /** Every action that is written into the audit log: `area.verb` in quotes, and what the board's table names. */
 const actions = new Set([

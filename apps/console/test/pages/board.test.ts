@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { describeInBrowser, useBrowser } from '../../../../test/harness/browser.js';
 import { until } from '../../../../test/harness/until.js';
 import { useConsole } from '../console.js';
-import { openTestQueues, type TestQueues } from '../jobs.js';
+import { openTestQueues, type TestQueues } from '../queues.js';
 import { person, windowOf } from '../people.js';
 
 const server = useConsole();

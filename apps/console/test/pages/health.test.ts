@@ -1,4 +1,4 @@
-import { newId, noteLoopRun } from '@onecode/store';
+import { newId, recordHeartbeat } from '@onecode/store';
 import { describeInBrowser, useBrowser } from '../../../../test/harness/browser.js';
 import { useConsole } from '../console.js';
 import { person, windowOf } from '../people.js';
@@ -19,7 +19,7 @@ describeInBrowser('the health page', () => {
     await shows('No worker has run');
     await page.getByRole('region', { name: 'Last sweep' }).getByText('Failing').waitFor();
 
-    await noteLoopRun(server.db.database, 'sweep', newId());
+    await recordHeartbeat(server.db.database, 'sweep', newId());
     await shows('All clear');
 
     await server.db.sql('alter table user_sessions rename to away');

@@ -1,4 +1,11 @@
-import { findAccount, grantCredits, hold, listAuditEntries, pauseSender, release } from '@onecode/store';
+import {
+  findAccount,
+  grantCredits,
+  placeHold,
+  listAuditEntries,
+  pauseSender,
+  releaseHold,
+} from '@onecode/store';
 import { buildAccount, buildCaller, buildSend, buildSender, TEST_ACTOR } from '@onecode/store/testing';
 import type { Page } from 'playwright-core';
 import { describeInBrowser, useBrowser } from '../../../../test/harness/browser.js';
@@ -187,7 +194,7 @@ describeInBrowser('the pages of staff', () => {
       { kind: 'country', target: 'BR' },
       { kind: 'account', target: caller.accountId },
     ] as const;
-    for (const one of held) await hold(database, TEST_ACTOR, { ...one, reason: 'a test' });
+    for (const one of held) await placeHold(database, TEST_ACTOR, { ...one, reason: 'a test' });
     const onCall = await person(server, { staff: 'on_call' });
 
     await asPerson(onCall, async (page) => {
@@ -211,6 +218,6 @@ describeInBrowser('the pages of staff', () => {
         expect([path, names.filter((name) => name?.startsWith('Copy ') !== true)]).toEqual([path, []]);
       }
     });
-    for (const one of held) await release(database, TEST_ACTOR, one);
+    for (const one of held) await releaseHold(database, TEST_ACTOR, one);
   });
 });

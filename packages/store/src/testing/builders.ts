@@ -8,14 +8,14 @@ import {
   type Locale,
   type Mode,
 } from '@onecode/domain';
-import { createAccount, type NewAccount } from '../accounts.js';
-import type { Actor } from '../audit.js';
-import { createApiKey } from '../apiKeys.js';
-import { createApplication } from '../applications.js';
-import { createSend, type NewSend } from '../createSend.js';
-import type { Database } from '../database.js';
-import { newId } from '../identifiers.js';
-import { addSender, type Sender } from '../senders.js';
+import { createAccount, type NewAccount } from '../accounts/accounts.js';
+import type { Actor } from '../audit/audit.js';
+import { createApiKey } from '../accounts/apiKeys.js';
+import { createApplication } from '../accounts/applications.js';
+import { createSend, type NewSend } from '../sends/createSend.js';
+import type { Database } from '../client/database.js';
+import { newId } from '../client/ids.js';
+import { addSender, type Sender } from '../senders/senders.js';
 
 const keyring = (): Keyring => ({ current: 1, keys: new Map([[1, randomBytes(32)]]) });
 /** The keys of tests: new ones in each process. */
@@ -69,7 +69,9 @@ let senders = 0;
 
 export async function buildSender(
   database: Database,
-  sender: Partial<Pick<Sender, 'phoneNumberId' | 'number' | 'template' | 'english' | 'throughput'>> & {
+  sender: Partial<
+    Pick<Sender, 'phoneNumberId' | 'number' | 'template' | 'englishTemplateLanguage' | 'throughput'>
+  > & {
     token?: string;
   } = {},
 ): Promise<Sender> {
@@ -79,7 +81,7 @@ export async function buildSender(
     number: `+1555078${String(3880 + senders)}`,
     token: 'test-token',
     template: 'verification_code',
-    english: 'en',
+    englishTemplateLanguage: 'en',
     ...sender,
   });
   if (made === null) throw new Error('the phone number id is taken');
@@ -123,7 +125,7 @@ export function newSend(caller: TestCaller, wishes: SendWishes = {}): NewSend {
     isCostly: false,
     locale: wishes.locale ?? null,
     codeHash: hashCode(TEST_PEPPER, id, code),
-    codeBox: caller.mode === 'live' ? seal(TEST_SECRET_KEY, id, code) : null,
+    sealedCode: caller.mode === 'live' ? seal(TEST_SECRET_KEY, id, code) : null,
     guessCost: guessCost(code),
   };
 }

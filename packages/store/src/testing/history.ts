@@ -82,7 +82,7 @@ const WRITTEN: readonly string[] = [
    select :account, 'granted', 'credit', greatest(1, 2 * count(*)), 'prepaid', min(at) - interval '1 hour' from drawn`,
 
   `insert into sends (
-     id, account_id, application_id, mode, account_number, application_number, recipient, canonical_recipient, country, locale, unit, code_hash,
+     id, account_id, application_id, mode, account_number, application_number, recipient, canonical_recipient, country, locale, charged_from, code_hash,
      status, verification, wrong_guesses, wrong_guess_times, channel, from_number, sender_id, attempts, created_at, expires_at,
      sent_at, delivered_at, read_at, verified_at, locked_at, failed_at, failure_reason, version
    )

@@ -1,8 +1,8 @@
 import type { Send } from '@onecode/domain';
-import type { Database } from '../database.js';
+import type { Database } from '../client/database.js';
 
-/** Which message wants to go. */
-export type SlotWant = Pick<Send, 'accountId' | 'recipient' | 'country'>;
+/** Which message requests to go. */
+export type SlotRequest = Pick<Send, 'accountId' | 'recipient' | 'country'>;
 
 /** A sender's leave for one message. */
 export interface TakenSlot {
@@ -12,18 +12,18 @@ export interface TakenSlot {
 }
 
 /**
- * Takes a slot for each want, in the order of the wants, or none where it is held, or no sender that may serve it has one within
- * the horizon: `take_slots_unless_held` without a send.
+ * Takes a slot for each request, in the order of the requests, or none where it is held, or no sender that may serve it has one within
+ * the horizon: `take_send_slots` without a send.
  */
 export async function takeSlots(
   database: Database,
-  wants: readonly SlotWant[],
+  requests: readonly SlotRequest[],
   horizonMs: number,
 ): Promise<(TakenSlot | null)[]> {
-  const rows = await database.$queryRaw<{ sender_id: string | null; wait_ms: number }[]>`
-    select sender_id, wait_ms from take_slots_unless_held(
-      ${wants.map(({ accountId }) => accountId)}::uuid[], ${wants.map(({ recipient }) => recipient)}::text[], ${wants.map(({ country }) => country)}::text[], ${horizonMs}::integer
-    ) order by want`;
+  const rows = await database.sql.query<{ sender_id: string | null; wait_ms: number }[]>`
+    select sender_id, wait_ms from take_send_slots(
+      ${requests.map(({ accountId }) => accountId)}::uuid[], ${requests.map(({ recipient }) => recipient)}::text[], ${requests.map(({ country }) => country)}::text[], ${horizonMs}::integer
+    ) order by ordinal`;
   return rows.map((row) =>
     row.sender_id === null ? null : { senderId: row.sender_id, waitMs: row.wait_ms },
   );

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { closeDatabase, openDatabase, type Database } from '../database.js';
-import { migrate, readMigrations } from '../migrations.js';
+import { closeDatabase, openDatabase, type Database } from '../client/database.js';
+import { migrate, readMigrations } from '../migrations/migrations.js';
 
 /** A database of one test file's own, and direct SQL on it for what the store has no function for. */
 export interface TestDatabase {

@@ -1,5 +1,5 @@
 import type { QueryClient } from '@tanstack/react-query';
-import type { SessionView } from '../../../src/views/session.js';
+import type { SessionView } from '../../../src/features/session/view.js';
 import { call, rememberCsrfToken } from './http.js';
 
 const post = <T = void>(path: string, body: object = {}): Promise<T> => call<T>('POST', `/auth${path}`, body);

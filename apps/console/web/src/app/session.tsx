@@ -1,7 +1,7 @@
 import { createContext, useContext, useEffect, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Navigate, useLocation, useParams } from 'react-router';
-import type { SessionView } from '../../../src/views/session.js';
+import type { SessionView } from '../../../src/features/session/view.js';
 import { rememberCsrfToken } from '../api/http.js';
 import { useData } from '../api/queries.js';
 import { Failure, Loading } from '../components/states.js';

@@ -2,7 +2,7 @@ import { Select } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { StaffAccountsView } from '../../../src/views/staffAccounts.js';
+import type { StaffAccountsView } from '../../../src/features/accounts/view.js';
 import { useData } from '../api/queries.js';
 
 const CHOICES_MAX = 20;

@@ -1,9 +1,9 @@
 import { Badge, Group } from '@mantine/core';
 import { IconEye } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
-import type { SenderView } from '../../../src/views/senders.js';
-import type { SendView } from '../../../src/views/sends.js';
-import type { StaffAccountView } from '../../../src/views/staffAccounts.js';
+import type { SenderView } from '../../../src/features/senders/view.js';
+import type { SendView } from '../../../src/features/sends/view.js';
+import type { StaffAccountView } from '../../../src/features/accounts/view.js';
 import { useMayOperate } from '../app/session.js';
 
 /** Test or live mode. */

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { StaffAccountDetailsView } from '../../../../src/views/staffAccounts.js';
+import type { StaffAccountDetailsView } from '../../../../src/features/accounts/view.js';
 import { useMayOperate } from '../../app/session.js';
 import { Confirm } from '../../components/dialog.js';
 import { ReasonDialog } from '../../components/reasonDialog.js';

@@ -1,6 +1,6 @@
 import { Group, Stack, Table, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { StaffAccountDetailsView } from '../../../../src/views/staffAccounts.js';
+import type { StaffAccountDetailsView } from '../../../../src/features/accounts/view.js';
 import { ModeBadge } from '../../components/badges.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { Section } from '../../components/page.js';

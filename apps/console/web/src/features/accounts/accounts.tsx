@@ -4,7 +4,7 @@ import { IconBuilding, IconSearch } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, useSearchParams } from 'react-router';
-import type { StaffAccountsView, StaffAccountView } from '../../../../src/views/staffAccounts.js';
+import type { StaffAccountsView, StaffAccountView } from '../../../../src/features/accounts/view.js';
 import { usePages } from '../../api/queries.js';
 import { EmptyState, Failure, Loading, LoadMore } from '../../components/states.js';
 import { useNumbers } from '../../hooks/formats.js';

@@ -2,7 +2,7 @@ import { Alert, Button, Group, NumberInput, Switch, Table, Text } from '@mantine
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { StaffAccountDetailsView } from '../../../../src/views/staffAccounts.js';
+import type { StaffAccountDetailsView } from '../../../../src/features/accounts/view.js';
 import { useMayOperate } from '../../app/session.js';
 import { useCountryName } from '../../hooks/countries.js';
 import { Confirm, DialogForm } from '../../components/dialog.js';

@@ -1,8 +1,8 @@
 import { MultiSelect, Switch, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
-import type { StaffAccountDetailsView } from '../../../../src/views/staffAccounts.js';
-import type { CountriesView } from '../../../../src/views/switches.js';
+import type { StaffAccountDetailsView } from '../../../../src/features/accounts/view.js';
+import type { CountriesView } from '../../../../src/features/holds/view.js';
 import { useData } from '../../api/queries.js';
 import { useCountryChoices, useCountryName } from '../../hooks/countries.js';
 import { DialogForm } from '../../components/dialog.js';

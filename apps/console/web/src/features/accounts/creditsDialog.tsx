@@ -2,7 +2,7 @@ import { NumberInput, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { StaffAccountDetailsView } from '../../../../src/views/staffAccounts.js';
+import type { StaffAccountDetailsView } from '../../../../src/features/accounts/view.js';
 import { Dialog, DialogForm } from '../../components/dialog.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { useReasonRule } from '../../components/reasonDialog.js';

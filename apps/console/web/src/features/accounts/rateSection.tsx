@@ -1,8 +1,8 @@
 import { NumberInput, Switch, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
-import type { SettingsView } from '../../../../src/views/settings.js';
-import type { StaffAccountDetailsView } from '../../../../src/views/staffAccounts.js';
+import type { SettingsView } from '../../../../src/features/settings/view.js';
+import type { StaffAccountDetailsView } from '../../../../src/features/accounts/view.js';
 import { useData } from '../../api/queries.js';
 import { DialogForm } from '../../components/dialog.js';
 import { useNumbers } from '../../hooks/formats.js';

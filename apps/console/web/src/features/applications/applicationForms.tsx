@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useTranslation } from 'react-i18next';
 import { useNavigate } from 'react-router';
-import type { ApplicationView } from '../../../../src/views/applications.js';
+import type { ApplicationView } from '../../../../src/features/applications/view.js';
 import { useChange } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { Dialog, DialogForm } from '../../components/dialog.js';

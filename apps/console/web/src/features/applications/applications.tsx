@@ -3,7 +3,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { IconApps, IconPlus } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
-import type { ApplicationView, LimitsView } from '../../../../src/views/applications.js';
+import type { ApplicationView, LimitsView } from '../../../../src/features/applications/view.js';
 import { useData } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { ModeBadge } from '../../components/badges.js';

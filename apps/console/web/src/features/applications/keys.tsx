@@ -4,7 +4,7 @@ import { notifications } from '@mantine/notifications';
 import { IconAlertTriangle, IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { ApplicationView, KeyView } from '../../../../src/views/applications.js';
+import type { ApplicationView, KeyView } from '../../../../src/features/applications/view.js';
 import { NewKey } from './newKey.js';
 import { useChange, useData } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';

@@ -2,7 +2,7 @@ import { Button, Group, NumberInput, Stack, Switch } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useTranslation } from 'react-i18next';
-import type { ApplicationView, LimitsView } from '../../../../src/views/applications.js';
+import type { ApplicationView, LimitsView } from '../../../../src/features/applications/view.js';
 import { useChange } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { useNumbers } from '../../hooks/formats.js';

@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import type { ApplicationView, NewKeyView } from '../../../../src/views/applications.js';
+import type { ApplicationView, NewKeyView } from '../../../../src/features/applications/view.js';
 import { type ApiProblem, call } from '../../api/http.js';
 import { useAccount, useSession } from '../../app/session.js';
 import { CodeBlock } from '../../components/copy.js';

@@ -1,7 +1,7 @@
 import { Anchor, Group, Stack, Table, Text, useMatches } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
-import type { AuditEntryView, AuditPageView } from '../../../../src/views/audit.js';
+import type { AuditEntryView, AuditPageView } from '../../../../src/features/audit/view.js';
 import { usePages } from '../../api/queries.js';
 import { useAuditTexts } from './auditTexts.js';
 import { Failure, Loading, LoadMore } from '../../components/states.js';

@@ -1,5 +1,5 @@
 import { useTranslation } from 'react-i18next';
-import type { AuditValue } from '../../../../src/views/audit.js';
+import type { AuditValue } from '../../../../src/features/audit/view.js';
 import audit from '../../locales/en/audit.json';
 
 const TIME = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/;

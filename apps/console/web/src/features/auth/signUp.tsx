@@ -2,7 +2,7 @@ import { Anchor } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Link, useNavigate } from 'react-router';
-import type { SignUpOfferView } from '../../../../src/views/entry.js';
+import type { SignUpOfferView } from '../../../../src/features/auth/view.js';
 import { call } from '../../api/http.js';
 import { readSession } from '../../api/auth.js';
 import { useData } from '../../api/queries.js';

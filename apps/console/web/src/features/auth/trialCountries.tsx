@@ -1,7 +1,11 @@
 import { MultiSelect } from '@mantine/core';
 import type { ComponentProps } from 'react';
 import { useTranslation } from 'react-i18next';
-import { HOME_COUNTRY, TRIAL_COUNTRIES_MAX, type SignUpOfferView } from '../../../../src/views/entry.js';
+import {
+  HOME_COUNTRY,
+  TRIAL_COUNTRIES_MAX,
+  type SignUpOfferView,
+} from '../../../../src/features/auth/view.js';
 import { useData } from '../../api/queries.js';
 import { useCountryChoices } from '../../hooks/countries.js';
 

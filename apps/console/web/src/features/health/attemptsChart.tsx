@@ -1,7 +1,7 @@
 import { BarChart } from '@mantine/charts';
 import { Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { HealthView } from '../../../../src/views/health.js';
+import type { HealthView } from '../../../../src/features/health/view.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { Section } from '../../components/page.js';
 

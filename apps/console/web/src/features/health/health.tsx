@@ -1,6 +1,6 @@
 import { Stack } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { HealthView } from '../../../../src/views/health.js';
+import type { HealthView } from '../../../../src/features/health/view.js';
 import { useData } from '../../api/queries.js';
 import { Page } from '../../components/page.js';
 import { Failure, Loading } from '../../components/states.js';

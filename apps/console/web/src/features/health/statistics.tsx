@@ -1,6 +1,6 @@
 import { Badge, Group, Paper, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { FigureName, HealthView } from '../../../../src/views/health.js';
+import type { HealthCheck, HealthView } from '../../../../src/features/health/view.js';
 import { SEVERITIES } from './verdict.js';
 import { useDurations, useNumbers } from '../../hooks/formats.js';
 
@@ -135,16 +135,16 @@ function StatisticCard({
   value,
   detail,
 }: {
-  name: FigureName;
+  name: HealthCheck;
   view: HealthView;
   /** Null when it could not be read. */
   value: string | null;
   detail: string | null;
 }) {
   const { t } = useTranslation('health');
-  const state = value === null && view.states[name] === 'good' ? 'odd' : view.states[name];
+  const state = value === null && view.states[name] === 'ok' ? 'degraded' : view.states[name];
   const { color, icon: Icon } = SEVERITIES[state];
-  const found = view.findings.find(({ figure }) => figure === name);
+  const found = view.findings.find(({ check }) => check === name);
   return (
     <Paper withBorder p="md" component="section" aria-label={t(`statistics.${name}`)}>
       <Stack gap={4}>

@@ -2,7 +2,7 @@ import { Anchor, Badge, Code, Table, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
-import type { HealthView } from '../../../../src/views/health.js';
+import type { HealthView } from '../../../../src/features/health/view.js';
 import { useDurations, useNumbers } from '../../hooks/formats.js';
 import { Section } from '../../components/page.js';
 import { SenderBadge } from '../../components/badges.js';

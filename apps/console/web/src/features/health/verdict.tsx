@@ -2,7 +2,7 @@ import { Group, List, Paper, Stack, Text, ThemeIcon, Title } from '@mantine/core
 import { IconAlertTriangle, IconCircleCheck, IconCircleX, IconPlugConnectedX } from '@tabler/icons-react';
 import type { ComponentType, ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { HealthView, Severity } from '../../../../src/views/health.js';
+import type { HealthView, Severity } from '../../../../src/features/health/view.js';
 import type { ApiProblem } from '../../api/http.js';
 import { Time } from '../../components/times.js';
 
@@ -46,7 +46,7 @@ export function Unavailable({ problem, since }: { problem: ApiProblem; since: st
   const what = problem.status === 0 ? 'console_away' : 'session_unread';
   return (
     <Banner
-      severity="bad"
+      severity="failing"
       icon={IconPlugConnectedX}
       whose={t(problem.status === 0 ? 'whose.us' : 'whose.postgresql')}
       title={t(`lost.${what}.title`)}
@@ -102,7 +102,7 @@ function Banner({
 
 /** Colour and icon of each severity, always shown beside its text. */
 export const SEVERITIES = {
-  good: { color: 'teal', icon: IconCircleCheck },
-  odd: { color: 'orange', icon: IconAlertTriangle },
-  bad: { color: 'red', icon: IconCircleX },
+  ok: { color: 'teal', icon: IconCircleCheck },
+  degraded: { color: 'orange', icon: IconAlertTriangle },
+  failing: { color: 'red', icon: IconCircleX },
 } as const;

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { HoldView } from '../../../../src/views/switches.js';
+import type { HoldView } from '../../../../src/features/holds/view.js';
 import { Confirm } from '../../components/dialog.js';
 import { useStaffChange } from '../../hooks/staffChange.js';
 

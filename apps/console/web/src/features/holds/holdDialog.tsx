@@ -1,7 +1,7 @@
 import { Select } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { CountriesView } from '../../../../src/views/switches.js';
+import type { CountriesView } from '../../../../src/features/holds/view.js';
 import { useData } from '../../api/queries.js';
 import { AccountPicker } from '../../components/accountPicker.js';
 import { NO_COUNTRY, useCountryChoices } from '../../hooks/countries.js';

@@ -1,7 +1,7 @@
 import { Anchor, Table, Text, useMatches } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
-import type { HoldView } from '../../../../src/views/switches.js';
+import type { HoldView } from '../../../../src/features/holds/view.js';
 import { useMayOperate } from '../../app/session.js';
 import { useCountryName } from '../../hooks/countries.js';
 import { useNumbers } from '../../hooks/formats.js';

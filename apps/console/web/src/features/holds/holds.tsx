@@ -3,7 +3,7 @@ import { IconHandStop } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
-import type { SwitchesView } from '../../../../src/views/switches.js';
+import type { HoldsView } from '../../../../src/features/holds/view.js';
 import { useData } from '../../api/queries.js';
 import { useMayOperate } from '../../app/session.js';
 import { Page, Section } from '../../components/page.js';
@@ -20,7 +20,7 @@ export function Holds() {
   const { t } = useTranslation('holds');
   const mayOperate = useMayOperate();
   const [holding, setHolding] = useState<'country' | 'account' | null>(null);
-  const { data, error, refetch } = useData<SwitchesView>('/operations/holds', { refreshMs: REFRESH_MS });
+  const { data, error, refetch } = useData<HoldsView>('/operations/holds', { refreshMs: REFRESH_MS });
   const otherHolds = data?.holds.filter(({ kind }) => kind !== 'live') ?? [];
   return (
     <Page

@@ -2,7 +2,7 @@ import { Button, Group, Paper, Stack, Text, ThemeIcon, Title } from '@mantine/co
 import { IconHandStop, IconPlayerPlay } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { SwitchesView } from '../../../../src/views/switches.js';
+import type { HoldsView } from '../../../../src/features/holds/view.js';
 import { useMayOperate } from '../../app/session.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { ReasonDialog } from '../../components/reasonDialog.js';
@@ -10,7 +10,7 @@ import { Time } from '../../components/times.js';
 import { ReleaseButton, useHoldChange } from './holdChange.js';
 
 /** Whether live delivery is running, and the hold of all of it. */
-export function LiveDelivery({ view }: { view: SwitchesView }) {
+export function LiveDelivery({ view }: { view: HoldsView }) {
   const { t } = useTranslation('holds');
   const { whole } = useNumbers();
   const mayOperate = useMayOperate();

@@ -2,7 +2,7 @@ import { Alert, Anchor, Group, Text } from '@mantine/core';
 import { IconHandStop } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
-import type { SwitchesView } from '../../../../src/views/switches.js';
+import type { HoldsView } from '../../../../src/features/holds/view.js';
 import { useData } from '../../api/queries.js';
 import { Time } from '../../components/times.js';
 
@@ -11,7 +11,7 @@ const REFRESH_MS = 10_000;
 /** Tells staff on each of their pages that all live delivery is on hold. */
 export function LiveHoldBanner() {
   const { t } = useTranslation('holds');
-  const { data } = useData<SwitchesView>('/operations/holds', { refreshMs: REFRESH_MS });
+  const { data } = useData<HoldsView>('/operations/holds', { refreshMs: REFRESH_MS });
   const live = data?.holds.find(({ kind }) => kind === 'live');
   if (live === undefined) return null;
   return (

@@ -2,7 +2,7 @@ import { Group, SegmentedControl, SimpleGrid, Text } from '@mantine/core';
 import { IconReceipt } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { BalanceView, LedgerView } from '../../../../src/views/ledger.js';
+import type { BalanceView, LedgerView } from '../../../../src/features/ledger/view.js';
 import { useData, usePages } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { Statistic } from '../../components/facts.js';

@@ -1,7 +1,7 @@
 import { Anchor, Table, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
-import type { LedgerEntryView } from '../../../../src/views/ledger.js';
+import type { LedgerEntryView } from '../../../../src/features/ledger/view.js';
 import { useAccount } from '../../app/session.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { Time } from '../../components/times.js';

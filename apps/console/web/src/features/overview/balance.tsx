@@ -2,7 +2,7 @@ import { Alert, Anchor, Group, Paper, Text } from '@mantine/core';
 import { IconAlertTriangle, IconInfoCircle } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
-import type { BalanceView, TrialView } from '../../../../src/views/ledger.js';
+import type { BalanceView, TrialView } from '../../../../src/features/ledger/view.js';
 import { useData } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { useCountryName } from '../../hooks/countries.js';

@@ -1,6 +1,6 @@
 import { Table, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { FiguresView } from '../../../../src/views/overview.js';
+import type { StatisticsView } from '../../../../src/features/overview/view.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { Section } from '../../components/page.js';
 import { useShares } from './statistics.js';
@@ -14,7 +14,7 @@ export function OverviewBreakdown({
   title: string;
   /** The heading of the first column. */
   column: string;
-  rows: readonly (FiguresView & { id: string; name: string })[];
+  rows: readonly (StatisticsView & { id: string; name: string })[];
 }) {
   const { t } = useTranslation('overview');
   const { whole } = useNumbers();

@@ -1,7 +1,7 @@
 import { BarChart, LineChart } from '@mantine/charts';
 import { Table, VisuallyHidden } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { OverviewView } from '../../../../src/views/overview.js';
+import type { OverviewView } from '../../../../src/features/overview/view.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { Section } from '../../components/page.js';
 import { useShares } from './statistics.js';

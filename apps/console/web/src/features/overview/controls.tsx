@@ -1,6 +1,6 @@
 import { Group, SegmentedControl, Select } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { ApplicationView } from '../../../../src/views/applications.js';
+import type { ApplicationView } from '../../../../src/features/applications/view.js';
 import { MODES, PERIODS, type Mode, type OverviewQuery, type useOverviewQuery } from './query.js';
 
 /** The filters of the overview. */

@@ -2,8 +2,8 @@ import { Button, Group, List, Text, ThemeIcon, VisuallyHidden } from '@mantine/c
 import { IconCheck, IconCircle } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
-import type { ApplicationView } from '../../../../src/views/applications.js';
-import type { SendsView } from '../../../../src/views/sends.js';
+import type { ApplicationView } from '../../../../src/features/applications/view.js';
+import type { SendsView } from '../../../../src/features/sends/view.js';
 import { useData } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { Section } from '../../components/page.js';

@@ -1,8 +1,8 @@
 import { Alert, SimpleGrid, Stack } from '@mantine/core';
 import { IconChartBar, IconInfoCircle } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
-import type { ApplicationView } from '../../../../src/views/applications.js';
-import type { OverviewView } from '../../../../src/views/overview.js';
+import type { ApplicationView } from '../../../../src/features/applications/view.js';
+import type { OverviewView } from '../../../../src/features/overview/view.js';
 import { useData } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { useNumbers } from '../../hooks/formats.js';

@@ -1,6 +1,6 @@
 import { SimpleGrid, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { FiguresView } from '../../../../src/views/overview.js';
+import type { StatisticsView } from '../../../../src/features/overview/view.js';
 import { Statistic } from '../../components/facts.js';
 import { useNumbers } from '../../hooks/formats.js';
 
@@ -23,7 +23,7 @@ export function useShares(): {
 }
 
 /** The totals of the period. */
-export function OverviewStatistics({ totals }: { totals: FiguresView }) {
+export function OverviewStatistics({ totals }: { totals: StatisticsView }) {
   const { t } = useTranslation('overview');
   const { whole } = useNumbers();
   const { share, seconds } = useShares();

@@ -1,7 +1,7 @@
 import { Badge, Button, Group, Table } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useTranslation } from 'react-i18next';
-import type { UserSessionView } from '../../../../src/views/profile.js';
+import type { UserSessionView } from '../../../../src/features/profile/view.js';
 import { useChange, useData } from '../../api/queries.js';
 import { Section } from '../../components/page.js';
 import { Failure, Loading } from '../../components/states.js';

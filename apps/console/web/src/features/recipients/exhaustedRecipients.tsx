@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import type {
   ExhaustedRecipientsView,
   ExhaustedRecipientView,
-} from '../../../../src/views/exhaustedRecipients.js';
+} from '../../../../src/features/recipients/view.js';
 import { useChange, usePages } from '../../api/queries.js';
 import { Confirm } from '../../components/dialog.js';
 import { ModeBadge } from '../../components/badges.js';

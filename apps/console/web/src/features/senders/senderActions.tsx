@@ -2,7 +2,7 @@ import { ActionIcon, Button, Group, Menu } from '@mantine/core';
 import { IconDots, IconGauge, IconKey } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { SendersView, SenderView } from '../../../../src/views/senders.js';
+import type { SendersView, SenderView } from '../../../../src/features/senders/view.js';
 import { useMayOperate } from '../../app/session.js';
 import { Confirm, Dialog } from '../../components/dialog.js';
 import { ReasonDialog } from '../../components/reasonDialog.js';

@@ -1,6 +1,6 @@
 import { Badge, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { SenderErrorView, SendersView, SenderView } from '../../../../src/views/senders.js';
+import type { SenderErrorView, SendersView, SenderView } from '../../../../src/features/senders/view.js';
 import { SenderActions } from './senderActions.js';
 import { SenderBadge } from '../../components/badges.js';
 import { Id } from '../../components/copy.js';

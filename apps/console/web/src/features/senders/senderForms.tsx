@@ -2,7 +2,7 @@ import { NumberInput, PasswordInput, Select, Text, TextInput } from '@mantine/co
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useTranslation } from 'react-i18next';
-import type { SendersView, SenderView } from '../../../../src/views/senders.js';
+import type { SendersView, SenderView } from '../../../../src/features/senders/view.js';
 import { useChange } from '../../api/queries.js';
 import { Dialog, DialogForm } from '../../components/dialog.js';
 import { useNumbers } from '../../hooks/formats.js';

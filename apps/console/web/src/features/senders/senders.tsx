@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import { IconDeviceMobileMessage, IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { SendersView } from '../../../../src/views/senders.js';
+import type { SendersView } from '../../../../src/features/senders/view.js';
 import { useData } from '../../api/queries.js';
 import { useMayOperate } from '../../app/session.js';
 import { Page } from '../../components/page.js';

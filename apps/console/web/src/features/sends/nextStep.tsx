@@ -1,8 +1,8 @@
 import { Alert, Text } from '@mantine/core';
 import { IconChecks, IconClock, IconHandFinger, IconTool } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
-import type { NextStep } from '../../../../src/views/nextStep.js';
-import type { SendDetailsView } from '../../../../src/views/sends.js';
+import type { NextStep } from '../../../../src/features/sends/nextStep.js';
+import type { SendDetailsView } from '../../../../src/features/sends/view.js';
 import { Explanation } from './sendTimeline.js';
 
 const STYLES = {

@@ -1,8 +1,8 @@
 import { Anchor } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
-import type { SendDetailsView } from '../../../../src/views/sends.js';
-import type { StaffSendView } from '../../../../src/views/staffSends.js';
+import type { SendDetailsView } from '../../../../src/features/sends/view.js';
+import type { StaffSendView } from '../../../../src/features/sends/view.js';
 import { SendNextStep } from './nextStep.js';
 import { SendPage, useSend } from './sendPage.js';
 import { useAccount } from '../../app/session.js';

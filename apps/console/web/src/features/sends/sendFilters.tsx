@@ -1,6 +1,6 @@
 import { Button, Group, Select, TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { ApplicationView } from '../../../../src/views/applications.js';
+import type { ApplicationView } from '../../../../src/features/applications/view.js';
 import { useData } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { TIMES, type useSendQuery } from './sendQuery.js';

@@ -2,7 +2,7 @@ import { Grid, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useParams } from 'react-router';
-import type { SendDetailsView } from '../../../../src/views/sends.js';
+import type { SendDetailsView } from '../../../../src/features/sends/view.js';
 import { SendTimeline } from './sendTimeline.js';
 import { useData } from '../../api/queries.js';
 import { ModeBadge, StatusBadge, VerificationBadge } from '../../components/badges.js';

@@ -1,7 +1,7 @@
 import { Anchor, Stack, Table, Text, VisuallyHidden } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { Link, useNavigate } from 'react-router';
-import type { SendView } from '../../../../src/views/sends.js';
+import type { SendView } from '../../../../src/features/sends/view.js';
 import { useAccount } from '../../app/session.js';
 import { ModeBadge, StatusBadge, VerificationBadge } from '../../components/badges.js';
 import { useCountryName } from '../../hooks/countries.js';

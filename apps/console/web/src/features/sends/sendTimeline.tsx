@@ -16,9 +16,9 @@ import {
 } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { ExplanationView } from '../../../../src/views/explanation.js';
-import type { SendDetailsView } from '../../../../src/views/sends.js';
-import type { TimelineEvent } from '../../../../src/views/timeline.js';
+import type { ExplanationView } from '../../../../src/features/sends/errorExplanation.js';
+import type { SendDetailsView } from '../../../../src/features/sends/view.js';
+import type { TimelineEvent } from '../../../../src/features/sends/timeline.js';
 import { Section } from '../../components/page.js';
 import { Time } from '../../components/times.js';
 

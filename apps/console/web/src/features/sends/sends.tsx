@@ -3,7 +3,7 @@ import { IconPhone, IconSearchOff, IconSend } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
-import type { SendsView } from '../../../../src/views/sends.js';
+import type { SendsView } from '../../../../src/features/sends/view.js';
 import { usePages } from '../../api/queries.js';
 import { useAccount, useSession } from '../../app/session.js';
 import { CodeBlock } from '../../components/copy.js';

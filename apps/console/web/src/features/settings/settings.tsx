@@ -2,7 +2,7 @@ import { Button, Divider, Group, NumberInput, Stack, Switch, Text } from '@manti
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useTranslation } from 'react-i18next';
-import type { SettingsView } from '../../../../src/views/settings.js';
+import type { SettingsView } from '../../../../src/features/settings/view.js';
 import { useChange, useData } from '../../api/queries.js';
 import { useMayOperate } from '../../app/session.js';
 import { AuditTable } from '../audit/auditTable.js';

@@ -2,7 +2,7 @@ import { Anchor, Button, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
-import type { SettingsView } from '../../../../src/views/settings.js';
+import type { SettingsView } from '../../../../src/features/settings/view.js';
 import { useMayOperate, useSession } from '../../app/session.js';
 import { Confirm } from '../../components/dialog.js';
 import { Section } from '../../components/page.js';

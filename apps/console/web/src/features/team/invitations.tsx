@@ -15,7 +15,7 @@ import { notifications } from '@mantine/notifications';
 import { IconX } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { InvitationView, NewInvitationView } from '../../../../src/views/team.js';
+import type { InvitationView, NewInvitationView } from '../../../../src/features/team/view.js';
 import { useRoleOptions } from './members.js';
 import { useChange, useData } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';

@@ -3,7 +3,7 @@ import { notifications } from '@mantine/notifications';
 import { IconUserMinus } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { MemberView } from '../../../../src/views/team.js';
+import type { MemberView } from '../../../../src/features/team/view.js';
 import { useChange } from '../../api/queries.js';
 import { useAccount, useSession } from '../../app/session.js';
 import { Confirm } from '../../components/dialog.js';

@@ -5,7 +5,7 @@ import { IconUserPlus } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { useNavigate } from 'react-router';
-import type { MemberView } from '../../../../src/views/team.js';
+import type { MemberView } from '../../../../src/features/team/view.js';
 import { Invitations, Invite } from './invitations.js';
 import { Members } from './members.js';
 import { useChange, useData } from '../../api/queries.js';

@@ -1,0 +1,112 @@
+import type { BreakerRule, PhoneRecipient } from '@onecode/domain';
+import {
+  allowCountries,
+  resetGuessCount,
+  resetBreaker,
+  setBreaker,
+  type Database,
+  type AbuseControls,
+} from '@onecode/store';
+import type { Command } from 'commander';
+import { actor } from '../actor.js';
+import { countries, id, phoneNumber, wholeNumber } from '../arguments.js';
+import { withDatabase } from '../database.js';
+import { UserError, UsageError } from '../errors.js';
+import { print, type Row } from '../output.js';
+
+const MIN_SENDS_INITIAL = 50;
+const ID = '01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f';
+
+/** An account's abuse controls as they are printed. */
+export const abuseControlsRow = (controls: AbuseControls): Row => ({
+  allowed_countries: controls.allowedCountries ?? 'all',
+  breaker_unverified_percent: controls.breaker?.unverifiedPercent ?? null,
+  breaker_min_sends: controls.breaker?.minSends ?? null,
+  stopped_countries: controls.stoppedCountries,
+  stopped_until: controls.stoppedUntil?.toISOString() ?? null,
+  refused_recipients: controls.refusedRecipients,
+});
+
+function found<T>(result: T | null): T {
+  if (result === null) throw new UserError('there is no account with this id');
+  return result;
+}
+
+interface Breaker {
+  unverifiedPercent?: number;
+  minSends?: number;
+  off?: true;
+  reset?: true;
+}
+
+/** What the options of `account breaker` ask for: exactly one thing. */
+function breakerChange({ unverifiedPercent, minSends, off, reset }: Breaker) {
+  if ([unverifiedPercent, off, reset].filter((option) => option !== undefined).length !== 1)
+    throw new UsageError('exactly one of --unverified-percent, --off and --reset is required');
+  if (minSends !== undefined && unverifiedPercent === undefined)
+    throw new UsageError('--min-sends belongs to --unverified-percent');
+  if (reset) return (database: Database, accountId: string) => resetBreaker(database, actor(), accountId);
+  const rule: BreakerRule | null =
+    unverifiedPercent === undefined ? null : { unverifiedPercent, minSends: minSends ?? MIN_SENDS_INITIAL };
+  return (database: Database, accountId: string) => setBreaker(database, actor(), accountId, rule);
+}
+
+/** `account countries`, `breaker` and `forgive`. */
+export function addAbuseControlCommands(account: Command): void {
+  account
+    .command('countries')
+    .description('let an account send to some countries only')
+    .argument('<id>', 'the account', id('the account'))
+    .requiredOption('--allow <list>', 'ISO 3166 codes with commas between them, or all', countries('--allow'))
+    .addHelpText('after', `\nExample:\n  $ onecode account countries ${ID} --allow BR,US`)
+    .action(async (accountId: string, { allow }: { allow: string[] | 'all' }, command: Command) => {
+      const changed = await withDatabase((database) =>
+        allowCountries(database, actor(), accountId, allow === 'all' ? null : allow),
+      );
+      print(command, { id: accountId, ...abuseControlsRow(found(changed)) });
+    });
+
+  account
+    .command('breaker')
+    .description(
+      'stop an account from sending to countries where its codes are not verified, for an hour at a time',
+    )
+    .argument('<id>', 'the account', id('the account'))
+    .option(
+      '--unverified-percent <number>',
+      'the percentage of unverified codes that trips it',
+      wholeNumber('--unverified-percent', { min: 1, max: 100 }),
+    )
+    .option(
+      '--min-sends <number>',
+      `minimum sends to the country among the account's latest 1000 (default: ${MIN_SENDS_INITIAL})`,
+      wholeNumber('--min-sends', { min: 1, max: 1000 }),
+    )
+    .option('--off', 'turn it off')
+    .option(
+      '--reset',
+      'reset it: the account may send to all countries again, and new sends may trip it again',
+    )
+    .addHelpText(
+      'after',
+      `\nExample:\n  $ onecode account breaker ${ID} --unverified-percent 90\n  $ onecode account breaker ${ID} --reset`,
+    )
+    .action(async (accountId: string, options: Breaker, command: Command) => {
+      const change = breakerChange(options);
+      const changed = await withDatabase((database) => change(database, accountId));
+      print(command, { id: accountId, ...abuseControlsRow(found(changed)) });
+    });
+
+  account
+    .command('forgive')
+    .description('reset the guess count of a recipient who has used up the guess budget')
+    .argument('<id>', 'the account', id('the account'))
+    .requiredOption('--to <number>', 'the recipient, with + and country code', phoneNumber('--to'))
+    .addHelpText('after', `\nExample:\n  $ onecode account forgive ${ID} --to +5511987654321`)
+    .action(async (accountId: string, { to }: { to: PhoneRecipient }, command: Command) => {
+      const resetCount = await withDatabase((database) =>
+        resetGuessCount(database, actor(), accountId, to.canonical),
+      );
+      print(command, { id: accountId, forgiven_wrong_codes: found(resetCount) });
+    });
+}

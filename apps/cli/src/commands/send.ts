@@ -1,0 +1,76 @@
+import { GUESSES_MAX } from '@onecode/domain';
+import { findSendAccount, findSendDetails, noteRead, type SendDetails } from '@onecode/store';
+import type { Command } from 'commander';
+import { actor } from '../actor.js';
+import { id } from '../arguments.js';
+import { withDatabase } from '../database.js';
+import { UserError } from '../errors.js';
+import { print, type Row } from '../output.js';
+
+const timeOf = (at: Date | null): string | null => at?.toISOString() ?? null;
+
+/** What staff may see of a send: whose it is, but neither its recipient nor its code. */
+function rowOf(send: SendDetails, account: { id: string; name: string }): Row {
+  return {
+    id: send.id,
+    account_id: account.id,
+    account: account.name,
+    application_id: send.applicationId,
+    application: send.applicationName,
+    mode: send.mode,
+    status: send.status,
+    verification: send.verification,
+    country: send.country,
+    locale: send.locale,
+    channel: send.channel,
+    from: send.from,
+    charged_from: send.chargedFrom,
+    failure_reason: send.failureReason,
+    guesses_left: send.verification === 'pending' ? GUESSES_MAX - send.wrongGuesses : 0,
+    awaiting_sender: send.awaitingSender,
+    due_at: timeOf(send.dueAt),
+    created_at: send.createdAt.toISOString(),
+    expires_at: send.expiresAt.toISOString(),
+    sent_at: timeOf(send.sentAt),
+    delivered_at: timeOf(send.deliveredAt),
+    read_at: timeOf(send.readAt),
+    verified_at: timeOf(send.verifiedAt),
+    failed_at: timeOf(send.failedAt),
+    attempts: send.attempts.map((attempt) => ({
+      started_at: attempt.startedAt.toISOString(),
+      finished_at: timeOf(attempt.finishedAt),
+      outcome: attempt.outcome,
+      error_code: attempt.errorCode,
+      sender: attempt.senderNumber,
+    })),
+    receipts: send.receipts.map((receipt) => ({
+      received_at: receipt.receivedAt.toISOString(),
+      occurred_at: receipt.occurredAt.toISOString(),
+      status: receipt.status,
+      error_code: receipt.errorCode,
+    })),
+    units: send.units.map(({ kind, bucket, at }) => ({ at: at.toISOString(), kind, bucket })),
+  };
+}
+
+/** `send show`. */
+export function addSendCommands(program: Command): void {
+  program
+    .command('send')
+    .description('sends: one code to one recipient')
+    .addHelpText('after', '\nExample:\n  $ onecode send show 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f')
+    .command('show')
+    .description('show what happened to a send, without its recipient and its code; the audit log records it')
+    .argument('<id>', 'the send', id('the send'))
+    .addHelpText('after', '\nExample:\n  $ onecode send show 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f')
+    .action(async (sendId: string, _options: object, command: Command) => {
+      const row = await withDatabase(async (database) => {
+        const account = await findSendAccount(database, sendId);
+        const send = account && (await findSendDetails(database, account.id, sendId));
+        if (!send) throw new UserError('there is no send with this id');
+        await noteRead(database, actor(), { action: 'send.read', accountId: account.id, subject: sendId });
+        return rowOf(send, account);
+      });
+      print(command, row);
+    });
+}

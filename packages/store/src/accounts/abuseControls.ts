@@ -1,0 +1,87 @@
+import type { BreakerRule } from '@onecode/domain';
+import { type Actor, audited, changedFields } from '../audit/audit.js';
+import type { Connection, Database } from '../client/database.js';
+import { EXHAUSTED_RECIPIENTS } from '../sends/guessBudgets.js';
+
+/** The limits on an account's abuse, as operators see them. */
+export interface AbuseControls {
+  /** ISO 3166 codes; null: every country, and numbers of no country. */
+  allowedCountries: string[] | null;
+  /** Null is off. */
+  breaker: BreakerRule | null;
+  /** Countries that the fraud breaker stops for now (`ZZ`: numbers of no country), and when the last stop ends. */
+  stoppedCountries: string[];
+  stoppedUntil: Date | null;
+  /** Recipients whose guess budget is used up. */
+  refusedRecipients: number;
+}
+
+interface AbuseControlsRow {
+  allowed_countries: string[] | null;
+  breaker_unverified_percent: number | null;
+  breaker_min_sends: number | null;
+  stopped_countries: string[];
+  stopped_until: Date | null;
+  refused_recipients: number;
+}
+
+/** An account's abuse controls, or null when there is no such account. */
+export async function findAbuseControls(
+  database: Connection,
+  accountId: string,
+): Promise<AbuseControls | null> {
+  const [row] = await database.sql.query<AbuseControlsRow[]>`
+    select a.allowed_countries, a.breaker_unverified_percent, a.breaker_min_sends,
+      t.countries as stopped_countries, t.until as stopped_until, ${EXHAUSTED_RECIPIENTS} as refused_recipients
+    from accounts a, lateral (
+      select coalesce(array_agg(country order by country), '{}') as countries, max(open_until) as until
+      from breaker_trips
+      where account_id = a.id and a.breaker_unverified_percent is not null and open_until > clock_timestamp()
+    ) t
+    where a.id = ${accountId}::uuid`;
+  if (row === undefined) return null;
+  const { breaker_unverified_percent: unverifiedPercent, breaker_min_sends: minSends } = row;
+  return {
+    allowedCountries: row.allowed_countries,
+    breaker: unverifiedPercent === null || minSends === null ? null : { unverifiedPercent, minSends },
+    stoppedCountries: row.stopped_countries,
+    stoppedUntil: row.stopped_until,
+    refusedRecipients: row.refused_recipients,
+  };
+}
+
+/** Changes an account's abuse controls under its lock, so that the audit log's `before` is what the change found. */
+export async function changeAbuseControls(
+  database: Database,
+  actor: Actor,
+  action: string,
+  accountId: string,
+  change: (connection: Connection) => Promise<void>,
+): Promise<AbuseControls | null> {
+  return audited(database, actor, async (connection) => {
+    await connection.sql.execute`select from accounts where id = ${accountId}::uuid for no key update`;
+    const before = await findAbuseControls(connection, accountId);
+    if (before === null) return { result: null, note: null };
+    await change(connection);
+    const after = (await findAbuseControls(connection, accountId)) ?? before;
+    const details = changedFields(before, after);
+    return { result: after, note: details && { action, accountId, subject: accountId, details } };
+  });
+}
+
+/**
+ * Lets an account send to these countries only (ISO 3166 codes, at least one); null lets it send to all.
+ *
+ * @returns its abuse controls afterwards, or null when there is no such account
+ */
+export async function allowCountries(
+  database: Database,
+  actor: Actor,
+  accountId: string,
+  countries: readonly string[] | null,
+): Promise<AbuseControls | null> {
+  return changeAbuseControls(database, actor, 'account.allow_countries', accountId, async (connection) => {
+    await connection.sql.execute`
+      update accounts set allowed_countries = ${countries}::text[] where id = ${accountId}::uuid`;
+  });
+}

@@ -1,0 +1,88 @@
+import type { Locale } from '@onecode/domain';
+import { type Actor, audited } from '../audit/audit.js';
+import type { Connection, Database } from '../client/database.js';
+import { newId } from '../client/ids.js';
+import { Prisma } from '../generated/prisma/client.js';
+
+/** An account as operators see it. */
+export interface Account {
+  id: string;
+  name: string;
+  language: Locale;
+  freeQuota: number;
+  credits: number;
+  /** The creation limit in force: the account's own, or else the setting. */
+  ratePerMinute: number;
+  /** Null unless the account is suspended: then its keys are not valid. */
+  suspendedAt: Date | null;
+  suspensionReason: string | null;
+  /** On trial, until its first credits, an account that its owner created sends to these countries only (ISO 3166). Null otherwise. */
+  trialCountries: string[] | null;
+}
+
+export interface NewAccount {
+  name: string;
+  language: Locale;
+  /** Null: the setting `free_sends`. */
+  freeQuota: number | null;
+  credits: number;
+  /** Null follows the setting. */
+  ratePerMinute: number | null;
+}
+
+/** Creates an account, with ledger entries for the units it starts with. */
+export async function createAccount(database: Database, actor: Actor, account: NewAccount): Promise<Account> {
+  return audited(database, actor, async (connection) => {
+    const created = await insertAccount(connection, account, null);
+    const { id, name, language, freeQuota, credits } = created;
+    const after = { name, language, freeQuota, credits, ratePerMinute: account.ratePerMinute };
+    return {
+      result: created,
+      note: { action: 'account.create', accountId: id, subject: id, details: { after } },
+    };
+  });
+}
+
+/** The account, or null when there is no such account. */
+export async function findAccount(database: Connection, id: string): Promise<Account | null> {
+  const [row] = await database.sql.query<Account[]>`
+    select ${accountColumns('a')} from accounts a, settings where a.id = ${id}::uuid`;
+  return row ?? null;
+}
+
+/** The select list of an `Account`, from `settings` and the row of `accounts` that `alias` names. */
+export const accountColumns = (alias: string): Prisma.Sql => {
+  const name = Prisma.raw(alias);
+  return Prisma.sql`${name}.id, ${name}.name, ${name}.language, ${name}.free_quota as "freeQuota", ${name}.credits,
+    coalesce(${name}.rate_per_minute, settings.account_rate_per_minute) as "ratePerMinute",
+    ${name}.suspended_at as "suspendedAt", ${name}.suspension_reason as "suspensionReason",
+    ${name}.trial_countries as "trialCountries"`;
+};
+
+/**
+ * Creates an account, with ledger entries for the units it starts with.
+ *
+ * @param trialCountries where it may send while on trial; null when it is not on trial
+ */
+export async function insertAccount(
+  connection: Connection,
+  account: NewAccount,
+  trialCountries: readonly string[] | null,
+): Promise<Account> {
+  const id = newId();
+  const [row] = await connection.sql.query<[Account]>`
+    with created as (
+      insert into accounts (id, name, language, free_quota, credits, rate_per_minute, trial_countries)
+      select ${id}::uuid, ${account.name}, ${account.language}, coalesce(${account.freeQuota}::integer, free_sends),
+        ${account.credits}::integer, ${account.ratePerMinute}::integer, ${trialCountries}::text[]
+      from settings
+      returning *
+    ), granted as (
+      insert into ledger_entries (account_id, kind, bucket, units, reason)
+      select created.id, 'granted', g.bucket, g.units, 'account created'
+      from created, lateral (values ('free_quota', created.free_quota), ('credit', created.credits)) as g (bucket, units)
+      where g.units > 0
+    )
+    select ${accountColumns('created')} from created, settings`;
+  return row;
+}

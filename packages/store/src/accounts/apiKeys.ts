@@ -1,0 +1,190 @@
+import { apiKeyHint, generateApiKey, hashApiKey, type Mode } from '@onecode/domain';
+import { type Actor, audited } from '../audit/audit.js';
+import {
+  byOrdinal,
+  createBatcher,
+  oncePerClient,
+  OVERLAPPING_BATCHES,
+  type WithOrdinal,
+} from '../client/batcher.js';
+import type { Connection, Database } from '../client/database.js';
+import { newId } from '../client/ids.js';
+import { bytesText } from '../client/sql.js';
+
+/** Whom a request with a key acts for. */
+export interface Caller {
+  keyId: string;
+  applicationId: string;
+  accountId: string;
+  mode: Mode;
+}
+
+export interface ApiKey {
+  id: string;
+  applicationId: string;
+  mode: Mode;
+  /** The part of the key that may be shown. */
+  hint: string;
+  /** The name that its owner gave it. */
+  name: string | null;
+  createdAt: Date;
+  revokedAt: Date | null;
+  /** Accurate to about a minute; null when the key was never used. */
+  lastUsedAt: Date | null;
+}
+
+/**
+ * The caller behind a key's SHA-256, 'suspended' when its account is, or null when no such key exists or it was revoked. Look-ups
+ * that arrive during another share the next round trip.
+ */
+export async function findCaller(database: Database, hash: Uint8Array): Promise<Caller | 'suspended' | null> {
+  const row = await callerFinder(database)(hash);
+  if (row === undefined) return null;
+  if (row.suspended) return 'suspended';
+  return { keyId: row.key_id, applicationId: row.application_id, accountId: row.account_id, mode: row.mode };
+}
+
+interface CallerRow {
+  key_id: string;
+  application_id: string;
+  account_id: string;
+  mode: Mode;
+  suspended: boolean;
+}
+
+/** Look-ups in one batch. */
+const LOOK_UPS_MAX = 200;
+
+const callerFinder = oncePerClient((database: Database) =>
+  createBatcher(
+    async (hashes: Uint8Array[]) => {
+      const rows = await database.reads.query<WithOrdinal<CallerRow>[]>`
+        select w.ordinal, c.*
+        from unnest(${hashes.map(bytesText)}::bytea[]) with ordinality as w (hash, ordinal)
+        cross join lateral (
+          select k.id as key_id, a.id as application_id, a.account_id, a.mode, o.suspended_at is not null as suspended
+          from api_keys k join applications a on a.id = k.application_id join accounts o on o.id = a.account_id
+          where k.hash = w.hash and k.revoked_at is null limit 1
+        ) c`;
+      return byOrdinal(hashes, rows);
+    },
+    { batchSizeMax: LOOK_UPS_MAX, ...OVERLAPPING_BATCHES },
+  ),
+);
+
+/**
+ * The version of all answers of `findCaller`: while it stays the same, no key has stopped being valid. It changes when such a change
+ * commits and when the server restarts or another takes over, and no version ever returns.
+ */
+export async function readCallersVersion(database: Database): Promise<string> {
+  const [row] = await database.reads.query<[{ version: string }]>`
+    select token || ' ' || pg_postmaster_start_time() as version from callers_version where id`;
+  return row.version;
+}
+
+/**
+ * Creates a key. The key itself is in the answer and nowhere else.
+ *
+ * @param name 1 to 100 characters
+ * @returns null when there is no such application
+ */
+export async function createApiKey(
+  database: Database,
+  actor: Actor,
+  applicationId: string,
+  name: string | null = null,
+): Promise<{ id: string; key: string; applicationId: string; mode: Mode } | null> {
+  return audited(database, actor, async (connection) => {
+    const application = await connection.prisma.application.findUnique({
+      where: { id: applicationId },
+      select: { mode: true, accountId: true },
+    });
+    if (application === null) return { result: null, note: null };
+    const mode = application.mode as Mode;
+    const key = generateApiKey(mode);
+    const [id, hint] = [newId(), apiKeyHint(key)];
+    await connection.prisma.apiKey.create({
+      data: { id, applicationId, hash: new Uint8Array(hashApiKey(key)), hint, name },
+    });
+    return {
+      result: { id, key, applicationId, mode },
+      note: {
+        action: 'key.create',
+        accountId: application.accountId,
+        subject: id,
+        details: { hint, name, applicationId, mode },
+      },
+    };
+  });
+}
+
+/** Revokes a key; one that is revoked already keeps its time. @returns null when there is no such key */
+export async function revokeApiKey(database: Database, actor: Actor, id: string): Promise<ApiKey | null> {
+  return audited(database, actor, async (connection) => {
+    const [revoked] = await connection.sql.query<{ account_id: string }[]>`
+      update api_keys k set revoked_at = now() from applications a
+      where k.id = ${id}::uuid and k.revoked_at is null and a.id = k.application_id returning a.account_id`;
+    const [key] = await listKeys(connection, { id });
+    if (key === undefined || revoked === undefined) return { result: key ?? null, note: null };
+    const { hint, applicationId, mode } = key;
+    return {
+      result: key,
+      note: {
+        action: 'key.revoke',
+        accountId: revoked.account_id,
+        subject: id,
+        details: { hint, applicationId, mode },
+      },
+    };
+  });
+}
+
+/** The keys of an application, oldest first; null when there is no such application. */
+export async function listApiKeys(database: Connection, applicationId: string): Promise<ApiKey[] | null> {
+  const application = await database.prisma.application.findUnique({
+    where: { id: applicationId },
+    select: { id: true },
+  });
+  return application === null ? null : listKeys(database, { applicationId });
+}
+
+async function listKeys(
+  database: Connection,
+  where: { id: string } | { applicationId: string },
+): Promise<ApiKey[]> {
+  const keys = await database.prisma.apiKey.findMany({
+    where,
+    orderBy: { id: 'asc' },
+    include: { application: { select: { mode: true } } },
+  });
+  return keys.map((key) => ({
+    id: key.id,
+    applicationId: key.applicationId,
+    mode: key.application.mode as Mode,
+    hint: key.hint,
+    name: key.name,
+    createdAt: key.createdAt,
+    revokedAt: key.revokedAt,
+    lastUsedAt: key.lastUsedAt,
+  }));
+}
+
+/** A use is recorded only when the last recorded one is older: one write a minute is enough to tell whether a key is in use. */
+const SECONDS_MIN = 55;
+
+/**
+ * Records that keys are in use, many in one statement. Skips rows that another process is writing at the moment: it writes the same.
+ *
+ * @param hashes the keys' SHA-256
+ */
+export async function recordKeyUsage(database: Database, hashes: readonly Uint8Array[]): Promise<void> {
+  if (hashes.length === 0) return;
+  await database.sql.execute`
+    with used as materialized (
+      select id from api_keys
+      where hash = any(${[...hashes]}::bytea[])
+        and coalesce(last_used_at < statement_timestamp() - make_interval(secs => ${SECONDS_MIN}), true)
+      for no key update skip locked
+    )
+    update api_keys set last_used_at = statement_timestamp() where id in (select id from used)`;
+}

@@ -1,0 +1,163 @@
+import type { Mode } from '@onecode/domain';
+import { audited, changedFields, type Actor, type AuditNote } from '../audit/audit.js';
+import type { Connection, Database } from '../client/database.js';
+import { newId } from '../client/ids.js';
+
+export interface Application {
+  id: string;
+  accountId: string;
+  name: string;
+  mode: Mode;
+  /** Creation limits of its own; null: off. */
+  perMinute: number | null;
+  perRecipientHour: number | null;
+}
+
+const SELECTED = {
+  id: true,
+  accountId: true,
+  name: true,
+  mode: true,
+  perMinute: true,
+  perRecipientHour: true,
+} as const;
+
+/** Creates an application without limits of its own. @returns null when there is no such account */
+export async function createApplication(
+  database: Database,
+  actor: Actor,
+  application: { accountId: string; name: string; mode: Mode },
+): Promise<Application | null> {
+  return audited(database, actor, async (connection) => {
+    const { accountId, name, mode } = application;
+    const account = await connection.prisma.account.findUnique({
+      where: { id: accountId },
+      select: { id: true },
+    });
+    if (account === null) return { result: null, note: null };
+    const id = newId();
+    const made = await connection.prisma.application.create({
+      data: { id, accountId, name, mode },
+      select: SELECTED,
+    });
+    return {
+      result: made as Application,
+      note: { action: 'application.create', accountId, subject: id, details: { after: { name, mode } } },
+    };
+  });
+}
+
+/**
+ * Sets an application's creation limits: null turns a limit off, one that is left out stays as it is.
+ *
+ * @returns null when there is no such application
+ */
+export async function limitApplication(
+  database: Database,
+  actor: Actor,
+  id: string,
+  limits: { perMinute?: number | null; perRecipientHour?: number | null },
+): Promise<Application | null> {
+  return audited(database, actor, (connection) => change(connection, 'application.limit', { id }, limits));
+}
+
+/** Applications, newest first: all, those of an account, or the one with this id. */
+export async function findApplications(
+  database: Database,
+  { limit, ...where }: { accountId?: string; id?: string; limit: number },
+): Promise<Application[]> {
+  const found = await database.prisma.application.findMany({
+    where,
+    orderBy: { id: 'desc' },
+    take: limit,
+    select: SELECTED,
+  });
+  return found as Application[];
+}
+
+/** Renames an application of this account. @returns null when the account has no such application */
+export async function renameApplication(
+  database: Database,
+  actor: Actor,
+  accountId: string,
+  id: string,
+  name: string,
+): Promise<Application | null> {
+  return audited(database, actor, (connection) =>
+    change(connection, 'application.rename', { id, accountId }, { name }),
+  );
+}
+
+/** Changes an application under its lock, so that the audit log's `before` is what the change found. */
+async function change(
+  connection: Connection,
+  action: string,
+  where: { id: string; accountId?: string },
+  data: { name?: string; perMinute?: number | null; perRecipientHour?: number | null },
+): Promise<{ result: Application | null; note: AuditNote | null }> {
+  await connection.sql.execute`select from applications where id = ${where.id}::uuid for no key update`;
+  const before = await connection.prisma.application.findFirst({ where, select: SELECTED });
+  if (before === null) return { result: null, note: null };
+  const after = await connection.prisma.application.update({
+    where: { id: where.id },
+    data,
+    select: SELECTED,
+  });
+  const details = changedFields(before, after);
+  return {
+    result: after as Application,
+    note: details && { action, accountId: after.accountId, subject: after.id, details },
+  };
+}
+
+/** An application as its owners see it. */
+export interface ApplicationSummary {
+  id: string;
+  name: string;
+  mode: Mode;
+  /** Creation limits of its own; null: off. */
+  perMinute: number | null;
+  perRecipientHour: number | null;
+  createdAt: Date;
+  /** Keys that are not revoked. */
+  keysInUse: number;
+}
+
+/** The applications of an account, oldest first. */
+export async function listApplications(database: Database, accountId: string): Promise<ApplicationSummary[]> {
+  return readApplications(database, { accountId });
+}
+
+/** An application of this account, or null when the account has none with this id. */
+export async function findApplication(
+  database: Database,
+  accountId: string,
+  id: string,
+): Promise<ApplicationSummary | null> {
+  const [application] = await readApplications(database, { accountId, id });
+  return application ?? null;
+}
+
+async function readApplications(
+  database: Database,
+  where: { accountId: string; id?: string },
+): Promise<ApplicationSummary[]> {
+  const applications = await database.prisma.application.findMany({
+    where,
+    orderBy: { id: 'asc' },
+    select: {
+      id: true,
+      name: true,
+      mode: true,
+      perMinute: true,
+      perRecipientHour: true,
+      createdAt: true,
+      _count: { select: { keys: { where: { revokedAt: null } } } },
+    },
+  });
+  return applications.map(({ _count, ...application }) => ({
+    ...application,
+    mode: application.mode as Mode,
+    keysInUse: _count.keys,
+  }));
+}

@@ -1,0 +1,110 @@
+import type { BreakerEvidence, BreakerRule } from '@onecode/domain';
+import type { Actor } from '../audit/audit.js';
+import type { Connection, Database } from '../client/database.js';
+import { changeAbuseControls, type AbuseControls } from './abuseControls.js';
+
+/** The breaker judges an account's latest live sends of a day, this many at the most. */
+const SENDS_MAX = 1_000;
+/** People verify within this time or not at all. */
+const VERIFIED_WITHIN_SECONDS = 120;
+/** A code that was sent later than this is no evidence: the person has requested another one, or left. */
+const SENT_WITHIN_SECONDS = 60;
+
+/** The evidence on one account and country. */
+export interface CountryEvidence extends BreakerEvidence {
+  accountId: string;
+  /** `ZZ` for numbers of no country. */
+  country: string;
+  rule: BreakerRule;
+  /** When the last trip ended, or ends: only sends after it count. */
+  lastOpenUntil: Date | null;
+}
+
+/** Sets an account's breaker, or turns it off and ends its trips. @returns as `findAbuseControls` */
+export async function setBreaker(
+  database: Database,
+  actor: Actor,
+  accountId: string,
+  rule: BreakerRule | null,
+): Promise<AbuseControls | null> {
+  return changeAbuseControls(database, actor, 'account.set_breaker', accountId, async (connection) => {
+    await connection.sql.execute`
+      update accounts set breaker_unverified_percent = ${rule?.unverifiedPercent ?? null}::integer,
+        breaker_min_sends = ${rule?.minSends ?? null}::integer
+      where id = ${accountId}::uuid`;
+    if (rule === null) await endTrips(connection, accountId);
+  });
+}
+
+/** Ends an account's trips; only new evidence trips its breaker again. @returns as `findAbuseControls` */
+export async function resetBreaker(
+  database: Database,
+  actor: Actor,
+  accountId: string,
+): Promise<AbuseControls | null> {
+  return changeAbuseControls(database, actor, 'account.reset_breaker', accountId, (connection) =>
+    endTrips(connection, accountId),
+  );
+}
+
+async function endTrips(connection: Connection, accountId: string): Promise<void> {
+  await connection.sql.execute`
+    update breaker_trips set open_until = clock_timestamp()
+    where account_id = ${accountId}::uuid and open_until > clock_timestamp()`;
+}
+
+/**
+ * The evidence on every account whose breaker is on. It counts sends that people had the time to verify and that did not fail; one
+ * that was sent late counts only if it was verified, so that an outage of ours trips no breaker. Account numbers bound the sends that
+ * are read: those of the last two minutes, which are too young, are no more than twice the account's rate.
+ */
+export async function readBreakerEvidence(database: Database): Promise<CountryEvidence[]> {
+  const rows = await database.sql.query<(BreakerRule & Omit<CountryEvidence, 'rule'>)[]>`
+    select a.id as "accountId", e.country, e.sends, e.unverified, e.open_until as "lastOpenUntil",
+      a.breaker_unverified_percent as "unverifiedPercent", a.breaker_min_sends as "minSends"
+    from accounts a cross join settings cross join lateral (
+      select coalesce(l.country, 'ZZ') as country, t.open_until, count(*)::integer as sends,
+        (count(*) filter (where l.verification <> 'verified'))::integer as unverified
+      from (
+        select s.country, s.status, s.verification, s.created_at, s.sent_at from sends s
+        where s.account_id = a.id and s.mode = 'live'
+          and s.account_number > a.sends_created - ${SENDS_MAX}::integer
+            - 2 * coalesce(a.rate_per_minute, settings.account_rate_per_minute)
+          and s.created_at > statement_timestamp() - interval '1 day'
+          and least(s.created_at + make_interval(secs => ${VERIFIED_WITHIN_SECONDS}), s.expires_at) <= statement_timestamp()
+        order by s.account_number desc limit ${SENDS_MAX}::integer
+      ) l
+      left join breaker_trips t on t.account_id = a.id and t.country = coalesce(l.country, 'ZZ')
+      where l.status <> 'failed'
+        and (l.verification = 'verified' or l.sent_at <= l.created_at + make_interval(secs => ${SENT_WITHIN_SECONDS}))
+        and (t.open_until is null or l.created_at > t.open_until)
+      group by 1, 2
+    ) e
+    where a.breaker_unverified_percent is not null`;
+  return rows.map(({ unverifiedPercent, minSends, ...evidence }) => ({
+    ...evidence,
+    rule: { unverifiedPercent, minSends },
+  }));
+}
+
+/**
+ * Stops an account's sends to a country for a time. Of several callers with the same evidence one does it, and evidence from before
+ * a reset does nothing.
+ *
+ * @returns whether this call did it
+ */
+export async function tripBreaker(
+  database: Database,
+  evidence: CountryEvidence,
+  seconds: number,
+): Promise<boolean> {
+  const written = await database.sql.execute`
+    insert into breaker_trips as t (account_id, country, tripped_at, open_until, sends, unverified)
+    select id, ${evidence.country}, clock_timestamp(), clock_timestamp() + make_interval(secs => ${seconds}),
+      ${evidence.sends}::integer, ${evidence.unverified}::integer
+    from accounts where id = ${evidence.accountId}::uuid and breaker_unverified_percent is not null
+    on conflict (account_id, country) do update set tripped_at = excluded.tripped_at, open_until = excluded.open_until,
+      sends = excluded.sends, unverified = excluded.unverified
+    where t.open_until = ${evidence.lastOpenUntil}::timestamptz`;
+  return written === 1;
+}

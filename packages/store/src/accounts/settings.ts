@@ -1,0 +1,91 @@
+import { audited, type Actor } from '../audit/audit.js';
+import type { Connection, Database } from '../client/database.js';
+
+/** What operators set for all accounts. */
+export interface Settings {
+  freeSends: number;
+  codeValiditySeconds: number;
+  accountRatePerMinute: number;
+  /** Wrong codes in a row after which a recipient gets no new code; null: off. */
+  guessBudget: number | null;
+  /** Live sends a day (UTC) that all trial accounts share. */
+  trialSendsPerDay: number;
+  /** Sign-ups a day from one network. */
+  signUpsPerNetworkDay: number;
+  /** Sign-ups a day with one mail domain. */
+  signUpsPerDomainDay: number;
+  /** Whether staff need a second factor for the pages and changes of the staff. */
+  staffTwoFactor: StaffTwoFactor;
+}
+
+export const STAFF_TWO_FACTOR = ['optional', 'required'] as const;
+export type StaffTwoFactor = (typeof STAFF_TWO_FACTOR)[number];
+
+/** The settings that are whole numbers. */
+export type NumericSetting = Exclude<keyof Settings, 'staffTwoFactor'>;
+
+/** The bounds of each number, the same as in the table's checks. */
+export const SETTING_BOUNDS: Readonly<Record<NumericSetting, { min: number; max: number }>> = {
+  freeSends: { min: 0, max: 1_000_000 },
+  codeValiditySeconds: { min: 1, max: 5400 },
+  accountRatePerMinute: { min: 1, max: 1_000_000 },
+  guessBudget: { min: 5, max: 100 },
+  trialSendsPerDay: { min: 0, max: 1_000_000 },
+  signUpsPerNetworkDay: { min: 1, max: 1_000_000 },
+  signUpsPerDomainDay: { min: 1, max: 1_000_000 },
+};
+
+const SELECTED = {
+  freeSends: true,
+  codeValiditySeconds: true,
+  accountRatePerMinute: true,
+  guessBudget: true,
+  trialSendsPerDay: true,
+  signUpsPerNetworkDay: true,
+  signUpsPerDomainDay: true,
+  staffTwoFactor: true,
+} as const;
+
+/** The settings in force. */
+export async function readSettings(database: Connection): Promise<Settings> {
+  const [settings] = await database.reads.query<[Settings]>`
+    select free_sends as "freeSends", code_validity_seconds as "codeValiditySeconds",
+      account_rate_per_minute as "accountRatePerMinute", guess_budget as "guessBudget", trial_sends_per_day as "trialSendsPerDay",
+      sign_ups_per_network_day as "signUpsPerNetworkDay", sign_ups_per_domain_day as "signUpsPerDomainDay",
+      staff_two_factor as "staffTwoFactor"
+    from settings`;
+  return settings;
+}
+
+/** Whether staff need a second factor for the pages and changes of the staff. */
+export async function isStaffTwoFactorRequired(database: Connection): Promise<boolean> {
+  return (await readSettings(database)).staffTwoFactor === 'required';
+}
+
+/**
+ * Changes one setting.
+ *
+ * @throws when the setting does not allow the value
+ */
+export async function changeSetting<Name extends keyof Settings>(
+  database: Database,
+  actor: Actor,
+  name: Name,
+  value: Settings[Name],
+): Promise<Settings> {
+  // Prisma would write the number without its fraction.
+  if (typeof value === 'number' && !Number.isInteger(value))
+    throw new RangeError('a setting is a whole number');
+  return audited(database, actor, async (connection) => {
+    await connection.sql.execute`select from settings for no key update`;
+    const before = await readSettings(connection);
+    const after = await connection.prisma.settings.update({
+      where: { id: true },
+      data: { [name]: value },
+      select: SELECTED,
+    });
+    const details = { name, before: before[name], after: after[name] };
+    const note = { action: 'settings.change', accountId: null, subject: name, details };
+    return { result: after as Settings, note: before[name] === after[name] ? null : note };
+  });
+}

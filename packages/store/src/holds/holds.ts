@@ -1,0 +1,74 @@
+import { audited, type Actor } from '../audit/audit.js';
+import type { Connection, Database } from '../client/database.js';
+
+/** What a hold stops. `target` is empty for `live`, an ISO 3166 code (or `ZZ`: numbers of no country), or an account's id. */
+export interface HoldTarget {
+  kind: 'live' | 'country' | 'account';
+  target: string;
+}
+
+/** A hold in force: the live sends that it matches get no send slot, and wait in their rows. */
+export interface Hold extends HoldTarget {
+  reason: string;
+  since: Date;
+  /** The name of who placed it. */
+  setBy: string;
+}
+
+const SELECTED = { kind: true, target: true, reason: true, since: true, setBy: true } as const;
+
+/**
+ * Stops the sends that `what` names from the next send slot on; a message whose slot was taken before may still go within a second.
+ * A hold that is in force already keeps its reason.
+ *
+ * @returns the hold in force, or null when there is no such account
+ */
+export async function placeHold(
+  database: Database,
+  actor: Actor,
+  what: HoldTarget & { reason: string },
+): Promise<Hold | null> {
+  const { kind, target, reason } = what;
+  return audited(database, actor, async (connection) => {
+    const accountId = kind === 'account' ? target : null;
+    if (accountId !== null && (await connection.prisma.account.count({ where: { id: accountId } })) === 0)
+      return { result: null, note: null };
+    const isNew = await connection.sql.execute`
+      insert into holds (kind, target, reason, set_by) values (${kind}, ${target}, ${reason}, ${actor.name})
+      on conflict (kind, target) do nothing`;
+    const where = { kind_target: { kind, target } };
+    const result = (await connection.prisma.hold.findUnique({ where, select: SELECTED })) as Hold | null;
+    const note = {
+      action: 'hold.set',
+      accountId,
+      subject: subjectOf(what),
+      details: { kind, target, reason },
+    };
+    return { result, note: isNew === 1 ? note : null };
+  });
+}
+
+/** Ends a hold: its sends go out at once, as fast as the senders may send. @returns the hold, or null when there was none */
+export async function releaseHold(database: Database, actor: Actor, what: HoldTarget): Promise<Hold | null> {
+  const { kind, target } = what;
+  return audited(database, actor, async (connection) => {
+    const [released] = await connection.sql.query<Hold[]>`
+      delete from holds where kind = ${kind} and target = ${target}
+      returning kind, target, reason, since, set_by as "setBy"`;
+    if (released === undefined) return { result: null, note: null };
+    const accountId = kind === 'account' ? target : null;
+    const { reason, since, setBy } = released;
+    const details = { kind, target, reason, since, setBy };
+    return {
+      result: released,
+      note: { action: 'hold.release', accountId, subject: subjectOf(what), details },
+    };
+  });
+}
+
+const subjectOf = ({ kind, target }: HoldTarget): string => (kind === 'live' ? kind : target);
+
+/** All holds, oldest first. */
+export async function listHolds(database: Connection): Promise<Hold[]> {
+  return (await database.prisma.hold.findMany({ orderBy: { since: 'asc' }, select: SELECTED })) as Hold[];
+}

@@ -1,0 +1,154 @@
+import type { AttemptOutcome } from '@onecode/domain';
+import type { Connection } from '../client/database.js';
+import { firstIdAt } from '../client/ids.js';
+
+/** The sends that are not over yet. Ages are in seconds, and null when there is no such send. */
+export interface WaitingSends {
+  /** Due, and no worker has taken them yet. */
+  due: { count: number; oldestSeconds: number | null };
+  /** Waiting for a sender that may send, under no hold. */
+  forSender: { count: number; oldestSeconds: number | null };
+  /** Waiting under a hold. */
+  held: { count: number; oldestSeconds: number | null };
+  /** With a worker, or waiting for the next attempt or for a receipt after the last one. */
+  underWay: number;
+}
+
+/**
+ * How many sends wait, for what and for how long. Reads every send that is not over: few, as long as all goes well.
+ */
+export async function readWaitingSends(database: Connection): Promise<WaitingSends> {
+  const [row] = await database.sql.query<[WaitingRow]>`
+    with now as materialized (select clock_timestamp() as at, active_holds() as holds), open as materialized (
+      select case
+          when not s.awaiting_sender then case when s.due_at <= now.at then 'due' else 'under_way' end
+          when is_held(now.holds, s.account_id, s.country) then 'held'
+          else 'for_sender'
+        end as waits,
+        extract(epoch from now.at - case when s.awaiting_sender then s.created_at else s.due_at end)::float8 as seconds
+      from sends s, now where s.next_enqueue_at is not null
+    )
+    select count(*) filter (where waits = 'due')::integer as due, max(seconds) filter (where waits = 'due') as due_seconds,
+      count(*) filter (where waits = 'for_sender')::integer as for_sender,
+      max(seconds) filter (where waits = 'for_sender') as for_sender_seconds,
+      count(*) filter (where waits = 'held')::integer as held, max(seconds) filter (where waits = 'held') as held_seconds,
+      count(*) filter (where waits = 'under_way')::integer as under_way
+    from open`;
+  return {
+    due: { count: row.due, oldestSeconds: row.due_seconds },
+    forSender: { count: row.for_sender, oldestSeconds: row.for_sender_seconds },
+    held: { count: row.held, oldestSeconds: row.held_seconds },
+    underWay: row.under_way,
+  };
+}
+
+interface WaitingRow {
+  due: number;
+  due_seconds: number | null;
+  for_sender: number;
+  for_sender_seconds: number | null;
+  held: number;
+  held_seconds: number | null;
+  under_way: number;
+}
+
+/** A worker's clock, which makes the ids, may differ from the database's by this much. */
+const CLOCKS_APART_MS = 120_000;
+
+/**
+ * A lower bound for the ids of the attempts that began in the last minutes: an id begins with the time at which it was made, so that
+ * a span of time is a range of the primary key.
+ */
+function firstIdOf(minutes: number): string {
+  return firstIdAt(new Date(Date.now() - minutes * 60_000 - CLOCKS_APART_MS));
+}
+
+/** The calls to the provider that began in one minute, by their outcome. */
+export interface AttemptMinute {
+  minute: Date;
+  /** `none`: not answered yet, or the worker died. */
+  outcomes: Partial<Record<AttemptOutcome | 'none', number>>;
+}
+
+/** The calls of the last minutes, oldest minute first and without gaps; the last minute is not over yet. */
+export async function readAttemptMinutes(database: Connection, minutes: number): Promise<AttemptMinute[]> {
+  return database.sql.query<AttemptMinute[]>`
+    with span as materialized (
+      select date_trunc('minute', clock_timestamp()) - make_interval(mins => ${minutes - 1}::integer) as begins
+    ), counted as (
+      select date_trunc('minute', a.started_at) as minute, coalesce(a.outcome, 'none') as outcome, count(*)::integer as calls
+      from attempts a where a.id >= ${firstIdOf(minutes)}::uuid and a.started_at >= (select begins from span)
+      group by 1, 2
+    )
+    select minute, coalesce(jsonb_object_agg(c.outcome, c.calls) filter (where c.outcome is not null), '{}') as outcomes
+    from span, generate_series(span.begins, clock_timestamp(), interval '1 minute') minute left join counted c using (minute)
+    group by minute order by minute`;
+}
+
+/** The provider's answers to recent calls. */
+export interface ProviderAnswers {
+  /** Calls that began within the span. */
+  calls: number;
+  accepted: number;
+  /** Failures of the provider itself, and calls without an answer in time. */
+  failing: number;
+  /** Refusals of our account, token or template. */
+  config: number;
+  /** Refusals of a sender. */
+  sender: number;
+  /** From the claim to the answer, with up to a second of waiting for the send slot; null without any answer. */
+  secondsMedian: number | null;
+  secondsP95: number | null;
+}
+
+/** The provider's answers to the calls that began in the last minutes. */
+export async function readProviderAnswers(database: Connection, minutes: number): Promise<ProviderAnswers> {
+  const [row] = await database.sql.query<[ProviderAnswers & { seconds: [number, number] | null }]>`
+    with span as materialized (select clock_timestamp() - make_interval(mins => ${minutes}::integer) as begins)
+    select count(*)::integer as calls, count(*) filter (where outcome = 'accepted')::integer as accepted,
+      count(*) filter (where outcome in ('retry', 'unknown'))::integer as failing,
+      count(*) filter (where outcome = 'config')::integer as config,
+      count(*) filter (where outcome = 'sender')::integer as sender,
+      percentile_cont(array[0.5, 0.95]) within group (order by extract(epoch from finished_at - started_at)::float8)
+        as seconds
+    from attempts a where a.id >= ${firstIdOf(minutes)}::uuid and a.started_at >= (select begins from span)`;
+  const { seconds, ...counts } = row;
+  return { ...counts, secondsMedian: seconds?.[0] ?? null, secondsP95: seconds?.[1] ?? null };
+}
+
+/** Recent receipts. */
+export interface ReceiptStatistics {
+  /** Received within the last minute, and within the last ten. */
+  lastMinute: number;
+  lastTenMinutes: number;
+  /** Stored and due, but not applied yet. */
+  due: number;
+  /** How long the oldest of them has been due; null without one. */
+  oldestDueSeconds: number | null;
+}
+
+/** How many receipts arrived, and how many wait to be applied. */
+export async function readReceiptStatistics(database: Connection): Promise<ReceiptStatistics> {
+  const [row] = await database.sql.query<[ReceiptStatistics]>`
+    with received as (
+      select count(*) filter (where received_at > statement_timestamp() - interval '1 minute')::integer as "lastMinute",
+        count(*)::integer as "lastTenMinutes"
+      from receipts where received_at > statement_timestamp() - interval '10 minutes'
+    ), waiting as (
+      select count(*)::integer as due, extract(epoch from clock_timestamp() - min(due_at))::float8 as "oldestDueSeconds"
+      from receipts where due_at <= statement_timestamp()
+    )
+    select * from received, waiting`;
+  return row;
+}
+
+/** Connections to the whole server, with all its databases, and the most that it accepts. */
+export async function readConnectionStatistics(
+  database: Connection,
+): Promise<{ used: number; most: number }> {
+  const [row] = await database.sql.query<[{ used: number; most: number }]>`
+    select sum(numbackends)::integer as used,
+      current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer as most
+    from pg_stat_database`;
+  return row;
+}

@@ -1,0 +1,145 @@
+import type { AttemptOutcome, UnitBucket } from '@onecode/domain';
+import type { Database } from '../client/database.js';
+import { type SendSummary, SUMMARY_COLUMNS, summaryOf, type SummaryRow } from './sendSummary.js';
+
+/** One call to the provider. */
+export interface AttemptDetails {
+  startedAt: Date;
+  /** Null while the call is under way. */
+  finishedAt: Date | null;
+  outcome: AttemptOutcome | null;
+  /** The provider's code, where it gave one. */
+  errorCode: number | null;
+  /** E.164; null when the attempt's sender is not known. */
+  senderNumber: string | null;
+}
+
+/** One status report of the provider; kept for eight days. */
+export interface ReceiptDetails {
+  status: 'sent' | 'delivered' | 'read' | 'failed';
+  /** The provider's time, in whole seconds. */
+  occurredAt: Date;
+  receivedAt: Date;
+  errorCode: number | null;
+}
+
+/** A unit that was reserved for a send, or returned. */
+export interface UnitDetails {
+  kind: 'reserved' | 'returned';
+  bucket: UnitBucket;
+  at: Date;
+}
+
+/** Everything that happened to a send, without its code, its whole recipient and the provider's message ids. */
+export interface SendDetails extends SendSummary {
+  /** The sender's E.164 number. */
+  from: string | null;
+  /** Calls that count against the limit. */
+  attemptsCounted: number;
+  awaitingSender: boolean;
+  /** When a worker acts on it next; null when nothing is left to do. */
+  dueAt: Date | null;
+  sentAt: Date | null;
+  deliveredAt: Date | null;
+  readAt: Date | null;
+  verifiedAt: Date | null;
+  failedAt: Date | null;
+  wrongGuesses: number;
+  /** When wrong codes were given, oldest first. */
+  wrongGuessTimes: Date[];
+  /** Oldest first, like the two lists below. */
+  attempts: AttemptDetails[];
+  receipts: ReceiptDetails[];
+  units: UnitDetails[];
+}
+
+interface DetailsRow extends SummaryRow {
+  from_number: string | null;
+  attempts: number;
+  awaiting_sender: boolean;
+  due_at: Date | null;
+  sent_at: Date | null;
+  delivered_at: Date | null;
+  read_at: Date | null;
+  verified_at: Date | null;
+  failed_at: Date | null;
+  wrong_guesses: number;
+  lists: {
+    wrong_guess_times: string[];
+    attempts: Serialized<AttemptDetails>[];
+    receipts: Serialized<ReceiptDetails>[];
+    units: Serialized<UnitDetails>[];
+  };
+}
+
+/** A record in JSON, where times are texts. */
+type Serialized<T> = { [K in keyof T]: Date extends T[K] ? string | Exclude<T[K], Date> : T[K] };
+
+/** One send of this account with everything that happened to it, as of one moment; null when the account has no such send. */
+export async function findSendDetails(
+  database: Database,
+  accountId: string,
+  sendId: string,
+): Promise<SendDetails | null> {
+  const [row] = await database.sql.query<DetailsRow[]>`
+    select ${SUMMARY_COLUMNS}, statement_timestamp() as now, s.from_number, s.attempts, s.awaiting_sender, s.due_at, s.sent_at,
+      s.delivered_at, s.read_at, s.verified_at, s.failed_at, s.wrong_guesses,
+      jsonb_build_object('wrong_guess_times', to_jsonb(coalesce(s.wrong_guess_times, '{}')), 'attempts', (
+        select coalesce(jsonb_agg(jsonb_build_object('startedAt', c.started_at, 'finishedAt', c.finished_at,
+          'outcome', c.outcome, 'errorCode', c.error_code, 'senderNumber', senders.number) order by c.started_at, c.id), '[]')
+        from attempts c left join senders on senders.id = c.sender_id where c.send_id = s.id
+      ), 'receipts', (
+        select coalesce(jsonb_agg(jsonb_build_object('status', r.status, 'occurredAt', r.occurred_at,
+          'receivedAt', r.received_at, 'errorCode', (r.failure ->> 'errorCode')::integer) order by r.received_at, r.id), '[]')
+        from attempts c cross join lateral (
+          select * from receipts where attempt_id = c.id
+          union all
+          select * from receipts where attempt_id is null and message_id = c.message_id
+        ) r where c.send_id = s.id
+      ), 'units', (
+        select coalesce(jsonb_agg(jsonb_build_object('kind', l.kind, 'bucket', l.bucket, 'at', l.created_at) order by l.id), '[]')
+        from ledger_entries l where l.send_id = s.id
+      )) as lists
+    from sends s join applications a on a.id = s.application_id
+    where s.id = ${sendId}::uuid and s.account_id = ${accountId}::uuid`;
+  return row === undefined ? null : detailsOf(row);
+}
+
+function detailsOf(row: DetailsRow): SendDetails {
+  const { lists } = row;
+  return {
+    ...summaryOf(row),
+    from: row.from_number,
+    attemptsCounted: row.attempts,
+    awaitingSender: row.awaiting_sender,
+    dueAt: row.due_at,
+    sentAt: row.sent_at,
+    deliveredAt: row.delivered_at,
+    readAt: row.read_at,
+    verifiedAt: row.verified_at,
+    failedAt: row.failed_at,
+    wrongGuesses: row.wrong_guesses,
+    wrongGuessTimes: lists.wrong_guess_times.map((at) => new Date(at)),
+    attempts: lists.attempts.map((attempt) => ({
+      ...attempt,
+      startedAt: new Date(attempt.startedAt),
+      finishedAt: attempt.finishedAt === null ? null : new Date(attempt.finishedAt),
+    })),
+    receipts: lists.receipts.map((receipt) => ({
+      ...receipt,
+      occurredAt: new Date(receipt.occurredAt),
+      receivedAt: new Date(receipt.receivedAt),
+    })),
+    units: lists.units.map((unit) => ({ ...unit, at: new Date(unit.at) })),
+  };
+}
+
+/** The account of a send; null when there is no such send. For the staff only: everybody else names their account. */
+export async function findSendAccount(
+  database: Database,
+  sendId: string,
+): Promise<{ id: string; name: string } | null> {
+  const [account] = await database.sql.query<{ id: string; name: string }[]>`
+    select a.id, a.name from sends s join accounts a on a.id = s.account_id where s.id = ${sendId}::uuid`;
+  return account ?? null;
+}

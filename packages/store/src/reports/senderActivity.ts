@@ -1,0 +1,74 @@
+import type { AttemptOutcome } from '@onecode/domain';
+import type { Connection } from '../client/database.js';
+import { firstIdAt } from '../client/ids.js';
+
+/** A sender's calls with the same outcome and error. */
+export interface SenderError {
+  outcome: Exclude<AttemptOutcome, 'accepted'>;
+  /** The provider's code, where it gave one. */
+  errorCode: number | null;
+  times: number;
+  lastAt: Date;
+}
+
+/** A sender's calls of the last hour. */
+export interface SenderActivity {
+  senderId: string;
+  /** Calls by outcome, without those under way. */
+  outcomes: Partial<Record<AttemptOutcome, number>>;
+  /** Latest first, at most five. */
+  errors: SenderError[];
+}
+
+/** A country that the provider does not let a sender message for now. */
+export interface BlockedCountry {
+  senderId: string;
+  country: string;
+  blockedUntil: Date;
+  errorCode: number | null;
+}
+
+const SPAN_MS = 3_600_000;
+/** Of a busier hour, only the latest calls are read. */
+const ATTEMPTS_MAX = 20_000;
+const ERRORS_MAX = 5;
+
+interface CountedOutcome {
+  senderId: string;
+  outcome: AttemptOutcome;
+  errorCode: number | null;
+  times: number;
+  lastAt: Date;
+}
+
+/**
+ * Each sender's calls of the last hour, out of the latest 20,000 of all senders. The ids of attempts begin with their times (UUID
+ * version 7), so an hour is a range of the primary key.
+ */
+export async function readSenderActivity(database: Connection): Promise<SenderActivity[]> {
+  const counted = await database.sql.query<CountedOutcome[]>`
+    select c.sender_id as "senderId", c.outcome, c.error_code as "errorCode",
+      count(*)::integer as times, max(c.started_at) as "lastAt"
+    from (
+      select sender_id, outcome, error_code, started_at from attempts
+      where id >= ${firstIdAt(new Date(Date.now() - SPAN_MS))}::uuid
+      order by id desc limit ${ATTEMPTS_MAX}::integer
+    ) c
+    where c.sender_id is not null and c.outcome is not null
+    group by 1, 2, 3 order by "lastAt" desc`;
+  const senders = new Map<string, SenderActivity>();
+  for (const { senderId, outcome, ...rest } of counted) {
+    const sender = senders.get(senderId) ?? { senderId, outcomes: {}, errors: [] };
+    senders.set(senderId, sender);
+    sender.outcomes[outcome] = (sender.outcomes[outcome] ?? 0) + rest.times;
+    if (outcome !== 'accepted' && sender.errors.length < ERRORS_MAX) sender.errors.push({ outcome, ...rest });
+  }
+  return [...senders.values()];
+}
+
+/** The countries that senders may not message for now, by their codes. */
+export async function listBlockedCountries(database: Connection): Promise<BlockedCountry[]> {
+  return database.sql.query<BlockedCountry[]>`
+    select sender_id as "senderId", country, blocked_until as "blockedUntil", error_code as "errorCode"
+    from sender_country_blocks where blocked_until > statement_timestamp() order by country`;
+}

@@ -1,0 +1,80 @@
+import { sealedVersion, seal, unseal, type Keyring } from '@onecode/domain';
+import { audited, type Actor } from '../audit/audit.js';
+import type { Connection, Database } from '../client/database.js';
+
+/**
+ * The result for a sender's token. `current`: the current key had sealed it already; `unreadable`: the key that sealed it is not in the
+ * keyring.
+ */
+export interface ResealedToken {
+  senderId: string;
+  phoneNumberId: string;
+  number: string;
+  token: 'resealed' | 'current' | 'unreadable';
+}
+
+/** Seals every sender's token with the keyring's current key, so that older keys can leave the keyring. Oldest sender first. */
+export async function resealTokens(
+  database: Database,
+  actor: Actor,
+  keyring: Keyring,
+): Promise<ResealedToken[]> {
+  return audited(database, actor, async (connection) => {
+    // A token that is set meanwhile waits for the lock: the old one must not overwrite it.
+    await connection.sql.execute`select from senders order by id for no key update`;
+    const senders = await connection.prisma.sender.findMany({
+      orderBy: { id: 'asc' },
+      select: { id: true, phoneNumberId: true, number: true, sealedToken: true },
+    });
+    const resealed: ResealedToken[] = [];
+    for (const { id, sealedToken, ...rest } of senders)
+      resealed.push({
+        senderId: id,
+        ...rest,
+        token: await resealToken(connection, keyring, id, sealedToken),
+      });
+    const count = resealed.filter(({ token }) => token === 'resealed').length;
+    const note = { action: 'sender.reseal', accountId: null, subject: null, details: { senders: count } };
+    return { result: resealed, note: count === 0 ? null : note };
+  });
+}
+
+async function resealToken(
+  connection: Connection,
+  keyring: Keyring,
+  id: string,
+  sealed: Uint8Array,
+): Promise<ResealedToken['token']> {
+  const token = unsealed(keyring, id, sealed);
+  if (token === null) return 'unreadable';
+  if (sealedVersion(sealed) === keyring.current) return 'current';
+  const sealedToken = new Uint8Array(seal(keyring, id, token));
+  await connection.prisma.sender.update({ where: { id }, data: { sealedToken } });
+  return 'resealed';
+}
+
+function unsealed(keyring: Keyring, id: string, sealed: Uint8Array): string | null {
+  try {
+    return unseal(keyring, id, sealed);
+  } catch {
+    return null;
+  }
+}
+
+/** Replaces a sender's access token, and seals the new one. @returns whether there is such a sender */
+export async function setSenderToken(
+  database: Database,
+  actor: Actor,
+  keyring: Keyring,
+  id: string,
+  token: string,
+): Promise<boolean> {
+  return audited(database, actor, async (connection) => {
+    const { count } = await connection.prisma.sender.updateMany({
+      where: { id },
+      data: { sealedToken: new Uint8Array(seal(keyring, id, token)) },
+    });
+    const note = { action: 'sender.set_token', accountId: null, subject: id, details: {} };
+    return { result: count === 1, note: count === 1 ? note : null };
+  });
+}

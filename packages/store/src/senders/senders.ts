@@ -1,0 +1,145 @@
+import { seal, type Keyring } from '@onecode/domain';
+import { audited, changedFields, type Actor, type AuditNote } from '../audit/audit.js';
+import type { Connection, Database } from '../client/database.js';
+import { newId } from '../client/ids.js';
+import { Prisma } from '../generated/prisma/client.js';
+
+/** A sender as operators see it, without its token. */
+export interface Sender {
+  id: string;
+  phoneNumberId: string;
+  number: string;
+  template: string;
+  englishTemplateLanguage: 'en' | 'en_US';
+  /** Messages a second that the provider accepts from it, 1 to 1,000. */
+  throughput: number;
+  consecutiveFailures: number;
+  pausedAt: Date | null;
+  /** The end of a cool-down; null while paused: until an operator resumes it. */
+  pausedUntil: Date | null;
+  pauseReason: string | null;
+  createdAt: Date;
+}
+
+const SELECTED = {
+  id: true,
+  phoneNumberId: true,
+  number: true,
+  template: true,
+  englishTemplateLanguage: true,
+  throughput: true,
+  consecutiveFailures: true,
+  pausedAt: true,
+  pausedUntil: true,
+  pauseReason: true,
+  createdAt: true,
+} as const;
+
+export interface NewSender {
+  phoneNumberId: string;
+  /** E.164. */
+  number: string;
+  token: string;
+  template: string;
+  englishTemplateLanguage: 'en' | 'en_US';
+  /** Left out: the provider's usual 80 messages a second. */
+  throughput?: number;
+}
+
+/** Adds a sender, with its token sealed. @returns null when another sender has the phone number id */
+export async function addSender(
+  database: Database,
+  actor: Actor,
+  keyring: Keyring,
+  sender: NewSender,
+): Promise<Sender | null> {
+  const { token, ...rest } = sender;
+  const id = newId();
+  try {
+    return await audited(database, actor, async (connection) => {
+      const made = await connection.prisma.sender.create({
+        data: { id, ...rest, sealedToken: new Uint8Array(seal(keyring, id, token)) },
+        select: SELECTED,
+      });
+      const { phoneNumberId, template, englishTemplateLanguage, throughput } = made;
+      const details = { after: { phoneNumberId, template, englishTemplateLanguage, throughput } };
+      return {
+        result: made as Sender,
+        note: { action: 'sender.add', accountId: null, subject: id, details },
+      };
+    });
+  } catch (error) {
+    if (error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002') return null;
+    throw error;
+  }
+}
+
+/** All senders, oldest first. */
+export async function listSenders(database: Connection): Promise<Sender[]> {
+  return (await database.prisma.sender.findMany({ orderBy: { id: 'asc' }, select: SELECTED })) as Sender[];
+}
+
+/**
+ * Pauses a sender until an operator resumes it. A sender that an operator paused already keeps its time and reason.
+ *
+ * @returns null when there is no such sender
+ */
+export async function pauseSender(
+  database: Database,
+  actor: Actor,
+  id: string,
+  reason = 'paused by an operator',
+): Promise<Sender | null> {
+  return changeSender(database, actor, 'sender.pause', id, async (connection) => {
+    await connection.sql.execute`
+      update senders set paused_at = now(), paused_until = null, pause_reason = ${reason}
+      where id = ${id}::uuid and (paused_at is null or paused_until is not null)`;
+    return {};
+  });
+}
+
+/** Ends a sender's pause or cool-down, and its country blocks. @returns null when there is no such sender */
+export async function resumeSender(database: Database, actor: Actor, id: string): Promise<Sender | null> {
+  return changeSender(database, actor, 'sender.resume', id, async (connection) => {
+    const blocks = await connection.prisma.senderCountryBlock.deleteMany({ where: { senderId: id } });
+    await connection.prisma.sender.updateMany({
+      where: { id },
+      data: { pausedAt: null, pausedUntil: null, pauseReason: null, consecutiveFailures: 0 },
+    });
+    return blocks.count === 0 ? {} : { countryBlocksEnded: blocks.count };
+  });
+}
+
+/** Changes a sender's messages a second. @returns null when there is no such sender */
+export async function changeThroughput(
+  database: Database,
+  actor: Actor,
+  id: string,
+  throughput: number,
+): Promise<Sender | null> {
+  return changeSender(database, actor, 'sender.change_throughput', id, async (connection) => {
+    await connection.prisma.sender.updateMany({ where: { id }, data: { throughput } });
+    return {};
+  });
+}
+
+/** Changes a sender under its lock, so that the audit log's `before` is what the change found. `change` returns further details. */
+async function changeSender(
+  database: Database,
+  actor: Actor,
+  action: string,
+  id: string,
+  change: (connection: Connection) => Promise<Record<string, unknown>>,
+): Promise<Sender | null> {
+  return audited(database, actor, async (connection) => {
+    await connection.sql.execute`select from senders where id = ${id}::uuid for no key update`;
+    const before = await connection.prisma.sender.findUnique({ where: { id }, select: SELECTED });
+    if (before === null) return { result: null, note: null };
+    const more = await change(connection);
+    const after = await connection.prisma.sender.findUniqueOrThrow({ where: { id }, select: SELECTED });
+    const changed = changedFields(before, after);
+    const isSame = changed === null && Object.keys(more).length === 0;
+    const note: AuditNote = { action, accountId: null, subject: id, details: { ...changed, ...more } };
+    return { result: after as Sender, note: isSame ? null : note };
+  });
+}

@@ -1,0 +1,146 @@
+import type { AttemptOutcome, Decision, ReportedAttempt, Send, SendSlot } from '@onecode/domain';
+import type { Database } from '../client/database.js';
+import {
+  readReportedSend,
+  readRoutedSend,
+  readSend,
+  type ReadRow,
+  type RoutedRow,
+  type WhichReport,
+  type WhichSend,
+} from './readSend.js';
+import { sendOf } from './sendRow.js';
+import type { Change } from './changeBatcher.js';
+import { isFailure, writeDelivery } from './writeDelivery.js';
+import { isGuess, writeVerification } from './writeVerification.js';
+
+/** More rounds than this mean that something changes one row without end. */
+const ROUNDS_MAX = 1000;
+
+/**
+ * Every change of a send after its creation goes through this function. It reads the row with the database's clock, asks the pure
+ * `decide` what to do, and writes that guarded by the row's version; when another change was faster, it reads and decides again. A
+ * failure's refund, the attempts' outcomes and the recipient's guess budget are in the same statement as the change. Changes of many
+ * sends at a time share their round trips.
+ *
+ * @returns the decision's result once it is committed, or null when there is no such send
+ */
+export async function changeSend<R>(
+  database: Database,
+  which: WhichSend,
+  decide: (send: Send, now: Date) => Decision<R>,
+): Promise<R | null> {
+  const changed = await repeatUntilWritten(database, () => readSend(database, which), decide);
+  return changed?.result ?? null;
+}
+
+/** A send as a change left it. Another change may have followed since. */
+export interface SendSnapshot {
+  send: Send;
+  version: number;
+  /** The database's clock, by `performance.now()`. */
+  now: () => Date;
+}
+
+/**
+ * `changeSend` for a send that may go out now: `decide` gets a send slot if a sender has one, exact for any number of callers (see
+ * `take_send_slots`).
+ *
+ * @returns the result with a snapshot for `changeSendSnapshot`, or null when there is no such send
+ */
+export async function changeRoutedSend<R>(
+  database: Database,
+  id: string,
+  decide: (send: Send, now: Date, slot: SendSlot | null) => Decision<R>,
+): Promise<Changed<R> | null> {
+  return repeatUntilWritten(
+    database,
+    () => readRoutedSend(database, id),
+    (send, now, row) => decide(send, now, slotOf(row)),
+  );
+}
+
+function slotOf(row: RoutedRow): SendSlot | null {
+  const { slot_sender_id: id, slot_sender_number: number, slot_wait_ms: waitMs } = row;
+  return id === null || number === null || waitMs === null ? null : { sender: { id, number }, waitMs };
+}
+
+/**
+ * `changeSend` from a snapshot: tries the change without reading the row. Another change since has raised the row's version, so that
+ * the write fails; then it reads the row as usual.
+ */
+export async function changeSendSnapshot<R>(
+  database: Database,
+  { send, version, now }: SendSnapshot,
+  decide: (send: Send, now: Date) => Decision<R>,
+): Promise<R | null> {
+  const decision = decide(send, now());
+  if (!isNothing(decision) && (await write(database, send, version, decision))) return decision.result;
+  return changeSend(database, { id: send.id }, decide);
+}
+
+/** `changeSend` for the send whose attempt a receipt reports on. @returns null when no attempt of ours matches. */
+export async function changeReportedSend<R>(
+  database: Database,
+  which: WhichReport,
+  decide: (send: Send, now: Date, attempt: ReportedAttempt) => Decision<R>,
+): Promise<R | null> {
+  const changed = await repeatUntilWritten(
+    database,
+    () => readReportedSend(database, which),
+    (send, now, row) =>
+      decide(send, now, {
+        id: row.reported_id,
+        senderId: row.reported_sender_id,
+        outcome: row.reported_outcome as AttemptOutcome | null,
+        otherIsAccepted: row.other_is_accepted,
+        otherClaimedAt: row.other_claimed_at,
+      }),
+  );
+  return changed?.result ?? null;
+}
+
+interface Changed<R> {
+  result: R;
+  snapshot: SendSnapshot;
+}
+
+async function repeatUntilWritten<Row extends ReadRow, R>(
+  database: Database,
+  read: () => Promise<Row | undefined>,
+  decide: (send: Send, now: Date, row: Row) => Decision<R>,
+): Promise<Changed<R> | null> {
+  for (let round = 0; round < ROUNDS_MAX; round++) {
+    const row = await read();
+    if (row === undefined) return null;
+    const readAt = performance.now();
+    const send = sendOf(row);
+    const decision = decide(send, row.now, row);
+    const nothing = isNothing(decision);
+    if (!nothing && !(await write(database, send, row.version, decision))) continue;
+    const snapshot: SendSnapshot = {
+      send: { ...send, ...decision.change },
+      version: nothing ? row.version : row.version + 1,
+      now: () => new Date(row.now.getTime() + performance.now() - readAt),
+    };
+    return { result: decision.result, snapshot };
+  }
+  throw new Error(`a send changed under each of ${ROUNDS_MAX} tries to change it`);
+}
+
+/** @returns whether the row still had the version that was decided on */
+function write(
+  database: Database,
+  before: Send,
+  version: number,
+  { change: fields, attempts = [] }: Decision<unknown>,
+): Promise<boolean> {
+  const change: Change = { before, after: { ...before, ...fields }, version, attempts };
+  if (!isGuess(change)) return writeDelivery(database, change);
+  if (attempts.length > 0 || isFailure(change))
+    throw new Error('a decision either judges a guess or delivers');
+  return writeVerification(database, change);
+}
+
+const isNothing = ({ change, attempts = [] }: Decision<unknown>): boolean =>
+  change === undefined && attempts.length === 0;

@@ -1,0 +1,169 @@
+import type { Locale, Send } from '@onecode/domain';
+import {
+  byOrdinal,
+  createBatcher,
+  oncePerClient,
+  OVERLAPPING_BATCHES,
+  type WithOrdinal,
+} from '../client/batcher.js';
+import type { Database } from '../client/database.js';
+import { bytesText } from '../client/sql.js';
+import { createAccountQueues } from './accountQueues.js';
+import { sendColumns, sendOf, type SendRow } from './sendRow.js';
+
+/** What a creation stores. The caller makes the id, because the code's hash and the sealed code are bound to it. */
+export interface NewSend {
+  id: string;
+  /** The key of the request. It is checked again under the account's lock. */
+  keyId: string;
+  accountId: string;
+  applicationId: string;
+  /** The key's bytes (1 to 255) with the SHA-256 of the body's exact bytes, or null without a key. */
+  idempotency: { key: Uint8Array; bodyHash: Uint8Array } | null;
+  /** E.164, as the request gave it: what is messaged and shown. */
+  recipient: string;
+  /** E.164, the one form that limits, windows and budgets count by. */
+  canonicalRecipient: string;
+  country: string | null;
+  /** Whether somebody earns by messages to this range. */
+  isCostly: boolean;
+  /** Null: the account's language. */
+  locale: Locale | null;
+  codeHash: Uint8Array;
+  /** Null in test mode. */
+  sealedCode: Uint8Array | null;
+  /** Points that a wrong guess at the code takes from the recipient's guess budget. */
+  guessCost: number;
+}
+
+/** Why a send may not be created now. */
+export type LimitCause =
+  | 'account_rate'
+  | 'application_rate'
+  | 'recipient_rate'
+  /** Too many wrong codes in a row. */
+  | 'wrong_guesses'
+  /** Too many codes that may still be guessed at. */
+  | 'open_codes'
+  | 'breaker'
+  /** Of all trial accounts together. */
+  | 'trial_ceiling';
+
+/** Why an account may not send to a recipient. */
+export type RecipientCause =
+  /** The account sends to listed countries only, and this is none of them. */
+  | 'country'
+  /** A trial account sends to the countries named at sign-up only … */
+  | 'trial_country'
+  /** … and to no satellite or premium range. */
+  | 'trial_range';
+
+/** How a creation ended. `now` is the database's clock. */
+export type Creation =
+  | { outcome: 'created' | 'existing'; send: Send; now: Date }
+  | { outcome: 'reused' }
+  /** The key was revoked, or its account suspended, since the request was judged. */
+  | { outcome: 'key_refused'; cause: 'revoked' | 'suspended' }
+  | { outcome: 'recipient_refused'; cause: RecipientCause }
+  | { outcome: 'rate_limited'; cause: LimitCause; retryAfterSeconds: number }
+  | { outcome: 'insufficient_credits' };
+
+/** Creations in one batch: their accounts are locked while it lasts. */
+const CREATIONS_MAX = 50;
+/** How long a batch waits for an account's lock before another account's has its turn. */
+const LOCK_WAIT_MS = 500;
+
+/**
+ * Creates a send in one round trip and one transaction: idempotency look-up, country, limits, unit, row and ledger entry (the SQL
+ * function `create_sends`). A refusal writes nothing and binds no key. Creations that arrive while others are under way share the next
+ * transaction: a commit costs the same for one as for many.
+ *
+ * A transaction takes the accounts that nobody else has locked. Creations of the others go on in their accounts' queues, so that
+ * nobody waits for another account's lock.
+ *
+ * @throws AccountBusy when the account stays locked for some seconds
+ */
+export function createSend(database: Database, send: NewSend): Promise<Creation> {
+  return creatorOf(database)(send);
+}
+
+const creatorOf = oncePerClient((database: Database) => {
+  const create = createBatcher((sends: NewSend[]) => createSends(database, sends, null), {
+    batchSizeMax: CREATIONS_MAX,
+    ...OVERLAPPING_BATCHES,
+  });
+  const queues = createAccountQueues(
+    (sends: readonly NewSend[]) => createSends(database, sends, LOCK_WAIT_MS),
+    { batchSizeMax: CREATIONS_MAX },
+  );
+  return async (send: NewSend): Promise<Creation> => {
+    const creation = queues.isOpen(send.accountId) ? 'busy' : await create(send);
+    return creation === 'busy' ? queues.run(send.accountId, send) : creation;
+  };
+});
+
+type CreationRow = SendRow & {
+  outcome: string;
+  cause: string | null;
+  retry_after_seconds: number | null;
+  now: Date;
+};
+
+/**
+ * @param waitMs how long to wait for the lock of an account, which is the same for all sends then; null waits for no lock
+ * @returns `busy` for those whose account somebody else has locked
+ */
+async function createSends(
+  database: Database,
+  sends: readonly NewSend[],
+  waitMs: number | null,
+): Promise<(Creation | 'busy')[]> {
+  const of = <T>(field: (send: NewSend) => T): T[] => sends.map(field);
+  const bytesOf = (field: (send: NewSend) => Uint8Array | null | undefined): (string | null)[] =>
+    sends.map((send) => {
+      const bytes = field(send) ?? null;
+      return bytes && bytesText(bytes);
+    });
+  const rows = await database.sql.query<WithOrdinal<CreationRow>[]>`
+    select c.ordinal, c.outcome, c.cause, c.retry_after_seconds, c.now, ${sendColumns('(c.send)')}
+    from create_sends(
+      ${of(({ id }) => id)}::uuid[], ${of(({ keyId }) => keyId)}::uuid[], ${of(({ accountId }) => accountId)}::uuid[],
+      ${of(({ applicationId }) => applicationId)}::uuid[],
+      ${bytesOf(({ idempotency }) => idempotency?.key)}::bytea[],
+      ${bytesOf(({ idempotency }) => idempotency?.bodyHash)}::bytea[],
+      ${of(({ recipient }) => recipient)}::text[], ${of(({ canonicalRecipient }) => canonicalRecipient)}::text[],
+      ${of(({ country }) => country)}::text[], ${of(({ isCostly }) => isCostly)}::boolean[],
+      ${of(({ locale }) => locale)}::text[],
+      ${bytesOf(({ codeHash }) => codeHash)}::bytea[], ${bytesOf(({ sealedCode }) => sealedCode)}::bytea[],
+      ${of(({ guessCost }) => guessCost)}::integer[], ${waitMs}::integer
+    ) c`;
+  return byOrdinal(sends, rows).map((row) => {
+    if (row === undefined) throw new Error('create_sends answered no outcome for a creation');
+    return creationOf(row);
+  });
+}
+
+function creationOf(row: CreationRow): Creation | 'busy' {
+  switch (row.outcome) {
+    case 'busy':
+      return 'busy';
+    case 'created':
+    case 'existing':
+      return { outcome: row.outcome, send: sendOf(row), now: row.now };
+    case 'rate_limited':
+      return {
+        outcome: 'rate_limited',
+        cause: row.cause as LimitCause,
+        retryAfterSeconds: row.retry_after_seconds ?? 1,
+      };
+    case 'recipient_refused':
+      return { outcome: 'recipient_refused', cause: row.cause as RecipientCause };
+    case 'key_refused':
+      return { outcome: 'key_refused', cause: row.cause as 'revoked' | 'suspended' };
+    case 'reused':
+    case 'insufficient_credits':
+      return { outcome: row.outcome };
+    default:
+      throw new Error(`create_sends answered an unknown outcome: ${row.outcome}`);
+  }
+}

@@ -1,0 +1,117 @@
+import type { Mode } from '@onecode/domain';
+import { type Actor, audited } from '../audit/audit.js';
+import type { Connection, Database } from '../client/database.js';
+import { Prisma } from '../generated/prisma/client.js';
+
+/** A recipient whose guess budget is used up: too many wrong codes in a row, so that no new code is sent for now. */
+export interface ExhaustedRecipient {
+  /** Names the recipient in URLs. */
+  id: string;
+  mode: Mode;
+  /** Canonical, E.164. */
+  recipient: string;
+  wrongInARow: number;
+  lastWrongAt: Date;
+  /** When a new code may be requested, if no more wrong codes are given. */
+  recoversAt: Date;
+}
+
+/** An account's exhausted recipients, latest wrong guess first. `before` is the `next` of the page before. */
+export async function listExhaustedRecipients(
+  database: Connection,
+  accountId: string,
+  { limit, before }: { limit: number; before?: string },
+): Promise<{ recipients: ExhaustedRecipient[]; next: string | null }> {
+  const rows = await database.sql.query<ExhaustedRecipient[]>`
+    select b.id, b.mode, b.recipient, b.wrong_in_a_row as "wrongInARow", b.last_wrong_at as "lastWrongAt",
+      clock_timestamp() + make_interval(secs => ${GUESSES_BEYOND_BUDGET} / 5 * 86400) as "recoversAt"
+    from guess_budgets b, settings s
+    where b.account_id = ${accountId}::uuid and ${GUESSES_BEYOND_BUDGET} > 0 and (
+      ${before ?? null}::uuid is null
+      or (b.last_wrong_at, b.id) < (
+        select p.last_wrong_at, p.id from guess_budgets p where p.account_id = ${accountId}::uuid and p.id = ${before ?? null}::uuid
+      )
+    )
+    order by b.last_wrong_at desc, b.id desc limit ${limit + 1}::integer`;
+  const recipients = rows.slice(0, limit);
+  return { recipients, next: rows.length > limit ? (recipients.at(-1)?.id ?? null) : null };
+}
+
+/**
+ * Resets the guess budget of an account's recipient, in the mode of the row.
+ *
+ * @param id of an `ExhaustedRecipient`
+ * @returns false when the account has no such recipient
+ */
+export async function resetRecipient(
+  database: Database,
+  actor: Actor,
+  accountId: string,
+  id: string,
+): Promise<boolean> {
+  return (await reset(database, actor, accountId, Prisma.sql`id = ${id}::uuid`)) > 0;
+}
+
+/**
+ * Resets the guess budget of an account's recipient, in both modes.
+ *
+ * @param recipient canonical, E.164
+ * @returns how many wrong codes had been counted, or null when there is no such account
+ */
+export async function resetGuessCount(
+  database: Database,
+  actor: Actor,
+  accountId: string,
+  recipient: string,
+): Promise<number | null> {
+  const account = await database.prisma.account.findUnique({
+    where: { id: accountId },
+    select: { id: true },
+  });
+  return account === null ? null : reset(database, actor, accountId, Prisma.sql`recipient = ${recipient}`);
+}
+
+/** Last digits of a phone number that the audit log may hold. */
+const DIGITS_SHOWN = 4;
+
+/** @returns how many wrong codes had been counted */
+async function reset(
+  database: Database,
+  actor: Actor,
+  accountId: string,
+  which: Prisma.Sql,
+): Promise<number> {
+  return audited(database, actor, async (connection) => {
+    const rows = await connection.sql.query<{ recipient: string; wrong: number }[]>`
+      delete from guess_budgets where account_id = ${accountId}::uuid and ${which} returning recipient, wrong_in_a_row as wrong`;
+    const [first] = rows;
+    const wrongCodes = rows.reduce((sum, { wrong }) => sum + wrong, 0);
+    return {
+      result: wrongCodes,
+      note:
+        first === undefined
+          ? null
+          : {
+              action: 'account.reset_recipient',
+              accountId,
+              subject: accountId,
+              details: { recipientEndsWith: first.recipient.slice(-DIGITS_SHOWN), wrongCodes },
+            },
+    };
+  });
+}
+
+/**
+ * By how many guesses, or points, a row `b` of `guess_budgets` exceeds what another code like the guessed ones would need, by the settings
+ * `s`, as in `create_sends`. Five come back each day. Null when the budget is off.
+ */
+export const GUESSES_BEYOND_BUDGET = Prisma.sql`case when s.guess_budget is not null then greatest(
+  guesses_left_at(b.wrong_in_a_row, b.last_wrong_at, clock_timestamp()) + case b.mode when 'live' then 5 else 1 end - s.guess_budget,
+  guesses_left_at(b.guess_points, b.last_wrong_at, clock_timestamp()) + case b.mode when 'live' then 5 else 1 end * b.guess_cost
+    - guess_points_max(s.guess_budget, b.guess_cost)
+) end`;
+
+/** How many exhausted recipients an account has, in either mode: SQL for a row `a` of `accounts`. */
+export const EXHAUSTED_RECIPIENTS = Prisma.sql`(
+  select count(distinct b.recipient)::integer from guess_budgets b, settings s where b.account_id = a.id and ${GUESSES_BEYOND_BUDGET} > 0
+)`;

@@ -1,0 +1,105 @@
+import type { Send, SendChange } from '@onecode/domain';
+import { bytesText } from '../client/sql.js';
+import { Prisma } from '../generated/prisma/client.js';
+
+/** A column of `sends` that holds a field of `Send`. */
+interface Column {
+  name: string;
+  /** PostgreSQL's, as the column is declared. */
+  type: 'uuid' | 'text' | 'smallint' | 'boolean' | 'timestamptz' | 'bytea';
+  /** Whether a decision may write it. */
+  isWritable: boolean;
+}
+
+const fixed = <const Name extends string>(name: Name, type: Column['type']) =>
+  ({ name, type, isWritable: false }) as const;
+const writable = <const Name extends string>(name: Name, type: Column['type']) =>
+  ({ name, type, isWritable: true }) as const;
+
+/**
+ * The columns of `sends` by the fields of `Send`: a new field is one line here. The select list, the rows, the records of decisions
+ * and the `set` list of their statements follow.
+ */
+const COLUMNS = {
+  id: fixed('id', 'uuid'),
+  accountId: fixed('account_id', 'uuid'),
+  applicationId: fixed('application_id', 'uuid'),
+  mode: fixed('mode', 'text'),
+  recipient: fixed('recipient', 'text'),
+  country: fixed('country', 'text'),
+  locale: fixed('locale', 'text'),
+  chargedFrom: fixed('charged_from', 'text'),
+  codeHash: fixed('code_hash', 'bytea'),
+  sealedCode: writable('sealed_code', 'bytea'),
+  status: writable('status', 'text'),
+  verification: writable('verification', 'text'),
+  wrongGuesses: writable('wrong_guesses', 'smallint'),
+  channel: writable('channel', 'text'),
+  from: writable('from_number', 'text'),
+  senderId: writable('sender_id', 'uuid'),
+  attempts: writable('attempts', 'smallint'),
+  attemptId: writable('attempt_id', 'uuid'),
+  receiptUntil: writable('receipt_until', 'timestamptz'),
+  awaitingSender: writable('awaiting_sender', 'boolean'),
+  dueAt: writable('due_at', 'timestamptz'),
+  createdAt: fixed('created_at', 'timestamptz'),
+  expiresAt: fixed('expires_at', 'timestamptz'),
+  sentAt: writable('sent_at', 'timestamptz'),
+  deliveredAt: writable('delivered_at', 'timestamptz'),
+  readAt: writable('read_at', 'timestamptz'),
+  verifiedAt: writable('verified_at', 'timestamptz'),
+  lockedAt: writable('locked_at', 'timestamptz'),
+  failedAt: writable('failed_at', 'timestamptz'),
+  failureReason: writable('failure_reason', 'text'),
+} as const satisfies {
+  [Field in keyof Send]: Column & { isWritable: Field extends keyof SendChange ? true : false };
+};
+
+type Columns = typeof COLUMNS;
+
+/**
+ * A row of `sends` as PostgreSQL returns it, with the version that guards its changes. The table's checks allow no words but those of
+ * `Send`.
+ */
+export type SendRow = { [Field in keyof Send as Columns[Field]['name']]: Send[Field] } & { version: number };
+
+const FIELDS = Object.keys(COLUMNS) as (keyof Send)[];
+const WRITABLE = FIELDS.filter((field) => COLUMNS[field].isWritable);
+const NAMES = [...FIELDS.map((field) => COLUMNS[field].name), 'version'];
+
+/**
+ * The columns of a `SendRow`, taken from `source`. By name, not by a star: a star changes its shape when a migration adds a
+ * column, and every connection's prepared statement would then fail once, in the middle of a deploy.
+ */
+export function sendColumns(source: string): Prisma.Sql {
+  return Prisma.raw(NAMES.map((name) => `${source}.${name}`).join(', '));
+}
+
+/** The domain's view of a row. */
+export function sendOf(row: SendRow): Send {
+  const send: Record<string, unknown> = {};
+  for (const field of FIELDS) send[field] = row[COLUMNS[field].name];
+  return send as unknown as Send;
+}
+
+/** What a decision may write, for `json_to_recordset` with the columns of `RECORD_COLUMNS`. */
+export function recordOf(send: Send): Record<string, unknown> {
+  const record: Record<string, unknown> = {};
+  for (const field of WRITABLE) {
+    const value = send[field];
+    record[COLUMNS[field].name] = value instanceof Uint8Array ? bytesText(value) : value;
+  }
+  return record;
+}
+
+/** The columns of a record, with their types. */
+export const RECORD_COLUMNS = Prisma.raw(
+  WRITABLE.map((field) => `${COLUMNS[field].name} ${COLUMNS[field].type}`).join(', '),
+);
+
+/** The part of `update sends set` that takes all that a decision may write from the record `source`. */
+export function assignments(source: string): Prisma.Sql {
+  return Prisma.raw(
+    WRITABLE.map((field) => `${COLUMNS[field].name} = ${source}.${COLUMNS[field].name}`).join(', '),
+  );
+}

@@ -1,0 +1,161 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { audited, type Actor } from '../audit/audit.js';
+import type { Connection, Database } from '../client/database.js';
+import { newId } from '../client/ids.js';
+import type { MemberRole } from './members.js';
+
+const VALIDITY_DAYS = 7;
+
+/** An invitation to an account, which its link accepts. */
+export interface Invitation {
+  id: string;
+  email: string;
+  role: MemberRole;
+  /** The inviter's name; null when the inviter no longer exists. */
+  invitedBy: string | null;
+  createdAt: Date;
+  expiresAt: Date;
+}
+
+const tokenHash = (token: string): Uint8Array<ArrayBuffer> =>
+  new Uint8Array(createHash('sha256').update(token).digest());
+
+type Invited =
+  | { kind: 'invited'; id: string; token: string; expiresAt: Date }
+  | { kind: 'member' }
+  | { kind: 'not_admin' };
+
+/**
+ * Invites somebody. The link's token is in the answer and nowhere else. An earlier invitation of the same address ends.
+ *
+ * @param invited the address in lower case
+ * @returns `member` when the invited person is a member already, `not_admin` when the actor is not, or no longer, an admin
+ */
+export async function inviteMember(
+  database: Database,
+  actor: Actor & { id: string },
+  invited: { accountId: string; email: string; role: MemberRole },
+): Promise<Invited> {
+  const { accountId, email, role } = invited;
+  return audited<Invited>(database, actor, async (connection) => {
+    // The lock lasts until the commit, so that no invitation outlives its inviter's removal.
+    const isAdmin = await connection.sql.execute`
+      select from members
+      where account_id = ${accountId}::uuid and user_id = ${actor.id}::uuid and role = 'admin' for share`;
+    if (isAdmin === 0) return { result: { kind: 'not_admin' }, note: null };
+    if ((await connection.prisma.member.count({ where: { accountId, user: { email } } })) > 0)
+      return { result: { kind: 'member' }, note: null };
+    const token = randomBytes(32).toString('base64url');
+    const [{ id, expiresAt }] = await connection.sql.query<[{ id: string; expiresAt: Date }]>`
+      insert into invitations as i (id, account_id, email, role, token_hash, invited_by, created_at, expires_at)
+      values (${newId()}::uuid, ${accountId}::uuid, ${email}, ${role}, ${tokenHash(token)}::bytea, ${actor.id}::uuid,
+        clock_timestamp(), clock_timestamp() + make_interval(days => ${VALIDITY_DAYS}::integer))
+      on conflict (account_id, email) do update set id = excluded.id, role = excluded.role,
+        token_hash = excluded.token_hash, invited_by = excluded.invited_by, created_at = excluded.created_at,
+        expires_at = excluded.expires_at
+      returning id, expires_at as "expiresAt"`;
+    return {
+      result: { kind: 'invited', id, token, expiresAt },
+      note: { action: 'member.invite', accountId, subject: id, details: { after: { email, role } } },
+    };
+  });
+}
+
+/** An account's open invitations, newest first, expired ones included. */
+export async function listInvitations(database: Database, accountId: string): Promise<Invitation[]> {
+  const rows = await database.prisma.invitation.findMany({
+    where: { accountId },
+    orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+    select: {
+      id: true,
+      email: true,
+      role: true,
+      createdAt: true,
+      expiresAt: true,
+      inviter: { select: { name: true } },
+    },
+  });
+  return rows.map(({ role, inviter, ...row }) => ({
+    ...row,
+    role: role as MemberRole,
+    invitedBy: inviter?.name ?? null,
+  }));
+}
+
+/** Revokes an invitation: its link ends. @returns false when the account has no such invitation */
+export async function revokeInvitation(
+  database: Database,
+  actor: Actor,
+  accountId: string,
+  id: string,
+): Promise<boolean> {
+  return audited(database, actor, async (connection) => {
+    const [revoked] = await connection.sql.query<{ email: string; role: string }[]>`
+      delete from invitations where id = ${id}::uuid and account_id = ${accountId}::uuid returning email, role`;
+    if (revoked === undefined) return { result: false, note: null };
+    const details = { before: revoked };
+    return {
+      result: true,
+      note: { action: 'member.revoke_invitation', accountId, subject: id, details },
+    };
+  });
+}
+
+/** What an invitation's link offers. */
+export interface InvitationOffer {
+  accountId: string;
+  accountName: string;
+  email: string;
+  role: MemberRole;
+}
+
+/** The offer of the link with this token, or null when the link was used, replaced or revoked, or has expired. */
+export async function findInvitation(database: Connection, token: string): Promise<InvitationOffer | null> {
+  const found = await database.prisma.invitation.findFirst({
+    where: { tokenHash: tokenHash(token), expiresAt: { gt: new Date() } },
+    select: { accountId: true, email: true, role: true, account: { select: { name: true } } },
+  });
+  return found === null
+    ? null
+    : {
+        accountId: found.accountId,
+        accountName: found.account.name,
+        email: found.email,
+        role: found.role as MemberRole,
+      };
+}
+
+type Accepted = { kind: 'joined'; accountId: string } | { kind: 'unknown' | 'wrong_email' };
+
+/**
+ * Makes a person a member by a link's token, which ends with that. A person who is a member already keeps their role.
+ *
+ * @param person must have the invited e-mail address
+ * @returns the account's id; `unknown` where `findInvitation` returns null; `wrong_email` leaves the link valid
+ */
+export async function acceptInvitation(
+  database: Database,
+  actor: Actor & { id: string },
+  person: { email: string },
+  token: string,
+): Promise<Accepted> {
+  return audited<Accepted>(database, actor, async (connection) => {
+    const offer = await findInvitation(connection, token);
+    if (offer === null) return { result: { kind: 'unknown' }, note: null };
+    if (offer.email !== person.email) return { result: { kind: 'wrong_email' }, note: null };
+    // The same lock as in `createOwnAccount`, so that nobody who is joining an account creates one at the same time.
+    await connection.sql.execute`select from users where id = ${actor.id}::uuid for no key update`;
+    const used = await connection.sql
+      .execute`delete from invitations where token_hash = ${tokenHash(token)}::bytea`;
+    if (used === 0) return { result: { kind: 'unknown' }, note: null };
+    const { accountId, role } = offer;
+    await connection.prisma.member.createMany({
+      data: { accountId, userId: actor.id, role },
+      skipDuplicates: true,
+    });
+    return {
+      result: { kind: 'joined', accountId },
+      note: { action: 'member.join', accountId, subject: actor.id, details: { after: { role } } },
+    };
+  });
+}

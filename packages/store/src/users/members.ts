@@ -1,0 +1,158 @@
+import type { Locale } from '@onecode/domain';
+import { type Actor, audited, type AuditNote } from '../audit/audit.js';
+import type { Connection, Database } from '../client/database.js';
+
+/** What a member may do in an account: read; change applications and keys; or everything, the team included. */
+export const MEMBER_ROLES = ['viewer', 'developer', 'admin'] as const;
+export type MemberRole = (typeof MEMBER_ROLES)[number];
+
+/** An account that a person belongs to. */
+export interface Membership {
+  accountId: string;
+  accountName: string;
+  language: Locale;
+  role: MemberRole;
+}
+
+/** A person's role in an account, or null when they have none there. */
+export async function findMemberRole(
+  database: Database,
+  accountId: string,
+  userId: string,
+): Promise<MemberRole | null> {
+  const member = await database.prisma.member.findUnique({
+    where: { accountId_userId: { accountId, userId } },
+    select: { role: true },
+  });
+  return (member?.role as MemberRole | undefined) ?? null;
+}
+
+/** The accounts that a person belongs to, in the order in which they joined. */
+export async function listMemberships(database: Connection, userId: string): Promise<Membership[]> {
+  const members = await database.prisma.member.findMany({
+    where: { userId },
+    orderBy: [{ createdAt: 'asc' }, { accountId: 'asc' }],
+    select: { accountId: true, role: true, account: { select: { name: true, language: true } } },
+  });
+  return members.map(({ accountId, role, account }) => ({
+    accountId,
+    accountName: account.name,
+    language: account.language as Locale,
+    role: role as MemberRole,
+  }));
+}
+
+/** A person who belongs to an account. */
+export interface Member {
+  userId: string;
+  name: string;
+  email: string;
+  role: MemberRole;
+  hasTwoFactor: boolean;
+  joinedAt: Date;
+}
+
+/** The members of an account, by name. */
+export async function listMembers(database: Database, accountId: string): Promise<Member[]> {
+  const members = await database.prisma.member.findMany({
+    where: { accountId },
+    orderBy: [{ user: { name: 'asc' } }, { userId: 'asc' }],
+    select: {
+      userId: true,
+      role: true,
+      createdAt: true,
+      user: { select: { name: true, email: true, twoFactorEnabled: true } },
+    },
+  });
+  return members.map(({ userId, role, createdAt, user }) => ({
+    userId,
+    name: user.name,
+    email: user.email,
+    role: role as MemberRole,
+    hasTwoFactor: user.twoFactorEnabled ?? false,
+    joinedAt: createdAt,
+  }));
+}
+
+/** The outcome of a change in a team. `not_admin`: the actor is not, or no longer, an admin. */
+export type MemberChange = 'changed' | 'unknown' | 'last_admin' | 'not_admin';
+
+/** Changes a member's role. The last admin stays admin. */
+export async function changeMemberRole(
+  database: Database,
+  actor: Actor,
+  { accountId, userId, role }: { accountId: string; userId: string; role: MemberRole },
+): Promise<MemberChange> {
+  return audited(database, actor, async (connection) => {
+    const admins = await lockAdmins(connection, accountId);
+    if (!isAdmin(admins, actor)) return refused('not_admin');
+    const before = await lockRole(connection, accountId, userId);
+    if (before === null) return refused('unknown');
+    if (role === before) return { result: 'changed', note: null };
+    if (isLast(admins, userId)) return refused('last_admin');
+    await connection.prisma.member.update({
+      where: { accountId_userId: { accountId, userId } },
+      data: { role },
+    });
+    if (before === 'admin') await revokeInvitationsOf(connection, accountId, userId);
+    const details = { before: { role: before }, after: { role } };
+    return { result: 'changed', note: { action: 'member.role', accountId, subject: userId, details } };
+  });
+}
+
+/**
+ * Removes a member and the invitations that they made. Everybody but the last admin may remove themselves; only admins remove others.
+ */
+export async function removeMember(
+  database: Database,
+  actor: Actor,
+  { accountId, userId }: { accountId: string; userId: string },
+): Promise<MemberChange> {
+  return audited(database, actor, async (connection) => {
+    const admins = await lockAdmins(connection, accountId);
+    if (actor.id !== userId && !isAdmin(admins, actor)) return refused('not_admin');
+    const before = await lockRole(connection, accountId, userId);
+    if (before === null) return refused('unknown');
+    if (isLast(admins, userId)) return refused('last_admin');
+    await connection.prisma.member.delete({ where: { accountId_userId: { accountId, userId } } });
+    await revokeInvitationsOf(connection, accountId, userId);
+    const details = { before: { role: before } };
+    return { result: 'changed', note: { action: 'member.remove', accountId, subject: userId, details } };
+  });
+}
+
+function refused(result: Exclude<MemberChange, 'changed'>): { result: MemberChange; note: AuditNote | null } {
+  return { result, note: null };
+}
+
+/**
+ * Locks and returns the admins of an account, in one order for everybody who changes a team. Who had to wait for the lock sees only
+ * those who still are admins, so that of two admins who remove each other one succeeds.
+ */
+async function lockAdmins(connection: Connection, accountId: string): Promise<string[]> {
+  const rows = await connection.sql.query<{ userId: string }[]>`
+    select user_id as "userId" from members where account_id = ${accountId}::uuid and role = 'admin'
+    order by user_id for update`;
+  return rows.map(({ userId }) => userId);
+}
+
+async function lockRole(
+  connection: Connection,
+  accountId: string,
+  userId: string,
+): Promise<MemberRole | null> {
+  const [row] = await connection.sql.query<{ role: MemberRole }[]>`
+    select role from members where account_id = ${accountId}::uuid and user_id = ${userId}::uuid for update`;
+  return row?.role ?? null;
+}
+
+const isLast = (admins: readonly string[], userId: string): boolean =>
+  admins.length === 1 && admins[0] === userId;
+
+/** The command line, an actor without an id, may do everything. */
+const isAdmin = (admins: readonly string[], { id }: Actor): boolean => id === null || admins.includes(id);
+
+/** A removed admin could come back by a link of their own. */
+async function revokeInvitationsOf(connection: Connection, accountId: string, userId: string): Promise<void> {
+  await connection.prisma.invitation.deleteMany({ where: { accountId, invitedBy: userId } });
+}

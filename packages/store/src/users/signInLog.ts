@@ -1,0 +1,109 @@
+import { audited, NOT_SIGNED_IN, type Actor, type AuditNote } from '../audit/audit.js';
+import type { Database } from '../client/database.js';
+import { markConfirmed } from './userSessions.js';
+
+/** What a person proves their identity with. */
+export type Proof = 'password' | 'code' | 'backup_code';
+
+/** How, and from where, a person tried to prove their identity. */
+export interface ProofGiven {
+  proof: Proof;
+  /** Null when it is not known. */
+  clientAddress: string | null;
+}
+
+type Person = Actor & { id: string };
+
+const noteOf = (action: string, subject: string | null, details: Record<string, unknown>): AuditNote => ({
+  action,
+  accountId: null,
+  subject,
+  details,
+});
+
+/** Logs a sign-in and confirms the new session with it: no session is usable that the audit log does not know. */
+export async function noteSignIn(
+  database: Database,
+  actor: Person,
+  sessionId: string,
+  given: ProofGiven,
+): Promise<void> {
+  await confirmWith('user.sign_in', database, actor, sessionId, given);
+}
+
+/** Logs a sign-out. */
+export async function noteSignOut(database: Database, actor: Person): Promise<void> {
+  await audited(database, actor, async () => ({
+    result: undefined,
+    note: noteOf('user.sign_out', actor.id, {}),
+  }));
+}
+
+/** Logs that a signed-in person proved their identity again, and confirms the session. */
+export async function confirmSession(
+  database: Database,
+  actor: Person,
+  sessionId: string,
+  given: ProofGiven,
+): Promise<void> {
+  await confirmWith('user.confirm', database, actor, sessionId, given);
+}
+
+async function confirmWith(
+  action: 'user.sign_in' | 'user.confirm',
+  database: Database,
+  actor: Person,
+  sessionId: string,
+  given: ProofGiven,
+): Promise<void> {
+  await audited(database, actor, async (connection) => {
+    await markConfirmed(connection, sessionId);
+    return { result: undefined, note: noteOf(action, actor.id, { ...given }) };
+  });
+}
+
+/** Logs that a signed-in person failed to prove their identity again. */
+export async function noteFailedConfirmation(
+  database: Database,
+  actor: Person,
+  given: ProofGiven,
+): Promise<void> {
+  await audited(database, actor, async () => ({
+    result: undefined,
+    note: noteOf('user.confirm_failed', actor.id, { ...given }),
+  }));
+}
+
+/** The id of the person who took this first step of a sign-in but not the second; or null. */
+export async function findPendingUser(database: Database, firstStep: string): Promise<string | null> {
+  const step = await database.prisma.userVerification.findFirst({
+    where: { identifier: firstStep },
+    select: { value: true },
+  });
+  return step?.value ?? null;
+}
+
+/**
+ * Logs a failed sign-in. The limits on tries bound the entries of a person. An address that nobody has gets one entry, at its last try,
+ * and masked: otherwise anybody could write any text, as often as they like, into the log by inventing addresses.
+ */
+export async function noteFailedSignIn(
+  database: Database,
+  who: { email: string } | { id: string },
+  { isLastTry = false, ...given }: ProofGiven & { isLastTry?: boolean },
+): Promise<void> {
+  const user = await database.prisma.user.findUnique({ where: who, select: { id: true, email: true } });
+  if (user === null && !isLastTry) return;
+  const email = user?.email ?? ('email' in who ? masked(who.email) : '');
+  const details = { email, ...given, ...(isLastTry && { triesUsedUp: true }) };
+  await audited(database, NOT_SIGNED_IN, async () => ({
+    result: undefined,
+    note: noteOf('user.sign_in_failed', user?.id ?? null, details),
+  }));
+}
+
+/** An address's first character and its domain: the rest may belong to a stranger, or be a password typed into the wrong field. */
+function masked(email: string): string {
+  const at = email.lastIndexOf('@');
+  return `${[...email][0] ?? ''}•••${email.slice(at)}`;
+}

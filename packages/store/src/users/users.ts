@@ -1,0 +1,162 @@
+import { randomBytes } from 'node:crypto';
+import type { Locale } from '@onecode/domain';
+import { audited, changedFields, type Actor } from '../audit/audit.js';
+import type { Connection, Database } from '../client/database.js';
+import { newId } from '../client/ids.js';
+import type { MemberRole } from './members.js';
+import { hashPassword } from './passwords.js';
+
+/** What a member of the staff may do: read everything (`on_call`), or change it too (`operator`). */
+export type StaffRole = 'operator' | 'on_call';
+
+/** A person who uses the console. */
+export interface User {
+  id: string;
+  name: string;
+  email: string;
+  /** Null: the browser's, until they choose one. */
+  language: Locale | null;
+  /** Null for everybody who is not staff. */
+  staff: StaffRole | null;
+  hasTwoFactor: boolean;
+  createdAt: Date;
+}
+
+export interface NewUser {
+  name: string;
+  /** Lower case. */
+  email: string;
+  /** Null: the browser's, until they choose one. */
+  language: Locale | null;
+  staff: StaffRole | null;
+  password: string;
+  /** The account that they belong to from the start. */
+  membership: { accountId: string; role: MemberRole } | null;
+}
+
+const SELECTED = {
+  id: true,
+  name: true,
+  email: true,
+  language: true,
+  staff: true,
+  twoFactorEnabled: true,
+  createdAt: true,
+} as const;
+
+const userOf = (row: {
+  id: string;
+  name: string;
+  email: string;
+  language: string | null;
+  staff: string | null;
+  twoFactorEnabled: boolean | null;
+  createdAt: Date;
+}): User => ({
+  id: row.id,
+  name: row.name,
+  email: row.email,
+  language: row.language as Locale | null,
+  staff: row.staff as StaffRole | null,
+  hasTwoFactor: row.twoFactorEnabled ?? false,
+  createdAt: row.createdAt,
+});
+
+/** A password of 128 random bits, until the person chooses one. */
+export function randomPassword(): string {
+  return randomBytes(16).toString('base64url');
+}
+
+type Created = { kind: 'created'; user: User } | { kind: 'email_taken' } | { kind: 'no_account' };
+
+/** Creates a person who can sign in with a password, as a sign-up does. */
+export async function createUser(
+  database: Database,
+  actor: Actor,
+  { name, email, language, staff, password, membership }: NewUser,
+): Promise<Created> {
+  const hash = await hashPassword(password);
+  return audited<Created>(database, actor, async (connection) => {
+    if (membership !== null && !(await isAccount(connection, membership.accountId)))
+      return { result: { kind: 'no_account' }, note: null };
+    const id = newId();
+    const { count } = await connection.prisma.user.createMany({
+      data: { id, name, email, language, staff },
+      skipDuplicates: true,
+    });
+    if (count === 0) return { result: { kind: 'email_taken' }, note: null };
+    await connection.prisma.userCredential.create({
+      data: { id: newId(), userId: id, accountId: id, providerId: 'credential', password: hash },
+    });
+    if (membership !== null) await connection.prisma.member.create({ data: { userId: id, ...membership } });
+    const user = userOf(await connection.prisma.user.findUniqueOrThrow({ where: { id }, select: SELECTED }));
+    const details = { after: { name, email, language, staff, role: membership?.role ?? null } };
+    return {
+      result: { kind: 'created', user },
+      note: { action: 'user.create', accountId: membership?.accountId ?? null, subject: id, details },
+    };
+  });
+}
+
+async function isAccount(connection: Connection, id: string): Promise<boolean> {
+  return (await connection.prisma.account.count({ where: { id } })) > 0;
+}
+
+/** All people who can sign in, by e-mail address. */
+export async function listUsers(database: Database): Promise<User[]> {
+  const rows = await database.prisma.user.findMany({ orderBy: { email: 'asc' }, select: SELECTED });
+  return rows.map(userOf);
+}
+
+/** Changes a person's name or language. @returns the person afterwards, or null when there is no such person */
+export async function changeUser(
+  database: Database,
+  actor: Actor,
+  id: string,
+  change: { name?: string; language?: Locale },
+): Promise<User | null> {
+  return changeLocked(database, actor, 'user.change', { id }, async (connection) => {
+    await connection.prisma.user.update({ where: { id }, data: change });
+  });
+}
+
+/** Makes a person operator, on-call staff, or neither. @returns the person afterwards, or null when there is no such person */
+export async function setStaffRole(
+  database: Database,
+  actor: Actor,
+  email: string,
+  staff: StaffRole | null,
+): Promise<User | null> {
+  return changeLocked(database, actor, 'user.staff', { email }, async (connection) => {
+    await connection.prisma.user.update({ where: { email }, data: { staff } });
+  });
+}
+
+/** Changes a person under their row's lock, so that the audit log's `before` is what the change found. */
+async function changeLocked(
+  database: Database,
+  actor: Actor,
+  action: string,
+  who: { id: string } | { email: string },
+  change: (connection: Connection) => Promise<void>,
+): Promise<User | null> {
+  return audited(database, actor, async (connection) => {
+    const found = await connection.prisma.user.findUnique({ where: who, select: { id: true } });
+    if (found === null) return { result: null, note: null };
+    await connection.sql.execute`select from users where id = ${found.id}::uuid for no key update`;
+    const before = await connection.prisma.user.findUniqueOrThrow({
+      where: { id: found.id },
+      select: SELECTED,
+    });
+    await change(connection);
+    const after = await connection.prisma.user.findUniqueOrThrow({
+      where: { id: found.id },
+      select: SELECTED,
+    });
+    const details = changedFields(before, after);
+    return {
+      result: userOf(after),
+      note: details && { action, accountId: null, subject: found.id, details },
+    };
+  });
+}

@@ -1,0 +1,251 @@
+import {
+  createSend,
+  findAbuseControls,
+  newId,
+  readBreakerEvidence,
+  resetBreaker,
+  setBreaker,
+  tripBreaker,
+  type CountryEvidence,
+} from '@onecode/store';
+import { buildCaller, buildSender, newSend, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
+import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+
+const RULE = { unverifiedPercent: 90, minSends: 10 };
+const HOUR = 3600;
+
+const store = useTestDatabase();
+let senderId: string;
+let caller: TestCaller;
+beforeAll(async () => {
+  senderId = (await buildSender(store.database)).id;
+});
+beforeEach(async () => {
+  await store.sql('update accounts set breaker_unverified_percent = null, breaker_min_sends = null');
+  caller = await buildCaller(store.database, 'live', { freeQuota: 2000, ratePerMinute: 10_000 });
+  await setBreaker(store.database, TEST_ACTOR, caller.accountId, RULE);
+});
+
+const create = (by: TestCaller, country: string | null) =>
+  createSend(store.database, { ...newSend(by), country });
+const outcomes = async (...countries: (string | null)[]): Promise<string[]> => {
+  const all: string[] = [];
+  for (const country of countries) all.push((await create(caller, country)).outcome);
+  return all;
+};
+
+interface Past {
+  count: number;
+  country?: string | null;
+  /** How many of them were verified. */
+  verified?: number;
+  ageSeconds?: number;
+  /** When they left us; null: they still wait. */
+  sentAfterSeconds?: number | null;
+}
+
+/** Makes live sends, as if some time ago. @returns their ids */
+async function past(batch: Past, by: TestCaller = caller): Promise<string[]> {
+  const { count, country = 'NG', verified = 0, ageSeconds = 300, sentAfterSeconds = 1 } = batch;
+  const ids: string[] = [];
+  for (let n = 0; n < count; n++) {
+    const creation = await create(by, country);
+    if (creation.outcome !== 'created') throw new Error(creation.outcome);
+    ids.push(creation.send.id);
+  }
+  if (sentAfterSeconds !== null)
+    await store.sql(
+      `update sends set status = 'sent', channel = 'whatsapp', from_number = '+15550783881', sender_id = $2, sealed_code = null,
+         due_at = null, next_enqueue_at = null, sent_at = created_at + make_interval(secs => $3) where id = any ($1)`,
+      [ids, senderId, sentAfterSeconds],
+    );
+  await store.sql(
+    `update sends set verification = 'verified', verified_at = created_at where id = any ($1)`,
+    [ids.slice(0, verified)],
+  );
+  await store.sql(
+    `update sends set created_at = created_at - t.age, expires_at = expires_at - t.age, sent_at = sent_at - t.age,
+       verified_at = verified_at - t.age from (select make_interval(secs => $2) as age) t where id = any ($1)`,
+    [ids, ageSeconds],
+  );
+  return ids;
+}
+
+const evidence = (): Promise<CountryEvidence[]> => readBreakerEvidence(store.database);
+/** What is known of each country: sends and unverified ones. */
+const figures = async (): Promise<Record<string, [number, number]>> =>
+  Object.fromEntries(
+    (await evidence()).map(({ country, sends, unverified }) => [country, [sends, unverified]]),
+  );
+const evidenceOn = async (country: string): Promise<CountryEvidence> =>
+  (await evidence()).find((one) => one.country === country)!;
+const trip = async (country: string): Promise<boolean> =>
+  tripBreaker(store.database, await evidenceOn(country), HOUR);
+
+describe('the evidence for the breaker', () => {
+  it('is each country’s sends of that account, those of no country together as ZZ', async () => {
+    const other = await buildCaller(store.database, 'live', { freeQuota: 1000 });
+    await past({ count: 4 });
+    await past({ count: 3, country: 'BR', verified: 2 });
+    await past({ count: 2, country: null });
+    await past({ count: 9 }, other);
+    expect(await figures()).toEqual({ NG: [4, 4], BR: [3, 1], ZZ: [2, 2] });
+    expect(await evidenceOn('NG')).toMatchObject({
+      accountId: caller.accountId,
+      rule: RULE,
+      lastOpenUntil: null,
+    });
+  });
+
+  it('is read for no account whose breaker is off', async () => {
+    await past({ count: 4 });
+    await setBreaker(store.database, TEST_ACTOR, caller.accountId, null);
+    expect(await evidence()).toEqual([]);
+  });
+
+  it('leaves out what had no time to be verified, is long ago, has failed, or left us late', async () => {
+    await past({ count: 1, ageSeconds: 119 });
+    await past({ count: 1, ageSeconds: 86_401 });
+    await past({ count: 1, sentAfterSeconds: null });
+    await past({ count: 1, sentAfterSeconds: 61 });
+    const failed = await past({ count: 1 });
+    await store.sql(
+      `update sends set status = 'failed', failed_at = sent_at, failure_reason = 'rejected_by_provider' where id = $1`,
+      failed,
+    );
+    expect(await figures()).toEqual({});
+    await past({ count: 1, ageSeconds: 121 });
+    await past({ count: 1, verified: 1, sentAfterSeconds: 61 });
+    expect(await figures()).toEqual({ NG: [2, 1] });
+  });
+
+  it('has what expired sooner', async () => {
+    const [id] = await past({ count: 1, ageSeconds: 60 });
+    expect(await figures()).toEqual({});
+    await store.sql(`update sends set expires_at = created_at + interval '60 s' where id = $1`, [id]);
+    expect(await figures()).toEqual({ NG: [1, 1] });
+  });
+
+  it('is no test send, however many there are', async () => {
+    const test = await buildCaller(store.database, 'test', { id: caller.accountId });
+    await past({ count: 2 });
+    for (let n = 0; n < 5; n++) await create(test, 'NG');
+    await store.sql(
+      `update sends set created_at = created_at - interval '5 min', expires_at = expires_at - interval '5 min', status = 'read',
+         channel = 'sandbox', sent_at = created_at - interval '5 min', delivered_at = now(), read_at = now(), due_at = null,
+         next_enqueue_at = null
+       where mode = 'test'`,
+    );
+    expect(await figures()).toEqual({ NG: [2, 2] });
+  });
+
+  it('is the latest 1,000 sends and no more, without those that are too young', async () => {
+    await past({ count: 3, country: 'US', ageSeconds: 3600 });
+    const ids = await past({ count: 998, ageSeconds: 300 });
+    expect(await figures()).toEqual({ NG: [998, 998], US: [2, 2] });
+    await store.sql('update accounts set rate_per_minute = 100 where id = $1', [caller.accountId]);
+    // The youngest two minutes of the busiest account: 200 sends.
+    await store.sql(
+      `update sends set created_at = now() - interval '1 min', sent_at = now() where id = any ($1)`,
+      [ids.slice(-200)],
+    );
+    expect(await figures()).toEqual({ NG: [798, 798], US: [3, 3] });
+  });
+});
+
+describe('a tripped breaker', () => {
+  it('keeps the account from that country for its time, and from no other', async () => {
+    await past({ count: 10 });
+    expect(await trip('NG')).toBe(true);
+    const refused = await create(caller, 'NG');
+    expect(refused).toEqual({
+      outcome: 'rate_limited',
+      cause: 'breaker',
+      retryAfterSeconds: expect.any(Number),
+    });
+    if (refused.outcome === 'rate_limited') {
+      expect(refused.retryAfterSeconds).toBeLessThanOrEqual(HOUR);
+      expect(refused.retryAfterSeconds).toBeGreaterThan(HOUR - 60);
+    }
+    expect(await outcomes('BR', null)).toEqual(['created', 'created']);
+    const other = await buildCaller(store.database, 'live');
+    const test = await buildCaller(store.database, 'test', { id: caller.accountId });
+    expect([(await create(other, 'NG')).outcome, (await create(test, 'NG')).outcome]).toEqual([
+      'created',
+      'created',
+    ]);
+    expect(await findAbuseControls(store.database, caller.accountId)).toMatchObject({
+      stoppedCountries: ['NG'],
+    });
+  });
+
+  it('can be that of the numbers of no country', async () => {
+    await past({ count: 10, country: null });
+    expect(await trip('ZZ')).toBe(true);
+    expect(await outcomes(null, 'NG')).toEqual(['rate_limited', 'created']);
+  });
+
+  it('is tripped once by many that judge the same evidence', async () => {
+    await past({ count: 10 });
+    const same = await evidenceOn('NG');
+    const trips = await Promise.all(Array.from({ length: 8 }, () => tripBreaker(store.database, same, HOUR)));
+    expect(trips.filter(Boolean)).toHaveLength(1);
+  });
+
+  it.each([
+    ['a reset', () => resetBreaker(store.database, TEST_ACTOR, caller.accountId)],
+    [
+      'its end',
+      () =>
+        store.sql(
+          `update breaker_trips set tripped_at = tripped_at - interval '1 h', open_until = tripped_at + interval '1 ms'
+           where account_id = $1`,
+          [caller.accountId],
+        ),
+    ],
+  ])('lets go after %s, and takes new evidence to trip again', async (_, end) => {
+    await past({ count: 10 });
+    const old = await evidenceOn('NG');
+    await tripBreaker(store.database, old, HOUR);
+    await end();
+    expect(await tripBreaker(store.database, old, HOUR)).toBe(false);
+    expect(await outcomes('NG')).toEqual(['created']);
+    expect(await findAbuseControls(store.database, caller.accountId)).toMatchObject({
+      stoppedCountries: [],
+      stoppedUntil: null,
+    });
+    expect(await figures()).toEqual({});
+    // As if the trip had ended some time before these.
+    await store.sql(
+      `update breaker_trips set tripped_at = tripped_at - interval '2 h', open_until = now() - interval '6 min'`,
+    );
+    await past({ count: 10 });
+    expect(await trip('NG')).toBe(true);
+    expect(await outcomes('NG')).toEqual(['rate_limited']);
+  });
+
+  it('ends when the breaker is turned off, and does not return when it is turned on', async () => {
+    await past({ count: 10 });
+    const same = await evidenceOn('NG');
+    await tripBreaker(store.database, same, HOUR);
+    expect(await setBreaker(store.database, TEST_ACTOR, caller.accountId, null)).toMatchObject({
+      breaker: null,
+      stoppedCountries: [],
+    });
+    expect(await outcomes('NG')).toEqual(['created']);
+    await setBreaker(store.database, TEST_ACTOR, caller.accountId, RULE);
+    expect(await outcomes('NG')).toEqual(['created']);
+  });
+
+  it('that comes when the breaker has just been turned off stops nothing', async () => {
+    await past({ count: 10 });
+    const same = await evidenceOn('NG');
+    await setBreaker(store.database, TEST_ACTOR, caller.accountId, null);
+    expect(await tripBreaker(store.database, same, HOUR)).toBe(false);
+  });
+
+  it('is set for no account that is not there', async () => {
+    expect(await setBreaker(store.database, TEST_ACTOR, newId(), RULE)).toBeNull();
+    expect(await resetBreaker(store.database, TEST_ACTOR, newId())).toBeNull();
+  });
+});

@@ -1,0 +1,164 @@
+import * as store from '@onecode/store';
+import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import { ADDED_NUMBER, OPERATOR_CHANGES, RECIPIENT, TOKEN } from './operatorChanges.js';
+import { USER_CHANGES, PASSWORD, TOKENS } from './userChanges.js';
+import { ACTOR, buildFixture, type Fixture } from './fixture.js';
+
+const CHANGES = { ...OPERATOR_CHANGES, ...USER_CHANGES };
+
+const db = useTestDatabase();
+let fixture: Fixture;
+beforeEach(anew);
+
+async function anew(): Promise<void> {
+  await db.sql('truncate senders cascade; delete from members');
+  fixture = await buildFixture(db.database);
+}
+
+const entries = () => store.listAuditEntries(db.database, { limit: 1_000 });
+/** The entries that come of something, newest first. */
+async function entriesOf(work: () => Promise<unknown>): Promise<store.AuditEntry[]> {
+  const [last] = await entries();
+  await work();
+  return (await entries()).filter(({ id }) => BigInt(id) > BigInt(last?.id ?? 0));
+}
+
+describe('the audit log', () => {
+  it('is tested with every function that takes an actor', () => {
+    const audited = Object.entries(store)
+      .filter(
+        ([, one]) =>
+          typeof one === 'function' && /^(?:async )?function \w+\(database, actor\b/.test(one.toString()),
+      )
+      .map(([name]) => name)
+      .filter((name) => name !== 'audited');
+    expect(audited.toSorted()).toEqual(Object.keys(CHANGES).toSorted());
+  });
+
+  it.each(Object.entries(CHANGES))('has one entry of %s, and none when nothing is changed', async (_, by) => {
+    await by.given?.(fixture);
+    const [entry, ...more] = await entriesOf(() => by.change(fixture));
+    expect(more).toEqual([]);
+    expect(entry).toMatchObject({ action: by.action, actor: ACTOR });
+    expect(Math.abs(Date.now() - entry!.at.getTime())).toBeLessThan(60_000);
+    expect(await entriesOf(async () => by.changesNothing?.(fixture))).toEqual([]);
+  });
+
+  it('says what was before and after, of which account', async () => {
+    const { database, caller } = fixture;
+    const { accountId } = caller;
+    await store.changeAccount(database, ACTOR, accountId, { name: 'Loja Azul', ratePerMinute: 7 });
+    await store.grantCredits(database, ACTOR, accountId, 25, 'invoice 7');
+    await store.revokeApiKey(database, ACTOR, caller.keyId);
+    const found = await store.listAuditEntries(database, { accountId, limit: 3 });
+    expect(found).toMatchObject([
+      { action: 'key.revoke', accountId, accountName: 'Loja Azul', subject: caller.keyId },
+      {
+        action: 'account.credit',
+        details: { amount: 25, reason: 'invoice 7', before: { credits: 0 }, after: { credits: 25 } },
+      },
+      {
+        action: 'account.change',
+        details: {
+          before: { name: 'Test account', ratePerMinute: null },
+          after: { name: 'Loja Azul', ratePerMinute: 7 },
+        },
+      },
+    ]);
+    expect(found[0]!.details).toMatchObject({ hint: expect.any(String) });
+  });
+
+  it('is the history of the settings', async () => {
+    await store.changeSetting(db.database, ACTOR, 'guessBudget', 50);
+    await store.changeSetting(db.database, ACTOR, 'guessBudget', null);
+    const found = await store.listAuditEntries(db.database, { actionPrefix: 'settings.', limit: 2 });
+    expect(found.map(({ details }) => details)).toEqual([
+      { name: 'guessBudget', before: 50, after: null },
+      { name: 'guessBudget', before: 100, after: 50 },
+    ]);
+  });
+
+  it('is read page by page, and by what was done', async () => {
+    const { accountId } = fixture.caller;
+    for (const amount of [1, 2, 3]) await store.grantCredits(db.database, ACTOR, accountId, amount, 'page');
+    const amounts = async (filter: { before?: string; actionPrefix?: string }) => {
+      const page = await store.listAuditEntries(db.database, { accountId, limit: 2, ...filter });
+      return { amounts: page.map(({ details }) => details['amount']), last: page.at(-1)?.id };
+    };
+    const first = await amounts({});
+    expect(first.amounts).toEqual([3, 2]);
+    expect((await amounts({ before: first.last! })).amounts[0]).toBe(1);
+    expect((await amounts({ actionPrefix: 'account.cred' })).amounts).toEqual([3, 2]);
+    expect((await amounts({ actionPrefix: 'application.' })).amounts).toEqual([undefined]);
+  });
+
+  it.each([
+    'update audit_entries set actor_name = $$nobody$$',
+    'delete from audit_entries',
+    'truncate audit_entries',
+  ])('refuses to be changed: %s', async (statement) => {
+    const before = await entries();
+    expect(before.length).toBeGreaterThan(0);
+    await expect(db.sql(statement)).rejects.toThrow('the audit log is only added to');
+    expect(await entries()).toEqual(before);
+  });
+
+  it('has no entry of a change that failed', async () => {
+    const { database, caller, sender } = fixture;
+    const failing = async () => {
+      await expect(store.grantCredits(database, ACTOR, caller.accountId, -5, 'wrong')).rejects.toThrow();
+      await expect(store.changeThroughput(database, ACTOR, sender.id, 1_001)).rejects.toThrow();
+    };
+    expect(await entriesOf(failing)).toEqual([]);
+  });
+
+  it('fails a change that it cannot record', async () => {
+    const { database, caller } = fixture;
+    const nobody = { ...ACTOR, kind: 'nobody' as 'user' };
+    await expect(store.grantCredits(database, nobody, caller.accountId, 25, 'unseen')).rejects.toThrow();
+    expect(await store.findAccount(database, caller.accountId)).toMatchObject({ credits: 0 });
+  });
+
+  it('goes by index, whatever is asked for', async () => {
+    await db.sql(
+      `insert into audit_entries (actor_kind, actor_name, action, account_id)
+       select 'user', 'n', 'account.create', gen_random_uuid() from generate_series(1, 20000)`,
+    );
+    await db.sql('analyze audit_entries');
+    const plan = async (condition: string) =>
+      JSON.stringify(
+        await db.sql(
+          `explain (format json) select * from audit_entries e where ${condition} order by id desc limit 50`,
+        ),
+      );
+    expect(await plan('true')).toContain('audit_entries_pkey');
+    expect(await plan(`account_id = '${fixture.caller.accountId}'`)).toContain('audit_entries_account_id');
+    expect(await plan(`action >= 'settings.' and action < 'settings.~'`)).toContain('audit_entries_action');
+  });
+});
+
+it('holds no secret, whatever was changed', async () => {
+  for (const { given, change } of Object.values(CHANGES)) {
+    await anew();
+    await given?.(fixture);
+    await change(fixture);
+  }
+  const made = (await store.createApiKey(db.database, ACTOR, fixture.caller.applicationId))!;
+  const [{ text }] = (await db.sql<{ text: string }>(
+    'select string_agg(audit_entries::text, chr(10)) as text from audit_entries',
+  )) as [{ text: string }];
+  expect(text).toContain(RECIPIENT.slice(-4));
+  expect(TOKENS.length).toBeGreaterThan(0);
+  for (const secret of [
+    ...TOKENS,
+    PASSWORD,
+    TOKEN,
+    made.key,
+    made.key.slice('ak_live_'.length),
+    fixture.caller.key,
+    RECIPIENT.slice(1),
+    fixture.sender.number.slice(1),
+    ADDED_NUMBER.slice(1),
+  ])
+    expect(text).not.toContain(secret);
+});

@@ -1,0 +1,237 @@
+import {
+  changeSend,
+  closeDatabase,
+  createSend,
+  findSend,
+  isId,
+  newId,
+  openDatabase,
+  pingDatabase,
+  type Database,
+} from '@onecode/store';
+import { buildCaller, buildSend, newSend } from '@onecode/store/testing';
+import { startTcpProxy, type TcpProxy } from '../../../../test/harness/tcpProxy.js';
+import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+
+const store = useTestDatabase();
+
+async function withDatabase<T>(
+  url: string,
+  use: (database: Database) => Promise<T>,
+  connectionsMax = 2,
+): Promise<T> {
+  const database = openDatabase(url, { connectionsMax });
+  try {
+    return await use(database);
+  } finally {
+    await closeDatabase(database);
+  }
+}
+
+describe('a connection', () => {
+  afterEach(() => store.sql(`alter database ${new URL(store.url).pathname.slice(1)} reset all`));
+
+  it.each([
+    ['timezone', 'America/Sao_Paulo'],
+    ['timezone', 'Asia/Kathmandu'],
+    ['datestyle', 'SQL, DMY'],
+    ['bytea_output', 'escape'],
+  ])('reads and writes the same values on a server whose %s is %s', async (name, value) => {
+    await store.sql(`alter database ${new URL(store.url).pathname.slice(1)} set ${name} = '${value}'`);
+    await withDatabase(store.url, async (database) => {
+      const caller = await buildCaller(database, 'live');
+      const id = await buildSend(database, caller);
+      const { send, now } = (await findSend(database, caller.accountId, id))!;
+      const [row] = await store.sql<{ created: number; now: number; hash: string }>(
+        `select extract(epoch from created_at)::float8 as created, extract(epoch from clock_timestamp())::float8 as now,
+           encode(code_hash, 'hex') as hash from sends where id = $1`,
+        [id],
+      );
+      expect(send.createdAt.getTime() / 1000).toBe(row!.created);
+      expect(Math.abs(now.getTime() / 1000 - row!.now)).toBeLessThan(60);
+      expect(Buffer.from(send.codeHash).toString('hex')).toBe(row!.hash);
+      await database.prisma.send.update({
+        where: { id },
+        data: { verifiedAt: now, verification: 'verified' },
+      });
+      expect((await findSend(database, caller.accountId, id))!.send.verifiedAt).toEqual(now);
+    });
+  });
+
+  it('that breaks while idle is reported and replaced', async () => {
+    const reported: Error[] = [];
+    const database = openDatabase(store.url, {
+      connectionsMax: 1,
+      onConnectionError: (error) => reported.push(error),
+    });
+    const [{ pid }] = await database.sql.query<[{ pid: number }]>`select pg_backend_pid() as pid`;
+    await store.sql('select pg_terminate_backend($1)', [pid]);
+    while (reported.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    const [after] = await database.sql.query<[{ pid: number }]>`select pg_backend_pid() as pid`;
+    expect(after.pid).not.toBe(pid);
+    await closeDatabase(database);
+  });
+
+  it('that cannot be had is an error that does not tell the password', async () => {
+    const away = 'postgres://onecode:planted-password@127.0.0.1:1/onecode';
+    const error = await withDatabase(away, (database) =>
+      pingDatabase(database).then(
+        () => null,
+        (reason: Error) => reason,
+      ),
+    );
+    expect(error).toBeInstanceOf(Error);
+    expect(`${error!.message} ${error!.stack} ${JSON.stringify(error)}`).not.toContain('planted-password');
+  });
+
+  it('that others keep too long, or that falls silent, is an error before anybody gives up waiting', async () => {
+    const proxy = await startTcpProxy(store.url);
+    const kept = withDatabase(
+      store.url,
+      async (database) => {
+        const long = database.sql.query`select pg_sleep(4.5) is null`.then(() => 'done');
+        await expect(pingDatabase(database)).rejects.toThrow();
+        expect(await long).toBe('done');
+        await expect(pingDatabase(database)).resolves.toBeUndefined();
+      },
+      1,
+    );
+    const silent = withDatabase(proxy.url, async (database) => {
+      await pingDatabase(database);
+      proxy.freeze('back');
+      await expect(pingDatabase(database)).rejects.toThrow();
+      await proxy.open();
+      await expect(pingDatabase(database)).resolves.toBeUndefined();
+    });
+    await Promise.all([kept, silent]);
+    await proxy.close();
+  });
+
+  it('goes on with its prepared statements after a migration has added a column', async () => {
+    const caller = await buildCaller(store.database, 'test');
+    await withDatabase(
+      store.url,
+      async (database) => {
+        const id = await buildSend(database, caller);
+        const use = async (): Promise<void> => {
+          expect(await findSend(database, caller.accountId, id)).toMatchObject({ send: { id } });
+          const wanted = { idempotencyKey: 'repeated', body: 'same' };
+          expect(await createSend(database, newSend(caller, wanted))).toHaveProperty('send');
+          expect(await changeSend(database, { id }, () => ({ result: 'seen' }))).toBe('seen');
+        };
+        await use();
+        await store.sql('alter table sends add column of_the_next_release integer');
+        await use();
+      },
+      1,
+    );
+  });
+
+  it('answers a ping', async () => {
+    await expect(pingDatabase(store.database)).resolves.toBeUndefined();
+  });
+});
+
+describe('a point read', () => {
+  let proxy: TcpProxy;
+  let database: Database;
+  beforeEach(async () => {
+    proxy = await startTcpProxy(store.url);
+    database = openDatabase(proxy.url, { connectionsMax: 2, readConnectionsMax: 4 });
+  });
+  afterEach(async () => {
+    await proxy.open();
+    proxy.hangUp();
+    await closeDatabase(database);
+    await proxy.close();
+  });
+
+  const backend = async (seconds = 0): Promise<number> => {
+    const [row] = await database.reads.query<[{ pid: number }]>`
+      select pg_backend_pid() as pid, pg_sleep(${seconds}) is null as slept`;
+    return row.pid;
+  };
+  const timed = async <T>(ask: () => Promise<T>): Promise<{ answer: T; ms: number }> => {
+    const begun = performance.now();
+    const answer = await ask();
+    return { answer, ms: performance.now() - begun };
+  };
+
+  it('has connections of its own', async () => {
+    const [row] = await database.sql.query<[{ pid: number }]>`select pg_backend_pid() as pid`;
+    expect(await backend()).not.toBe(row.pid);
+  });
+
+  it('is answered by another connection when one is silent, which is closed', async () => {
+    const silent = await backend();
+    proxy.abandon('latest');
+    const { answer, ms } = await timed(backend);
+    expect(answer).not.toBe(silent);
+    expect(ms).toBeLessThan(600);
+    expect((await timed(backend)).ms).toBeLessThan(200);
+  });
+
+  it('is answered within a moment when all connections are silent and the pool is full', async () => {
+    const pids = await Promise.all(Array.from({ length: 4 }, () => backend(0.1)));
+    expect(new Set(pids).size).toBe(4);
+    proxy.abandon();
+    for (const { answer, ms } of await Promise.all(Array.from({ length: 4 }, () => timed(backend)))) {
+      expect(pids).not.toContain(answer);
+      expect(ms).toBeLessThan(2_500);
+    }
+  });
+
+  it('takes the first answer, however late it arrives', async () => {
+    await backend();
+    proxy.slow(400);
+    expect((await timed(backend)).ms).toBeGreaterThan(750);
+  });
+
+  it('is repeated when its connection breaks, and fails when PostgreSQL refuses it or is away', async () => {
+    await backend();
+    const asked = timed(() => backend(0.2));
+    proxy.hangUp();
+    expect((await asked).answer).toEqual(expect.any(Number));
+    await expect(database.reads.query`select 1 / ${0}::integer`).rejects.toMatchObject({
+      code: 'SQLSTATE_22012',
+    });
+    await proxy.refuse();
+    await expect(backend()).rejects.toThrow();
+  });
+
+  it('fails in the end when nobody answers, and leaves nothing behind', async () => {
+    await backend();
+    proxy.freeze('back');
+    const { answer, ms } = await timed(() => backend().catch(() => 'failed'));
+    expect(answer).toBe('failed');
+    expect(ms).toBeLessThan(8_000);
+    await proxy.open();
+    expect(await backend()).toEqual(expect.any(Number));
+  });
+});
+
+describe('an id', () => {
+  it('is a UUID of version 7 in small letters, and later ones sort behind', () => {
+    const ids = Array.from({ length: 1000 }, newId);
+    for (const id of ids) {
+      expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+      expect(isId(id)).toBe(true);
+    }
+    expect(ids.toSorted()).toEqual(ids);
+    expect(new Set(ids).size).toBe(1000);
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['capitals', newId().toUpperCase()],
+    ['no hyphens', newId().replaceAll('-', '')],
+    ['braces', `{${newId()}}`],
+    ['a line feed behind it', `${newId()}\n`],
+    ['a NUL in it', newId().replace('7', '\0')],
+    ['a letter beyond f', newId().replace('7', 'g')],
+    ['another id behind it', newId() + newId()],
+    ['a percent code', newId().replace('-', '%2d')],
+  ])('does not have %s', (_, text) => {
+    expect(isId(text)).toBe(false);
+  });
+});

@@ -1,0 +1,125 @@
+import { commitsInSteps, concurrentIndex } from '@onecode/store/migrations';
+import pg from 'pg';
+import { until } from '../../../../test/harness/until.js';
+import { useMigrationFolder } from './migrationFolder.js';
+
+const { url, up, write, sql, applied } = useMigrationFolder();
+
+describe('migrating beside a service that runs', () => {
+  it('gives up, and holds up nobody, when a table is not to be had', async () => {
+    await write('1_first', 'create table made (n integer);');
+    await up();
+    await write('2_second', 'alter table made add m integer;');
+    const backup = new pg.Client({ connectionString: url() });
+    await backup.connect();
+    try {
+      await backup.query('begin; select from made');
+      await expect(up()).rejects.toThrow('lock timeout');
+      expect(await sql('select n from made')).toEqual([]);
+      expect(await applied()).toEqual(['1_first']);
+    } finally {
+      await backup.end();
+    }
+    expect(await up()).toEqual(['2_second']);
+  });
+
+  const INDEX = '-- Beside the service.\ncreate index concurrently made_n on made (n);';
+  const indexes = () =>
+    sql(
+      `select indexrelid::regclass::text as name, indisvalid as valid from pg_index where indrelid = 'made'::regclass`,
+    );
+
+  it('builds an index while others write, and when several start at once', async () => {
+    await write('1_first', 'create table made (n integer);');
+    await up();
+    await write('2_second', INDEX);
+    const writer = new pg.Client({ connectionString: url() });
+    await writer.connect();
+    try {
+      await writer.query('begin; insert into made values (1)');
+      const migrations = Promise.all([up(), up(), up()]);
+      await until('an index under construction', async () => (await indexes()).length > 0);
+      await sql('insert into made values (2)');
+      await writer.query('commit');
+      expect((await migrations).flat()).toEqual(['2_second']);
+    } finally {
+      await writer.end();
+    }
+    expect(await indexes()).toEqual([{ name: 'made_n', valid: true }]);
+    expect(await applied()).toEqual(['1_first', '2_second']);
+  });
+
+  it('builds an index again whose building was cut off', async () => {
+    await write('1_first', 'create table made (n integer); insert into made values (1), (1);');
+    await up();
+    await write('2_second', INDEX.replace('index', 'unique index'));
+    await expect(up()).rejects.toThrow('made_n');
+    expect(await indexes()).toEqual([{ name: 'made_n', valid: false }]);
+    expect(await applied()).toEqual(['1_first']);
+    await sql('delete from made');
+    expect(await up()).toEqual(['2_second']);
+    expect(await indexes()).toEqual([{ name: 'made_n', valid: true }]);
+  });
+
+  it.each([
+    ['create index concurrently made_n on made (n);', 'made_n'],
+    ['-- Why.\n\ncreate unique index concurrently made_n on made (n) where n > 0;\n', 'made_n'],
+    ['create index made_n on made (n);', null],
+    ['-- create index concurrently made_n on made (n);\nselect 1;', null],
+    ['create index concurrently made_n on made (n); select 1;', null],
+    ['select 1; create index concurrently made_n on made (n);', null],
+  ])('takes only a single statement out of its transaction: %j', (text, index) => {
+    expect(concurrentIndex(text)).toBe(index);
+  });
+
+  const STEPS = (change: string): string => `-- Why.
+    do $$
+    declare v_n integer;
+    begin
+      for v_n in select n from made where n < 10 order by n loop
+        ${change};
+        commit;
+      end loop;
+    end
+    $$;`;
+
+  it('changes rows step by step, keeps the steps of one that was cut off, and goes on there', async () => {
+    await write(
+      '1_first',
+      'create table made (n integer check (n <> 12)); insert into made values (1), (2), (3);',
+    );
+    await up();
+    await write('2_second', STEPS('update made set n = v_n + 10 where n = v_n'));
+    await expect(up()).rejects.toThrow('made_n_check');
+    expect(await applied()).toEqual(['1_first']);
+    expect(await sql('select n from made order by n')).toEqual([{ n: 2 }, { n: 3 }, { n: 11 }]);
+    await sql('alter table made drop constraint made_n_check');
+    expect(await up()).toEqual(['2_second']);
+    expect(await sql('select n from made order by n')).toEqual([{ n: 11 }, { n: 12 }, { n: 13 }]);
+  });
+
+  it('gives up a step whose row is not to be had', async () => {
+    await write('1_first', 'create table made (n integer); insert into made values (1), (2);');
+    await up();
+    await write('2_second', STEPS('update made set n = v_n + 10 where n = v_n'));
+    const other = new pg.Client({ connectionString: url() });
+    await other.connect();
+    try {
+      await other.query('begin; update made set n = n where n = 2');
+      await expect(up()).rejects.toThrow('lock timeout');
+    } finally {
+      await other.end();
+    }
+    expect(await sql('select n from made order by n')).toEqual([{ n: 2 }, { n: 11 }]);
+  });
+
+  it.each([
+    [STEPS('null'), true],
+    ['do $$ begin null; end $$;', false],
+    [`${STEPS('null')} select 1;`, false],
+    [`select 1; ${STEPS('null')}`, false],
+    ['do $$ begin null; end $$; commit; do $$ begin null; end $$;', false],
+  ])('takes only a single block out of its transaction: %j', (text, inSteps) => {
+    expect(commitsInSteps(text)).toBe(inSteps);
+  });
+});

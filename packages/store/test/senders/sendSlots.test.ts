@@ -1,0 +1,244 @@
+import {
+  blockCountry,
+  deleteOldSenderRecipientWindows,
+  newId,
+  pauseSender,
+  resumeSender,
+  type Sender,
+} from '@onecode/store';
+import { buildSender, TEST_ACTOR, takeSlots, type SlotRequest } from '@onecode/store/testing';
+import fc from 'fast-check';
+import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+
+const HORIZON_MS = 1000;
+const RECIPIENT = '+5511987654321';
+const accountId = newId();
+
+const store = useTestDatabase();
+beforeEach(() => store.sql('truncate senders, sender_recipient_windows cascade'));
+
+/** Wants of different recipients, or of one. */
+const requests = (count: number, recipient?: string): SlotRequest[] =>
+  Array.from({ length: count }, (_, n) => ({
+    accountId,
+    recipient: recipient ?? `+55119${String(n).padStart(8, '0')}`,
+    country: 'BR',
+  }));
+const take = (count: number, recipient?: string) =>
+  takeSlots(store.database, requests(count, recipient), HORIZON_MS);
+
+/** The slots that one call gives, in milliseconds of the database's clock. */
+async function slotsOf(some: readonly SlotRequest[]): Promise<number[]> {
+  const rows = await store.database.prisma.$queryRawUnsafe<{ at: number }[]>(
+    `select extract(epoch from slot_at)::float8 * 1000 as at from take_send_slots($1::uuid[], $2::text[], $3::text[], $4::integer)
+     where sender_id is not null order by ordinal`,
+    some.map(() => accountId),
+    some.map(({ recipient }) => recipient),
+    some.map(({ country }) => country),
+    HORIZON_MS,
+  );
+  return rows.map(({ at }) => at);
+}
+
+/** As if so much time had passed since everything that was sent. */
+const passes = (ms: number) =>
+  store.sql(
+    `with slots as (update send_slots set free_at = free_at - make_interval(secs => $1::float8 / 1000)),
+       pairs as (update sender_recipient_windows set free_at = free_at - make_interval(secs => $1::float8 / 1000))
+     select`,
+    [ms],
+  );
+
+/** The most that any stretch of time of this length holds, its ends included. */
+function mostWithin(ms: number, times: readonly number[]): number {
+  const sorted = times.toSorted((a, b) => a - b);
+  let first = 0;
+  return sorted.reduce((most, time, last) => {
+    while (time - (sorted[first] as number) > ms) first += 1;
+    return Math.max(most, last - first + 1);
+  }, 0);
+}
+
+/** Any course of events: so many requests at once, and so much time until the next ones. */
+const course = fc.array(
+  fc.record({
+    count: fc.integer({ min: 1, max: 120 }),
+    pauseMs: fc.constantFrom(0, 1, 7, 90, 400, 999, 5000),
+  }),
+  { minLength: 1, maxLength: 8 },
+);
+
+async function slotsOfCourse(
+  rounds: readonly { count: number; pauseMs: number }[],
+  recipient?: string,
+): Promise<number[]> {
+  const times: number[] = [];
+  let passed = 0;
+  for (const { count, pauseMs } of rounds) {
+    for (const at of await slotsOf(requests(count, recipient))) times.push(at + passed);
+    await passes(pauseMs);
+    passed += pauseMs;
+  }
+  return times;
+}
+
+describe('a sender', () => {
+  it('never gets more slots in a second than its throughput, however requests arrive', async () => {
+    const { id } = await buildSender(store.database);
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 1000 }), course, async (throughput, rounds) => {
+        await store.sql('delete from send_slots');
+        await store.sql('update senders set throughput = $2 where id = $1', [id, throughput]);
+        expect(mostWithin(1000, await slotsOfCourse(rounds))).toBeLessThanOrEqual(throughput);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it.each([1, 2, 10, 80, 1000])(
+    'of %i a second gets nine tenths of them for as long as one likes',
+    async (throughput) => {
+      await buildSender(store.database, { throughput });
+      // Half a second passes in each round, and a busy machine adds to it; what is wanted is always more than there is.
+      const rounds = Array.from({ length: 12 }, () => ({ count: Math.ceil(throughput * 1.2), pauseMs: 500 }));
+      const times = await slotsOfCourse(rounds);
+      const seconds = (Math.max(...times) - Math.min(...times)) / 1000;
+      expect((times.length - 1) / seconds).toBeGreaterThanOrEqual(throughput * 0.9 * 0.99);
+    },
+  );
+
+  it('that was idle gives a tenth at once, and the others one after the other', async () => {
+    await buildSender(store.database, { throughput: 80 });
+    const slots = await take(10);
+    const waits = slots.map((slot) => slot?.waitMs);
+    expect(waits).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 14, 28]);
+  });
+
+  it('gives none beyond the horizon', async () => {
+    await buildSender(store.database, { throughput: 80 });
+    const slots = await take(100);
+    expect(slots.filter((slot) => slot !== null)).toHaveLength(79);
+    expect(slots.slice(79).every((slot) => slot === null)).toBe(true);
+    expect(Math.max(...slots.map((slot) => slot?.waitMs ?? 0))).toBeLessThanOrEqual(HORIZON_MS);
+  });
+
+  it('gives each slot once, however many take at once', async () => {
+    await buildSender(store.database, { throughput: 1000 });
+    const [begin = 0] = await slotsOf(requests(100));
+    const calls = Array.from({ length: 40 }, (_, n) =>
+      slotsOf(requests(20).map((request) => ({ ...request, recipient: `${request.recipient}${n}` }))),
+    );
+    // Of one call, several may go at once; of two calls, none at the same time.
+    const times = (await Promise.all(calls)).map((slots) => new Set(slots));
+    const all = times.flatMap((slots) => [...slots]).filter((time) => time > begin);
+    expect(all.length).toBeGreaterThan(300);
+    expect(new Set(all).size).toBe(all.length);
+  });
+
+  it('that an operator pauses gives none from then on', async () => {
+    const { id } = await buildSender(store.database);
+    expect(await take(1)).toEqual([{ senderId: id, waitMs: 0 }]);
+    await pauseSender(store.database, TEST_ACTOR, id);
+    expect(await take(1)).toEqual([null]);
+    await resumeSender(store.database, TEST_ACTOR, id);
+    expect(await take(1)).toEqual([{ senderId: id, waitMs: 0 }]);
+  });
+
+  it('gives slots again after a crash that emptied what was remembered of them', async () => {
+    const { id } = await buildSender(store.database);
+    await take(80);
+    await store.sql('truncate send_slots, sender_recipient_windows');
+    expect(await take(1)).toEqual([{ senderId: id, waitMs: 0 }]);
+  });
+});
+
+describe('a sender and a recipient', () => {
+  it('never get more than 44 messages and one each six seconds', async () => {
+    await buildSender(store.database, { throughput: 1000 });
+    const courses = fc.array(
+      fc.record({
+        count: fc.integer({ min: 1, max: 60 }),
+        pauseMs: fc.constantFrom(0, 500, 5999, 6001, 60_000, 280_000),
+      }),
+      { minLength: 1, maxLength: 8 },
+    );
+    await fc.assert(
+      fc.asyncProperty(courses, async (rounds) => {
+        await store.sql('truncate send_slots, sender_recipient_windows');
+        const times = await slotsOfCourse(rounds, RECIPIENT);
+        for (const seconds of [0, 6, 12, 60, 300, 600])
+          expect(mostWithin(seconds * 1000 - 1, times)).toBeLessThanOrEqual(44 + Math.ceil(seconds / 6));
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('at their limit delay neither other recipients nor another sender', async () => {
+    await buildSender(store.database, { throughput: 1000 });
+    expect((await take(50, RECIPIENT)).filter((slot) => slot !== null)).toHaveLength(44);
+    expect(await take(1)).toEqual([expect.objectContaining({ waitMs: 0 })]);
+    const other = await buildSender(store.database, { throughput: 1000 });
+    expect(await take(1, RECIPIENT)).toEqual([{ senderId: other.id, waitMs: 0 }]);
+  });
+
+  it('have their window deleted once the whole burst is available again, and not before', async () => {
+    await buildSender(store.database, { throughput: 1000 });
+    await take(2, RECIPIENT);
+    await take(1, '+5511987650001');
+    await passes(6500);
+    expect(await deleteOldSenderRecipientWindows(store.database, 10)).toBe(1);
+    await passes(6500);
+    expect(await deleteOldSenderRecipientWindows(store.database, 10)).toBe(1);
+    expect(await store.sql('select from sender_recipient_windows')).toEqual([]);
+  });
+
+  it('have their windows deleted in batches', async () => {
+    await buildSender(store.database, { throughput: 1000 });
+    await take(5);
+    await passes(10_000);
+    expect(await deleteOldSenderRecipientWindows(store.database, 3)).toBe(3);
+    expect(await deleteOldSenderRecipientWindows(store.database, 3)).toBe(2);
+  });
+});
+
+describe('several senders', () => {
+  const shares = (senders: readonly Sender[], slots: readonly ({ senderId: string } | null)[]): number[] =>
+    senders.map(({ id }) => slots.filter((slot) => slot?.senderId === id).length);
+
+  it('under load each get their share in proportion to their throughput', async () => {
+    const senders = [];
+    for (const throughput of [100, 200, 400]) senders.push(await buildSender(store.database, { throughput }));
+    const slots = await take(690);
+    for (const [nth, share] of shares(senders, slots).entries())
+      expect(Math.abs(share - [100, 200, 400][nth]!)).toBeLessThanOrEqual(10);
+  });
+
+  it('that are all idle are used alike', async () => {
+    const senders = [await buildSender(store.database), await buildSender(store.database)];
+    const slots = [];
+    for (let round = 0; round < 60; round++) {
+      slots.push(...(await take(1)));
+      await passes(1000);
+    }
+    // One of them would have fewer than 10 once in millions of runs.
+    expect(Math.min(...shares(senders, slots))).toBeGreaterThanOrEqual(10);
+  });
+
+  it('are passed over where their country is blocked, for that request only', async () => {
+    const [one, other] = [await buildSender(store.database), await buildSender(store.database)];
+    await blockCountry(store.database, { senderId: one.id, country: 'BR', seconds: 60, errorCode: null });
+    await pauseSender(store.database, TEST_ACTOR, other.id);
+    const mixed = ['BR', 'US', 'BR', null].map((country, n) => ({
+      accountId,
+      recipient: `+5511987650${100 + n}`,
+      country,
+    }));
+    const slots = await takeSlots(store.database, mixed, HORIZON_MS);
+    expect(slots.map((slot) => slot?.senderId)).toEqual([undefined, one.id, undefined, one.id]);
+  });
+
+  it('are none when there is none', async () => {
+    expect(await take(2)).toEqual([null, null]);
+    expect(await take(0)).toEqual([]);
+  });
+});

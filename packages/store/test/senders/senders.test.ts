@@ -1,0 +1,212 @@
+import { unseal } from '@onecode/domain';
+import {
+  addSender,
+  blockCountry,
+  changeThroughput,
+  listSenderDetails,
+  listSenders,
+  newId,
+  pauseSender,
+  recoverSender,
+  coolDownSender,
+  resumeSender,
+} from '@onecode/store';
+import { buildSender, TEST_ACTOR, TEST_SECRET_KEY, takeSlots } from '@onecode/store/testing';
+import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+
+const store = useTestDatabase();
+beforeEach(() => store.sql('truncate senders cascade'));
+
+const coolDown = (id: string, failuresBefore: number, seconds = 60) =>
+  coolDownSender(store.database, id, { failuresBefore, seconds, reason: 'a failure (131042)' });
+const block = (senderId: string, country: string, seconds = 60) =>
+  blockCountry(store.database, { senderId, country, seconds, errorCode: 130497 });
+/** The senders that may message a country now: who gets slots when each has some. */
+const available = async (country = 'BR') => {
+  await store.sql('delete from send_slots');
+  await store.sql(`insert into send_slots (sender_id, free_at) select id, clock_timestamp() from senders`);
+  const wants = Array.from({ length: 6 }, (_, n) => ({
+    accountId: newId(),
+    recipient: `+551198765432${n}`,
+    country,
+  }));
+  const slots = await takeSlots(store.database, wants, 1000);
+  return [...new Set(slots.flatMap((slot) => slot?.senderId ?? []))].toSorted();
+};
+const stateOf = async (id: string) => (await listSenders(store.database)).find((one) => one.id === id)!;
+const pauseSecondsOf = async (id: string) => {
+  const { pausedAt, pausedUntil } = await stateOf(id);
+  return (pausedUntil!.getTime() - pausedAt!.getTime()) / 1000;
+};
+const pausesEnd = () =>
+  store.sql(
+    `update senders set paused_until = now() - interval '1 millisecond' where paused_until is not null`,
+  );
+
+describe('a sender', () => {
+  it('is added with its token sealed, and shown without it', async () => {
+    const token = 'EAAG-token-of-the-sender';
+    const sender = await buildSender(store.database, { token });
+    expect(JSON.stringify([sender, await listSenders(store.database)])).not.toContain('oken');
+    const [row] = await store.sql<{ sealed_token: Buffer }>('select * from senders');
+    expect(JSON.stringify(row)).not.toContain(token);
+    expect(row!.sealed_token.toString('latin1')).not.toContain(token);
+    const [one] = await listSenderDetails(store.database);
+    expect(unseal(TEST_SECRET_KEY, sender.id, one!.sealedToken)).toBe(token);
+    expect(one).toMatchObject({
+      id: sender.id,
+      phoneNumberId: sender.phoneNumberId,
+      number: sender.number,
+      template: 'verification_code',
+      englishTemplateLanguage: 'en',
+      consecutiveFailures: 0,
+    });
+  });
+
+  it('is refused when its phone number id is there already', async () => {
+    const { phoneNumberId } = await buildSender(store.database);
+    const twin = {
+      phoneNumberId,
+      number: '+15550001',
+      token: 't',
+      template: 'code',
+      englishTemplateLanguage: 'en',
+    } as const;
+    expect(await addSender(store.database, TEST_ACTOR, TEST_SECRET_KEY, twin)).toBeNull();
+    expect(await listSenders(store.database)).toHaveLength(1);
+  });
+
+  it('that the table cannot hold is an error, not taken for a twin', async () => {
+    await expect(buildSender(store.database, { number: 'none' })).rejects.toThrow();
+  });
+
+  it('is listed oldest first', async () => {
+    const made = [await buildSender(store.database), await buildSender(store.database)];
+    expect(await listSenders(store.database)).toEqual(made);
+    expect(await available()).toEqual(made.map(({ id }) => id));
+  });
+});
+
+describe('an operator', () => {
+  it('pauses a sender until it is resumed, however long that takes', async () => {
+    const { id } = await buildSender(store.database);
+    expect(await pauseSender(store.database, TEST_ACTOR, id)).toMatchObject({ id, pausedUntil: null });
+    expect((await stateOf(id)).pausedAt).not.toBeNull();
+    expect(await available()).toEqual([]);
+    await store.sql(`update senders set paused_at = paused_at - interval '10 years'`);
+    expect(await available()).toEqual([]);
+    expect(await resumeSender(store.database, TEST_ACTOR, id)).toMatchObject({
+      id,
+      pausedAt: null,
+      pauseReason: null,
+      consecutiveFailures: 0,
+    });
+    expect(await available()).toEqual([id]);
+  });
+
+  it('ends a cool-down and the country blocks by resuming', async () => {
+    const { id } = await buildSender(store.database);
+    await coolDown(id, 0, 3600);
+    await block(id, 'BR');
+    await resumeSender(store.database, TEST_ACTOR, id);
+    expect(await stateOf(id)).toMatchObject({ consecutiveFailures: 0, pausedAt: null });
+    expect(await available()).toEqual([id]);
+  });
+
+  it('changes how much a sender may send', async () => {
+    const { id, throughput } = await buildSender(store.database);
+    expect(throughput).toBe(80);
+    expect(await changeThroughput(store.database, TEST_ACTOR, id, 500)).toMatchObject({
+      id,
+      throughput: 500,
+    });
+    expect(await stateOf(id)).toMatchObject({ throughput: 500 });
+    await expect(changeThroughput(store.database, TEST_ACTOR, id, 1001)).rejects.toThrow();
+  });
+
+  it('returns null for a sender that does not exist', async () => {
+    expect(await changeThroughput(store.database, TEST_ACTOR, newId(), 80)).toBeNull();
+    expect(await pauseSender(store.database, TEST_ACTOR, newId())).toBeNull();
+    expect(await resumeSender(store.database, TEST_ACTOR, newId())).toBeNull();
+  });
+
+  it('wins over a cool-down, before and after', async () => {
+    const { id } = await buildSender(store.database);
+    await pauseSender(store.database, TEST_ACTOR, id);
+    expect(await coolDown(id, 0)).toBe(false);
+    expect(await stateOf(id)).toMatchObject({ pausedUntil: null, consecutiveFailures: 0 });
+    await resumeSender(store.database, TEST_ACTOR, id);
+    await coolDown(id, 0);
+    await pauseSender(store.database, TEST_ACTOR, id);
+    await pausesEnd();
+    await recoverSender(store.database, id);
+    expect(await available()).toEqual([]);
+    expect(await stateOf(id)).toMatchObject({ pausedUntil: null, pauseReason: 'paused by an operator' });
+  });
+});
+
+describe('a sender that failed', () => {
+  it('cools down for the given time, and then is available with its failures counted', async () => {
+    const { id } = await buildSender(store.database);
+    expect(await coolDown(id, 0, 60)).toBe(true);
+    expect(await available()).toEqual([]);
+    expect(await pauseSecondsOf(id)).toBe(60);
+    expect((await stateOf(id)).pauseReason).toBe('a failure (131042)');
+    await pausesEnd();
+    expect(await available()).toEqual([id]);
+    expect(await stateOf(id)).toMatchObject({ consecutiveFailures: 1 });
+    expect(await coolDown(id, 1, 120)).toBe(true);
+    expect(await pauseSecondsOf(id)).toBe(120);
+    expect(await stateOf(id)).toMatchObject({ consecutiveFailures: 2 });
+  });
+
+  it('counts failures once that arrive together', async () => {
+    const { id } = await buildSender(store.database);
+    const begun = await Promise.all(Array.from({ length: 20 }, () => coolDown(id, 0)));
+    expect(begun.filter(Boolean)).toHaveLength(1);
+    expect(await stateOf(id)).toMatchObject({ consecutiveFailures: 1 });
+  });
+
+  it('does not count a failure that was known before the last cool-down', async () => {
+    const { id } = await buildSender(store.database);
+    await coolDown(id, 0);
+    await pausesEnd();
+    expect(await coolDown(id, 0)).toBe(false);
+    expect(await available()).toEqual([id]);
+  });
+
+  it('is reset by a success after its cool-down, and not during it', async () => {
+    const { id } = await buildSender(store.database);
+    await coolDown(id, 0);
+    await recoverSender(store.database, id);
+    expect(await available()).toEqual([]);
+    await pausesEnd();
+    await recoverSender(store.database, id);
+    expect(await stateOf(id)).toMatchObject({
+      consecutiveFailures: 0,
+      pausedAt: null,
+      pausedUntil: null,
+      pauseReason: null,
+    });
+  });
+});
+
+describe('a country block', () => {
+  it('stops one sender’s messages to one country, until its time is over', async () => {
+    const [one, two] = [await buildSender(store.database), await buildSender(store.database)];
+    expect(await block(one.id, 'BR')).toBe(true);
+    expect([await available('BR'), await available('US')]).toEqual([[two.id], [one.id, two.id]]);
+    expect(await block(two.id, 'US')).toBe(true);
+    expect([await available('BR'), await available('US')]).toEqual([[two.id], [one.id]]);
+    await store.sql(`update sender_country_blocks set blocked_until = now() where country = 'BR'`);
+    expect([await available('BR'), await available('US')]).toEqual([[one.id, two.id], [one.id]]);
+  });
+
+  it('is new once, also when several begin it at once, and new again after its end', async () => {
+    const { id } = await buildSender(store.database);
+    const begun = await Promise.all(Array.from({ length: 20 }, () => block(id, 'BR')));
+    expect(begun.filter(Boolean)).toHaveLength(1);
+    await store.sql('update sender_country_blocks set blocked_until = now()');
+    expect(await block(id, 'BR')).toBe(true);
+  });
+});

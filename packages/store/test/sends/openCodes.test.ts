@@ -1,0 +1,278 @@
+import {
+  changeSetting,
+  createSend,
+  findAbuseControls,
+  listExhaustedRecipients,
+  newId,
+  resetRecipient,
+  type Creation,
+} from '@onecode/store';
+import {
+  buildCaller,
+  buildSend,
+  newSend,
+  TEST_ACTOR,
+  type SendWishes,
+  type TestCaller,
+} from '@onecode/store/testing';
+import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import { sendActions } from './sendActions.js';
+
+const WRONG = '9999999999';
+const TO = '+5511987654321';
+const CODES = { six: '042913', five: '04291', four: '0429' } as const;
+
+const store = useTestDatabase();
+const { verify } = sendActions(store);
+const unlimited = { freeQuota: 10_000, ratePerMinute: 100_000 };
+const create = (caller: TestCaller, wishes: SendWishes = {}): Promise<Creation> =>
+  createSend(store.database, newSend(caller, { recipient: TO, ...wishes }));
+const outcomes = (creations: readonly Creation[]) =>
+  creations.map((one) => (one.outcome === 'rate_limited' ? one.cause : one.outcome));
+const count = (creations: readonly Creation[], wanted: string): number =>
+  outcomes(creations).filter((one) => one === wanted).length;
+const idsOf = (creations: readonly Creation[]): string[] =>
+  creations.flatMap((one) => ('send' in one ? [one.send.id] : []));
+
+/** Guesses wrong at every send until it is locked. @returns how many guesses were judged */
+async function guessAll(caller: TestCaller, ids: readonly string[]): Promise<number> {
+  let judged = 0;
+  for (let n = 0; n < 6; n++) {
+    const answers = await Promise.all(ids.map((id) => verify(caller, id, WRONG)));
+    judged += n < 5 ? answers.length : 0;
+    if (n === 5)
+      expect(new Set(answers.map(({ verification }) => verification))).toEqual(new Set(['locked']));
+  }
+  return judged;
+}
+
+/** Lets time pass for the wrong guesses at an account's recipients. */
+const daysLater = (caller: TestCaller, days: number) =>
+  store.sql(
+    `update guess_budgets set last_wrong_at = last_wrong_at - make_interval(secs => $2::float8 * 86400) where account_id = $1`,
+    [caller.accountId, days],
+  );
+
+describe('what may be guessed at a person', () => {
+  it('is a hundred codes, of however many sends that are asked for beforehand, all at once', async () => {
+    const caller = await buildCaller(store.database, 'live', unlimited);
+    const creations = await Promise.all(Array.from({ length: 200 }, () => create(caller)));
+    expect(count(creations, 'created')).toBe(20);
+    expect(count(creations, 'open_codes')).toBe(180);
+    expect(await guessAll(caller, idsOf(creations))).toBe(100);
+    expect(outcomes([await create(caller)])).toEqual(['wrong_guesses']);
+  });
+
+  it('is a hundred codes, while sends are made and guessed at side by side, by several applications', async () => {
+    const one = await buildCaller(store.database, 'live', unlimited);
+    const callers = [one, await buildCaller(store.database, 'live', { id: one.accountId })];
+    let judged = 0;
+    const attack = async (by: TestCaller): Promise<void> => {
+      for (let round = 0; round < 15; round++) {
+        const creation = await create(by);
+        if (creation.outcome !== 'created') continue;
+        const answers = await Promise.all([1, 2, 3, 4, 5].map(() => verify(by, creation.send.id, WRONG)));
+        judged += answers.length;
+      }
+    };
+    await Promise.all([0, 1, 2, 3, 4, 5].map((n) => attack(callers[n % 2]!)));
+    expect(judged).toBe(100);
+  });
+
+  it.each([
+    { length: 'six', open: 20, judged: 100 },
+    { length: 'five', open: 3, judged: 15 },
+    { length: 'four', open: 3, judged: 15 },
+  ] as const)(
+    'is less for a shorter code: $open codes of $length digits at a time',
+    async ({ length, open, judged }) => {
+      const caller = await buildCaller(store.database, 'live', unlimited);
+      const creations = await Promise.all(
+        Array.from({ length: 30 }, () => create(caller, { code: CODES[length] })),
+      );
+      expect(count(creations, 'created')).toBe(open);
+      expect(await guessAll(caller, idsOf(creations))).toBe(judged);
+      expect(outcomes([await create(caller, { code: CODES[length] })])).toEqual(['wrong_guesses']);
+    },
+  );
+
+  it('allows another code as soon as one is verified, has expired, or is locked with guesses to spare', async () => {
+    const caller = await buildCaller(store.database, 'live', unlimited);
+    const ids = idsOf(await Promise.all(Array.from({ length: 20 }, () => create(caller))));
+    expect(outcomes([await create(caller)])).toEqual(['open_codes']);
+    await verify(caller, ids[0]!, CODES.six);
+    expect(outcomes([await create(caller), await create(caller)])).toEqual(['created', 'open_codes']);
+    await store.sql(
+      `update sends set created_at = created_at - interval '11 minutes', expires_at = expires_at - interval '11 minutes' where id = $1`,
+      [ids[1]],
+    );
+    expect(outcomes([await create(caller), await create(caller)])).toEqual(['created', 'open_codes']);
+  });
+
+  it('counts a code for some seconds after its end, for a guess that was judged before it and is being written', async () => {
+    const caller = await buildCaller(store.database, 'live', unlimited);
+    const [first] = idsOf(await Promise.all(Array.from({ length: 20 }, () => create(caller))));
+    const endedSince = (seconds: number) =>
+      store.sql(
+        `update sends set created_at = now() - interval '10 minutes', expires_at = now() - make_interval(secs => $2)
+         where id = $1`,
+        [first, seconds],
+      );
+    await endedSince(5);
+    expect(outcomes([await create(caller)])).toEqual(['open_codes']);
+    await endedSince(16);
+    expect(outcomes([await create(caller)])).toEqual(['created']);
+  });
+
+  it('says when another code is allowed: when those above the limit have expired', async () => {
+    const caller = await buildCaller(store.database, 'live', unlimited);
+    const ids = idsOf(await Promise.all(Array.from({ length: 20 }, () => create(caller))));
+    await store.sql(
+      `update sends set created_at = created_at - interval '7 minutes', expires_at = expires_at - interval '7 minutes' where id = $1`,
+      [ids[7]],
+    );
+    const refused = await create(caller);
+    expect(refused).toMatchObject({ outcome: 'rate_limited', cause: 'open_codes' });
+    const { retryAfterSeconds } = refused as { retryAfterSeconds: number };
+    expect(retryAfterSeconds).toBeGreaterThan(120);
+    expect(retryAfterSeconds).toBeLessThanOrEqual(180 + 15);
+  });
+
+  it('counts what is open in live mode only, and nobody else’s', async () => {
+    const caller = await buildCaller(store.database, 'live', unlimited);
+    await Promise.all(Array.from({ length: 20 }, () => create(caller)));
+    const test = await buildCaller(store.database, 'test', { id: caller.accountId });
+    const stranger = await buildCaller(store.database, 'live', unlimited);
+    const inTest = await Promise.all(Array.from({ length: 40 }, () => create(test)));
+    expect(count(inTest, 'created')).toBe(40);
+    expect(outcomes([await create(stranger), await create(caller, { recipient: '+5511987654322' })])).toEqual(
+      ['created', 'created'],
+    );
+  });
+
+  it.each([
+    ['Brazil', '+5511987654321', '+551187654321'],
+    ['Mexico', '+525512345678', '+5215512345678'],
+    ['Argentina', '+5491123456789', '+541123456789'],
+  ])('is shared by two forms of one number: %s', async (_, one, other) => {
+    const caller = await buildCaller(store.database, 'live', unlimited);
+    const creations = await Promise.all(
+      Array.from({ length: 30 }, (__, n) => create(caller, { recipient: n % 2 ? one : other })),
+    );
+    expect(count(creations, 'created')).toBe(20);
+    expect(await guessAll(caller, idsOf(creations))).toBe(100);
+    for (const recipient of [one, other])
+      expect(outcomes([await create(caller, { recipient })])).toEqual(['wrong_guesses']);
+  });
+});
+
+describe('a recipient whose budget is used up', () => {
+  async function exhausted(code: string = CODES.six): Promise<TestCaller> {
+    const caller = await buildCaller(store.database, 'live', unlimited);
+    await guessAll(
+      caller,
+      idsOf(await Promise.all(Array.from({ length: 20 }, () => create(caller, { code })))),
+    );
+    return caller;
+  }
+
+  it('gets one code of six digits a day, and says how long to wait for it', async () => {
+    const caller = await exhausted();
+    const refused = await create(caller);
+    expect(refused).toMatchObject({ outcome: 'rate_limited', cause: 'wrong_guesses' });
+    const { retryAfterSeconds } = refused as { retryAfterSeconds: number };
+    expect(retryAfterSeconds).toBeGreaterThan(86_400 - 60);
+    expect(retryAfterSeconds).toBeLessThanOrEqual(86_400);
+    await daysLater(caller, 1);
+    expect(outcomes([await create(caller), await create(caller)])).toEqual(['created', 'open_codes']);
+    await daysLater(caller, 400);
+    const again = await Promise.all(Array.from({ length: 30 }, () => create(caller)));
+    expect(count(again, 'created')).toBe(19);
+  });
+
+  it('does not get more in a year than the decision says, whoever guesses on every day of it', async () => {
+    const caller = await exhausted();
+    let judged = 100;
+    for (let day = 1; day <= 40; day++) {
+      await daysLater(caller, 1);
+      const creations = [await create(caller), await create(caller)];
+      judged += await guessAll(caller, idsOf(creations));
+    }
+    expect(judged).toBe(100 + 40 * 5);
+  });
+
+  it('waits a hundred times as long after codes of four digits', async () => {
+    const caller = await exhausted(CODES.four);
+    const refused = await create(caller, { code: CODES.four });
+    expect(Math.round((refused as { retryAfterSeconds: number }).retryAfterSeconds / 86_400)).toBe(100);
+    await daysLater(caller, 100);
+    expect(outcomes([await create(caller, { code: CODES.four })])).toEqual(['created']);
+  });
+
+  it('is not made of one mistyped short code: the next codes, short and long, are made at once', async () => {
+    const caller = await buildCaller(store.database, 'live', unlimited);
+    const id = await buildSend(store.database, caller, { recipient: TO, code: CODES.four });
+    await verify(caller, id, WRONG);
+    expect(outcomes([await create(caller, { code: CODES.four }), await create(caller)])).toEqual([
+      'created',
+      'created',
+    ]);
+    expect(
+      (await listExhaustedRecipients(store.database, caller.accountId, { limit: 10 })).recipients,
+    ).toEqual([]);
+  });
+
+  it('is listed with the time of its recovery, by pages, and only for its account', async () => {
+    const caller = await exhausted();
+    await guessAll(
+      caller,
+      idsOf(
+        await Promise.all(Array.from({ length: 20 }, () => create(caller, { recipient: '+5511987650000' }))),
+      ),
+    );
+    const first = await listExhaustedRecipients(store.database, caller.accountId, { limit: 1 });
+    expect(first.recipients).toMatchObject([{ mode: 'live', recipient: '+5511987650000', wrongInARow: 100 }]);
+    const days = (first.recipients[0]!.recoversAt.getTime() - Date.now()) / 86_400_000;
+    expect(days).toBeGreaterThan(0.99);
+    expect(days).toBeLessThanOrEqual(1.001);
+    const second = await listExhaustedRecipients(store.database, caller.accountId, {
+      limit: 1,
+      before: first.next!,
+    });
+    expect(second).toMatchObject({ recipients: [{ recipient: TO }], next: null });
+    expect(await findAbuseControls(store.database, caller.accountId)).toMatchObject({ refusedRecipients: 2 });
+    expect(await listExhaustedRecipients(store.database, newId(), { limit: 10 })).toEqual({
+      recipients: [],
+      next: null,
+    });
+    await daysLater(caller, 1);
+    expect(
+      (await listExhaustedRecipients(store.database, caller.accountId, { limit: 10 })).recipients,
+    ).toEqual([]);
+  });
+
+  it('is reset by its id, by its account alone', async () => {
+    const caller = await exhausted();
+    const stranger = await buildCaller(store.database, 'live', unlimited);
+    const { recipients } = await listExhaustedRecipients(store.database, caller.accountId, { limit: 10 });
+    const { id } = recipients[0]!;
+    expect(await resetRecipient(store.database, TEST_ACTOR, stranger.accountId, id)).toBe(false);
+    expect(outcomes([await create(caller)])).toEqual(['wrong_guesses']);
+    expect(await resetRecipient(store.database, TEST_ACTOR, caller.accountId, id)).toBe(true);
+    expect(outcomes([await create(caller)])).toEqual(['created']);
+    expect(await resetRecipient(store.database, TEST_ACTOR, caller.accountId, id)).toBe(false);
+  });
+
+  it('is nobody while the budget is off', async () => {
+    const caller = await exhausted();
+    await changeSetting(store.database, TEST_ACTOR, 'guessBudget', null);
+    try {
+      expect(outcomes([await create(caller)])).toEqual(['created']);
+      expect(
+        (await listExhaustedRecipients(store.database, caller.accountId, { limit: 10 })).recipients,
+      ).toEqual([]);
+    } finally {
+      await changeSetting(store.database, TEST_ACTOR, 'guessBudget', 100);
+    }
+  });
+});

@@ -1,0 +1,71 @@
+import { findAccount, newId, type Sender } from '@onecode/store';
+import { buildCaller, buildSend, buildSender } from '@onecode/store/testing';
+import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import { accepted, CODE, sendActions, workerActions } from './sendActions.js';
+
+const store = useTestDatabase();
+let sender: Sender;
+beforeAll(async () => {
+  sender = await buildSender(store.database);
+});
+
+const { read, returnedOf, verify, fail } = sendActions(store);
+const { claimSend, settleSend } = workerActions(store, () => sender);
+
+describe('a refund', () => {
+  it('goes to the bucket that the unit came from', async () => {
+    const caller = await buildCaller(store.database, 'live', { freeQuota: 1, credits: 1 });
+    const first = await buildSend(store.database, caller);
+    const second = await buildSend(store.database, caller);
+    await fail(second);
+    expect(await findAccount(store.database, caller.accountId)).toMatchObject({ freeQuota: 0, credits: 1 });
+    expect(await returnedOf(second)).toEqual([{ bucket: 'credit', units: 1 }]);
+    await fail(first);
+    expect(await findAccount(store.database, caller.accountId)).toMatchObject({ freeQuota: 1, credits: 1 });
+    expect(await returnedOf(first)).toEqual([{ bucket: 'free_quota', units: 1 }]);
+  });
+
+  it('is made once by 50 failures at once', async () => {
+    const caller = await buildCaller(store.database, 'live', { freeQuota: 0, credits: 3 });
+    const id = await buildSend(store.database, caller);
+    const results = await Promise.all(Array.from({ length: 50 }, () => fail(id)));
+    expect(results.filter((result) => result === 'failed now')).toHaveLength(1);
+    expect(await returnedOf(id)).toHaveLength(1);
+    expect(await findAccount(store.database, caller.accountId)).toMatchObject({ freeQuota: 0, credits: 3 });
+  });
+
+  it('loses no unit when many sends of one account fail at once', async () => {
+    const caller = await buildCaller(store.database, 'live', { freeQuota: 20, credits: 20 });
+    const ids = await Promise.all(Array.from({ length: 40 }, () => buildSend(store.database, caller)));
+    await Promise.all(ids.map(fail));
+    expect(await findAccount(store.database, caller.accountId)).toMatchObject({ freeQuota: 20, credits: 20 });
+  });
+
+  it('is not made for any other change, nor for a change of a failed send', async () => {
+    const caller = await buildCaller(store.database, 'live', { freeQuota: 1 });
+    const id = await buildSend(store.database, caller, { code: CODE });
+    const attemptId = newId();
+    await claimSend(id, attemptId);
+    await settleSend(id, attemptId, accepted('wamid.kept'));
+    await verify(caller, id, '999999');
+    expect(await returnedOf(id)).toEqual([]);
+    expect(await findAccount(store.database, caller.accountId)).toMatchObject({ freeQuota: 0 });
+    await fail(id);
+    await verify(caller, id, CODE);
+    expect(await returnedOf(id)).toHaveLength(1);
+    expect(await read(caller, id)).toMatchObject({ status: 'failed', verification: 'verified' });
+  });
+
+  it('and its failure are written together or not at all', async () => {
+    const caller = await buildCaller(store.database, 'live', { freeQuota: 1 });
+    const id = await buildSend(store.database, caller);
+    await store.sql(
+      `insert into ledger_entries (account_id, send_id, kind, bucket, units) values ($1, $2, 'returned', 'free_quota', 1)`,
+      [caller.accountId, id],
+    );
+    await expect(fail(id)).rejects.toThrow();
+    expect(await read(caller, id)).toMatchObject({ status: 'queued', failedAt: null });
+    expect((await read(caller, id)).sealedCode).not.toBeNull();
+    expect(await findAccount(store.database, caller.accountId)).toMatchObject({ freeQuota: 0 });
+  });
+});

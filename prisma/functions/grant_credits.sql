@@ -1,0 +1,51 @@
+-- Grants credits once for each grant id. `outcome` is `granted`, `repeated` (the same grant again), `other_grant` (the id is another
+-- grant's), `too_many` or `unknown` (no such account). One statement, so that a caller who falls silent holds no lock.
+create or replace function grant_credits(
+  p_account_id uuid,
+  p_amount integer,
+  p_reason text,
+  p_grant_id uuid,
+  out outcome text,
+  out before accounts,
+  out after accounts
+) returns record
+language plpgsql as $$
+declare
+  -- What the column can hold, less room for the units of sends that come back.
+  c_credits_max constant integer := 2000000000;
+  v_grant credit_grants;
+begin
+  select * into before from accounts where id = p_account_id for no key update;
+  if not found then
+    outcome := 'unknown';
+    return;
+  end if;
+  after := before;
+
+  -- Grants to one account come here one after the other, each seeing what the one before it wrote.
+  select * into v_grant from credit_grants where id = p_grant_id;
+  if found then
+    outcome := case
+      when v_grant.account_id = p_account_id and v_grant.amount = p_amount and v_grant.reason = p_reason then 'repeated'
+      else 'other_grant'
+    end;
+    return;
+  end if;
+  if before.credits > c_credits_max - p_amount then
+    outcome := 'too_many';
+    return;
+  end if;
+  insert into credit_grants (id, account_id, amount, reason) values (p_grant_id, p_account_id, p_amount, p_reason)
+  on conflict do nothing;
+  -- A grant to another account took the id meanwhile.
+  if not found then
+    outcome := 'other_grant';
+    return;
+  end if;
+
+  -- Whoever has paid is on trial no longer.
+  update accounts set credits = credits + p_amount, trial_countries = null where id = p_account_id returning * into after;
+  insert into ledger_entries (account_id, kind, bucket, units, reason) values (p_account_id, 'granted', 'credit', p_amount, p_reason);
+  outcome := 'granted';
+end
+$$;

@@ -1,0 +1,32 @@
+import { runOnSupportedNode } from './node-version.mjs';
+
+/**
+ * `node scripts/run.mjs COMMAND [arguments]`: what package.json's scripts start.
+ *
+ * start  everything on this machine, from a fresh clone to a running demonstration
+ * setup  packages and build, and nothing started
+ * test   build, type check, lint and tests on services of their own; further arguments go to Jest
+ * faults the fault suite in its full length [--seed N --minutes M --only TEXT --write-docs]
+ * bench  the benchmark's suites, all of them or those named [NAME … --seconds N …]; see docs/performance.md
+ *
+ * An old Node must be able to read this file: see node-version.mjs.
+ */
+/** @type {Record<string, string>} */
+var modules = {
+  start: './start/start.mjs',
+  setup: './checkout.mjs',
+  test: './test/test.mjs',
+  faults: './test/faults.mjs',
+  bench: '../bench/run.mjs',
+};
+
+runOnSupportedNode(function () {
+  var module = modules[process.argv[2] || ''];
+  if (module === undefined) {
+    console.error('One of these is expected: ' + Object.keys(modules).join(', '));
+    process.exit(1);
+  }
+  return import(module).then(function (loaded) {
+    return loaded.run(process.argv.slice(3));
+  });
+});

@@ -1,0 +1,84 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import { UserError } from '../user-error.mjs';
+
+const START_MS_MAX = 60_000;
+
+/**
+ * Asks a PostgreSQL server whether it answers.
+ * @param {string} url
+ * @returns {Promise<string | null>} null, or what is wrong in a few words that hold neither password nor path
+ */
+export async function postgresFault(url) {
+  if (!/^postgres(ql)?:\/\//.test(url) || !URL.canParse(url)) return 'it is not a postgresql:// address';
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000 });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    await client.query('select 1');
+    return null;
+  } catch (error) {
+    return `PostgreSQL at ${new URL(url).host} cannot be used (${reason(error)})`;
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+/**
+ * Asks a Redis server whether it answers.
+ * @param {string} url
+ * @returns {Promise<string | null>} null, or what is wrong in a few words that hold neither password nor path
+ */
+export async function redisFault(url) {
+  if (!/^rediss?:\/\//.test(url) || !URL.canParse(url)) return 'it is not a redis:// address';
+  const client = new Redis(url, {
+    lazyConnect: true,
+    connectTimeout: 5000,
+    commandTimeout: 5000,
+    maxRetriesPerRequest: 0,
+    retryStrategy: () => null,
+  });
+  /** @type {unknown} */
+  let last;
+  client.on('error', (error) => (last = error));
+  try {
+    await client.connect();
+    await client.ping();
+    return null;
+  } catch (error) {
+    return `Redis at ${new URL(url).host} cannot be used (${reason(last ?? error)})`;
+  } finally {
+    client.disconnect();
+  }
+}
+
+/** @param {unknown} error */
+function reason(error) {
+  const { code, message } = /** @type {{ code?: string, message?: string }} */ (error);
+  return message || code || 'unknown fault';
+}
+
+/**
+ * Waits until a service that was started here answers.
+ * @param {string} title
+ * @param {import('../processes/processes.mjs').Started} started
+ * @param {import('../processes/logs.mjs').Logs} logs its last lines explain an early end
+ * @param {() => Promise<string | null>} fault null once it answers
+ * @throws {UserError} when it ends, or does not answer within a minute
+ */
+export async function waitForAnswer(title, { name, exited }, logs, fault) {
+  /** @type {string | undefined} */
+  let end;
+  void exited.then((how) => (end = how));
+  const deadline = Date.now() + START_MS_MAX;
+  for (let wrong = await fault(); wrong !== null; wrong = await fault()) {
+    if (end !== undefined || Date.now() > deadline) {
+      const reasonGiven = end ?? wrong;
+      throw new UserError(
+        `${logs.tail(name, 5)}\n${title} did not start (${reasonGiven}); its log is ${logs.fileOf(name)}.`,
+      );
+    }
+    await delay(50);
+  }
+}

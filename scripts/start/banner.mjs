@@ -1,0 +1,60 @@
+/**
+ * What to do with a running Onecode: addresses, sign-ins, keys, and requests to paste.
+ * @param {import('./settings.mjs').Ports} ports
+ * @param {NodeJS.ProcessEnv} env with the public addresses of API and console
+ * @param {import('./seed.mjs').Seed} seed
+ * @param {{ tookMs: number, logFolder: string | null, workerPid: number | undefined }} start logFolder: null when the logs are
+ *   on the screen
+ * @returns {string}
+ */
+export function banner(
+  { simulator, metrics },
+  env,
+  { test, live, people },
+  { tookMs, logFolder, workerPid },
+) {
+  const { BASE_URL: base, CONSOLE_URL: console } = env;
+  const signIn = (/** @type {import('./seed.mjs').SignIn} */ { email, password }) => `${email}  ${password}`;
+  const phone =
+    simulator === null ? 'none: WHATSAPP_API_URL names another Cloud API' : `http://localhost:${simulator}`;
+  const logs =
+    logFolder === null ? '' : `\n  Logs         ${logFolder} (npm start -- --logs shows them here)`;
+  return `
+Onecode is running, ${(tookMs / 1000).toFixed(1)} s after the command.
+
+  API          ${base}
+  Docs         ${base}/docs
+  Console      ${console}
+  Phone page   ${phone}
+  Metrics      http://localhost:${metrics.api}/metrics (API), http://localhost:${metrics.worker}/metrics (worker)${logs}
+
+  Sign-ins to the console, each with its password:
+    a customer   ${signIn(people.member)}
+    an operator  ${signIn(people.operator)}
+    on call      ${signIn(people.onCall)}
+
+  Test key     ${test.key}
+  Live key     ${live.key}
+
+A test send (nothing is sent, its code is 000000):
+  curl -s ${base}/v1/send -H "Authorization: Bearer ${test.key}" -H 'Content-Type: application/json' -d '{"to":"+5511987654321"}'
+
+A live send (its code arrives on the phone page):
+  curl -s ${base}/v1/send -H "Authorization: Bearer ${live.key}" -H 'Content-Type: application/json' -d '{"to":"+5511987654321"}'
+
+Its status and its verification (put the id of the answer above for ID, and the code for CODE):
+  curl -s ${base}/v1/send/ID/status -H "Authorization: Bearer ${live.key}"
+  curl -s ${base}/v1/send/ID/verify -H "Authorization: Bearer ${live.key}" -H 'Content-Type: application/json' -d '{"code":"CODE"}'
+
+What a new sign-up is offered (no key needed):
+  curl -s ${base}/v1/signup-settings
+
+The command line, from this folder:
+  npm run --silent onecode -- send show ID
+
+What a crash does (the process starts again, and no send is lost):
+  kill -9 ${workerPid}
+
+Ctrl-C stops everything; the data stays in .data.
+`;
+}

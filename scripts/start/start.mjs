@@ -1,0 +1,169 @@
+import { parseArgs } from 'node:util';
+import { prepare, runNpm } from '../checkout.mjs';
+import { Processes } from '../processes/processes.mjs';
+import { reportError, UserError } from '../user-error.mjs';
+import { apps, ready, startApp } from './apps.mjs';
+import { banner } from './banner.mjs';
+import { seed } from './seed.mjs';
+import {
+  choosePorts,
+  commonEnvironment,
+  dataFolder,
+  readEnvFile,
+  recordEnvironment,
+  removeEnvironment,
+} from './settings.mjs';
+import { Supervisor } from './supervisor.mjs';
+import { statusLine, Terminal } from './terminal.mjs';
+import { generateTraffic } from './traffic.mjs';
+
+/** The reason for ending that is no failure. */
+const stopRequested = Symbol('stop requested');
+
+/** So many lines of a log explain why a process failed. */
+const TAIL_LINES = 10;
+
+/**
+ * @typedef {object} Run
+ * @property {Processes} processes
+ * @property {AbortController} end aborted with the reason for ending
+ * @property {Terminal} terminal
+ * @property {boolean} showLogs the processes' logs go to the screen, not to files
+ * @property {number} commandAt when the command began, in `performance.now()`
+ */
+
+/**
+ * `npm start [-- --logs]`: starts everything and stays until something ends it. The exit code is 0 after SIGINT, SIGTERM or
+ * SIGHUP, and 1 when something could not start or failed to start again. A second signal hurries the stopping.
+ * @param {string[]} args
+ */
+export async function run(args) {
+  const commandAt = performance.now();
+  const showLogs = readArguments(args);
+  const terminal = new Terminal(process.stdout);
+  readEnvFile();
+  const processes = await Processes.claim(dataFolder);
+  const end = new AbortController();
+  const ending = new Promise((_, reject) =>
+    end.signal.addEventListener('abort', () => reject(end.signal.reason)),
+  );
+  endOnSignal(end, processes);
+  let code = 0;
+  try {
+    await Promise.race([startAll({ processes, end, terminal, showLogs, commandAt }), ending]);
+    await ending;
+  } catch (error) {
+    terminal.showStatus('');
+    if (error !== stopRequested) {
+      code = 1;
+      reportError(error);
+    }
+  }
+  end.abort(stopRequested);
+  if (processes.any) terminal.log('Stopping …');
+  removeEnvironment();
+  await processes.stop();
+  process.exit(code);
+}
+
+/**
+ * @param {string[]} args
+ * @returns {boolean} whether --logs stands there
+ */
+function readArguments(args) {
+  try {
+    return parseArgs({ args, options: { logs: { type: 'boolean', default: false } } }).values.logs;
+  } catch {
+    throw new UserError('Usage: npm start [-- --logs]');
+  }
+}
+
+/**
+ * @param {AbortController} end
+ * @param {Processes} processes
+ */
+function endOnSignal(end, processes) {
+  let firstAt = 0;
+  const onSignal = () => {
+    if (firstAt === 0) {
+      firstAt = performance.now();
+      end.abort(stopRequested);
+    } else if (performance.now() - firstAt > 1000) {
+      // Sooner, it is the same Ctrl-C: the terminal sends it, and npm passes it on.
+      void processes.stop({ hurry: true });
+    }
+  };
+  process.on('SIGINT', onSignal).on('SIGTERM', onSignal).on('SIGHUP', onSignal);
+}
+
+/** @param {Run} run */
+async function startAll({ processes, end, terminal, showLogs, commandAt }) {
+  const ports = await choosePorts();
+  await prepare(processes);
+
+  const { startServices } = await import('../services/services.mjs'); // needs the packages
+  const services = await startServices({ processes, throwaway: false, log: terminal.log });
+  const env = commonEnvironment(ports, services);
+  let isUp = false;
+  const showStatus = () => terminal.showStatus(isUp ? statusLine(supervisor.states) : '');
+  const supervisor = new Supervisor({
+    signal: end.signal,
+    log: terminal.log,
+    onChange: showStatus,
+    giveUp: (error) => end.abort(error),
+  });
+  for (const service of services.started) supervisor.watch(service, service.restart);
+  await runNpm(processes, ['run', '--silent', 'migrate'], { title: 'npm run migrate', env });
+
+  terminal.log('Starting …');
+  const started = await Promise.all(
+    apps(ports, env).map(async (app) => {
+      const start = () => startUntilReady({ processes, end, terminal, showLogs }, app);
+      const running = await start();
+      supervisor.watch(running, start);
+      return running;
+    }),
+  );
+  const simulated = ports.simulator !== null;
+  const seeded = await seed(env, simulated);
+  recordEnvironment(env);
+  terminal.log(
+    banner(ports, env, seeded, {
+      tookMs: performance.now() - commandAt,
+      logFolder: showLogs ? null : '.data/logs',
+      workerPid: started.find(({ name }) => name === 'worker')?.pid,
+    }),
+  );
+  isUp = true;
+  showStatus();
+  if (!simulated) return;
+  void generateTraffic({
+    api: `http://127.0.0.1:${ports.api}`,
+    simulator: `http://127.0.0.1:${ports.simulator}`,
+    keys: { test: seeded.test.key, live: seeded.live.key },
+    signal: end.signal,
+  });
+}
+
+/**
+ * Starts a process and waits until it is ready.
+ * @param {Pick<Run, 'processes' | 'end' | 'terminal' | 'showLogs'>} run
+ * @param {import('./apps.mjs').App} app
+ * @throws {UserError} when it ends before that; with the last lines of its log, where they are not on the screen
+ */
+async function startUntilReady({ processes, end, terminal, showLogs }, app) {
+  const { logs } = processes;
+  const started = await startApp(processes, app, showLogs ? terminal.log : logs.open(app.name));
+  const waiting = new AbortController();
+  const endedEarly = started.exited.then((how) => {
+    const tail = showLogs ? '' : `${logs.tail(app.name, TAIL_LINES)}\n`;
+    throw new UserError(`${tail}The ${app.name} process ended by itself (${how}) before it was ready.`);
+  });
+  try {
+    await Promise.race([ready(app, AbortSignal.any([end.signal, waiting.signal])), endedEarly]);
+    return started;
+  } finally {
+    waiting.abort();
+    endedEarly.catch(() => {});
+  }
+}

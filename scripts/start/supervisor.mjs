@@ -1,0 +1,112 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { UserError } from '../user-error.mjs';
+
+const FIRST_PAUSE_MS = 500;
+const PAUSE_MS_MAX = 8_000;
+/** A process that ran for so long has ended for a new reason: the pauses begin anew. */
+const STABLE_MS = 10_000;
+const FAILED_STARTS_MAX = 5;
+
+/**
+ * @typedef {import('../processes/processes.mjs').Started} Started
+ *
+ * @typedef {object} State  of one process, for the status line
+ * @property {'ready' | 'restarting'} state
+ * @property {number} restarts
+ */
+
+/**
+ * Restarts processes that end by themselves, each after a pause that doubles while its ends follow quickly on one another. A
+ * process whose restart fails five times in a row is given up.
+ */
+export class Supervisor {
+  #signal;
+  #log;
+  #onChange;
+  #giveUp;
+  #firstPauseMs;
+  /** @type {Map<string, State>} */
+  #states = new Map();
+
+  /**
+   * @param {object} options
+   * @param {AbortSignal} options.signal ends the supervision
+   * @param {(line: string) => void} options.log
+   * @param {() => void} options.onChange called when a state has changed
+   * @param {(error: UserError) => void} options.giveUp
+   * @param {number} [options.firstPauseMs] before a process starts again; it doubles
+   */
+  constructor({ signal, log, onChange, giveUp, firstPauseMs = FIRST_PAUSE_MS }) {
+    this.#signal = signal;
+    this.#log = log;
+    this.#onChange = onChange;
+    this.#giveUp = giveUp;
+    this.#firstPauseMs = firstPauseMs;
+  }
+
+  /** The processes by name. */
+  get states() {
+    return /** @type {ReadonlyMap<string, State>} */ (this.#states);
+  }
+
+  /**
+   * Takes over a process that is ready.
+   * @param {Started} started
+   * @param {() => Promise<Started>} restart starts it again and waits until it is ready
+   */
+  watch(started, restart) {
+    this.#set(started.name, { state: 'ready', restarts: 0 });
+    void this.#keepRunning(started, restart).catch((error) => {
+      if (!this.#signal.aborted) this.#giveUp(error);
+    });
+  }
+
+  /**
+   * @param {Started} started
+   * @param {() => Promise<Started>} restart
+   */
+  async #keepRunning(started, restart) {
+    const { name } = started;
+    let running = started;
+    let pauseMs = this.#firstPauseMs;
+    for (let restarts = 0; ; restarts++) {
+      const readyAt = Date.now();
+      const how = await running.exited;
+      this.#signal.throwIfAborted();
+      if (Date.now() - readyAt > STABLE_MS) pauseMs = this.#firstPauseMs;
+      this.#log(`The ${name} process ended (${how}): it starts again.`);
+      this.#set(name, { state: 'restarting', restarts });
+      for (let failures = 0; ;) {
+        await delay(pauseMs, undefined, { signal: this.#signal });
+        pauseMs = Math.min(2 * pauseMs, PAUSE_MS_MAX);
+        try {
+          running = await restart();
+          break;
+        } catch (error) {
+          this.#signal.throwIfAborted();
+          if (++failures === FAILED_STARTS_MAX)
+            throw new UserError(
+              `${messageOf(error)}\nThe ${name} process failed to start ${failures} times in a row.`,
+            );
+          this.#log(`The ${name} process failed to start (${failures} of ${FAILED_STARTS_MAX} times).`);
+        }
+      }
+      this.#log(`The ${name} process is ready again.`);
+      this.#set(name, { state: 'ready', restarts: restarts + 1 });
+    }
+  }
+
+  /**
+   * @param {string} name
+   * @param {State} state
+   */
+  #set(name, state) {
+    this.#states.set(name, state);
+    this.#onChange();
+  }
+}
+
+/** @param {unknown} error */
+function messageOf(error) {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,167 @@
+import { readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { npm, prepare, root, step } from '../checkout.mjs';
+import { Processes } from '../processes/processes.mjs';
+import { reportError, UserError } from '../user-error.mjs';
+import { chromiumPath } from './chromium.mjs';
+
+const SLOWEST_MAX = 10;
+
+/**
+ * @typedef {object} Options
+ * @property {boolean} [checked] false leaves out the type check, the lint and the browser
+ * @property {NodeJS.ProcessEnv} [env] more variables for the tests
+ *
+ * @typedef {{ passed: number, failed: number, skipped: number }} Summary
+ */
+
+/**
+ * `npm test [-- JEST ARGUMENTS]`: runs the checks and the tests on throwaway services, and shares nothing with .data. The last
+ * line of the output is always `N passed, N failed`; a step that fails before the tests counts as one failure.
+ * @param {string[]} jestArgs
+ * @param {Options} [options]
+ */
+export async function run(jestArgs, options = {}) {
+  const processes = Processes.throwaway();
+  const end = new AbortController();
+  const ending = new Promise((_, reject) =>
+    end.signal.addEventListener('abort', () => reject(end.signal.reason)),
+  );
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.on(signal, () => end.abort(new UserError(`Stopped by ${signal}.`)));
+  }
+  /** @type {Summary} */
+  let summary = { passed: 0, failed: 1, skipped: 0 };
+  try {
+    summary = await Promise.race([checkAndTest(processes, jestArgs, options), ending]);
+  } catch (error) {
+    reportError(error);
+  }
+  await processes.stop();
+  const { passed, failed, skipped } = summary;
+  if (skipped > 0) console.log(`${skipped} skipped`);
+  console.log(`${passed} passed, ${failed} failed`);
+  process.exit(failed === 0 ? 0 : 1);
+}
+
+/**
+ * @param {Processes} processes
+ * @param {string[]} jestArgs
+ * @param {Options} options
+ */
+async function checkAndTest(processes, jestArgs, { checked = true, env: more = {} }) {
+  await prepare(processes);
+  for (const script of checked ? ['typecheck', 'lint'] : []) {
+    console.log(`npm run ${script} …`);
+    const isPassed = await runStep(processes, { ...npm(['run', '--silent', script]), env: process.env });
+    if (!isPassed) throw new UserError(`npm run ${script} failed.`);
+  }
+  const chromium = checked ? chromiumPath(console.log) : undefined;
+  const { startServices } = await import('../services/services.mjs'); // needs the packages
+  const { databaseUrl, redisUrl } = await startServices({ processes, throwaway: true, log: console.log });
+  const env = {
+    ...process.env,
+    ...more,
+    CHROMIUM_PATH: chromium,
+    TEST_DATABASE_URL: databaseUrl,
+    TEST_REDIS_URL: redisUrl,
+  };
+  const results = join(processes.folder, 'results.json');
+  const node = ['--experimental-vm-modules', '--no-warnings=ExperimentalWarning'];
+  const args = [...node, 'node_modules/jest/bin/jest.js', '--json', `--outputFile=${results}`, ...jestArgs];
+  const isPassed = await runStep(processes, { command: process.execPath, args, env: withoutServices(env) });
+  logSlowestFiles(results);
+  return summarise(results, isPassed);
+}
+
+/**
+ * Runs a step with its output passed through.
+ * @param {Processes} processes
+ * @param {{ command: string, args: string[], env: NodeJS.ProcessEnv }} what
+ * @returns {Promise<boolean>} whether its exit code was 0
+ */
+async function runStep(processes, what) {
+  const { exited } = await processes.start({ ...step, ...what, name: 'step', output: 'inherit' });
+  return (await exited) === 'exit code 0';
+}
+
+/**
+ * Tests take the services by the names that say "test", so that none can reach a real database by accident.
+ * @param {NodeJS.ProcessEnv} env
+ */
+function withoutServices({ DATABASE_URL: _database, REDIS_URL: _redis, ...env }) {
+  return env;
+}
+
+/**
+ * Reads Jest's own result file. A test file that could not run counts as one failure, and so does a run that ended with another
+ * exit code than 0 or ran nothing: no line says "0 failed" unless tests ran and all passed.
+ * @param {string} resultFile as written by `--json --outputFile`
+ * @param {boolean} isPassed whether Jest's exit code was 0
+ * @returns {Summary}
+ */
+export function summarise(resultFile, isPassed) {
+  const result = readResults(resultFile);
+  const failed = result.numFailedTests + result.numRuntimeErrorTestSuites;
+  const isClean = isPassed && result.numPassedTests > 0;
+  return {
+    passed: result.numPassedTests,
+    failed: isClean ? failed : Math.max(failed, 1),
+    skipped: result.numPendingTests + result.numTodoTests,
+  };
+}
+
+/**
+ * Prints the test files that took longest, the slowest first.
+ * @param {string} resultFile
+ */
+function logSlowestFiles(resultFile) {
+  const files = slowestFiles(resultFile);
+  if (files.length < 2) return;
+  console.log('\nThe slowest test files, in seconds:');
+  for (const { file, seconds } of files) console.log(`${seconds.toFixed(1).padStart(7)}  ${file}`);
+}
+
+/**
+ * @param {string} resultFile as written by `--json --outputFile`
+ * @returns {{ file: string, seconds: number }[]} ten at most; file: from the root folder
+ */
+export function slowestFiles(resultFile) {
+  return readResults(resultFile)
+    .testResults.map(({ name, startTime, endTime }) => ({
+      file: relative(root, name),
+      seconds: (endTime - startTime) / 1000,
+    }))
+    .toSorted((one, other) => other.seconds - one.seconds)
+    .slice(0, SLOWEST_MAX);
+}
+
+/**
+ * What is read of Jest's result file; times in milliseconds.
+ * @typedef {object} JestResults
+ * @property {number} numPassedTests
+ * @property {number} numFailedTests
+ * @property {number} numRuntimeErrorTestSuites
+ * @property {number} numPendingTests
+ * @property {number} numTodoTests
+ * @property {{ name: string, startTime: number, endTime: number }[]} testResults
+ */
+
+/**
+ * @param {string} file
+ * @returns {JestResults}
+ */
+function readResults(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    return {
+      numPassedTests: 0,
+      numFailedTests: 0,
+      numRuntimeErrorTestSuites: 0,
+      numPendingTests: 0,
+      numTodoTests: 0,
+      testResults: [],
+    };
+  }
+}

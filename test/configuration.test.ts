@@ -1,0 +1,203 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+import { ConfigError, LOG_LEVELS } from '@onecode/runtime';
+import { SETTING_BOUNDS } from '@onecode/store';
+import { readApiConfig } from '../apps/api/src/config.js';
+import { readConsoleConfig } from '../apps/console/src/config.js';
+import { readWorkerConfig } from '../apps/worker/src/config.js';
+import { readEnvironment } from '../packages/simulator/src/environment.js';
+import { InvalidInput } from '../packages/simulator/src/input.js';
+import { Settings as SimulatorSettings } from '../packages/simulator/src/settings.js';
+
+const root = new URL('..', import.meta.url);
+const fileOf = (path: string): string => readFileSync(new URL(path, root), 'utf8');
+const page = fileOf('docs/configuration.md');
+const SECRET = Buffer.alloc(32).toString('base64');
+
+/** A valid value for every variable that a process requires. */
+const REQUIRED: Readonly<Record<string, string>> = {
+  DATABASE_URL: 'postgresql://onecode@localhost/onecode',
+  REDIS_URL: 'redis://localhost',
+  BASE_URL: 'http://localhost:3000',
+  CONSOLE_URL: 'http://localhost:3001',
+  WHATSAPP_API_URL: 'http://localhost:4010/v25.0',
+  WEBHOOK_URL: 'http://localhost:3000/webhooks/whatsapp',
+  CODE_PEPPER: SECRET,
+  SECRET_KEY: SECRET,
+  SESSION_SECRET: SECRET,
+  WHATSAPP_APP_SECRET: 'secret',
+  WHATSAPP_VERIFY_TOKEN: 'token',
+};
+
+/** The variables of one section's table, each with its default as written: a value in code, `required`, or other words. */
+function tableOf(heading: string): Map<string, string> {
+  const section = page.split(/^## /m).find((text) => text.startsWith(`${heading}\n`));
+  if (section === undefined) throw new Error(`docs/configuration.md has no section ${heading}`);
+  const rows = [...section.matchAll(/^\| `(\w+)` *\| (.*?) *\|/gm)];
+  return new Map(rows.map(([, name, written]) => [name!, written!]));
+}
+
+/** What a configuration's reader gives each variable: `required`, or its default. */
+function declaredBy(read: (environment: NodeJS.ProcessEnv) => object): Map<string, string> {
+  const missing = faultsOf(() => read({})).map((fault) => /^([A-Z_]+) is missing$/.exec(fault)?.[1]);
+  const defaults = Object.entries(read(REQUIRED)).filter(([name]) => !missing.includes(name));
+  return new Map([
+    ...missing.map((name) => [name!, 'required'] as const),
+    ...defaults.map(([name, value]) => [name, `\`${value}\``] as const),
+  ]);
+}
+
+function faultsOf(read: () => object): readonly string[] {
+  try {
+    read();
+  } catch (error) {
+    if (error instanceof ConfigError || error instanceof InvalidInput) return error.faults;
+    throw error;
+  }
+  return [];
+}
+
+/** Replaces `<NAME>` by the value of that variable. */
+const resolved = (table: Map<string, string>): Map<string, string> =>
+  new Map(
+    [...table].map(([name, written]) => [name, written.replace(/<(\w+)>/, (_, other) => REQUIRED[other]!)]),
+  );
+
+/** As an object, which compares without regard to order and shows a difference by its name. */
+const byName = (map: Iterable<readonly [string, string]>): Record<string, string> => Object.fromEntries(map);
+
+/** The names of the variables that a folder's or a file's sources read by name. */
+function namesReadIn(path: string): Set<string> {
+  const files = path.endsWith('/')
+    ? readdirSync(new URL(path, root), { recursive: true, encoding: 'utf8' }).map((name) => path + name)
+    : [path];
+  const sources = files.filter((name) => /\.(?:ts|mjs)$/.test(name)).map(fileOf);
+  const patterns = [
+    /process\.env\[?'?\.?([A-Z_]+)/g,
+    /readConfig\([^{]*\{([^}]*)\}/g,
+    /\{([^{}]*)\} = process\.env\b/g,
+  ];
+  const texts = sources.flatMap((source) =>
+    patterns.flatMap((pattern) => [...source.matchAll(pattern)].map(([, text]) => text!)),
+  );
+  return new Set(texts.flatMap((text) => text.match(/\b[A-Z][A-Z_]{2,}\b/g) ?? []));
+}
+
+describe('docs/configuration.md', () => {
+  it.each([
+    ['API', readApiConfig],
+    ['Worker', readWorkerConfig],
+    ['Console', readConsoleConfig],
+  ])('lists the variables of the %s with their defaults', (heading, read) => {
+    expect(byName(resolved(tableOf(heading)))).toEqual(byName(declaredBy(read)));
+  });
+
+  it('lists the variables of the simulator with their defaults', () => {
+    const read = new Set<string>();
+    const environment = readEnvironment(
+      new Proxy<NodeJS.ProcessEnv>(REQUIRED, {
+        get(variables, name: string) {
+          read.add(name);
+          return name === 'WHATSAPP_VERIFY_TOKEN' ? undefined : variables[name];
+        },
+      }),
+    );
+    const { sentMs, deliveredMs, readMs } = new SimulatorSettings({}).current;
+    const defaults: Record<string, string | number | null | undefined> = {
+      WHATSAPP_VERIFY_TOKEN: environment.verifyToken,
+      PORT: environment.port,
+      HOST: environment.host,
+      METRICS_PORT: environment.metricsPort,
+      METRICS_HOST: environment.metricsHost,
+      SENT_DELAY_MS: sentMs,
+      DELIVERED_DELAY_MS: deliveredMs,
+      READ_DELAY_MS: readMs,
+      KEEP_MESSAGES: /const KEEP = ([\d_]+)/
+        .exec(fileOf('packages/simulator/src/simulator.ts'))?.[1]
+        ?.replace('_', ''),
+    };
+    const missing = new Set(
+      faultsOf(() => readEnvironment({})).map((fault) => fault.replace(' is missing', '')),
+    );
+    const declared = [...read].map((name): [string, string] => {
+      if (missing.has(name)) return [name, 'required'];
+      return [name, defaults[name] === null ? 'none' : `\`${defaults[name]}\``];
+    });
+    expect(byName(tableOf('Simulator'))).toEqual(byName(declared));
+  });
+
+  it('lists the variables of the command line', () => {
+    expect([...tableOf('Command line').keys()].toSorted()).toEqual(
+      [...namesReadIn('apps/cli/src/')].toSorted(),
+    );
+  });
+
+  it('lists the variables of the migrations', () => {
+    const { scripts } = JSON.parse(fileOf('package.json')) as { scripts: Record<string, string> };
+    const source = scripts['migrate']!.replace(/^node /, '')
+      .replace('/dist/', '/src/')
+      .replace(/\.js$/, '.ts');
+    expect([...tableOf('Migrations').keys()]).toEqual([...namesReadIn(source)]);
+    expect(page).toContain(`\`${scripts['migrate']}\``);
+  });
+
+  it('lists what the scripts read, and what docker compose takes from .env', () => {
+    const documented = new Set(page.match(/(?<=^\| `)[A-Z_]+(?=`)/gm));
+    const taken = [...fileOf('docker-compose.yml').matchAll(/\$\{([A-Z_]+)/g)].map(([, name]) => name!);
+    const ofTheSystem = new Set(['PATH', 'TERM']);
+    const unlisted = [...namesReadIn('scripts/'), ...taken].filter(
+      (name) => !documented.has(name) && !ofTheSystem.has(name),
+    );
+    expect(unlisted).toEqual([]);
+    const added = [...tableOf('`npm start`, `npm test` and `docker compose`').keys()];
+    const scripts = readdirSync(new URL('scripts/', root), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.mjs'))
+      .map((name) => fileOf(`scripts/${name}`))
+      .join('\n');
+    expect(added.filter((name) => !scripts.includes(name) && !taken.includes(name))).toEqual([]);
+  });
+
+  it('names every log level', () => {
+    const levels = /^\| `LOG_LEVEL` .*$/m.exec(page)![0];
+    expect(LOG_LEVELS.filter((level) => !levels.includes(`\`${level}\``))).toEqual([]);
+  });
+
+  it("lists the operators' settings with their defaults and bounds", () => {
+    const schema = fileOf('prisma/schema.prisma');
+    const model = /^model Settings \{([^}]*)\}/m.exec(schema)![1]!;
+    const declared = [...model.matchAll(/^ *(\w+) .*@default\("?(\w+)"?\) @map\("(\w+)"\)/gm)];
+    const settings = new Map(declared.map(([, , value, column]) => [column!, `\`${value}\``]));
+    expect(byName(tableOf("Operators' settings"))).toEqual(byName(settings));
+    const columns = new Map(declared.map(([, field, , column]) => [field!, column!]));
+    for (const [field, { min, max }] of Object.entries(SETTING_BOUNDS)) {
+      const row = new RegExp(`^\\| \`${columns.get(field)}\`.*$`, 'm').exec(page)![0];
+      expect(row).toContain(`${min} to ${max}`);
+    }
+  });
+});
+
+describe('.env.example', () => {
+  const example = parseEnv(fileOf('.env.example')) as Record<string, string>;
+
+  it('explains only variables that docs/configuration.md lists', () => {
+    const documented = new Set(page.match(/(?<=^\| `)[A-Z_]+(?=`)/gm));
+    expect(Object.keys(example).filter((name) => !documented.has(name))).toEqual([]);
+  });
+
+  it('explains every variable of the processes and the command line', () => {
+    const names = ['API', 'Worker', 'Console', 'Command line'].flatMap((heading) => [
+      ...tableOf(heading).keys(),
+    ]);
+    expect(names.filter((name) => name !== 'NODE_ENV' && !(name in example))).toEqual([]);
+  });
+
+  it('gives a variable no value but its default', () => {
+    const headings = ['API', 'Worker', 'Console', '`npm start`, `npm test` and `docker compose`'];
+    const defaults = headings.map(tableOf);
+    const given = Object.entries(example).filter(([, value]) => value !== '');
+    const others = given.filter(([name, value]) =>
+      defaults.every((table) => table.get(name) !== `\`${value}\``),
+    );
+    expect(others).toEqual([]);
+  });
+});

@@ -1,0 +1,47 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import pg from 'pg';
+import { createTestDatabase, type TestDatabase } from '@onecode/store/testing';
+import { changedFunctions, describeSchema } from '../scripts/database/schema.mjs';
+
+let db: TestDatabase;
+let client: pg.Client;
+beforeAll(async () => {
+  db = await createTestDatabase();
+  client = new pg.Client({ connectionString: db.url });
+  await client.connect();
+});
+afterAll(async () => {
+  await client.end();
+  await db.drop();
+});
+
+const FUNCTIONS = `
+  select proname as name from pg_proc p join pg_namespace n on n.oid = p.pronamespace where n.nspname = 'public' order by 1`;
+
+describe('prisma/schema.sql', () => {
+  it('is what the migrations make: `npm run generate` writes it', async () => {
+    expect(readFileSync('prisma/schema.sql', 'utf8')).toBe(await describeSchema(client));
+  });
+});
+
+describe('prisma/functions', () => {
+  it('holds each function of the database in a file of its name', async () => {
+    const { rows } = await client.query<{ name: string }>(FUNCTIONS);
+    const files = readdirSync('prisma/functions').map((file) => file.replace(/\.sql$/, ''));
+    expect(files.toSorted()).toEqual(rows.map(({ name }) => name));
+  });
+
+  it('is what the migrations make: `npm run migration` begins one for what has changed', async () => {
+    expect(await changedFunctions(client)).toEqual([]);
+  });
+
+  it('tells which function has changed since the last migration', async () => {
+    await client.query(
+      `create or replace function name_words(p_name text) returns text[] language sql immutable parallel safe as $$ select '{}'::text[] $$`,
+    );
+    const changed = await changedFunctions(client);
+    expect(changed).toEqual([
+      { name: 'name_words', sql: readFileSync('prisma/functions/name_words.sql', 'utf8') },
+    ]);
+  });
+});

@@ -1,0 +1,109 @@
+import { mkdtempSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { Logs } from '../scripts/processes/logs.mjs';
+import { Supervisor } from '../scripts/start/supervisor.mjs';
+import { statusLine, Terminal } from '../scripts/start/terminal.mjs';
+import { until } from './harness/until.js';
+
+describe('a process that ends by itself', () => {
+  const end = new AbortController();
+  afterAll(() => end.abort());
+
+  function supervise() {
+    const lines: string[] = [];
+    const errors: Error[] = [];
+    const supervisor = new Supervisor({
+      signal: end.signal,
+      log: (line) => lines.push(line),
+      onChange: () => {},
+      giveUp: (error) => errors.push(error),
+      firstPauseMs: 1,
+    });
+    return { supervisor, lines, errors };
+  }
+
+  /** A process whose end the test decides. */
+  function startedProcess() {
+    let exit = (_how: string): void => {};
+    const exited = new Promise<string>((resolve) => (exit = resolve));
+    return { started: { name: 'worker', pid: 1, exited }, exit };
+  }
+
+  it('is started again, and each step is logged', async () => {
+    const { supervisor, lines, errors } = supervise();
+    const [first, second] = [startedProcess(), startedProcess()];
+    supervisor.watch(first.started, () => Promise.resolve(second.started));
+    expect(statusLine(supervisor.states)).toBe('✓ worker');
+    first.exit('SIGKILL');
+    await until('the start', () => lines.length === 2);
+    expect(lines).toEqual([
+      'The worker process ended (SIGKILL): it starts again.',
+      'The worker process is ready again.',
+    ]);
+    expect(statusLine(supervisor.states)).toBe('✓ worker (1 restart)');
+    expect(errors).toEqual([]);
+  });
+
+  it('is given up with its own message when it fails to start five times in a row', async () => {
+    const { supervisor, lines, errors } = supervise();
+    const { started, exit } = startedProcess();
+    let starts = 0;
+    supervisor.watch(started, () => {
+      starts += 1;
+      return Promise.reject(new Error('port 3000 is in use'));
+    });
+    exit('exit code 1');
+    await until('the end', () => errors.length === 1);
+    expect(starts).toBe(5);
+    expect(errors[0]!.message).toBe(
+      'port 3000 is in use\nThe worker process failed to start 5 times in a row.',
+    );
+    expect(statusLine(supervisor.states)).toBe('✗ worker restarting');
+    expect(lines.at(-1)).toBe('The worker process failed to start (4 of 5 times).');
+  });
+});
+
+describe('the status line', () => {
+  const output = (properties: object) => {
+    const stream = Object.assign(new PassThrough(), properties);
+    return { stream: stream as unknown as NodeJS.WriteStream, text: () => String(stream.read() ?? '') };
+  };
+
+  it('stays below the lines of a terminal, no wider than it', () => {
+    const { stream, text } = output({ isTTY: true, columns: 10 });
+    const terminal = new Terminal(stream);
+    terminal.log('first');
+    terminal.showStatus('0123456789abc');
+    terminal.log('second');
+    terminal.showStatus('');
+    const clear = '\r\u001B[2K';
+    expect(text()).toBe(`first\n${clear}012345678${clear}second\n${clear}012345678${clear}`);
+  });
+
+  it('is not written without a terminal', () => {
+    const { stream, text } = output({});
+    const terminal = new Terminal(stream);
+    terminal.showStatus('status');
+    terminal.log('line');
+    expect(text()).toBe('line\n');
+  });
+});
+
+it("a log begins anew with each start, and the earlier one's is kept beside it", () => {
+  const folder = mkdtempSync(join(tmpdir(), 'onecode-logs-'));
+  try {
+    for (const text of ['one\ntwo\n', 'three\n']) {
+      const logs = new Logs(folder);
+      writeSync(logs.open('api'), text);
+      // Opened again, as after a restart: it goes on.
+      writeSync(logs.open('api'), 'end\n');
+      expect(logs.tail('api', 2)).toBe(`${text.trim().split('\n').at(-1)}\nend`);
+    }
+    expect(readFileSync(join(folder, 'logs/api.log'), 'utf8')).toBe('three\nend\n');
+    expect(readFileSync(join(folder, 'logs/api.log.1'), 'utf8')).toBe('one\ntwo\nend\n');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
