@@ -8,7 +8,7 @@ import type {
   Reply,
   SendRow,
 } from '../evidence.js';
-import type { SendView } from '../../harness/request.js';
+import type { SendView } from '@onecode/testing';
 import { viewOf } from './views.js';
 
 /** Evidence that can still be changed. */

@@ -2,20 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { Keyring } from '@onecode/domain';
 import { resumeSender } from '@onecode/store';
-import {
-  buildCaller,
-  buildSender,
-  createTestDatabase,
-  TEST_ACTOR,
-  TEST_PEPPER,
-  TEST_SECRET_KEY,
-  type TestCaller,
-  type TestDatabase,
-} from '@onecode/store/testing';
-import { SimulatorControl } from '../../harness/simulatorControl.js';
-import { startProcess, type StartedProcess } from '../../harness/startedProcess.js';
-import { startTcpProxy, type TcpProxy } from '../../harness/tcpProxy.js';
-import { until } from '../../harness/until.js';
+import { buildCaller, buildSender, createTestDatabase, SimulatorControl, type StartedProcess, startProcess, startTcpProxy, type TcpProxy, TEST_ACTOR, TEST_PEPPER, TEST_SECRET_KEY, type TestCaller, type TestDatabase, until } from '@onecode/testing';
 import { Services } from './services.js';
 import { SupervisedProcess, type ProcessExit } from './supervisedProcess.js';
 

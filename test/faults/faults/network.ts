@@ -1,4 +1,4 @@
-import type { TcpProxy } from '../../harness/tcpProxy.js';
+import type { TcpProxy } from '@onecode/testing';
 import type { FaultCluster, Proxies } from '../cluster/faultCluster.js';
 import type { Fault } from './fault.js';
 

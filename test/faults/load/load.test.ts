@@ -1,5 +1,4 @@
-import { Stack } from '../../harness/stack.js';
-import { until } from '../../harness/until.js';
+import { Stack, until } from '@onecode/testing';
 import { check } from '../check/check.js';
 import { readEvidence } from '../check/readEvidence.js';
 import type { ClientEvent, Evidence } from '../evidence.js';

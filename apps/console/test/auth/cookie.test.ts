@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { describeInBrowser, useBrowser } from '../../../../test/harness/browser.js';
+import { describeInBrowser, useBrowser } from '@onecode/testing';
 import { useConsole } from '../console.js';
 
 const server = useConsole();

@@ -1,6 +1,6 @@
 import { unseal } from '@onecode/domain';
 import { listAuditEntries, newId } from '@onecode/store';
-import { buildCaller, buildSend, buildSender, TEST_SECRET_KEY } from '@onecode/store/testing';
+import { buildCaller, buildSend, buildSender, TEST_SECRET_KEY } from '@onecode/testing';
 import type { SendersView, SenderView } from '../../src/features/senders/view.js';
 import { useConsole } from '../console.js';
 import { person, type TestPerson } from '../people.js';

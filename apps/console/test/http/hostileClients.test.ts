@@ -1,9 +1,8 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { buildAccount } from '@onecode/store/testing';
+import { buildAccount, until } from '@onecode/testing';
 import pg from 'pg';
-import { until } from '../../../../test/harness/until.js';
 import { judgePassword } from '../../src/auth/passwords.js';
 import { limitedPasswordHasher } from '../../src/auth/passwords.js';
 import { useConsole } from '../console.js';

@@ -1,7 +1,6 @@
 import type { Page } from 'playwright-core';
 import type { Sender } from '@onecode/store';
-import { buildCaller, buildSend, buildSender, type TestCaller } from '@onecode/store/testing';
-import { describeInBrowser, useBrowser } from '../../../../test/harness/browser.js';
+import { buildCaller, buildSend, buildSender, describeInBrowser, type TestCaller, useBrowser } from '@onecode/testing';
 import { useConsole } from '../console.js';
 import { attempt, report, type } from '../delivery.js';
 import { person, windowOf, type TestPerson } from '../people.js';

@@ -130,7 +130,7 @@ function detailsOf(row: DetailsRow): SendDetails {
       occurredAt: new Date(receipt.occurredAt),
       receivedAt: new Date(receipt.receivedAt),
     })),
-    units: lists.units.map((unit) => ({ ...unit, at: new Date(unit.at) })),
+    units: lists.units.map((unit) => ({ ...chargedFrom, at: new Date(unit.at) })),
   };
 }
 

@@ -15,11 +15,8 @@ import {
   type Settings,
   type StaffTwoFactor,
 } from '@onecode/store';
-import { buildAccount, buildCaller, buildSend, createTestDatabase, TEST_ACTOR } from '@onecode/store/testing';
+import { buildAccount, buildCaller, buildSend, createTestDatabase, startTcpProxy, TEST_ACTOR, until, useTestDatabase } from '@onecode/testing';
 import pg from 'pg';
-import { startTcpProxy } from '../../../../test/harness/tcpProxy.js';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
-import { until } from '../../../../test/harness/until.js';
 
 const DEFAULTS: Settings = {
   freeSends: 10,

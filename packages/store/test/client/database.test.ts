@@ -9,9 +9,7 @@ import {
   pingDatabase,
   type Database,
 } from '@onecode/store';
-import { buildCaller, buildSend, newSend } from '@onecode/store/testing';
-import { startTcpProxy, type TcpProxy } from '../../../../test/harness/tcpProxy.js';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import { buildCaller, buildSend, newSend, startTcpProxy, type TcpProxy, useTestDatabase } from '@onecode/testing';
 
 const store = useTestDatabase();
 

@@ -24,16 +24,7 @@ import {
   wakeAwaitingSends,
   type Database,
 } from '@onecode/store';
-import {
-  buildCaller,
-  buildSend,
-  buildSender,
-  newSend,
-  TEST_ACTOR,
-  type TestCaller,
-  takeSlots,
-} from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import { buildCaller, buildSend, buildSender, newSend, takeSlots, TEST_ACTOR, type TestCaller, useTestDatabase } from '@onecode/testing';
 import { nodesOf, plansOf, statementsOf, type Node } from './statementPlans.js';
 
 const SENDS = 20_000;

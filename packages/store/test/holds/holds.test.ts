@@ -7,15 +7,7 @@ import {
   wakeAwaitingSends,
   type HoldTarget,
 } from '@onecode/store';
-import {
-  buildCaller,
-  buildSend,
-  buildSender,
-  TEST_ACTOR,
-  type TestCaller,
-  takeSlots,
-} from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import { buildCaller, buildSend, buildSender, takeSlots, TEST_ACTOR, type TestCaller, useTestDatabase } from '@onecode/testing';
 
 const HORIZON_MS = 1000;
 

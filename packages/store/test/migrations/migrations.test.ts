@@ -1,5 +1,5 @@
 import { MigrationMismatch } from '@onecode/store/migrations';
-import { createTestDatabase } from '@onecode/store/testing';
+import { createTestDatabase } from '@onecode/testing';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -9,15 +9,7 @@ import {
   takeDueSends,
   wakeAwaitingSends,
 } from '@onecode/store';
-import {
-  buildCaller,
-  buildSend,
-  buildSender,
-  type SendWishes,
-  TEST_ACTOR,
-  type TestCaller,
-} from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import { buildCaller, buildSend, buildSender, type SendWishes, TEST_ACTOR, type TestCaller, useTestDatabase } from '@onecode/testing';
 
 const HORIZON_MS = 1000;
 

@@ -1,6 +1,5 @@
 import { createSend, findAccount, limitApplication } from '@onecode/store';
-import { buildCaller, newSend, type SendWishes, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import { buildCaller, newSend, type SendWishes, TEST_ACTOR, type TestCaller, useTestDatabase } from '@onecode/testing';
 
 const store = useTestDatabase();
 

@@ -6,8 +6,7 @@ import {
   resetGuessCount,
   newId,
 } from '@onecode/store';
-import { buildCaller, buildSend, newSend, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import { buildCaller, buildSend, newSend, TEST_ACTOR, type TestCaller, useTestDatabase } from '@onecode/testing';
 import { CODE, sendActions } from './sendActions.js';
 
 const WRONG = '999999';

@@ -7,15 +7,7 @@ import {
   resetRecipient,
   type Creation,
 } from '@onecode/store';
-import {
-  buildCaller,
-  buildSend,
-  newSend,
-  TEST_ACTOR,
-  type SendWishes,
-  type TestCaller,
-} from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import { buildCaller, buildSend, newSend, type SendWishes, TEST_ACTOR, type TestCaller, useTestDatabase } from '@onecode/testing';
 import { sendActions } from './sendActions.js';
 
 const WRONG = '9999999999';
