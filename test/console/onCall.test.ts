@@ -6,7 +6,7 @@ const LOOK_MS_MAX = 60_000;
 /** The number of filter fields of each page. */
 const FILTERS: Readonly<Record<string, number>> = { accounts: 2, audit: 1 };
 
-const PAGES = ['health', 'accounts', 'accounts/ACCOUNT', 'senders', 'switches', 'settings', 'audit'];
+const PAGES = ['health', 'accounts', 'accounts/ACCOUNT', 'senders', 'holds', 'settings', 'audit'];
 
 describeInBrowser('staff on call', () => {
   let environment: ConsoleEnvironment;
@@ -30,7 +30,7 @@ describeInBrowser('staff on call', () => {
   it.each(PAGES)(
     'see all of %s and can change nothing: no button sends a change',
     async (name) => {
-      const address = `/operations/${name.replace('ACCOUNT', account)}`;
+      const address = `/staff/${name.replace('ACCOUNT', account)}`;
       await page.goto(address);
       await page.getByRole('heading', { level: 1 }).waitFor();
       await page.waitForLoadState('networkidle');

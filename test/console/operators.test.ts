@@ -36,7 +36,7 @@ describeInBrowser('an operator', () => {
       await page.getByRole('link', { name: 'Penniless' }).click();
       await page.getByRole('button', { name: 'Grant credits' }).click();
       const dialog = page.getByRole('dialog', { name: 'Grant credits' });
-      await dialog.getByLabel('How many').fill('3');
+      await dialog.getByLabel('Amount').fill('3');
       await dialog.getByLabel('Reason').fill('paid invoice 7');
       await dialog.getByText('Credits: 0 → 3').waitFor();
       await dialog.getByRole('button', { name: 'Grant credits' }).click();
@@ -80,21 +80,21 @@ describeInBrowser('an operator', () => {
       const { stack } = environment;
       const { key } = await accountWithKey('Held', 10);
       const page = await environment.windowOf(await environment.createUser('--staff operator'));
-      await page.getByRole('link', { name: 'Kill switches', exact: true }).click();
+      await page.getByRole('link', { name: 'Holds', exact: true }).click();
       await page.getByRole('button', { name: 'Hold all live delivery' }).click();
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('Reason').fill('a wrong template');
       await dialog.getByRole('button', { name: 'Hold all live delivery' }).click();
       await dialog.waitFor({ state: 'hidden' });
-      await page.getByText('All live delivery is held').first().waitFor();
+      await page.getByText('All live delivery is on hold').first().waitFor();
       await page.getByRole('link', { name: 'Accounts', exact: true }).click();
-      await page.getByText(/All live delivery is held since/).waitFor();
+      await page.getByText(/All live delivery has been on hold since/).waitFor();
 
       const { id } = await stack.create(key, { to: '+5511987650004' });
       await stack.untilWaiting(id);
       expect((await stack.status(key, id)).status).toBe('queued');
 
-      await page.getByRole('link', { name: 'Kill switches', exact: true }).click();
+      await page.getByRole('link', { name: 'Holds', exact: true }).click();
       await page.getByRole('button', { name: 'Release' }).first().click();
       await page.getByRole('dialog').getByRole('button', { name: 'Release' }).click();
       await stack.untilStatus(key, id, 'delivered');
