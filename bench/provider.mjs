@@ -1,9 +1,10 @@
 import { createServer } from 'node:http';
-import { monotonicMs } from './clock.mjs';
+import { monotonicMs } from './machine.mjs';
 
 /**
- * A provider that takes every message, at once or after `delay` milliseconds, and does nothing else: `PORT` is its environment.
- * `POST /reset?delay=N` begins anew, `GET /count` says how many messages came, `GET /arrivals` when each came, by its recipient.
+ * A provider that accepts every message, at once or after a delay in milliseconds, and does nothing else. It listens on `PORT`.
+ * `POST /reset?delay=N` sets the delay and forgets all messages, `GET /count` says how many messages came, `GET /arrivals` when each
+ * came, by recipient.
  */
 let delayMs = 0;
 /** @type {Map<string, number>} */
@@ -11,7 +12,7 @@ let arrivals = new Map();
 let count = 0;
 
 /** @param {string} body */
-function message(body) {
+function acceptMessage(body) {
   const at = monotonicMs();
   const to = /"to":"([^"]+)"/.exec(body)?.[1] ?? '';
   if (!arrivals.has(to)) arrivals.set(to, at);
@@ -36,7 +37,7 @@ createServer((request, response) => {
   request.on('end', () => {
     const isMessage = request.url?.endsWith('/messages') === true;
     const answer = JSON.stringify(
-      isMessage ? message(body) : control(new URL(request.url ?? '', 'http://localhost')),
+      isMessage ? acceptMessage(body) : control(new URL(request.url ?? '', 'http://localhost')),
     );
     const reply = () => response.writeHead(200, { 'content-type': 'application/json' }).end(answer);
     if (isMessage && delayMs > 0) setTimeout(reply, delayMs);

@@ -1,40 +1,41 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { Processes } from '../scripts/processes/processes.mjs';
-import { UserError } from '../scripts/user-error.mjs';
-import { prepare, root, runNpm } from '../scripts/checkout.mjs';
-import { readOptions } from './options.mjs';
-import { table } from './table.mjs';
+import { root } from '../scripts/checkout.mjs';
+import { reportError } from '../scripts/user-error.mjs';
+import { startEnvironment } from './environment.mjs';
 
 /**
- * @typedef {import('./options.mjs').Options} Options
+ * @typedef {object} Options
+ * @property {string[]} suites
+ * @property {number} seconds of one load
+ * @property {number} rounds in which all targets are measured in turn
+ * @property {number} minutes of the load under which memory is watched
+ * @property {number} rows of sends in a second database, which is compared with the empty one; 0 is none
+ * @property {string | null} beside a git revision whose build is measured beside this one; null is none
+ * @property {string[]} only measurements whose name contains one of these texts; none is all
  *
- * @typedef {object} House  what a suite runs on: services of its own, migrated, with nothing in them
- * @property {Processes} processes
- * @property {string} databaseUrl
- * @property {string} redisUrl
- * @property {number} postgres the pid of its first process
- * @property {number} redis its pid
+ * @typedef {Record<string, string>} Line  a table's cells by column; the first column says what the line is about
  *
  * @typedef {object} Result
- * @property {import('./table.mjs').Line[][]} tables
- * @property {string[]} missed what does not keep its goal
- * @property {object} figures for the file
+ * @property {Line[][]} tables
+ * @property {string[]} missed names of the goals that were missed
+ * @property {object} details for the JSON file
  */
 
-/** As for a server under such load: with what it comes with, it says itself that its checkpoints come too often. */
-const POSTGRES = ['shared_buffers=1GB', 'max_wal_size=8GB'];
+const USAGE = `npm run bench [-- [NAME …] [--seconds 2] [--rounds 3] [--minutes 0.25] [--rows 0] [--beside REF] [--only TEXT …]]`;
 
-/** Each suite by its name: it measures, and says what its goal is. */
+/** The suites by name. Each states its goal and measures. */
 const SUITES =
-  /** @type {Record<string, () => Promise<{ goal: string, measure: (house: House, options: Options) => Promise<Result> }>>} */ ({
-    console: () => import('./console/suite.mjs'),
+  /** @type {Record<string, () => Promise<{ goal: string, measure: (environment: import('./environment.mjs').Environment, options: Options) => Promise<Result> }>>} */ ({
+    console: () => import('./console.mjs'),
     paths: () => import('./paths/suite.mjs'),
   });
 
 /**
- * Runs the benchmark's suites, all of them or those named, prints their tables and leaves the figures in
- * `.data/bench/NAME.json`. The exit code is 1 when a goal was missed.
+ * Runs all suites of the benchmark or those named, prints their tables and writes the details to `.data/bench/NAME.json`. The exit
+ * code is 1 when a goal was missed.
  * @param {string[]} args
  */
 export async function run(args) {
@@ -44,59 +45,105 @@ export async function run(args) {
     process.on(signal, () => void processes.stop().then(() => process.exit(1)));
   let met = false;
   try {
-    const house = await open(processes);
+    const environment = await startEnvironment(processes);
     const results = [];
-    for (const name of options.suites) results.push(await runSuite(name, house, options));
+    for (const name of options.suites) results.push(await runSuite(name, environment, options));
     met = results.every(Boolean);
   } catch (error) {
-    console.error(error instanceof UserError ? error.message : error);
+    reportError(error);
   }
   await processes.stop();
   process.exit(met ? 0 : 1);
 }
 
 /**
- * Services of its own even where others are given: it writes millions of rows, and its figures need settings that are known.
- * @param {Processes} processes
- * @returns {Promise<House>}
+ * Reads the command line. Ends the process with the usage when it cannot be read.
+ * @param {string[]} args
+ * @param {string[]} names of the suites
+ * @returns {Options}
  */
-async function open(processes) {
-  await prepare(processes);
-  const { startPostgres } = await import('../scripts/services/postgres.mjs'); // needs the packages
-  const { startRedis } = await import('../scripts/services/redis.mjs');
-  const wanted = { processes, throwaway: false, log: console.log };
-  const postgres = await startPostgres({ ...wanted, settings: POSTGRES });
-  const redis = await startRedis(wanted);
-  const env = { ...process.env, DATABASE_URL: postgres.url };
-  await runNpm(processes, ['run', '--silent', 'migrate'], { title: 'npm run migrate', env });
-  return {
-    processes,
-    databaseUrl: postgres.url,
-    redisUrl: redis.url,
-    postgres: postgres.pid,
-    redis: redis.pid,
-  };
+function readOptions(args, names) {
+  try {
+    const { values, positionals } = parseArgs({
+      args,
+      allowPositionals: true,
+      options: {
+        seconds: { type: 'string', default: '2' },
+        rounds: { type: 'string', default: '3' },
+        minutes: { type: 'string', default: '0.25' },
+        rows: { type: 'string', default: '0' },
+        beside: { type: 'string' },
+        only: { type: 'string', multiple: true, default: [] },
+      },
+    });
+    const unknown = positionals.filter((name) => !names.includes(name));
+    if (unknown.length > 0) throw new Error(`The names are ${names.join(', ')}.`);
+    return {
+      suites: positionals.length === 0 ? names : positionals,
+      seconds: numberOf('seconds', values.seconds, 1),
+      rounds: numberOf('rounds', values.rounds, 1),
+      minutes: numberOf('minutes', values.minutes, 0.05),
+      rows: numberOf('rows', values.rows, 0),
+      beside: values.beside ?? null,
+      only: values.only,
+    };
+  } catch (error) {
+    console.error(`${USAGE}\n${/** @type {Error} */ (error).message}`);
+    return process.exit(1);
+  }
 }
 
 /**
  * @param {string} name
- * @param {House} house
- * @param {Options} options
- * @returns {Promise<boolean>} whether every figure keeps its goal
+ * @param {string} text
+ * @param {number} min
  */
-async function runSuite(name, house, options) {
+function numberOf(name, text, min) {
+  const number = Number(text);
+  if (!(number >= min) || !Number.isFinite(number))
+    throw new Error(`--${name} must be a number of at least ${min}.`);
+  return number;
+}
+
+/**
+ * @param {string} name
+ * @param {import('./environment.mjs').Environment} environment
+ * @param {Options} options
+ * @returns {Promise<boolean>} whether every goal was met
+ */
+async function runSuite(name, environment, options) {
   const { goal, measure } = await /** @type {() => Promise<any>} */ (SUITES[name])();
   console.log(`\n${name}: ${goal}`);
-  const { tables, missed, figures } = /** @type {Result} */ (await measure(house, options));
-  for (const lines of tables) console.log(`\n${table(lines)}`);
+  const { tables, missed, details } = /** @type {Result} */ (await measure(environment, options));
+  for (const lines of tables) console.log(`\n${textOf(lines)}`);
   const folder = join(root, '.data/bench');
   mkdirSync(folder, { recursive: true });
   writeFileSync(
     join(folder, `${name}.json`),
-    JSON.stringify({ at: new Date(), goal, ...figures, missed }, null, 2),
+    JSON.stringify({ at: new Date(), goal, ...details, missed }, null, 2),
   );
-  console.log(
-    missed.length === 0 ? '\nEvery figure keeps its goal.' : `\n${missed.length} figures miss their goal.`,
-  );
+  console.log(missed.length === 0 ? '\nEvery goal is met.' : `\n${missed.length} goals are missed.`);
   return missed.length === 0;
+}
+
+/**
+ * A table as aligned text.
+ * @param {readonly Line[]} lines
+ * @returns {string}
+ */
+function textOf(lines) {
+  const columns = [...new Set(lines.flatMap((line) => Object.keys(line)))];
+  const rows = [Object.fromEntries(columns.map((name) => [name, name])), ...lines];
+  const widths = columns.map((name) => Math.max(...rows.map((row) => (row[name] ?? '').length)));
+  return rows
+    .map((row) =>
+      columns
+        .map((name, index) => {
+          const [cell, width] = [row[name] ?? '', widths[index] ?? 0];
+          return index === 0 ? cell.padEnd(width) : cell.padStart(width);
+        })
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
 }

@@ -1,10 +1,10 @@
+import { until } from '@onecode/testing';
 import { cpuMsOf } from '../bench/cpu.mjs';
 import { asBytes } from '../bench/load/plan.mjs';
 import { judge } from '../bench/paths/goals.mjs';
 import { rowLines } from '../bench/paths/lines.mjs';
 import { compare, ratio } from '../bench/paths/rounds.mjs';
 import { median, percentile } from '../bench/percentile.mjs';
-import { until } from './harness/until.js';
 
 const figure = (perSecond: number) => ({
   perSecond,

@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import { Logs } from '../scripts/processes/logs.mjs';
 import { Supervisor } from '../scripts/start/supervisor.mjs';
 import { statusLine, Terminal } from '../scripts/start/terminal.mjs';
-import { until } from './harness/until.js';
+import { until } from '@onecode/testing';
 
 describe('a process that ends by itself', () => {
   const end = new AbortController();

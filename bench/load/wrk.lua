@@ -1,6 +1,6 @@
--- Plays the requests of a file in their turn; they are separated by NUL. For one thread.
+-- Sends the requests of a file in turn; a NUL separates them. For one thread.
 local requests = {}
-local place = 0
+local index = 0
 local threads = {}
 exhausted = 0
 
@@ -17,12 +17,12 @@ function init(args)
 end
 
 function request()
-  place = place + 1
-  if place > #requests then
-    place = 1
+  index = index + 1
+  if index > #requests then
+    index = 1
     exhausted = 1
   end
-  return requests[place]
+  return requests[index]
 end
 
 function done(summary, latency)

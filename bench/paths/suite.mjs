@@ -1,106 +1,103 @@
 import { Redis } from 'ioredis';
-import { MAKER } from '../load/play.mjs';
-import { creation, halfLoad } from './creation.mjs';
-import { deliver, requestToCall } from './delivery.mjs';
-import { openFloor } from './floor.mjs';
-import { judge } from './goals.mjs';
-import { growth } from './growth.mjs';
-import { goalLines, growthLines, memoryLines, rowLines, startLines } from './lines.mjs';
-import { machine } from './machine.mjs';
-import { buildBefore, openOnecode, OURS } from './onecode.mjs';
-import { openBetterAuth, openOrdinary } from './others.mjs';
-import { memory, starts } from './processes.mjs';
-import { repeat, status, verifyRight, verifyWrong } from './reading.mjs';
-import { accept, apply } from './receipts.mjs';
-import { startService } from './service.mjs';
+import { describeMachine, startService } from '../environment.mjs';
+import { GENERATOR } from '../load/load.mjs';
+import { openBetterAuth, openExpressPrisma } from '../targets/alternatives.mjs';
+import { openBaseline } from '../targets/baseline.mjs';
+import { buildRevision, openOnecode, WORKING_TREE } from '../targets/onecode.mjs';
+import { measureCreation, measureHalfLoad, measureReceiptPosts, measureRepeats } from './api.mjs';
+import { measureRightGuesses, measureStatus, measureWrongGuesses } from './api.mjs';
+import { goalLines, growthLines, judge, memoryLines, rowLines, startLines } from './report.mjs';
+import { measureGrowth, measureMemory, measureStart } from './resources.mjs';
+import { measureDelivery, measureReceiptApplication, measureRequestToProvider } from './worker.mjs';
 
 /**
- * @typedef {object} Bench  all that takes part
- * @property {import('../run.mjs').House} house
+ * @typedef {object} Context  everything that takes part
+ * @property {import('../environment.mjs').Environment} environment
  * @property {import('../run.mjs').Options} options
- * @property {import('./contender.mjs').Contender[]} contenders ours, ours with a filled database, ours as it was, and the floor
- * @property {import('./others.mjs').Other[]} others
- * @property {import('./service.mjs').Service} provider
- * @property {() => Promise<void>} forget empties Redis: what one measurement leaves in a queue is none of the next one's
+ * @property {import('../targets/target.mjs').Target[]} targets Onecode, Onecode with a filled database, another revision, and the baseline
+ * @property {import('../targets/alternatives.mjs').Alternative[]} alternatives
+ * @property {import('../environment.mjs').Service} provider
+ * @property {() => Promise<void>} flushRedis removes the jobs that one measurement leaves to the next
  */
 
 export const goal = 'the hot paths, beside the least code that does the same and what people use today';
 
-const MEASUREMENTS = /** @type {Record<string, (bench: Bench) => Promise<import('./rounds.mjs').Row[]>>} */ ({
-  create: creation,
-  'half-load': halfLoad,
-  repeat,
-  status,
-  'verify-right': verifyRight,
-  'verify-wrong': verifyWrong,
-  accept,
-  apply,
-  deliver,
-  'request-to-provider': requestToCall,
-});
+const MEASUREMENTS =
+  /** @type {Record<string, (context: Context) => Promise<import('../statistics.mjs').Row[]>>} */ ({
+    create: measureCreation,
+    'half-load': measureHalfLoad,
+    repeat: measureRepeats,
+    status: measureStatus,
+    'verify-right': measureRightGuesses,
+    'verify-wrong': measureWrongGuesses,
+    accept: measureReceiptPosts,
+    apply: measureReceiptApplication,
+    deliver: measureDelivery,
+    'request-to-provider': measureRequestToProvider,
+  });
 
 /**
- * @param {import('../run.mjs').House} house
+ * @param {import('../environment.mjs').Environment} environment
  * @param {import('../run.mjs').Options} options
  * @returns {Promise<import('../run.mjs').Result>}
  */
-export async function measure(house, options) {
-  const about = await machine(house);
-  console.log(`Load maker: ${MAKER}. ${about.text}`);
-  const redis = new Redis(house.redisUrl);
-  redis.on('error', () => {}); // whoever interrupts us stops the services first
-  const bench = await openAll(house, options, async () => void (await redis.flushdb()));
-  const wanted = (/** @type {string} */ name) =>
-    options.only.length === 0 || options.only.some((part) => name.includes(part));
-  // First of all: what the measurements delete leaves its room behind in the tables.
-  const grown = wanted('growth') ? await growth(bench) : null;
+export async function measure(environment, options) {
+  const machine = await describeMachine(environment);
+  console.log(`Load generator: ${GENERATOR}. ${machine.text}`);
+  const redis = new Redis(environment.redisUrl);
+  redis.on('error', () => {}); // an interrupt stops the services first
+  const context = await openAll(environment, options, async () => void (await redis.flushdb()));
+  const isWanted = (/** @type {string} */ name) =>
+    options.only.length === 0 || options.only.some((text) => name.includes(text));
+  // Before all others: what they delete stays in the tables' sizes.
+  const growth = isWanted('growth') ? await measureGrowth(context) : null;
   const rows = [];
-  for (const [name, measureOne] of Object.entries(MEASUREMENTS)) {
-    if (!wanted(name)) continue;
+  for (const [name, measureRows] of Object.entries(MEASUREMENTS)) {
+    if (!isWanted(name)) continue;
     console.log(`Measuring: ${name}`);
-    rows.push(...(await measureOne(bench)));
-    await bench.forget();
+    rows.push(...(await measureRows(context)));
+    await context.flushRedis();
   }
-  const started = wanted('start') ? await starts(bench) : [];
-  const used = wanted('memory') ? await memory(bench) : [];
-  await Promise.all(bench.contenders.map(({ close }) => close()));
+  const starts = isWanted('start') ? await measureStart(context) : [];
+  const memory = isWanted('memory') ? await measureMemory(context) : [];
+  await Promise.all(context.targets.map(({ close }) => close()));
   redis.disconnect();
-  const goals = judge({ rows, started, used, grown, minutes: options.minutes });
+  const goals = judge({ rows, starts, memory, growth, minutes: options.minutes });
   return {
     tables: [
       rowLines(rows),
-      startLines(started),
-      memoryLines(used, options.minutes),
-      growthLines(grown),
+      startLines(starts),
+      memoryLines(memory, options.minutes),
+      growthLines(growth),
       goalLines(goals),
     ].filter((lines) => lines.length > 0),
-    missed: goals.filter(({ met }) => !met).map(({ what }) => what),
-    figures: { loadMaker: MAKER, machine: about, options, rows, started, used, grown, goals },
+    missed: goals.filter(({ met }) => !met).map(({ name }) => name),
+    details: { loadGenerator: GENERATOR, machine, options, rows, starts, memory, growth, goals },
   };
 }
 
 /**
- * @param {import('../run.mjs').House} house
+ * @param {import('../environment.mjs').Environment} environment
  * @param {import('../run.mjs').Options} options
- * @param {() => Promise<void>} forget
- * @returns {Promise<Bench>}
+ * @param {() => Promise<void>} flushRedis
+ * @returns {Promise<Context>}
  */
-async function openAll(house, options, forget) {
-  const before = options.beside === null ? null : await buildBefore(house, options.beside);
-  console.log('Opening the services, with a thousand accounts each …');
-  const ours = [await openOnecode(house, OURS, 'onecode_empty', 0)];
+async function openAll(environment, options, flushRedis) {
+  const before = options.beside === null ? null : await buildRevision(environment, options.beside);
+  console.log('Starting the services, with a thousand accounts each …');
+  const targets = [await openOnecode(environment, WORKING_TREE, 'onecode_empty', 0)];
   if (options.rows > 0) {
     console.log(`Filling a database with ${options.rows} sends …`);
-    ours.push(await openOnecode(house, OURS, 'onecode_filled', options.rows));
+    targets.push(await openOnecode(environment, WORKING_TREE, 'onecode_filled', options.rows));
   }
-  if (before !== null) ours.push(await openOnecode(house, before, 'onecode_before', 0));
-  const contenders = [...ours, await openFloor(house)];
-  const others = [await openBetterAuth(house), await openOrdinary(house)];
-  const provider = await startService(house, {
+  if (before !== null) targets.push(await openOnecode(environment, before, 'onecode_before', 0));
+  targets.push(await openBaseline(environment));
+  const alternatives = [await openBetterAuth(environment), await openExpressPrisma(environment)];
+  const provider = await startService(environment, {
     name: 'provider',
     script: 'bench/provider.mjs',
     env: {},
     readyPath: '/count',
   });
-  return { house, options, contenders, others, provider, forget };
+  return { environment, options, targets, alternatives, provider, flushRedis };
 }

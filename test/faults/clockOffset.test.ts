@@ -1,9 +1,9 @@
-import { startProcess } from '../harness/startedProcess.js';
+import { startProcess } from '@onecode/testing';
 
-const PRELOAD = new URL('house/clockOffset.mjs', import.meta.url).pathname;
-const OFF_MS = 300_000;
+const PRELOAD = new URL('cluster/clockOffset.mjs', import.meta.url).pathname;
+const OFFSET_MS = 300_000;
 
-/** What a process with a wrong clock says of the time. */
+/** The times in a process with a wrong clock. */
 async function clockOf(offsetMs: number) {
   const code = `
     const now = new Date();
@@ -12,7 +12,7 @@ async function clockOf(offsetMs: number) {
       given: new Date(7).getTime(), parsed: Date.parse('1970-01-01T00:00:00.007Z'), uptime: performance.now(),
     }));
     process.exit(0);`;
-  const started = startProcess('test/faults/house/clockOffset.mjs', {
+  const started = startProcess('test/faults/cluster/clockOffset.mjs', {
     CLOCK_OFFSET_MS: String(offsetMs),
     NODE_OPTIONS: `--import ${PRELOAD} --import data:text/javascript,${encodeURIComponent(code)}`,
   });
@@ -20,9 +20,9 @@ async function clockOf(offsetMs: number) {
   return JSON.parse(started.stdout()) as Record<string, number>;
 }
 
-describe('a process whose clock is off', () => {
-  it.each([OFF_MS, -OFF_MS])(
-    'takes every “now” for %i ms later, and leaves times that are given',
+describe('a process with a wrong clock', () => {
+  it.each([OFFSET_MS, -OFFSET_MS])(
+    'shifts the current time by %i ms and leaves given times as they are',
     async (offsetMs) => {
       const before = Date.now();
       const clock = await clockOf(offsetMs);

@@ -1,13 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { stateOf } from '../../scripts/processes/processes.mjs';
-import { startProcess } from '../harness/startedProcess.js';
-import { until } from '../harness/until.js';
-import { crashPoints } from './house/crashPoints.mjs';
+import { startProcess, until } from '@onecode/testing';
+import { crashPoints } from './cluster/crashPoints.mjs';
 
-const PRELOAD = new URL('house/crashPoints.mjs', import.meta.url).pathname;
-const SOME = 'worker sweep after wake';
+const PRELOAD = new URL('cluster/crashPoints.mjs', import.meta.url).pathname;
+const POINT = 'worker sweep after wake';
 
-/** The worker's configuration is faulty here, so it ends as soon as everything is loaded. */
+/** This worker has no configuration, so it ends as soon as all modules are loaded. */
 function startWorker(env: Record<string, string>) {
   return startProcess('apps/worker/dist/main.js', env);
 }
@@ -15,72 +14,72 @@ function startWorker(env: Record<string, string>) {
 describe('crash points', () => {
   const points = crashPoints();
 
-  it('are there for the API and the worker, each exactly once', () => {
+  it('exist in the API and the worker, each exactly once', () => {
     const names = points.map(({ name }) => name);
     expect(names.filter((name) => name.startsWith('api ')).length).toBeGreaterThanOrEqual(7);
     expect(names.filter((name) => name.startsWith('worker ')).length).toBeGreaterThanOrEqual(12);
     expect(names).toEqual([...new Set(names)]);
   });
 
-  it('are comments in what production runs, and nothing else of them is there', () => {
+  it('are only comments in what production runs', () => {
     for (const { file } of points) {
       const code = readFileSync(file, 'utf8').replaceAll(/^[ \t]*\/\/ crash point: .+$/gm, '');
       expect(code).not.toMatch(/crash.?point/i);
     }
   });
 
-  it('stay comments where the preload is loaded and no variable names them', async () => {
+  it('stay comments with the preload when no variable names them', async () => {
     const code = "process.exitCode = typeof onecodeCrashPoint === 'undefined' ? 0 : 3";
-    const { exited } = startProcess('test/faults/house/crashPoints.mjs', {
+    const { exited } = startProcess('test/faults/cluster/crashPoints.mjs', {
       NODE_OPTIONS: `--import ${PRELOAD} --import ${moduleOf(code)}`,
     });
     expect(await exited).toEqual({ code: 0, signal: null });
   });
 
   it.each([
-    ['a name that no file has', 'worker before lunch=#1'],
-    ['no trigger', SOME],
-    ['another action', `${SOME}=#1:sing`],
-  ])('are refused loudly with %s', async (_, wanted) => {
-    const worker = startWorker({ NODE_OPTIONS: `--import ${PRELOAD}`, CRASH_POINTS: wanted });
+    ['an unknown name', 'worker before lunch=#1'],
+    ['no trigger', POINT],
+    ['another action', `${POINT}=#1:sing`],
+  ])('are refused with an error for %s', async (_, points) => {
+    const worker = startWorker({ NODE_OPTIONS: `--import ${PRELOAD}`, CRASH_POINTS: points });
     expect(await worker.exited).toMatchObject({ code: 1 });
     expect(worker.stderr()).toMatch(/CRASH_POINTS/);
     expect(worker.stderr()).not.toMatch(/DATABASE_URL/);
   });
 
   it.each([
-    ['at once', `${SOME}=#1`],
-    ['always', `${SOME}=1`],
-    ['a little later', `${SOME}=#1:kill:20`],
-  ])('kill %s, and say so first', async (_, wanted) => {
-    const process = startProcess('test/faults/house/crashPoints.mjs', {
-      NODE_OPTIONS: `--import ${PRELOAD} --import ${visit(SOME)}`,
-      CRASH_POINTS: wanted,
+    ['at the first visit', `${POINT}=#1`],
+    ['always', `${POINT}=1`],
+    ['after a delay', `${POINT}=#1:kill:20`],
+  ])('kill %s and log it first', async (_, points) => {
+    const process = startProcess('test/faults/cluster/crashPoints.mjs', {
+      NODE_OPTIONS: `--import ${PRELOAD} --import ${visit(POINT)}`,
+      CRASH_POINTS: points,
     });
     expect(await process.exited).toEqual({ code: null, signal: 'SIGKILL' });
-    expect(process.stderr()).toBe(`crash point: ${SOME}: kill\n`);
+    expect(process.stderr()).toBe(`crash point: ${POINT}: kill\n`);
   });
 
-  it('freeze until somebody wakes the process up', async () => {
-    const process = startProcess('test/faults/house/crashPoints.mjs', {
-      NODE_OPTIONS: `--import ${PRELOAD} --import ${visit(SOME)}`,
-      CRASH_POINTS: `${SOME}=#1:freeze`,
+  it('freeze the process until it is continued', async () => {
+    const process = startProcess('test/faults/cluster/crashPoints.mjs', {
+      NODE_OPTIONS: `--import ${PRELOAD} --import ${visit(POINT)}`,
+      CRASH_POINTS: `${POINT}=#1:freeze`,
     });
-    await until('the word', () => process.stderr() === `crash point: ${SOME}: freeze\n`);
-    // It says so just before: woken up too early, it would freeze afterwards, and for good.
+    await until('the log line', () => process.stderr() === `crash point: ${POINT}: freeze\n`);
+    // The log line comes before the freeze: continued too early, the process would then freeze for good.
     await until('the freeze', () => stateOf(process.pid).startsWith('T'));
     expect(process.ended()).toBeNull();
     process.signal('SIGCONT');
-    await until('the end', () => process.stdout().includes('went on'));
+    await until('its output', () => process.stdout().includes('continued'));
     process.signal('SIGKILL');
     await process.exited;
   });
 });
 
-/** A module that comes by a crash point once, as transformed code does. */
+/** A module that visits a crash point once, as transformed code does. */
 function visit(name: string): string {
   return moduleOf(
-    `onecodeCrashPoint(${JSON.stringify(name)}); console.log('went on'); setInterval(() => {}, 1000)`,
+    `onecodeCrashPoint(${JSON.stringify(name)}); console.log('continued'); setInterval(() => {}, 1000)`,
   );
 }
 

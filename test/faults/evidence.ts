@@ -1,17 +1,17 @@
 import type { Message, RequestRecord } from '@onecode/simulator';
-import type { SendView } from '../harness/request.js';
+import type { SendView } from '@onecode/testing';
 
-/** What a client saw of one request. Times are milliseconds of the run's own clock, which no fault moves. */
+/** One request as its client saw it. Times are milliseconds of the run's own clock, which no fault changes. */
 interface Exchange {
   startedAt: number;
   endedAt: number;
-  /** Which API was asked. */
+  /** The index of the API that was asked. */
   api: number;
-  /** The account that the key belongs to. */
+  /** The account of the key. */
   accountId: string;
 }
 
-/** How an exchange ended for the client: an answer, or none that it could read. */
+/** How an exchange ended for the client. */
 export type Reply<Body> =
   | { kind: 'answer'; status: number; body: Body }
   | { kind: 'problem'; status: number; code: string; retryAfter: number | null }
@@ -30,7 +30,7 @@ export interface Creation extends Exchange {
   reply: Reply<SendView>;
 }
 
-export interface Look extends Exchange {
+export interface StatusRequest extends Exchange {
   kind: 'status';
   sendId: string;
   reply: Reply<SendView>;
@@ -49,9 +49,9 @@ export interface Guess extends Exchange {
   reply: Reply<Judgement>;
 }
 
-export type ClientEvent = Creation | Look | Guess;
+export type ClientEvent = Creation | StatusRequest | Guess;
 
-/** The database's rows when everything has come to rest, with the times as milliseconds since 1970. */
+/** The database's rows at the end of a run. Times are milliseconds since 1970. */
 export interface Rows {
   /** The database's clock when the rows were read. */
   now: number;
@@ -98,7 +98,7 @@ export interface AttemptRow {
   outcome: string | null;
   messageId: string | null;
   startedAt: number;
-  /** When its outcome was written last. */
+  /** When its outcome was last written. */
   finishedAt: number | null;
 }
 
@@ -114,31 +114,31 @@ export interface ReceiptRow {
   messageId: string;
   attemptId: string | null;
   status: 'sent' | 'delivered' | 'read' | 'failed';
-  /** Null: stored, and not dealt with yet. */
+  /** Null while it is stored but not processed. */
   result: 'applied' | 'ignored' | 'unmatched' | null;
 }
 
-/** What the provider knows: every request, and every message that it took. Its clock is the machine's, as the database's is. */
+/** Every request to the provider and every message that it accepted. Its clock is the machine's, as is the database's. */
 interface ProviderLog {
   requests: readonly RequestRecord[];
   messages: readonly Message[];
-  /** Reports of the provider that we have not answered with 200. */
+  /** The provider's webhooks that we have not answered with 200. */
   webhooksUnanswered: number;
 }
 
-/** Everything that is known after a run. */
+/** Everything that the checker knows about a run. */
 export interface Evidence {
   history: readonly ClientEvent[];
   rows: Rows;
   provider: ProviderLog;
   attemptsMax: number;
-  /** The start of the run's clock, in milliseconds since 1970 by the database's clock; known to about a second. */
+  /** The start of the run's clock by the database's clock, in milliseconds since 1970; accurate to about a second. */
   clockStart: number;
-  /** Whether the faults had ended and everything had time to come to rest. */
+  /** Whether all work was finished after the last fault. */
   settled: boolean;
 }
 
-/** One broken promise. */
+/** One violation of an invariant. */
 export interface Violation {
   /** The invariant's name, as docs/reliability.md lists it. */
   invariant: string;

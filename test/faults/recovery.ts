@@ -1,58 +1,62 @@
-import type { House } from './house/house.js';
+import type { FaultCluster } from './cluster/faultCluster.js';
 
-/** Milliseconds from the end of a fault; null where it did not come within the time that is watched. */
+/** Milliseconds from the end of a fault; null where it did not happen while the recovery was watched. */
 export interface Recovery {
-  /** Until every API answered a fresh creation with 202. */
+  /** Until every API answered a new creation with 202. */
   createdMs: number | null;
   /** Until the provider had accepted each of those sends. */
   resumedMs: number | null;
-  /** Until no send that was taken while the fault lasted waited any more: known later, whatever is broken meanwhile. */
+  /** Until no send from the time of the fault was undelivered. It is known later, possibly during other faults. */
   drainedMs: Promise<number | null>;
-  /** What became of the fresh sends that took long. */
-  story: string[];
+  /** The attempts of new sends that took long. */
+  slowSends: string[];
 }
 
-/** A send that takes longer gets its story told. */
-const LONG_MS = 5_000;
+/** The attempts of a send that takes longer are reported. */
+const SLOW_MS = 5_000;
 
 const WATCHED_MS = 60_000;
 const DRAIN_MS_MAX = 90_000;
-const ASKED_MS_MAX = 2_000;
-const PAUSE_MS = 50;
-const DRAIN_PAUSE_MS = 250;
+const REQUEST_MS_MAX = 2_000;
+const POLL_MS = 50;
+const DRAIN_POLL_MS = 250;
 
 let probes = 0;
 
-/** Watches the house come back from a fault that began at a time of the wall clock and has just ended. */
-export async function watchRecovery(house: House, begun: Date): Promise<Recovery> {
+/** Watches the recovery from a fault that has just ended. `startedAt` is its start. */
+export async function watchRecovery(cluster: FaultCluster, startedAt: Date): Promise<Recovery> {
   const endedAt = performance.now();
   const ended = new Date();
   const since = (): number => Math.round(performance.now() - endedAt);
-  const drainedMs = untilMs(since, () => isDrained(house, begun, ended), {
+  const drainedMs = untilMs(since, () => isDrained(cluster, startedAt, ended), {
     watchedMs: DRAIN_MS_MAX,
-    pauseMs: DRAIN_PAUSE_MS,
+    pollMs: DRAIN_POLL_MS,
   });
-  const ways = await Promise.all(
-    house.apiUrls.map(async (url) => {
+  const recoveries = await Promise.all(
+    cluster.apiUrls.map(async (url) => {
       let id: string | null = null;
       const createdMs = await untilMs(since, async () => {
-        id = await create(house, url);
+        id = await create(cluster, url);
         return id !== null;
       });
-      const resumedMs = id === null ? null : await untilMs(since, () => isAccepted(house, id as string));
-      const isLong = id !== null && (resumedMs === null || resumedMs - (createdMs ?? 0) > LONG_MS);
-      return { createdMs, resumedMs, story: isLong ? await storyOf(house, id as unknown as string) : [] };
+      const resumedMs = id === null ? null : await untilMs(since, () => isAccepted(cluster, id as string));
+      const isSlow = id !== null && (resumedMs === null || resumedMs - (createdMs ?? 0) > SLOW_MS);
+      return {
+        createdMs,
+        resumedMs,
+        slowSends: isSlow ? await attemptsOf(cluster, id as unknown as string) : [],
+      };
     }),
   );
   return {
-    createdMs: worst(ways.map(({ createdMs }) => createdMs)),
-    resumedMs: worst(ways.map(({ resumedMs }) => resumedMs)),
+    createdMs: worst(recoveries.map(({ createdMs }) => createdMs)),
+    resumedMs: worst(recoveries.map(({ resumedMs }) => resumedMs)),
     drainedMs,
-    story: ways.flatMap(({ story }) => story),
+    slowSends: recoveries.flatMap(({ slowSends }) => slowSends),
   };
 }
 
-/** The lower one of two in the middle. */
+/** The median; of an even count the lower of the two in the middle. */
 export function medianOf(numbers: readonly number[]): number {
   return numbers.toSorted((one, other) => one - other)[Math.floor((numbers.length - 1) / 2)] ?? Infinity;
 }
@@ -63,36 +67,36 @@ function worst(times: readonly (number | null)[]): number | null {
 
 async function untilMs(
   since: () => number,
-  look: () => Promise<boolean>,
-  { watchedMs, pauseMs } = { watchedMs: WATCHED_MS, pauseMs: PAUSE_MS },
+  check: () => Promise<boolean>,
+  { watchedMs, pollMs } = { watchedMs: WATCHED_MS, pollMs: POLL_MS },
 ): Promise<number | null> {
   const deadline = since() + watchedMs;
   for (;;) {
-    if (await look().catch(() => false)) return since();
+    if (await check().catch(() => false)) return since();
     if (since() > deadline) return null;
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    await new Promise((resolve) => setTimeout(resolve, pollMs));
   }
 }
 
 /** Creates a live send at one API. @returns its id, or null without a 202 */
-async function create(house: House, url: string): Promise<string | null> {
+async function create(cluster: FaultCluster, url: string): Promise<string | null> {
   probes += 1;
   const response = await fetch(`${url}/v1/send`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${house.prober.key}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${cluster.probeCaller.key}`, 'content-type': 'application/json' },
     body: JSON.stringify({ to: `+55119${String(10_000_000 + probes)}` }),
-    signal: AbortSignal.timeout(ASKED_MS_MAX),
+    signal: AbortSignal.timeout(REQUEST_MS_MAX),
   });
   const body = (await response.json()) as { id?: string };
   return response.status === 202 ? (body.id ?? null) : null;
 }
 
-async function isAccepted({ db }: House, id: string): Promise<boolean> {
+async function isAccepted({ db }: FaultCluster, id: string): Promise<boolean> {
   const [row] = await db.sql<{ status: string }>('select status from sends where id = $1', [id]);
   return row !== undefined && ['sent', 'delivered', 'read'].includes(row.status);
 }
 
-async function isDrained({ db }: House, from: Date, until: Date): Promise<boolean> {
+async function isDrained({ db }: FaultCluster, from: Date, until: Date): Promise<boolean> {
   const [row] = await db.sql<{ waiting: boolean }>(
     `select exists (
        select from sends where status in ('queued', 'sending') and created_at between $1 and $2
@@ -102,8 +106,8 @@ async function isDrained({ db }: House, from: Date, until: Date): Promise<boolea
   return row?.waiting === false;
 }
 
-/** How a send's attempts went, in milliseconds since it was created. */
-async function storyOf({ db }: House, id: string): Promise<string[]> {
+/** A send's attempts, in milliseconds since it was created. */
+async function attemptsOf({ db }: FaultCluster, id: string): Promise<string[]> {
   const rows = await db.sql<{ outcome: string | null; from: number; until: number | null }>(
     `select outcome, round(1000 * extract(epoch from started_at - created_at))::integer as from,
        round(1000 * extract(epoch from finished_at - created_at))::integer as until

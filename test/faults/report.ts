@@ -1,5 +1,4 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { AFTERMATH } from './aftermath.js';
 import { INVARIANTS } from './check/check.js';
 import { medianOf } from './recovery.js';
 import type { RunResult, SettledInjection } from './run.js';
@@ -7,11 +6,36 @@ import type { RunResult, SettledInjection } from './run.js';
 const ROOT = new URL('../../', import.meta.url);
 const RESULTS = new URL('.data/faults/', ROOT);
 const PAGE = new URL('docs/reliability.md', ROOT);
-/** The page's table stands between these. */
-const BEGIN = '<!-- the table of the fault suite -->';
-const END = '<!-- the end of the table -->';
+/** The page has the results between these comments. */
+const BEGIN = '<!-- results of the fault suite -->';
+const END = '<!-- end of the results -->';
 
-/** Keeps a result as JSON where git ignores it: one of each length and seed. @returns the file */
+/** By crash point: what must follow a kill there. The invariants say how it is checked. */
+export const EXPECTED_OUTCOMES: Readonly<Record<string, string>> = {
+  'api create before commit': 'no row, no unit, no idempotency key: the repeated request creates the send',
+  'api create after commit':
+    'one send and one charge; the sweeper enqueues it, and the repeated request gets it',
+  'api create before answer': 'the same, with the job on its way',
+  'api verify before commit': 'the guess is not judged',
+  'api verify after commit': 'the guess is used up, and no second one gets valid: true',
+  'api webhook before store': 'nothing is stored and nothing answered: the provider repeats the webhook',
+  'api webhook after store': 'the receipt is applied; its repetition is ignored',
+  'worker before claim': 'the send is enqueued again',
+  'worker after claim': 'another worker takes over when the lease ends',
+  'worker during call':
+    'the outcome is unknown: the same code again at worst, settled by a receipt, and no refund by itself',
+  'worker after call': 'the same, and the provider has certainly accepted the message',
+  'worker after pause': 'the sender cools down, and another one gets the send when the lease ends',
+  'worker after settle': 'everything is written: another job does nothing',
+  'worker before receipt': 'the receipt is claimed again when its lease ends',
+  'worker after receipt': 'the receipt is applied twice and counts once',
+  'worker before simulate': 'the test send is enqueued again',
+  'worker before giving up': 'the next sweep fails the send and returns its unit once',
+  'worker sweep before enqueue': 'the sends are enqueued three seconds later',
+  'worker sweep after wake': 'the sweeper enqueues the send',
+};
+
+/** Writes a result as JSON into a folder that git ignores, one for each length and seed. @returns the file's path */
 export function keepResult(result: RunResult, length: 'long' | 'short'): string {
   mkdirSync(RESULTS, { recursive: true });
   const file = new URL(`${length}-${result.seed}.json`, RESULTS);
@@ -19,7 +43,7 @@ export function keepResult(result: RunResult, length: 'long' | 'short'): string 
   return file.pathname;
 }
 
-/** Puts the tables of all long runs that are kept into docs/reliability.md. */
+/** Writes the tables of all kept long runs into docs/reliability.md. */
 export function writePage(): void {
   const results = readdirSync(RESULTS)
     .filter((name) => name.startsWith('long-'))
@@ -28,13 +52,13 @@ export function writePage(): void {
   const [head, rest] = page.split(BEGIN);
   const tail = rest?.split(END)[1];
   if (head === undefined || tail === undefined)
-    throw new Error(`${PAGE.pathname} has no place for the table`);
+    throw new Error(`${PAGE.pathname} lacks the comments around the results`);
   const parts = [
     head + BEGIN,
     results.map((result) => `- ${summary(result)}`).join('\n'),
-    table(results),
-    'Killed at each crash point, and what has to come of it:',
-    crashes(results),
+    faultTable(results),
+    'Kills at each crash point, and what must follow:',
+    crashPointTable(results),
     'The promises:',
     promises(),
     END + tail,
@@ -42,71 +66,71 @@ export function writePage(): void {
   writeFileSync(PAGE, parts.join('\n\n'));
 }
 
-/** What a run was, in one sentence. */
+/** A run in one sentence. */
 export function summary(result: RunResult): string {
   const { seed, seconds, clients, requests, sends, messages, kills, injections, violations } = result;
   return (
     `Seed ${seed}: ${seconds} seconds, ${injections.length} faults and ${kills} kills; ` +
-    `${clients} clients made ${requests} requests, ${sends} sends and ${messages} messages came of them; ` +
+    `${clients} clients made ${requests} requests, which led to ${sends} sends and ${messages} messages; ` +
     `${violations.length} broken promises.`
   );
 }
 
 /** A Markdown table with a row for each fault, in the order of its family. */
-export function table(results: readonly RunResult[]): string {
+export function faultTable(results: readonly RunResult[]): string {
   const injections = results.flatMap((result) => result.injections);
   const groups = new Map<string, SettledInjection[]>();
   for (const injection of injections.toSorted((one, other) => one.family.localeCompare(other.family)))
     groups.set(injection.fault, [...(groups.get(injection.fault) ?? []), injection]);
-  const head = ['fault', 'times', 'seen', 'sends again after', 'nothing waits after'];
+  const head = ['fault', 'times', 'observed', 'recovered after', 'drained after'];
   const rows = [...groups].map(([fault, group]) => [
     fault,
     String(group.length),
-    seenIn(group),
-    times(group.map(({ recovery }) => recovery.resumedMs)),
-    times(group.map(({ recovery }) => recovery.drainedMs)),
+    observedIn(group),
+    timesIn(group.map(({ recovery }) => recovery.resumedMs)),
+    timesIn(group.map(({ recovery }) => recovery.drainedMs)),
   ]);
   return markdown(head, rows);
 }
 
 /** A Markdown table with a row for each crash point. */
-export function crashes(results: readonly RunResult[]): string {
-  const rows = Object.entries(AFTERMATH).map(([point, then]) => [
+export function crashPointTable(results: readonly RunResult[]): string {
+  const rows = Object.entries(EXPECTED_OUTCOMES).map(([point, outcome]) => [
     point,
     String(results.reduce((sum, { killedAt }) => sum + (killedAt[point] ?? 0), 0)),
-    then,
+    outcome,
   ]);
-  return markdown(['crash point', 'kills', 'then'], rows);
+  return markdown(['crash point', 'kills', 'expected outcome'], rows);
 }
 
 function markdown(head: readonly string[], rows: readonly (readonly string[])[]): string {
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-/** A Markdown list of all that a run is held against. */
+/** A Markdown list of everything that a run is checked for. */
 function promises(): string {
   return INVARIANTS.map(({ name, promise }) => `- \`${name}\`: ${promise}`).join('\n');
 }
 
-function seenIn(group: readonly SettledInjection[]): string {
-  const total = (pick: (seen: SettledInjection['seen']) => number): number =>
-    group.reduce((sum, { seen }) => sum + pick(seen), 0);
-  const usual = Math.max(...group.map(({ seen }) => seen.usual202Ms));
-  const slowest = Math.max(...group.map(({ seen }) => seen.slowest202Ms));
+function observedIn(group: readonly SettledInjection[]): string {
+  const total = (read: (observed: SettledInjection['observed']) => number): number =>
+    group.reduce((sum, { observed }) => sum + read(observed), 0);
+  const p95 = Math.max(...group.map(({ observed }) => observed.creationP95Ms));
+  const slowest = Math.max(...group.map(({ observed }) => observed.slowestCreationMs));
   return [
     [total(({ kills }) => kills), 'kills'],
-    [total(({ errors500 }) => errors500), 'answers 5xx'],
+    [total(({ serverErrors }) => serverErrors), 'answers 5xx'],
     [total(({ lost }) => lost), 'answers lost'],
     [total(({ unknownOutcomes }) => unknownOutcomes), 'unknown outcomes'],
   ]
     .filter(([count]) => count !== 0)
     .map(([count, what]) => `${count} ${what}`)
-    .concat(`202 within ${usual} ms, slowest ${slowest} ms`)
+    .concat(`95% of 202 within ${p95} ms, slowest ${slowest} ms`)
     .join(', ');
 }
 
 /** The median and the worst, in seconds. */
-function times(all: readonly (number | null)[]): string {
+function timesIn(all: readonly (number | null)[]): string {
   const known = all.map((ms) => ms ?? Infinity);
   const median = medianOf(known);
   const worst = Math.max(...known);

@@ -1,12 +1,11 @@
-import { until } from '../harness/until.js';
+import { until } from '@onecode/testing';
 import { check } from './check/check.js';
 import { readEvidence } from './check/readEvidence.js';
-import { perform, type Goals, type Injection, type Stage } from './conductor.js';
+import { runFault, type FaultContext, type Goals, type Injection } from './faultRunner.js';
 import type { Violation } from './evidence.js';
 import type { Fault } from './faults/fault.js';
-import { DELIVERY_ATTEMPTS, House } from './house/house.js';
-import { buildCallers } from './load/callers.js';
-import { startLoad } from './load/load.js';
+import { DELIVERY_ATTEMPTS, FaultCluster } from './cluster/faultCluster.js';
+import { buildCallers, startLoad } from './load/load.js';
 import { Random } from './load/plan.js';
 import { medianOf } from './recovery.js';
 
@@ -15,11 +14,11 @@ export interface RunOptions {
   accounts: number;
   sendsPerSecond: number;
   goals: Goals;
-  /** The faults one after another, drawn from the seed; the run ends with the last, or when `seconds` are over. */
+  /** The faults in order, drawn from the seed. The run ends with the last one or after `seconds`. */
   schedule: (random: Random) => Iterable<Fault>;
   seconds: number;
-  /** Hears how each injection went. */
-  say: (line: string) => void;
+  /** Called with the outcome of each injection. */
+  log: (line: string) => void;
 }
 
 /** What a run found. */
@@ -35,62 +34,62 @@ export interface RunResult {
   killedAt: Record<string, number>;
   injections: SettledInjection[];
   violations: Violation[];
-  /** Processes that ended although nobody wanted it, errors that no outage explains, and goals that were missed. */
-  faults: string[];
+  /** Unexpected exits, errors that no outage explains, and missed goals. */
+  problems: string[];
 }
 
-/** An injection, when it is also known when all that waited had gone. */
+/** An injection whose `drainedMs` is known. */
 export type SettledInjection = Omit<Injection, 'recovery'> & {
   recovery: Omit<Injection['recovery'], 'drainedMs'> & { drainedMs: number | null };
 };
 
-/** Codes live for so long in a run, so that some expire before they can be sent. */
+/** Short, so that some codes expire before they can be sent. */
 const CODE_VALIDITY_SECONDS = 60;
 const SETTLE_MS_MAX = 150_000;
-/** A client waits longer than the API may take, so that a hang of the API shows. */
+/** Longer than the API may take, so that a hanging API is noticed. */
 const REQUEST_MS_MAX = 25_000;
 const WARM_UP_MS = 2_000;
 
-/** Starts the house and a load, breaks one thing after another, and holds what is left against the invariants. */
+/** Starts a cluster and a load, injects one fault after another and checks the evidence for violations. */
 export async function runFaults(options: RunOptions): Promise<RunResult> {
-  const house = await House.start();
+  const cluster = await FaultCluster.start();
   try {
-    return await breakThings(house, options);
+    return await runOn(cluster, options);
   } finally {
-    await house.close();
+    await cluster.close();
   }
 }
 
-async function breakThings(house: House, options: RunOptions): Promise<RunResult> {
-  const { seed, say } = options;
-  const begun = performance.now();
-  const now = (): number => performance.now() - begun;
-  await house.db.sql('update settings set code_validity_seconds = $1', [CODE_VALIDITY_SECONDS]);
+async function runOn(cluster: FaultCluster, options: RunOptions): Promise<RunResult> {
+  const { seed, log } = options;
+  const startedAt = performance.now();
+  const now = (): number => performance.now() - startedAt;
+  await cluster.db.sql('update settings set code_validity_seconds = $1', [CODE_VALIDITY_SECONDS]);
   const load = startLoad({
-    apiUrls: () => house.apiUrls,
-    callers: await buildCallers(house.db, options.accounts),
+    apiUrls: () => cluster.apiUrls,
+    callers: await buildCallers(cluster.db, options.accounts),
     seed,
     sendsPerSecond: options.sendsPerSecond,
     now,
-    codeOf: async (recipient) => (await house.simulator.messages(recipient))[0]?.code ?? null,
+    codeOf: async (recipient) => (await cluster.simulator.messages(recipient))[0]?.code ?? null,
     requestMsMax: REQUEST_MS_MAX,
   });
   const random = new Random(seed);
-  const stage: Stage = { house, random, history: load.history, now, goals: options.goals };
+  const context: FaultContext = { cluster, random, history: load.history, now, goals: options.goals };
   const injections: Injection[] = [];
   await new Promise((resolve) => setTimeout(resolve, WARM_UP_MS));
   for (const fault of options.schedule(random)) {
     if (now() > options.seconds * 1000) break;
-    const injection = await perform(stage, fault);
+    const injection = await runFault(context, fault);
     injections.push(injection);
-    say(lineOf(injection));
+    log(lineOf(injection));
   }
   await load.stop();
-  say('the faults are over, and the clients have stopped');
-  const settled = await isSettled(house);
+  log('the faults are over, and the clients have stopped');
+  const settled = await isSettled(cluster);
   const evidence = await readEvidence({
-    database: house.db,
-    simulator: house.simulator,
+    database: cluster.db,
+    simulator: cluster.simulator,
     history: load.history,
     now,
     attemptsMax: DELIVERY_ATTEMPTS,
@@ -98,8 +97,8 @@ async function breakThings(house: House, options: RunOptions): Promise<RunResult
   });
   const settledInjections = await Promise.all(injections.map(whenSettled));
   const seconds = Math.round(now() / 1000);
-  // The processes' last words count too.
-  await house.stopProcesses();
+  // What the processes log while they stop counts too.
+  await cluster.stopProcesses();
   return {
     seed,
     seconds,
@@ -107,38 +106,38 @@ async function breakThings(house: House, options: RunOptions): Promise<RunResult
     requests: load.history.length,
     sends: evidence.rows.sends.length,
     messages: evidence.provider.messages.length,
-    kills: house.ends.filter(({ killed }) => killed).length,
-    killedAt: countsOf(house.ends.flatMap(({ point }) => point ?? [])),
+    kills: cluster.exits.filter(({ killed }) => killed).length,
+    killedAt: countsOf(cluster.exits.flatMap(({ crashPoint }) => crashPoint ?? [])),
     injections: settledInjections,
     violations: check(evidence),
-    faults: [
-      ...(settled ? [] : ['not everything came to rest in time after the last fault']),
-      ...house.faults(),
+    problems: [
+      ...(settled ? [] : ['some work was not finished in time after the last fault']),
+      ...cluster.problems(),
       ...missedMedians(injections, options.goals),
       ...injections.flatMap(({ fault, missed }) => missed.map((goal) => `${fault}: ${goal}`)),
     ],
   };
 }
 
-/** Waits until nothing is due any more and the provider has nothing left to tell. */
-async function isSettled(house: House): Promise<boolean> {
-  const atRest = async (): Promise<boolean> => {
-    const [left] = await house.db.sql<{ count: number }>(
+/** Waits until nothing is due and every webhook of the provider is answered. */
+async function isSettled(cluster: FaultCluster): Promise<boolean> {
+  const isIdle = async (): Promise<boolean> => {
+    const [left] = await cluster.db.sql<{ count: number }>(
       `select (select count(*) from sends where due_at is not null)::integer
          + (select count(*) from receipts where due_at is not null)::integer as count`,
     );
-    return left?.count === 0 && (await house.simulator.webhooksUnanswered()) === 0;
+    return left?.count === 0 && (await cluster.simulator.webhooksUnanswered()) === 0;
   };
-  return until('the rest', atRest, SETTLE_MS_MAX).catch(() => false);
+  return until('the end of all work', isIdle, SETTLE_MS_MAX).catch(() => false);
 }
 
-function missedMedians(injections: readonly Injection[], { resumedMs: goal }: Goals): string[] {
+function missedMedians(injections: readonly Injection[], { recoveryMedianMs: goal }: Goals): string[] {
   return [...new Set(injections.map(({ fault }) => fault))].flatMap((name) => {
     const all = injections
       .filter(({ fault }) => fault === name)
       .map(({ recovery }) => recovery.resumedMs ?? Infinity);
     const median = medianOf(all);
-    return median > goal ? [`${name}: resumed after ${median} ms in the middle, goal ${goal}`] : [];
+    return median > goal ? [`${name}: recovered after ${median} ms in the median, goal ${goal}`] : [];
   });
 }
 
@@ -152,15 +151,15 @@ async function whenSettled({ recovery, ...rest }: Injection): Promise<SettledInj
   return { ...rest, recovery: { ...recovery, drainedMs: await recovery.drainedMs } };
 }
 
-function lineOf({ fault, lastedMs, recovery, seen, missed }: Injection): string {
+function lineOf({ fault, lastedMs, recovery, observed, missed }: Injection): string {
   const facts = [
     `lasted ${lastedMs} ms`,
-    `resumed after ${recovery.resumedMs ?? 'too many'} ms`,
-    `${seen.answers} answers, ${seen.errors500} of them 5xx, ${seen.lost} lost`,
-    `202 within ${seen.usual202Ms} ms, slowest ${seen.slowest202Ms} ms`,
-    ...(seen.kills > 0 ? [`${seen.kills} kills`] : []),
+    `recovered after ${recovery.resumedMs ?? 'too many'} ms`,
+    `${observed.answers} answers, ${observed.serverErrors} of them 5xx, ${observed.lost} lost`,
+    `95% of 202 within ${observed.creationP95Ms} ms, slowest ${observed.slowestCreationMs} ms`,
+    ...(observed.kills > 0 ? [`${observed.kills} kills`] : []),
     ...missed.map((goal) => `MISSED: ${goal}`),
-    ...(recovery.story.length > 0 ? [`a fresh send: ${recovery.story.join(', ')}`] : []),
+    ...(recovery.slowSends.length > 0 ? [`slow sends: ${recovery.slowSends.join(', ')}`] : []),
   ];
   return `${fault}: ${facts.join('; ')}`;
 }

@@ -1,30 +1,44 @@
-import { crashStorm } from './faults/crashStorm.js';
+import { CLOCK_FAULTS } from './faults/clocks.js';
 import { FAMILIES, type Fault } from './faults/fault.js';
-import { FAULTS } from './faults/index.js';
-import { KILLS } from './faults/kills.js';
+import { crashPointKills, KILL_FAULTS } from './faults/kills.js';
+import { NETWORK_FAULTS } from './faults/network.js';
+import { POSTGRES_FAULTS } from './faults/postgres.js';
+import { PROVIDER_FAULTS } from './faults/provider.js';
+import { REDIS_FAULTS } from './faults/redis.js';
 import type { Random } from './load/plan.js';
 
-/** Kills come again after so many other faults. */
+/** Every fault that the suite can inject. */
+const FAULTS: readonly Fault[] = [
+  ...KILL_FAULTS,
+  ...REDIS_FAULTS,
+  ...POSTGRES_FAULTS,
+  ...PROVIDER_FAULTS,
+  ...NETWORK_FAULTS,
+  ...CLOCK_FAULTS,
+];
+
+/** The number of other faults between two extra kills. */
 const KILLS_EVERY = 8;
 
-/** Every fault in an order that the seed gives, again and again, with kills in between. */
-export function* everything(random: Random): Generator<Fault, never> {
+/** Every fault in a random order, again and again, with extra kills in between. */
+export function* allFaults(random: Random): Generator<Fault, never> {
   for (;;)
     for (const [n, fault] of random.shuffled(FAULTS).entries()) {
       yield fault;
-      if (n % KILLS_EVERY === KILLS_EVERY - 1) yield KILLS[((n / KILLS_EVERY) % 2) | 0] as Fault;
+      if (n % KILLS_EVERY === KILLS_EVERY - 1) yield KILL_FAULTS[((n / KILLS_EVERY) % 2) | 0] as Fault;
     }
 }
 
-/** One fault of each family, which the seed picks, and none for longer than `holdMsMax`; the kills are those at crash points. */
-export function oneOfEach(random: Random, holdMsMax: number): Fault[] {
+/** A random fault of each family, none for longer than `holdMsMax`. The kills are those at crash points. */
+export function oneOfEachFamily(random: Random, holdMsMax: number): Fault[] {
   return FAMILIES.map((family) => {
-    const fault = family === 'kills' ? crashStorm : random.of(FAULTS.filter((one) => one.family === family));
+    const fault =
+      family === 'kills' ? crashPointKills : random.of(FAULTS.filter((one) => one.family === family));
     return { ...fault, holdMs: Math.min(fault.holdMs, holdMsMax) };
   });
 }
 
-/** The faults whose name holds a text, one after another. */
-export function named(text: string): Fault[] {
+/** The faults whose name contains a text. */
+export function faultsNamed(text: string): Fault[] {
   return FAULTS.filter(({ name }) => name.includes(text));
 }

@@ -1,10 +1,22 @@
 import fc from 'fast-check';
 import type { Operation, Schema } from './contract.js';
-import { REFUSED, withHeader, without, type Draft, type Shaped } from './request.js';
-import { bytesOf, changed, oneOf, type Rule } from './rules.js';
+import {
+  REFUSED,
+  withHeader,
+  without,
+  type RequestDraft,
+  type EditableRequest,
+  bytesOf,
+  changed,
+  pickFrom,
+  type Rule,
+} from './request.js';
 
-/** Good requests with one rule broken, or with one thing changed that must make no difference. */
-export function almostValidRequests(operation: Operation, good: fc.Arbitrary<Draft>): fc.Arbitrary<Draft> {
+/** Valid requests with one rule broken, or with one change that must make no difference. */
+export function almostValidRequests(
+  operation: Operation,
+  good: fc.Arbitrary<RequestDraft>,
+): fc.Arbitrary<RequestDraft> {
   const groups = [
     TARGETS,
     NO_DIFFERENCE,
@@ -19,21 +31,21 @@ export function almostValidRequests(operation: Operation, good: fc.Arbitrary<Dra
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'PURGE'];
 
-/** Puts a text at one of the places where a pattern matches. */
+/** Edits one of a pattern's matches. */
 function edited(text: string, pattern: RegExp, pick: number, edit: (found: string) => string): string {
   const places = [...text.matchAll(pattern)];
-  const { index, 0: found } = oneOf<RegExpExecArray>(places, pick);
+  const { index, 0: found } = pickFrom<RegExpExecArray>(places, pick);
   return text.slice(0, index) + edit(found) + text.slice(index + found.length);
 }
 
-/** A change of the path's fixed part, which then names nothing. */
+/** A change of the path's fixed part, so that no route matches. */
 const path = (name: string, change: (target: string, pick: number) => string): Rule => ({
   name,
   change: ({ target }, pick) => ({ target: change(target, pick), expected: [404] }),
 });
 
 const percent = (character: string): string => `%${character.charCodeAt(0).toString(16)}`;
-/** The words of the path's fixed part; our ids begin with a digit. */
+/** The words of the path's fixed part; ids begin with a digit. */
 const FIXED = /(?<=\/)[a-z][a-z0-9-]*(?=\/|$)/g;
 
 const TARGETS: Rule[] = [
@@ -46,16 +58,16 @@ const TARGETS: Rule[] = [
     edited(target, FIXED, pick, (word) => percent(word.charAt(0)) + word.slice(1)),
   ),
   path('a percent-encoded slash', (target, pick) => edited(target, /(?<=.)\//g, pick, () => '%2F')),
-  path('a dot segment', (target, pick) => edited(target, /\//g, pick, () => oneOf(['/./', '/../'], pick))),
+  path('a dot segment', (target, pick) => edited(target, /\//g, pick, () => pickFrom(['/./', '/../'], pick))),
   path('a path parameter in a segment', (target) => `${target};a=b`),
   path('a fragment', (target) => `${target}#x`),
-  path('a file ending', (target) => `${target}.json`),
-  path('a segment too many', (target) => `${target}/more`),
-  path('a segment too few', (target) => target.replace(/\/[^/]+/, '') || '/'),
+  path('a file extension', (target) => `${target}.json`),
+  path('an extra segment', (target) => `${target}/more`),
+  path('a missing segment', (target) => target.replace(/\/[^/]+/, '') || '/'),
   {
     name: 'another method',
     change: ({ from, method }, pick) => {
-      const other = oneOf(
+      const other = pickFrom(
         METHODS.filter((each) => each !== method),
         pick,
       );
@@ -68,7 +80,7 @@ const NO_DIFFERENCE: Rule[] = [
   {
     name: 'a query',
     change: ({ target }, pick) => ({
-      target: target + oneOf(['?', '?a=b', '?id=1&id=2', '?%00', '?%', '??'], pick),
+      target: target + pickFrom(['?', '?a=b', '?id=1&id=2', '?%00', '?%', '??'], pick),
     }),
   },
   {
@@ -81,7 +93,7 @@ const NO_DIFFERENCE: Rule[] = [
       headers: withHeader(
         headers,
         'Content-Type',
-        oneOf(['text/plain', 'application/xml', '', ';', 'a'], pick),
+        pickFrom(['text/plain', 'application/xml', '', ';', 'a'], pick),
       ),
     }),
   },
@@ -94,16 +106,16 @@ const NO_DIFFERENCE: Rule[] = [
     change: ({ headers }, pick) => ({
       headers: withHeader(
         headers,
-        oneOf(
+        pickFrom(
           ['Accept', 'Accept-Language', 'Origin', 'Cookie', 'Range', 'If-None-Match', 'X-Request-Id'],
           pick,
         ),
-        oneOf(['*', 'bytes=0-', ',,,', 'application/xml;q=2', '"', 'null'], pick >> 3),
+        pickFrom(['*', 'bytes=0-', ',,,', 'application/xml;q=2', '"', 'null'], pick >> 3),
       ),
     }),
   },
   {
-    name: 'names of headers in other case',
+    name: 'header names in another case',
     change: ({ headers }, pick) => ({
       headers: headers.map(
         ([name, value]) => [pick % 2 === 0 ? name.toUpperCase() : name.toLowerCase(), value] as const,
@@ -112,7 +124,7 @@ const NO_DIFFERENCE: Rule[] = [
   },
 ];
 
-/** Another credential than the caller's, which is no caller's. */
+/** A credential that belongs to no caller. */
 const credential = (name: string, change: (key: string, pick: number) => string): Rule => ({
   name,
   change: ({ headers }, pick) => {
@@ -124,11 +136,11 @@ const credential = (name: string, change: (key: string, pick: number) => string)
 
 const CREDENTIALS: Rule[] = [
   credential('an empty credential', (_key, pick) =>
-    oneOf(['', 'Bearer', 'Bearer ', 'Bearer\t', 'bearer  '], pick),
+    pickFrom(['', 'Bearer', 'Bearer ', 'Bearer\t', 'bearer  '], pick),
   ),
   credential(
     'another scheme',
-    (key, pick) => `${oneOf(['Basic', 'Token', 'Bear', 'Bearer:', 'xBearer'], pick)} ${key}`,
+    (key, pick) => `${pickFrom(['Basic', 'Token', 'Bear', 'Bearer:', 'xBearer'], pick)} ${key}`,
   ),
   credential('no scheme', (key) => key),
   credential('a key with one character too few', (key) => `Bearer ${key.slice(0, -1)}`),
@@ -182,10 +194,10 @@ function headerRules(name: string, { maxLength }: Schema): Rule[] {
   ];
 }
 
-/** A change of the body's text, after which it is not the JSON that the operation expects. */
+/** A change of the body's text that the operation must refuse. */
 const body = (
   name: string,
-  change: (json: string, pick: number, request: Shaped) => string | Buffer,
+  change: (json: string, pick: number, request: EditableRequest) => string | Buffer,
 ): Rule => ({
   name: `a body ${name}`,
   change: (request, pick) => ({
@@ -197,16 +209,16 @@ const body = (
 const BODIES: Rule[] = [
   body('that is empty', () => ''),
   body('that is white space', () => ' \n'),
-  body('that was cut', (json, pick) => json.slice(0, 1 + (pick % (json.length - 1)))),
-  body('with a comma at its end', (json) => json.replace(/\}$/, ',}')),
-  body('with more behind it', (json, pick) => json + oneOf(['}', 'x', ',', '{}', '\0', json], pick)),
+  body('that is truncated', (json, pick) => json.slice(0, 1 + (pick % (json.length - 1)))),
+  body('with a trailing comma', (json) => json.replace(/\}$/, ',}')),
+  body('with trailing text', (json, pick) => json + pickFrom(['}', 'x', ',', '{}', '\0', json], pick)),
   body('with a comment', (json) => `${json}// a comment`),
   body('in single quotes', (json) => json.replaceAll('"', "'")),
   body('without quotes', (json) => json.replaceAll('"', '')),
   body('in an array', (json) => `[${json}]`),
   body('in a string', (json) => JSON.stringify(json)),
-  body('of another type', (_json, pick) => oneOf(['null', '0', 'true', '""', '[]', 'NaN'], pick)),
-  body('with a member that nobody knows', (json) => json.replace(/^\{/, '{"more":"x",')),
+  body('of another type', (_json, pick) => pickFrom(['null', '0', 'true', '""', '[]', 'NaN'], pick)),
+  body('with an unknown member', (json) => json.replace(/^\{/, '{"more":"x",')),
   body('as a form', (_json, _pick, { value }) =>
     new URLSearchParams(value as Record<string, string>).toString(),
   ),
@@ -223,7 +235,7 @@ function memberRules({ properties = {}, required = [] }: Schema): Rule[] {
   return [...bare, ...members];
 }
 
-/** A change of one member's value to one that breaks its rule; undefined leaves it out. */
+/** Changes the value of one member to an invalid one; undefined removes the member. */
 const member = (name: string, what: string, change: (value: unknown, pick: number) => unknown): Rule => ({
   name: `the member ${name} ${what}`,
   change: ({ value }, pick) => {
@@ -245,17 +257,20 @@ const ANY_TYPE: readonly [type: string, value: unknown][] = [
 function anyMemberRules(name: string, { type = 'string' }: Schema): Rule[] {
   const types = new Set([type].flat());
   const others = ANY_TYPE.filter(([each]) => !types.has(each)).map(([, value]) => value);
-  const text = (request: Shaped): string => {
+  const text = (request: EditableRequest): string => {
     const members = request.value as Record<string, unknown>;
     return JSON.stringify({ ...members, [name]: members[name] ?? 'x' });
   };
   return [
-    member(name, 'of another type', (_value, pick) => oneOf(others, pick)),
-    body(`with ${name} in other case`, (_json, pick, request) =>
-      text(request).replace(`"${name}":`, `"${oneOf([name.toUpperCase(), ` ${name}`, `${name} `], pick)}":`),
+    member(name, 'of another type', (_value, pick) => pickFrom(others, pick)),
+    body(`with ${name} in another case`, (_json, pick, request) =>
+      text(request).replace(
+        `"${name}":`,
+        `"${pickFrom([name.toUpperCase(), ` ${name}`, `${name} `], pick)}":`,
+      ),
     ),
     body(`with ${name} twice`, (_json, pick, request) =>
-      text(request).replace(/^\{/, `{"${oneOf([name, escapedName(name)], pick)}":"x",`),
+      text(request).replace(/^\{/, `{"${pickFrom([name, escapedName(name)], pick)}":"x",`),
     ),
   ];
 }
@@ -274,11 +289,11 @@ function enumRule(name: string, values: readonly unknown[]): Rule {
       `${value}\0`,
     ]);
   const wrong = [...near.filter((value) => !values.includes(value)), ''];
-  return member(name, 'one character beside its values', (_value, pick) => oneOf(wrong, pick));
+  return member(name, 'one character away from its values', (_value, pick) => pickFrom(wrong, pick));
 }
 
 function patternRule(name: string, pattern: RegExp): Rule {
-  return member(name, 'one character beside its pattern', (value, pick) => {
+  return member(name, 'one character away from its pattern', (value, pick) => {
     const text = typeof value === 'string' && value !== '' ? value : '12345';
     const at = (pick >> 4) % text.length;
     const near = [
@@ -286,14 +301,14 @@ function patternRule(name: string, pattern: RegExp): Rule {
       `${text}\n`,
       ` ${text}`,
       `${text.slice(0, at)}\u0661${text.slice(at + 1)}`,
-      grownUntilWrong(text, pattern),
-      shortUntilWrong(text, pattern),
+      lengthenedUntilInvalid(text, pattern),
+      shortenedUntilInvalid(text, pattern),
     ].filter((each) => !pattern.test(each));
-    return oneOf(near, pick);
+    return pickFrom(near, pick);
   });
 }
 
-const grownUntilWrong = (text: string, pattern: RegExp): string =>
-  pattern.test(text) && text.length < 1_000 ? grownUntilWrong(`${text}${text.at(-1)}`, pattern) : text;
-const shortUntilWrong = (text: string, pattern: RegExp): string =>
-  pattern.test(text) && text.length > 1 ? shortUntilWrong(text.slice(0, -1), pattern) : text;
+const lengthenedUntilInvalid = (text: string, pattern: RegExp): string =>
+  pattern.test(text) && text.length < 1_000 ? lengthenedUntilInvalid(`${text}${text.at(-1)}`, pattern) : text;
+const shortenedUntilInvalid = (text: string, pattern: RegExp): string =>
+  pattern.test(text) && text.length > 1 ? shortenedUntilInvalid(text.slice(0, -1), pattern) : text;

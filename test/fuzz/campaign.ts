@@ -1,22 +1,22 @@
+import { RawConnection } from '@onecode/testing';
 import fc from 'fast-check';
-import { RawConnection } from '../../apps/api/test/raw.js';
 import { almostValidRequests } from './almostValid.js';
 import type { Operation } from './contract.js';
 import { hostileRequests } from './hostile.js';
-import { requestOf, type Draft, type Kind } from './request.js';
-import { slowClients, untilCutOff } from './slowClients.js';
-import { socketPlays, type PlayDraft } from './sockets.js';
-import type { Figures } from './target.js';
-import { Tally } from './tally.js';
+import { requestOf, type RequestDraft, type Kind } from './request.js';
+import { slowClients, untilDisconnected } from './sockets.js';
+import { socketScenarios, type ScenarioDraft } from './sockets.js';
+import type { ProcessMetrics } from './apiProcess.js';
+import { CampaignResults } from './results.js';
 import { validRequests } from './valid.js';
 import { webhookRequests } from './webhooks.js';
-import { bytesOnTheWire, Lane } from './wire.js';
-import type { World } from './world.js';
+import { bytesOnTheWire, KeepAliveConnection } from './connection.js';
+import type { FuzzContext } from './context.js';
 
-/** One thing to be done: a request on a connection that is kept, or a play with a connection of its own. */
-type Step = { request: Draft } | { play: PlayDraft };
+/** A request on a kept connection, or a scenario with its own connection. */
+type Step = { request: RequestDraft } | { scenario: ScenarioDraft };
 
-/** Everything that is done to these operations and to the webhook, the usual more often than the strange. */
+/** The steps for these operations and the webhook, common ones more often than rare ones. */
 function stepsFor(operations: readonly Operation[]): fc.Arbitrary<Step> {
   const requests = operations.map((operation) => {
     const good = validRequests(operation);
@@ -33,103 +33,112 @@ function stepsFor(operations: readonly Operation[]): fc.Arbitrary<Step> {
       arbitrary: arbitrary.map((request): Step => ({ request })),
     })),
     { weight: 3, arbitrary: webhookRequests.map((request): Step => ({ request })) },
-    { weight: 3, arbitrary: socketPlays(good).map((play): Step => ({ play })) },
+    { weight: 3, arbitrary: socketScenarios(good).map((scenario): Step => ({ scenario })) },
   );
 }
 
 export interface CampaignOptions {
   port: number;
-  world: World;
+  context: FuzzContext;
   operations: readonly Operation[];
   seed: number;
   requests: number;
-  /** Does this one alone, to see it again. */
+  /** Sends only this request, to reproduce a failure. */
   only?: number | undefined;
-  /** Asked fifty times in the course of the campaign. */
-  figures?: () => Promise<Figures>;
+  /** Called fifty times during the campaign. */
+  metrics?: () => Promise<ProcessMetrics>;
 }
 
-/** More than work at the same time: most of those with a socket of their own wait for the service to lose patience. */
-const LANES = 64;
+/** Many, because most scenarios wait for a timeout of the service. */
+const WORKERS = 64;
 const FAILURES_MAX = 10;
 const SAMPLES = 50;
 
-/** Runs a campaign to its end, or until it has failed too often to go on. */
-export async function runCampaign(options: CampaignOptions): Promise<Tally> {
-  const { requests, only, port, world, operations } = options;
-  const tally = new Tally();
+/** Runs a campaign to its end or until it has failed too often. */
+export async function runCampaign(options: CampaignOptions): Promise<CampaignResults> {
+  const { requests, only, port, context, operations } = options;
+  const results = new CampaignResults();
   const steps = stepsFor(operations);
   let next = only ?? 0;
   const end = only === undefined ? requests : only + 1;
-  const lane = async (): Promise<void> => {
-    const kept = new Lane(port);
-    while (next < end && tally.failures.length < FAILURES_MAX) {
+  const work = async (): Promise<void> => {
+    const connection = new KeepAliveConnection(port);
+    while (next < end && results.failures.length < FAILURES_MAX) {
       const index = next++;
       const [step] = fc.sample(steps, { seed: seedOf(options.seed, index), numRuns: 1 });
       await (step !== undefined && 'request' in step
-        ? sendOne(kept, step.request, index, options, tally)
-        : playOne(step as { play: PlayDraft }, index, options, tally));
-      if (options.figures !== undefined && index % Math.ceil(requests / SAMPLES) === 0)
-        await sample(options.figures, index / requests, tally);
+        ? sendOne(connection, step.request, index, options, results)
+        : runScenario(step as { scenario: ScenarioDraft }, index, options, results));
+      if (options.metrics !== undefined && index % Math.ceil(requests / SAMPLES) === 0)
+        await sample(options.metrics, index / requests, results);
     }
-    kept.close();
+    connection.close();
   };
-  const slow = only === undefined ? slowClients(operations, world) : [];
+  const slow = only === undefined ? slowClients(operations, context) : [];
   const start = performance.now();
-  const lanes = async (): Promise<void> => {
-    await Promise.all(Array.from({ length: LANES }, lane));
-    tally.seconds = (performance.now() - start) / 1_000;
+  const workers = async (): Promise<void> => {
+    await Promise.all(Array.from({ length: WORKERS }, work));
+    results.seconds = (performance.now() - start) / 1_000;
   };
   await Promise.all([
-    lanes(),
+    workers(),
     ...slow.map(async (client) => {
-      await watched(`a slow client of ${client.operation}: ${client.rule}`, client.bytes, tally, async () => {
-        tally.count({ kind: 'raw', ...client }, [await untilCutOff(port, client)]);
-      });
+      await recordingFailure(
+        `a slow client of ${client.operation}: ${client.rule}`,
+        client.bytes,
+        results,
+        async () => {
+          results.count({ kind: 'raw', ...client }, [await untilDisconnected(port, client)]);
+        },
+      );
     }),
   ]);
-  return tally;
+  return results;
 }
 
-/** Notes how the process does; that it says nothing is a failure too, and no reason to stop telling of the others. */
-async function sample(figures: () => Promise<Figures>, at: number, tally: Tally): Promise<void> {
-  await watched('the figures of the process', '', tally, async () => {
-    tally.samples.push({ at, ...(await figures()) });
+/** Samples the metrics of the process. A missing answer is a failure, and the campaign continues. */
+async function sample(
+  metrics: () => Promise<ProcessMetrics>,
+  at: number,
+  results: CampaignResults,
+): Promise<void> {
+  await recordingFailure('the metrics of the process', '', results, async () => {
+    results.samples.push({ at, ...(await metrics()) });
   });
 }
 
 async function sendOne(
-  lane: Lane,
-  draft: Draft,
+  connection: KeepAliveConnection,
+  draft: RequestDraft,
   index: number,
-  { seed, world }: CampaignOptions,
-  tally: Tally,
+  { seed, context }: CampaignOptions,
+  results: CampaignResults,
 ): Promise<void> {
-  const request = requestOf(draft(world));
+  const request = requestOf(draft(context));
   const { kind, operation, rule } = request;
   const name = `request ${index} of seed ${seed} (${kind}, ${operation}: ${rule})`;
-  await watched(name, bytesOnTheWire(request), tally, async () => {
-    const answer = await lane.send(request);
-    tally.count({ kind, operation, rule }, [answer.status]);
-    if (answer.status < 300) world.learn(request.caller, answer.body);
+  await recordingFailure(name, bytesOnTheWire(request), results, async () => {
+    const answer = await connection.send(request);
+    results.count({ kind, operation, rule }, [answer.status]);
+    if (answer.status < 300) context.recordId(request.caller, answer.body);
   });
 }
 
-async function playOne(
-  { play: draft }: { play: PlayDraft },
+async function runScenario(
+  { scenario: draft }: { scenario: ScenarioDraft },
   index: number,
-  { seed, world, port }: CampaignOptions,
-  tally: Tally,
+  { seed, context, port }: CampaignOptions,
+  results: CampaignResults,
 ): Promise<void> {
   const kind: Kind = 'raw';
-  const play = draft(world);
-  const { operation, rule } = play;
+  const scenario = draft(context);
+  const { operation, rule } = scenario;
   const name = `request ${index} of seed ${seed} (${kind}, ${operation}: ${rule})`;
-  await watched(name, play.bytes, tally, async () => {
+  await recordingFailure(name, scenario.bytes, results, async () => {
     const connection = await RawConnection.open(port);
     try {
-      // What answers may belong to several operations, or to none.
-      tally.count({ kind, operation, rule }, await play.run(connection), 'raw sockets');
+      // The answers may belong to several operations or to none.
+      results.count({ kind, operation, rule }, await scenario.run(connection), 'raw sockets');
     } finally {
       connection.destroy();
     }
@@ -138,25 +147,25 @@ async function playOne(
 
 const SHOWN_MAX = 1_500;
 
-/** Does a thing, and writes down what went wrong, so that it can be seen and done again. */
-async function watched(
+/** Runs a function and records its failure with the bytes that reproduce it. */
+async function recordingFailure(
   name: string,
   bytes: Buffer | string,
-  tally: Tally,
+  results: CampaignResults,
   act: () => Promise<void>,
 ): Promise<void> {
   const start = performance.now();
   try {
     await act();
-    tally.worstMs = Math.max(tally.worstMs, name.startsWith('request') ? performance.now() - start : 0);
+    results.worstMs = Math.max(results.worstMs, name.startsWith('request') ? performance.now() - start : 0);
   } catch (error) {
     const shown = JSON.stringify(bytes.toString('latin1').slice(0, SHOWN_MAX));
     const failure = `${name}: ${String(error).slice(0, SHOWN_MAX)}\n${shown}`;
-    tally.failures.push(failure.replaceAll(/ak_(\w{4})_\w+/g, 'ak_$1_…'));
+    results.failures.push(failure.replaceAll(/ak_(\w{4})_\w+/g, 'ak_$1_…'));
   }
 }
 
-/** A seed for each request, so that each can be made again without the others; neighbours have nothing in common. */
+/** A seed for each request, so that it can be reproduced without the others. Seeds of successive requests are unrelated. */
 function seedOf(seed: number, index: number): number {
   let mixed = Math.imul(seed ^ Math.imul(index + 1, 0x9e3779b1), 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);

@@ -30,27 +30,27 @@ interface OperationNode {
   responses: Record<string, unknown>;
 }
 
-/** As much of an OpenAPI document as requests can be made from. */
+/** The parts of an OpenAPI document from which requests are generated. */
 export interface OpenApiDocument {
   security?: unknown[];
   paths: Record<string, Record<string, OperationNode>>;
   components?: object;
 }
 
-/** One operation of the document: all that its requests are made from. */
+/** One operation of the document. */
 export interface Operation {
   id: string;
-  /** In capitals. */
+  /** In upper case. */
   method: string;
   /** The path with its parameters in braces. */
   template: string;
-  /** The methods that the path has, GET's shadow HEAD included. */
+  /** The methods of the path, with HEAD where it has GET. */
   methods: readonly string[];
   needsKey: boolean;
   pathParameters: readonly string[];
   headers: readonly { name: string; schema: Schema }[];
   body: { schema: Schema; examples: readonly unknown[] } | null;
-  /** What it is documented to answer. */
+  /** The documented statuses. */
   statuses: readonly number[];
 }
 

@@ -2,39 +2,54 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { newId } from '@onecode/store';
 import fc from 'fast-check';
 import type { Operation } from './contract.js';
-import { NASTY_JSON, nastyTexts, percentEncoded } from './nasty.js';
-import { pathOf, REFUSED, utf8, withHeader, type Draft, type Header, type Shaped } from './request.js';
-import { bytesOf, changed, oneOf, PICK, type Rule } from './rules.js';
+import { HOSTILE_JSON, hostileStrings, percentEncoded } from './hostileStrings.js';
+import {
+  pathOf,
+  REFUSED,
+  utf8,
+  withHeader,
+  type RequestDraft,
+  type Header,
+  type EditableRequest,
+  bytesOf,
+  changed,
+  pickFrom,
+  PICK,
+  type Rule,
+} from './request.js';
 
-/** Requests that somebody made who wants the service to break. Their framing is good HTTP; what is in it is not. */
-export function hostileRequests(operation: Operation, good: fc.Arbitrary<Draft>): fc.Arbitrary<Draft> {
+/** Requests of an attacker: valid HTTP framing with hostile contents. */
+export function hostileRequests(
+  operation: Operation,
+  good: fc.Arbitrary<RequestDraft>,
+): fc.Arbitrary<RequestDraft> {
   const { body, needsKey, pathParameters } = operation;
   return fc.oneof(
     changed('hostile', good, HEADERS),
     changed('hostile', good, needsKey ? [...REPEATED, twice('Authorization')] : REPEATED),
-    nastyHeaders(operation, good),
-    nastyQueries(good),
-    ...(pathParameters.length === 0 ? [] : [nastyIds(good)]),
+    hostileHeaders(operation, good),
+    hostileQueries(good),
+    ...(pathParameters.length === 0 ? [] : [hostileIds(good)]),
     ...(pathParameters.length === 0 || !needsKey ? [] : [changed('hostile', good, [FOREIGN])]),
-    ...(body === null ? [] : [changed('hostile', good, BODIES), nastyMembers(operation, good)]),
+    ...(body === null ? [] : [changed('hostile', good, BODIES), hostileMembers(operation, good)]),
   );
 }
 
-/** Good requests, each with a hostile text put into it. */
-function withText(good: fc.Arbitrary<Draft>, rule: string, put: PutText): fc.Arbitrary<Draft> {
-  return fc.tuple(good, nastyTexts, PICK).map(([draft, text, pick]): Draft => (world) => {
-    const request = draft(world);
+/** Valid requests, each with a hostile text inserted. */
+function withText(good: fc.Arbitrary<RequestDraft>, rule: string, put: PutText): fc.Arbitrary<RequestDraft> {
+  return fc.tuple(good, hostileStrings, PICK).map(([draft, text, pick]): RequestDraft => (context) => {
+    const request = draft(context);
     return { ...request, kind: 'hostile', rule, expected: null, ...put(request, text, pick) };
   });
 }
-type PutText = (request: Shaped, text: string, pick: number) => Partial<Shaped>;
+type PutText = (request: EditableRequest, text: string, pick: number) => Partial<EditableRequest>;
 
-const nastyMembers = ({ body }: Operation, good: fc.Arbitrary<Draft>): fc.Arbitrary<Draft> =>
+const hostileMembers = ({ body }: Operation, good: fc.Arbitrary<RequestDraft>): fc.Arbitrary<RequestDraft> =>
   withText(good, 'a hostile text in a member', ({ value }, text, pick) => {
-    const name = oneOf(Object.keys(body?.schema.properties ?? { x: {} }), pick);
+    const name = pickFrom(Object.keys(body?.schema.properties ?? { x: {} }), pick);
     const other = { ...(value as object), [name]: text };
     const json = JSON.stringify(other);
-    // Control characters as they are, and not as the escapes that JSON has for them.
+    // Raw control characters instead of their JSON escapes.
     return bytesOf(
       pick % 8 === 0
         ? json.replaceAll(/\\u00([01].)/g, (_, hex) => String.fromCharCode(parseInt(hex, 16)))
@@ -42,13 +57,16 @@ const nastyMembers = ({ body }: Operation, good: fc.Arbitrary<Draft>): fc.Arbitr
     );
   });
 
-/** What of a text a header's value may hold: anything but control characters. Those are for raw sockets. */
+/** A text as a header's value, without control characters: raw sockets send those. */
 const headerText = (text: string): string =>
   utf8(text)
     .replaceAll(/[^\t -~\x80-\xff]/g, '')
     .slice(0, 12_000);
 
-const nastyHeaders = (operation: Operation, good: fc.Arbitrary<Draft>): fc.Arbitrary<Draft> => {
+const hostileHeaders = (
+  operation: Operation,
+  good: fc.Arbitrary<RequestDraft>,
+): fc.Arbitrary<RequestDraft> => {
   const names = [
     'Authorization',
     'Content-Type',
@@ -69,11 +87,11 @@ const nastyHeaders = (operation: Operation, good: fc.Arbitrary<Draft>): fc.Arbit
   ];
   const own = operation.headers.map(({ name }) => name);
   return withText(good, 'a hostile text in a header', ({ headers }, text, pick) => ({
-    headers: withHeader(headers, oneOf([...all, ...own, ...own], pick), headerText(text)),
+    headers: withHeader(headers, pickFrom([...all, ...own, ...own], pick), headerText(text)),
   }));
 };
 
-/** A text as a part of a path or query: what would end the request line is encoded, the rest stands as it is. */
+/** A text as part of a path or query. What would end the request line is encoded. */
 const targetText = (text: string, pick: number): string =>
   pick % 2 === 0
     ? percentEncoded(text).slice(0, 8_000)
@@ -83,9 +101,9 @@ const targetText = (text: string, pick: number): string =>
         )
         .slice(0, 8_000);
 
-const nastyIds = (good: fc.Arbitrary<Draft>): fc.Arbitrary<Draft> =>
+const hostileIds = (good: fc.Arbitrary<RequestDraft>): fc.Arbitrary<RequestDraft> =>
   withText(good, 'a hostile text as an id', ({ from, parameters, expected }, text, pick) => {
-    const id = oneOf(
+    const id = pickFrom(
       [text, '%', '%zz', '%ff', '%c0%af', '%00', newId().toUpperCase(), `${newId()}%00`],
       pick,
     );
@@ -95,13 +113,13 @@ const nastyIds = (good: fc.Arbitrary<Draft>): fc.Arbitrary<Draft> =>
     return { target, expected: shown === '' ? [404] : expected === null ? null : REFUSED };
   });
 
-const nastyQueries = (good: fc.Arbitrary<Draft>): fc.Arbitrary<Draft> =>
+const hostileQueries = (good: fc.Arbitrary<RequestDraft>): fc.Arbitrary<RequestDraft> =>
   withText(good, 'a hostile text as a query', ({ target, expected }, text, pick) => ({
     target: `${target}?${pick % 3 === 0 ? 'id=' : ''}${targetText(text, pick)}`,
     expected,
   }));
 
-/** A header that comes twice although it may come once. */
+/** A repeated header that may occur only once. */
 const twice = (name: string): Rule => ({
   name: `${name} twice`,
   change: ({ headers }, pick) => {
@@ -116,7 +134,7 @@ const HEADERS: Rule[] = [
   {
     name: 'a header of 16 KiB',
     change: ({ headers }, pick) => ({
-      headers: [...headers, [oneOf(['X', 'Cookie', 'Accept'], pick), 'a'.repeat(16_384)]],
+      headers: [...headers, [pickFrom(['X', 'Cookie', 'Accept'], pick), 'a'.repeat(16_384)]],
       expected: [431],
     }),
   },
@@ -145,10 +163,10 @@ const HEADERS: Rule[] = [
   },
 ];
 
-/** An id of another account: unknown, to the byte. */
+/** An id of another account, which gets exactly the answer of an unknown id. */
 const FOREIGN: Rule = {
   name: 'an id of another account',
-  change: (request, pick, world) => {
+  change: (request, pick, context) => {
     const at = (id: string): string =>
       pathOf(
         request.from.template,
@@ -163,11 +181,11 @@ const FOREIGN: Rule = {
       target: at(newId()),
       body: own.bytes,
     } as const;
-    return { target: at(world.foreignId(request.caller, pick)), bytes: own.bytes, expected, twin };
+    return { target: at(context.foreignId(request.caller, pick)), bytes: own.bytes, expected, twin };
   },
 };
 
-const json = ({ value }: Shaped): string => JSON.stringify(value);
+const json = ({ value }: EditableRequest): string => JSON.stringify(value);
 const CODINGS: readonly [string, (body: string) => Buffer][] = [
   ['gzip', gzipSync],
   ['deflate', deflateSync],
@@ -179,24 +197,27 @@ const CODINGS: readonly [string, (body: string) => Buffer][] = [
 ];
 const KIBIBYTES_64 = 65_536;
 
-/** A body that no operation takes. */
-const refused = (name: string, change: (request: Shaped, pick: number) => string | Buffer): Rule => ({
+/** A body that every operation refuses. */
+const refused = (
+  name: string,
+  change: (request: EditableRequest, pick: number) => string | Buffer,
+): Rule => ({
   name: `a body ${name}`,
   change: (request, pick) => ({ ...bytesOf(change(request, pick)), expected: REFUSED }),
 });
 
-/** Bytes put somewhere into a body. */
+/** Inserts bytes into a body. */
 const spliced = (body: string, pick: number, bytes: readonly number[]): Buffer => {
   const at = pick % (body.length + 1);
   return Buffer.concat([Buffer.from(body.slice(0, at)), Buffer.from(bytes), Buffer.from(body.slice(at))]);
 };
 
 const BODIES: Rule[] = [
-  refused('of hostile JSON', (_request, pick) => oneOf(NASTY_JSON, pick)),
+  refused('of hostile JSON', (_request, pick) => pickFrom(HOSTILE_JSON, pick)),
   refused('with hostile JSON as a member', ({ from }, pick) => {
-    const name = oneOf(Object.keys(from.body?.schema.properties ?? { x: {} }), pick);
-    return `{"${name}":${oneOf(
-      NASTY_JSON.filter((each) => !each.startsWith('"')),
+    const name = pickFrom(Object.keys(from.body?.schema.properties ?? { x: {} }), pick);
+    return `{"${name}":${pickFrom(
+      HOSTILE_JSON.filter((each) => !each.startsWith('"')),
       pick >> 4,
     )}}`;
   }),
@@ -206,7 +227,7 @@ const BODIES: Rule[] = [
     spliced(
       json(request),
       pick,
-      oneOf([[0xff], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xf8, 0x88, 0x80, 0x80, 0x80], [0x80]], pick),
+      pickFrom([[0xff], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xf8, 0x88, 0x80, 0x80, 0x80], [0x80]], pick),
     ),
   ),
   refused('in UTF-16', (request, pick) => {
@@ -228,9 +249,9 @@ const BODIES: Rule[] = [
     change: (request, pick) => bytesOf(json(request).padEnd(KIBIBYTES_64 - (pick % 3), ' ')),
   },
   {
-    name: 'a body in a coding',
+    name: 'an encoded body',
     change: (request, pick) => {
-      const [coding, encode] = oneOf(CODINGS, pick);
+      const [coding, encode] = pickFrom(CODINGS, pick);
       return {
         headers: withHeader(request.headers, 'Content-Encoding', coding),
         ...bytesOf(encode(json(request))),

@@ -1,9 +1,9 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { listen } from '@onecode/runtime';
-import { memoryGrowth } from './memory.js';
+import { memoryGrowth } from './results.js';
 import type { FuzzRequest } from './request.js';
-import { Lane } from './wire.js';
+import { KeepAliveConnection } from './connection.js';
 
 const REQUEST: FuzzRequest = {
   kind: 'valid',
@@ -24,7 +24,7 @@ const NOT_FOUND = {
   code: 'not_found',
 };
 
-/** A service that answers every request in this way. */
+/** A service that gives every request this answer. */
 const answering =
   (
     status: number,
@@ -45,40 +45,43 @@ const problem = (status: number, code: string, title: string): RequestListener =
     'application/problem+json',
   );
 
-/** Sends one request to a service. @returns what was found wrong, or null */
-async function fault(service: RequestListener, change: Partial<FuzzRequest> = {}): Promise<string | null> {
+/** Sends one request to a service. @returns the failure, or null */
+async function failureOf(
+  service: RequestListener,
+  change: Partial<FuzzRequest> = {},
+): Promise<string | null> {
   const server = createServer(service);
   await listen(server, 0);
-  const lane = new Lane((server.address() as AddressInfo).port);
+  const connection = new KeepAliveConnection((server.address() as AddressInfo).port);
   try {
-    await lane.send({ ...REQUEST, ...change });
+    await connection.send({ ...REQUEST, ...change });
     return null;
   } catch (error) {
     return String(error);
   } finally {
-    lane.close();
+    connection.close();
     server.closeAllConnections();
     server.close();
   }
 }
 
-type Case = [name: string, service: RequestListener, fault: RegExp, change?: Partial<FuzzRequest>];
+type Case = [name: string, service: RequestListener, failure: RegExp, change?: Partial<FuzzRequest>];
 
-describe('the fuzzer sees that', () => {
+describe('the fuzzer reports that', () => {
   it.each<Case>([
     [
-      'a good request was answered with a fault',
+      'a valid request was answered with a server error',
       problem(500, 'internal_error', 'Internal Server Error'),
       /answered 500/,
       { expected: null },
     ],
     [
-      'a good request was refused',
+      'a valid request was refused',
       problem(400, 'bad_request', 'Bad Request'),
       /answered 400 bad_request instead of 200/,
     ],
     [
-      'a bad request was served',
+      'an invalid request was accepted',
       answering(200, { free_sends: 1 }),
       /answered 200 {2}instead of 404/,
       { expected: [404] },
@@ -90,7 +93,7 @@ describe('the fuzzer sees that', () => {
     ],
     ['a member is missing', answering(200, {}), /free_sends/],
     [
-      'a refusal is no problem+json',
+      'a refusal is not problem+json',
       answering(404, NOT_FOUND),
       /Content-Type/,
       { target: '/x', expected: [404] },
@@ -102,7 +105,7 @@ describe('the fuzzer sees that', () => {
     ],
     ['the connection was closed', (request) => void request.socket.destroy(), /without an answer/],
     [
-      'the connection was closed in the middle',
+      'the connection was closed within an answer',
       (request) => void request.socket.end('HTTP/1.1 200 OK\r\n'),
       /without an answer/,
     ],
@@ -112,18 +115,18 @@ describe('the fuzzer sees that', () => {
       /more than one answer/,
     ],
   ])('%s', async (...[, service, expected, change]) => {
-    expect(await fault(service, change)).toMatch(expected);
+    expect(await failureOf(service, change)).toMatch(expected);
   });
 
-  it('another account’s id is answered otherwise than an unknown one', async () => {
+  it('the id of another account gets a different answer than an unknown id', async () => {
     const twin = { ...REQUEST, target: '/v1/signup-settings?unknown' };
     const service: RequestListener = (request, response) =>
       answering(200, { free_sends: request.url === twin.target ? 1 : 2 })(request, response);
-    expect(await fault(service, { twin })).toMatch(/answers differ/);
-    expect(await fault(answering(200, { free_sends: 1 }), { twin })).toBeNull();
+    expect(await failureOf(service, { twin })).toMatch(/answers differ/);
+    expect(await failureOf(answering(200, { free_sends: 1 }), { twin })).toBeNull();
   });
 
-  it('memory grows, and not that it goes up and down', () => {
+  it('memory grows, but not that it rises and falls', () => {
     const samples = (heapAt: (at: number) => number): Parameters<typeof memoryGrowth>[0] =>
       Array.from({ length: 50 }, (_, index) => ({
         at: index / 50,

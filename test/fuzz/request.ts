@@ -1,55 +1,56 @@
+import fc from 'fast-check';
 import type { Operation } from './contract.js';
-import type { World } from './world.js';
+import type { FuzzContext } from './context.js';
 
 export const KINDS = ['valid', 'almost valid', 'hostile', 'raw'] as const;
 export type Kind = (typeof KINDS)[number];
 
 export type Header = readonly [name: string, value: string];
 
-/** A request as it goes out, and what may come back. Texts are latin1: one byte a character. */
+/** A request as it is sent, and the answers that it may get. Texts are latin1: one byte for each character. */
 export interface FuzzRequest {
   kind: Kind;
-  /** The operation that it was made from. */
+  /** The operation that it was generated from. */
   operation: string;
-  /** What is special about it. */
+  /** The rule that changed it. */
   rule: string;
   method: string;
   target: string;
   headers: readonly Header[];
   body: Buffer | null;
-  /** The statuses that it may have; whatever the contract allows below 500 where none are given. */
+  /** The statuses that it may get; null for every status below 500 that the contract allows. */
   expected: readonly number[] | null;
-  /** A request that must have the same answer to the byte. */
+  /** A request that must get exactly the same answer. */
   twin?: FuzzRequest;
-  /** Whose request it is, so that ids in its answer can be told apart. */
+  /** The name of the caller, to whom the ids in the answer belong. */
   caller: string;
 }
 
-/** A request that still lacks what only a run knows: keys and ids. */
-export type Draft = (world: World) => Shaped;
+/** A request without the keys and ids that only a campaign has. */
+export type RequestDraft = (context: FuzzContext) => EditableRequest;
 
 /** A request whose body can still be changed as a value. */
-export interface Shaped extends Omit<FuzzRequest, 'body'> {
+export interface EditableRequest extends Omit<FuzzRequest, 'body'> {
   from: Operation;
-  /** The value of the body; undefined where there is none. */
+  /** The value of the body; undefined without a body. */
   value: unknown;
-  /** The body's bytes, where they are not simply the value's JSON. */
+  /** The body's bytes, unless they are the value's JSON. */
   bytes?: Buffer;
-  /** The path parameters as they stand in the target. */
+  /** The path parameters as in the target. */
   parameters: Readonly<Record<string, string>>;
 }
 
-/** Any answer that says that the request is at fault. */
+/** Every status that blames the request. */
 export const REFUSED: readonly number[] = Array.from({ length: 100 }, (_, index) => 400 + index);
 
-/** Makes the request of a draft. */
+/** The request as it is sent. */
 export function requestOf({
   from: _from,
   value,
   bytes,
   parameters: _parameters,
   ...rest
-}: Shaped): FuzzRequest {
+}: EditableRequest): FuzzRequest {
   const body = bytes ?? (value === undefined ? null : Buffer.from(JSON.stringify(value)));
   return { ...rest, body };
 }
@@ -70,4 +71,37 @@ export function pathOf(template: string, parameters: Readonly<Record<string, str
 /** The latin1 text of a text's UTF-8 bytes. */
 export function utf8(text: string): string {
   return Buffer.from(text).toString('latin1');
+}
+
+/** A number to choose with, without fast-check's preference for small ones. */
+export const PICK: fc.Arbitrary<number> = fc.noBias(fc.nat(2 ** 31 - 1));
+
+/** One change of a valid request; `pick` chooses among its variants. */
+export interface Rule {
+  name: string;
+  change: (request: EditableRequest, pick: number, context: FuzzContext) => Partial<EditableRequest>;
+}
+
+/** Valid requests, each changed by one of the rules. */
+export function changed(
+  kind: Kind,
+  good: fc.Arbitrary<RequestDraft>,
+  rules: readonly Rule[],
+): fc.Arbitrary<RequestDraft> {
+  return fc
+    .tuple(good, fc.constantFrom(...rules), PICK)
+    .map(([draft, rule, pick]): RequestDraft => (context) => {
+      const request = draft(context);
+      return { ...request, kind, rule: rule.name, ...rule.change(request, pick, context) };
+    });
+}
+
+/** One of some elements. */
+export function pickFrom<Element>(elements: readonly Element[], pick: number): Element {
+  return elements[pick % elements.length] as Element;
+}
+
+/** Replaces the body by these bytes. */
+export function bytesOf(text: string | Buffer): { bytes: Buffer } {
+  return { bytes: typeof text === 'string' ? Buffer.from(text) : text };
 }

@@ -1,40 +1,40 @@
 import fc from 'fast-check';
 import { RawConnection, type RawAnswer } from '../../apps/api/test/raw.js';
-import { BREAKS, MUTATIONS, type Break } from './breaks.js';
-import { requestOf, type Draft, type FuzzRequest } from './request.js';
-import { PICK } from './rules.js';
-import { bytesOnTheWire, checkContract, judge } from './wire.js';
-import type { World } from './world.js';
+import { MALFORMATIONS, MUTATIONS, type Malformation } from './malformedBytes.js';
+import type { Operation } from './contract.js';
+import { pathOf, PICK, requestOf, type RequestDraft, type FuzzRequest } from './request.js';
+import { bytesOnTheWire, checkContract, judge } from './connection.js';
+import type { FuzzContext } from './context.js';
 
-/** Something that is done with a connection of its own. */
-interface Play {
+/** A use of its own connection. */
+interface Scenario {
   operation: string;
   rule: string;
-  /** What is written, to be shown. */
+  /** What is written, for the report of a failure. */
   bytes: Buffer;
-  /** @returns the statuses that were seen @throws when an answer is wrong or does not come */
+  /** @returns the statuses of the answers @throws when an answer is wrong or missing */
   run: (connection: RawConnection) => Promise<number[]>;
 }
-export type PlayDraft = (world: World) => Play;
+export type ScenarioDraft = (context: FuzzContext) => Scenario;
 
-type Way = (request: FuzzRequest, pick: number) => Omit<Play, 'operation'>;
+type ScenarioBuilder = (request: FuzzRequest, pick: number) => Omit<Scenario, 'operation'>;
 
-/** Ways of using a socket that no client library has, with good requests to begin with. */
-export function socketPlays(good: fc.Arbitrary<Draft>): fc.Arbitrary<PlayDraft> {
-  const ways = fc.oneof(
-    { weight: 8, arbitrary: fc.constantFrom(...BREAKS.map(broken)) },
+/** Uses of a socket that no client library has, based on valid requests. */
+export function socketScenarios(good: fc.Arbitrary<RequestDraft>): fc.Arbitrary<ScenarioDraft> {
+  const builders = fc.oneof(
+    { weight: 8, arbitrary: fc.constantFrom(...MALFORMATIONS.map(broken)) },
     { weight: 8, arbitrary: fc.constantFrom(...MUTATIONS.map(mutated)) },
     { weight: 5, arbitrary: fc.constantFrom(aborted, slow, halfOpen, expecting) },
     { weight: 1, arbitrary: fc.constantFrom(gigabyte, endless) },
   );
-  const single = fc.tuple(good, ways, PICK).map(([draft, way, pick]): PlayDraft => (world) => {
-    const request = requestOf(draft(world));
-    return { operation: request.operation, ...way(request, pick) };
+  const single = fc.tuple(good, builders, PICK).map(([draft, build, pick]): ScenarioDraft => (context) => {
+    const request = requestOf(draft(context));
+    return { operation: request.operation, ...build(request, pick) };
   });
   const several = fc.array(good, { minLength: 2, maxLength: 8 }).map(
-    (drafts): PlayDraft =>
-      (world) =>
-        pipelined(drafts.map((draft) => requestOf(draft(world)))),
+    (drafts): ScenarioDraft =>
+      (context) =>
+        pipelined(drafts.map((draft) => requestOf(draft(context)))),
   );
   return fc.oneof({ weight: 8, arbitrary: single }, { weight: 1, arbitrary: several });
 }
@@ -55,10 +55,10 @@ async function answersUntilClosed(
   }
 }
 
-/** When nothing was answered for so long, the service waits for more, and learns that none will come. */
+/** After this time without an answer the service is waiting for more bytes, and the client closes its half. */
 const QUIET_MS = 300;
 
-/** Writes bytes and nothing more, and holds each answer against the contract. */
+/** Writes bytes, nothing after them, and checks each answer against the contract. */
 async function writeAll(connection: RawConnection, bytes: Buffer): Promise<RawAnswer[]> {
   connection.write(bytes);
   const end = (): void => void connection.socket.end();
@@ -74,7 +74,7 @@ async function writeAll(connection: RawConnection, bytes: Buffer): Promise<RawAn
 }
 
 const broken =
-  ({ rule, apply, isInBody = false }: Break): Way =>
+  ({ rule, apply, isInBody = false }: Malformation): ScenarioBuilder =>
   (request, pick) => {
     const bytes = Buffer.from(apply(bytesOnTheWire(request).toString('latin1'), pick), 'latin1');
     return {
@@ -82,7 +82,7 @@ const broken =
       bytes,
       run: async (connection) => {
         const statuses = (await writeAll(connection, bytes)).map(({ status }) => status);
-        // An answer that needs no body does not wait for it.
+        // A request without a body is answered before its body arrives.
         const mayBeServed = isInBody && request.body === null;
         if (!mayBeServed && statuses.some((status) => status < 400))
           throw new Error(`was served: ${statuses.join()}`);
@@ -92,7 +92,7 @@ const broken =
   };
 
 const mutated =
-  ({ rule, apply }: Break): Way =>
+  ({ rule, apply }: Malformation): ScenarioBuilder =>
   (request, pick) => {
     const bytes = Buffer.from(apply(bytesOnTheWire(request).toString('latin1'), pick), 'latin1');
     return {
@@ -102,17 +102,17 @@ const mutated =
     };
   };
 
-/** One answer, as a request on its own would have. */
+/** Reads and checks the one answer of a request. */
 async function onlyAnswer(connection: RawConnection, request: FuzzRequest): Promise<number[]> {
   const answer = await connection.answer(request.method);
   judge(request, answer);
   return [answer.status];
 }
 
-const aborted: Way = (request, pick) => {
+const aborted: ScenarioBuilder = (request, pick) => {
   const bytes = bytesOnTheWire(request).subarray(0, 1 + (pick % bytesOnTheWire(request).length));
   return {
-    rule: 'a client that goes away',
+    rule: 'a client that disconnects',
     bytes,
     run: async (connection) => {
       await connection.push(bytes);
@@ -123,7 +123,7 @@ const aborted: Way = (request, pick) => {
   };
 };
 
-const slow: Way = (request, pick) => {
+const slow: ScenarioBuilder = (request, pick) => {
   const bytes = bytesOnTheWire(request);
   const size = Math.ceil(bytes.length / (1 + (pick % 30)));
   return {
@@ -139,10 +139,10 @@ const slow: Way = (request, pick) => {
   };
 };
 
-const halfOpen: Way = (request) => {
+const halfOpen: ScenarioBuilder = (request) => {
   const bytes = bytesOnTheWire(request);
   return {
-    rule: 'a client that closes its half',
+    rule: 'a client that half-closes',
     bytes,
     run: async (connection) => {
       connection.write(bytes).socket.end();
@@ -154,12 +154,12 @@ const halfOpen: Way = (request) => {
   };
 };
 
-const expecting: Way = (request) => {
+const expecting: ScenarioBuilder = (request) => {
   const headers = [...request.headers, ['Expect', '100-continue'] as const];
   const bytes = bytesOnTheWire({ ...request, headers });
   const end = bytes.indexOf('\r\n\r\n') + 4;
   return {
-    rule: 'a client that asks before it sends its body',
+    rule: 'a client that expects 100-continue',
     bytes,
     run: async (connection) => {
       connection.write(bytes.subarray(0, end));
@@ -170,39 +170,39 @@ const expecting: Way = (request) => {
   };
 };
 
-/** The head of a request whose body is framed by this header. */
+/** The head of a request with this framing header. */
 const headOf = (request: FuzzRequest, framing: readonly [string, string]): Buffer =>
   bytesOnTheWire({ ...request, headers: [...request.headers, framing], body: null });
 
-/** What a request whose body has no end may be answered: nothing that needs its body, and without waiting for it. */
-const withoutEnd = ({ body, ...request }: FuzzRequest): FuzzRequest => ({
+/** A request with an endless body must be answered without its body. */
+const withEndlessBody = ({ body, ...request }: FuzzRequest): FuzzRequest => ({
   ...request,
   body,
   expected: body === null ? request.expected : [401, 404, 413, 422],
 });
 
-const gigabyte: Way = (request) => {
+const gigabyte: ScenarioBuilder = (request) => {
   const bytes = headOf(request, ['Content-Length', String(2 ** 30)]);
   return {
     rule: 'a body of a gigabyte',
     bytes,
-    run: async (connection) => onlyAnswer(connection.write(bytes, 'x'), withoutEnd(request)),
+    run: async (connection) => onlyAnswer(connection.write(bytes, 'x'), withEndlessBody(request)),
   };
 };
 
 const CHUNK = Buffer.from(`8000\r\n${' '.repeat(0x8000)}\r\n`);
-/** Above every limit of a body, with room for what the system holds in between. */
+/** Above every body limit and what the system's buffers hold. */
 const CHUNKS_MAX = 512;
 
-const endless: Way = (request) => {
+const endless: ScenarioBuilder = (request) => {
   const bytes = headOf(request, ['Transfer-Encoding', 'chunked']);
   return {
-    rule: 'a body without end',
+    rule: 'an endless body',
     bytes,
     run: async (connection) => {
       connection.write(bytes);
       let answered = false;
-      const answer = onlyAnswer(connection, withoutEnd(request)).finally(() => {
+      const answer = onlyAnswer(connection, withEndlessBody(request)).finally(() => {
         answered = true;
       });
       for (let sent = 0; sent < CHUNKS_MAX && !answered; sent++) {
@@ -214,7 +214,7 @@ const endless: Way = (request) => {
   };
 };
 
-function pipelined(requests: readonly FuzzRequest[]): Play {
+function pipelined(requests: readonly FuzzRequest[]): Scenario {
   const bytes = Buffer.concat(requests.map(bytesOnTheWire));
   return {
     operation: requests[0]?.operation ?? '',
@@ -232,4 +232,60 @@ function pipelined(requests: readonly FuzzRequest[]): Play {
       return statuses;
     },
   };
+}
+
+/** The service's timeouts for headers and for a whole request, 10 s and 15 s, with reserve for a busy machine. */
+const HEADERS_MS_MAX = 15_000;
+const REQUEST_MS_MAX = 19_500;
+
+/** A client that stops writing, and how long the service may wait for it. */
+interface SlowClient {
+  operation: string;
+  rule: string;
+  method: string;
+  path: string;
+  bytes: string;
+  msMax: number;
+}
+
+/** Clients that never finish their headers or their body, for each operation, and clients that send one byte or none. */
+export function slowClients(operations: readonly Operation[], context: FuzzContext): SlowClient[] {
+  const id = '0199c7a2-5b1e-7c3a-9f40-2d6a8e1b4c57';
+  const clients = operations.flatMap(({ id: operation, method, template, body, pathParameters }) => {
+    const own = context.ownId('test', 0) ?? id;
+    const path = pathOf(template, Object.fromEntries(pathParameters.map((name) => [name, own])));
+    const head = `${method} ${path} HTTP/1.1\r\nHost: codes.test\r\nAuthorization: Bearer ${context.caller(1).key}\r\n`;
+    const client = { operation, method, path };
+    const headers = { ...client, rule: 'endless headers', bytes: head, msMax: HEADERS_MS_MAX };
+    const bytes = `${head}Content-Length: 100\r\n\r\n{"`;
+    return body === null
+      ? [headers]
+      : [headers, { ...client, rule: 'an unfinished body', bytes, msMax: REQUEST_MS_MAX }];
+  });
+  const withoutOperation = { operation: 'none', method: 'GET', path: '/', msMax: HEADERS_MS_MAX };
+  return [
+    ...clients,
+    { ...withoutOperation, rule: 'one byte', bytes: 'P' },
+    { ...withoutOperation, rule: 'no byte', bytes: '' },
+  ];
+}
+
+/** Waits until the service disconnects the client. @returns the status @throws unless it is 408 in time */
+export async function untilDisconnected(
+  port: number,
+  { method, path, bytes, msMax }: SlowClient,
+): Promise<number> {
+  const connection = await RawConnection.open(port);
+  const start = performance.now();
+  try {
+    const answer = await connection.write(bytes).answer(method);
+    checkContract(method, path, answer);
+    if (answer.status !== 408) throw new Error(`answered ${answer.status} instead of 408`);
+    await connection.closed();
+    const ms = performance.now() - start;
+    if (ms > msMax) throw new Error(`was disconnected after ${Math.round(ms)} ms`);
+    return answer.status;
+  } finally {
+    connection.destroy();
+  }
 }

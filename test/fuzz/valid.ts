@@ -1,10 +1,9 @@
 import { newId } from '@onecode/store';
 import fc from 'fast-check';
 import type { Operation, Schema } from './contract.js';
-import { pathOf, type Draft, type Header } from './request.js';
-import { PICK } from './rules.js';
+import { pathOf, type RequestDraft, type Header, PICK } from './request.js';
 
-/** Values that a schema takes. Of a text without a pattern, its examples say what it means. */
+/** Values that a schema accepts. For a string without a pattern its examples show the format. */
 export function valueOf(schema: Schema): fc.Arbitrary<unknown> {
   if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
   const types = [schema.type ?? 'string'].flat();
@@ -28,18 +27,18 @@ function valueOfType(type: string, schema: Schema): fc.Arbitrary<unknown> {
     case 'null':
       return fc.constant(null);
     default:
-      throw new Error(`no values are known for the type ${type}`);
+      throw new Error(`unknown type ${type}`);
   }
 }
 
 function textOf({ pattern, maxLength = 100, examples = [] }: Schema): fc.Arbitrary<string> {
-  const like = examples.filter((example) => typeof example === 'string').map((example) => alike(example));
+  const like = examples.filter((example) => typeof example === 'string').map((example) => similarTo(example));
   if (pattern !== undefined) return fc.oneof(fc.stringMatching(new RegExp(pattern)), ...like);
   return like.length > 0 ? fc.oneof(...like) : fc.string({ maxLength });
 }
 
-/** An example, or the example with other digits at its end. */
-function alike(example: string): fc.Arbitrary<string> {
+/** The example itself or with other final digits. */
+function similarTo(example: string): fc.Arbitrary<string> {
   const digits = /\d{0,4}$/.exec(example)?.[0].length ?? 0;
   const other = fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: digits, maxLength: digits });
   return fc.oneof(
@@ -53,8 +52,8 @@ function objectOf({ properties = {}, required = [] }: Schema): fc.Arbitrary<unkn
   return fc.record(members, { requiredKeys: required }).map((value) => ({ ...value }));
 }
 
-/** The ways in which one JSON value can be written. */
-const WRITINGS: readonly ((value: unknown) => string)[] = [
+/** Different JSON texts of the same value. */
+const SERIALIZERS: readonly ((value: unknown) => string)[] = [
   (value) => JSON.stringify(value),
   (value) => JSON.stringify(value),
   (value) => JSON.stringify(value, null, 2),
@@ -69,14 +68,14 @@ function reversed(value: unknown): unknown {
     : value;
 }
 
-/** Writes the letters of a JSON text's strings as escapes. */
+/** Escapes the letters in the strings of a JSON text. */
 function escaped(json: string): string {
   return json.replaceAll(/"[^"\\]*"/g, (text) =>
     text.replaceAll(/[a-z]/gi, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`),
   );
 }
 
-/** Good values of a header: none, one that others use too, or one of its own up to its greatest length. */
+/** Valid values of a header: none, a shared one, or a unique one up to the maximum length. */
 function headerValues({ schema }: { schema: Schema }): fc.Arbitrary<string | null> {
   const length = schema.maxLength ?? 100;
   const visible = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code));
@@ -88,8 +87,8 @@ function headerValues({ schema }: { schema: Schema }): fc.Arbitrary<string | nul
   );
 }
 
-/** Requests that keep every rule of the document, for a caller who may nevertheless be refused. */
-export function validRequests(operation: Operation): fc.Arbitrary<Draft> {
+/** Requests that keep every rule of the document, by a caller who may still be refused. */
+export function validRequests(operation: Operation): fc.Arbitrary<RequestDraft> {
   const { body } = operation;
   return fc
     .record({
@@ -104,11 +103,11 @@ export function validRequests(operation: Operation): fc.Arbitrary<Draft> {
               valueOf(body.schema),
               ...body.examples.map((each) => fc.constant(each)),
             ),
-      write: fc.constantFrom(...WRITINGS),
+      write: fc.constantFrom(...SERIALIZERS),
     })
-    .map(({ caller: pick, id, headers, value, write }): Draft => (world) => {
-      const caller = world.caller(pick);
-      const own = world.ownId(caller.name, id);
+    .map(({ caller: pick, id, headers, value, write }): RequestDraft => (context) => {
+      const caller = context.caller(pick);
+      const own = context.ownId(caller.name, id);
       const isUnknown = operation.pathParameters.length > 0 && own === null;
       const parameters = Object.fromEntries(operation.pathParameters.map((name) => [name, own ?? newId()]));
       const given = operation.headers.flatMap(({ name }, index): Header[] => {

@@ -1,11 +1,10 @@
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import type { Operation } from './contract.js';
-import { NASTY_JSON, nastyTexts, percentEncoded } from './nasty.js';
-import type { Draft, Kind } from './request.js';
-import { bytesOf, oneOf, PICK } from './rules.js';
+import { HOSTILE_JSON, hostileStrings, percentEncoded } from './hostileStrings.js';
+import { bytesOf, pickFrom, PICK, type RequestDraft, type Kind } from './request.js';
 
-/** The provider's side of the service, which is no part of the document. */
+/** The provider's webhook, which is not in the document. */
 export const WEBHOOK: Operation = {
   id: 'webhook',
   method: 'POST',
@@ -18,9 +17,9 @@ export const WEBHOOK: Operation = {
   statuses: [200, 400, 401, 403, 408, 413, 422, 431],
 };
 
-/** JSON of any kind where a webhook has a field. */
+/** Any JSON value in place of a field. */
 const anything = fc.oneof(
-  nastyTexts,
+  hostileStrings,
   fc.integer(),
   fc.double(),
   fc.constantFrom(null, true, [], {}, [[]], [null], { __proto__: null }),
@@ -64,7 +63,7 @@ const report = fc.record(
   { requiredKeys: ['entry'] },
 );
 
-interface Sent {
+interface Webhook {
   kind: Kind;
   rule: string;
   body: string | Buffer;
@@ -72,11 +71,11 @@ interface Sent {
   expected: readonly number[];
 }
 
-const signed: Sent['sign'] = (body, secret) =>
+const signed: Webhook['sign'] = (body, secret) =>
   `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
 
-/** Signatures that are none. */
-const WRONG: readonly Sent['sign'][] = [
+/** Invalid signatures. */
+const INVALID_SIGNATURES: readonly Webhook['sign'][] = [
   () => null,
   () => '',
   () => 'sha256=',
@@ -88,43 +87,43 @@ const WRONG: readonly Sent['sign'][] = [
   (body, secret) => signed(Buffer.concat([body, Buffer.from(' ')]), secret),
 ];
 
-const posts: fc.Arbitrary<Sent> = fc.oneof(
-  report.map((value): Sent => ({
+const posts: fc.Arbitrary<Webhook> = fc.oneof(
+  report.map((value): Webhook => ({
     kind: 'valid',
     rule: 'a signed report',
     body: JSON.stringify(value),
     sign: signed,
     expected: [200],
   })),
-  fc.tuple(report, fc.constantFrom(...WRONG)).map(([value, sign]): Sent => ({
+  fc.tuple(report, fc.constantFrom(...INVALID_SIGNATURES)).map(([value, sign]): Webhook => ({
     kind: 'almost valid',
     rule: 'a wrong signature',
     body: JSON.stringify(value),
     sign,
     expected: [401],
   })),
-  fc.constantFrom(...NASTY_JSON).map((body): Sent => ({
+  fc.constantFrom(...HOSTILE_JSON).map((body): Webhook => ({
     kind: 'hostile',
     rule: 'signed hostile JSON',
     body,
     sign: signed,
     expected: [200, 422],
   })),
-  fc.tuple(anything, nastyTexts).map(([value, text]): Sent => ({
+  fc.tuple(anything, hostileStrings).map(([value, text]): Webhook => ({
     kind: 'hostile',
     rule: 'signed JSON of any kind',
     body: JSON.stringify(value) ?? text,
     sign: signed,
     expected: [200, 422],
   })),
-  fc.uint8Array({ maxLength: 400 }).map((bytes): Sent => ({
+  fc.uint8Array({ maxLength: 400 }).map((bytes): Webhook => ({
     kind: 'hostile',
     rule: 'signed bytes',
     body: Buffer.from(bytes),
     sign: signed,
     expected: [200, 422],
   })),
-  fc.tuple(nastyTexts, fc.nat(64)).map(([text, start]): Sent => ({
+  fc.tuple(hostileStrings, fc.nat(64)).map(([text, start]): Webhook => ({
     kind: 'hostile',
     rule: 'a hostile signature',
     body: text,
@@ -135,16 +134,16 @@ const posts: fc.Arbitrary<Sent> = fc.oneof(
 
 const headerSafe = (text: string): string => percentEncoded(text).slice(0, 4_000);
 
-/** Reports of the provider, its signature on them or not, and handshakes. */
-export const webhookRequests: fc.Arbitrary<Draft> = fc.oneof(
+/** Reports of the provider with valid and invalid signatures, and subscription handshakes. */
+export const webhookRequests: fc.Arbitrary<RequestDraft> = fc.oneof(
   { weight: 6, arbitrary: posts.map(postOf) },
   {
     weight: 1,
-    arbitrary: fc.tuple(nastyTexts, PICK).map(([text, pick]) => handshakeOf(text, pick)),
+    arbitrary: fc.tuple(hostileStrings, PICK).map(([text, pick]) => handshakeOf(text, pick)),
   },
 );
 
-function postOf({ kind, rule, body, sign, expected }: Sent): Draft {
+function postOf({ kind, rule, body, sign, expected }: Webhook): RequestDraft {
   const { bytes } = bytesOf(body);
   return ({ appSecret }) => {
     const signature = sign(bytes, appSecret);
@@ -169,13 +168,13 @@ function postOf({ kind, rule, body, sign, expected }: Sent): Draft {
   };
 }
 
-function handshakeOf(text: string, pick: number): Draft {
+function handshakeOf(text: string, pick: number): RequestDraft {
   return ({ verifyToken }) => {
-    const token = oneOf(
+    const token = pickFrom(
       [verifyToken, headerSafe(text), `${verifyToken}0`, `${verifyToken}&hub.verify_token=x`],
       pick,
     );
-    const mode = oneOf(['subscribe', 'subscribe', headerSafe(text)], pick >> 2);
+    const mode = pickFrom(['subscribe', 'subscribe', headerSafe(text)], pick >> 2);
     const isRight = token === verifyToken && mode === 'subscribe' && headerSafe(text) !== '';
     return {
       kind: isRight ? 'valid' : 'almost valid',

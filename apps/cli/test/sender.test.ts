@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { parseKeyring, unseal } from '@onecode/domain';
 import { coolDownSender } from '@onecode/store';
-import { buildSender } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../test/harness/testDatabase.js';
+import { buildSender, useTestDatabase } from '@onecode/testing';
 import { expectFault, ID, jsonOf, onecode, TIME, UNKNOWN_ID } from './onecode.js';
 
 const SECRET_KEY = randomBytes(32).toString('base64');
@@ -56,9 +55,7 @@ async function dump(): Promise<string> {
 }
 
 async function tokenOf(id: string): Promise<string> {
-  const [row] = await store.sql<{ sealed_token: Buffer }>('select sealed_token from senders where id = $1', [
-    id,
-  ]);
+  const [row] = await store.sql<{ sealed_token: Buffer }>('select sealed_token from senders where id = $1', [id]);
   return unseal(parseKeyring(SECRET_KEY), id, row?.sealed_token ?? Buffer.alloc(0));
 }
 
@@ -125,14 +122,14 @@ describe('sender add', () => {
 describe('sender list, pause, resume and throughput', () => {
   it('lists all senders, oldest first, and never a token', async () => {
     const first = await buildSender(store.database, { token: TOKEN });
-    const second = await buildSender(store.database, { englishTemplateLanguage: 'en_US' });
+    const second = await buildSender(store.database, { english: 'en_US' });
     const rowOf = (sender: typeof first) => ({
       ...ACTIVE,
       id: sender.id,
       phone_number_id: sender.phoneNumberId,
       number: sender.number,
       template: sender.template,
-      english: sender.englishTemplateLanguage,
+      english: sender.english,
     });
     expect(await jsonOf(['sender', 'list'], env)).toEqual([rowOf(first), rowOf(second)]);
   });
@@ -148,7 +145,7 @@ describe('sender list, pause, resume and throughput', () => {
 
   it('shows how long a rest lasts and why, and a rest that is over as active', async () => {
     const { id } = await buildSender(store.database);
-    await coolDownSender(store.database, id, { failuresBefore: 0, seconds: 600, reason: 'quality' });
+    await coolDownSender(store.database, id, { faultsBefore: 0, seconds: 600, reason: 'quality' });
     expect(await jsonOf(['sender', 'list'], env)).toEqual([
       expect.objectContaining({ state: 'paused', paused_until: TIME, pause_reason: 'quality', faults: 1 }),
     ]);

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { parseKeyring, unseal } from '@onecode/domain';
 import { addSender } from '@onecode/store';
-import { TEST_ACTOR } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../test/harness/testDatabase.js';
+import { TEST_ACTOR, useTestDatabase } from '@onecode/testing';
 import { expectFault, jsonOf, onecode, UNKNOWN_ID } from './onecode.js';
 
 const [OLD_KEY, NEW_KEY] = [1, 2].map(() => randomBytes(32).toString('base64')) as [string, string];
@@ -18,7 +17,7 @@ beforeEach(async () => {
     number: '+15550783881',
     token: TOKEN,
     template: 'verification_code',
-    englishTemplateLanguage: 'en',
+    english: 'en',
   });
   id = sender!.id;
 });
@@ -29,9 +28,7 @@ const env = (secretKey: string): Record<string, string> => ({
 });
 
 async function tokenOf(secretKey: string): Promise<string> {
-  const [row] = await store.sql<{ sealed_token: Buffer }>('select sealed_token from senders where id = $1', [
-    id,
-  ]);
+  const [row] = await store.sql<{ sealed_token: Buffer }>('select sealed_token from senders where id = $1', [id]);
   return unseal(parseKeyring(secretKey), id, row!.sealed_token);
 }
 

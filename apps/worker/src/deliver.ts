@@ -56,7 +56,7 @@ async function attempt(context: WorkerContext, sendId: string): Promise<Delivery
     return { ...decision, result: { claimed: decision.result, send, slot, goesAt, expiresAt } };
   });
   if (round === null) return { kind: 'gone' };
-  const { kept } = round;
+  const { snapshot } = round;
   const { claimed, send, slot, goesAt, expiresAt } = round.result;
   if (claimed.kind !== 'claimed') return claimed;
   if (slot === null) throw new Error('a send was claimed without a slot');
@@ -65,7 +65,7 @@ async function attempt(context: WorkerContext, sendId: string): Promise<Delivery
   const mayBegin = await reached(goesAt, context.releaseClaim);
   // Looked at last of all: whoever was frozen meanwhile may have lost its claim, or the code its life.
   if (!mayBegin || performance.now() >= Math.min(goesAt + HELD_UP_MS_MAX, expiresAt)) {
-    const back = await changeSendSnapshot(database, kept, (current, now) =>
+    const back = await changeSendSnapshot(database, snapshot, (current, now) =>
       releaseClaim(current, now, attemptId),
     );
     return { kind: back ?? 'gone' };
@@ -81,7 +81,7 @@ async function attempt(context: WorkerContext, sendId: string): Promise<Delivery
   }
 
   // Nobody but a receipt or a new owner changes a claimed send, so what the claim left is most likely still so.
-  const settlement = await changeSendSnapshot(database, kept, (current, now) =>
+  const settlement = await changeSendSnapshot(database, snapshot, (current, now) =>
     settle(current, now, attemptId, outcome, policy, Math.random()),
   );
   // crash point: worker after settle

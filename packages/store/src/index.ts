@@ -5,6 +5,7 @@ export * from './accounts/apiKeys.js';
 export * from './accounts/applications.js';
 export * from './accounts/breaker.js';
 export * from './accounts/settings.js';
+export * from './accounts/trialAccounts.js';
 export {
   audited,
   listAuditEntries,
@@ -19,14 +20,12 @@ export { isId, newId } from './client/ids.js';
 export { refusedBy, type Refused } from './client/sql.js';
 export * from './holds/heldSends.js';
 export * from './holds/holds.js';
-export * from './reports/accountDetails.js';
-export * from './reports/accountSearch.js';
-export * from './reports/applications.js';
-export { InvalidCursor } from './reports/cursor.js';
+export * from './reports/accounts.js';
 export * from './reports/health.js';
 export * from './reports/heartbeats.js';
 export * from './reports/ledger.js';
 export * from './reports/overview.js';
+export { InvalidCursor, type Page } from './reports/pages.js';
 export * from './reports/sendDetails.js';
 export * from './reports/senderActivity.js';
 export * from './reports/sendList.js';
@@ -34,7 +33,7 @@ export type { SendSummary } from './reports/sendSummary.js';
 export * from './senders/coolDown.js';
 export * from './senders/senders.js';
 export * from './senders/senderTokens.js';
-export * from './senders/sendSlots.js';
+export { AccountBusy } from './sends/accountQueues.js';
 export * from './sends/changeSend.js';
 export * from './sends/createSend.js';
 export * from './sends/dueSends.js';
@@ -46,10 +45,8 @@ export {
 } from './sends/guessBudgets.js';
 export { findSend, type WhichReport, type WhichSend } from './sends/readSend.js';
 export * from './sends/receipts.js';
-export * from './sends/trialSends.js';
 export * from './users/invitations.js';
 export * from './users/members.js';
-export * from './users/ownAccount.js';
 export * from './users/passwords.js';
 export * from './users/signInLimits.js';
 export * from './users/signInLog.js';

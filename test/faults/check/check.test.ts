@@ -1,24 +1,24 @@
-import { BREACHES, brokenBy } from './breaches.js';
 import { check, INVARIANTS } from './check.js';
 import { goodRun } from './goodRun.js';
+import { evidenceWith, VIOLATIONS } from './violations.js';
 
 describe('the checker', () => {
-  it('finds nothing in a run in which every promise was kept', () => {
+  it('finds nothing in a run that keeps every promise', () => {
     expect(check(goodRun().draft)).toEqual([]);
   });
 
-  it('has a breach to be tried on for every invariant, each with a name of its own', () => {
+  it('has unique names of invariants, each with violations to be tested on', () => {
     const names = INVARIANTS.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
-    expect(Object.keys(BREACHES).toSorted()).toEqual(names.toSorted());
-    for (const breaches of Object.values(BREACHES)) expect(breaches.length).toBeGreaterThan(0);
+    expect(Object.keys(VIOLATIONS).toSorted()).toEqual(names.toSorted());
+    for (const violations of Object.values(VIOLATIONS)) expect(violations.length).toBeGreaterThan(0);
   });
 
-  const cases = Object.entries(BREACHES).flatMap(([name, breaches]) =>
-    breaches.map((breach, n) => ({ name, n: n + 1, breach })),
+  const cases = Object.entries(VIOLATIONS).flatMap(([name, violations]) =>
+    violations.map((violate, n) => ({ name, n: n + 1, violate })),
   );
-  it.each(cases)('names $name when that is broken, and nothing else ($n)', ({ name, breach }) => {
-    const found = check(brokenBy(breach));
+  it.each(cases)('reports a violation of $name and of nothing else ($n)', ({ name, violate }) => {
+    const found = check(evidenceWith(violate));
     expect([...new Set(found.map(({ invariant }) => invariant))]).toEqual([name]);
     for (const { detail } of found) expect(detail).not.toMatch(/wamid|\+55|\b\d{6}\b/);
   });

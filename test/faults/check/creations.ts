@@ -3,7 +3,7 @@ import type { Creation } from '../evidence.js';
 
 const hex = (key: string): string => Buffer.from(key, 'latin1').toString('hex');
 
-/** The id that a creation was answered with. */
+/** The id in the answer. */
 const idOf = ({ reply }: Creation): string | null => (reply.kind === 'answer' ? reply.body.id : null);
 
 function matches({ row }: SendFacts, creation: Creation): boolean {
@@ -18,20 +18,21 @@ function matches({ row }: SendFacts, creation: Creation): boolean {
 
 const acceptedHasRow: Invariant = {
   name: 'accepted-has-row',
-  promise: 'Every 202 names a send that is in the database, of the same account, application, mode and key.',
+  promise:
+    'Every 202 names a send in the database, with the same account, application, mode, recipient and idempotency key.',
   find: ({ creations, sendById }) =>
     creations.flatMap((creation) => {
       const id = idOf(creation);
       if (id === null) return [];
       const send = sendById.get(id);
       if (send === undefined) return [`send ${id} was accepted and has no row`];
-      return matches(send, creation) ? [] : [`send ${id} is not the one that was asked for`];
+      return matches(send, creation) ? [] : [`send ${id} does not match its request`];
     }),
 };
 
 const oneIdForAKey: Invariant = {
   name: 'one-id-for-a-key',
-  promise: 'A key of an application has one send, and every 202 for it names that one.',
+  promise: 'An idempotency key of an application has one send, and every 202 for it names that send.',
   find({ creationsByKey, sends }) {
     const idsOf = new Map<string, Set<string>>();
     const add = (name: string, id: string): void =>
@@ -43,13 +44,14 @@ const oneIdForAKey: Invariant = {
       for (const id of creations.map(idOf)) if (id !== null) add(name, id);
     return [...idsOf.values()]
       .filter((ids) => ids.size > 1)
-      .map((ids) => `one key has the sends ${[...ids].join(', ')}`);
+      .map((ids) => `one idempotency key has the sends ${[...ids].join(', ')}`);
   },
 };
 
 const keyBindsBody: Invariant = {
   name: 'key-binds-body',
-  promise: 'A key is bound to the bytes of one body: others get 409, and the same never does.',
+  promise:
+    'An idempotency key is bound to the bytes of one body. Another body gets 409, the same body never does.',
   find: ({ creationsByKey }) =>
     [...creationsByKey.values()].flatMap((creations) => {
       const bodies = new Set(creations.map(({ body }) => body));
@@ -57,28 +59,30 @@ const keyBindsBody: Invariant = {
       const refused = creations.filter(({ reply }) => reply.kind === 'problem' && reply.status === 409);
       const application = creations[0]?.applicationId;
       return [
-        ...(accepted.size > 1 ? [`application ${application}: two bodies were accepted for one key`] : []),
+        ...(accepted.size > 1
+          ? [`application ${application}: two bodies were accepted for one idempotency key`]
+          : []),
         ...(refused.length > 0 && bodies.size === 1
-          ? [`application ${application}: 409 for a key with one body`]
+          ? [`application ${application}: 409 for an idempotency key with one body`]
           : []),
       ];
     }),
 };
 
-const rowWasAskedFor: Invariant = {
-  name: 'row-was-asked-for',
-  promise: 'A send comes only from a request that was made and not refused, one from each.',
+const rowWasRequested: Invariant = {
+  name: 'row-was-requested',
+  promise: 'Each send comes from one request that was made and not refused.',
   find(facts) {
-    // Whoever else sends in the same database keeps no history.
+    // Other clients of the same database keep no history.
     const accounts = new Set(facts.creations.map(({ accountId }) => accountId));
-    const asked = groupBy(facts.creations.filter(mayHaveHappened), nameOfCreation);
+    const requested = groupBy(facts.creations.filter(mayHaveHappened), nameOfCreation);
     const rows = groupBy(
       facts.sends.map(({ row }) => row).filter(({ accountId }) => accounts.has(accountId)),
       ({ applicationId, recipient, idempotencyKey }) => `${applicationId} ${recipient} ${idempotencyKey}`,
     );
     return [...rows].flatMap(([name, same]) => {
-      const requests = asked.get(name)?.length ?? 0;
-      return same.slice(requests).map(({ id }) => `send ${id} has a row that no request explains`);
+      const requests = requested.get(name)?.length ?? 0;
+      return same.slice(requests).map(({ id }) => `send ${id} has a row without a request`);
     });
   },
 };
@@ -86,7 +90,7 @@ const rowWasAskedFor: Invariant = {
 const nameOfCreation = ({ applicationId, recipient, idempotencyKey }: Creation): string =>
   `${applicationId} ${recipient} ${idempotencyKey === null ? null : hex(idempotencyKey)}`;
 
-/** The statuses and codes that section 4 of the contract gives each request, where the request itself is in order. */
+/** The answers to a well-formed request by section 4 of the contract. */
 const ANSWERS: Readonly<Record<Facts['history'][number]['kind'], readonly string[]>> = {
   create: [
     '202',
@@ -102,15 +106,15 @@ const ANSWERS: Readonly<Record<Facts['history'][number]['kind'], readonly string
 const answersFitTheContract: Invariant = {
   name: 'answers-fit-the-contract',
   promise:
-    'Every answer has a status and a code of the contract: an accepted send is never unknown, a valid key never refused.',
+    'Every answer has a status and a code of the contract. An accepted send is never unknown, a valid API key never refused.',
   find: ({ history }) =>
     history.flatMap(({ kind, reply }) => {
       if (reply.kind === 'lost') return [];
       const answer = reply.kind === 'answer' ? String(reply.status) : `${reply.status} ${reply.code}`;
       if (!ANSWERS[kind].includes(answer)) return [`${kind} was answered ${answer}`];
       const limited = reply.kind === 'problem' && reply.status === 429;
-      return limited && !Number.isInteger(reply.retryAfter) ? ['429 without a time to wait'] : [];
+      return limited && !Number.isInteger(reply.retryAfter) ? ['429 without Retry-After'] : [];
     }),
 };
 
-export const CREATIONS = [acceptedHasRow, oneIdForAKey, keyBindsBody, rowWasAskedFor, answersFitTheContract];
+export const CREATIONS = [acceptedHasRow, oneIdForAKey, keyBindsBody, rowWasRequested, answersFitTheContract];

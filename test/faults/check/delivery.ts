@@ -1,13 +1,13 @@
 import { ofEachSend, type SendFacts } from './facts.js';
 import type { AttemptRow } from '../evidence.js';
 
-/** Calls that were handed over to another sender do not count: the fault was not the send's. */
+/** Attempts after which the send was reassigned do not count: the fault was the sender's or the account's. */
 const counts = ({ outcome }: AttemptRow): boolean => outcome !== 'sender' && outcome !== 'config';
 
-/** Nor do attempts that were handed back before any call. */
+/** Attempts that were released before any call do not count either. */
 const attemptsAreLimited = ofEachSend(
   'attempts-are-limited',
-  'The provider is called for a send as often as configured and no more, hand-overs to another sender aside.',
+  'The provider is called for a send at most as often as configured, reassignments aside.',
   ({ row, attempts, requests }, { attemptsMax }) => {
     const called = new Set(requests.map(({ opaque }) => opaque));
     const counted = attempts.filter((attempt) => counts(attempt) && called.has(attempt.id)).length;
@@ -19,27 +19,24 @@ const attemptsAreLimited = ofEachSend(
 );
 
 /**
- * A receipt can settle a send while a later attempt is under way, which nobody writes off when its worker dies then. So one open
- * attempt may be left on a send that was sent.
+ * A receipt can settle a send while a later attempt is open. If that attempt's worker dies then, nothing closes it, so a sent send may
+ * keep one open attempt.
  */
 const oneAttemptAtATime = ofEachSend(
   'one-attempt-at-a-time',
-  'At most one attempt of a send is under way; while it is to be delivered it is the one that its row names.',
+  'At most one attempt of a send is open, and it is the one that the row of an undelivered send names.',
   ({ row, attempts }) => {
     const open = attempts.filter(({ outcome }) => outcome === null).map(({ id }) => id);
     const undelivered = row.status === 'queued' || row.status === 'sending';
     return [
-      open.length > 1 && `${open.length} attempts under way`,
-      undelivered &&
-        open.length === 1 &&
-        open[0] !== row.attemptId &&
-        'an attempt is under way without its claim',
-      undelivered && row.attemptId !== null && open.length === 0 && 'it is claimed, and nothing is under way',
+      open.length > 1 && `${open.length} open attempts`,
+      undelivered && open.length === 1 && open[0] !== row.attemptId && 'an attempt is open without a claim',
+      undelivered && row.attemptId !== null && open.length === 0 && 'it is claimed, and no attempt is open',
     ];
   },
 );
 
-/** A claim is written in one statement with its attempt, guarded by the row's version: no race excuses a later one. */
+/** One statement writes a claim and its attempt, guarded by the row's version: no race permits a later one. */
 const noCallAfterFailure = ofEachSend(
   'no-call-after-failure',
   'No attempt begins after its send has failed.',
@@ -51,12 +48,12 @@ const noCallAfterFailure = ofEachSend(
 );
 
 /**
- * A claim and the judgement of a guess are guarded by the row's version: whichever is later has seen the other. Times are cut to
- * milliseconds on their way here.
+ * A claim and the judgement of a guess are guarded by the row's version: the later one has seen the other. The evidence has times in
+ * whole milliseconds.
  */
 const noCallForSettledCode = ofEachSend(
   'no-call-for-a-settled-code',
-  'No attempt begins after its code was verified or locked.',
+  'No attempt begins after the code was verified or locked.',
   ({ row, attempts }) => {
     const settledAt = row.verifiedAt ?? row.lockedAt;
     return [
@@ -67,7 +64,7 @@ const noCallForSettledCode = ofEachSend(
   },
 );
 
-/** An outcome `accepted` is written in the statement that makes the send sent, or later. */
+/** An outcome `accepted` is written together with the status `sent`, or later. */
 const noCallOnceAccepted = ofEachSend(
   'no-call-once-accepted',
   'No attempt begins after another was known to be accepted.',
@@ -85,13 +82,13 @@ const isSent = ({ row }: SendFacts): boolean =>
 
 const sentWasAccepted = ofEachSend(
   'sent-was-accepted',
-  'A live send is sent, delivered or read only if the provider took a message for it.',
+  'A live send is sent, delivered or read only if the provider accepted a message for it.',
   (send) => [isSent(send) && send.messages.length === 0 && `${send.row.status} without a message`],
 );
 
 const acceptedIsSent = ofEachSend(
   'accepted-is-sent',
-  'An attempt that is known to be accepted made its send sent, unless it had failed before.',
+  'A send with an accepted attempt is sent, unless it had failed before.',
   ({ row, attempts }) => [
     (row.status === 'queued' || row.status === 'sending') &&
       attempts.some(({ outcome }) => outcome === 'accepted') &&
@@ -99,7 +96,7 @@ const acceptedIsSent = ofEachSend(
   ],
 );
 
-/** Our own 200 is the provider's leave to forget a report, so nothing of what it has ended with may be missing. */
+/** After our 200 the provider never repeats a report, so none of them may be missing. */
 const receiptsAreKept = ofEachSend(
   'receipts-are-kept',
   'Every report of the provider that was answered with 200 is stored.',
@@ -119,7 +116,7 @@ const RANK = { queued: 0, sending: 1, sent: 2, delivered: 3, read: 4 } as const;
 
 const receiptsCount = ofEachSend(
   'receipts-count',
-  'What the provider reported and we dealt with shows in the send: its status, and the time of each step.',
+  'Every processed receipt shows in the send: in its status and in the time of each step.',
   ({ row, receipts }) => {
     const { status } = row;
     if (status === 'failed') return [];
@@ -136,7 +133,7 @@ const receiptsCount = ofEachSend(
 
 const reportedFailureCounts = ofEachSend(
   'reported-failure-counts',
-  'A send of whose every message the provider reported the failure, and not the delivery, has failed.',
+  'A send has failed if the provider reported the failure, and no delivery, of all its messages.',
   (send, { settled }) => {
     const { row, messages, receipts } = send;
     const reported = new Set(

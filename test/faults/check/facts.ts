@@ -1,41 +1,41 @@
 import type { Message, RequestRecord } from '@onecode/simulator';
+import type { SendView } from '@onecode/testing';
 import type { AttemptRow, Creation, Evidence, Guess, LedgerRow, ReceiptRow, SendRow } from '../evidence.js';
-import type { SendView } from '../../harness/request.js';
 
-/** One promise of the service, and how to find where it was broken. */
+/** One promise of the service, and how to find its violations. */
 export interface Invariant {
   name: string;
   promise: string;
-  /** A line for each breach: ids and states only. */
+  /** @returns a line for each violation: ids and states only */
   find: (facts: Facts) => string[];
 }
 
-/** One time that a client was shown something of a send; `view` is null where only a judgement was. */
-export interface Sight {
+/** What an answer told a client about a send. `view` is null for the answer to a guess. */
+export interface Observation {
   startedAt: number;
   endedAt: number;
   view: SendView | null;
   verification: string;
 }
 
-/** All that is known of one send that is in the database. */
+/** Everything that is known about one send in the database. */
 export interface SendFacts {
   row: SendRow;
   attempts: AttemptRow[];
   ledger: LedgerRow[];
-  /** The provider's messages that carry an attempt of this send. */
+  /** The provider's messages that name an attempt of this send. */
   messages: Message[];
-  /** The provider's requests that carry one. */
+  /** The requests to the provider that name one. */
   requests: RequestRecord[];
   receipts: ReceiptRow[];
   /** Answered with this send. */
   creations: Creation[];
-  /** In the order in which they began. */
-  sights: Sight[];
+  /** Ordered by the start of their requests. */
+  observations: Observation[];
   guesses: Guess[];
 }
 
-/** The evidence, put in order by send. */
+/** The evidence, grouped by send. */
 export interface Facts extends Evidence {
   sends: SendFacts[];
   sendById: Map<string, SendFacts>;
@@ -60,7 +60,7 @@ export function factsOf(evidence: Evidence): Facts {
 
   const creations = history.filter((event) => event.kind === 'create');
   const answered = groupBy(creations, ({ reply }) => (reply.kind === 'answer' ? reply.body.id : ''));
-  const looks = groupBy(
+  const statusRequests = groupBy(
     history.filter((event) => event.kind === 'status'),
     ({ sendId }) => sendId,
   );
@@ -79,8 +79,8 @@ export function factsOf(evidence: Evidence): Facts {
       messages: messages.get(row.id) ?? [],
       requests: requests.get(row.id) ?? [],
       receipts: receipts.get(row.id) ?? [],
-      sights: [...own.creations, ...(looks.get(row.id) ?? []), ...own.guesses]
-        .flatMap(sightOf)
+      observations: [...own.creations, ...(statusRequests.get(row.id) ?? []), ...own.guesses]
+        .flatMap(observationOf)
         .toSorted((one, other) => one.startedAt - other.startedAt),
     };
   });
@@ -97,13 +97,13 @@ export function factsOf(evidence: Evidence): Facts {
   };
 }
 
-function sightOf({ startedAt, endedAt, reply }: Evidence['history'][number]): Sight[] {
+function observationOf({ startedAt, endedAt, reply }: Evidence['history'][number]): Observation[] {
   if (reply.kind !== 'answer') return [];
   const { body } = reply;
   return [{ startedAt, endedAt, view: 'id' in body ? body : null, verification: body.verification }];
 }
 
-/** An application's idempotency key, whose bytes are ASCII in these runs. */
+/** Identifies an application's idempotency key, which is ASCII in these runs. */
 export const keyName = (applicationId: string, key: string): string => `${applicationId} ${key}`;
 
 export function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
@@ -117,7 +117,7 @@ export function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map
   return groups;
 }
 
-/** An invariant of each send by itself: `find` answers what is wrong with it, and nothing when all is well. */
+/** An invariant of each send by itself. `find` returns what is wrong with the send. */
 export function ofEachSend(
   name: string,
   promise: string,
@@ -135,12 +135,12 @@ export function ofEachSend(
   };
 }
 
-/** Whether the request may have been carried out: it was answered so, or nobody knows. */
+/** Whether the request was carried out, or may have been. */
 export function mayHaveHappened({ reply }: { reply: Evidence['history'][number]['reply'] }): boolean {
   return reply.kind === 'answer' || isIndeterminate({ reply });
 }
 
-/** Whether the client cannot know what became of its request. */
+/** Whether the client cannot know whether its request was carried out. */
 export function isIndeterminate({ reply }: { reply: Evidence['history'][number]['reply'] }): boolean {
   return reply.kind === 'lost' || (reply.kind === 'problem' && reply.status >= 500);
 }

@@ -1,37 +1,36 @@
-import { Model, type Asked, type Course } from './model.js';
-import { LIFE_MS, type Draft } from './modelService.js';
 import type { SendRow } from '../evidence.js';
+import { ServiceModel, VALIDITY_MS, type CreationInput, type Draft, type Timing } from './serviceModel.js';
 
-/** A run in which every promise was kept, and the sends in it by what became of them. */
+/** A run that keeps every promise, with its sends by their outcome. */
 export interface GoodRun {
   draft: Draft;
   accountId: string;
-  /** Sent by its second attempt, both messages delivered; repeated; a wrong guess, the right one, and again. */
+  /** Sent by its second attempt, both messages delivered. Its creation is repeated; a wrong guess and two right ones follow. */
   verified: SendRow;
-  /** Created like `verified`, and delivered. */
+  /** With an idempotency key, and delivered. */
   delivered: SendRow;
-  /** With a code of its own, five wrong guesses and one that was lost; delivered, and no client saw that. */
+  /** With its own code, wrong guesses until it locks and one lost guess; its delivery was seen by no client. */
   locked: SendRow;
-  /** Looked at before its deadline, and twice after it. */
+  /** Its status was read before its deadline and twice after it. */
   expired: SendRow;
-  /** Sent, and then reported as failed, as a client saw. */
+  /** Sent, then reported as failed; a client saw it. */
   failed: SendRow;
-  /** Failed too, and no client saw that. */
+  /** Failed in the same way; no client saw it. */
   failedUnseen: SendRow;
-  /** With a code of its own, verified before it was sent; it has failed, and no client saw that. */
+  /** With its own code, verified before it was sent; it failed and no client saw it. */
   unsent: SendRow;
-  /** Waits for a sender; without a key. */
+  /** Waits for a sender; without an idempotency key. */
   waiting: SendRow;
-  /** In test mode; verified, and not looked at after that. */
+  /** In test mode; its status was not read after its verification. */
   test: SendRow;
 }
 
 export function goodRun(): GoodRun {
-  const model = new Model();
-  const accountId = model.account(2, 20);
-  const create = (asked: Partial<Asked> = {}, course: Course = {}): SendRow => {
-    const row = model.create({ accountId, ...asked }, course);
-    if (row === null) throw new Error('the account is empty');
+  const model = new ServiceModel();
+  const accountId = model.addAccount(2, 20);
+  const create = (input: Partial<CreationInput> = {}, timing: Timing = {}): SendRow => {
+    const row = model.create({ accountId, ...input }, timing);
+    if (row === null) throw new Error('the account has no units left');
     return row;
   };
   const reportAll = (row: SendRow, ...statuses: ('sent' | 'delivered' | 'failed')[]): void => {
@@ -45,29 +44,29 @@ export function goodRun(): GoodRun {
   const expired = create();
   model.attempt(expired, 'accepted');
   reportAll(expired, 'delivered');
-  model.look(expired);
-  model.pass(LIFE_MS + 5_000);
-  model.look(expired);
+  model.readStatus(expired);
+  model.passTime(VALIDITY_MS + 5_000);
+  model.readStatus(expired);
   model.guess(expired, true);
-  model.look(expired);
+  model.readStatus(expired);
 
   const verified = create({ idempotencyKey: 'key-1' }, { lost: true });
   model.repeat(verified);
   model.repeat(verified, {}, true);
-  model.attempt(verified, 'unheard');
+  model.attempt(verified, 'answer_lost');
   model.attempt(verified, 'accepted');
-  model.look(verified);
+  model.readStatus(verified);
   reportAll(verified, 'sent', 'delivered');
-  model.look(verified);
+  model.readStatus(verified);
   model.guess(verified, false);
   model.guess(verified, true);
   model.guess(verified, true);
-  model.look(verified);
+  model.readStatus(verified);
 
   const delivered = create({ idempotencyKey: 'key-2' });
   model.attempt(delivered, 'accepted');
   reportAll(delivered, 'sent', 'delivered');
-  model.look(delivered);
+  model.readStatus(delivered);
 
   const locked = create({ ownCode: '4711' });
   model.attempt(locked, 'retry');
@@ -83,24 +82,24 @@ export function goodRun(): GoodRun {
     model.attempt(row, 'accepted');
     reportAll(row, 'failed');
   }
-  model.look(failed);
-  model.look(failed);
+  model.readStatus(failed);
+  model.readStatus(failed);
 
   const unsent = create({ ownCode: '4712' });
   model.guess(unsent, true);
-  model.pass(50);
+  model.passTime(50);
 
   const waiting = create();
-  model.await(waiting);
-  model.look(waiting);
+  model.awaitSender(waiting);
+  model.readStatus(waiting);
 
   const test = create({ mode: 'test' });
   model.simulate(test);
   model.guess(test, true);
 
-  const poorId = model.account(0, 1);
-  model.create({ accountId: poorId });
-  model.create({ accountId: poorId });
+  const emptyId = model.addAccount(0, 1);
+  model.create({ accountId: emptyId });
+  model.create({ accountId: emptyId });
   const draft = model.settle();
   return {
     draft,

@@ -5,14 +5,14 @@ import type { Guess, Judgement } from '../evidence.js';
 const GUESSES_MAX = 5;
 const CLOCK_MS = 2_000;
 
-/** The guesses that were answered, with their judgements. */
+/** The answered guesses with their judgements. */
 const judged = (send: SendFacts): { guess: Guess; judgement: Judgement }[] =>
   send.guesses.flatMap((guess) =>
     guess.reply.kind === 'answer' ? [{ guess, judgement: guess.reply.body }] : [],
   );
 
-/** Answers to wrong codes that left others to be tried. */
-const wrongOnes = (send: SendFacts): Judgement[] =>
+/** The judgements of wrong guesses that left the code pending. */
+const wrongJudgements = (send: SendFacts): Judgement[] =>
   judged(send)
     .map(({ judgement }) => judgement)
     .filter(({ valid, verification }) => !valid && verification === 'pending');
@@ -20,7 +20,7 @@ const wrongOnes = (send: SendFacts): Judgement[] =>
 const sawLock = (send: SendFacts): boolean =>
   judged(send).some(({ judgement }) => judgement.verification === 'locked');
 
-/** The send's code: its own, or the one of its messages; null when nobody ever saw it. */
+/** The send's code: its own or that of its messages; null when it is unknown. */
 export function codeOf({ creations, messages, row }: SendFacts): string | null {
   const own = creations.map(({ body }) => (JSON.parse(body) as { code?: string }).code).find(Boolean);
   return own ?? (row.mode === 'test' ? TEST_CODE : (messages[0]?.code ?? null));
@@ -28,7 +28,7 @@ export function codeOf({ creations, messages, row }: SendFacts): string | null {
 
 const judgementAgrees = ofEachSend(
   'judgement-agrees-with-itself',
-  'Attempts are left exactly while the code is pending, one to four; only valid is verified at once.',
+  'One to four attempts are left while the code is pending, and none otherwise. A valid guess makes the code verified.',
   (send) =>
     judged(send).map(({ judgement: { valid, verification, attempts_left: left } }) => {
       const leftFits = verification === 'pending' ? left >= 1 && left < GUESSES_MAX : left === 0;
@@ -39,9 +39,9 @@ const judgementAgrees = ofEachSend(
 
 const attemptsLeftNeverRepeats = ofEachSend(
   'attempts-left-never-repeats',
-  'Each wrong guess takes one of the attempts: no two answers leave the same number, and later ones leave fewer.',
+  'Each wrong guess uses one attempt: no two answers leave the same number, and later ones leave fewer.',
   (send) => {
-    const left = wrongOnes(send).map((judgement) => judgement.attempts_left);
+    const left = wrongJudgements(send).map((judgement) => judgement.attempts_left);
     const answers = judged(send).filter(({ judgement }) => judgement.verification === 'pending');
     const grows = answers.some(({ guess: one, judgement: { attempts_left: before } }) =>
       answers.some(
@@ -67,10 +67,10 @@ const fiveGuesses = ofEachSend(
 
 const guessesAreCounted = ofEachSend(
   'guesses-are-counted',
-  'The row counts every guess that was answered as wrong, and no more than were made.',
+  'The row counts every guess that was answered as wrong, and no more guesses than were made.',
   (send) => {
     const { wrongGuesses } = send.row;
-    const answered = wrongOnes(send);
+    const answered = wrongJudgements(send);
     const fewest = sawLock(send)
       ? GUESSES_MAX
       : Math.max(0, ...answered.map((judgement) => GUESSES_MAX - judgement.attempts_left));
@@ -78,7 +78,7 @@ const guessesAreCounted = ofEachSend(
     const most = answered.length + (sawLock(send) ? 1 : 0) + unknown;
     return [
       wrongGuesses < fewest && `${wrongGuesses} counted, ${fewest} answered`,
-      wrongGuesses > most && `${wrongGuesses} counted, ${most} can have been made`,
+      wrongGuesses > most && `${wrongGuesses} counted, ${most} at most made`,
     ];
   },
 );
@@ -94,7 +94,7 @@ const validOnce = ofEachSend(
 
 const codeDecides = ofEachSend(
   'code-decides',
-  'The right code is never judged wrong, and no other is valid.',
+  'The right code is never judged wrong, and no other code is valid.',
   (send) => {
     const code = codeOf(send);
     if (code === null) return [];
@@ -122,7 +122,7 @@ const validInTime = ofEachSend(
 
 const successIsKept = ofEachSend(
   'success-is-kept',
-  'A send is verified exactly when a guess was valid; only an answer that was lost can hide it.',
+  'A send is verified exactly when a guess was valid; only a lost answer can hide it.',
   (send) => {
     const saw = judged(send).some(({ judgement }) => judgement.valid);
     const verified = send.row.verification === 'verified';

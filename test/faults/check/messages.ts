@@ -3,10 +3,10 @@ import { codeOf } from './guesses.js';
 
 const requestsAreOurs: Invariant = {
   name: 'requests-are-ours',
-  promise: 'Every request to the provider carries an attempt that was in the database before it.',
+  promise: 'Every request to the provider names an attempt in the database.',
   find: ({ provider, sendIdByAttempt }) => [
     ...provider.requests
-      // One that the provider could not read names nothing.
+      // A request that the provider could not read names no attempt.
       .filter(({ opaque, to }) => to !== null && !sendIdByAttempt.has(opaque ?? ''))
       .map(({ number }) => `request ${number} belongs to no attempt`),
     ...provider.messages
@@ -17,7 +17,7 @@ const requestsAreOurs: Invariant = {
 
 const oneCallForAnAttempt = ofEachSend(
   'one-call-for-an-attempt',
-  'An attempt is one call to the provider.',
+  'An attempt makes at most one call to the provider.',
   ({ requests }) => {
     const calls = new Set(requests.map(({ opaque }) => opaque)).size;
     return [requests.length > calls && `${requests.length} requests for ${calls} attempts`];
@@ -26,12 +26,13 @@ const oneCallForAnAttempt = ofEachSend(
 
 const oneCode = ofEachSend(
   'one-code',
-  'All messages of a send carry its one code, which is its own where it has one.',
+  'All messages of a send carry the same code: its own if it has one.',
   (send) => {
     const code = codeOf(send);
     return [
-      new Set(send.messages.map((message) => message.code)).size > 1 && 'its messages carry several codes',
-      send.messages.some((message) => message.code !== code) && 'a message carries another code than its own',
+      new Set(send.messages.map((message) => message.code)).size > 1 && 'its messages carry different codes',
+      send.messages.some((message) => message.code !== code) &&
+        'a message carries a code that is not its own',
     ];
   },
 );
@@ -41,20 +42,20 @@ const rightRecipient = ofEachSend(
   'A message goes to the recipient of its send.',
   ({ row, requests, messages }) => [
     [...messages, ...requests].some(({ to }) => to !== null && to !== row.recipient) &&
-      'sent to somebody else',
+      'sent to another recipient',
   ],
 );
 
 const testSendsNothing = ofEachSend(
   'test-sends-nothing',
-  'A test send makes no attempt and reaches no phone.',
+  'A test send has no attempts and reaches no phone.',
   ({ row, attempts }) => [row.mode === 'test' && attempts.length > 0 && `${attempts.length} attempts`],
 );
 
 /**
- * Counted is when a request arrived at the provider, which may take its time with it. A call that began in time has a tenth of the
- * code's life or 30 seconds before the deadline (`isWorthSending`), more than a call may last; only a process or a network that is
- * frozen for longer could break this promise without anybody at fault, so faults are to be shorter.
+ * A message counts from when its request arrived at the provider, which may answer late. A call begins at least a tenth of the code's
+ * validity or 30 seconds before the deadline (`isWorthSending`), longer than a call may take. Only a process or a network that is frozen
+ * for longer could violate this without a defect, so the suite's faults are shorter.
  */
 const noMessageAfterExpiry = ofEachSend(
   'no-message-after-expiry',

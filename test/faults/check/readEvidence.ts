@@ -1,29 +1,28 @@
-import type { TestDatabase } from '@onecode/store/testing';
-import type { SimulatorControl } from '../../harness/simulatorControl.js';
+import type { SimulatorControl, TestDatabase } from '@onecode/testing';
 import type { Evidence, Rows } from '../evidence.js';
 
-/** Where evidence comes from, and what the reader cannot know by itself. */
+/** Where the evidence comes from. */
 export interface Sources extends Pick<Evidence, 'history' | 'attemptsMax' | 'settled'> {
   database: Pick<TestDatabase, 'sql'>;
   simulator: SimulatorControl;
-  /** The run's own clock, that of the history. */
+  /** The run's own clock, which the history uses. */
   now: () => number;
 }
 
 /**
- * Reads all rows and all that the provider knows, once clients have stopped and nothing is under way. @throws when the provider has forgotten a part:
- * its log must be longer than the run (KEEP_MESSAGES)
+ * Reads all rows and the provider's log once clients have stopped and no work is in progress.
+ * @throws when the provider's log is incomplete: KEEP_MESSAGES must exceed the run's messages
  */
 export async function readEvidence(sources: Sources): Promise<Evidence> {
   const { database, simulator, history, attemptsMax, settled, now } = sources;
-  // The provider first: what it tells us while we read is in the rows at the latest.
+  // The provider first: what it reports meanwhile is then in the rows.
   const [messages, requests, webhooksUnanswered] = await Promise.all([
     simulator.messages(),
     simulator.requests(),
     simulator.webhooksUnanswered(),
   ]);
   const oldest = requests.at(-1)?.number ?? 1;
-  if (oldest !== 1) throw new Error(`the provider has forgotten ${oldest - 1} requests`);
+  if (oldest !== 1) throw new Error(`the provider's log lacks the first ${oldest - 1} requests`);
   const rows = await readRows(database);
   return {
     history,
@@ -35,7 +34,7 @@ export async function readEvidence(sources: Sources): Promise<Evidence> {
   };
 }
 
-/** In one statement, and so in one moment. */
+/** Reads all tables in one statement, so that they are consistent. */
 async function readRows(database: Sources['database']): Promise<Rows> {
   const [read] = await database.sql<{ rows: object }>(
     `select json_build_object(
@@ -54,23 +53,23 @@ async function readRows(database: Sources['database']): Promise<Rows> {
          select message_id, attempt_id, status, result from receipts order by id) r)
      ) as rows`,
   );
-  const { nowAt, ...rows } = inOurForm(read?.rows) as Omit<Rows, 'now'> & { nowAt: number };
+  const { nowAt, ...rows } = toCamelCase(read?.rows) as Omit<Rows, 'now'> & { nowAt: number };
   return { now: nowAt, ...rows };
 }
 
-/** Columns in camel case, and times in milliseconds since 1970. */
-function inOurForm(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(inOurForm);
+/** Renames columns to camel case and converts times to milliseconds since 1970. */
+function toCamelCase(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toCamelCase);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([column, content]: [string, unknown]) => [
       column.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
-      column.endsWith('_at') && typeof content === 'string' ? Date.parse(content) : inOurForm(content),
+      column.endsWith('_at') && typeof content === 'string' ? Date.parse(content) : toCamelCase(content),
     ]),
   );
 }
 
-/** When the run's clock began, by the database's: the middle of one short question. */
+/** The start of the run's clock by the database's clock, taken in the middle of one short query. */
 async function readClockStart(database: Sources['database'], now: () => number): Promise<number> {
   const before = now();
   const [clock] = await database.sql<{ now: Date }>('select clock_timestamp() as now');

@@ -6,7 +6,7 @@ const BUCKETS = ['free_quota', 'credit'] as const;
 const unitsAddUp: Invariant = {
   name: 'units-add-up',
   promise:
-    'Units given = units left + units on live sends that did not fail, in each bucket of each account.',
+    'Units granted = units left + units on live sends that did not fail, in each bucket of each account.',
   find({ rows, sends }) {
     const grants = groupBy(
       rows.ledger.filter(({ kind }) => kind === 'granted'),
@@ -26,13 +26,13 @@ const unitsAddUp: Invariant = {
         ).length;
         return given === left + held
           ? []
-          : [`account ${account.id}: ${bucket} given ${given}, left ${left}, on sends ${held}`];
+          : [`account ${account.id}: ${bucket} granted ${given}, left ${left}, on sends ${held}`];
       }),
     );
   },
 };
 
-/** Whether these entries are one unit of this bucket, taken from or given to this account. */
+/** Whether the entries are exactly one unit of this bucket and account. */
 function isOne(entries: readonly LedgerRow[], accountId: string, bucket: string | null): boolean {
   const [entry] = entries;
   return (
@@ -58,11 +58,11 @@ const returnedOnce = ofEachSend(
   'A failed live send gave its unit back exactly once, to its bucket; no other send did.',
   ({ row, ledger }) => {
     const returned = ledger.filter(({ kind }) => kind === 'returned');
-    const isRight =
+    const isExpected =
       row.status === 'failed' ? isOne(returned, row.accountId, row.chargedFrom) : returned.length === 0;
     return [
       row.mode === 'live' &&
-        !isRight &&
+        !isExpected &&
         `${row.status} with ${returned.length} returns, row says ${row.chargedFrom}`,
     ];
   },
@@ -70,7 +70,7 @@ const returnedOnce = ofEachSend(
 
 const testIsFree: Invariant = {
   name: 'test-is-free',
-  promise: 'A test send takes no unit, and is never refused for want of one.',
+  promise: 'A test send takes no unit, and is never refused for lack of one.',
   find: ({ sends, creations }) => [
     ...sends
       .filter(({ row, ledger }) => row.mode === 'test' && (row.chargedFrom !== null || ledger.length > 0))
@@ -82,12 +82,12 @@ const testIsFree: Invariant = {
 };
 
 /**
- * Units are given before a run begins. When an account is empty, each unit that it was given is on a live send of its own, so it
- * has at least as many live sends as it was given units.
+ * All units are granted before a run begins. In an empty account, each granted unit is on a different live send, so the account has
+ * at least as many live sends as granted units.
  */
 const refusedOnlyWhenEmpty: Invariant = {
   name: 'refused-only-when-empty',
-  promise: 'A live send is refused with 402 only by an account that has used up what it was given.',
+  promise: 'A live send is refused with 402 only when its account has used up the units that it was granted.',
   find({ rows, creations }) {
     const refused = new Set(
       creations

@@ -1,13 +1,13 @@
-import { ofEachSend, type Facts, type SendFacts, type Sight } from './facts.js';
+import { ofEachSend, type Facts, type SendFacts, type Observation } from './facts.js';
 import type { SendRow } from '../evidence.js';
-import type { SendView } from '../../harness/request.js';
+import type { SendView } from '@onecode/testing';
 
-/** What the clocks of the run and of the database may differ by, and what a request may be away from either. */
+/** How much the clocks of the run and of the database may differ. */
 const CLOCK_MS = 2_000;
 
 const iso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 
-/** What the API shows of a row, the sender aside. */
+/** The API's view of a row, without the sender. */
 export function viewOf(row: SendRow, verification: string): SendView {
   return {
     id: row.id,
@@ -27,29 +27,32 @@ export function viewOf(row: SendRow, verification: string): SendView {
   };
 }
 
-/** The row as the last sight of all. */
-function lastSight(row: SendRow, now: number): Sight & { view: SendView } {
+/** The row at the end of the run, as a final observation. */
+function finalObservation(row: SendRow, now: number): Observation & { view: SendView } {
   const verification = row.verification === 'pending' && now >= row.expiresAt ? 'expired' : row.verification;
   return { startedAt: Infinity, endedAt: Infinity, view: viewOf(row, verification), verification };
 }
 
 /**
- * Pairs of sights of which the first had ended before the second began. Nothing is known about the order of others: their
- * answers may have been made in any.
+ * Pairs of observations of which the first request ended before the second began. Requests that overlap may have been carried out in
+ * either order.
  */
-function orderedPairs({ sights, row }: SendFacts, { rows }: Facts): [earlier: Sight, later: Sight][] {
-  const all = [...sights, lastSight(row, rows.now)];
+function orderedPairs(
+  { observations, row }: SendFacts,
+  { rows }: Facts,
+): [earlier: Observation, later: Observation][] {
+  const all = [...observations, finalObservation(row, rows.now)];
   return all.flatMap((later, n) =>
     all
       .slice(0, n)
       .filter((earlier) => earlier.endedAt < later.startedAt)
-      .map((earlier): [Sight, Sight] => [earlier, later]),
+      .map((earlier): [Observation, Observation] => [earlier, later]),
   );
 }
 
 const ORDER = ['queued', 'sending', 'sent', 'delivered', 'read'];
 
-/** Forward, or to failed before delivery was confirmed. */
+/** Statuses move forward, or to failed before the delivery was confirmed. */
 function mayFollow(earlier: string, later: string): boolean {
   if (earlier === later) return true;
   if (earlier === 'failed') return false;
@@ -59,7 +62,7 @@ function mayFollow(earlier: string, later: string): boolean {
 
 const statusMovesForward = ofEachSend(
   'status-moves-forward',
-  'No client ever sees the status move back, or failed become anything else.',
+  'No client sees a status move back, or a failed send become anything else.',
   (send, facts) => [
     ...new Set(
       orderedPairs(send, facts).map(
@@ -75,7 +78,7 @@ const statusMovesForward = ofEachSend(
 
 const verificationMovesForward = ofEachSend(
   'verification-moves-forward',
-  'A pending code becomes verified, locked or expired, and stays so.',
+  'A pending code becomes verified, locked or expired, and then stays the same.',
   (send, facts) => [
     ...new Set(
       orderedPairs(send, facts).map(
@@ -92,7 +95,7 @@ const TIMES = ['sent_at', 'delivered_at', 'read_at', 'verified_at', 'failed_at',
 
 const timesStay = ofEachSend(
   'times-stay',
-  'A time that a client has seen never changes or vanishes.',
+  'A time that a client has seen never changes or disappears.',
   (send, facts) => [
     ...new Set(
       orderedPairs(send, facts).flatMap(([{ view: earlier }, { view: later }]) =>
@@ -112,10 +115,10 @@ const timesStay = ofEachSend(
 const constantsStay = ofEachSend(
   'constants-stay',
   'Mode, creation time and deadline of a send are the same in every answer and in its row.',
-  ({ sights, row }, { rows }) => {
-    const last = lastSight(row, rows.now).view;
+  ({ observations, row }, { rows }) => {
+    const last = finalObservation(row, rows.now).view;
     return (['mode', 'created_at', 'expires_at'] as const).map((name) => {
-      const other = sights.find(({ view }) => view !== null && view[name] !== last[name])?.view;
+      const other = observations.find(({ view }) => view !== null && view[name] !== last[name])?.view;
       return other != null && `${name} was ${other[name]} and is ${last[name]}`;
     });
   },
@@ -123,9 +126,9 @@ const constantsStay = ofEachSend(
 
 const viewAgreesWithItself = ofEachSend(
   'view-agrees-with-itself',
-  'A status comes with its times, a failure with its reason, and times in their order.',
-  ({ sights }) =>
-    sights.flatMap(({ view }) => {
+  'Every status has its times, every failure its reason, and times are in order.',
+  ({ observations }) =>
+    observations.flatMap(({ view }) => {
       if (view === null) return [];
       const { status, verification, sent_at, delivered_at, read_at, verified_at, failed_at } = view;
       const times = [view.created_at, sent_at, delivered_at, read_at].filter((time) => time !== null);
@@ -145,29 +148,29 @@ const viewAgreesWithItself = ofEachSend(
 
 const createdWhenAsked = ofEachSend(
   'created-when-asked',
-  'Times are the database’s, whatever the clock of an API says: a send is created between its first request and its first answer.',
+  'Times are those of the database, whatever an API’s clock says: a send is created between its first request and its first answer.',
   (send, { creationsByKey, clockStart }) => {
     const { row, creations } = send;
     const answeredBy = Math.min(...creations.map(({ endedAt }) => endedAt));
-    const asked = creations.flatMap((creation) => [
+    const requests = creations.flatMap((creation) => [
       creation,
       ...(creationsByKey.get(`${creation.applicationId} ${creation.idempotencyKey}`) ?? []),
     ]);
-    const askedFrom = Math.min(...asked.map(({ startedAt }) => startedAt));
+    const requestedFrom = Math.min(...requests.map(({ startedAt }) => startedAt));
     const at = row.createdAt - clockStart;
     return [
       creations.length > 0 &&
-        (at < askedFrom - CLOCK_MS || at > answeredBy + CLOCK_MS) &&
-        `created ${Math.round(at - askedFrom)} ms after its request began`,
+        (at < requestedFrom - CLOCK_MS || at > answeredBy + CLOCK_MS) &&
+        `created ${Math.round(at - requestedFrom)} ms after its request began`,
     ];
   },
 );
 
 const expiresOnTime = ofEachSend(
   'expires-on-time',
-  'A code is expired after its deadline by the database’s clock and never before, whatever the clock of an API says.',
-  ({ row, sights }, { clockStart }) =>
-    sights.flatMap(({ startedAt, endedAt, verification }) => {
+  'A code is expired after its deadline by the database’s clock and never before, whatever an API’s clock says.',
+  ({ row, observations }, { clockStart }) =>
+    observations.flatMap(({ startedAt, endedAt, verification }) => {
       const deadline = row.expiresAt - clockStart;
       return [
         verification === 'expired' && endedAt < deadline - CLOCK_MS && 'expired before its deadline',

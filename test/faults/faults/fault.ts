@@ -1,21 +1,21 @@
-import type { House } from '../house/house.js';
+import type { FaultCluster } from '../cluster/faultCluster.js';
 import type { Random } from '../load/plan.js';
 
 export const FAMILIES = ['kills', 'redis', 'postgres', 'provider', 'network', 'clocks'] as const;
 type Family = (typeof FAMILIES)[number];
 
-/** One way to break the house. */
+/** One fault that the suite can inject into a cluster. */
 export interface Fault {
   name: string;
   family: Family;
   /** How long it lasts, in milliseconds. */
   holdMs: number;
-  /** What `/readyz` has to say once it has lasted a while; absent where it may say either. */
+  /** Whether `/readyz` must answer 200 once the fault has lasted a while; absent where either is right. */
   ready?: { apis?: boolean; workers?: boolean };
-  /** What every request that is made meanwhile must come to: an answer in time, even if it is a 500. */
+  /** Every request must be answered in time, even if with 500. */
   answers?: 'always';
-  inject(house: House, random: Random): Promise<EndFault>;
+  inject(cluster: FaultCluster, random: Random): Promise<EndFault>;
 }
 
-/** Ends a fault; kept when what was broken is whole again. @returns what of the fault could not be done, in words */
+/** Ends the fault and waits until the cluster is complete again. @returns what could not be injected, in words */
 export type EndFault = () => Promise<string[] | void>;

@@ -1,57 +1,132 @@
-import { until } from '../../harness/until.js';
-import { crashStorm } from './crashStorm.js';
+import { startLoop } from '@onecode/runtime';
+import { buildSend, until } from '@onecode/testing';
+import { crashPoints } from '../cluster/crashPoints.mjs';
+import type { FaultCluster, FaultSettings } from '../cluster/faultCluster.js';
+import type { Random } from '../load/plan.js';
 import type { Fault } from './fault.js';
+
+/** Every crash point of the built files. */
+const CRASH_POINTS: readonly string[] = crashPoints().map(({ name }) => name);
+
+const CRASHES_MS_MAX = 150_000;
+const TRIGGER_WORK_MS = 1_000;
+
+/** Every run of one API and of the workers ends at one of their crash points, until a process was killed at each of them. */
+export const crashPointKills: Fault = {
+  name: 'kill -9 at each crash point in turn',
+  family: 'kills',
+  holdMs: 0,
+  async inject(cluster, random) {
+    // The other API keeps running, so that there is work to interrupt.
+    const victims = [random.of(cluster.apis), ...cluster.workers];
+    const since = cluster.exits.length;
+    const missing = (): string[] => {
+      const visited = new Set(cluster.exits.slice(since).map(({ crashPoint }) => crashPoint));
+      return CRASH_POINTS.filter((point) => !visited.has(point));
+    };
+    const names = new Set(victims.map(({ name }) => name));
+    cluster.faultSettings = (name) => (names.has(name) ? settingsFor(name, missing(), random) : {});
+    const loop = startLoop(
+      () => triggerRareWork(cluster),
+      TRIGGER_WORK_MS,
+      () => {},
+    );
+    for (const victim of victims) victim.kill();
+    await until('a kill at each crash point', () => missing().length === 0, CRASHES_MS_MAX).catch(() => {});
+    return async () => {
+      await loop.stop();
+      cluster.faultSettings = () => ({});
+      for (const victim of victims) victim.kill();
+      await cluster.simulator.clearRules();
+      await cluster.resumeSenders();
+      await cluster.untilReady();
+      return missing().map((point) => `no process reached the crash point “${point}”`);
+    };
+  },
+};
+
+/** The missing crash points of a process, each with the visit at which it kills. The workers divide theirs. */
+function settingsFor(process: string, missing: readonly string[], random: Random): FaultSettings {
+  const [kind = '', n = '0'] = process.split(' ');
+  const left = missing.filter((point) => point.startsWith(kind));
+  const own = left.filter((_, index) => kind !== 'worker' || index % 2 === Number(n));
+  const triggers = (own.length === 0 ? left : own).map((point) => {
+    // The sweeper visits its points once a second, and the others are rare too.
+    const visit = /sweep|expire|pause|simulate/.test(point) ? 1 : random.between(1, 3);
+    return `${point}=#${visit}${point === 'worker during call' ? `:kill:${random.between(1, 40)}` : ''}`;
+  });
+  return triggers.length === 0 ? {} : { crashPoints: triggers.join(',') };
+}
+
+/**
+ * Creates what the load alone does not: a fault of a sender, a send past its deadline, and one that waits for a sender. The updates
+ * increase the version, so that no concurrent claim overwrites them.
+ */
+async function triggerRareWork(cluster: FaultCluster): Promise<void> {
+  await cluster.simulator.clearRules();
+  await cluster.resumeSenders();
+  await cluster.simulator.addRule({ fault: { error: 133010 }, times: 1 });
+  await cluster.simulator.addRule({ fault: { latencyMs: 30 } });
+  for (const change of [
+    'expires_at = clock_timestamp()',
+    'awaiting_sender = true, due_at = expires_at, next_enqueue_at = expires_at',
+  ])
+    await cluster.db.sql(
+      `update sends set ${change}, version = version + 1 where id = $1 and status = 'queued'`,
+      [await buildSend(cluster.db.database, cluster.probeCaller)],
+    );
+}
 
 const FREEZE_MS_MAX = 30_000;
 
-const atRandom: Fault = {
+const randomKills: Fault = {
   name: 'kill -9 at random',
   family: 'kills',
   holdMs: 12_000,
-  async inject(house, random) {
+  async inject(cluster, random) {
     const timer = setInterval(() => {
-      const up = house.processes.filter((one) => one.isUp);
-      if (up.length > 0) random.of(up).kill();
+      const running = cluster.processes.filter((one) => one.isReady);
+      if (running.length > 0) random.of(running).kill();
     }, 700);
     return async () => {
       clearInterval(timer);
-      await house.untilUp();
+      await cluster.untilReady();
     };
   },
 };
 
-/** A worker that sleeps through the end of its leases, and wakes up when others have taken over. */
-const stale: Fault = {
+/** A worker that is frozen until its leases have ended and other workers have taken over. */
+const frozenWorker: Fault = {
   name: 'worker frozen beyond its lease',
   family: 'kills',
   holdMs: 0,
-  async inject(house, random) {
+  async inject(cluster, random) {
     const points = ['worker after claim', 'worker during call', 'worker after call', 'worker before receipt'];
-    const sleeper = random.of(house.workers);
-    house.handicap = (name) =>
-      name === sleeper.name ? { crashPoints: `${random.of(points)}=#${random.between(2, 8)}:freeze` } : {};
-    const before = sleeper.freezes;
-    sleeper.kill();
-    await until('a frozen worker', () => sleeper.freezes > before, FREEZE_MS_MAX).catch(() => {});
+    const worker = random.of(cluster.workers);
+    cluster.faultSettings = (name) =>
+      name === worker.name ? { crashPoints: `${random.of(points)}=#${random.between(2, 8)}:freeze` } : {};
+    const before = worker.freezes;
+    worker.kill();
+    await until('a frozen worker', () => worker.freezes > before, FREEZE_MS_MAX).catch(() => {});
     return async () => {
-      house.handicap = () => ({});
-      await sleeper.untilAwake();
-      return sleeper.freezes > before ? [] : [`${sleeper.name} was never frozen`];
+      cluster.faultSettings = () => ({});
+      await worker.untilResumed();
+      return worker.freezes > before ? [] : [`${worker.name} was never frozen`];
     };
   },
 };
 
-const terminated: Fault = {
+const gracefulStops: Fault = {
   name: 'SIGTERM, one process after another',
   family: 'kills',
   holdMs: 1_000,
-  async inject(house) {
-    for (const one of house.processes) {
-      await one.terminate();
-      await one.untilUp();
+  async inject(cluster) {
+    for (const process of cluster.processes) {
+      await process.terminate();
+      await process.untilReady();
     }
     return async () => {};
   },
 };
 
-export const KILLS: readonly Fault[] = [crashStorm, atRandom, stale, terminated];
+export const KILL_FAULTS: readonly Fault[] = [crashPointKills, randomKills, frozenWorker, gracefulStops];

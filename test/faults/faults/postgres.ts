@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { until } from '../../harness/until.js';
-import type { House } from '../house/house.js';
+import { until } from '@onecode/testing';
+import type { FaultCluster } from '../cluster/faultCluster.js';
 import type { Fault } from './fault.js';
 
 const DOWN = { apis: false, workers: false };
@@ -13,13 +13,16 @@ const postgresFault = (name: string, fault: Omit<Fault, 'name' | 'family' | 'ans
   ...fault,
 });
 
-const links = ({ links: { apiPostgres, workerPostgres } }: House) => [...apiPostgres, ...workerPostgres];
+const proxiesOf = ({ proxies: { apiPostgres, workerPostgres } }: FaultCluster) => [
+  ...apiPostgres,
+  ...workerPostgres,
+];
 
-/** Takes every connection that the server still gives, and ends those of the processes, so that they come away empty. */
-async function takeAllConnections(house: House): Promise<pg.Client[]> {
+/** Cuts the connections of the processes and takes every connection that the server allows, so that they get none. */
+async function takeAllConnections(cluster: FaultCluster): Promise<pg.Client[]> {
   const held: pg.Client[] = [];
   const take = async (): Promise<boolean> => {
-    const client = new pg.Client({ connectionString: house.services.postgresUrl });
+    const client = new pg.Client({ connectionString: cluster.services.postgresUrl });
     client.on('error', () => {});
     try {
       await client.connect();
@@ -30,15 +33,15 @@ async function takeAllConnections(house: House): Promise<pg.Client[]> {
     return true;
   };
   await until('the last connection', async () => {
-    for (const link of links(house)) link.cut();
+    for (const proxy of proxiesOf(cluster)) proxy.cut();
     const taken = await Promise.all(Array.from({ length: 20 }, take));
-    // The server frees what was cut a little later.
+    // The server frees cut connections a little later.
     return taken.every((one) => !one);
   });
   return held;
 }
 
-export const POSTGRES: readonly Fault[] = [
+export const POSTGRES_FAULTS: readonly Fault[] = [
   postgresFault('restarted', {
     holdMs: 0,
     async inject({ services }) {
@@ -80,27 +83,27 @@ export const POSTGRES: readonly Fault[] = [
     },
   }),
   {
-    name: 'PostgreSQL says no more on the latest connection of each process',
+    name: 'PostgreSQL silent on the latest connection of each process',
     family: 'postgres',
     holdMs: 2_500,
     ready: { apis: true },
-    async inject(house) {
-      for (const link of links(house)) link.abandon('latest');
-      // They stay silent: whoever has one closes it.
+    async inject(cluster) {
+      for (const proxy of proxiesOf(cluster)) proxy.abandon('latest');
+      // These connections stay silent until a process closes its own.
       return async () => {};
     },
   },
-  postgresFault('holds the rows of some accounts for somebody else', {
+  postgresFault('locks the rows of some accounts for another client', {
     holdMs: 2_000,
     ready: { apis: true, workers: true },
     async inject({ db }, random) {
       const accounts = await db.sql<{ id: string }>('select id from accounts order by id');
-      const held = Array.from({ length: 8 }, () => random.of(accounts).id);
+      const locked = Array.from({ length: 8 }, () => random.of(accounts).id);
       const client = new pg.Client({ connectionString: db.url });
       client.on('error', () => {});
       await client.connect();
       await client.query('begin');
-      await client.query('select from accounts where id = any($1) order by id for update', [held]);
+      await client.query('select from accounts where id = any($1) order by id for update', [locked]);
       return async () => {
         await client.query('rollback');
         await client.end();
@@ -110,9 +113,9 @@ export const POSTGRES: readonly Fault[] = [
   postgresFault('out of connections', {
     holdMs: 3_000,
     ready: DOWN,
-    async inject(house) {
-      const held = await takeAllConnections(house);
-      for (const link of links(house)) await link.open();
+    async inject(cluster) {
+      const held = await takeAllConnections(cluster);
+      for (const proxy of proxiesOf(cluster)) await proxy.open();
       return async () => {
         await Promise.all(held.map((client) => client.end().catch(() => {})));
       };

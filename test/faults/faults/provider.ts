@@ -1,59 +1,58 @@
 import type { Fault as ProviderFault } from '@onecode/simulator';
-import type { House } from '../house/house.js';
-import type { Random } from '../load/plan.js';
+import type { FaultCluster } from '../cluster/faultCluster.js';
 import type { EndFault, Fault } from './fault.js';
 
-/** Longer than a lease and the wait for a receipt together: these come past everything. */
-const RECEIPTS_LATE_MS = 14_000;
+/** Longer than a lease and the wait for a receipt together. */
+const RECEIPT_DELAY_MS = 14_000;
 
-/** The provider does this to every request, or to those through one sender. */
-const rule = (name: string, fault: ProviderFault, scope: 'all' | 'one sender' = 'all'): Fault => ({
+/** A fault of the provider for every request or for those through one sender. */
+const providerFault = (name: string, fault: ProviderFault, scope: 'all' | 'one sender' = 'all'): Fault => ({
   name: `provider: ${name}`,
   family: 'provider',
   holdMs: 2_500,
   answers: 'always',
-  async inject(house, random) {
-    await house.simulator.addRule({
+  async inject(cluster, random) {
+    await cluster.simulator.addRule({
       fault,
-      ...(scope === 'one sender' && { sender: random.of(house.senders).phoneNumberId }),
+      ...(scope === 'one sender' && { sender: random.of(cluster.senders).phoneNumberId }),
     });
     return async () => {
-      await house.simulator.clearRules();
-      if (scope === 'one sender') await house.resumeSenders();
+      await cluster.simulator.clearRules();
+      if (scope === 'one sender') await cluster.resumeSenders();
     };
   },
 });
 
-async function holdReceipts(house: House, _random: Random): Promise<EndFault> {
-  house.links.webhooks.freeze();
-  await house.simulator.addRule({ fault: { reset: 'after' } });
+async function loseAnswersAndDelayReceipts(cluster: FaultCluster): Promise<EndFault> {
+  cluster.proxies.webhooks.freeze();
+  await cluster.simulator.addRule({ fault: { reset: 'after' } });
   return async () => {
-    await house.simulator.clearRules();
-    await house.links.webhooks.open();
+    await cluster.simulator.clearRules();
+    await cluster.proxies.webhooks.open();
   };
 }
 
-export const PROVIDER: readonly Fault[] = [
-  rule('hangs', { hang: true }),
-  rule('resets before accepting', { reset: 'before' }),
-  rule('resets after accepting', { reset: 'after' }),
-  rule('answers 500', { error: 131000 }),
-  rule('answers 503 without words', { wrongBody: 'html', http: 503 }),
-  rule('rate limit of the sender (130429)', { error: 130429 }),
-  rule('rate limit of the app (4)', { error: 4, retryAfter: 1 }),
-  rule('rate limit of the pair (131056)', { error: 131056 }),
-  rule('answers 200 without a body', { wrongBody: 'empty' }),
-  rule('answers 200 without an id', { wrongBody: 'no_id' }),
-  rule('receipts before the answer', { receiptsBeforeAnswer: true, latencyMs: 50 }),
-  rule('receipts doubled and reversed', { duplicates: 3, disorder: true }),
-  rule('fails messages late', { lateFailure: 131026 }),
-  rule('slow, 1 s', { latencyMs: 1_000 }),
-  rule('token of one sender invalid (190)', { error: 190 }, 'one sender'),
-  rule('one sender not registered (133010)', { error: 133010 }, 'one sender'),
+export const PROVIDER_FAULTS: readonly Fault[] = [
+  providerFault('hangs', { hang: true }),
+  providerFault('resets before accepting', { reset: 'before' }),
+  providerFault('resets after accepting', { reset: 'after' }),
+  providerFault('answers 500', { error: 131000 }),
+  providerFault('answers 503 with HTML', { wrongBody: 'html', http: 503 }),
+  providerFault('rate limit of the sender (130429)', { error: 130429 }),
+  providerFault('rate limit of the app (4)', { error: 4, retryAfter: 1 }),
+  providerFault('rate limit of sender and recipient (131056)', { error: 131056 }),
+  providerFault('answers 200 without a body', { wrongBody: 'empty' }),
+  providerFault('answers 200 without an id', { wrongBody: 'no_id' }),
+  providerFault('receipts before the answer', { receiptsBeforeAnswer: true, latencyMs: 50 }),
+  providerFault('receipts doubled and reversed', { duplicates: 3, disorder: true }),
+  providerFault('fails messages late', { lateFailure: 131026 }),
+  providerFault('slow, 1 s', { latencyMs: 1_000 }),
+  providerFault('token of one sender invalid (190)', { error: 190 }, 'one sender'),
+  providerFault('one sender not registered (133010)', { error: 133010 }, 'one sender'),
   {
-    name: 'provider: no answers, and receipts past everything',
+    name: 'provider: no answers, and receipts after every deadline',
     family: 'provider',
-    holdMs: RECEIPTS_LATE_MS,
-    inject: holdReceipts,
+    holdMs: RECEIPT_DELAY_MS,
+    inject: loseAnswersAndDelayReceipts,
   },
 ];

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import type { House } from '../house/house.js';
+import type { FaultCluster } from '../cluster/faultCluster.js';
 import type { Fault } from './fault.js';
 
 const DOWN = { apis: true, workers: false };
@@ -12,12 +12,12 @@ const redisFault = (name: string, fault: Omit<Fault, 'name' | 'family' | 'answer
   ...fault,
 });
 
-async function restartAll(house: House): Promise<void> {
-  for (const one of house.processes) one.kill();
-  await house.untilUp();
+async function restartProcesses(cluster: FaultCluster): Promise<void> {
+  for (const process of cluster.processes) process.kill();
+  await cluster.untilReady();
 }
 
-export const REDIS: readonly Fault[] = [
+export const REDIS_FAULTS: readonly Fault[] = [
   redisFault('stopped', {
     holdMs: 3_000,
     ready: DOWN,
@@ -42,7 +42,7 @@ export const REDIS: readonly Fault[] = [
       return async () => {};
     },
   }),
-  redisFault('FLUSHALL in full flight', {
+  redisFault('flushed under load', {
     holdMs: 2_000,
     async inject({ services }, random) {
       const redis = new Redis(services.redisUrl);
@@ -55,10 +55,10 @@ export const REDIS: readonly Fault[] = [
     ...redisFault('absent when API and worker start', {
       holdMs: 1_500,
       ready: DOWN,
-      async inject(house) {
-        await house.services.stopRedis();
-        await restartAll(house);
-        return () => house.services.startRedis();
+      async inject(cluster) {
+        await cluster.services.stopRedis();
+        await restartProcesses(cluster);
+        return () => cluster.services.startRedis();
       },
     }),
   },

@@ -1,19 +1,17 @@
-import { Stack } from '../../harness/stack.js';
-import { until } from '../../harness/until.js';
+import { Stack, until } from '@onecode/testing';
 import { check } from '../check/check.js';
 import { readEvidence } from '../check/readEvidence.js';
 import type { ClientEvent, Evidence } from '../evidence.js';
-import { buildCallers } from './callers.js';
-import { startLoad } from './load.js';
+import { buildCallers, startLoad } from './load.js';
 
 const SENDS = 200;
 const SENDS_PER_SECOND = 25;
 const ACCOUNTS = 40;
 const SEED = 20_261_120;
-/** Starting every process, and what is made by the command line, on a machine that has other work. */
+/** For starting all processes and creating rows by the command line on a busy machine. */
 const START_MS_MAX = 90_000;
 
-describe('a live load without any fault', () => {
+describe('a live load without faults', () => {
   let stack: Stack;
   let evidence: Evidence;
   beforeAll(async () => {
@@ -30,7 +28,7 @@ describe('a live load without any fault', () => {
     });
     await until('enough clients', () => load.sends >= SENDS, 60_000);
     await load.stop();
-    await until('the end of every delivery', isAtRest, 60_000);
+    await until('the end of every delivery', isIdle, 60_000);
     const { simulator, db } = stack;
     evidence = await readEvidence({
       database: db,
@@ -43,7 +41,7 @@ describe('a live load without any fault', () => {
   }, START_MS_MAX + 120_000);
   afterAll(() => stack.stop());
 
-  async function isAtRest(): Promise<boolean> {
+  async function isIdle(): Promise<boolean> {
     const [left] = await stack.db.sql<{ count: number }>(
       `select (select count(*) from sends where due_at is not null)::integer
          + (select count(*) from receipts where due_at is not null)::integer as count`,
@@ -51,11 +49,11 @@ describe('a live load without any fault', () => {
     return left!.count === 0 && (await stack.simulator.webhooksUnanswered()) === 0;
   }
 
-  it('breaks no promise', () => {
+  it('keeps every promise', () => {
     expect(check(evidence)).toEqual([]);
   });
 
-  it('has clients that repeat, run dry, guess wrong, guess side by side and are verified', () => {
+  it('has clients that repeat, run out of units, guess wrong, guess concurrently and are verified', () => {
     const { history } = evidence;
     const creations = history.filter((event) => event.kind === 'create');
     const guesses = history.filter((event) => event.kind === 'verify');
@@ -76,20 +74,20 @@ describe('a live load without any fault', () => {
       'false pending 1': expect.any(Number) as number,
       'false locked 0': expect.any(Number) as number,
     });
-    const sideBySide = guesses.some((one) =>
+    const isConcurrent = guesses.some((one) =>
       guesses.some((other) => one.sendId === other.sendId && one !== other && one.startedAt < other.endedAt),
     );
-    expect(sideBySide).toBe(true);
+    expect(isConcurrent).toBe(true);
   });
 
-  it('delivers to every live recipient whose code was not settled before, of hundreds of sends from all accounts', () => {
+  it('delivers every live send whose code was not verified or locked before', () => {
     const { rows, provider } = evidence;
     const live = rows.sends.filter(({ mode }) => mode === 'live');
     expect(live.length).toBeGreaterThan(SENDS / 2);
     const [unsent, sent] = [true, false].map((isUnsent) =>
       live.filter(({ status }) => (status === 'failed') === isUnsent),
     ) as [typeof live, typeof live];
-    // Whoever chose the code may type it before its message has left.
+    // A client that chose the code can use it before the message has been sent.
     for (const { failureReason, verification } of unsent) {
       expect(failureReason).toBe('expired_before_delivery');
       expect(['verified', 'locked']).toContain(verification);

@@ -1,69 +1,95 @@
+import { buildCaller, type TestDatabase } from '@onecode/testing';
 import type { ClientEvent } from '../evidence.js';
-import type { Caller } from './callers.js';
 import { Client } from './client.js';
-import { plans } from './plan.js';
+import { plans, type Caller } from './plan.js';
 
 export interface LoadOptions {
-  /** The addresses of the APIs, asked for before each request. */
+  /** The URLs of the APIs, called before each request. */
   apiUrls: () => readonly string[];
   callers: readonly Caller[];
-  /** Decides what every client does; not when, and not what becomes of it. */
+  /** Decides what every client does, not when and not with which outcome. */
   seed: number;
   sendsPerSecond: number;
   /** The run's own clock, in milliseconds. */
   now: () => number;
-  /** The newest code that the phone of this recipient shows. */
+  /** The latest code that the recipient has received. */
   codeOf: (recipient: string) => Promise<string | null>;
   /** How long a client waits for one answer. */
   requestMsMax?: number;
 }
 
 export interface Load {
-  /** Everything that clients saw; grows. */
+  /** Everything that clients have observed so far. */
   readonly history: ClientEvent[];
-  /** Clients that have begun. */
+  /** The number of clients that have started. */
   readonly sends: number;
-  /** Begins no more, and waits for the clients under way: a minute or two when nothing answers any more. */
+  /** Starts no more clients and waits for the active ones: a minute or two when nothing answers. */
   stop(): Promise<void>;
 }
 
 const REQUEST_MS_MAX = 5_000;
-/** With more than this under way nothing new begins: an outage must not pile up clients without end. */
+/** The limit of active clients, which would otherwise accumulate during an outage. */
 const CLIENTS_MAX = 500;
 
-/** Starts clients at an even pace. Nothing that happens to one makes it throw. */
+/** Starts clients at a steady rate. No outcome of a client makes it throw. */
 export function startLoad(options: LoadOptions): Load {
   const history: ClientEvent[] = [];
-  const around = {
+  const context = {
     apiUrls: options.apiUrls,
     now: options.now,
     codeOf: options.codeOf,
     requestMsMax: options.requestMsMax ?? REQUEST_MS_MAX,
-    note: (event: ClientEvent): void => void history.push(event),
+    record: (event: ClientEvent): void => void history.push(event),
   };
-  const underWay = new Set<Promise<void>>();
+  const active = new Set<Promise<void>>();
   const upcoming = plans(options.seed, options.callers);
-  let begun = 0;
+  let started = 0;
 
-  const begin = (): void => {
-    if (underWay.size >= CLIENTS_MAX) return;
-    begun += 1;
+  const startClient = (): void => {
+    if (active.size >= CLIENTS_MAX) return;
+    started += 1;
     const run = async (): Promise<void> => {
-      for (const plan of upcoming.next().value) await new Client(around, plan).run();
+      for (const plan of upcoming.next().value) await new Client(context, plan).run();
     };
-    const client = run().finally(() => underWay.delete(client));
-    underWay.add(client);
+    const client = run().finally(() => active.delete(client));
+    active.add(client);
   };
-  const timer = setInterval(begin, 1000 / options.sendsPerSecond);
+  const timer = setInterval(startClient, 1000 / options.sendsPerSecond);
 
   return {
     history,
     get sends() {
-      return begun;
+      return started;
     },
     async stop() {
       clearInterval(timer);
-      while (underWay.size > 0) await Promise.all(underWay);
+      while (active.size > 0) await Promise.all(active);
     },
   };
+}
+
+const WORKERS = 8;
+
+/** The options of the nth account: most have enough in both buckets, a tenth runs out, and some have a low rate limit. */
+function accountOptions(n: number): { freeQuota: number; credits: number; ratePerMinute: number | null } {
+  if (n % 10 === 3) return { freeQuota: 2, credits: 1, ratePerMinute: null };
+  return { freeQuota: 2 + (n % 7), credits: 10_000, ratePerMinute: n % 20 === 8 ? 20 : null };
+}
+
+/** Creates accounts with a live application each, always in the same order. Every tenth has a test application too. */
+export async function buildCallers(
+  { database }: Pick<TestDatabase, 'database'>,
+  accounts: number,
+): Promise<Caller[]> {
+  const callers: Caller[][] = [];
+  const numbers = Array.from({ length: accounts }, (_, n) => n).values();
+  const work = async (): Promise<void> => {
+    for (const n of numbers) {
+      const live = await buildCaller(database, 'live', accountOptions(n));
+      const test = n % 10 === 0 ? [await buildCaller(database, 'test', { id: live.accountId })] : [];
+      callers[n] = [live, ...test];
+    }
+  };
+  await Promise.all(Array.from({ length: WORKERS }, work));
+  return callers.flat();
 }

@@ -1,34 +1,42 @@
 import { uniformInt } from 'pure-rand/distribution/uniformInt';
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
-import type { Caller } from './callers.js';
+import type { Mode } from '@onecode/domain';
 
-/** Everything that one client is going to do, decided before it begins, so that a seed gives the same clients whatever happens. */
+/** An application's key and what it belongs to. */
+export interface Caller {
+  accountId: string;
+  applicationId: string;
+  mode: Mode;
+  key: string;
+}
+
+/** Everything that one client will do, decided in advance, so that a seed gives the same clients whatever happens. */
 export interface Plan {
   caller: Caller;
-  /** Nobody else's, unless it is the second send of the same client. */
+  /** Unique, except for a second send of the same client. */
   recipient: string;
   idempotencyKey: string | null;
   /** The exact bytes of the request. */
   body: string;
-  /** The code that the body asks for, or null when the service is to make one. */
+  /** The code in the body; null when the service generates one. */
   ownCode: string | null;
-  /** Which API is asked first. */
+  /** The index of the API that is asked first. */
   api: number;
-  /** Asks both APIs for the same at once, as after a time-out that was too short. */
-  doubled: boolean;
-  /** Asks for the same once more when all is done. */
-  repeatedLater: boolean;
-  /** Uses the key for another body, which must be refused. */
-  keyReused: boolean;
-  /** How often the status is looked at while the code is on its way. */
-  looks: number;
-  /** Guesses, step by step; those of one step are made at once. */
+  /** Sends the creation to both APIs at once, as after a timeout that was too short. */
+  isDuplicated: boolean;
+  /** Repeats the creation at the end. */
+  isRepeatedLater: boolean;
+  /** Uses the idempotency key for another body, which must be refused. */
+  reusesKey: boolean;
+  /** How often the status is read before the first guess. */
+  statusReads: number;
+  /** Guesses by step; those of one step are made at once. */
   guesses: GuessKind[][];
 }
 
 type GuessKind = 'right' | 'wrong';
 
-/** Draws from a seed. */
+/** A random generator with a seed. */
 export class Random {
   readonly #generator;
 
@@ -36,28 +44,28 @@ export class Random {
     this.#generator = xoroshiro128plus(seed);
   }
 
-  /** A whole number from `least` to `most`, both included. */
-  between(least: number, most: number): number {
-    return uniformInt(this.#generator, least, most);
+  /** An integer from `min` to `max`, both included. */
+  between(min: number, max: number): number {
+    return uniformInt(this.#generator, min, max);
   }
 
-  /** True so many times out of a hundred. */
-  percent(share: number): boolean {
-    return this.between(0, 99) < share;
+  /** True with this probability in percent. */
+  percent(probability: number): boolean {
+    return this.between(0, 99) < probability;
   }
 
   of<T>(items: readonly T[]): T {
     return items[this.between(0, items.length - 1)] as T;
   }
 
-  /** A copy in another order. */
+  /** A copy in random order. */
   shuffled<T>(items: readonly T[]): T[] {
     const left = [...items];
     return items.map(() => left.splice(this.between(0, left.length - 1), 1)[0] as T);
   }
 }
 
-/** Endless plans: mostly one send to a recipient, sometimes a second one to the same with a key and a code of its own. */
+/** Endless plans: mostly one send for a recipient, sometimes a second one with its own idempotency key and code. */
 export function* plans(seed: number, callers: readonly Caller[]): Generator<Plan[], never> {
   const random = new Random(seed);
   for (let n = 0; ; n++) {
@@ -70,17 +78,17 @@ export function* plans(seed: number, callers: readonly Caller[]): Generator<Plan
   }
 }
 
-/** A Brazilian mobile number of its own for each. */
+/** A Brazilian mobile number, unique for 30 million sends. */
 const recipientOf = (n: number): string => `+55119${String(70_000_000 + (n % 30_000_000))}`;
 
-function planOf(random: Random, caller: Caller, recipient: string, key: string, ownsCode: boolean): Plan {
-  const ownCode = ownsCode ? digits(random, random.between(4, 10)) : null;
+function planOf(random: Random, caller: Caller, recipient: string, key: string, hasOwnCode: boolean): Plan {
+  const ownCode = hasOwnCode ? digits(random, random.between(4, 10)) : null;
   const locale = random.of([null, 'pt-BR', 'en']);
-  const keyed = random.percent(85);
+  const hasKey = random.percent(85);
   return {
     caller,
     recipient,
-    idempotencyKey: keyed ? key : null,
+    idempotencyKey: hasKey ? key : null,
     body: JSON.stringify({
       to: recipient,
       ...(ownCode === null ? {} : { code: ownCode }),
@@ -88,10 +96,10 @@ function planOf(random: Random, caller: Caller, recipient: string, key: string, 
     }),
     ownCode,
     api: random.between(0, 1),
-    doubled: keyed && random.percent(12),
-    repeatedLater: keyed && random.percent(10),
-    keyReused: keyed && random.percent(4),
-    looks: random.between(0, 4),
+    isDuplicated: hasKey && random.percent(12),
+    isRepeatedLater: hasKey && random.percent(10),
+    reusesKey: hasKey && random.percent(4),
+    statusReads: random.between(0, 4),
     guesses: guessesOf(random),
   };
 }
@@ -112,7 +120,7 @@ function guessesOf(random: Random): GuessKind[][] {
   return [['wrong', 'right', 'wrong', 'right']];
 }
 
-/** A code of the same length that is not this one; another for each `n` below ten. */
+/** A wrong code of the same length, different for each `n` below nine. */
 export function wrongCode(code: string, n: number): string {
   const last = Number(code.at(-1));
   return code.slice(0, -1) + String((last + 1 + (n % 9)) % 10);

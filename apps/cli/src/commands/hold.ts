@@ -1,5 +1,5 @@
 import { isCountry } from '@onecode/domain';
-import { hold, isId, listHolds, release, type Hold, type HoldTarget } from '@onecode/store';
+import { placeHold, isId, listHolds, releaseHold, type Hold, type HoldTarget } from '@onecode/store';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import { oneOf, text } from '../arguments.js';
@@ -58,7 +58,7 @@ export function addHoldCommands(program: Command): void {
         command: Command,
       ) => {
         const target = targetOf(kind, typed);
-        const held = await withDatabase((database) => hold(database, actor(), { ...target, reason }));
+        const held = await withDatabase((database) => placeHold(database, actor(), { ...target, reason }));
         if (held === null) throw new UserError('there is no account with this id');
         print(command, rowOf(held));
       },
@@ -73,7 +73,7 @@ export function addHoldCommands(program: Command): void {
     .action(
       async (kind: HoldTarget['kind'], typed: string | undefined, _options: object, command: Command) => {
         const target = targetOf(kind, typed);
-        const released = await withDatabase((database) => release(database, actor(), target));
+        const released = await withDatabase((database) => releaseHold(database, actor(), target));
         if (released === null) throw new UserError('there is no such hold');
         print(command, rowOf(released));
       },

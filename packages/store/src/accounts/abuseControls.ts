@@ -3,20 +3,20 @@ import { type Actor, audited, changedFields } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { EXHAUSTED_RECIPIENTS } from '../sends/guessBudgets.js';
 
-/** What stands between an account and its abuse, as operators see it. */
+/** The limits on an account's abuse, as operators see them. */
 export interface AbuseControls {
-  /** ISO 3166 codes; null is every country, and numbers of none. */
+  /** ISO 3166 codes; null: every country, and numbers of no country. */
   allowedCountries: string[] | null;
   /** Null is off. */
   breaker: BreakerRule | null;
-  /** Countries that the breaker keeps the account from for now (`ZZ`: numbers of no country), and when the last of them ends. */
+  /** Countries that the fraud breaker stops for now (`ZZ`: numbers of no country), and when the last stop ends. */
   stoppedCountries: string[];
   stoppedUntil: Date | null;
-  /** Recipients that have used up their guess budget. */
+  /** Recipients whose guess budget is used up. */
   refusedRecipients: number;
 }
 
-interface DefencesRow {
+interface AbuseControlsRow {
   allowed_countries: string[] | null;
   breaker_unverified_percent: number | null;
   breaker_min_sends: number | null;
@@ -25,12 +25,12 @@ interface DefencesRow {
   refused_recipients: number;
 }
 
-/** An account's defences, or null when there is no such account. */
+/** An account's abuse controls, or null when there is no such account. */
 export async function findAbuseControls(
   database: Connection,
   accountId: string,
 ): Promise<AbuseControls | null> {
-  const [row] = await database.$queryRaw<DefencesRow[]>`
+  const [row] = await database.sql.query<AbuseControlsRow[]>`
     select a.allowed_countries, a.breaker_unverified_percent, a.breaker_min_sends,
       t.countries as stopped_countries, t.until as stopped_until, ${EXHAUSTED_RECIPIENTS} as refused_recipients
     from accounts a, lateral (
@@ -50,7 +50,7 @@ export async function findAbuseControls(
   };
 }
 
-/** A change of an account's defences under its lock, so that what the log calls before is what was there. */
+/** Changes an account's abuse controls under its lock, so that the audit log's `before` is what the change found. */
 export async function changeAbuseControls(
   database: Database,
   actor: Actor,
@@ -59,7 +59,7 @@ export async function changeAbuseControls(
   change: (connection: Connection) => Promise<void>,
 ): Promise<AbuseControls | null> {
   return audited(database, actor, async (connection) => {
-    await connection.$executeRaw`select from accounts where id = ${accountId}::uuid for no key update`;
+    await connection.sql.execute`select from accounts where id = ${accountId}::uuid for no key update`;
     const before = await findAbuseControls(connection, accountId);
     if (before === null) return { result: null, note: null };
     await change(connection);
@@ -70,9 +70,9 @@ export async function changeAbuseControls(
 }
 
 /**
- * Lets an account send to these countries only (ISO 3166 codes, at least one), or with null to all of them.
+ * Lets an account send to these countries only (ISO 3166 codes, at least one); null lets it send to all.
  *
- * @returns its defences afterwards, or null when there is no such account
+ * @returns its abuse controls afterwards, or null when there is no such account
  */
 export async function allowCountries(
   database: Database,
@@ -81,7 +81,7 @@ export async function allowCountries(
   countries: readonly string[] | null,
 ): Promise<AbuseControls | null> {
   return changeAbuseControls(database, actor, 'account.allow_countries', accountId, async (connection) => {
-    await connection.$executeRaw`
+    await connection.sql.execute`
       update accounts set allowed_countries = ${countries}::text[] where id = ${accountId}::uuid`;
   });
 }

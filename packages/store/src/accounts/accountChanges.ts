@@ -1,13 +1,11 @@
 import type { Locale } from '@onecode/domain';
-import { accountColumns } from './accounts.js';
-import { findAccount, type Account } from './accounts.js';
-import { audited, type Actor } from '../audit/audit.js';
-import { changedFields } from '../audit/audit.js';
+import { audited, changedFields, type Actor } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
-import { Prisma } from '../generated/prisma/client.js';
 import { newId } from '../client/ids.js';
+import { Prisma } from '../generated/prisma/client.js';
+import { accountColumns, findAccount, type Account } from './accounts.js';
 
-/** Credits that were not granted: the account would have too many, or another grant has this id. Nothing was changed. */
+/** The grant was refused and nothing changed: the account would have too many credits, or another grant has this id. */
 export class GrantRefused extends Error {
   constructor(readonly why: 'too_many' | 'other_grant') {
     super(`credits were not granted: ${why}`);
@@ -17,10 +15,10 @@ export class GrantRefused extends Error {
 type GrantOutcome = 'granted' | 'repeated' | 'unknown' | GrantRefused['why'];
 
 /**
- * Gives an account credits, with the reason in the ledger; a trial ends with them. One statement: the account's lock, for which
- * creations wait, is never held while an answer is on its way.
+ * Grants an account credits, with the reason in the ledger; the grant ends a trial. One statement, so that the account's lock, for
+ * which creations wait, is never held during a round trip.
  *
- * @param grantId makes a repetition harmless: the same grant with the same id is made once, and answered alike
+ * @param grantId makes a repetition harmless: the same grant with the same id is made once, and the answer is the same
  * @returns the account afterwards, or null when there is none
  * @throws GrantRefused
  */
@@ -32,7 +30,7 @@ export async function grantCredits(
   reason: string,
   grantId: string = newId(),
 ): Promise<Account | null> {
-  const [{ outcome, ...account }] = await database.$queryRaw<[Account & { outcome: GrantOutcome }]>`
+  const [{ outcome, ...account }] = await database.sql.query<[Account & { outcome: GrantOutcome }]>`
     with given as materialized (
       select * from grant_credits(${id}::uuid, ${amount}::integer, ${reason}, ${grantId}::uuid)
     ), noted as (
@@ -48,14 +46,18 @@ export async function grantCredits(
   return outcome === 'unknown' ? null : account;
 }
 
-/** What a grant changes of an account: its credits and, where it had one, its trial. */
+/** The fields of an account that a grant changes: its credits and, if it was on trial, its trial countries. */
 const grantedFields = (row: 'before' | 'after'): Prisma.Sql => {
   const name = Prisma.raw(`(${row})`);
   return Prisma.sql`jsonb_build_object('credits', ${name}.credits) ||
     case when (before).trial_countries is null then '{}' else jsonb_build_object('trialCountries', ${name}.trial_countries) end`;
 };
 
-/** Changes what is given; a null `ratePerMinute` follows the setting. @returns the account afterwards, or null when there is none */
+/**
+ * Changes the fields that are given; a null `ratePerMinute` follows the setting.
+ *
+ * @returns the account afterwards, or null when there is no such account
+ */
 export async function changeAccount(
   database: Database,
   actor: Actor,
@@ -69,15 +71,15 @@ export async function changeAccount(
     ...(language !== undefined && { language }),
   };
   return changeLocked(database, actor, 'account.change', id, async (connection) => {
-    await connection.account.update({ where: { id }, data, select: OWN });
+    await connection.prisma.account.update({ where: { id }, data, select: CHANGEABLE });
   });
 }
 
 /**
- * Refuses all requests of an account from within a second on: its keys are not valid. What it sent before goes on. An account
- * that is suspended already stays so, with its reason.
+ * Suspends an account: within a second, its keys stop being valid. Sends created before go on. An account that is suspended already
+ * keeps its reason.
  *
- * @returns the account afterwards, or null when there is none
+ * @returns the account afterwards, or null when there is no such account
  */
 export async function suspendAccount(
   database: Database,
@@ -86,21 +88,21 @@ export async function suspendAccount(
   reason: string,
 ): Promise<Account | null> {
   return changeLocked(database, actor, 'account.suspend', id, async (connection) => {
-    await connection.$executeRaw`
+    await connection.sql.execute`
       update accounts set suspended_at = clock_timestamp(), suspension_reason = ${reason}
       where id = ${id}::uuid and suspended_at is null`;
   });
 }
 
-/** Ends an account's suspension: its keys are valid again. @returns the account afterwards, or null when there is none */
+/** Ends an account's suspension: its keys are valid again. @returns the account afterwards, or null when there is no such account */
 export async function resumeAccount(database: Database, actor: Actor, id: string): Promise<Account | null> {
   return changeLocked(database, actor, 'account.resume', id, async (connection) => {
-    await connection.$executeRaw`
+    await connection.sql.execute`
       update accounts set suspended_at = null, suspension_reason = null where id = ${id}::uuid`;
   });
 }
 
-const OWN = {
+const CHANGEABLE = {
   name: true,
   language: true,
   ratePerMinute: true,
@@ -108,7 +110,7 @@ const OWN = {
   suspensionReason: true,
 } as const;
 
-/** A change of an account under its lock, so that what the log calls before is what was there. */
+/** Changes an account under its lock, so that the audit log's `before` is what the change found. */
 async function changeLocked(
   database: Database,
   actor: Actor,
@@ -117,11 +119,11 @@ async function changeLocked(
   change: (connection: Connection) => Promise<void>,
 ): Promise<Account | null> {
   return audited(database, actor, async (connection) => {
-    await connection.$executeRaw`select from accounts where id = ${id}::uuid for no key update`;
-    const before = await connection.account.findUnique({ where: { id }, select: OWN });
+    await connection.sql.execute`select from accounts where id = ${id}::uuid for no key update`;
+    const before = await connection.prisma.account.findUnique({ where: { id }, select: CHANGEABLE });
     if (before === null) return { result: null, note: null };
     await change(connection);
-    const after = await connection.account.findUniqueOrThrow({ where: { id }, select: OWN });
+    const after = await connection.prisma.account.findUniqueOrThrow({ where: { id }, select: CHANGEABLE });
     const details = changedFields(before, after);
     return {
       result: await findAccount(connection, id),

@@ -11,46 +11,46 @@ export interface Account {
   language: Locale;
   freeQuota: number;
   credits: number;
-  /** The creation limit in force: the account's own, or the setting's. */
+  /** The creation limit in force: the account's own, or else the setting. */
   ratePerMinute: number;
-  /** While it stands, the account's keys are not valid. */
+  /** Null unless the account is suspended: then its keys are not valid. */
   suspendedAt: Date | null;
   suspensionReason: string | null;
-  /** While an account that its owner made has had no credits, it may send to these countries only (ISO 3166 codes). Null for all others. */
+  /** On trial, until its first credits, an account that its owner created sends to these countries only (ISO 3166). Null otherwise. */
   trialCountries: string[] | null;
 }
 
 export interface NewAccount {
   name: string;
   language: Locale;
-  /** Null takes the setting `free_sends`. */
+  /** Null: the setting `free_sends`. */
   freeQuota: number | null;
   credits: number;
   /** Null follows the setting. */
   ratePerMinute: number | null;
 }
 
-/** Makes an account, with ledger entries for what it was given. */
+/** Creates an account, with ledger entries for the units it starts with. */
 export async function createAccount(database: Database, actor: Actor, account: NewAccount): Promise<Account> {
   return audited(database, actor, async (connection) => {
-    const made = await insertAccount(connection, account, null);
-    const { id, name, language, freeQuota, credits } = made;
+    const created = await insertAccount(connection, account, null);
+    const { id, name, language, freeQuota, credits } = created;
     const after = { name, language, freeQuota, credits, ratePerMinute: account.ratePerMinute };
     return {
-      result: made,
+      result: created,
       note: { action: 'account.create', accountId: id, subject: id, details: { after } },
     };
   });
 }
 
-/** The account, or null. */
+/** The account, or null when there is no such account. */
 export async function findAccount(database: Connection, id: string): Promise<Account | null> {
-  const [row] = await database.$queryRaw<Account[]>`
+  const [row] = await database.sql.query<Account[]>`
     select ${accountColumns('a')} from accounts a, settings where a.id = ${id}::uuid`;
   return row ?? null;
 }
 
-/** The columns of an `Account`, of `accounts` by the name given and `settings`. */
+/** The select list of an `Account`, from `settings` and the row of `accounts` that `alias` names. */
 export const accountColumns = (alias: string): Prisma.Sql => {
   const name = Prisma.raw(alias);
   return Prisma.sql`${name}.id, ${name}.name, ${name}.language, ${name}.free_quota as "freeQuota", ${name}.credits,
@@ -60,9 +60,9 @@ export const accountColumns = (alias: string): Prisma.Sql => {
 };
 
 /**
- * Makes an account, with ledger entries for what it was given.
+ * Creates an account, with ledger entries for the units it starts with.
  *
- * @param trialCountries where it may send while it is on trial; null for one that is not
+ * @param trialCountries where it may send while on trial; null when it is not on trial
  */
 export async function insertAccount(
   connection: Connection,
@@ -70,8 +70,8 @@ export async function insertAccount(
   trialCountries: readonly string[] | null,
 ): Promise<Account> {
   const id = newId();
-  const [row] = await connection.$queryRaw<[Account]>`
-    with made as (
+  const [row] = await connection.sql.query<[Account]>`
+    with created as (
       insert into accounts (id, name, language, free_quota, credits, rate_per_minute, trial_countries)
       select ${id}::uuid, ${account.name}, ${account.language}, coalesce(${account.freeQuota}::integer, free_sends),
         ${account.credits}::integer, ${account.ratePerMinute}::integer, ${trialCountries}::text[]
@@ -79,10 +79,10 @@ export async function insertAccount(
       returning *
     ), granted as (
       insert into ledger_entries (account_id, kind, bucket, units, reason)
-      select made.id, 'granted', g.bucket, g.units, 'account created'
-      from made, lateral (values ('free_quota', made.free_quota), ('credit', made.credits)) as g (bucket, units)
+      select created.id, 'granted', g.bucket, g.units, 'account created'
+      from created, lateral (values ('free_quota', created.free_quota), ('credit', created.credits)) as g (bucket, units)
       where g.units > 0
     )
-    select ${accountColumns('made')} from made, settings`;
+    select ${accountColumns('created')} from created, settings`;
   return row;
 }

@@ -2,16 +2,16 @@ import { apiKeyHint, generateApiKey, hashApiKey, type Mode } from '@onecode/doma
 import { type Actor, audited } from '../audit/audit.js';
 import {
   byOrdinal,
-  bytesText,
   createBatcher,
   oncePerClient,
-  READ_BATCHING,
+  OVERLAPPING_BATCHES,
   type WithOrdinal,
 } from '../client/batcher.js';
-import { type Connection, type Database, pointReads } from '../client/database.js';
+import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
+import { bytesText } from '../client/sql.js';
 
-/** Who a request with a key speaks for. */
+/** Whom a request with a key acts for. */
 export interface Caller {
   keyId: string;
   applicationId: string;
@@ -23,19 +23,19 @@ export interface ApiKey {
   id: string;
   applicationId: string;
   mode: Mode;
-  /** What may be shown of the key. */
+  /** The part of the key that may be shown. */
   hint: string;
-  /** What its owner calls it. */
+  /** The name that its owner gave it. */
   name: string | null;
   createdAt: Date;
   revokedAt: Date | null;
-  /** To the minute, more or less; null when it was never used. */
+  /** Accurate to about a minute; null when the key was never used. */
   lastUsedAt: Date | null;
 }
 
 /**
  * The caller behind a key's SHA-256, 'suspended' when its account is, or null when no such key exists or it was revoked. Look-ups
- * that come in during another share the next one.
+ * that arrive during another share the next round trip.
  */
 export async function findCaller(database: Database, hash: Uint8Array): Promise<Caller | 'suspended' | null> {
   const row = await callerFinder(database)(hash);
@@ -52,13 +52,13 @@ interface CallerRow {
   suspended: boolean;
 }
 
-/** Look-ups of one call at the most. */
+/** Look-ups in one batch. */
 const LOOK_UPS_MAX = 200;
 
 const callerFinder = oncePerClient((database: Database) =>
   createBatcher(
     async (hashes: Uint8Array[]) => {
-      const rows = await pointReads(database).$queryRaw<WithOrdinal<CallerRow>[]>`
+      const rows = await database.reads.query<WithOrdinal<CallerRow>[]>`
         select w.ordinal, c.*
         from unnest(${hashes.map(bytesText)}::bytea[]) with ordinality as w (hash, ordinal)
         cross join lateral (
@@ -68,24 +68,24 @@ const callerFinder = oncePerClient((database: Database) =>
         ) c`;
       return byOrdinal(hashes, rows);
     },
-    { batchSizeMax: LOOK_UPS_MAX, ...READ_BATCHING },
+    { batchSizeMax: LOOK_UPS_MAX, ...OVERLAPPING_BATCHES },
   ),
 );
 
 /**
- * The version of everything that `findCaller` answers with: while it stays the same, no key that spoke for a caller has been taken
- * from it. It changes with the commit of the change, and with the server that answers, and never comes again.
+ * The version of all answers of `findCaller`: while it stays the same, no key has stopped being valid. It changes when such a change
+ * commits and when the server restarts or another takes over, and no version ever returns.
  */
 export async function readCallersVersion(database: Database): Promise<string> {
-  const [row] = await pointReads(database).$queryRaw<[{ version: string }]>`
+  const [row] = await database.reads.query<[{ version: string }]>`
     select token || ' ' || pg_postmaster_start_time() as version from callers_version where id`;
   return row.version;
 }
 
 /**
- * Makes a key. The key itself is in the answer and nowhere else.
+ * Creates a key. The key itself is in the answer and nowhere else.
  *
- * @param name what its owner calls it, 1 to 100 characters
+ * @param name 1 to 100 characters
  * @returns null when there is no such application
  */
 export async function createApiKey(
@@ -95,7 +95,7 @@ export async function createApiKey(
   name: string | null = null,
 ): Promise<{ id: string; key: string; applicationId: string; mode: Mode } | null> {
   return audited(database, actor, async (connection) => {
-    const application = await connection.application.findUnique({
+    const application = await connection.prisma.application.findUnique({
       where: { id: applicationId },
       select: { mode: true, accountId: true },
     });
@@ -103,7 +103,7 @@ export async function createApiKey(
     const mode = application.mode as Mode;
     const key = generateApiKey(mode);
     const [id, hint] = [newId(), apiKeyHint(key)];
-    await connection.apiKey.create({
+    await connection.prisma.apiKey.create({
       data: { id, applicationId, hash: new Uint8Array(hashApiKey(key)), hint, name },
     });
     return {
@@ -118,10 +118,10 @@ export async function createApiKey(
   });
 }
 
-/** Revokes a key; a key that is revoked already keeps its time. @returns null when there is no such key */
+/** Revokes a key; one that is revoked already keeps its time. @returns null when there is no such key */
 export async function revokeApiKey(database: Database, actor: Actor, id: string): Promise<ApiKey | null> {
   return audited(database, actor, async (connection) => {
-    const [revoked] = await connection.$queryRaw<{ account_id: string }[]>`
+    const [revoked] = await connection.sql.query<{ account_id: string }[]>`
       update api_keys k set revoked_at = now() from applications a
       where k.id = ${id}::uuid and k.revoked_at is null and a.id = k.application_id returning a.account_id`;
     const [key] = await listKeys(connection, { id });
@@ -141,7 +141,7 @@ export async function revokeApiKey(database: Database, actor: Actor, id: string)
 
 /** The keys of an application, oldest first; null when there is no such application. */
 export async function listApiKeys(database: Connection, applicationId: string): Promise<ApiKey[] | null> {
-  const application = await database.application.findUnique({
+  const application = await database.prisma.application.findUnique({
     where: { id: applicationId },
     select: { id: true },
   });
@@ -152,7 +152,7 @@ async function listKeys(
   database: Connection,
   where: { id: string } | { applicationId: string },
 ): Promise<ApiKey[]> {
-  const keys = await database.apiKey.findMany({
+  const keys = await database.prisma.apiKey.findMany({
     where,
     orderBy: { id: 'asc' },
     include: { application: { select: { mode: true } } },
@@ -169,17 +169,17 @@ async function listKeys(
   }));
 }
 
-/** A key that was used since less than this is left as it is: one write a minute and key is enough to tell whether it is in use. */
+/** A use is recorded only when the last recorded one is older: one write a minute is enough to tell whether a key is in use. */
 const SECONDS_MIN = 55;
 
 /**
- * Records that keys are in use, many in one statement. Skips what another process is writing this moment: it writes the same.
+ * Records that keys are in use, many in one statement. Skips rows that another process is writing at the moment: it writes the same.
  *
  * @param hashes the keys' SHA-256
  */
 export async function recordKeyUsage(database: Database, hashes: readonly Uint8Array[]): Promise<void> {
   if (hashes.length === 0) return;
-  await database.$executeRaw`
+  await database.sql.execute`
     with used as materialized (
       select id from api_keys
       where hash = any(${[...hashes]}::bytea[])

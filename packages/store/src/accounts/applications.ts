@@ -1,6 +1,5 @@
 import type { Mode } from '@onecode/domain';
-import { audited, type Actor, type AuditNote } from '../audit/audit.js';
-import { changedFields } from '../audit/audit.js';
+import { audited, changedFields, type Actor, type AuditNote } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 
@@ -9,7 +8,7 @@ export interface Application {
   accountId: string;
   name: string;
   mode: Mode;
-  /** Creation limits of its own; null is off. */
+  /** Creation limits of its own; null: off. */
   perMinute: number | null;
   perRecipientHour: number | null;
 }
@@ -23,7 +22,7 @@ const SELECTED = {
   perRecipientHour: true,
 } as const;
 
-/** Makes an application, with its limits off. @returns null when there is no such account */
+/** Creates an application without limits of its own. @returns null when there is no such account */
 export async function createApplication(
   database: Database,
   actor: Actor,
@@ -31,10 +30,13 @@ export async function createApplication(
 ): Promise<Application | null> {
   return audited(database, actor, async (connection) => {
     const { accountId, name, mode } = application;
-    const account = await connection.account.findUnique({ where: { id: accountId }, select: { id: true } });
+    const account = await connection.prisma.account.findUnique({
+      where: { id: accountId },
+      select: { id: true },
+    });
     if (account === null) return { result: null, note: null };
     const id = newId();
-    const made = await connection.application.create({
+    const made = await connection.prisma.application.create({
       data: { id, accountId, name, mode },
       select: SELECTED,
     });
@@ -46,7 +48,7 @@ export async function createApplication(
 }
 
 /**
- * Sets an application's creation limits; what is left out stays as it is, null turns a limit off.
+ * Sets an application's creation limits: null turns a limit off, one that is left out stays as it is.
  *
  * @returns null when there is no such application
  */
@@ -64,7 +66,7 @@ export async function findApplications(
   database: Database,
   { limit, ...where }: { accountId?: string; id?: string; limit: number },
 ): Promise<Application[]> {
-  const found = await database.application.findMany({
+  const found = await database.prisma.application.findMany({
     where,
     orderBy: { id: 'desc' },
     take: limit,
@@ -73,7 +75,7 @@ export async function findApplications(
   return found as Application[];
 }
 
-/** Gives an application of this account another name. @returns null when the account has no such application */
+/** Renames an application of this account. @returns null when the account has no such application */
 export async function renameApplication(
   database: Database,
   actor: Actor,
@@ -86,20 +88,76 @@ export async function renameApplication(
   );
 }
 
-/** Changes an application under a lock, so that what the log calls before is what was there. */
+/** Changes an application under its lock, so that the audit log's `before` is what the change found. */
 async function change(
   connection: Connection,
   action: string,
   where: { id: string; accountId?: string },
   data: { name?: string; perMinute?: number | null; perRecipientHour?: number | null },
 ): Promise<{ result: Application | null; note: AuditNote | null }> {
-  await connection.$executeRaw`select from applications where id = ${where.id}::uuid for no key update`;
-  const before = await connection.application.findFirst({ where, select: SELECTED });
+  await connection.sql.execute`select from applications where id = ${where.id}::uuid for no key update`;
+  const before = await connection.prisma.application.findFirst({ where, select: SELECTED });
   if (before === null) return { result: null, note: null };
-  const after = await connection.application.update({ where: { id: where.id }, data, select: SELECTED });
+  const after = await connection.prisma.application.update({
+    where: { id: where.id },
+    data,
+    select: SELECTED,
+  });
   const details = changedFields(before, after);
   return {
     result: after as Application,
     note: details && { action, accountId: after.accountId, subject: after.id, details },
   };
+}
+
+/** An application as its owners see it. */
+export interface ApplicationSummary {
+  id: string;
+  name: string;
+  mode: Mode;
+  /** Creation limits of its own; null: off. */
+  perMinute: number | null;
+  perRecipientHour: number | null;
+  createdAt: Date;
+  /** Keys that are not revoked. */
+  keysInUse: number;
+}
+
+/** The applications of an account, oldest first. */
+export async function listApplications(database: Database, accountId: string): Promise<ApplicationSummary[]> {
+  return readApplications(database, { accountId });
+}
+
+/** An application of this account, or null when the account has none with this id. */
+export async function findApplication(
+  database: Database,
+  accountId: string,
+  id: string,
+): Promise<ApplicationSummary | null> {
+  const [application] = await readApplications(database, { accountId, id });
+  return application ?? null;
+}
+
+async function readApplications(
+  database: Database,
+  where: { accountId: string; id?: string },
+): Promise<ApplicationSummary[]> {
+  const applications = await database.prisma.application.findMany({
+    where,
+    orderBy: { id: 'asc' },
+    select: {
+      id: true,
+      name: true,
+      mode: true,
+      perMinute: true,
+      perRecipientHour: true,
+      createdAt: true,
+      _count: { select: { keys: { where: { revokedAt: null } } } },
+    },
+  });
+  return applications.map(({ _count, ...application }) => ({
+    ...application,
+    mode: application.mode as Mode,
+    keysInUse: _count.keys,
+  }));
 }

@@ -1,13 +1,13 @@
 import type { BreakerEvidence, BreakerRule } from '@onecode/domain';
 import type { Actor } from '../audit/audit.js';
-import { changeAbuseControls, type AbuseControls } from './abuseControls.js';
 import type { Connection, Database } from '../client/database.js';
+import { changeAbuseControls, type AbuseControls } from './abuseControls.js';
 
-/** What an account's breaker is judged by: its latest live sends of a day, at most so many. */
+/** The breaker judges an account's latest live sends of a day, this many at the most. */
 const SENDS_MAX = 1_000;
-/** People verify within this, or not at all. */
+/** People verify within this time or not at all. */
 const VERIFIED_WITHIN_SECONDS = 120;
-/** A code that left us later proves nothing: the person has asked for another one, or gone. */
+/** A code that was sent later than this is no evidence: the person has requested another one, or left. */
 const SENT_WITHIN_SECONDS = 60;
 
 /** The evidence on one account and country. */
@@ -16,11 +16,11 @@ export interface CountryEvidence extends BreakerEvidence {
   /** `ZZ` for numbers of no country. */
   country: string;
   rule: BreakerRule;
-  /** When the last trip ended; only sends after it count. */
+  /** When the last trip ended, or ends: only sends after it count. */
   lastOpenUntil: Date | null;
 }
 
-/** Sets an account's breaker, or turns it off and lets all its countries go. @returns as `findAbuseControls` */
+/** Sets an account's breaker, or turns it off and ends its trips. @returns as `findAbuseControls` */
 export async function setBreaker(
   database: Database,
   actor: Actor,
@@ -28,7 +28,7 @@ export async function setBreaker(
   rule: BreakerRule | null,
 ): Promise<AbuseControls | null> {
   return changeAbuseControls(database, actor, 'account.set_breaker', accountId, async (connection) => {
-    await connection.$executeRaw`
+    await connection.sql.execute`
       update accounts set breaker_unverified_percent = ${rule?.unverifiedPercent ?? null}::integer,
         breaker_min_sends = ${rule?.minSends ?? null}::integer
       where id = ${accountId}::uuid`;
@@ -36,7 +36,7 @@ export async function setBreaker(
   });
 }
 
-/** Lets an account send to all countries again; it takes new evidence to stop it. @returns as `findAbuseControls` */
+/** Ends an account's trips; only new evidence trips its breaker again. @returns as `findAbuseControls` */
 export async function resetBreaker(
   database: Database,
   actor: Actor,
@@ -48,18 +48,18 @@ export async function resetBreaker(
 }
 
 async function endTrips(connection: Connection, accountId: string): Promise<void> {
-  await connection.$executeRaw`
+  await connection.sql.execute`
     update breaker_trips set open_until = clock_timestamp()
     where account_id = ${accountId}::uuid and open_until > clock_timestamp()`;
 }
 
 /**
- * The evidence on every account that has its breaker on. Counts sends that had the time to be verified and did not fail; one
- * that left us late counts only when it was verified after all, so that an outage of ours stops nobody. The sends are bounded
- * by their numbers: those of two minutes, which are too young, cannot be more than twice the account's rate.
+ * The evidence on every account whose breaker is on. It counts sends that people had the time to verify and that did not fail; one
+ * that was sent late counts only if it was verified, so that an outage of ours trips no breaker. Account numbers bound the sends that
+ * are read: those of the last two minutes, which are too young, are no more than twice the account's rate.
  */
 export async function readBreakerEvidence(database: Database): Promise<CountryEvidence[]> {
-  const rows = await database.$queryRaw<(BreakerRule & Omit<CountryEvidence, 'rule'>)[]>`
+  const rows = await database.sql.query<(BreakerRule & Omit<CountryEvidence, 'rule'>)[]>`
     select a.id as "accountId", e.country, e.sends, e.unverified, e.open_until as "lastOpenUntil",
       a.breaker_unverified_percent as "unverifiedPercent", a.breaker_min_sends as "minSends"
     from accounts a cross join settings cross join lateral (
@@ -88,17 +88,17 @@ export async function readBreakerEvidence(database: Database): Promise<CountryEv
 }
 
 /**
- * Keeps an account from a country for a time. Of several that judge the same evidence one does it, and evidence from before a
- * reset does nothing.
+ * Stops an account's sends to a country for a time. Of several callers with the same evidence one does it, and evidence from before
+ * a reset does nothing.
  *
- * @returns whether this call did
+ * @returns whether this call did it
  */
 export async function tripBreaker(
   database: Database,
   evidence: CountryEvidence,
   seconds: number,
 ): Promise<boolean> {
-  const written = await database.$executeRaw`
+  const written = await database.sql.execute`
     insert into breaker_trips as t (account_id, country, tripped_at, open_until, sends, unverified)
     select id, ${evidence.country}, clock_timestamp(), clock_timestamp() + make_interval(secs => ${seconds}),
       ${evidence.sends}::integer, ${evidence.unverified}::integer

@@ -1,20 +1,20 @@
 import { audited, type Actor } from '../audit/audit.js';
-import { pointReads, type Connection, type Database } from '../client/database.js';
+import type { Connection, Database } from '../client/database.js';
 
-/** What operators set for everybody. */
+/** What operators set for all accounts. */
 export interface Settings {
   freeSends: number;
   codeValiditySeconds: number;
   accountRatePerMinute: number;
-  /** Wrong codes in a row after which a recipient gets no new code; null is off. */
+  /** Wrong codes in a row after which a recipient gets no new code; null: off. */
   guessBudget: number | null;
-  /** Live sends that all trial accounts share a day (UTC). */
+  /** Live sends a day (UTC) that all trial accounts share. */
   trialSendsPerDay: number;
-  /** People who may sign up from one network in a day. */
+  /** Sign-ups a day from one network. */
   signUpsPerNetworkDay: number;
-  /** People who may sign up with one mail domain in a day. */
+  /** Sign-ups a day with one mail domain. */
   signUpsPerDomainDay: number;
-  /** Whether staff get to nothing of theirs without a second factor. */
+  /** Whether staff need a second factor for the pages and changes of the staff. */
   staffTwoFactor: StaffTwoFactor;
 }
 
@@ -24,7 +24,7 @@ export type StaffTwoFactor = (typeof STAFF_TWO_FACTOR)[number];
 /** The settings that are whole numbers. */
 export type NumericSetting = Exclude<keyof Settings, 'staffTwoFactor'>;
 
-/** The bounds of each whole number, as the table's checks have them. */
+/** The bounds of each number, the same as in the table's checks. */
 export const SETTING_BOUNDS: Readonly<Record<NumericSetting, { min: number; max: number }>> = {
   freeSends: { min: 0, max: 1_000_000 },
   codeValiditySeconds: { min: 1, max: 5400 },
@@ -48,7 +48,7 @@ const SELECTED = {
 
 /** The settings in force. */
 export async function readSettings(database: Connection): Promise<Settings> {
-  const [settings] = await pointReads(database).$queryRaw<[Settings]>`
+  const [settings] = await database.reads.query<[Settings]>`
     select free_sends as "freeSends", code_validity_seconds as "codeValiditySeconds",
       account_rate_per_minute as "accountRatePerMinute", guess_budget as "guessBudget", trial_sends_per_day as "trialSendsPerDay",
       sign_ups_per_network_day as "signUpsPerNetworkDay", sign_ups_per_domain_day as "signUpsPerDomainDay",
@@ -57,7 +57,7 @@ export async function readSettings(database: Connection): Promise<Settings> {
   return settings;
 }
 
-/** Whether staff need a second factor for anything of theirs. */
+/** Whether staff need a second factor for the pages and changes of the staff. */
 export async function isStaffTwoFactorRequired(database: Connection): Promise<boolean> {
   return (await readSettings(database)).staffTwoFactor === 'required';
 }
@@ -65,7 +65,7 @@ export async function isStaffTwoFactorRequired(database: Connection): Promise<bo
 /**
  * Changes one setting.
  *
- * @throws when the value is none that the setting allows
+ * @throws when the setting does not allow the value
  */
 export async function changeSetting<Name extends keyof Settings>(
   database: Database,
@@ -73,13 +73,13 @@ export async function changeSetting<Name extends keyof Settings>(
   name: Name,
   value: Settings[Name],
 ): Promise<Settings> {
-  // Prisma would cut a fraction off and write the rest.
+  // Prisma would write the number without its fraction.
   if (typeof value === 'number' && !Number.isInteger(value))
     throw new RangeError('a setting is a whole number');
   return audited(database, actor, async (connection) => {
-    await connection.$executeRaw`select from settings for no key update`;
+    await connection.sql.execute`select from settings for no key update`;
     const before = await readSettings(connection);
-    const after = await connection.settings.update({
+    const after = await connection.prisma.settings.update({
       where: { id: true },
       data: { [name]: value },
       select: SELECTED,

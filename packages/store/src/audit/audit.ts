@@ -4,15 +4,15 @@ import { Prisma } from '../generated/prisma/client.js';
 /** Who changes something by hand. */
 export interface Actor {
   kind: 'user' | 'command_line';
-  /** The console's user; null for the command line, and for somebody who did not get in. */
+  /** The console's user; null for the command line, and for somebody who failed to sign in. */
   id: string | null;
   name: string;
 }
 
-/** Somebody at the sign-in who has not shown who they are. */
+/** Somebody who has not signed in yet. */
 export const NOT_SIGNED_IN: Actor = { kind: 'user', id: null, name: 'not signed in' };
 
-/** What the audit log keeps of a change, a sign-in or a read. */
+/** What the audit log records of a change, a sign-in or a read. */
 export interface AuditNote {
   /** `area.verb`, such as `account.credit`. */
   action: string;
@@ -23,19 +23,19 @@ export interface AuditNote {
   details: Record<string, unknown>;
 }
 
-/** Longer than the pool waits for a connection, whose own error says more. */
+/** Milliseconds; longer than the pool waits for a connection, since the pool's own error says more. */
 const TRANSACTION = { maxWait: 5_000, timeout: 5_000 };
 
-/** Runs a change and writes its audit entry in one transaction; no entry when `note` is null (nothing was changed, or not found). */
+/** Runs a change and writes its audit entry in one transaction; no entry when `note` is null (nothing found or nothing changed). */
 export async function audited<R>(
   database: Database,
   actor: Actor,
   change: (connection: Connection) => Promise<{ result: R; note: AuditNote | null }>,
 ): Promise<R> {
-  return database.$transaction(async (connection) => {
+  return database.transaction(async (connection) => {
     const { result, note } = await change(connection);
     if (note !== null)
-      await connection.$executeRaw`
+      await connection.sql.execute`
         insert into audit_entries (actor_kind, actor_id, actor_name, action, account_id, subject, details)
         values (${actor.kind}, ${actor.id}::uuid, ${actor.name}, ${note.action}, ${note.accountId}::uuid, ${note.subject},
           ${JSON.stringify(note.details)}::jsonb)`;
@@ -56,12 +56,12 @@ export interface AuditEntry {
 
 type EntryRow = Omit<AuditEntry, 'actor'> & { kind: Actor['kind']; actorId: string | null; name: string };
 
-/** Above every character that an action is made of. */
+/** Sorts above every character of an action. */
 const AFTER_PREFIX = '~';
 
 /**
- * Newest first. `before` is the id of the last entry of the page before. `actionPrefix` is an action or the beginning of some:
- * `settings.` is the history of the settings, each with `{name, before, after}`.
+ * Newest first. `before` is the id of the last entry of the page before. `actionPrefix` is an action or the beginning of several:
+ * `settings.` is the history of the settings, each entry with `{name, before, after}`.
  */
 export async function listAuditEntries(
   database: Connection,
@@ -77,7 +77,7 @@ export async function listAuditEntries(
   ];
   const where =
     conditions.length === 0 ? Prisma.empty : Prisma.sql`where ${Prisma.join(conditions, ' and ')}`;
-  const rows = await database.$queryRaw<EntryRow[]>`
+  const rows = await database.sql.query<EntryRow[]>`
     select e.id::text, e.at, e.actor_kind as kind, e.actor_id as "actorId", e.actor_name as name, e.action,
       e.account_id as "accountId", a.name as "accountName", e.subject, e.details
     from audit_entries e left join accounts a on a.id = e.account_id
@@ -85,7 +85,7 @@ export async function listAuditEntries(
   return rows.map(({ kind, actorId, name, ...entry }) => ({ ...entry, actor: { kind, id: actorId, name } }));
 }
 
-/** The fields that differ between two states of one thing, as the audit log keeps them; null when none does. */
+/** The fields that differ between two states, as the audit log records them; null when none does. */
 export function changedFields<State extends object>(
   before: State,
   after: State,

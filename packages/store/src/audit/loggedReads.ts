@@ -1,14 +1,14 @@
-import { audited, type Actor } from './audit.js';
 import type { Database } from '../client/database.js';
+import { audited, type Actor } from './audit.js';
 
-/** Who goes on reading the same is logged again after so long. */
+/** A person who goes on reading the same is logged again after this time. */
 const LOGGED_FOR = '1 hour';
 
-/** What somebody of the staff reads of customers. */
+/** What a member of the staff reads of customers. */
 export interface Read {
   action: 'send.read' | 'board.read';
   accountId: string | null;
-  /** The send's id, or what of the board. */
+  /** The send's id, or the part of the board. */
   subject: string;
 }
 
@@ -27,13 +27,13 @@ export async function noteRead(
   const note = { action, accountId, subject, details: {} };
   await audited(database, actor, async (connection) => {
     if (actor.id === null) return { result: undefined, note };
-    const isNew = await connection.$executeRaw`
+    const isNew = await connection.sql.execute`
       insert into logged_reads as r (user_id, action, subject) values (${actor.id}::uuid, ${action}, ${subject})
       on conflict (user_id, action, subject) do update set logged_at = clock_timestamp()
       where r.logged_at < clock_timestamp() - ${LOGGED_FOR}::interval`;
     if (isNew === 0) return { result: undefined, note: null };
-    // Another read of the same person's may hold one of these rows while it waits for this one's.
-    await connection.$executeRaw`
+    // Skip locked: another read of the same person may hold one of these rows while it waits for this one's.
+    await connection.sql.execute`
       delete from logged_reads where (user_id, action, subject) in (
         select user_id, action, subject from logged_reads
         where user_id = ${actor.id}::uuid and logged_at < clock_timestamp() - ${LOGGED_FOR}::interval

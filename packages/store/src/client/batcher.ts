@@ -1,110 +1,106 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { refusedBy } from './sql.js';
 
-interface Waiting<W, R> {
-  want: W;
-  resolve: (result: R) => void;
+interface Pending<Request, Result> {
+  request: Request;
+  resolve: (result: Result) => void;
   reject: (error: unknown) => void;
 }
 
-interface Sharing {
-  /** Of one call. */
+interface BatchLimits {
+  /** Requests in one batch. */
   batchSizeMax: number;
-  /** Milliseconds after which a call, which may wait for somebody's lock, keeps the next one waiting no longer. */
+  /** Milliseconds after which the next batch starts although this one is not done; without it, the next one waits for the end. */
   releaseAfterMs?: number;
-  /** Calls under way at a time, the impatient ones among them. */
+  /** Batches under way at a time. */
   concurrentBatchesMax?: number;
 }
 
-/** How reads share their calls: one that waits, as on a connection that is silent, holds the next one up for so long only. */
-export const READ_BATCHING: Pick<Sharing, 'releaseAfterMs' | 'concurrentBatchesMax'> = {
+/** A batch that waits, for somebody's lock, a slow disk or a silent connection, delays the next one by this much only. */
+export const OVERLAPPING_BATCHES: Pick<BatchLimits, 'releaseAfterMs' | 'concurrentBatchesMax'> = {
   releaseAfterMs: 20,
   concurrentBatchesMax: 3,
 };
 
 /**
- * Lets wants that come in together, or while a call is under way, share the next one, so that a busy caller makes few calls and an
- * idle one waits for nothing but the end of the event loop's turn. Where the database refuses a call for what stands in it, its wants
- * are called for one by one, so that one that is faulty fails alone; when the database is away, all of them fail.
+ * Batches requests: those that arrive in one turn of the event loop, or while a batch is under way, share the next round trip. A busy
+ * caller makes few round trips, and an idle one waits for nothing but the end of the turn. When the database refuses a batch for what
+ * is in it, each of its requests runs alone, so that only the faulty one fails; when the database is away, all of them fail.
  *
- * @param call answers one result for each want, in their order
+ * @param run returns one result for each request, in their order
  */
-export function createBatcher<W, R>(
-  call: (wants: W[]) => Promise<R[]>,
-  { batchSizeMax, releaseAfterMs, concurrentBatchesMax = 1 }: Sharing,
-): (want: W) => Promise<R> {
-  const waiting: Waiting<W, R>[] = [];
+export function createBatcher<Request, Result>(
+  run: (requests: Request[]) => Promise<Result[]>,
+  { batchSizeMax, releaseAfterMs, concurrentBatchesMax = 1 }: BatchLimits,
+): (request: Request) => Promise<Result> {
+  const queue: Pending<Request, Result>[] = [];
   let underWay = 0;
-  /** The call that the next one waits for. */
+  /** The batch that the next one waits for: neither done nor overdue. */
   let awaited: object | null = null;
 
-  const serve = async (group: readonly Waiting<W, R>[]): Promise<void> => {
+  const runBatch = async (batch: readonly Pending<Request, Result>[]): Promise<void> => {
     try {
-      const results = await call(group.map(({ want }) => want));
-      for (const [place, { resolve }] of group.entries()) resolve(results[place] as R);
+      const results = await run(batch.map(({ request }) => request));
+      for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
     } catch (error) {
-      if (group.length > 1 && isRefusal(error)) for (const one of group) await serve([one]);
-      else for (const { reject } of group) reject(error);
+      if (batch.length > 1 && isRefusal(error)) for (const one of batch) await runBatch([one]);
+      else for (const { reject } of batch) reject(error);
     }
   };
-  const next = async (): Promise<void> => {
-    if (waiting.length === 0 || awaited !== null || underWay >= concurrentBatchesMax) return;
-    const mine = {};
-    const goOn = (): void => {
-      if (awaited === mine) awaited = null;
-      void next();
+  const startNext = async (): Promise<void> => {
+    if (queue.length === 0 || awaited !== null || underWay >= concurrentBatchesMax) return;
+    const self = {};
+    const release = (): void => {
+      if (awaited === self) awaited = null;
+      void startNext();
     };
-    awaited = mine;
+    awaited = self;
     underWay += 1;
-    // What came with one read of a socket goes together: the first would go alone otherwise, and the rest wait for it.
+    // Requests that one read of a socket brought belong together: otherwise the first goes alone and the rest wait for it.
     await endOfTurn();
-    const timer = releaseAfterMs === undefined ? undefined : setTimeout(goOn, releaseAfterMs);
-    await serve(waiting.splice(0, batchSizeMax));
+    const timer = releaseAfterMs === undefined ? undefined : setTimeout(release, releaseAfterMs);
+    await runBatch(queue.splice(0, batchSizeMax));
     clearTimeout(timer);
     underWay -= 1;
-    goOn();
+    release();
   };
 
-  return (want) =>
+  return (request) =>
     new Promise((resolve, reject) => {
-      waiting.push({ want, resolve, reject });
-      void next();
+      queue.push({ request, resolve, reject });
+      void startNext();
     });
 }
 
 /**
- * Whether the database took a statement back because of what stands in it or who was in its way, by the classes of SQLSTATE: data,
- * integrity, rollback, raised, in use, and cancelled for its time. What it did not answer may have been done.
+ * Whether PostgreSQL undid a statement because of its values or of somebody in its way, by the classes of SQLSTATE: data (22),
+ * integrity (23), rollback (40), raised (P0), in use (55), and cancelled for its time (57014). A statement without an answer may have
+ * been done.
  */
 function isRefusal(error: unknown): boolean {
   return /^(?:22|23|40|P0|55|57014)/.test(refusedBy(error)?.code ?? '');
 }
 
-/** A row of a shared call's answer, with the ordinal of its request, from 1. */
+/** A row of a batch's answer, with the ordinal of its request, from 1. */
 export type WithOrdinal<Row> = Row & { ordinal: bigint };
 
-/** The rows in the order of the wants. */
+/** The row of each request, in the order of the requests. */
 export function byOrdinal<Row>(
-  wants: readonly unknown[],
+  requests: readonly unknown[],
   rows: readonly WithOrdinal<Row>[],
 ): (Row | undefined)[] {
   const found = new Map(rows.map((row) => [Number(row.ordinal), row]));
-  return wants.map((_, index) => found.get(index + 1));
+  return requests.map((_, index) => found.get(index + 1));
 }
 
-/** As PostgreSQL reads bytes from a text: Prisma has no arrays of bytes. */
-export function bytesText(bytes: Uint8Array): string {
-  return `\\x${Buffer.from(bytes).toString('hex')}`;
-}
-
-/** Makes something once for each database. */
-export function oncePerClient<D extends object, T>(make: (database: D) => T): (database: D) => T {
-  const made = new WeakMap<D, T>();
-  return (database) => {
-    const known = made.get(database);
+/** Makes something once for each client, and keeps it as long as the client. */
+export function oncePerClient<Client extends object, T>(make: (client: Client) => T): (client: Client) => T {
+  const made = new WeakMap<Client, T>();
+  return (client) => {
+    const known = made.get(client);
     if (known !== undefined) return known;
-    const one = make(database);
-    made.set(database, one);
+    const one = make(client);
+    made.set(client, one);
     return one;
   };
 }

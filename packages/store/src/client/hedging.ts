@@ -1,42 +1,42 @@
 import pg from 'pg';
 
-/** Milliseconds after which a statement that is not answered is asked on one more connection. */
-const RELEASE_AFTER_MS = 250;
-/** Connections on which a statement waits for its answer at a time. */
+/** Milliseconds without an answer after which a query is sent on one more connection. */
+const HEDGE_DELAY_MS = 250;
+/** Attempts under way at a time, each on its own connection. */
 const ATTEMPTS_MAX = 3;
 /**
- * Where no further connection may be had, the oldest is given up for a new one after so many milliseconds, the next one after twice
- * as many, and so on: all may be silent, or the database may take that long.
+ * When the pool has no further connection, the oldest attempt is replaced by one on a new connection after this many milliseconds, the
+ * next one after twice as many, and so on: either all connections are silent, or the database takes that long.
  */
-const GIVEN_UP_MS = 1_000;
-/** Milliseconds after which no further connection is tried. */
-const TRIED_AGAIN_MS = 2_500;
-/** Milliseconds after which nobody waits for an answer any longer. */
-const ANSWERED_MS_MAX = 6_000;
+const REPLACE_AFTER_MS = 1_000;
+/** Milliseconds after which no further attempt starts. */
+const ATTEMPTS_UNTIL_MS = 2_500;
+/** Milliseconds after which the query fails. */
+const QUERY_MS_MAX = 6_000;
 
-/** A statement on one connection. */
+/** The query on one connection. */
 interface Attempt {
   startedAt: number;
-  /** Null before there is one, and once it has been given back. */
+  /** Null before the pool has given one, and once it has been given back. */
   client: pg.PoolClient | null;
 }
 
 /**
- * Gives each statement of a pool a second chance on another connection, for those that change nothing: one connection that falls
- * silent, as when a firewall forgets it, holds nobody up for longer than a moment. The first answer counts, so that a database that is
- * slow loses nothing. A connection that is still silent when a later one has answered is closed.
+ * Hedges a pool's queries, which must change nothing: a query that has no answer after the hedge delay is sent on another connection
+ * as well, and the first answer counts. A connection that falls silent, as when a firewall forgets it, delays nobody for longer than
+ * that, and a slow database loses nothing. A connection that is still silent when a later attempt has its answer is closed.
  */
 export function withHedging(pool: pg.Pool): pg.Pool {
   const query = (statement: pg.QueryConfig): Promise<pg.QueryResult> =>
-    new Promise((resolve, reject) => new Asking(pool, statement, resolve, reject));
+    new Promise((resolve, reject) => new HedgedQuery(pool, statement, resolve, reject));
   return Object.assign(pool, { query });
 }
 
-class Asking {
-  readonly #begunAt = performance.now();
+class HedgedQuery {
+  readonly #startedAt = performance.now();
   /** Those under way, oldest first. */
   #attempts: Attempt[] = [];
-  #givenUp = 0;
+  #replacements = 0;
   #failures = 0;
   #isSettled = false;
   readonly #timer: NodeJS.Timeout;
@@ -47,7 +47,7 @@ class Asking {
     private readonly resolve: (result: pg.QueryResult) => void,
     private readonly reject: (error: unknown) => void,
   ) {
-    this.#timer = setInterval(() => this.#askElsewhere(), RELEASE_AFTER_MS);
+    this.#timer = setInterval(() => this.#hedge(), HEDGE_DELAY_MS);
     void this.#attempt();
   }
 
@@ -56,28 +56,28 @@ class Asking {
     this.#attempts.push(attempt);
     try {
       const client = await this.pool.connect();
-      attempt.client = client.on('error', isReported);
+      attempt.client = client.on('error', ignoreError);
       if (!this.#isSettled) this.#succeed(attempt, await client.query(this.statement));
-      giveBack(attempt);
+      releaseClient(attempt);
     } catch (error) {
-      giveBack(attempt, true);
+      releaseClient(attempt, true);
       this.#fail(attempt, error);
     }
   }
 
-  #askElsewhere(): void {
-    const waitedMs = performance.now() - this.#begunAt;
-    if (waitedMs > ANSWERED_MS_MAX) return this.#giveUp();
-    if (waitedMs > TRIED_AGAIN_MS) return;
+  #hedge(): void {
+    const elapsedMs = performance.now() - this.#startedAt;
+    if (elapsedMs > QUERY_MS_MAX) return this.#timeOut();
+    if (elapsedMs > ATTEMPTS_UNTIL_MS) return;
     const { idleCount, totalCount, options } = this.pool;
-    if (this.#attempts.length < ATTEMPTS_MAX && (idleCount > 0 || totalCount < options.max))
-      return void this.#attempt();
+    const hasConnection = idleCount > 0 || totalCount < options.max;
+    if (this.#attempts.length < ATTEMPTS_MAX && hasConnection) return void this.#attempt();
     const [oldest] = this.#attempts;
     if (oldest === undefined || oldest.client === null) return;
-    if (performance.now() - oldest.startedAt < GIVEN_UP_MS * 2 ** this.#givenUp) return;
-    this.#givenUp += 1;
+    if (performance.now() - oldest.startedAt < REPLACE_AFTER_MS * 2 ** this.#replacements) return;
+    this.#replacements += 1;
     this.#attempts.shift();
-    giveBack(oldest, true);
+    releaseClient(oldest, true);
     void this.#attempt();
   }
 
@@ -85,23 +85,24 @@ class Asking {
     if (this.#isSettled) return;
     this.#settle();
     this.resolve(result);
-    for (const earlier of this.#attempts.slice(0, this.#attempts.indexOf(attempt))) giveBack(earlier, true);
+    const earlier = this.#attempts.slice(0, this.#attempts.indexOf(attempt));
+    for (const silent of earlier) releaseClient(silent, true);
   }
 
-  #giveUp(): void {
+  #timeOut(): void {
     this.#settle();
-    this.reject(new Error('no connection to the database has an answer'));
-    for (const attempt of this.#attempts) giveBack(attempt, true);
+    this.reject(new Error('the database answered on no connection'));
+    for (const attempt of this.#attempts) releaseClient(attempt, true);
   }
 
-  /** What PostgreSQL refused is refused; for a connection that is lost there are others. */
+  /** What PostgreSQL refuses fails the query; a lost connection fails its attempt only. */
   #fail(attempt: Attempt, error: unknown): void {
     if (this.#isSettled || !this.#attempts.includes(attempt)) return;
     this.#attempts = this.#attempts.filter((other) => other !== attempt);
     const isRefused = error instanceof pg.DatabaseError && !/^(?:08|57P)/.test(error.code ?? '');
     if (!isRefused && this.#attempts.length > 0) return;
     this.#failures += 1;
-    const isLast = this.#failures === ATTEMPTS_MAX || performance.now() - this.#begunAt > TRIED_AGAIN_MS;
+    const isLast = this.#failures === ATTEMPTS_MAX || performance.now() - this.#startedAt > ATTEMPTS_UNTIL_MS;
     if (!isRefused && !isLast) return void this.#attempt();
     this.#settle();
     this.reject(error);
@@ -113,12 +114,13 @@ class Asking {
   }
 }
 
-function giveBack(attempt: Attempt, isLost = false): void {
+/** Gives the connection back to the pool, or closes it. */
+function releaseClient(attempt: Attempt, isClosed = false): void {
   const { client } = attempt;
   if (client === null) return;
   attempt.client = null;
-  client.off('error', isReported).release(isLost);
+  client.off('error', ignoreError).release(isClosed);
 }
 
-/** The statement under way fails with it. */
-const isReported = (): void => {};
+/** The query under way on the connection rejects with the same error; without a listener it would end the process. */
+const ignoreError = (): void => {};

@@ -1,11 +1,11 @@
 import { v7 as uuidv7 } from 'uuid';
 
-/** A new id: UUID version 7, lower case, so that rows made together lie together in their index. 74 of its bits are random. */
+/** A new id: UUID version 7 in lower case, so that rows created together lie together in their index. 74 of its bits are random. */
 export function newId(): string {
   return uuidv7();
 }
 
-/** Below every id that was made at this time or later, and above those made before. */
+/** A bound between the ids that were made before this time and those made at it or later. */
 export function firstIdAt(time: Date): string {
   const hex = time.getTime().toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
@@ -13,7 +13,7 @@ export function firstIdAt(time: Date): string {
 
 const FORM = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Whether the text has the exact form of our ids; anything else names nothing, and must not reach the database. */
+/** Whether the text has the exact form of our ids. Anything else names nothing, and must not reach the database. */
 export function isId(text: string): boolean {
   return FORM.test(text);
 }

@@ -5,30 +5,36 @@ import {
   type ColumnType,
   type SqlDriverAdapter,
 } from '@prisma/driver-adapter-utils';
-import { Prisma, type PrismaClient } from '../generated/prisma/client.js';
+import { Prisma } from '../generated/prisma/client.js';
 
-/** Raw statements, as Prisma's client takes them: a template, or a statement made with `Prisma.sql`. */
-export type Statements = Pick<PrismaClient, '$queryRaw' | '$executeRaw'>;
+/** A statement: a template whose values become its parameters, or one made with `Prisma.sql`. */
+type Statement = TemplateStringsArray | Prisma.Sql;
 
-type Template = TemplateStringsArray | Prisma.Sql;
+/** Raw SQL. Both answer rejections that `refusedBy` reads. */
+export interface Sql {
+  /** The rows of the answer, with their columns' names. The caller vouches for the type: `query<[Row]>` is exactly one row. */
+  query<Rows = unknown>(statement: Statement, ...values: unknown[]): Promise<Rows>;
+  /** The number of rows that the statement changed, or locked where it is a `select`. */
+  execute(statement: Statement, ...values: unknown[]): Promise<number>;
+}
 
-/** Values go as they are; the driver writes them as PostgreSQL reads them. */
-const AS_IT_IS: ArgType = { arity: 'scalar', scalarType: 'unknown' };
+/** The driver writes each value as PostgreSQL reads it. */
+const UNCONVERTED: ArgType = { arity: 'scalar', scalarType: 'unknown' };
 
-const asItIs = (value: unknown): unknown => value;
+const unchanged = (value: unknown): unknown => value;
 
-/** What our statements may return, in the form in which Prisma's client would give it. The adapter leaves some of it as text. */
-const READ: Partial<Record<ColumnType, (value: never) => unknown>> = {
-  [ColumnTypeEnum.Int32]: asItIs,
-  [ColumnTypeEnum.Double]: asItIs,
-  [ColumnTypeEnum.Boolean]: asItIs,
-  [ColumnTypeEnum.Text]: asItIs,
-  [ColumnTypeEnum.Uuid]: asItIs,
-  [ColumnTypeEnum.Bytes]: asItIs,
-  [ColumnTypeEnum.Int32Array]: asItIs,
-  [ColumnTypeEnum.DoubleArray]: asItIs,
-  [ColumnTypeEnum.TextArray]: asItIs,
-  [ColumnTypeEnum.UuidArray]: asItIs,
+/** The types that our statements may return, parsed as Prisma's client parses them. The adapter leaves some of them as text. */
+const PARSERS: Partial<Record<ColumnType, (value: never) => unknown>> = {
+  [ColumnTypeEnum.Int32]: unchanged,
+  [ColumnTypeEnum.Double]: unchanged,
+  [ColumnTypeEnum.Boolean]: unchanged,
+  [ColumnTypeEnum.Text]: unchanged,
+  [ColumnTypeEnum.Uuid]: unchanged,
+  [ColumnTypeEnum.Bytes]: unchanged,
+  [ColumnTypeEnum.Int32Array]: unchanged,
+  [ColumnTypeEnum.DoubleArray]: unchanged,
+  [ColumnTypeEnum.TextArray]: unchanged,
+  [ColumnTypeEnum.UuidArray]: unchanged,
   [ColumnTypeEnum.Int64]: (value: string) => BigInt(value),
   [ColumnTypeEnum.DateTime]: (value: string) => new Date(value),
   [ColumnTypeEnum.Json]: (value: string): unknown => JSON.parse(value),
@@ -37,68 +43,87 @@ const READ: Partial<Record<ColumnType, (value: never) => unknown>> = {
 };
 
 /**
- * Raw statements outside of transactions, by Prisma's driver adapter alone. Its client's engine would give the same, after a plan of
- * its own, a copy of the parameters and two conversions of the rows: two to three times the work for what the hot paths do.
+ * Raw SQL outside of transactions, by Prisma's driver adapter alone. Prisma's engine would return the same after a plan of its own, a
+ * copy of the parameters and two conversions of the rows: two to three times the work on the hot paths.
  */
-export function statementsOf(factory: PrismaPg): Statements {
+export function adapterSql(factory: PrismaPg): Sql {
   let connected: Promise<SqlDriverAdapter> | undefined;
   const adapter = (): Promise<SqlDriverAdapter> => (connected ??= factory.connect());
-  const $queryRaw = async (template: Template, ...values: unknown[]): Promise<unknown> => {
-    const query = queryOf(template, values);
-    const { columnNames, columnTypes, rows } = await (await adapter()).queryRaw(query).catch(throwWithCode);
-    const readers = columnTypes.map((type, place) => readerOf(type, columnNames[place] as string));
-    return rows.map((row) => {
-      const result: Record<string, unknown> = {};
-      for (const [place, value] of row.entries()) {
-        result[columnNames[place] as string] = value === null ? null : readers[place]?.(value);
-      }
-      return result;
-    });
+  return {
+    async query<Rows>(statement: Statement, ...values: unknown[]) {
+      const query = queryOf(statement, values);
+      const { columnNames, columnTypes, rows } = await (await adapter()).queryRaw(query).catch(throwWithCode);
+      const parsers = columnTypes.map((type, index) => parserOf(type, columnNames[index] as string));
+      return rows.map((row) => {
+        const result: Record<string, unknown> = {};
+        for (const [index, value] of row.entries()) {
+          result[columnNames[index] as string] = value === null ? null : parsers[index]?.(value);
+        }
+        return result;
+      }) as Rows;
+    },
+    async execute(statement, ...values) {
+      return (await adapter()).executeRaw(queryOf(statement, values)).catch(throwWithCode);
+    },
   };
-  const $executeRaw = async (template: Template, ...values: unknown[]): Promise<number> =>
-    (await adapter()).executeRaw(queryOf(template, values)).catch(throwWithCode);
-  // Prisma's own come to nothing until they are awaited, which nobody relies on.
-  return { $queryRaw, $executeRaw } as unknown as Statements;
+}
+
+/** Raw SQL within a transaction of Prisma's. */
+export function transactionSql(client: Prisma.TransactionClient): Sql {
+  return {
+    query: async <Rows>(statement: Statement, ...values: unknown[]) =>
+      client.$queryRaw<Rows>(statement, ...values),
+    execute: async (statement, ...values) => client.$executeRaw(statement, ...values),
+  };
 }
 
 /**
- * Logs and the board show an error's code, and the adapter hides PostgreSQL's in the cause. Said with its name, since five digits
- * by themselves might be somebody's code, which neither shows.
+ * Logs and the queue board show an error's `code`, but the adapter puts PostgreSQL's in the cause. The prefix tells it from a one-time
+ * code: logs and board redact five bare digits.
  */
 function throwWithCode(error: unknown): never {
   const code = refusedBy(error)?.code;
   throw code === undefined ? error : Object.assign(error as Error, { code: `SQLSTATE_${code}` });
 }
 
-function readerOf(type: ColumnType, column: string): (value: unknown) => unknown {
-  const read = READ[type];
-  if (read === undefined)
+function parserOf(type: ColumnType, column: string): (value: unknown) => unknown {
+  const parse = PARSERS[type];
+  if (parse === undefined)
     throw new TypeError(`column ${column} has a type that no statement of ours returns`);
-  return read as (value: unknown) => unknown;
+  return parse as (value: unknown) => unknown;
 }
 
 function queryOf(
-  template: Template,
+  statement: Statement,
   values: unknown[],
 ): { sql: string; args: unknown[]; argTypes: ArgType[] } {
-  const { text, values: args } = template instanceof Prisma.Sql ? template : Prisma.sql(template, ...values);
-  return { sql: text, args, argTypes: args.map(() => AS_IT_IS) };
+  const { text, values: args } =
+    statement instanceof Prisma.Sql ? statement : Prisma.sql(statement, ...values);
+  return { sql: text, args, argTypes: args.map(() => UNCONVERTED) };
 }
 
-/** Why PostgreSQL, or the way to it, refused a statement: SQLSTATE where it answered, and the adapter's word for the kind. */
+/** Bytes as PostgreSQL reads them from a text: Prisma's adapter takes no arrays of bytes, and JSON has none. */
+export function bytesText(bytes: Uint8Array): string {
+  return `\\x${Buffer.from(bytes).toString('hex')}`;
+}
+
+/** Why a statement failed: PostgreSQL's SQLSTATE where it answered, and the adapter's word for the kind of failure. */
 export interface Refused {
   code: string | undefined;
   kind: string;
 }
 
-/** What is known of a failed statement, whether it failed in a transaction, in a query of Prisma's or alone. */
+/** Why a statement failed, in a transaction, in a query of Prisma's or alone; null for any other error. */
 export function refusedBy(error: unknown): Refused | null {
-  const { cause, meta } = error as { cause?: Fault; meta?: { driverAdapterError?: { cause?: Fault } } };
-  const fault = meta?.driverAdapterError?.cause ?? cause;
-  return typeof fault?.kind === 'string' ? { code: fault.originalCode, kind: fault.kind } : null;
+  const { cause, meta } = error as {
+    cause?: AdapterError;
+    meta?: { driverAdapterError?: { cause?: AdapterError } };
+  };
+  const failure = meta?.driverAdapterError?.cause ?? cause;
+  return typeof failure?.kind === 'string' ? { code: failure.originalCode, kind: failure.kind } : null;
 }
 
-interface Fault {
+interface AdapterError {
   kind?: unknown;
   originalCode?: string;
 }

@@ -1,26 +1,26 @@
 import type { Connection } from '../client/database.js';
 import { listHolds, type Hold } from './holds.js';
 
-/** A hold, and how many live sends wait that it matches. */
+/** A hold, with the number of waiting live sends that it matches. */
 export interface HoldWithSends extends Hold {
-  /** Of the account that is held; null for other kinds. */
+  /** The held account's; null for other kinds. */
   accountName: string | null;
   waiting: number;
 }
 
-/** The holds in force, and the live sends that wait for a sender or a release. */
+/** The holds in force, and the live sends that wait for a sender or for a hold's release. */
 export interface HeldSends {
   /** Oldest first. */
   holds: HoldWithSends[];
   waiting: number;
-  /** Whether more sends wait than were counted, so that the counts are the least that there can be. */
+  /** Whether more sends wait than were counted: then the counts are lower bounds. */
   isCapped: boolean;
 }
 
-/** More than these are not counted. */
+/** Further sends are not counted. */
 const COUNTED_MAX = 10_000;
 
-/** What is held, and how many sends wait: of the oldest ten thousand that do. */
+/** The holds in force, with the numbers of waiting sends among the ten thousand oldest. */
 export async function readHeldSends(database: Connection): Promise<HeldSends> {
   const [holds, counts] = await Promise.all([listHolds(database), countWaiting(database)]);
   const names = await accountNames(database, holds);
@@ -49,7 +49,7 @@ function matches({ kind, target }: Hold, { accountId, country }: WaitingCount): 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
 
 function countWaiting(database: Connection): Promise<WaitingCount[]> {
-  return database.$queryRaw<WaitingCount[]>`
+  return database.sql.query<WaitingCount[]>`
     select w.account_id as "accountId", coalesce(w.country, 'ZZ') as country, count(*)::integer as sends
     from (
       select account_id, country from sends where awaiting_sender order by created_at limit ${COUNTED_MAX + 1}::integer
@@ -60,7 +60,7 @@ function countWaiting(database: Connection): Promise<WaitingCount[]> {
 async function accountNames(database: Connection, holds: readonly Hold[]): Promise<Map<string, string>> {
   const ids = holds.filter(({ kind }) => kind === 'account').map(({ target }) => target);
   if (ids.length === 0) return new Map();
-  const accounts = await database.account.findMany({
+  const accounts = await database.prisma.account.findMany({
     where: { id: { in: ids } },
     select: { id: true, name: true },
   });

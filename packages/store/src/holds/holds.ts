@@ -7,23 +7,23 @@ export interface HoldTarget {
   target: string;
 }
 
-/** A kill switch that is on: live sends that it matches get no slot of a sender, and wait in their rows. */
+/** A hold in force: the live sends that it matches get no send slot, and wait in their rows. */
 export interface Hold extends HoldTarget {
   reason: string;
   since: Date;
-  /** Who set it, by name. */
+  /** The name of who placed it. */
   setBy: string;
 }
 
 const SELECTED = { kind: true, target: true, reason: true, since: true, setBy: true } as const;
 
 /**
- * Stops what `what` names from the next slot on. A message whose slot was taken before may still go within a second. A hold that
- * is there already stays, with its reason.
+ * Stops the sends that `what` names from the next send slot on; a message whose slot was taken before may still go within a second.
+ * A hold that is in force already keeps its reason.
  *
  * @returns the hold in force, or null when there is no such account
  */
-export async function hold(
+export async function placeHold(
   database: Database,
   actor: Actor,
   what: HoldTarget & { reason: string },
@@ -31,13 +31,13 @@ export async function hold(
   const { kind, target, reason } = what;
   return audited(database, actor, async (connection) => {
     const accountId = kind === 'account' ? target : null;
-    if (accountId !== null && (await connection.account.count({ where: { id: accountId } })) === 0)
+    if (accountId !== null && (await connection.prisma.account.count({ where: { id: accountId } })) === 0)
       return { result: null, note: null };
-    const isNew = await connection.$executeRaw`
+    const isNew = await connection.sql.execute`
       insert into holds (kind, target, reason, set_by) values (${kind}, ${target}, ${reason}, ${actor.name})
       on conflict (kind, target) do nothing`;
     const where = { kind_target: { kind, target } };
-    const result = (await connection.hold.findUnique({ where, select: SELECTED })) as Hold | null;
+    const result = (await connection.prisma.hold.findUnique({ where, select: SELECTED })) as Hold | null;
     const note = {
       action: 'hold.set',
       accountId,
@@ -48,11 +48,11 @@ export async function hold(
   });
 }
 
-/** Ends a hold; what waited for it leaves at once, as fast as the senders may. @returns the hold, or null when there was none */
-export async function release(database: Database, actor: Actor, what: HoldTarget): Promise<Hold | null> {
+/** Ends a hold: its sends go out at once, as fast as the senders may send. @returns the hold, or null when there was none */
+export async function releaseHold(database: Database, actor: Actor, what: HoldTarget): Promise<Hold | null> {
   const { kind, target } = what;
   return audited(database, actor, async (connection) => {
-    const [released] = await connection.$queryRaw<Hold[]>`
+    const [released] = await connection.sql.query<Hold[]>`
       delete from holds where kind = ${kind} and target = ${target}
       returning kind, target, reason, since, set_by as "setBy"`;
     if (released === undefined) return { result: null, note: null };
@@ -70,5 +70,5 @@ const subjectOf = ({ kind, target }: HoldTarget): string => (kind === 'live' ? k
 
 /** All holds, oldest first. */
 export async function listHolds(database: Connection): Promise<Hold[]> {
-  return (await database.hold.findMany({ orderBy: { since: 'asc' }, select: SELECTED })) as Hold[];
+  return (await database.prisma.hold.findMany({ orderBy: { since: 'asc' }, select: SELECTED })) as Hold[];
 }

@@ -2,23 +2,23 @@ import type { AttemptOutcome } from '@onecode/domain';
 import type { Connection } from '../client/database.js';
 import { firstIdAt } from '../client/ids.js';
 
-/** The sends that are not over yet. Ages are in seconds, and null where there is none. */
+/** The sends that are not over yet. Ages are in seconds, and null when there is no such send. */
 export interface WaitingSends {
-  /** Due, and nobody has taken them yet. */
+  /** Due, and no worker has taken them yet. */
   due: { count: number; oldestSeconds: number | null };
-  /** Waiting for a sender that may send, and held by no switch. */
+  /** Waiting for a sender that may send, under no hold. */
   forSender: { count: number; oldestSeconds: number | null };
-  /** Held by kill switches. */
+  /** Waiting under a hold. */
   held: { count: number; oldestSeconds: number | null };
-  /** With a worker, waiting for another attempt, or for a receipt after the last one. */
+  /** With a worker, or waiting for the next attempt or for a receipt after the last one. */
   underWay: number;
 }
 
 /**
- * How many sends wait, what for and for how long. Reads every send that is not over: a few, as long as all goes well.
+ * How many sends wait, for what and for how long. Reads every send that is not over: few, as long as all goes well.
  */
 export async function readWaitingSends(database: Connection): Promise<WaitingSends> {
-  const [row] = await database.$queryRaw<[WaitingRow]>`
+  const [row] = await database.sql.query<[WaitingRow]>`
     with now as materialized (select clock_timestamp() as at, active_holds() as holds), open as materialized (
       select case
           when not s.awaiting_sender then case when s.due_at <= now.at then 'due' else 'under_way' end
@@ -52,27 +52,27 @@ interface WaitingRow {
   under_way: number;
 }
 
-/** Clocks of workers may differ by so much from the database's. */
+/** A worker's clock, which makes the ids, may differ from the database's by this much. */
 const CLOCKS_APART_MS = 120_000;
 
 /**
- * Below the ids of the attempts that began in the last minutes: ids begin with the time at which they were made, so a time is a
- * range of the primary key.
+ * A lower bound for the ids of the attempts that began in the last minutes: an id begins with the time at which it was made, so that
+ * a span of time is a range of the primary key.
  */
 function firstIdOf(minutes: number): string {
   return firstIdAt(new Date(Date.now() - minutes * 60_000 - CLOCKS_APART_MS));
 }
 
-/** The calls to the provider that began in one minute, by what came of them. */
+/** The calls to the provider that began in one minute, by their outcome. */
 export interface AttemptMinute {
   minute: Date;
-  /** `none`: not answered yet, or its worker died. */
+  /** `none`: not answered yet, or the worker died. */
   outcomes: Partial<Record<AttemptOutcome | 'none', number>>;
 }
 
-/** The calls of the last minutes, oldest minute first and without gaps; the last one is a part. */
+/** The calls of the last minutes, oldest minute first and without gaps; the last minute is not over yet. */
 export async function readAttemptMinutes(database: Connection, minutes: number): Promise<AttemptMinute[]> {
-  return database.$queryRaw<AttemptMinute[]>`
+  return database.sql.query<AttemptMinute[]>`
     with span as materialized (
       select date_trunc('minute', clock_timestamp()) - make_interval(mins => ${minutes - 1}::integer) as begins
     ), counted as (
@@ -85,25 +85,25 @@ export async function readAttemptMinutes(database: Connection, minutes: number):
     group by minute order by minute`;
 }
 
-/** What the provider did with the calls of late. */
+/** The provider's answers to recent calls. */
 export interface ProviderAnswers {
-  /** Calls that began within the time. */
+  /** Calls that began within the span. */
   calls: number;
   accepted: number;
-  /** Answers such as a fault of the provider's own, and no answer in time. */
+  /** Failures of the provider itself, and calls without an answer in time. */
   failing: number;
   /** Refusals of our account, token or template. */
   config: number;
   /** Refusals of a sender. */
   sender: number;
-  /** From the claim to the answer, with up to a second of waiting for the slot; null without an answer. */
+  /** From the claim to the answer, with up to a second of waiting for the send slot; null without any answer. */
   secondsMedian: number | null;
   secondsP95: number | null;
 }
 
 /** The provider's answers to the calls that began in the last minutes. */
 export async function readProviderAnswers(database: Connection, minutes: number): Promise<ProviderAnswers> {
-  const [row] = await database.$queryRaw<[ProviderAnswers & { seconds: [number, number] | null }]>`
+  const [row] = await database.sql.query<[ProviderAnswers & { seconds: [number, number] | null }]>`
     with span as materialized (select clock_timestamp() - make_interval(mins => ${minutes}::integer) as begins)
     select count(*)::integer as calls, count(*) filter (where outcome = 'accepted')::integer as accepted,
       count(*) filter (where outcome in ('retry', 'unknown'))::integer as failing,
@@ -116,21 +116,21 @@ export async function readProviderAnswers(database: Connection, minutes: number)
   return { ...counts, secondsMedian: seconds?.[0] ?? null, secondsP95: seconds?.[1] ?? null };
 }
 
-/** Receipts of late. */
+/** Recent receipts. */
 export interface ReceiptStatistics {
-  /** That came within the last minute, and within the last ten. */
+  /** Received within the last minute, and within the last ten. */
   lastMinute: number;
   lastTenMinutes: number;
-  /** Stored and due, but not applied. */
+  /** Stored and due, but not applied yet. */
   due: number;
   /** How long the oldest of them has been due; null without one. */
   oldestDueSeconds: number | null;
 }
 
-/** How many receipts came, and whether they are applied. */
+/** How many receipts arrived, and how many wait to be applied. */
 export async function readReceiptStatistics(database: Connection): Promise<ReceiptStatistics> {
-  const [row] = await database.$queryRaw<[ReceiptStatistics]>`
-    with come as (
+  const [row] = await database.sql.query<[ReceiptStatistics]>`
+    with received as (
       select count(*) filter (where received_at > statement_timestamp() - interval '1 minute')::integer as "lastMinute",
         count(*)::integer as "lastTenMinutes"
       from receipts where received_at > statement_timestamp() - interval '10 minutes'
@@ -138,15 +138,15 @@ export async function readReceiptStatistics(database: Connection): Promise<Recei
       select count(*)::integer as due, extract(epoch from clock_timestamp() - min(due_at))::float8 as "oldestDueSeconds"
       from receipts where due_at <= statement_timestamp()
     )
-    select * from come, waiting`;
+    select * from received, waiting`;
   return row;
 }
 
-/** Connections to the whole server, of which this database is one. */
+/** Connections to the whole server, with all its databases, and the most that it accepts. */
 export async function readConnectionStatistics(
   database: Connection,
 ): Promise<{ used: number; most: number }> {
-  const [row] = await database.$queryRaw<[{ used: number; most: number }]>`
+  const [row] = await database.sql.query<[{ used: number; most: number }]>`
     select sum(numbackends)::integer as used,
       current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer as most
     from pg_stat_database`;

@@ -1,41 +1,40 @@
 import type { UnitBucket } from '@onecode/domain';
 import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
-import { cursorOf, readCursor } from './cursor.js';
-import type { Page } from './sendList.js';
+import { cursorOf, readCursor, type Page } from './pages.js';
 
 export type LedgerKind = 'granted' | 'reserved' | 'returned';
 
-/** What was given to an account, reserved for a send, or returned. */
+/** Units that were granted to an account, reserved for a send, or returned. */
 export interface LedgerEntry {
   id: string;
   /** The send that a unit was reserved for, or returned from. */
   sendId: string | null;
   kind: LedgerKind;
   bucket: UnitBucket;
-  /** Always positive; `reserved` takes them away, the others add them. */
+  /** Always positive: `reserved` subtracts them, the other kinds add them. */
   units: number;
   reason: string | null;
   at: Date;
-  /** What the account had after this entry. */
+  /** The account's balance after this entry. */
   balance: { freeQuota: number; credits: number };
 }
 
 export interface LedgerPage {
   entries: LedgerEntry[];
-  /** Where the ledger goes on; null at its end. A page of one kind that is not full may have one, as with sends. */
+  /** The cursor of the next page; null at the end. A page of one kind may have one although it is not full, as with sends. */
   next: string | null;
 }
 
-/** No more entries than this are looked through for one page of one kind. */
-const LOOKED_THROUGH_MAX = 100_000;
+/** Entries that are read for one page of one kind, at the most. */
+const SCANNED_MAX = 100_000;
 /** Above every id. */
 const NEWEST = 2n ** 63n - 1n;
 
 /**
- * An account's ledger, newest first, with the balance after each entry: the account's own, less what came later. Every entry gets
- * its id under the lock on the account, so none ever slips in below one that was seen, and a cursor can carry the balance of its
- * place: a late page sums no more than an early one.
+ * An account's ledger, newest first, with the balance after each entry: the account's balance now, less all later entries. Every entry
+ * gets its id under the account's lock, so that none ever appears below one that was read, and a cursor can carry the balance at its
+ * position: a late page sums up no more than an early one.
  *
  * @throws InvalidCursor
  */
@@ -46,28 +45,28 @@ export async function listLedger(
 ): Promise<LedgerPage> {
   const [id, freeQuota, credits] = before === undefined ? [] : readCursor(before, 3);
   const account = Prisma.sql`from accounts where id = ${accountId}::uuid`;
-  const rows = await database.$queryRaw<LedgerRow[]>`
-    select id, send_id, kind, bucket, units, reason, created_at, place,
+  const rows = await database.sql.query<LedgerRow[]>`
+    select id, send_id, kind, bucket, units, reason, created_at, position,
       ${freeQuota ?? Prisma.sql`(select free_quota ${account})`}::bigint - later_free_quota as free_quota,
       ${credits ?? Prisma.sql`(select credits ${account})`}::bigint - later_credits as credits
     from (
-      select l.*, row_number() over later as place,
+      select l.*, row_number() over later as position,
         coalesce(sum(change) filter (where bucket = 'free_quota') over later, 0)::bigint as later_free_quota,
         coalesce(sum(change) filter (where bucket = 'credit') over later, 0)::bigint as later_credits
       from (
         select e.*, case e.kind when 'reserved' then -e.units else e.units end as change from ledger_entries e
-        -- Of this account alone, said so that only the index by account gives the order: a planner that takes the account for
-        -- a large one would rather walk through everybody's entries, newest first.
+        -- This account's alone, written so that only the index by account gives the order: a planner that takes the account for a large
+        -- one would walk through all accounts' entries, newest first.
         where (e.account_id, e.id) < (${accountId}::uuid, ${id ?? NEWEST}::bigint) and e.account_id >= ${accountId}::uuid
-        order by e.account_id desc, e.id desc limit ${LOOKED_THROUGH_MAX}
+        order by e.account_id desc, e.id desc limit ${SCANNED_MAX}
       ) l
       window later as (order by l.account_id desc, l.id desc rows between unbounded preceding and 1 preceding)
     ) l
-    where ${kind === undefined ? Prisma.sql`true` : Prisma.sql`(kind = ${kind} or place = ${LOOKED_THROUGH_MAX})`}
+    where ${kind === undefined ? Prisma.sql`true` : Prisma.sql`(kind = ${kind} or position = ${SCANNED_MAX})`}
     order by account_id desc, id desc limit ${limit + 1}::integer`;
   const wanted = rows.filter((row) => kind === undefined || row.kind === kind);
   const last =
-    wanted.length > limit ? wanted[limit - 1] : rows.find((row) => Number(row.place) === LOOKED_THROUGH_MAX);
+    wanted.length > limit ? wanted[limit - 1] : rows.find((row) => Number(row.position) === SCANNED_MAX);
   return {
     entries: wanted.slice(0, limit).map(entryOf),
     next: last === undefined ? null : cursorAfter(last),
@@ -82,12 +81,12 @@ interface LedgerRow {
   units: number;
   reason: string | null;
   created_at: Date;
-  place: bigint;
+  position: bigint;
   free_quota: bigint;
   credits: bigint;
 }
 
-/** The place after a row: its id, and what the account had before it. */
+/** The cursor after a row: its id, and the account's balance before it. */
 function cursorAfter({ id, kind, bucket, units, free_quota, credits }: LedgerRow): string {
   const change = BigInt(kind === 'reserved' ? -units : units);
   return bucket === 'free_quota'
@@ -108,7 +107,7 @@ function entryOf(row: LedgerRow): LedgerEntry {
   };
 }
 
-/** What an account has left, and how many sends it has made. */
+/** An account's units, and how many sends it has created. */
 export interface Balance {
   freeQuota: number;
   credits: number;
@@ -118,7 +117,7 @@ export interface Balance {
 
 /** An account's balance, or null when there is no such account. */
 export async function findBalance(database: Database, accountId: string): Promise<Balance | null> {
-  const [row] = await database.$queryRaw<{ free_quota: number; credits: number; sends_created: bigint }[]>`
+  const [row] = await database.sql.query<{ free_quota: number; credits: number; sends_created: bigint }[]>`
     select free_quota, credits, sends_created from accounts where id = ${accountId}::uuid`;
   return row === undefined
     ? null

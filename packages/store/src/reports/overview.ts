@@ -3,28 +3,28 @@ import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { refusedBy } from '../client/sql.js';
 
-/** What an overview is of. */
+/** The sends that an overview covers, and its buckets. */
 export interface OverviewQuestion {
-  /** From this time on, and before `to`. */
+  /** Inclusive; `to` is exclusive. */
   from: Date;
   to: Date;
   applicationId?: string;
-  /** Left out, test sends are counted along with live ones. */
+  /** Left out: both. */
   mode?: Mode;
   locale?: Locale;
   bucket: 'hour' | 'day';
-  /** Where days and hours begin: an IANA name. */
+  /** An IANA name: decides when days and hours begin. */
   timeZone: string;
 }
 
-/** A time zone that PostgreSQL does not know. */
+/** PostgreSQL does not know the time zone. */
 export class UnknownTimeZone extends Error {}
 
-/** SQLSTATE for it, and for nothing else that an overview could be refused for: `invalid_parameter_value`. */
+/** Its SQLSTATE, `invalid_parameter_value`, which no other refusal of an overview has. */
 const UNKNOWN_TIME_ZONE = '22023';
 
-/** What became of some sends. Shares are of the sends, 0 to 1, and null without any; times are null without a delivery. */
-export interface Figures {
+/** What became of sends. Shares are of `sends`, 0 to 1, and null without any; times are null without a delivery. */
+export interface SendStatistics {
   sends: number;
   delivered: number;
   verified: number;
@@ -32,33 +32,33 @@ export interface Figures {
   deliveredShare: number | null;
   verifiedShare: number | null;
   failedShare: number | null;
-  /** Seconds from the request to the delivery. */
+  /** Seconds from the creation to the delivery. */
   deliverySecondsMedian: number | null;
   deliverySecondsP95: number | null;
 }
 
 export interface Overview {
-  /** Only one send in so many was looked at; null when all were. */
+  /** One send in this many was read; null: all were. */
   sampled: number | null;
-  totals: Figures;
-  /** Each hour or day of the time asked for, without gaps; the first and the last may be parts. */
-  series: (Figures & { start: Date })[];
-  /** Those with sends, most sends first. */
-  applications: (Figures & { applicationId: string; name: string; mode: Mode })[];
-  locales: (Figures & { locale: Locale })[];
+  totals: SendStatistics;
+  /** Each hour or day of the span, without gaps; the first and the last may be partial. */
+  series: (SendStatistics & { start: Date })[];
+  /** The applications with sends, most sends first. */
+  applications: (SendStatistics & { applicationId: string; name: string; mode: Mode })[];
+  locales: (SendStatistics & { locale: Locale })[];
 }
 
-/** Up to so many sends are all looked at, in a row. */
+/** Up to this many sends are all read, in one walk along the index. */
 const ALL_MAX = 40_000;
-/** Of more, this many at the most, one in k: each is a look-up of its own. So no overview takes longer than one of `ALL_MAX` sends. */
+/** Of more sends, this many at the most are read, one in k, each by a look-up: no overview takes longer than one of `ALL_MAX` sends. */
 const SAMPLE_MAX = 20_000;
 const BUCKETS_MAX = 1_000;
 const BUCKET_MS = { hour: 3_600_000, day: 86_400_000 } as const;
 
 /**
- * The figures of an account's sends of a time. How many sends there were follows from their numbers and is exact, except within a
- * locale. Of more than `ALL_MAX` sends one of each k neighbours in an application stands for all of them, which places sends in
- * buckets to within k, and shares and times to within fractions of a percent.
+ * The statistics of an account's sends of a span. The number of sends follows from their account numbers and is exact, except within
+ * a locale. Of more than `ALL_MAX` sends, one of each k neighbours in an application stands for all k: a bucket's count is then exact
+ * to within k, and shares and times to within fractions of a percent.
  *
  * @throws RangeError for more than a thousand buckets
  * @throws UnknownTimeZone
@@ -73,25 +73,25 @@ export async function overview(
     throw new RangeError(`an overview has ${BUCKETS_MAX} buckets at the most`);
   const isWanted = Prisma.sql`${applicationId === undefined ? Prisma.empty : Prisma.sql`and a.id = ${applicationId}::uuid`}
     ${mode === undefined ? Prisma.empty : Prisma.sql`and a.mode = ${mode}`}`;
-  const [row] = await database.$queryRaw<[OverviewRow]>`
-    with place as materialized (
+  const [row] = await database.sql.query<[OverviewRow]>`
+    with range as materialized (
       select account_number_at(${accountId}::uuid, ${from}::timestamptz) as low,
         account_number_at(${accountId}::uuid, ${to}::timestamptz) as high,
         array(${starts(bucket, from, to, timeZone)}) as starts
     ), scope as materialized (
-      select a.id, a.name, a.mode, application_number_at(a.id, place.low) as low, application_number_at(a.id, place.high) as high
-      from applications a, place where a.account_id = ${accountId}::uuid ${isWanted}
+      select a.id, a.name, a.mode, application_number_at(a.id, range.low) as low, application_number_at(a.id, range.high) as high
+      from applications a, range where a.account_id = ${accountId}::uuid ${isWanted}
     ), step as materialized (
       select case when sum(high - low) > ${ALL_MAX} then ceil(sum(high - low) / ${SAMPLE_MAX}) else 1 end::bigint as k from scope
     ), seen as (
-      select width_bucket(s.created_at, place.starts) as bucket, scope.id as application, s.locale collate "C" as locale,
+      select width_bucket(s.created_at, range.starts) as bucket, scope.id as application, s.locale collate "C" as locale,
         s.stands_for,
         s.delivered_at is not null or s.status in ('delivered', 'read') as is_delivered,
         s.verification = 'verified' as is_verified, s.status = 'failed' as has_failed,
         extract(epoch from s.delivered_at - s.created_at)::float8 as seconds
-      from place, step, scope cross join lateral (${numbered}) s
+      from range, step, scope cross join lateral (${numbered}) s
       where ${locale === undefined ? Prisma.sql`true` : Prisma.sql`s.locale = ${locale}`}
-    ), figures as (
+    ), statistics as (
       select bucket, application, locale, coalesce(sum(stands_for), 0) as sends,
         coalesce(sum(stands_for) filter (where is_delivered), 0) as delivered,
         coalesce(sum(stands_for) filter (where is_verified), 0) as verified,
@@ -99,20 +99,20 @@ export async function overview(
         percentile_cont(array[0.5, 0.95]) within group (order by seconds) as seconds
       from seen group by grouping sets ((), (bucket), (application), (locale))
     )
-    select place.starts, step.k, (
+    select range.starts, step.k, (
       select jsonb_agg(to_jsonb(f) || jsonb_build_object('name', scope.name, 'mode', scope.mode) order by f.sends desc)
-      from figures f left join scope on scope.id = f.application
+      from statistics f left join scope on scope.id = f.application
     ) as groups
-    from place, step`.catch((error: unknown) => {
+    from range, step`.catch((error: unknown) => {
     throw refusedBy(error)?.code === UNKNOWN_TIME_ZONE ? new UnknownTimeZone() : error;
   });
   return overviewOf(row);
 }
 
 /**
- * The sends of an application `scope`: all in a row, or one of each k with neighbouring numbers. Which one is scattered, so that no
- * pattern in a caller's traffic is missed or met every time, and always the same, so that figures do not jump. Never joined: each
- * is a walk along the index.
+ * The sends of an application `scope`: all of them, or one of each k with neighbouring numbers. A hash picks the one, so that no
+ * pattern in a caller's traffic is always missed or always met, and a repeated overview reads the same sends. Not joins: each part is
+ * a walk along the index.
  */
 const numbered = Prisma.sql`
   (select s.*, 1 as stands_for from sends s
@@ -125,7 +125,7 @@ const numbered = Prisma.sql`
         and s.application_number = n + (hashint8(n) & 2147483647) % least(step.k, scope.high - n) offset 0
     ) s where step.k > 1)`;
 
-/** When the buckets begin. Days are counted on the clock on the wall, since they are not all of one length. */
+/** When the buckets begin. Days follow local time, since they are not all of one length. */
 function starts(bucket: 'hour' | 'day', from: Date, to: Date, timeZone: string): Prisma.Sql {
   return bucket === 'hour'
     ? Prisma.sql`
@@ -162,20 +162,20 @@ function overviewOf({ starts: begins, k, groups }: OverviewRow): Overview {
     group.bucket === null && group.application === null && group.locale === null;
   return {
     sampled: k === 1n ? null : Number(k),
-    totals: figuresOf(groups.find(isTotal)),
-    series: begins.map((start, n) => ({ start, ...figuresOf(ofBucket.get(n + 1)) })),
+    totals: statisticsOf(groups.find(isTotal)),
+    series: begins.map((start, n) => ({ start, ...statisticsOf(ofBucket.get(n + 1)) })),
     applications: groups.flatMap((group) =>
       group.application === null
         ? []
-        : [{ applicationId: group.application, name: group.name, mode: group.mode, ...figuresOf(group) }],
+        : [{ applicationId: group.application, name: group.name, mode: group.mode, ...statisticsOf(group) }],
     ),
     locales: groups.flatMap((group) =>
-      group.locale === null ? [] : [{ locale: group.locale, ...figuresOf(group) }],
+      group.locale === null ? [] : [{ locale: group.locale, ...statisticsOf(group) }],
     ),
   };
 }
 
-function figuresOf(group: Group | undefined): Figures {
+function statisticsOf(group: Group | undefined): SendStatistics {
   const { sends = 0, delivered = 0, verified = 0, failed = 0, seconds = null } = group ?? {};
   const shareOf = (part: number): number | null => (sends === 0 ? null : part / sends);
   return {

@@ -5,16 +5,16 @@ import { type SendSummary, SUMMARY_COLUMNS, summaryOf, type SummaryRow } from '.
 /** One call to the provider. */
 export interface AttemptDetails {
   startedAt: Date;
-  /** Null while it is under way. */
+  /** Null while the call is under way. */
   finishedAt: Date | null;
   outcome: AttemptOutcome | null;
   /** The provider's code, where it gave one. */
   errorCode: number | null;
-  /** E.164; null when the attempt is of no known sender. */
+  /** E.164; null when the attempt's sender is not known. */
   senderNumber: string | null;
 }
 
-/** One report of the provider's on a send; kept for eight days. */
+/** One status report of the provider; kept for eight days. */
 export interface ReceiptDetails {
   status: 'sent' | 'delivered' | 'read' | 'failed';
   /** The provider's time, in whole seconds. */
@@ -37,7 +37,7 @@ export interface SendDetails extends SendSummary {
   /** Calls that count against the limit. */
   attemptsCounted: number;
   awaitingSender: boolean;
-  /** When it is looked at next; null when nothing is left to do. */
+  /** When a worker acts on it next; null when nothing is left to do. */
   dueAt: Date | null;
   sentAt: Date | null;
   deliveredAt: Date | null;
@@ -45,7 +45,7 @@ export interface SendDetails extends SendSummary {
   verifiedAt: Date | null;
   failedAt: Date | null;
   wrongGuesses: number;
-  /** When wrong codes were given, oldest first. Those given before this was recorded are missing. */
+  /** When wrong codes were given, oldest first. */
   wrongGuessTimes: Date[];
   /** Oldest first, like the two lists below. */
   attempts: AttemptDetails[];
@@ -66,22 +66,22 @@ interface DetailsRow extends SummaryRow {
   wrong_guesses: number;
   lists: {
     wrong_guess_times: string[];
-    attempts: Written<AttemptDetails>[];
-    receipts: Written<ReceiptDetails>[];
-    units: Written<UnitDetails>[];
+    attempts: Serialized<AttemptDetails>[];
+    receipts: Serialized<ReceiptDetails>[];
+    units: Serialized<UnitDetails>[];
   };
 }
 
-/** A record as JSON has it, with its times as texts. */
-type Written<T> = { [K in keyof T]: Date extends T[K] ? string | Exclude<T[K], Date> : T[K] };
+/** A record in JSON, where times are texts. */
+type Serialized<T> = { [K in keyof T]: Date extends T[K] ? string | Exclude<T[K], Date> : T[K] };
 
-/** Everything on one send of this account, as of one moment; null when the account has no such send. */
+/** One send of this account with everything that happened to it, as of one moment; null when the account has no such send. */
 export async function findSendDetails(
   database: Database,
   accountId: string,
   sendId: string,
 ): Promise<SendDetails | null> {
-  const [row] = await database.$queryRaw<DetailsRow[]>`
+  const [row] = await database.sql.query<DetailsRow[]>`
     select ${SUMMARY_COLUMNS}, statement_timestamp() as now, s.from_number, s.attempts, s.awaiting_sender, s.due_at, s.sent_at,
       s.delivered_at, s.read_at, s.verified_at, s.failed_at, s.wrong_guesses,
       jsonb_build_object('wrong_guess_times', to_jsonb(coalesce(s.wrong_guess_times, '{}')), 'attempts', (
@@ -130,16 +130,16 @@ function detailsOf(row: DetailsRow): SendDetails {
       occurredAt: new Date(receipt.occurredAt),
       receivedAt: new Date(receipt.receivedAt),
     })),
-    units: lists.units.map((unit) => ({ ...unit, at: new Date(unit.at) })),
+    units: lists.units.map((unit) => ({ ...chargedFrom, at: new Date(unit.at) })),
   };
 }
 
-/** Whose send this is; null when there is no such send. Only for the staff: all others name their account. */
+/** The account of a send; null when there is no such send. For the staff only: everybody else names their account. */
 export async function findSendAccount(
   database: Database,
   sendId: string,
 ): Promise<{ id: string; name: string } | null> {
-  const [account] = await database.$queryRaw<{ id: string; name: string }[]>`
+  const [account] = await database.sql.query<{ id: string; name: string }[]>`
     select a.id, a.name from sends s join accounts a on a.id = s.account_id where s.id = ${sendId}::uuid`;
   return account ?? null;
 }

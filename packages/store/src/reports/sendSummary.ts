@@ -12,14 +12,14 @@ import {
 } from '@onecode/domain';
 import { Prisma } from '../generated/prisma/client.js';
 
-/** What a list shows of a send. Never its code, and of its recipient only what `maskRecipient` leaves. */
+/** A send in a list: never its code, and its recipient masked by `maskRecipient`. */
 export interface SendSummary {
   id: string;
   applicationId: string;
   applicationName: string;
   mode: Mode;
   status: DeliveryState;
-  /** By the database's clock, as the API tells it. */
+  /** By the database's clock, as in the API. */
   verification: Verification;
   recipientMasked: string;
   /** ISO 3166, or null for numbers of no country. */
@@ -52,7 +52,7 @@ export interface SummaryRow {
   now: Date;
 }
 
-/** The columns of a summary, of a send `s` and its application `a`. */
+/** The select list of a summary, from a send `s` and its application `a`. */
 export const SUMMARY_COLUMNS = Prisma.sql`s.id, s.application_id, a.name as application_name, s.mode, s.status, s.verification,
   s.recipient, s.country, s.locale, s.channel, s.created_at, s.expires_at, s.failure_reason, s.charged_from`;
 

@@ -2,7 +2,7 @@ import type { AttemptOutcome } from '@onecode/domain';
 import type { Connection } from '../client/database.js';
 import { firstIdAt } from '../client/ids.js';
 
-/** Calls of a sender's that ended alike. */
+/** A sender's calls with the same outcome and error. */
 export interface SenderError {
   outcome: Exclude<AttemptOutcome, 'accepted'>;
   /** The provider's code, where it gave one. */
@@ -11,16 +11,16 @@ export interface SenderError {
   lastAt: Date;
 }
 
-/** What a sender did lately, and which countries it may not message for now. */
+/** A sender's calls of the last hour. */
 export interface SenderActivity {
   senderId: string;
-  /** Calls by what they came to; those under way are not among them. */
+  /** Calls by outcome, without those under way. */
   outcomes: Partial<Record<AttemptOutcome, number>>;
   /** Latest first, at most five. */
   errors: SenderError[];
 }
 
-/** A country that a sender may not message for now. */
+/** A country that the provider does not let a sender message for now. */
 export interface BlockedCountry {
   senderId: string;
   country: string;
@@ -28,8 +28,8 @@ export interface BlockedCountry {
   errorCode: number | null;
 }
 
-const LOOKED_BACK_MS = 3_600_000;
-/** Of a busier hour, only the latest calls are looked at. */
+const SPAN_MS = 3_600_000;
+/** Of a busier hour, only the latest calls are read. */
 const ATTEMPTS_MAX = 20_000;
 const ERRORS_MAX = 5;
 
@@ -42,16 +42,16 @@ interface CountedOutcome {
 }
 
 /**
- * What each sender did in the last hour, by at most its latest 20,000 calls of all senders. Attempts are numbered by time (UUID
- * version 7), so an hour is a range of their primary key.
+ * Each sender's calls of the last hour, out of the latest 20,000 of all senders. The ids of attempts begin with their times (UUID
+ * version 7), so an hour is a range of the primary key.
  */
 export async function readSenderActivity(database: Connection): Promise<SenderActivity[]> {
-  const counted = await database.$queryRaw<CountedOutcome[]>`
+  const counted = await database.sql.query<CountedOutcome[]>`
     select c.sender_id as "senderId", c.outcome, c.error_code as "errorCode",
       count(*)::integer as times, max(c.started_at) as "lastAt"
     from (
       select sender_id, outcome, error_code, started_at from attempts
-      where id >= ${firstIdAt(new Date(Date.now() - LOOKED_BACK_MS))}::uuid
+      where id >= ${firstIdAt(new Date(Date.now() - SPAN_MS))}::uuid
       order by id desc limit ${ATTEMPTS_MAX}::integer
     ) c
     where c.sender_id is not null and c.outcome is not null
@@ -66,9 +66,9 @@ export async function readSenderActivity(database: Connection): Promise<SenderAc
   return [...senders.values()];
 }
 
-/** The countries that senders may not message for now, by name. */
+/** The countries that senders may not message for now, by their codes. */
 export async function listBlockedCountries(database: Connection): Promise<BlockedCountry[]> {
-  return database.$queryRaw<BlockedCountry[]>`
+  return database.sql.query<BlockedCountry[]>`
     select sender_id as "senderId", country, blocked_until as "blockedUntil", error_code as "errorCode"
     from sender_country_blocks where blocked_until > statement_timestamp() order by country`;
 }

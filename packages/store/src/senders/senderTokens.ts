@@ -3,8 +3,8 @@ import { audited, type Actor } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
 
 /**
- * What became of a sender's token. `current`: it was sealed with the current key already; `unreadable`: the key that sealed it
- * is not in the keyring.
+ * The result for a sender's token. `current`: the current key had sealed it already; `unreadable`: the key that sealed it is not in the
+ * keyring.
  */
 export interface ResealedToken {
   senderId: string;
@@ -13,16 +13,16 @@ export interface ResealedToken {
   token: 'resealed' | 'current' | 'unreadable';
 }
 
-/** Seals every sender's token with the keykeyring's current key, so that older keys can leave the keyring. Oldest sender first. */
+/** Seals every sender's token with the keyring's current key, so that older keys can leave the keyring. Oldest sender first. */
 export async function resealTokens(
   database: Database,
   actor: Actor,
   keyring: Keyring,
 ): Promise<ResealedToken[]> {
   return audited(database, actor, async (connection) => {
-    // Another token that is set meanwhile waits for the lock: it must not be overwritten with the old one.
-    await connection.$executeRaw`select from senders order by id for no key update`;
-    const senders = await connection.sender.findMany({
+    // A token that is set meanwhile waits for the lock: the old one must not overwrite it.
+    await connection.sql.execute`select from senders order by id for no key update`;
+    const senders = await connection.prisma.sender.findMany({
       orderBy: { id: 'asc' },
       select: { id: true, phoneNumberId: true, number: true, sealedToken: true },
     });
@@ -43,25 +43,25 @@ async function resealToken(
   connection: Connection,
   keyring: Keyring,
   id: string,
-  box: Uint8Array,
+  sealed: Uint8Array,
 ): Promise<ResealedToken['token']> {
-  const token = opened(keyring, id, box);
+  const token = unsealed(keyring, id, sealed);
   if (token === null) return 'unreadable';
-  if (sealedVersion(box) === keyring.current) return 'current';
+  if (sealedVersion(sealed) === keyring.current) return 'current';
   const sealedToken = new Uint8Array(seal(keyring, id, token));
-  await connection.sender.update({ where: { id }, data: { sealedToken } });
+  await connection.prisma.sender.update({ where: { id }, data: { sealedToken } });
   return 'resealed';
 }
 
-function opened(keyring: Keyring, id: string, box: Uint8Array): string | null {
+function unsealed(keyring: Keyring, id: string, sealed: Uint8Array): string | null {
   try {
-    return unseal(keyring, id, box);
+    return unseal(keyring, id, sealed);
   } catch {
     return null;
   }
 }
 
-/** Gives a sender another access token, sealed. @returns whether there is such a sender */
+/** Replaces a sender's access token, and seals the new one. @returns whether there is such a sender */
 export async function setSenderToken(
   database: Database,
   actor: Actor,
@@ -70,7 +70,7 @@ export async function setSenderToken(
   token: string,
 ): Promise<boolean> {
   return audited(database, actor, async (connection) => {
-    const { count } = await connection.sender.updateMany({
+    const { count } = await connection.prisma.sender.updateMany({
       where: { id },
       data: { sealedToken: new Uint8Array(seal(keyring, id, token)) },
     });

@@ -1,22 +1,21 @@
 import { seal, type Keyring } from '@onecode/domain';
-import { Prisma } from '../generated/prisma/client.js';
-import { audited, type Actor, type AuditNote } from '../audit/audit.js';
-import { changedFields } from '../audit/audit.js';
+import { audited, changedFields, type Actor, type AuditNote } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
+import { Prisma } from '../generated/prisma/client.js';
 
-/** A sender as operators see it: never with its token. */
+/** A sender as operators see it, without its token. */
 export interface Sender {
   id: string;
   phoneNumberId: string;
   number: string;
   template: string;
   englishTemplateLanguage: 'en' | 'en_US';
-  /** Messages a second that the provider takes from it, 1 to 1,000. */
+  /** Messages a second that the provider accepts from it, 1 to 1,000. */
   throughput: number;
   consecutiveFailures: number;
   pausedAt: Date | null;
-  /** Null while paused: until an operator resumes it. */
+  /** The end of a cool-down; null while paused: until an operator resumes it. */
   pausedUntil: Date | null;
   pauseReason: string | null;
   createdAt: Date;
@@ -43,11 +42,11 @@ export interface NewSender {
   token: string;
   template: string;
   englishTemplateLanguage: 'en' | 'en_US';
-  /** The provider's usual 80 messages a second when left out. */
+  /** Left out: the provider's usual 80 messages a second. */
   throughput?: number;
 }
 
-/** Adds a sender, its token sealed. @returns null when that phone number id is there already */
+/** Adds a sender, with its token sealed. @returns null when another sender has the phone number id */
 export async function addSender(
   database: Database,
   actor: Actor,
@@ -58,7 +57,7 @@ export async function addSender(
   const id = newId();
   try {
     return await audited(database, actor, async (connection) => {
-      const made = await connection.sender.create({
+      const made = await connection.prisma.sender.create({
         data: { id, ...rest, sealedToken: new Uint8Array(seal(keyring, id, token)) },
         select: SELECTED,
       });
@@ -77,11 +76,11 @@ export async function addSender(
 
 /** All senders, oldest first. */
 export async function listSenders(database: Connection): Promise<Sender[]> {
-  return (await database.sender.findMany({ orderBy: { id: 'asc' }, select: SELECTED })) as Sender[];
+  return (await database.prisma.sender.findMany({ orderBy: { id: 'asc' }, select: SELECTED })) as Sender[];
 }
 
 /**
- * Pauses a sender until an operator resumes it. One that an operator paused already keeps its time and reason.
+ * Pauses a sender until an operator resumes it. A sender that an operator paused already keeps its time and reason.
  *
  * @returns null when there is no such sender
  */
@@ -92,18 +91,18 @@ export async function pauseSender(
   reason = 'paused by an operator',
 ): Promise<Sender | null> {
   return changeSender(database, actor, 'sender.pause', id, async (connection) => {
-    await connection.$executeRaw`
+    await connection.sql.execute`
       update senders set paused_at = now(), paused_until = null, pause_reason = ${reason}
       where id = ${id}::uuid and (paused_at is null or paused_until is not null)`;
     return {};
   });
 }
 
-/** Ends a sender's pause and its country blocks. @returns null when there is no such sender */
+/** Ends a sender's pause or cool-down, and its country blocks. @returns null when there is no such sender */
 export async function resumeSender(database: Database, actor: Actor, id: string): Promise<Sender | null> {
   return changeSender(database, actor, 'sender.resume', id, async (connection) => {
-    const blocks = await connection.senderCountryBlock.deleteMany({ where: { senderId: id } });
-    await connection.sender.updateMany({
+    const blocks = await connection.prisma.senderCountryBlock.deleteMany({ where: { senderId: id } });
+    await connection.prisma.sender.updateMany({
       where: { id },
       data: { pausedAt: null, pausedUntil: null, pauseReason: null, consecutiveFailures: 0 },
     });
@@ -111,7 +110,7 @@ export async function resumeSender(database: Database, actor: Actor, id: string)
   });
 }
 
-/** Changes how many messages a second a sender may send. @returns null when there is no such sender */
+/** Changes a sender's messages a second. @returns null when there is no such sender */
 export async function changeThroughput(
   database: Database,
   actor: Actor,
@@ -119,12 +118,12 @@ export async function changeThroughput(
   throughput: number,
 ): Promise<Sender | null> {
   return changeSender(database, actor, 'sender.change_throughput', id, async (connection) => {
-    await connection.sender.updateMany({ where: { id }, data: { throughput } });
+    await connection.prisma.sender.updateMany({ where: { id }, data: { throughput } });
     return {};
   });
 }
 
-/** A change of a sender under its lock, so that what the log calls before is what was there. `change` gives further details. */
+/** Changes a sender under its lock, so that the audit log's `before` is what the change found. `change` returns further details. */
 async function changeSender(
   database: Database,
   actor: Actor,
@@ -133,11 +132,11 @@ async function changeSender(
   change: (connection: Connection) => Promise<Record<string, unknown>>,
 ): Promise<Sender | null> {
   return audited(database, actor, async (connection) => {
-    await connection.$executeRaw`select from senders where id = ${id}::uuid for no key update`;
-    const before = await connection.sender.findUnique({ where: { id }, select: SELECTED });
+    await connection.sql.execute`select from senders where id = ${id}::uuid for no key update`;
+    const before = await connection.prisma.sender.findUnique({ where: { id }, select: SELECTED });
     if (before === null) return { result: null, note: null };
     const more = await change(connection);
-    const after = await connection.sender.findUniqueOrThrow({ where: { id }, select: SELECTED });
+    const after = await connection.prisma.sender.findUniqueOrThrow({ where: { id }, select: SELECTED });
     const changed = changedFields(before, after);
     const isSame = changed === null && Object.keys(more).length === 0;
     const note: AuditNote = { action, accountId: null, subject: id, details: { ...changed, ...more } };

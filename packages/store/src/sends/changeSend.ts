@@ -10,16 +10,18 @@ import {
   type WhichSend,
 } from './readSend.js';
 import { sendOf } from './sendRow.js';
-import { writeDecision } from './writeDecision.js';
+import type { Change } from './changeBatcher.js';
+import { isFailure, writeDelivery } from './writeDelivery.js';
+import { isGuess, writeVerification } from './writeVerification.js';
 
-/** More rounds than this means that something writes one row without end. */
+/** More rounds than this mean that something changes one row without end. */
 const ROUNDS_MAX = 1000;
 
 /**
- * The one door for every change of a send after its creation. Reads the row with the database's clock, asks the pure `decide`
- * what should happen, and writes it guarded by the row's version; when somebody else was faster, it reads and decides again.
- * A failure's refund, the attempts' outcomes and the recipient's count of wrong codes are in the same statement as the change.
- * Changes of many sends at a time share their round trips.
+ * Every change of a send after its creation goes through this function. It reads the row with the database's clock, asks the pure
+ * `decide` what to do, and writes that guarded by the row's version; when another change was faster, it reads and decides again. A
+ * failure's refund, the attempts' outcomes and the recipient's guess budget are in the same statement as the change. Changes of many
+ * sends at a time share their round trips.
  *
  * @returns the decision's result once it is committed, or null when there is no such send
  */
@@ -32,7 +34,7 @@ export async function changeSend<R>(
   return changed?.result ?? null;
 }
 
-/** A send as a change of ours left it. Somebody may have changed it since. */
+/** A send as a change left it. Another change may have followed since. */
 export interface SendSnapshot {
   send: Send;
   version: number;
@@ -41,8 +43,10 @@ export interface SendSnapshot {
 }
 
 /**
- * `changeSend` for a send that may go out now: with a slot of a sender if there is one, exact for any number of callers (see
- * `take_send_slots`). Keeps how the send stands afterwards, for who will change it again soon.
+ * `changeSend` for a send that may go out now: `decide` gets a send slot if a sender has one, exact for any number of callers (see
+ * `take_send_slots`).
+ *
+ * @returns the result with a snapshot for `changeSendSnapshot`, or null when there is no such send
  */
 export async function changeRoutedSend<R>(
   database: Database,
@@ -62,8 +66,8 @@ function slotOf(row: RoutedRow): SendSlot | null {
 }
 
 /**
- * `changeSend` for a send that was kept: tries the change without reading the row. Whoever changed it meanwhile has changed its
- * version too, so that the write fails; then the row is read, as ever.
+ * `changeSend` from a snapshot: tries the change without reading the row. Another change since has raised the row's version, so that
+ * the write fails; then it reads the row as usual.
  */
 export async function changeSendSnapshot<R>(
   database: Database,
@@ -71,8 +75,7 @@ export async function changeSendSnapshot<R>(
   decide: (send: Send, now: Date) => Decision<R>,
 ): Promise<R | null> {
   const decision = decide(send, now());
-  if (!isNothing(decision) && (await writeDecision(database, send, version, decision)))
-    return decision.result;
+  if (!isNothing(decision) && (await write(database, send, version, decision))) return decision.result;
   return changeSend(database, { id: send.id }, decide);
 }
 
@@ -99,7 +102,7 @@ export async function changeReportedSend<R>(
 
 interface Changed<R> {
   result: R;
-  kept: SendSnapshot;
+  snapshot: SendSnapshot;
 }
 
 async function repeatUntilWritten<Row extends ReadRow, R>(
@@ -114,15 +117,29 @@ async function repeatUntilWritten<Row extends ReadRow, R>(
     const send = sendOf(row);
     const decision = decide(send, row.now, row);
     const nothing = isNothing(decision);
-    if (!nothing && !(await writeDecision(database, send, row.version, decision))) continue;
-    const kept: SendSnapshot = {
+    if (!nothing && !(await write(database, send, row.version, decision))) continue;
+    const snapshot: SendSnapshot = {
       send: { ...send, ...decision.change },
       version: nothing ? row.version : row.version + 1,
       now: () => new Date(row.now.getTime() + performance.now() - readAt),
     };
-    return { result: decision.result, kept };
+    return { result: decision.result, snapshot };
   }
-  throw new Error('a send changed under every one of many attempts to change it');
+  throw new Error(`a send changed under each of ${ROUNDS_MAX} tries to change it`);
+}
+
+/** @returns whether the row still had the version that was decided on */
+function write(
+  database: Database,
+  before: Send,
+  version: number,
+  { change: fields, attempts = [] }: Decision<unknown>,
+): Promise<boolean> {
+  const change: Change = { before, after: { ...before, ...fields }, version, attempts };
+  if (!isGuess(change)) return writeDelivery(database, change);
+  if (attempts.length > 0 || isFailure(change))
+    throw new Error('a decision either judges a guess or delivers');
+  return writeVerification(database, change);
 }
 
 const isNothing = ({ change, attempts = [] }: Decision<unknown>): boolean =>

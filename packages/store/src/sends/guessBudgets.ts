@@ -3,26 +3,26 @@ import { type Actor, audited } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 
-/** A recipient who gets no new code for now, because too many wrong ones in a row were given. */
+/** A recipient whose guess budget is used up: too many wrong codes in a row, so that no new code is sent for now. */
 export interface ExhaustedRecipient {
-  /** Stands for the recipient in addresses. */
+  /** Names the recipient in URLs. */
   id: string;
   mode: Mode;
   /** Canonical, E.164. */
   recipient: string;
   wrongInARow: number;
   lastWrongAt: Date;
-  /** When another code may be asked for, if nobody guesses on. */
+  /** When a new code may be requested, if no more wrong codes are given. */
   recoversAt: Date;
 }
 
-/** An account's exhausted recipients, those with the last wrong guess in front. `before` is the `next` of the page before. */
+/** An account's exhausted recipients, latest wrong guess first. `before` is the `next` of the page before. */
 export async function listExhaustedRecipients(
   database: Connection,
   accountId: string,
   { limit, before }: { limit: number; before?: string },
 ): Promise<{ recipients: ExhaustedRecipient[]; next: string | null }> {
-  const rows = await database.$queryRaw<ExhaustedRecipient[]>`
+  const rows = await database.sql.query<ExhaustedRecipient[]>`
     select b.id, b.mode, b.recipient, b.wrong_in_a_row as "wrongInARow", b.last_wrong_at as "lastWrongAt",
       clock_timestamp() + make_interval(secs => ${GUESSES_BEYOND_BUDGET} / 5 * 86400) as "recoversAt"
     from guess_budgets b, settings s
@@ -38,7 +38,7 @@ export async function listExhaustedRecipients(
 }
 
 /**
- * Gives a recipient of an account its whole guess budget back, in the mode of the row.
+ * Resets the guess budget of an account's recipient, in the mode of the row.
  *
  * @param id of an `ExhaustedRecipient`
  * @returns false when the account has no such recipient
@@ -53,10 +53,10 @@ export async function resetRecipient(
 }
 
 /**
- * Gives a recipient of an account its whole guess budget back, in both modes.
+ * Resets the guess budget of an account's recipient, in both modes.
  *
  * @param recipient canonical, E.164
- * @returns how many wrong codes were forgiven, or null when there is no such account
+ * @returns how many wrong codes had been counted, or null when there is no such account
  */
 export async function resetGuessCount(
   database: Database,
@@ -64,14 +64,17 @@ export async function resetGuessCount(
   accountId: string,
   recipient: string,
 ): Promise<number | null> {
-  const account = await database.account.findUnique({ where: { id: accountId }, select: { id: true } });
+  const account = await database.prisma.account.findUnique({
+    where: { id: accountId },
+    select: { id: true },
+  });
   return account === null ? null : reset(database, actor, accountId, Prisma.sql`recipient = ${recipient}`);
 }
 
-/** How much of a phone number the audit log may hold. */
+/** Last digits of a phone number that the audit log may hold. */
 const DIGITS_SHOWN = 4;
 
-/** @returns how many wrong codes were forgotten */
+/** @returns how many wrong codes had been counted */
 async function reset(
   database: Database,
   actor: Actor,
@@ -79,7 +82,7 @@ async function reset(
   which: Prisma.Sql,
 ): Promise<number> {
   return audited(database, actor, async (connection) => {
-    const rows = await connection.$queryRaw<{ recipient: string; wrong: number }[]>`
+    const rows = await connection.sql.query<{ recipient: string; wrong: number }[]>`
       delete from guess_budgets where account_id = ${accountId}::uuid and ${which} returning recipient, wrong_in_a_row as wrong`;
     const [first] = rows;
     const wrongCodes = rows.reduce((sum, { wrong }) => sum + wrong, 0);
@@ -99,8 +102,8 @@ async function reset(
 }
 
 /**
- * How many guesses, or points of them, a row `b` of `guess_budgets` has too many for another code like those that were guessed at, by
- * the settings `s`, as `create_sends` judges; five come back each day. Null when there is no budget.
+ * By how many guesses, or points, a row `b` of `guess_budgets` exceeds what another code like the guessed ones would need, by the settings
+ * `s`, as in `create_sends`. Five come back each day. Null when the budget is off.
  */
 export const GUESSES_BEYOND_BUDGET = Prisma.sql`case when s.guess_budget is not null then greatest(
   guesses_left_at(b.wrong_in_a_row, b.last_wrong_at, clock_timestamp()) + case b.mode when 'live' then 5 else 1 end - s.guess_budget,
@@ -108,7 +111,7 @@ export const GUESSES_BEYOND_BUDGET = Prisma.sql`case when s.guess_budget is not 
     - guess_points_max(s.guess_budget, b.guess_cost)
 ) end`;
 
-/** How many recipients of an account, in either mode, get no new code for now. As SQL, of a row `a` of `accounts`. */
+/** How many exhausted recipients an account has, in either mode: SQL for a row `a` of `accounts`. */
 export const EXHAUSTED_RECIPIENTS = Prisma.sql`(
   select count(distinct b.recipient)::integer from guess_budgets b, settings s where b.account_id = a.id and ${GUESSES_BEYOND_BUDGET} > 0
 )`;

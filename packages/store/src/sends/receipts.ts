@@ -1,7 +1,7 @@
 import type { Receipt } from '@onecode/domain';
 import type { Database } from '../client/database.js';
 
-/** A stored receipt that is still to be applied. */
+/** A stored receipt that waits to be applied. */
 export interface StoredReceipt {
   id: bigint;
   receipt: Receipt;
@@ -9,7 +9,7 @@ export interface StoredReceipt {
 }
 
 /**
- * Stores receipts in one statement, to be applied by the worker. A report that is stored already is left out.
+ * Stores receipts in one statement, for the worker to apply. Leaves out those that are stored already.
  *
  * @returns the ids of the new ones
  */
@@ -22,28 +22,27 @@ export async function storeReceipts(database: Database, receipts: readonly Recei
     occurred_at: receipt.occurredAt.toISOString(),
     failure: receipt.failure,
   }));
-  const rows = await database.$queryRaw<{ id: bigint }[]>`
+  const rows = await database.sql.query<{ id: bigint }[]>`
     insert into receipts (message_id, attempt_id, status, occurred_at, failure)
     select r.message_id, r.attempt_id, r.status, r.occurred_at, r.failure
     from jsonb_to_recordset(${JSON.stringify(records)}::jsonb)
       as r (message_id text, attempt_id uuid, status text, occurred_at timestamptz, failure jsonb)
-    -- In one order for everybody: posts at the same time that repeat each other would wait for each other without end.
+    -- In one order for everybody: simultaneous posts with the same receipts would wait for each other without end.
     order by r.message_id, r.status, r.attempt_id
     on conflict (attempt_id, message_id, status) do nothing
     returning id`;
   return rows.map((row) => row.id);
 }
 
-/** Seconds for which a taken receipt is left to the one who took it. */
+/** Seconds after which a taken receipt that was not finished is due again. */
 const LEASE_SECONDS = 15;
 
 /**
- * Takes receipts that are due, oldest first; each goes to one taker, and comes back if that one dies.
- *
- * Compares with `statement_timestamp()`: an index cannot be searched by the ever moving `clock_timestamp()`.
+ * Takes receipts that are due, oldest first. Each goes to one caller, and is due again later if that caller dies. Compares with
+ * `statement_timestamp()`, because no index can be searched by the volatile `clock_timestamp()`.
  */
 export async function takeDueReceipts(database: Database, limit: number): Promise<StoredReceipt[]> {
-  const rows = await database.$queryRaw<
+  const rows = await database.sql.query<
     {
       id: bigint;
       message_id: string;
@@ -75,33 +74,33 @@ export async function takeDueReceipts(database: Database, limit: number): Promis
     }));
 }
 
-/** What became of a receipt that is done with. */
+/** The result of a finished receipt. */
 export type ReceiptResult = 'applied' | 'ignored' | 'unmatched';
 
-/** Marks receipts as done with. */
+/** Marks receipts as finished. */
 export async function finishReceipts(
   database: Database,
   ids: readonly bigint[],
   result: ReceiptResult,
 ): Promise<void> {
   if (ids.length === 0) return;
-  await database.$executeRaw`
+  await database.sql.execute`
     update receipts set due_at = null, result = ${result} where id = any(${[...ids]}::bigint[])`;
 }
 
-/** Puts a receipt off that cannot be judged yet. */
+/** Postpones a receipt that cannot be judged yet. */
 export async function postponeReceipt(database: Database, id: bigint, delaySeconds: number): Promise<void> {
-  await database.$executeRaw`
+  await database.sql.execute`
     update receipts set due_at = clock_timestamp() + make_interval(secs => ${delaySeconds}) where id = ${id}`;
 }
 
-/** Deletes receipts that were done with this long ago. @returns how many */
+/** Deletes finished receipts that were received this long ago, up to `limit`. @returns how many */
 export async function deleteOldReceipts(
   database: Database,
   olderThanDays: number,
   limit: number,
 ): Promise<number> {
-  return database.$executeRaw`
+  return database.sql.execute`
     delete from receipts where id in (
       select id from receipts
       where due_at is null and received_at < statement_timestamp() - make_interval(days => ${olderThanDays}::integer)

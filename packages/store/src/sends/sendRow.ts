@@ -1,124 +1,105 @@
-import type {
-  Channel,
-  DeliveryState,
-  FailureReason,
-  Locale,
-  Mode,
-  Send,
-  StoredVerification,
-  UnitBucket,
-} from '@onecode/domain';
+import type { Send, SendChange } from '@onecode/domain';
+import { bytesText } from '../client/sql.js';
 import { Prisma } from '../generated/prisma/client.js';
 
-/** A row of `sends` as PostgreSQL returns it. */
-export interface SendRow {
-  id: string;
-  account_id: string;
-  application_id: string;
-  mode: string;
-  recipient: string;
-  country: string | null;
-  locale: string;
-  charged_from: string | null;
-  code_hash: Uint8Array;
-  sealed_code: Uint8Array | null;
-  status: string;
-  verification: string;
-  wrong_guesses: number;
-  channel: string | null;
-  from_number: string | null;
-  sender_id: string | null;
-  attempts: number;
-  attempt_id: string | null;
-  receipt_until: Date | null;
-  awaiting_sender: boolean;
-  due_at: Date | null;
-  created_at: Date;
-  expires_at: Date;
-  sent_at: Date | null;
-  delivered_at: Date | null;
-  read_at: Date | null;
-  verified_at: Date | null;
-  locked_at: Date | null;
-  failed_at: Date | null;
-  failure_reason: string | null;
-  version: number;
+/** A column of `sends` that holds a field of `Send`. */
+interface Column {
+  name: string;
+  /** PostgreSQL's, as the column is declared. */
+  type: 'uuid' | 'text' | 'smallint' | 'boolean' | 'timestamptz' | 'bytea';
+  /** Whether a decision may write it. */
+  isWritable: boolean;
 }
 
-const COLUMNS = [
-  'id',
-  'account_id',
-  'application_id',
-  'mode',
-  'recipient',
-  'country',
-  'locale',
-  'charged_from',
-  'code_hash',
-  'sealed_code',
-  'status',
-  'verification',
-  'wrong_guesses',
-  'channel',
-  'from_number',
-  'sender_id',
-  'attempts',
-  'attempt_id',
-  'receipt_until',
-  'awaiting_sender',
-  'due_at',
-  'created_at',
-  'expires_at',
-  'sent_at',
-  'delivered_at',
-  'read_at',
-  'verified_at',
-  'locked_at',
-  'failed_at',
-  'failure_reason',
-  'version',
-] as const satisfies readonly (keyof SendRow)[];
+const fixed = <const Name extends string>(name: Name, type: Column['type']) =>
+  ({ name, type, isWritable: false }) as const;
+const writable = <const Name extends string>(name: Name, type: Column['type']) =>
+  ({ name, type, isWritable: true }) as const;
+
+/**
+ * The columns of `sends` by the fields of `Send`: a new field is one line here. The select list, the rows, the records of decisions
+ * and the `set` list of their statements follow.
+ */
+const COLUMNS = {
+  id: fixed('id', 'uuid'),
+  accountId: fixed('account_id', 'uuid'),
+  applicationId: fixed('application_id', 'uuid'),
+  mode: fixed('mode', 'text'),
+  recipient: fixed('recipient', 'text'),
+  country: fixed('country', 'text'),
+  locale: fixed('locale', 'text'),
+  chargedFrom: fixed('charged_from', 'text'),
+  codeHash: fixed('code_hash', 'bytea'),
+  sealedCode: writable('sealed_code', 'bytea'),
+  status: writable('status', 'text'),
+  verification: writable('verification', 'text'),
+  wrongGuesses: writable('wrong_guesses', 'smallint'),
+  channel: writable('channel', 'text'),
+  from: writable('from_number', 'text'),
+  senderId: writable('sender_id', 'uuid'),
+  attempts: writable('attempts', 'smallint'),
+  attemptId: writable('attempt_id', 'uuid'),
+  receiptUntil: writable('receipt_until', 'timestamptz'),
+  awaitingSender: writable('awaiting_sender', 'boolean'),
+  dueAt: writable('due_at', 'timestamptz'),
+  createdAt: fixed('created_at', 'timestamptz'),
+  expiresAt: fixed('expires_at', 'timestamptz'),
+  sentAt: writable('sent_at', 'timestamptz'),
+  deliveredAt: writable('delivered_at', 'timestamptz'),
+  readAt: writable('read_at', 'timestamptz'),
+  verifiedAt: writable('verified_at', 'timestamptz'),
+  lockedAt: writable('locked_at', 'timestamptz'),
+  failedAt: writable('failed_at', 'timestamptz'),
+  failureReason: writable('failure_reason', 'text'),
+} as const satisfies {
+  [Field in keyof Send]: Column & { isWritable: Field extends keyof SendChange ? true : false };
+};
+
+type Columns = typeof COLUMNS;
+
+/**
+ * A row of `sends` as PostgreSQL returns it, with the version that guards its changes. The table's checks allow no words but those of
+ * `Send`.
+ */
+export type SendRow = { [Field in keyof Send as Columns[Field]['name']]: Send[Field] } & { version: number };
+
+const FIELDS = Object.keys(COLUMNS) as (keyof Send)[];
+const WRITABLE = FIELDS.filter((field) => COLUMNS[field].isWritable);
+const NAMES = [...FIELDS.map((field) => COLUMNS[field].name), 'version'];
 
 /**
  * The columns of a `SendRow`, taken from `source`. By name, not by a star: a star changes its shape when a migration adds a
  * column, and every connection's prepared statement would then fail once, in the middle of a deploy.
  */
 export function sendColumns(source: string): Prisma.Sql {
-  return Prisma.raw(COLUMNS.map((column) => `${source}.${column}`).join(', '));
+  return Prisma.raw(NAMES.map((name) => `${source}.${name}`).join(', '));
 }
 
-/** The domain's view of a row. The casts are safe: the table's checks allow no other words. */
+/** The domain's view of a row. */
 export function sendOf(row: SendRow): Send {
-  return {
-    id: row.id,
-    accountId: row.account_id,
-    applicationId: row.application_id,
-    mode: row.mode as Mode,
-    recipient: row.recipient,
-    country: row.country,
-    locale: row.locale as Locale,
-    chargedFrom: row.charged_from as UnitBucket | null,
-    codeHash: row.code_hash,
-    sealedCode: row.sealed_code,
-    status: row.status as DeliveryState,
-    verification: row.verification as StoredVerification,
-    wrongGuesses: row.wrong_guesses,
-    channel: row.channel as Channel | null,
-    from: row.from_number,
-    senderId: row.sender_id,
-    attempts: row.attempts,
-    attemptId: row.attempt_id,
-    receiptUntil: row.receipt_until,
-    awaitingSender: row.awaiting_sender,
-    dueAt: row.due_at,
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    sentAt: row.sent_at,
-    deliveredAt: row.delivered_at,
-    readAt: row.read_at,
-    verifiedAt: row.verified_at,
-    lockedAt: row.locked_at,
-    failedAt: row.failed_at,
-    failureReason: row.failure_reason as FailureReason | null,
-  };
+  const send: Record<string, unknown> = {};
+  for (const field of FIELDS) send[field] = row[COLUMNS[field].name];
+  return send as unknown as Send;
+}
+
+/** What a decision may write, for `json_to_recordset` with the columns of `RECORD_COLUMNS`. */
+export function recordOf(send: Send): Record<string, unknown> {
+  const record: Record<string, unknown> = {};
+  for (const field of WRITABLE) {
+    const value = send[field];
+    record[COLUMNS[field].name] = value instanceof Uint8Array ? bytesText(value) : value;
+  }
+  return record;
+}
+
+/** The columns of a record, with their types. */
+export const RECORD_COLUMNS = Prisma.raw(
+  WRITABLE.map((field) => `${COLUMNS[field].name} ${COLUMNS[field].type}`).join(', '),
+);
+
+/** The part of `update sends set` that takes all that a decision may write from the record `source`. */
+export function assignments(source: string): Prisma.Sql {
+  return Prisma.raw(
+    WRITABLE.map((field) => `${COLUMNS[field].name} = ${source}.${COLUMNS[field].name}`).join(', '),
+  );
 }

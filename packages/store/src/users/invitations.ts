@@ -4,14 +4,14 @@ import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 import type { MemberRole } from './members.js';
 
-const DAYS = 7;
+const VALIDITY_DAYS = 7;
 
-/** Somebody who may join an account with the link that they were given. */
+/** An invitation to an account, which its link accepts. */
 export interface Invitation {
   id: string;
   email: string;
   role: MemberRole;
-  /** Null when whoever invited is gone. */
+  /** The inviter's name; null when the inviter no longer exists. */
   invitedBy: string | null;
   createdAt: Date;
   expiresAt: Date;
@@ -26,11 +26,10 @@ type Invited =
   | { kind: 'not_admin' };
 
 /**
- * Invites somebody, with a link's token that is in the answer and nowhere else. Another invitation of the same address is
- * replaced: its link ends.
+ * Invites somebody. The link's token is in the answer and nowhere else. An earlier invitation of the same address ends.
  *
  * @param invited the address in lower case
- * @returns `member` for somebody who is one already, `not_admin` when whoever asked is no admin (any longer)
+ * @returns `member` when the invited person is a member already, `not_admin` when the actor is not, or no longer, an admin
  */
 export async function inviteMember(
   database: Database,
@@ -39,18 +38,18 @@ export async function inviteMember(
 ): Promise<Invited> {
   const { accountId, email, role } = invited;
   return audited<Invited>(database, actor, async (connection) => {
-    // Held until the end, so that nobody's invitation outlives their own removal.
-    const isAdmin = await connection.$executeRaw`
+    // The lock lasts until the commit, so that no invitation outlives its inviter's removal.
+    const isAdmin = await connection.sql.execute`
       select from members
       where account_id = ${accountId}::uuid and user_id = ${actor.id}::uuid and role = 'admin' for share`;
     if (isAdmin === 0) return { result: { kind: 'not_admin' }, note: null };
-    if ((await connection.member.count({ where: { accountId, user: { email } } })) > 0)
+    if ((await connection.prisma.member.count({ where: { accountId, user: { email } } })) > 0)
       return { result: { kind: 'member' }, note: null };
     const token = randomBytes(32).toString('base64url');
-    const [{ id, expiresAt }] = await connection.$queryRaw<[{ id: string; expiresAt: Date }]>`
+    const [{ id, expiresAt }] = await connection.sql.query<[{ id: string; expiresAt: Date }]>`
       insert into invitations as i (id, account_id, email, role, token_hash, invited_by, created_at, expires_at)
       values (${newId()}::uuid, ${accountId}::uuid, ${email}, ${role}, ${tokenHash(token)}::bytea, ${actor.id}::uuid,
-        clock_timestamp(), clock_timestamp() + make_interval(days => ${DAYS}::integer))
+        clock_timestamp(), clock_timestamp() + make_interval(days => ${VALIDITY_DAYS}::integer))
       on conflict (account_id, email) do update set id = excluded.id, role = excluded.role,
         token_hash = excluded.token_hash, invited_by = excluded.invited_by, created_at = excluded.created_at,
         expires_at = excluded.expires_at
@@ -62,9 +61,9 @@ export async function inviteMember(
   });
 }
 
-/** The invitations of an account that nobody has accepted, the newest first; those that expired among them. */
+/** An account's open invitations, newest first, expired ones included. */
 export async function listInvitations(database: Database, accountId: string): Promise<Invitation[]> {
-  const rows = await database.invitation.findMany({
+  const rows = await database.prisma.invitation.findMany({
     where: { accountId },
     orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
     select: {
@@ -83,7 +82,7 @@ export async function listInvitations(database: Database, accountId: string): Pr
   }));
 }
 
-/** Takes an invitation back: its link ends. @returns false when the account has no such invitation */
+/** Revokes an invitation: its link ends. @returns false when the account has no such invitation */
 export async function revokeInvitation(
   database: Database,
   actor: Actor,
@@ -91,7 +90,7 @@ export async function revokeInvitation(
   id: string,
 ): Promise<boolean> {
   return audited(database, actor, async (connection) => {
-    const [revoked] = await connection.$queryRaw<{ email: string; role: string }[]>`
+    const [revoked] = await connection.sql.query<{ email: string; role: string }[]>`
       delete from invitations where id = ${id}::uuid and account_id = ${accountId}::uuid returning email, role`;
     if (revoked === undefined) return { result: false, note: null };
     const details = { before: revoked };
@@ -102,7 +101,7 @@ export async function revokeInvitation(
   });
 }
 
-/** What a link offers. */
+/** What an invitation's link offers. */
 export interface InvitationOffer {
   accountId: string;
   accountName: string;
@@ -110,9 +109,9 @@ export interface InvitationOffer {
   role: MemberRole;
 }
 
-/** What the link with this token offers, or null when it was used, replaced or taken back, or has expired. */
+/** The offer of the link with this token, or null when the link was used, replaced or revoked, or has expired. */
 export async function findInvitation(database: Connection, token: string): Promise<InvitationOffer | null> {
-  const found = await database.invitation.findFirst({
+  const found = await database.prisma.invitation.findFirst({
     where: { tokenHash: tokenHash(token), expiresAt: { gt: new Date() } },
     select: { accountId: true, email: true, role: true, account: { select: { name: true } } },
   });
@@ -129,10 +128,10 @@ export async function findInvitation(database: Connection, token: string): Promi
 type Accepted = { kind: 'joined'; accountId: string } | { kind: 'unknown' | 'wrong_email' };
 
 /**
- * Makes a person a member with a link's token, which ends with it. Whoever is a member already keeps their role.
+ * Makes a person a member by a link's token, which ends with that. A person who is a member already keeps their role.
  *
- * @param person somebody whose e-mail must be the invited one
- * @returns the account's id; `unknown` as for `findInvitation`; `wrong_email` leaves the link as it is
+ * @param person must have the invited e-mail address
+ * @returns the account's id; `unknown` where `findInvitation` returns null; `wrong_email` leaves the link valid
  */
 export async function acceptInvitation(
   database: Database,
@@ -144,13 +143,16 @@ export async function acceptInvitation(
     const offer = await findInvitation(connection, token);
     if (offer === null) return { result: { kind: 'unknown' }, note: null };
     if (offer.email !== person.email) return { result: { kind: 'wrong_email' }, note: null };
-    // The lock of `createOwnAccount`: no account is made for somebody who is just joining one.
-    await connection.$executeRaw`select from users where id = ${actor.id}::uuid for no key update`;
-    const used =
-      await connection.$executeRaw`delete from invitations where token_hash = ${tokenHash(token)}::bytea`;
+    // The same lock as in `createOwnAccount`, so that nobody who is joining an account creates one at the same time.
+    await connection.sql.execute`select from users where id = ${actor.id}::uuid for no key update`;
+    const used = await connection.sql
+      .execute`delete from invitations where token_hash = ${tokenHash(token)}::bytea`;
     if (used === 0) return { result: { kind: 'unknown' }, note: null };
     const { accountId, role } = offer;
-    await connection.member.createMany({ data: { accountId, userId: actor.id, role }, skipDuplicates: true });
+    await connection.prisma.member.createMany({
+      data: { accountId, userId: actor.id, role },
+      skipDuplicates: true,
+    });
     return {
       result: { kind: 'joined', accountId },
       note: { action: 'member.join', accountId, subject: actor.id, details: { after: { role } } },

@@ -2,7 +2,7 @@ import type { Locale } from '@onecode/domain';
 import { type Actor, audited, type AuditNote } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
 
-/** What a member may do in an account: read; change applications and keys; or all of it, the team too. */
+/** What a member may do in an account: read; change applications and keys; or everything, the team included. */
 export const MEMBER_ROLES = ['viewer', 'developer', 'admin'] as const;
 export type MemberRole = (typeof MEMBER_ROLES)[number];
 
@@ -20,16 +20,16 @@ export async function findMemberRole(
   accountId: string,
   userId: string,
 ): Promise<MemberRole | null> {
-  const member = await database.member.findUnique({
+  const member = await database.prisma.member.findUnique({
     where: { accountId_userId: { accountId, userId } },
     select: { role: true },
   });
   return (member?.role as MemberRole | undefined) ?? null;
 }
 
-/** The accounts that a person belongs to, the one they joined first in front. */
+/** The accounts that a person belongs to, in the order in which they joined. */
 export async function listMemberships(database: Connection, userId: string): Promise<Membership[]> {
-  const members = await database.member.findMany({
+  const members = await database.prisma.member.findMany({
     where: { userId },
     orderBy: [{ createdAt: 'asc' }, { accountId: 'asc' }],
     select: { accountId: true, role: true, account: { select: { name: true, language: true } } },
@@ -52,9 +52,9 @@ export interface Member {
   joinedAt: Date;
 }
 
-/** The team of an account, by name. */
+/** The members of an account, by name. */
 export async function listMembers(database: Database, accountId: string): Promise<Member[]> {
-  const members = await database.member.findMany({
+  const members = await database.prisma.member.findMany({
     where: { accountId },
     orderBy: [{ user: { name: 'asc' } }, { userId: 'asc' }],
     select: {
@@ -74,10 +74,10 @@ export async function listMembers(database: Database, accountId: string): Promis
   }));
 }
 
-/** What became of a change in a team. `not_admin`: whoever asked is no admin (any longer). */
+/** The outcome of a change in a team. `not_admin`: the actor is not, or no longer, an admin. */
 export type MemberChange = 'changed' | 'unknown' | 'last_admin' | 'not_admin';
 
-/** Gives a member another role. The last admin keeps theirs. */
+/** Changes a member's role. The last admin stays admin. */
 export async function changeMemberRole(
   database: Database,
   actor: Actor,
@@ -90,7 +90,10 @@ export async function changeMemberRole(
     if (before === null) return refused('unknown');
     if (role === before) return { result: 'changed', note: null };
     if (isLast(admins, userId)) return refused('last_admin');
-    await connection.member.update({ where: { accountId_userId: { accountId, userId } }, data: { role } });
+    await connection.prisma.member.update({
+      where: { accountId_userId: { accountId, userId } },
+      data: { role },
+    });
     if (before === 'admin') await revokeInvitationsOf(connection, accountId, userId);
     const details = { before: { role: before }, after: { role } };
     return { result: 'changed', note: { action: 'member.role', accountId, subject: userId, details } };
@@ -98,8 +101,7 @@ export async function changeMemberRole(
 }
 
 /**
- * Takes a member out of an account, with the invitations that they made. Everybody may take themselves out, but for the last
- * admin; others need to be admins.
+ * Removes a member and the invitations that they made. Everybody but the last admin may remove themselves; only admins remove others.
  */
 export async function removeMember(
   database: Database,
@@ -112,7 +114,7 @@ export async function removeMember(
     const before = await lockRole(connection, accountId, userId);
     if (before === null) return refused('unknown');
     if (isLast(admins, userId)) return refused('last_admin');
-    await connection.member.delete({ where: { accountId_userId: { accountId, userId } } });
+    await connection.prisma.member.delete({ where: { accountId_userId: { accountId, userId } } });
     await revokeInvitationsOf(connection, accountId, userId);
     const details = { before: { role: before } };
     return { result: 'changed', note: { action: 'member.remove', accountId, subject: userId, details } };
@@ -124,11 +126,11 @@ function refused(result: Exclude<MemberChange, 'changed'>): { result: MemberChan
 }
 
 /**
- * The admins of an account, locked in one order by everyone who changes a team: whoever waited sees only those who still are
- * admins, so that two who remove each other do not both succeed.
+ * Locks and returns the admins of an account, in one order for everybody who changes a team. Who had to wait for the lock sees only
+ * those who still are admins, so that of two admins who remove each other one succeeds.
  */
 async function lockAdmins(connection: Connection, accountId: string): Promise<string[]> {
-  const rows = await connection.$queryRaw<{ userId: string }[]>`
+  const rows = await connection.sql.query<{ userId: string }[]>`
     select user_id as "userId" from members where account_id = ${accountId}::uuid and role = 'admin'
     order by user_id for update`;
   return rows.map(({ userId }) => userId);
@@ -139,7 +141,7 @@ async function lockRole(
   accountId: string,
   userId: string,
 ): Promise<MemberRole | null> {
-  const [row] = await connection.$queryRaw<{ role: MemberRole }[]>`
+  const [row] = await connection.sql.query<{ role: MemberRole }[]>`
     select role from members where account_id = ${accountId}::uuid and user_id = ${userId}::uuid for update`;
   return row?.role ?? null;
 }
@@ -147,10 +149,10 @@ async function lockRole(
 const isLast = (admins: readonly string[], userId: string): boolean =>
   admins.length === 1 && admins[0] === userId;
 
-/** The command line may do everything. */
+/** The command line, an actor without an id, may do everything. */
 const isAdmin = (admins: readonly string[], { id }: Actor): boolean => id === null || admins.includes(id);
 
-/** A link that they kept would be a way back in. */
+/** A removed admin could come back by a link of their own. */
 async function revokeInvitationsOf(connection: Connection, accountId: string, userId: string): Promise<void> {
-  await connection.invitation.deleteMany({ where: { accountId, invitedBy: userId } });
+  await connection.prisma.invitation.deleteMany({ where: { accountId, invitedBy: userId } });
 }

@@ -9,7 +9,7 @@ type Judge = (password: string, known: string[]) => { score: number };
 
 let judge: Promise<Judge> | undefined;
 
-/** Loaded by those who judge a password: its dictionaries would make every process slower to start, and larger. */
+/** Loaded at the first use: its dictionaries would make every process slower to start, and larger. */
 async function loadJudge(): Promise<Judge> {
   const [{ zxcvbn, zxcvbnOptions }, { adjacencyGraphs, dictionary }] = await Promise.all([
     import('@zxcvbn-ts/core'),
@@ -18,7 +18,7 @@ async function loadJudge(): Promise<Judge> {
   zxcvbnOptions.setOptions({
     dictionary,
     graphs: adjacencyGraphs,
-    // What comes after only adds strength; a longer text, or more readings of it, can take a second to judge.
+    // Further characters only add strength; a longer text, or more substitutions, can take a second to judge.
     maxLength: 40,
     l33tMaxSubstitutions: 10,
   });
@@ -27,17 +27,16 @@ async function loadJudge(): Promise<Judge> {
 
 export type PasswordFault = 'too_short' | 'too_long' | 'guessable';
 
-/** A password that somebody wants to have. */
+/** A password that somebody chose, with what is known of them. */
 export interface WantedPassword {
   password: string;
-  /** What is known of its owner. */
   name: string;
   email: string;
 }
 
 /**
- * Why a password will not do, or null. It is `guessable` when it is a common one or made of what is known of its owner. Takes tens of
- * milliseconds of this thread.
+ * Why a password is refused, or null. `guessable`: it is a common one, or made of what is known of its owner. Blocks this thread for
+ * tens of milliseconds.
  */
 export async function passwordFault({ password, ...owner }: WantedPassword): Promise<PasswordFault | null> {
   if (password.length < PASSWORD_LENGTH_MIN) return 'too_short';
@@ -52,7 +51,7 @@ function wordsOf({ name, email }: Omit<WantedPassword, 'password'>): string[] {
   return ['onecode', name, name.replaceAll(/\s+/g, ''), email, ...parts].filter((word) => word.length > 2);
 }
 
-/** A salted scrypt hash, in the form that sign-in reads. */
+/** A salted scrypt hash, in better-auth's format. */
 export async function hashPassword(password: string): Promise<string> {
   const { hashPassword: scrypt } = await import('@better-auth/utils/password');
   return scrypt(password);

@@ -2,13 +2,13 @@ import { audited, NOT_SIGNED_IN, type Actor, type AuditNote } from '../audit/aud
 import type { Database } from '../client/database.js';
 import { markConfirmed } from './userSessions.js';
 
-/** With what somebody shows who they are. */
+/** What a person proves their identity with. */
 export type Proof = 'password' | 'code' | 'backup_code';
 
-/** How somebody tried to show who they are, and from where. */
+/** How, and from where, a person tried to prove their identity. */
 export interface ProofGiven {
   proof: Proof;
-  /** Null when it was not to be known. */
+  /** Null when it is not known. */
   clientAddress: string | null;
 }
 
@@ -21,7 +21,7 @@ const noteOf = (action: string, subject: string | null, details: Record<string, 
   details,
 });
 
-/** Notes that somebody signed in, which confirms their new session: no session is used that the log does not know. */
+/** Logs a sign-in and confirms the new session with it: no session is usable that the audit log does not know. */
 export async function noteSignIn(
   database: Database,
   actor: Person,
@@ -31,7 +31,7 @@ export async function noteSignIn(
   await confirmWith('user.sign_in', database, actor, sessionId, given);
 }
 
-/** Notes that somebody signs out. */
+/** Logs a sign-out. */
 export async function noteSignOut(database: Database, actor: Person): Promise<void> {
   await audited(database, actor, async () => ({
     result: undefined,
@@ -39,7 +39,7 @@ export async function noteSignOut(database: Database, actor: Person): Promise<vo
   }));
 }
 
-/** Confirms a session of somebody who showed again that it is them. */
+/** Logs that a signed-in person proved their identity again, and confirms the session. */
 export async function confirmSession(
   database: Database,
   actor: Person,
@@ -62,7 +62,7 @@ async function confirmWith(
   });
 }
 
-/** Notes that somebody signed in gave a wrong password or code when they were asked again. */
+/** Logs that a signed-in person failed to prove their identity again. */
 export async function noteFailedConfirmation(
   database: Database,
   actor: Person,
@@ -74,9 +74,9 @@ export async function noteFailedConfirmation(
   }));
 }
 
-/** The id of whoever took this first step of a sign-in, and has not taken the second; or null. */
+/** The id of the person who took this first step of a sign-in but not the second; or null. */
 export async function findPendingUser(database: Database, firstStep: string): Promise<string | null> {
-  const step = await database.userVerification.findFirst({
+  const step = await database.prisma.userVerification.findFirst({
     where: { identifier: firstStep },
     select: { value: true },
   });
@@ -84,18 +84,17 @@ export async function findPendingUser(database: Database, firstStep: string): Pr
 }
 
 /**
- * Notes that somebody did not get in. The tries of an e-mail address, and those of a second step, bound the entries of a person.
- * Of an address that nobody has there is one alone, for its last try, without its name: whoever invents addresses would
- * otherwise write into the log what and as much as they like.
+ * Logs a failed sign-in. The limits on tries bound the entries of a person. An address that nobody has gets one entry, at its last try,
+ * and masked: otherwise anybody could write any text, as often as they like, into the log by inventing addresses.
  */
 export async function noteFailedSignIn(
   database: Database,
   who: { email: string } | { id: string },
   { isLastTry = false, ...given }: ProofGiven & { isLastTry?: boolean },
 ): Promise<void> {
-  const user = await database.user.findUnique({ where: who, select: { id: true, email: true } });
+  const user = await database.prisma.user.findUnique({ where: who, select: { id: true, email: true } });
   if (user === null && !isLastTry) return;
-  const email = user?.email ?? ('email' in who ? hidden(who.email) : '');
+  const email = user?.email ?? ('email' in who ? masked(who.email) : '');
   const details = { email, ...given, ...(isLastTry && { triesUsedUp: true }) };
   await audited(database, NOT_SIGNED_IN, async () => ({
     result: undefined,
@@ -103,8 +102,8 @@ export async function noteFailedSignIn(
   }));
 }
 
-/** An address's first character and its domain: what was typed may be somebody's who never came here, or a password. */
-function hidden(email: string): string {
+/** An address's first character and its domain: the rest may belong to a stranger, or be a password typed into the wrong field. */
+function masked(email: string): string {
   const at = email.lastIndexOf('@');
   return `${[...email][0] ?? ''}•••${email.slice(at)}`;
 }

@@ -1,15 +1,15 @@
-import type { Database } from '../client/database.js';
 import { readSettings } from '../accounts/settings.js';
-import { returnTry, takeTry } from './tries.js';
+import type { Database } from '../client/database.js';
+import { returnTry, takeTry } from './countedTries.js';
 
-/** Sign-ups that one network may try in an hour, so that those which fail are few as well: each asks for the work of judging a password. */
+/** Tries of sign-up an hour from one network: each costs the work of judging a password, failed ones too. */
 export const SIGN_UP_TRIES_MAX = 30;
 const TRIES = { max: SIGN_UP_TRIES_MAX, seconds: 3_600 };
 const DAY_SECONDS = 86_400;
 
-/** Where somebody who signs up comes from. */
+/** The origin of a sign-up, by which it is limited. */
 export interface SignUpOrigin {
-  /** The network of their address, as one text. */
+  /** The network of the client's address, as one text. */
   network: string;
   /** The registrable domain of their e-mail address. */
   mailDomain: string;
@@ -22,10 +22,10 @@ const peopleOf = ({ network, mailDomain }: SignUpOrigin): [network: string, doma
 ];
 
 /**
- * Takes what a sign-up uses up, before anything of it is judged: one of its network's tries, which is never given back, and a place
- * among the people who may sign up in a day from its network and with its mail domain.
+ * Counts a sign-up before anything of it is judged: as a try of its network, which stays counted, and as one of the day's sign-ups from
+ * its network and with its mail domain.
  *
- * @returns what there is none left of, with no place taken, or null
+ * @returns null, or the limit that is reached; then neither of the day's counts has changed
  */
 export async function takeSignUp(
   database: Database,
@@ -42,7 +42,7 @@ export async function takeSignUp(
   return 'domain';
 }
 
-/** Gives back the places of a sign-up that made nobody. Its try stays used up. */
+/** Takes a sign-up that created nobody off the day's counts. Its try stays counted. */
 export async function returnSignUp(database: Database, origin: SignUpOrigin): Promise<void> {
   for (const people of peopleOf(origin)) await returnTry(database, people);
 }

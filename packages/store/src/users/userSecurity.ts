@@ -5,7 +5,7 @@ import { hashPassword } from './passwords.js';
 import { forgetSignInTries } from './signInLimits.js';
 
 /**
- * Gives somebody a new password, ends all their sessions, and lets them try at once.
+ * Sets a person's password, ends all their sessions, and resets their sign-in tries.
  *
  * @returns false when nobody has this e-mail
  */
@@ -17,8 +17,8 @@ export async function setPassword(
 ): Promise<boolean> {
   const hash = await hashPassword(password);
   return changeSecurity(database, actor, 'user.password', email, async (connection, userId) => {
-    await connection.userCredential.deleteMany({ where: { userId, providerId: 'credential' } });
-    await connection.userCredential.create({
+    await connection.prisma.userCredential.deleteMany({ where: { userId, providerId: 'credential' } });
+    await connection.prisma.userCredential.create({
       data: { id: newId(), userId, accountId: userId, providerId: 'credential', password: hash },
     });
     await forgetSignInTries(connection, email);
@@ -26,14 +26,14 @@ export async function setPassword(
 }
 
 /**
- * Takes away somebody's second factor, for one who lost it and the backup codes, and ends all their sessions.
+ * Removes the second factor of a person who lost it and the backup codes, and ends all their sessions.
  *
  * @returns false when nobody has this e-mail
  */
 export async function removeTwoFactor(database: Database, actor: Actor, email: string): Promise<boolean> {
   return changeSecurity(database, actor, 'user.two_factor_removed', email, async (connection, userId) => {
-    await connection.userTwoFactor.deleteMany({ where: { userId } });
-    await connection.user.update({ where: { id: userId }, data: { twoFactorEnabled: false } });
+    await connection.prisma.userTwoFactor.deleteMany({ where: { userId } });
+    await connection.prisma.user.update({ where: { id: userId }, data: { twoFactorEnabled: false } });
   });
 }
 
@@ -45,21 +45,21 @@ async function changeSecurity(
   change: (connection: Connection, userId: string) => Promise<void>,
 ): Promise<boolean> {
   return audited(database, actor, async (connection) => {
-    const user = await connection.user.findUnique({ where: { email }, select: { id: true } });
+    const user = await connection.prisma.user.findUnique({ where: { email }, select: { id: true } });
     if (user === null) return { result: false, note: null };
     await change(connection, user.id);
-    await connection.userSession.deleteMany({ where: { userId: user.id } });
-    // Somebody may stand between the password and the second factor.
-    await connection.userVerification.deleteMany({ where: { value: user.id } });
+    await connection.prisma.userSession.deleteMany({ where: { userId: user.id } });
+    // Ends sign-ins between the password and the second factor too.
+    await connection.prisma.userVerification.deleteMany({ where: { value: user.id } });
     return { result: true, note: { action, accountId: null, subject: user.id, details: {} } };
   });
 }
 
-/** What people change of their own security by the sign-in's own parts. */
+/** Changes that people make to their own security through better-auth. */
 export type OwnSecurityChange =
   'user.password' | 'user.two_factor_turned_on' | 'user.two_factor_turned_off' | 'user.backup_codes_replaced';
 
-/** Puts into the audit log what somebody changed of their own security. */
+/** Logs a change that a person made to their own security. */
 export async function noteOwnSecurityChange(
   database: Database,
   actor: Actor & { id: string },

@@ -1,42 +1,42 @@
 import { audited, type Actor } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
 
-/** A session ends after a week, whatever happens, and after a day without use. */
+/** A session ends after a week, and after a day without use. */
 export const SESSION_MS_MAX = 7 * 86_400_000;
 const SESSION_IDLE_MS_MAX = 86_400_000;
-/** Not every request writes: the use of a session is known to the hour. */
-const SESSION_NOTED_MS = 3_600_000;
+/** The use of a session is recorded once an hour, so that not every request writes. */
+const USE_RECORDED_EVERY_MS = 3_600_000;
 
-/** Whether a session has ended by time. `updatedAt` is when it was last used, to the hour. */
+/** Whether a session has expired. `updatedAt` is its last use, to the hour. */
 export function isSessionOver({ createdAt, updatedAt }: { createdAt: Date; updatedAt: Date }): boolean {
   const now = Date.now();
   return now - createdAt.getTime() >= SESSION_MS_MAX || now - updatedAt.getTime() >= SESSION_IDLE_MS_MAX;
 }
 
-/** Notes that a session is used, which must not be over. */
+/** Records the use of a session, which must not be over. */
 export async function noteSessionUse(
   database: Database,
   { id, updatedAt }: { id: string; updatedAt: Date },
 ): Promise<void> {
-  if (Date.now() - updatedAt.getTime() < SESSION_NOTED_MS) return;
-  // Without an error for a session that ended just now.
-  await database.userSession.updateMany({ where: { id }, data: { updatedAt: new Date() } });
+  if (Date.now() - updatedAt.getTime() < USE_RECORDED_EVERY_MS) return;
+  // `updateMany` does not fail for a session that was deleted just now.
+  await database.prisma.userSession.updateMany({ where: { id }, data: { updatedAt: new Date() } });
 }
 
-/** A place where somebody is signed in. */
+/** A browser in which a person is signed in. */
 export interface UserSession {
   id: string;
-  /** Null when it was not to be known. */
+  /** Null when it is not known. */
   clientAddress: string | null;
   userAgent: string | null;
   createdAt: Date;
-  /** To the hour, more or less. */
+  /** Accurate to about an hour. */
   lastUsedAt: Date;
 }
 
-/** A person's sessions that have not ended, the one used last in front. */
+/** A person's sessions that are not over, last used first. */
 export async function listUserSessions(database: Database, userId: string): Promise<UserSession[]> {
-  const rows = await database.userSession.findMany({
+  const rows = await database.prisma.userSession.findMany({
     where: { userId },
     orderBy: [{ updatedAt: 'desc' }, { id: 'desc' }],
     select: { id: true, ipAddress: true, userAgent: true, createdAt: true, updatedAt: true },
@@ -52,10 +52,10 @@ export async function listUserSessions(database: Database, userId: string): Prom
     }));
 }
 
-/** Ends one session, and forgets those that have ended by time. */
+/** Ends a session, and deletes those of everybody that have expired. */
 export async function endSession(database: Database, id: string): Promise<void> {
   const now = Date.now();
-  await database.userSession.deleteMany({
+  await database.prisma.userSession.deleteMany({
     where: {
       OR: [
         { id },
@@ -66,30 +66,31 @@ export async function endSession(database: Database, id: string): Promise<void> 
   });
 }
 
-/** For so long a session counts as confirmed. */
+/** A session counts as confirmed for this time. */
 const CONFIRMED_MINUTES = 10;
 
-/** Whether the person showed within the last ten minutes, in this session, that it is them. By the database's clock. */
+/** Whether the person proved their identity in this session within the last ten minutes, by the database's clock. */
 export async function isSessionConfirmed(database: Database, id: string): Promise<boolean> {
-  const [session] = await database.$queryRaw<{ isConfirmed: boolean }[]>`
+  const [session] = await database.sql.query<{ isConfirmed: boolean }[]>`
     select coalesce(confirmed_at > clock_timestamp() - make_interval(mins => ${CONFIRMED_MINUTES}::integer), false) as "isConfirmed"
     from user_sessions where id = ${id}::uuid`;
   return session?.isConfirmed ?? false;
 }
 
-/** Marks a session: whoever uses it has shown right now that it is them. */
+/** Marks a session as confirmed: its person has just proved their identity. */
 export async function markConfirmed(connection: Connection, id: string): Promise<void> {
-  await connection.$executeRaw`update user_sessions set confirmed_at = clock_timestamp() where id = ${id}::uuid`;
+  await connection.sql
+    .execute`update user_sessions set confirmed_at = clock_timestamp() where id = ${id}::uuid`;
 }
 
-/** Signs a person out everywhere but in one session. @returns how many sessions ended */
+/** Ends all sessions of a person but one. @returns how many */
 export async function endOtherSessions(
   database: Database,
   actor: Actor & { id: string },
   keptId: string,
 ): Promise<number> {
   return audited(database, actor, async (connection) => {
-    const { count } = await connection.userSession.deleteMany({
+    const { count } = await connection.prisma.userSession.deleteMany({
       where: { userId: actor.id, id: { not: keptId } },
     });
     const note = {

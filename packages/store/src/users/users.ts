@@ -1,23 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import type { Locale } from '@onecode/domain';
-import { audited, type Actor } from '../audit/audit.js';
-import { changedFields } from '../audit/audit.js';
+import { audited, changedFields, type Actor } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 import type { MemberRole } from './members.js';
 import { hashPassword } from './passwords.js';
 
-/** What a person of the staff may do: look at everything, or change it too. */
+/** What a member of the staff may do: read everything (`on_call`), or change it too (`operator`). */
 export type StaffRole = 'operator' | 'on_call';
 
-/** A person of the console. */
+/** A person who uses the console. */
 export interface User {
   id: string;
   name: string;
   email: string;
   /** Null: the browser's, until they choose one. */
   language: Locale | null;
-  /** Null for those who are not of the staff. */
+  /** Null for everybody who is not staff. */
   staff: StaffRole | null;
   hasTwoFactor: boolean;
   createdAt: Date;
@@ -31,7 +30,7 @@ export interface NewUser {
   language: Locale | null;
   staff: StaffRole | null;
   password: string;
-  /** The account that they belong to from the beginning. */
+  /** The account that they belong to from the start. */
   membership: { accountId: string; role: MemberRole } | null;
 }
 
@@ -63,14 +62,14 @@ const userOf = (row: {
   createdAt: row.createdAt,
 });
 
-/** A password of 128 random bits, for somebody who will choose one of their own. */
+/** A password of 128 random bits, until the person chooses one. */
 export function randomPassword(): string {
   return randomBytes(16).toString('base64url');
 }
 
 type Created = { kind: 'created'; user: User } | { kind: 'email_taken' } | { kind: 'no_account' };
 
-/** Makes a person who can sign in with a password, as a sign-up does. */
+/** Creates a person who can sign in with a password, as a sign-up does. */
 export async function createUser(
   database: Database,
   actor: Actor,
@@ -81,16 +80,16 @@ export async function createUser(
     if (membership !== null && !(await isAccount(connection, membership.accountId)))
       return { result: { kind: 'no_account' }, note: null };
     const id = newId();
-    const { count } = await connection.user.createMany({
+    const { count } = await connection.prisma.user.createMany({
       data: { id, name, email, language, staff },
       skipDuplicates: true,
     });
     if (count === 0) return { result: { kind: 'email_taken' }, note: null };
-    await connection.userCredential.create({
+    await connection.prisma.userCredential.create({
       data: { id: newId(), userId: id, accountId: id, providerId: 'credential', password: hash },
     });
-    if (membership !== null) await connection.member.create({ data: { userId: id, ...membership } });
-    const user = userOf(await connection.user.findUniqueOrThrow({ where: { id }, select: SELECTED }));
+    if (membership !== null) await connection.prisma.member.create({ data: { userId: id, ...membership } });
+    const user = userOf(await connection.prisma.user.findUniqueOrThrow({ where: { id }, select: SELECTED }));
     const details = { after: { name, email, language, staff, role: membership?.role ?? null } };
     return {
       result: { kind: 'created', user },
@@ -100,16 +99,16 @@ export async function createUser(
 }
 
 async function isAccount(connection: Connection, id: string): Promise<boolean> {
-  return (await connection.account.count({ where: { id } })) > 0;
+  return (await connection.prisma.account.count({ where: { id } })) > 0;
 }
 
-/** Everybody who can sign in, by e-mail. */
+/** All people who can sign in, by e-mail address. */
 export async function listUsers(database: Database): Promise<User[]> {
-  const rows = await database.user.findMany({ orderBy: { email: 'asc' }, select: SELECTED });
+  const rows = await database.prisma.user.findMany({ orderBy: { email: 'asc' }, select: SELECTED });
   return rows.map(userOf);
 }
 
-/** Changes what people say of themselves. @returns the person afterwards, or null when there is none */
+/** Changes a person's name or language. @returns the person afterwards, or null when there is no such person */
 export async function changeUser(
   database: Database,
   actor: Actor,
@@ -117,11 +116,11 @@ export async function changeUser(
   change: { name?: string; language?: Locale },
 ): Promise<User | null> {
   return changeLocked(database, actor, 'user.change', { id }, async (connection) => {
-    await connection.user.update({ where: { id }, data: change });
+    await connection.prisma.user.update({ where: { id }, data: change });
   });
 }
 
-/** Makes somebody an operator, on-call staff, or neither. @returns the person afterwards, or null when there is none */
+/** Makes a person operator, on-call staff, or neither. @returns the person afterwards, or null when there is no such person */
 export async function setStaffRole(
   database: Database,
   actor: Actor,
@@ -129,11 +128,11 @@ export async function setStaffRole(
   staff: StaffRole | null,
 ): Promise<User | null> {
   return changeLocked(database, actor, 'user.staff', { email }, async (connection) => {
-    await connection.user.update({ where: { email }, data: { staff } });
+    await connection.prisma.user.update({ where: { email }, data: { staff } });
   });
 }
 
-/** A change of a person under their row's lock, so that what the log calls before is what was there. */
+/** Changes a person under their row's lock, so that the audit log's `before` is what the change found. */
 async function changeLocked(
   database: Database,
   actor: Actor,
@@ -142,12 +141,18 @@ async function changeLocked(
   change: (connection: Connection) => Promise<void>,
 ): Promise<User | null> {
   return audited(database, actor, async (connection) => {
-    const found = await connection.user.findUnique({ where: who, select: { id: true } });
+    const found = await connection.prisma.user.findUnique({ where: who, select: { id: true } });
     if (found === null) return { result: null, note: null };
-    await connection.$executeRaw`select from users where id = ${found.id}::uuid for no key update`;
-    const before = await connection.user.findUniqueOrThrow({ where: { id: found.id }, select: SELECTED });
+    await connection.sql.execute`select from users where id = ${found.id}::uuid for no key update`;
+    const before = await connection.prisma.user.findUniqueOrThrow({
+      where: { id: found.id },
+      select: SELECTED,
+    });
     await change(connection);
-    const after = await connection.user.findUniqueOrThrow({ where: { id: found.id }, select: SELECTED });
+    const after = await connection.prisma.user.findUniqueOrThrow({
+      where: { id: found.id },
+      select: SELECTED,
+    });
     const details = changedFields(before, after);
     return {
       result: userOf(after),

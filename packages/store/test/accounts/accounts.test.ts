@@ -15,11 +15,8 @@ import {
   type Settings,
   type StaffTwoFactor,
 } from '@onecode/store';
-import { buildAccount, buildCaller, buildSend, createTestDatabase, TEST_ACTOR } from '@onecode/store/testing';
+import { buildAccount, buildCaller, buildSend, createTestDatabase, startTcpProxy, TEST_ACTOR, until, useTestDatabase } from '@onecode/testing';
 import pg from 'pg';
-import { startTcpProxy } from '../../../../test/harness/tcpProxy.js';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
-import { until } from '../../../../test/harness/until.js';
 
 const DEFAULTS: Settings = {
   freeSends: 10,
@@ -142,7 +139,7 @@ describe('credits', () => {
     const lock = new pg.Client({ connectionString: store.url });
     await lock.connect();
     try {
-      await far.$queryRaw`select 1`;
+      await far.sql.query`select 1`;
       // The grant waits for the account; from then on no answer comes through.
       await lock.query('begin');
       await lock.query('select from accounts where id = $1 for no key update', [id]);

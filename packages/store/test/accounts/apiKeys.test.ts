@@ -14,8 +14,7 @@ import {
   revokeApiKey,
   suspendAccount,
 } from '@onecode/store';
-import { buildCaller, newSend, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import { buildCaller, newSend, TEST_ACTOR, type TestCaller, useTestDatabase } from '@onecode/testing';
 
 const store = useTestDatabase();
 
@@ -176,8 +175,8 @@ describe('the version of the callers', () => {
   it('changes with the commit, and not when the change is taken back', async () => {
     const before = await version();
     const change = (rollBack: boolean) =>
-      store.database.$transaction(async (connection) => {
-        await connection.$executeRaw`update api_keys set revoked_at = now() where id = ${caller.keyId}::uuid`;
+      store.database.transaction(async (connection) => {
+        await connection.sql.execute`update api_keys set revoked_at = now() where id = ${caller.keyId}::uuid`;
         expect(await version()).toBe(before);
         if (rollBack) throw new Error('rolled back');
       });

@@ -8,8 +8,7 @@ import {
   tripBreaker,
   type CountryEvidence,
 } from '@onecode/store';
-import { buildCaller, buildSender, newSend, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import { buildCaller, buildSender, newSend, TEST_ACTOR, type TestCaller, useTestDatabase } from '@onecode/testing';
 
 const RULE = { unverifiedPercent: 90, minSends: 10 };
 const HOUR = 3600;
@@ -139,7 +138,7 @@ describe('the evidence for the breaker', () => {
     expect(await figures()).toEqual({ NG: [2, 2] });
   });
 
-  it('is the latest 1,000 sends and no more, and young ones take no room among them', async () => {
+  it('is the latest 1,000 sends and no more, without those that are too young', async () => {
     await past({ count: 3, country: 'US', ageSeconds: 3600 });
     const ids = await past({ count: 998, ageSeconds: 300 });
     expect(await figures()).toEqual({ NG: [998, 998], US: [2, 2] });
@@ -224,7 +223,7 @@ describe('a tripped breaker', () => {
     expect(await outcomes('NG')).toEqual(['rate_limited']);
   });
 
-  it('lets go when the breaker is turned off, and does not come back with it', async () => {
+  it('ends when the breaker is turned off, and does not return when it is turned on', async () => {
     await past({ count: 10 });
     const same = await evidenceOn('NG');
     await tripBreaker(store.database, same, HOUR);

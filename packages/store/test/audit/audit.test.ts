@@ -1,18 +1,18 @@
 import * as store from '@onecode/store';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
-import { ADDED_NUMBER, CHANGES_BY_HAND, RECIPIENT, TOKEN } from './changesByHand.js';
-import { CHANGES_BY_PEOPLE, PASSWORD, TOKENS } from './changesByPeople.js';
-import { ACTOR, buildThings, type Things } from '../things.js';
+import { useTestDatabase } from '@onecode/testing';
+import { ADDED_NUMBER, OPERATOR_CHANGES, RECIPIENT, TOKEN } from './operatorChanges.js';
+import { USER_CHANGES, PASSWORD, TOKENS } from './userChanges.js';
+import { ACTOR, buildFixture, type Fixture } from './fixture.js';
 
-const CHANGES = { ...CHANGES_BY_HAND, ...CHANGES_BY_PEOPLE };
+const CHANGES = { ...OPERATOR_CHANGES, ...USER_CHANGES };
 
 const db = useTestDatabase();
-let things: Things;
+let fixture: Fixture;
 beforeEach(anew);
 
 async function anew(): Promise<void> {
   await db.sql('truncate senders cascade; delete from members');
-  things = await buildThings(db.database);
+  fixture = await buildFixture(db.database);
 }
 
 const entries = () => store.listAuditEntries(db.database, { limit: 1_000 });
@@ -25,27 +25,27 @@ async function entriesOf(work: () => Promise<unknown>): Promise<store.AuditEntry
 
 describe('the audit log', () => {
   it('is tested with every function that takes an actor', () => {
-    const byHand = Object.entries(store)
+    const audited = Object.entries(store)
       .filter(
         ([, one]) =>
           typeof one === 'function' && /^(?:async )?function \w+\(database, actor\b/.test(one.toString()),
       )
       .map(([name]) => name)
       .filter((name) => name !== 'audited');
-    expect(byHand.toSorted()).toEqual(Object.keys(CHANGES).toSorted());
+    expect(audited.toSorted()).toEqual(Object.keys(CHANGES).toSorted());
   });
 
   it.each(Object.entries(CHANGES))('has one entry of %s, and none when nothing is changed', async (_, by) => {
-    await by.given?.(things);
-    const [entry, ...more] = await entriesOf(() => by.change(things));
+    await by.given?.(fixture);
+    const [entry, ...more] = await entriesOf(() => by.change(fixture));
     expect(more).toEqual([]);
     expect(entry).toMatchObject({ action: by.action, actor: ACTOR });
     expect(Math.abs(Date.now() - entry!.at.getTime())).toBeLessThan(60_000);
-    expect(await entriesOf(async () => by.changesNothing?.(things))).toEqual([]);
+    expect(await entriesOf(async () => by.changesNothing?.(fixture))).toEqual([]);
   });
 
   it('says what was before and after, of which account', async () => {
-    const { database, caller } = things;
+    const { database, caller } = fixture;
     const { accountId } = caller;
     await store.changeAccount(database, ACTOR, accountId, { name: 'Loja Azul', ratePerMinute: 7 });
     await store.grantCredits(database, ACTOR, accountId, 25, 'invoice 7');
@@ -79,7 +79,7 @@ describe('the audit log', () => {
   });
 
   it('is read page by page, and by what was done', async () => {
-    const { accountId } = things.caller;
+    const { accountId } = fixture.caller;
     for (const amount of [1, 2, 3]) await store.grantCredits(db.database, ACTOR, accountId, amount, 'page');
     const amounts = async (filter: { before?: string; actionPrefix?: string }) => {
       const page = await store.listAuditEntries(db.database, { accountId, limit: 2, ...filter });
@@ -104,7 +104,7 @@ describe('the audit log', () => {
   });
 
   it('has no entry of a change that failed', async () => {
-    const { database, caller, sender } = things;
+    const { database, caller, sender } = fixture;
     const failing = async () => {
       await expect(store.grantCredits(database, ACTOR, caller.accountId, -5, 'wrong')).rejects.toThrow();
       await expect(store.changeThroughput(database, ACTOR, sender.id, 1_001)).rejects.toThrow();
@@ -112,8 +112,8 @@ describe('the audit log', () => {
     expect(await entriesOf(failing)).toEqual([]);
   });
 
-  it('lets no change go through that it cannot keep', async () => {
-    const { database, caller } = things;
+  it('fails a change that it cannot record', async () => {
+    const { database, caller } = fixture;
     const nobody = { ...ACTOR, kind: 'nobody' as 'user' };
     await expect(store.grantCredits(database, nobody, caller.accountId, 25, 'unseen')).rejects.toThrow();
     expect(await store.findAccount(database, caller.accountId)).toMatchObject({ credits: 0 });
@@ -132,7 +132,7 @@ describe('the audit log', () => {
         ),
       );
     expect(await plan('true')).toContain('audit_entries_pkey');
-    expect(await plan(`account_id = '${things.caller.accountId}'`)).toContain('audit_entries_account_id');
+    expect(await plan(`account_id = '${fixture.caller.accountId}'`)).toContain('audit_entries_account_id');
     expect(await plan(`action >= 'settings.' and action < 'settings.~'`)).toContain('audit_entries_action');
   });
 });
@@ -140,10 +140,10 @@ describe('the audit log', () => {
 it('holds no secret, whatever was changed', async () => {
   for (const { given, change } of Object.values(CHANGES)) {
     await anew();
-    await given?.(things);
-    await change(things);
+    await given?.(fixture);
+    await change(fixture);
   }
-  const made = (await store.createApiKey(db.database, ACTOR, things.caller.applicationId))!;
+  const made = (await store.createApiKey(db.database, ACTOR, fixture.caller.applicationId))!;
   const [{ text }] = (await db.sql<{ text: string }>(
     'select string_agg(audit_entries::text, chr(10)) as text from audit_entries',
   )) as [{ text: string }];
@@ -155,9 +155,9 @@ it('holds no secret, whatever was changed', async () => {
     TOKEN,
     made.key,
     made.key.slice('ak_live_'.length),
-    things.caller.key,
+    fixture.caller.key,
     RECIPIENT.slice(1),
-    things.sender.number.slice(1),
+    fixture.sender.number.slice(1),
     ADDED_NUMBER.slice(1),
   ])
     expect(text).not.toContain(secret);

@@ -1,96 +1,98 @@
-import { until } from '../../../../test/harness/until.js';
+import { until } from '@onecode/testing';
 import { createBatcher } from '../../src/client/batcher.js';
 
-/** Calls that answer when the test lets them. */
-function heldCalls() {
-  const calls: { wants: number[]; answer: () => void; fail: () => void }[] = [];
-  const call = (wants: number[]): Promise<number[]> =>
+/** Batches that end when the test ends them. */
+function heldBatches() {
+  const batches: { requests: number[]; answer: () => void; fail: () => void }[] = [];
+  const run = (requests: number[]): Promise<number[]> =>
     new Promise((resolve, reject) => {
-      calls.push({
-        wants,
-        answer: () => resolve(wants.map((want) => want * 10)),
-        fail: () => reject(new Error('the call failed')),
+      batches.push({
+        requests,
+        answer: () => resolve(requests.map((request) => request * 10)),
+        fail: () => reject(new Error('the batch failed')),
       });
     });
-  /** The nth call, once it is there. */
-  const nth = (count: number) => until(`call ${count}`, () => calls[count - 1]);
-  return { calls, call, nth };
+  /** The nth batch, once it has started. */
+  const nth = (count: number) => until(`batch ${count}`, () => batches[count - 1]);
+  return { batches, run, nth };
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-describe('wants that share calls', () => {
-  it('go together when they come together, and those that come during a call share the next one', async () => {
-    const { calls, call, nth } = heldCalls();
-    const ask = createBatcher(call, { batchSizeMax: 100 });
-    const answers = [1, 2].map(ask);
-    expect((await nth(1)).wants).toEqual([1, 2]);
-    answers.push(...[3, 4, 5].map(ask));
+describe('a batcher', () => {
+  it('runs what arrives in one turn together, and what arrives during a batch in the next one', async () => {
+    const { batches, run, nth } = heldBatches();
+    const request = createBatcher(run, { batchSizeMax: 100 });
+    const answers = [1, 2].map(request);
+    expect((await nth(1)).requests).toEqual([1, 2]);
+    answers.push(...[3, 4, 5].map(request));
     await turn();
-    expect(calls).toHaveLength(1);
-    calls[0]!.answer();
+    expect(batches).toHaveLength(1);
+    batches[0]!.answer();
     (await nth(2)).answer();
     expect(await Promise.all(answers)).toEqual([10, 20, 30, 40, 50]);
-    expect(calls.map(({ wants }) => wants)).toEqual([
+    expect(batches.map(({ requests }) => requests)).toEqual([
       [1, 2],
       [3, 4, 5],
     ]);
-    void ask(6);
-    expect((await nth(3)).wants).toEqual([6]);
+    void request(6);
+    expect((await nth(3)).requests).toEqual([6]);
   });
 
-  it('are so many in one call at the most', async () => {
-    const { calls, call, nth } = heldCalls();
-    const ask = createBatcher(call, { batchSizeMax: 2 });
-    const answers = [1, 2, 3, 4, 5].map(ask);
+  it('runs no larger batch than it may', async () => {
+    const { batches, run, nth } = heldBatches();
+    const request = createBatcher(run, { batchSizeMax: 2 });
+    const answers = [1, 2, 3, 4, 5].map(request);
     for (const one of [1, 2, 3]) (await nth(one)).answer();
     expect(await Promise.all(answers)).toEqual([10, 20, 30, 40, 50]);
-    expect(calls.map(({ wants }) => wants)).toEqual([[1, 2], [3, 4], [5]]);
+    expect(batches.map(({ requests }) => requests)).toEqual([[1, 2], [3, 4], [5]]);
   });
 
-  it('fail with their own call and with no other', async () => {
-    const { call, nth } = heldCalls();
-    const ask = createBatcher(call, { batchSizeMax: 2 });
-    const answers = [1, 2, 3, 4].map((want) => ask(want).catch((error: unknown) => (error as Error).message));
+  it('fails the requests of a failed batch and no others', async () => {
+    const { run, nth } = heldBatches();
+    const request = createBatcher(run, { batchSizeMax: 2 });
+    const answers = [1, 2, 3, 4].map((number) =>
+      request(number).catch((error: unknown) => (error as Error).message),
+    );
     (await nth(1)).answer();
     (await nth(2)).fail();
-    const last = ask(5);
+    const last = request(5);
     (await nth(3)).answer();
-    expect(await Promise.all(answers)).toEqual([10, 20, 'the call failed', 'the call failed']);
+    expect(await Promise.all(answers)).toEqual([10, 20, 'the batch failed', 'the batch failed']);
     expect(await last).toBe(50);
   });
 
-  it('are called for one by one where the database refuses their call, so that one of them fails alone', async () => {
+  it('runs requests one by one when the database refuses their batch, so that the faulty one fails alone', async () => {
     const refusal = { cause: { kind: 'postgres', originalCode: '23514' } };
-    const calls: number[][] = [];
-    const ask = createBatcher(
-      async (wants: number[]) => {
-        calls.push(wants);
+    const batches: number[][] = [];
+    const request = createBatcher(
+      async (requests: number[]) => {
+        batches.push(requests);
         await turn();
-        if (wants.includes(3)) throw refusal;
-        return wants.map((want) => want * 10);
+        if (requests.includes(3)) throw refusal;
+        return requests.map((one) => one * 10);
       },
       { batchSizeMax: 100 },
     );
-    const answers = [1, 2, 3, 4].map((want) => ask(want).catch((error: unknown) => error));
+    const answers = [1, 2, 3, 4].map((number) => request(number).catch((error: unknown) => error));
     expect(await Promise.all(answers)).toEqual([10, 20, refusal, 40]);
-    expect(calls).toEqual([[1, 2, 3, 4], [1], [2], [3], [4]]);
+    expect(batches).toEqual([[1, 2, 3, 4], [1], [2], [3], [4]]);
   });
 
-  it('wait no longer for a call that takes too long, until as many are under way as may be', async () => {
-    const { calls, call, nth } = heldCalls();
-    const ask = createBatcher(call, { batchSizeMax: 100, releaseAfterMs: 5, concurrentBatchesMax: 2 });
-    const answers = [ask(1)];
+  it('waits no longer for a batch that takes too long, as long as fewer are under way than may be', async () => {
+    const { batches, run, nth } = heldBatches();
+    const request = createBatcher(run, { batchSizeMax: 100, releaseAfterMs: 5, concurrentBatchesMax: 2 });
+    const answers = [request(1)];
     await nth(1);
-    answers.push(...[2, 3].map(ask));
+    answers.push(...[2, 3].map(request));
     await nth(2);
-    answers.push(ask(4));
-    calls[1]!.answer();
+    answers.push(request(4));
+    batches[1]!.answer();
     (await nth(3)).answer();
-    answers.push(ask(5));
+    answers.push(request(5));
     (await nth(4)).answer();
-    calls[0]!.answer();
+    batches[0]!.answer();
     expect(await Promise.all(answers)).toEqual([10, 20, 30, 40, 50]);
-    expect(calls.map(({ wants }) => wants)).toEqual([[1], [2, 3], [4], [5]]);
+    expect(batches.map(({ requests }) => requests)).toEqual([[1], [2, 3], [4], [5]]);
   });
 });

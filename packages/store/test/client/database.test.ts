@@ -7,12 +7,9 @@ import {
   newId,
   openDatabase,
   pingDatabase,
-  pointReads,
   type Database,
 } from '@onecode/store';
-import { buildCaller, buildSend, newSend } from '@onecode/store/testing';
-import { startTcpProxy, type TcpProxy } from '../../../../test/harness/tcpProxy.js';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import { buildCaller, buildSend, newSend, startTcpProxy, type TcpProxy, useTestDatabase } from '@onecode/testing';
 
 const store = useTestDatabase();
 
@@ -51,7 +48,10 @@ describe('a connection', () => {
       expect(send.createdAt.getTime() / 1000).toBe(row!.created);
       expect(Math.abs(now.getTime() / 1000 - row!.now)).toBeLessThan(60);
       expect(Buffer.from(send.codeHash).toString('hex')).toBe(row!.hash);
-      await database.send.update({ where: { id }, data: { verifiedAt: now, verification: 'verified' } });
+      await database.prisma.send.update({
+        where: { id },
+        data: { verifiedAt: now, verification: 'verified' },
+      });
       expect((await findSend(database, caller.accountId, id))!.send.verifiedAt).toEqual(now);
     });
   });
@@ -62,10 +62,10 @@ describe('a connection', () => {
       connectionsMax: 1,
       onConnectionError: (error) => reported.push(error),
     });
-    const [{ pid }] = await database.$queryRaw<[{ pid: number }]>`select pg_backend_pid() as pid`;
+    const [{ pid }] = await database.sql.query<[{ pid: number }]>`select pg_backend_pid() as pid`;
     await store.sql('select pg_terminate_backend($1)', [pid]);
     while (reported.length === 0) await new Promise((resolve) => setImmediate(resolve));
-    const [after] = await database.$queryRaw<[{ pid: number }]>`select pg_backend_pid() as pid`;
+    const [after] = await database.sql.query<[{ pid: number }]>`select pg_backend_pid() as pid`;
     expect(after.pid).not.toBe(pid);
     await closeDatabase(database);
   });
@@ -87,7 +87,7 @@ describe('a connection', () => {
     const kept = withDatabase(
       store.url,
       async (database) => {
-        const long = database.$queryRaw`select pg_sleep(4.5) is null`.then(() => 'done');
+        const long = database.sql.query`select pg_sleep(4.5) is null`.then(() => 'done');
         await expect(pingDatabase(database)).rejects.toThrow();
         expect(await long).toBe('done');
         await expect(pingDatabase(database)).resolves.toBeUndefined();
@@ -145,7 +145,7 @@ describe('a point read', () => {
   });
 
   const backend = async (seconds = 0): Promise<number> => {
-    const [row] = await pointReads(database).$queryRaw<[{ pid: number }]>`
+    const [row] = await database.reads.query<[{ pid: number }]>`
       select pg_backend_pid() as pid, pg_sleep(${seconds}) is null as slept`;
     return row.pid;
   };
@@ -156,11 +156,11 @@ describe('a point read', () => {
   };
 
   it('has connections of its own', async () => {
-    const [row] = await database.$queryRaw<[{ pid: number }]>`select pg_backend_pid() as pid`;
+    const [row] = await database.sql.query<[{ pid: number }]>`select pg_backend_pid() as pid`;
     expect(await backend()).not.toBe(row.pid);
   });
 
-  it('has its answer from another connection when one is silent, which is closed', async () => {
+  it('is answered by another connection when one is silent, which is closed', async () => {
     const silent = await backend();
     proxy.abandon('latest');
     const { answer, ms } = await timed(backend);
@@ -169,7 +169,7 @@ describe('a point read', () => {
     expect((await timed(backend)).ms).toBeLessThan(200);
   });
 
-  it('has its answer in a moment when all connections are silent, and there is room for no more', async () => {
+  it('is answered within a moment when all connections are silent and the pool is full', async () => {
     const pids = await Promise.all(Array.from({ length: 4 }, () => backend(0.1)));
     expect(new Set(pids).size).toBe(4);
     proxy.abandon();
@@ -179,19 +179,20 @@ describe('a point read', () => {
     }
   });
 
-  it('takes the first answer, however late it comes', async () => {
+  it('takes the first answer, however late it arrives', async () => {
     await backend();
     proxy.slow(400);
     expect((await timed(backend)).ms).toBeGreaterThan(750);
   });
 
-  it('is made up for when its connection breaks, and fails when PostgreSQL refuses it or is away', async () => {
+  it('is repeated when its connection breaks, and fails when PostgreSQL refuses it or is away', async () => {
     await backend();
     const asked = timed(() => backend(0.2));
     proxy.hangUp();
     expect((await asked).answer).toEqual(expect.any(Number));
-    const reads = pointReads(database);
-    await expect(reads.$queryRaw`select 1 / ${0}::integer`).rejects.toMatchObject({ code: 'SQLSTATE_22012' });
+    await expect(database.reads.query`select 1 / ${0}::integer`).rejects.toMatchObject({
+      code: 'SQLSTATE_22012',
+    });
     await proxy.refuse();
     await expect(backend()).rejects.toThrow();
   });

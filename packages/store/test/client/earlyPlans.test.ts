@@ -20,7 +20,7 @@ import {
   newSend,
   type TestCaller,
   type TestDatabase,
-} from '@onecode/store/testing';
+} from '@onecode/testing';
 
 const LEASE_MS = 15_000;
 const POLICY = { attemptsMax: 5, backoffMs: 1_000 };
@@ -60,7 +60,7 @@ async function live(caller: TestCaller): Promise<void> {
     return claim(send, now, { attemptId, leaseMs: LEASE_MS, policy: POLICY, slot });
   });
   const messageId = `wamid.${id}`;
-  await changeSendSnapshot(early, claimed!.kept, (send, now) =>
+  await changeSendSnapshot(early, claimed!.snapshot, (send, now) =>
     settle(send, now, attemptId, { kind: 'accepted', messageId }, POLICY, 0.5),
   );
   for (const reported of [attemptId, null])
@@ -83,7 +83,7 @@ async function live(caller: TestCaller): Promise<void> {
 
 /** Rows that have been read in all tables, by whatever plan. */
 async function rowsRead(): Promise<number> {
-  await early.$queryRaw`select pg_stat_force_next_flush()::text`;
+  await early.sql.query`select pg_stat_force_next_flush()::text`;
   const [row] = await store.sql<{ read: number }>(
     'select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::integer as read from pg_stat_user_tables',
   );

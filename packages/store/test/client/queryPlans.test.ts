@@ -10,31 +10,22 @@ import {
   findCaller,
   findSend,
   finishReceipts,
-  hold,
+  placeHold,
   limitApplication,
   readAttemptMinutes,
   readBreakerEvidence,
   readProviderAnswers,
   readReceiptStatistics,
   readWaitingSends,
-  release,
+  releaseHold,
   storeReceipts,
   takeDueReceipts,
   takeDueSends,
   wakeAwaitingSends,
   type Database,
 } from '@onecode/store';
-import {
-  buildCaller,
-  buildSend,
-  buildSender,
-  newSend,
-  TEST_ACTOR,
-  type TestCaller,
-  takeSlots,
-} from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
-import { nodesOf, plansOf, statementsOf, type Node } from './plans.js';
+import { buildCaller, buildSend, buildSender, newSend, takeSlots, TEST_ACTOR, type TestCaller, useTestDatabase } from '@onecode/testing';
+import { nodesOf, plansOf, statementsOf, type Node } from './statementPlans.js';
 
 const SENDS = 20_000;
 /** Tables that grow with use. The others have a few rows, which are best read in one go. */
@@ -145,13 +136,23 @@ const HOT: [
   ],
   ['a status', ['sends_pkey'], /id = /, (database) => findSend(database, caller.accountId, sendId)],
   [
-    'a change, here to verified',
+    'a guess',
     ['sends_pkey', 'guess_budgets_pkey'],
     /recipient = /,
     (database) =>
       changeSend(database, { id: sendId, accountId: caller.accountId }, (send) => ({
         result: null,
         change: { verification: 'verified', verifiedAt: send.createdAt },
+      })),
+  ],
+  [
+    'a delivery',
+    ['sends_pkey'],
+    /id = /,
+    (database) =>
+      changeSend(database, { id: sendId, accountId: caller.accountId }, (send) => ({
+        result: null,
+        change: { deliveredAt: send.createdAt },
         attempts: [{ id: attemptId, senderId: null, outcome: 'accepted', errorCode: null, messageId: null }],
       })),
   ],
@@ -190,7 +191,7 @@ const HOT: [
   ],
   ['how many wait for a sender', ['sends_awaiting_sender'], /^$/, countAwaitingSends],
   [
-    'slots of senders',
+    'send slots',
     ['sender_recipient_windows_pkey'],
     /recipient_hash = /,
     (database) =>
@@ -205,13 +206,13 @@ const HOT: [
       ),
   ],
   [
-    'a send with its slot',
+    'a send with its send slot',
     ['sends_pkey', 'sender_recipient_windows_pkey'],
     /recipient_hash = /,
     (database) => changeRoutedSend(database, dueId, () => ({ result: null })),
   ],
   [
-    'pairs of sender and recipient that are over',
+    'sender–recipient windows that are over',
     ['sender_recipient_windows_free_at'],
     /free_at <= /,
     (database) => deleteOldSenderRecipientWindows(database, 500),
@@ -277,7 +278,7 @@ it.each<[string, string, (database: Database) => Promise<unknown>]>([
   expect(nodes.map((node) => node['Index Name'])).toContain(index);
 });
 
-it('sends that wait are not even read while no sender has a slot, or all is held', async () => {
+it('waiting sends are not even read while no sender has a slot, or a hold matches all of them', async () => {
   const rowsRead = async (): Promise<number> => {
     const statements = await statementsOf(store.database, (database) =>
       wakeAwaitingSends(database, 100, 1000),
@@ -288,9 +289,9 @@ it('sends that wait are not even read while no sender has a slot, or all is held
       .reduce((sum, node) => sum + node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0), 0);
   };
   expect(await rowsRead()).toBeGreaterThan(0);
-  await hold(store.database, TEST_ACTOR, { kind: 'live', target: '', reason: 'a test' });
+  await placeHold(store.database, TEST_ACTOR, { kind: 'live', target: '', reason: 'a test' });
   expect(await rowsRead()).toBe(0);
-  await release(store.database, TEST_ACTOR, { kind: 'live', target: '' });
+  await releaseHold(store.database, TEST_ACTOR, { kind: 'live', target: '' });
   expect(await rowsRead()).toBeGreaterThan(0);
   await store.sql(`update senders set paused_at = now(), pause_reason = 'test'`);
   expect(await rowsRead()).toBe(0);

@@ -1,5 +1,5 @@
-import { refusedBy, type Database } from '@onecode/store';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import { refusedBy, type Connection } from '@onecode/store';
+import { useTestDatabase } from '@onecode/testing';
 
 const store = useTestDatabase();
 
@@ -7,8 +7,8 @@ const BYTES = new Uint8Array([0, 1, 254, 255]);
 const TIME = new Date('2026-02-28T23:59:59.123Z');
 
 /** Every kind of value that a statement of ours takes or returns. */
-const EVERYTHING = (database: Pick<Database, '$queryRaw'>) =>
-  database.$queryRaw<[Record<string, unknown>]>`
+const selectEverything = (database: Connection) =>
+  database.sql.query<[Record<string, unknown>]>`
     select ${7}::integer as whole, 1.5::float8 as part, ${true}::boolean as truth, ${'text — ü'}::text as words,
       9007199254740993::bigint as large, ${12n}::bigint as given_large, gen_random_uuid() is not null as is_id,
       '019a0000-0000-7000-8000-000000000000'::uuid as id, ${BYTES}::bytea as bytes, ${TIME}::timestamptz as time,
@@ -19,8 +19,8 @@ const EVERYTHING = (database: Pick<Database, '$queryRaw'>) =>
 
 describe('a raw statement outside of a transaction', () => {
   it('takes and returns the same as one that goes through Prisma’s engine', async () => {
-    const [alone] = await EVERYTHING(store.database);
-    const [within] = await store.database.$transaction((transaction) => EVERYTHING(transaction));
+    const [alone] = await selectEverything(store.database);
+    const [within] = await store.database.transaction((transaction) => selectEverything(transaction));
     expect(Object.keys(alone)).toEqual(Object.keys(within));
     expect({ ...alone, bytes: [...(alone['bytes'] as Uint8Array)] }).toEqual({
       ...within,
@@ -42,19 +42,19 @@ describe('a raw statement outside of a transaction', () => {
   it('says how many rows it changed', async () => {
     await store.sql('create table counted (n integer)');
     expect(
-      await store.database.$executeRaw`insert into counted select generate_series(1, ${3}::integer)`,
+      await store.database.sql.execute`insert into counted select generate_series(1, ${3}::integer)`,
     ).toBe(3);
   });
 
   it('returns no type that would look otherwise within a transaction', async () => {
-    await expect(store.database.$queryRaw`select 1.5::numeric as amount`).rejects.toThrow('amount');
+    await expect(store.database.sql.query`select 1.5::numeric as amount`).rejects.toThrow('amount');
   });
 
   it('stays out of a transaction that is open, and one within it is taken back with it', async () => {
     await store.sql('create table kept (word text)');
-    const takenBack = store.database.$transaction(async (transaction) => {
-      await transaction.$executeRaw`insert into kept values ('within')`;
-      await store.database.$executeRaw`insert into kept values ('outside')`;
+    const takenBack = store.database.transaction(async (transaction) => {
+      await transaction.sql.execute`insert into kept values ('within')`;
+      await store.database.sql.execute`insert into kept values ('outside')`;
       throw new Error('taken back');
     });
     await expect(takenBack).rejects.toThrow('taken back');
@@ -69,11 +69,13 @@ describe('a refused statement', () => {
     ['a duplicate', 'insert into settings default values', '23505', 'UniqueConstraintViolation'],
     ['a raised error', `do $$ begin raise exception 'no'; end $$`, 'P0001', 'postgres'],
   ])('says why, in a transaction and alone: %s', async (_, statement, code, kind) => {
-    const alone = store.database.$executeRaw([statement] as unknown as TemplateStringsArray);
+    const alone = store.database.sql.execute([statement] as unknown as TemplateStringsArray);
     const refusal = await alone.catch((error: unknown) => error);
     expect(refusedBy(refusal)).toEqual({ code, kind });
     expect(refusal).toMatchObject({ code: `SQLSTATE_${code}` });
-    const within = store.database.$transaction((transaction) => transaction.$executeRawUnsafe(statement));
+    const within = store.database.transaction((transaction) =>
+      transaction.prisma.$executeRawUnsafe(statement),
+    );
     expect(refusedBy(await within.catch((error: unknown) => error))).toEqual({ code, kind });
   });
 

@@ -1,21 +1,13 @@
 import {
   changeSend,
-  hold,
+  placeHold,
   listHolds,
   newId,
-  release,
+  releaseHold,
   wakeAwaitingSends,
   type HoldTarget,
 } from '@onecode/store';
-import {
-  buildCaller,
-  buildSend,
-  buildSender,
-  TEST_ACTOR,
-  type TestCaller,
-  takeSlots,
-} from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import { buildCaller, buildSend, buildSender, takeSlots, TEST_ACTOR, type TestCaller, useTestDatabase } from '@onecode/testing';
 
 const HORIZON_MS = 1000;
 
@@ -31,7 +23,7 @@ beforeEach(async () => {
   await buildSender(store.database);
 });
 
-const holdFor = (what: HoldTarget) => hold(store.database, TEST_ACTOR, { ...what, reason: 'a test' });
+const holdFor = (what: HoldTarget) => placeHold(store.database, TEST_ACTOR, { ...what, reason: 'a test' });
 const live: HoldTarget = { kind: 'live', target: '' };
 const brazil: HoldTarget = { kind: 'country', target: 'BR' };
 const nowhere: HoldTarget = { kind: 'country', target: 'ZZ' };
@@ -59,7 +51,7 @@ describe('a hold', () => {
     async (_, what, expected) => {
       await holdFor(what());
       expect(await passed()).toEqual(expected);
-      await release(store.database, TEST_ACTOR, what());
+      await releaseHold(store.database, TEST_ACTOR, what());
       expect(await passed()).toEqual([true, true, true, true]);
     },
   );
@@ -68,22 +60,25 @@ describe('a hold', () => {
     await holdFor(nowhere);
     await holdFor({ kind: 'account', target: other.accountId });
     expect(await passed()).toEqual([true, false, false, false]);
-    await release(store.database, TEST_ACTOR, nowhere);
+    await releaseHold(store.database, TEST_ACTOR, nowhere);
     expect(await passed()).toEqual([true, true, false, false]);
   });
 
   it('is there once, with its first reason and who set it', async () => {
-    expect(await hold(store.database, TEST_ACTOR, { ...brazil, reason: 'first' })).toMatchObject({
+    expect(await placeHold(store.database, TEST_ACTOR, { ...brazil, reason: 'first' })).toMatchObject({
       ...brazil,
       reason: 'first',
       setBy: TEST_ACTOR.name,
     });
-    expect(await hold(store.database, TEST_ACTOR, { ...brazil, reason: 'second' })).toMatchObject({
+    expect(await placeHold(store.database, TEST_ACTOR, { ...brazil, reason: 'second' })).toMatchObject({
       reason: 'first',
     });
     expect(await listHolds(store.database)).toHaveLength(1);
-    expect(await release(store.database, TEST_ACTOR, brazil)).toMatchObject({ ...brazil, reason: 'first' });
-    expect(await release(store.database, TEST_ACTOR, brazil)).toBeNull();
+    expect(await releaseHold(store.database, TEST_ACTOR, brazil)).toMatchObject({
+      ...brazil,
+      reason: 'first',
+    });
+    expect(await releaseHold(store.database, TEST_ACTOR, brazil)).toBeNull();
     expect(await listHolds(store.database)).toEqual([]);
   });
 
@@ -113,7 +108,7 @@ describe('sends that wait', () => {
     const id = await waiting(caller);
     await holdFor(what());
     expect(await woken()).toEqual([]);
-    await release(store.database, TEST_ACTOR, what());
+    await releaseHold(store.database, TEST_ACTOR, what());
     expect(await woken()).toEqual([id]);
   });
 
@@ -122,7 +117,7 @@ describe('sends that wait', () => {
     await store.sql('update sends set country = null where id = $1', [id]);
     await holdFor(nowhere);
     expect(await woken()).toEqual([]);
-    await release(store.database, TEST_ACTOR, nowhere);
+    await releaseHold(store.database, TEST_ACTOR, nowhere);
     await holdFor(brazil);
     expect(await woken()).toEqual([id]);
   });

@@ -1,6 +1,5 @@
 import { newId } from '@onecode/store';
-import { buildCaller, buildSend, buildSender } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import { buildCaller, buildSend, buildSender, useTestDatabase } from '@onecode/testing';
 import {
   account,
   application,
@@ -18,15 +17,20 @@ import {
   trip,
   undue,
 } from './rowStatements.js';
-import { WRONG_DEFENCES } from './wrongAbuseControlRows.js';
-import { WRONG_OPERATIONS } from './wrongOperationRows.js';
-import { RIGHT_PEOPLE, WRONG_PEOPLE } from './wrongUserRows.js';
-import { WRONG } from './wrongRows.js';
+import { INVALID_ABUSE_CONTROL_ROWS } from './invalidAbuseControlRows.js';
+import { INVALID_OPERATOR_ROWS } from './invalidOperatorRows.js';
+import { VALID_USER_ROWS, INVALID_USER_ROWS } from './invalidUserRows.js';
+import { INVALID_ROWS } from './invalidRows.js';
 
-const WRONG_ROWS = [...WRONG, ...WRONG_DEFENCES, ...WRONG_OPERATIONS, ...WRONG_PEOPLE];
+const ALL_INVALID_ROWS = [
+  ...INVALID_ROWS,
+  ...INVALID_ABUSE_CONTROL_ROWS,
+  ...INVALID_OPERATOR_ROWS,
+  ...INVALID_USER_ROWS,
+];
 
 const store = useTestDatabase();
-/** Values that the wrong rows refer to by name. */
+/** Values that the invalid rows refer to by name. */
 const known: Record<string, string> = {};
 
 beforeAll(async () => {
@@ -97,15 +101,15 @@ async function rulesOfSends(): Promise<string[]> {
 }
 
 describe('the database', () => {
-  it.each(WRONG_ROWS)('refuses by %s: %s', async (constraint, _, statement) => {
+  it.each(ALL_INVALID_ROWS)('refuses by %s: %s', async (constraint, _, statement) => {
     expect(await refusedBy(statement)).toBe(constraint);
   });
 
-  it('refuses a wrong send that is new by the same rule as a change that makes one', async () => {
+  it('refuses an invalid new send by the same rule as a change to one', async () => {
     const rules = new Set(await rulesOfSends());
-    const wrong = WRONG.filter(([rule]) => rules.has(rule));
-    expect(new Set(wrong.map(([rule]) => rule))).toEqual(rules);
-    for (const [rule, what, change] of wrong)
+    const invalid = INVALID_ROWS.filter(([rule]) => rules.has(rule));
+    expect(new Set(invalid.map(([rule]) => rule))).toEqual(rules);
+    for (const [rule, what, change] of invalid)
       expect([what, await refusedBy(inserted(change))]).toEqual([what, rule]);
   });
 
@@ -120,7 +124,7 @@ describe('the database', () => {
     expect((error as { detail?: string }).detail).toBeUndefined();
   });
 
-  it('has no check and no unique index for which no wrong row stands above', async () => {
+  it('has an invalid row above for every check and unique index', async () => {
     const rows = await store.sql<{ name: string }>(
       `select conname as name from pg_constraint
          where connamespace = 'public'::regnamespace and contype = 'c' and conrelid <> 0
@@ -135,12 +139,12 @@ describe('the database', () => {
       // It is never named itself: its rules are.
       'sends_are_valid',
     ];
-    const covered = new Set([...WRONG_ROWS.map(([constraint]) => constraint), ...implied]);
+    const covered = new Set([...ALL_INVALID_ROWS.map(([constraint]) => constraint), ...implied]);
     const names = [...rows.map((row) => row.name), ...(await rulesOfSends())];
     expect(names.filter((name) => !covered.has(name))).toEqual([]);
   });
 
-  it('accepts the right rows that the wrong ones were made from', async () => {
+  it('accepts the valid rows that the invalid ones were made from', async () => {
     for (const right of [
       `update settings set free_sends = 0, code_validity_seconds = 5400, account_rate_per_minute = 1000000,
          guess_budget = null`,
@@ -161,7 +165,7 @@ describe('the database', () => {
       entry('returned', 'free_quota', 1),
       receipt('message_id, status', `'wamid.taken', 'read'`),
       receipt('message_id, attempt_id, status', `'wamid.taken', :nothing, 'sent'`),
-      ...RIGHT_PEOPLE,
+      ...VALID_USER_ROWS,
     ])
       expect([right, await refusedBy(right)]).toEqual([right, null]);
   });

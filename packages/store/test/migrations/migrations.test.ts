@@ -1,11 +1,11 @@
 import { MigrationMismatch } from '@onecode/store/migrations';
-import { createTestDatabase } from '@onecode/store/testing';
+import { createTestDatabase } from '@onecode/testing';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { FOLDER, ours, useMigrating } from './migrating.js';
+import { FOLDER, ours, useMigrationFolder } from './migrationFolder.js';
 
-const { up, upOurs, write, remove, sql, applied } = useMigrating();
+const { up, upOurs, write, remove, sql, applied } = useMigrationFolder();
 
 const SHAPE = `
   select table_name, column_name, data_type, is_nullable, column_default

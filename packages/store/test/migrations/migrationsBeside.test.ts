@@ -1,9 +1,9 @@
 import { commitsInSteps, concurrentIndex } from '@onecode/store/migrations';
 import pg from 'pg';
-import { until } from '../../../../test/harness/until.js';
-import { useMigrating } from './migrating.js';
+import { until } from '@onecode/testing';
+import { useMigrationFolder } from './migrationFolder.js';
 
-const { url, up, write, sql, applied } = useMigrating();
+const { url, up, write, sql, applied } = useMigrationFolder();
 
 describe('migrating beside a service that runs', () => {
   it('gives up, and holds up nobody, when a table is not to be had', async () => {

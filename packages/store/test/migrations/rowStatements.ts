@@ -14,9 +14,9 @@ export const sender = (change: string) => `update senders set ${change} where id
 export const send = (which: string, change: string) => `update sends set ${change} where id = :${which}`;
 /** The send that such a change would make, as a new row. */
 export const inserted = (change: string) =>
-  `create temporary table wrong on commit drop as select * from sends where id = ${/:\w+$/.exec(change)?.[0]};
-   ${change.replace('update sends', 'update wrong')};
-   insert into sends select * from wrong`;
+  `create temporary table invalid on commit drop as select * from sends where id = ${/:\w+$/.exec(change)?.[0]};
+   ${change.replace('update sends', 'update invalid')};
+   insert into sends select * from invalid`;
 export const attempt = (columns: string, values: string) =>
   `insert into attempts (id, ${columns}) values (gen_random_uuid(), ${values})`;
 export const entry = (kind: string, bucket: string, units: number, of = ':sent') =>

@@ -1,7 +1,6 @@
-import { hold, newId, searchAccounts, suspendAccount } from '@onecode/store';
-import { buildAccount, buildCaller, buildSend, TEST_ACTOR } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
-import { nodesOf, plansOf } from '../client/plans.js';
+import { placeHold, newId, searchAccounts, suspendAccount } from '@onecode/store';
+import { buildAccount, buildCaller, buildSend, TEST_ACTOR, useTestDatabase } from '@onecode/testing';
+import { nodesOf, plansOf } from '../client/statementPlans.js';
 
 const MANY = 100_000;
 const MS_MAX = 60_000;
@@ -54,7 +53,7 @@ describe('a search for accounts', () => {
     expect(await find()).toMatchObject([
       { freeQuota: 4, credits: 7, sendsCreated: 1, suspensionReason: 'unpaid', held: false },
     ]);
-    await hold(store.database, TEST_ACTOR, { ...target, reason: 'pumped' });
+    await placeHold(store.database, TEST_ACTOR, { ...target, reason: 'pumped' });
     expect(await find()).toMatchObject([{ id: caller.accountId, held: true, suspendedAt: expect.any(Date) }]);
   });
 

@@ -1,5 +1,5 @@
 import {
-  hold,
+  placeHold,
   newId,
   recordHeartbeat,
   listHeartbeats,
@@ -9,12 +9,11 @@ import {
   readProviderAnswers,
   readReceiptStatistics,
   readWaitingSends,
-  release,
+  releaseHold,
   storeReceipts,
   type HoldTarget,
 } from '@onecode/store';
-import { buildCaller, buildSend, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import { buildCaller, buildSend, TEST_ACTOR, type TestCaller, useTestDatabase } from '@onecode/testing';
 
 const store = useTestDatabase();
 let live: TestCaller;
@@ -58,9 +57,9 @@ describe('what the health page reads of sends', () => {
       count: 1,
       oldestSeconds: expect.closeTo(30, 0),
     });
-    await hold(store.database, TEST_ACTOR, { ...target(), reason: 'a drill' });
+    await placeHold(store.database, TEST_ACTOR, { ...target(), reason: 'a drill' });
     const { forSender, held } = await readWaitingSends(store.database);
-    await release(store.database, TEST_ACTOR, target());
+    await releaseHold(store.database, TEST_ACTOR, target());
     expect([forSender.count, held.count, held.oldestSeconds]).toEqual([0, 1, expect.closeTo(30, 0)]);
   });
 });

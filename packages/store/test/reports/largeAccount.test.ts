@@ -7,9 +7,8 @@ import {
   type OverviewQuestion,
   type SendFilter,
 } from '@onecode/store';
-import { buildCaller, buildSender, type TestCaller } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
-import { nodesOf, plansOf, statementsOf } from '../client/plans.js';
+import { buildCaller, buildSender, type TestCaller, useTestDatabase } from '@onecode/testing';
+import { nodesOf, plansOf, statementsOf } from '../client/statementPlans.js';
 
 /** More than is looked through for one page, and than an overview looks at. */
 const SENDS = 100_050;

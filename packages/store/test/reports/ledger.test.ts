@@ -8,10 +8,8 @@ import {
   type LedgerKind,
   type LedgerPage,
 } from '@onecode/store';
-import { buildCaller, buildSend, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
-import { until } from '../../../../test/harness/until.js';
-import { sendsIn } from '../sends.js';
+import { buildCaller, buildSend, TEST_ACTOR, type TestCaller, until, useTestDatabase } from '@onecode/testing';
+import { sendActions } from '../sends/sendActions.js';
 
 const store = useTestDatabase();
 let caller: TestCaller;
@@ -19,7 +17,7 @@ beforeEach(async () => {
   caller = await buildCaller(store.database, 'live', { freeQuota: 5, credits: 100, ratePerMinute: 10_000 });
 });
 
-const { fail } = sendsIn(store);
+const { fail } = sendActions(store);
 const send = () => buildSend(store.database, caller);
 
 async function pagesOf(
@@ -153,11 +151,12 @@ describe('the ledger', () => {
 
   it('has no entry come in below one that was seen: a return waits for its id as it waits for the account', async () => {
     const failing = await send();
-    const seen = await store.database.$transaction(async (transaction) => {
-      await transaction.$queryRaw`select from accounts where id = ${caller.accountId}::uuid for no key update`;
+    const seen = await store.database.transaction(async (transaction) => {
+      await transaction.sql
+        .query`select from accounts where id = ${caller.accountId}::uuid for no key update`;
       const failed = fail(failing);
       await untilWaits();
-      const [{ id }] = await transaction.$queryRaw<[{ id: bigint }]>`
+      const [{ id }] = await transaction.sql.query<[{ id: bigint }]>`
         insert into ledger_entries (account_id, kind, bucket, units) values (${caller.accountId}::uuid, 'granted', 'credit', 1)
         returning id`;
       return { id, failed };

@@ -1,7 +1,6 @@
 import { DELIVERY_STATES } from '@onecode/domain';
-import { newId, overview, type Figures, type OverviewQuestion } from '@onecode/store';
-import { buildCaller, buildSender, type TestCaller } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import { newId, overview, type SendStatistics, type OverviewQuestion } from '@onecode/store';
+import { buildCaller, buildSender, type TestCaller, useTestDatabase } from '@onecode/testing';
 import { insertSends, type PastSend } from './pastSends.js';
 
 const ZONE = 'America/Sao_Paulo';
@@ -45,7 +44,7 @@ const ours = (is: (send: PastSend) => boolean = () => true): PastSend[] =>
   sends.filter((send) => send.caller.accountId === live.accountId && is(send));
 
 /** The figures of these sends, by counting them. */
-function figuresOf(some: readonly PastSend[]): Figures {
+function statisticsOf(some: readonly PastSend[]): SendStatistics {
   const count = (is: (send: PastSend) => boolean): number => some.filter(is).length;
   const delivered = some.filter(({ status }) => status === 'delivered' || status === 'read');
   const seconds = delivered.map(({ deliveryMs }) => deliveryMs / 1000).toSorted((a, b) => a - b);
@@ -78,7 +77,7 @@ describe('an overview', () => {
   it('counts what became of the sends, and how long deliveries took', async () => {
     const { sampled, totals } = await ask();
     expect(sampled).toBeNull();
-    expect(totals).toEqual(figuresOf(ours()));
+    expect(totals).toEqual(statisticsOf(ours()));
     expect(totals.failed * totals.verified * totals.delivered).toBeGreaterThan(0);
   });
 
@@ -88,7 +87,7 @@ describe('an overview', () => {
       applicationId: caller.applicationId,
       name: `Test ${caller.mode}`,
       mode: caller.mode,
-      ...figuresOf(ours((send) => send.caller === caller)),
+      ...statisticsOf(ours((send) => send.caller === caller)),
     }));
     expect(applications).toHaveLength(3);
     expect(applications).toEqual(expect.arrayContaining(expected));
@@ -96,7 +95,7 @@ describe('an overview', () => {
     expect(locales).toEqual(
       (['en', 'pt-BR'] as const).map((locale) => ({
         locale,
-        ...figuresOf(ours((send) => send.locale === locale)),
+        ...statisticsOf(ours((send) => send.locale === locale)),
       })),
     );
   });
@@ -124,7 +123,7 @@ describe('an overview', () => {
     ],
   ])('is of %s where that is asked for', async (_, question, is) => {
     const { totals, series } = await ask(question());
-    expect(totals).toEqual(figuresOf(ours(is)));
+    expect(totals).toEqual(statisticsOf(ours(is)));
     expect(series.reduce((sum, { sends: count }) => sum + count, 0)).toBe(totals.sends);
   });
 
@@ -136,7 +135,7 @@ describe('an overview', () => {
           Date,
           Date,
         ];
-        return { start, ...figuresOf(ours(({ at }) => at >= start && at < end)) };
+        return { start, ...statisticsOf(ours(({ at }) => at >= start && at < end)) };
       }),
     );
     expect(series.findIndex(({ sends: count }) => count === 0)).toBe(3);
@@ -166,7 +165,7 @@ describe('an overview', () => {
   );
 
   it('is empty where there is nothing, and has nothing of another account', async () => {
-    const nothing = { sampled: null, totals: figuresOf([]), applications: [], locales: [] };
+    const nothing = { sampled: null, totals: statisticsOf([]), applications: [], locales: [] };
     expect(await ask({ from: to, to: new Date(to.getTime() + 1) })).toMatchObject(nothing);
     expect(await ask({}, newId())).toMatchObject(nothing);
     expect(await ask({ applicationId: stranger.applicationId })).toMatchObject(nothing);

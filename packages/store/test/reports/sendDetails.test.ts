@@ -1,7 +1,6 @@
 import { findSendDetails, newId, storeReceipts, type Sender } from '@onecode/store';
-import { buildCaller, buildSend, buildSender, type TestCaller } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
-import { accepted, CODE, sendsIn, workerIn } from '../sends.js';
+import { buildCaller, buildSend, buildSender, type TestCaller, useTestDatabase } from '@onecode/testing';
+import { accepted, CODE, sendActions, workerActions } from '../sends/sendActions.js';
 
 const PHONE = '+5511987654321';
 
@@ -13,8 +12,8 @@ beforeAll(async () => {
   sender = await buildSender(store.database);
 });
 
-const { verify, fail } = sendsIn(store);
-const { claimSend, settleSend } = workerIn(store, () => sender);
+const { verify, fail } = sendActions(store);
+const { claimSend, settleSend } = workerActions(store, () => sender);
 const detailsOf = (id: string, of = caller) => findSendDetails(store.database, of.accountId, id);
 const aDate: unknown = expect.any(Date);
 

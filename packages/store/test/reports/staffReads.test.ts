@@ -1,7 +1,6 @@
-import { findAccountDetails, hold, newId, readHeldSends, readSenderActivity } from '@onecode/store';
-import { buildCaller, buildSend, buildSender, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
-import { nodesOf, plansOf, statementsOf } from '../client/plans.js';
+import { findAccountDetails, placeHold, newId, readHeldSends, readSenderActivity } from '@onecode/store';
+import { buildCaller, buildSend, buildSender, TEST_ACTOR, type TestCaller, useTestDatabase } from '@onecode/testing';
+import { nodesOf, plansOf, statementsOf } from '../client/statementPlans.js';
 
 const ATTEMPTS = 30_000;
 const store = useTestDatabase();
@@ -79,8 +78,8 @@ describe('what is held', () => {
     const abroad = await buildSend(database, other);
     await store.sql(`update sends set awaiting_sender = true, country = null where id = $1`, [abroad]);
     const reason = 'a test';
-    await hold(database, TEST_ACTOR, { kind: 'country', target: 'ZZ', reason });
-    await hold(database, TEST_ACTOR, { kind: 'account', target: caller.accountId, reason });
+    await placeHold(database, TEST_ACTOR, { kind: 'country', target: 'ZZ', reason });
+    await placeHold(database, TEST_ACTOR, { kind: 'account', target: caller.accountId, reason });
 
     expect(await readHeldSends(database)).toMatchObject({
       holds: [

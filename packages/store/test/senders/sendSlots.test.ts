@@ -6,9 +6,8 @@ import {
   resumeSender,
   type Sender,
 } from '@onecode/store';
-import { buildSender, TEST_ACTOR, takeSlots, type SlotRequest } from '@onecode/store/testing';
+import { buildSender, type SlotRequest, takeSlots, TEST_ACTOR, useTestDatabase } from '@onecode/testing';
 import fc from 'fast-check';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
 
 const HORIZON_MS = 1000;
 const RECIPIENT = '+5511987654321';
@@ -29,7 +28,7 @@ const take = (count: number, recipient?: string) =>
 
 /** The slots that one call gives, in milliseconds of the database's clock. */
 async function slotsOf(some: readonly SlotRequest[]): Promise<number[]> {
-  const rows = await store.database.$queryRawUnsafe<{ at: number }[]>(
+  const rows = await store.database.prisma.$queryRawUnsafe<{ at: number }[]>(
     `select extract(epoch from slot_at)::float8 * 1000 as at from take_send_slots($1::uuid[], $2::text[], $3::text[], $4::integer)
      where sender_id is not null order by ordinal`,
     some.map(() => accountId),
@@ -83,7 +82,7 @@ async function slotsOfCourse(
 }
 
 describe('a sender', () => {
-  it('never gets more slots in a second than its throughput, whatever comes when', async () => {
+  it('never gets more slots in a second than its throughput, however requests arrive', async () => {
     const { id } = await buildSender(store.database);
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 1000 }), course, async (throughput, rounds) => {
@@ -173,7 +172,7 @@ describe('a sender and a recipient', () => {
     );
   });
 
-  it('that had enough hold up neither other recipients nor another sender', async () => {
+  it('at their limit delay neither other recipients nor another sender', async () => {
     await buildSender(store.database, { throughput: 1000 });
     expect((await take(50, RECIPIENT)).filter((slot) => slot !== null)).toHaveLength(44);
     expect(await take(1)).toEqual([expect.objectContaining({ waitMs: 0 })]);
@@ -181,7 +180,7 @@ describe('a sender and a recipient', () => {
     expect(await take(1, RECIPIENT)).toEqual([{ senderId: other.id, waitMs: 0 }]);
   });
 
-  it('are forgotten once all of the burst is to be had again, and not before', async () => {
+  it('have their window deleted once the whole burst is available again, and not before', async () => {
     await buildSender(store.database, { throughput: 1000 });
     await take(2, RECIPIENT);
     await take(1, '+5511987650001');
@@ -192,7 +191,7 @@ describe('a sender and a recipient', () => {
     expect(await store.sql('select from sender_recipient_windows')).toEqual([]);
   });
 
-  it('are forgotten in batches', async () => {
+  it('have their windows deleted in batches', async () => {
     await buildSender(store.database, { throughput: 1000 });
     await take(5);
     await passes(10_000);

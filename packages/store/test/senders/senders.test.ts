@@ -11,14 +11,13 @@ import {
   coolDownSender,
   resumeSender,
 } from '@onecode/store';
-import { buildSender, TEST_ACTOR, TEST_SECRET_KEY, takeSlots } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import { buildSender, takeSlots, TEST_ACTOR, TEST_SECRET_KEY, useTestDatabase } from '@onecode/testing';
 
 const store = useTestDatabase();
 beforeEach(() => store.sql('truncate senders cascade'));
 
-const rest = (id: string, failuresBefore: number, seconds = 60) =>
-  coolDownSender(store.database, id, { failuresBefore, seconds, reason: 'a fault (131042)' });
+const coolDown = (id: string, failuresBefore: number, seconds = 60) =>
+  coolDownSender(store.database, id, { failuresBefore, seconds, reason: 'a failure (131042)' });
 const block = (senderId: string, country: string, seconds = 60) =>
   blockCountry(store.database, { senderId, country, seconds, errorCode: 130497 });
 /** The senders that may message a country now: who gets slots when each has some. */
@@ -104,9 +103,9 @@ describe('an operator', () => {
     expect(await available()).toEqual([id]);
   });
 
-  it('ends a rest and the country blocks by resuming', async () => {
+  it('ends a cool-down and the country blocks by resuming', async () => {
     const { id } = await buildSender(store.database);
-    await rest(id, 0, 3600);
+    await coolDown(id, 0, 3600);
     await block(id, 'BR');
     await resumeSender(store.database, TEST_ACTOR, id);
     expect(await stateOf(id)).toMatchObject({ consecutiveFailures: 0, pausedAt: null });
@@ -124,19 +123,19 @@ describe('an operator', () => {
     await expect(changeThroughput(store.database, TEST_ACTOR, id, 1001)).rejects.toThrow();
   });
 
-  it('hears of a sender that is not there', async () => {
+  it('returns null for a sender that does not exist', async () => {
     expect(await changeThroughput(store.database, TEST_ACTOR, newId(), 80)).toBeNull();
     expect(await pauseSender(store.database, TEST_ACTOR, newId())).toBeNull();
     expect(await resumeSender(store.database, TEST_ACTOR, newId())).toBeNull();
   });
 
-  it('wins over a fault, before and after', async () => {
+  it('wins over a cool-down, before and after', async () => {
     const { id } = await buildSender(store.database);
     await pauseSender(store.database, TEST_ACTOR, id);
-    expect(await rest(id, 0)).toBe(false);
+    expect(await coolDown(id, 0)).toBe(false);
     expect(await stateOf(id)).toMatchObject({ pausedUntil: null, consecutiveFailures: 0 });
     await resumeSender(store.database, TEST_ACTOR, id);
-    await rest(id, 0);
+    await coolDown(id, 0);
     await pauseSender(store.database, TEST_ACTOR, id);
     await pausesEnd();
     await recoverSender(store.database, id);
@@ -145,39 +144,39 @@ describe('an operator', () => {
   });
 });
 
-describe('a sender with a fault', () => {
-  it('rests for the given time, and then is there again with its faults counted', async () => {
+describe('a sender that failed', () => {
+  it('cools down for the given time, and then is available with its failures counted', async () => {
     const { id } = await buildSender(store.database);
-    expect(await rest(id, 0, 60)).toBe(true);
+    expect(await coolDown(id, 0, 60)).toBe(true);
     expect(await available()).toEqual([]);
     expect(await pauseSecondsOf(id)).toBe(60);
-    expect((await stateOf(id)).pauseReason).toBe('a fault (131042)');
+    expect((await stateOf(id)).pauseReason).toBe('a failure (131042)');
     await pausesEnd();
     expect(await available()).toEqual([id]);
     expect(await stateOf(id)).toMatchObject({ consecutiveFailures: 1 });
-    expect(await rest(id, 1, 120)).toBe(true);
+    expect(await coolDown(id, 1, 120)).toBe(true);
     expect(await pauseSecondsOf(id)).toBe(120);
     expect(await stateOf(id)).toMatchObject({ consecutiveFailures: 2 });
   });
 
-  it('counts faults once that came in together', async () => {
+  it('counts failures once that arrive together', async () => {
     const { id } = await buildSender(store.database);
-    const begun = await Promise.all(Array.from({ length: 20 }, () => rest(id, 0)));
+    const begun = await Promise.all(Array.from({ length: 20 }, () => coolDown(id, 0)));
     expect(begun.filter(Boolean)).toHaveLength(1);
     expect(await stateOf(id)).toMatchObject({ consecutiveFailures: 1 });
   });
 
-  it('does not count a fault that was known before the last rest', async () => {
+  it('does not count a failure that was known before the last cool-down', async () => {
     const { id } = await buildSender(store.database);
-    await rest(id, 0);
+    await coolDown(id, 0);
     await pausesEnd();
-    expect(await rest(id, 0)).toBe(false);
+    expect(await coolDown(id, 0)).toBe(false);
     expect(await available()).toEqual([id]);
   });
 
-  it('is forgiven by a success after its rest, and not during it', async () => {
+  it('is reset by a success after its cool-down, and not during it', async () => {
     const { id } = await buildSender(store.database);
-    await rest(id, 0);
+    await coolDown(id, 0);
     await recoverSender(store.database, id);
     expect(await available()).toEqual([]);
     await pausesEnd();
@@ -192,7 +191,7 @@ describe('a sender with a fault', () => {
 });
 
 describe('a country block', () => {
-  it('keeps one sender off one country, until its time is over', async () => {
+  it('stops one sender’s messages to one country, until its time is over', async () => {
     const [one, two] = [await buildSender(store.database), await buildSender(store.database)];
     expect(await block(one.id, 'BR')).toBe(true);
     expect([await available('BR'), await available('US')]).toEqual([[two.id], [one.id, two.id]]);

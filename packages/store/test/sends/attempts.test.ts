@@ -1,7 +1,6 @@
 import { changeSend, newId, type Sender } from '@onecode/store';
-import { buildCaller, buildSend, buildSender } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
-import { accepted, sendsIn, workerIn } from '../sends.js';
+import { buildCaller, buildSend, buildSender, useTestDatabase } from '@onecode/testing';
+import { accepted, sendActions, workerActions } from './sendActions.js';
 
 const store = useTestDatabase();
 let sender: Sender;
@@ -9,8 +8,8 @@ beforeAll(async () => {
   sender = await buildSender(store.database);
 });
 
-const { read, version, attemptsOf } = sendsIn(store);
-const { claimSend, settleSend } = workerIn(store, () => sender);
+const { read, version, attemptsOf } = sendActions(store);
+const { claimSend, settleSend } = workerActions(store, () => sender);
 
 describe('attempts', () => {
   it('are begun by a claim and finished by their outcome', async () => {

@@ -9,15 +9,7 @@ import {
   takeDueSends,
   wakeAwaitingSends,
 } from '@onecode/store';
-import {
-  buildCaller,
-  buildSend,
-  buildSender,
-  type SendWishes,
-  TEST_ACTOR,
-  type TestCaller,
-} from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import { buildCaller, buildSend, buildSender, type SendWishes, TEST_ACTOR, type TestCaller, useTestDatabase } from '@onecode/testing';
 
 const HORIZON_MS = 1000;
 
@@ -71,7 +63,7 @@ describe('sends that wait for a sender', () => {
     expect(await takeDueSends(store.database, 100, false)).toMatchObject([{ id, version }]);
   });
 
-  it('are not woken by a sender that is paused or rests, and are when that ends', async () => {
+  it('are not woken while the sender is paused or cools down, and are when that ends', async () => {
     const id = await waiting();
     const sender = await buildSender(store.database);
     await pauseSender(store.database, TEST_ACTOR, sender.id);
@@ -112,7 +104,7 @@ describe('sends that wait for a sender', () => {
     expect(await wake()).toBe(1);
   });
 
-  it('are woken oldest first, as many as wanted', async () => {
+  it('are woken oldest first, up to the limit', async () => {
     const [newer, older] = [await waiting(), await waiting()];
     await aged(older, 60);
     await buildSender(store.database);
@@ -143,7 +135,7 @@ describe('sends that wait for a sender', () => {
     expect(woken.reduce((sum, count) => sum + count, rest)).toBe(40);
   });
 
-  it('are woken no more than there are slots, however many wake at once, and are the oldest', async () => {
+  it('are woken as far as there are slots, however many callers wake at once, oldest first', async () => {
     const ids = [];
     for (let n = 0; n < 30; n++) ids.push(await waiting({ recipient: `+55119876543${10 + n}` }));
     await buildSender(store.database, { throughput: 10 });
@@ -154,7 +146,7 @@ describe('sends that wait for a sender', () => {
     expect(left.map(({ id }) => id).toSorted()).toEqual(ids.slice(woken).toSorted());
   });
 
-  it('are woken again for slots that were promised and that nobody came for', async () => {
+  it('are woken again for slots that were promised and not taken', async () => {
     for (let n = 0; n < 30; n++) await waiting({ recipient: `+55119876543${10 + n}` });
     await buildSender(store.database, { throughput: 10 });
     expect(await wake()).toBe(9);
@@ -162,7 +154,7 @@ describe('sends that wait for a sender', () => {
     expect(await wake()).toBe(9);
   });
 
-  it('are woken for slots that are left by others', async () => {
+  it('are woken for slots that others leave', async () => {
     for (let n = 0; n < 5; n++) await waiting();
     await buildSender(store.database, { throughput: 10 });
     await store.sql(

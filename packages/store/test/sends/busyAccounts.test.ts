@@ -1,21 +1,19 @@
 import { AccountBusy, createSend, revokeApiKey, suspendAccount, type Creation } from '@onecode/store';
-import { buildCaller, newSend, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
+import { buildCaller, newSend, TEST_ACTOR, type TestCaller, until, useTestDatabase } from '@onecode/testing';
 import pg from 'pg';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
-import { until } from '../../../../test/harness/until.js';
 
 const store = useTestDatabase();
 const unlimited = { freeQuota: 10_000, ratePerMinute: 100_000 };
 const create = (caller: TestCaller): Promise<Creation> => createSend(store.database, newSend(caller));
 
-/** Holds rows by a transaction that stays open until `letGo`. */
-async function holding(statement: string, values: unknown[]): Promise<{ letGo: () => Promise<void> }> {
+/** Holds rows by a transaction that stays open until `release`. */
+async function holding(statement: string, values: unknown[]): Promise<{ release: () => Promise<void> }> {
   const client = new pg.Client({ connectionString: store.url });
   await client.connect();
   await client.query('begin');
   await client.query(statement, values);
   return {
-    async letGo() {
+    async release() {
       await client.query('rollback');
       await client.end();
     },
@@ -33,7 +31,7 @@ describe.each([
   ['account', 'select from accounts where id = $1 for update', (by: TestCaller) => by.accountId],
   ['application', 'select from applications where id = $1 for update', (by: TestCaller) => by.applicationId],
 ] as const)('while somebody holds the row of an %s', (_, statement, idOf) => {
-  it('the creations of all others go on, and its own go out when it is let go', async () => {
+  it('the creations of all others go on, and its own follow when the lock is released', async () => {
     const held = await buildCaller(store.database, 'live', unlimited);
     const others = await Promise.all([1, 2, 3].map(() => buildCaller(store.database, 'live', unlimited)));
     const hold = await holding(statement, [idOf(held)]);
@@ -47,7 +45,7 @@ describe.each([
     }
     // Still held: had anybody waited for it, we would not be here.
     expect(await waitingForLocks()).toBeGreaterThan(0);
-    await hold.letGo();
+    await hold.release();
     const made = await Promise.all(own);
     expect(new Set(made.map(({ outcome }) => outcome))).toEqual(new Set(['created']));
   });
@@ -56,7 +54,7 @@ describe.each([
     const held = await buildCaller(store.database, 'live', unlimited);
     const hold = await holding(statement, [idOf(held)]);
     const ends = await Promise.allSettled(Array.from({ length: 60 }, () => create(held)));
-    await hold.letGo();
+    await hold.release();
     for (const end of ends)
       expect(end).toMatchObject({ status: 'rejected', reason: expect.any(AccountBusy) });
     expect(await store.sql('select from sends where account_id = $1', [held.accountId])).toEqual([]);
@@ -76,7 +74,7 @@ it('more accounts that are held than calls may wait hold up nobody else', async 
   await until('as many wait as may', async () => (await waitingForLocks()) >= 4);
   expect((await create(other)).outcome).toBe('created');
   expect(await waitingForLocks()).toBeLessThanOrEqual(4);
-  await hold.letGo();
+  await hold.release();
   expect(new Set((await Promise.all(own)).map(({ outcome }) => outcome))).toEqual(new Set(['created']));
 });
 
@@ -106,7 +104,7 @@ describe('a creation that waited for its account', () => {
       );
       return rows.length === 1 || ((await waitingForLocks()) > 1 && 'waits');
     });
-    await hold.letGo();
+    await hold.release();
     await changed;
     const end = await waiting;
     // Whoever had the account's lock first: the change, and then the creation is refused, or the creation, before the change.

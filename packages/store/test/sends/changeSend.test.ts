@@ -1,10 +1,8 @@
 import { failure, simulate, type Decision } from '@onecode/domain';
 import { changeSend, findAccount, findSend, newId, type Sender } from '@onecode/store';
-import { buildCaller, buildSend, buildSender } from '@onecode/store/testing';
+import { buildCaller, buildSend, buildSender, until, useTestDatabase } from '@onecode/testing';
 import pg from 'pg';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
-import { until } from '../../../../test/harness/until.js';
-import { CODE, sendsIn } from '../sends.js';
+import { CODE, sendActions } from './sendActions.js';
 
 const store = useTestDatabase();
 let sender: Sender;
@@ -12,7 +10,7 @@ beforeAll(async () => {
   sender = await buildSender(store.database);
 });
 
-const { read, version, attemptsOf, returnedOf } = sendsIn(store);
+const { read, version, attemptsOf, returnedOf } = sendActions(store);
 
 describe('one door for changes', () => {
   it('finds no send with an unknown id, and asks nobody', async () => {

@@ -1,6 +1,5 @@
 import { createSend, findAccount, limitApplication } from '@onecode/store';
-import { buildCaller, newSend, type SendWishes, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import { buildCaller, newSend, type SendWishes, TEST_ACTOR, type TestCaller, useTestDatabase } from '@onecode/testing';
 
 const store = useTestDatabase();
 
@@ -53,7 +52,7 @@ describe('creating a send', () => {
     ]);
   });
 
-  it('takes no unit in test mode and never refuses it for want of units', async () => {
+  it('takes no unit in test mode and never refuses it for lack of units', async () => {
     const caller = await buildCaller(store.database, 'test', { freeQuota: 0 });
     expect(await create(caller)).toMatchObject({
       outcome: 'created',

@@ -1,7 +1,6 @@
 import { judge, simulate } from '@onecode/domain';
 import { changeSend, takeDueSends, type DueSend } from '@onecode/store';
-import { buildCaller, buildSend, type TestCaller } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import { buildCaller, buildSend, type TestCaller, useTestDatabase } from '@onecode/testing';
 
 const store = useTestDatabase();
 let live: TestCaller;
@@ -70,7 +69,7 @@ describe('sends that are due to be enqueued', () => {
     expect(ids(all)).toEqual(made.toSorted());
   });
 
-  it('are the longest due first, as many as wanted', async () => {
+  it('are those due longest, up to the limit', async () => {
     const [one, two, three] = [
       await buildSend(store.database, live),
       await buildSend(store.database, live),

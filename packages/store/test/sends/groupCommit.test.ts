@@ -1,7 +1,6 @@
 import { claim, judge, settle, type RetryPolicy } from '@onecode/domain';
 import { changeSend, createSend, findSend, newId, type Sender } from '@onecode/store';
-import { buildCaller, buildSend, buildSender, newSend, type TestCaller } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import { buildCaller, buildSend, buildSender, newSend, type TestCaller, useTestDatabase } from '@onecode/testing';
 
 const POLICY: RetryPolicy = { attemptsMax: 5, backoffMs: 1_000 };
 const TOGETHER = 60;
@@ -44,8 +43,8 @@ async function deliver(id: string, senderId = sender.id): Promise<string | undef
   return end?.kind;
 }
 
-describe('what is written together', () => {
-  it('is created as if each had come alone, in far fewer transactions', async () => {
+describe('a batch', () => {
+  it('creates each send as if it were alone, in far fewer transactions', async () => {
     const before = await commits();
     const wanted = Array.from({ length: TOGETHER }, (_, index) =>
       newSend(callerOf(index), { recipient: `+5511987${650_000 + index}` }),
@@ -161,14 +160,14 @@ describe('what is written together', () => {
     await Promise.all([...ids, ...ids.toReversed()].map((id) => guess(id, false)));
     const each = (2 * TOGETHER) / 3;
     expect(await budgets()).toEqual(recipients.map((recipient) => ({ recipient, wrong: each })));
-    // A right one forgives those before it.
+    // A right one resets the budget.
     await Promise.all(ids.filter((_, index) => index % 3 === 1).map((id) => guess(id, true)));
     expect(await budgets()).toEqual(
       [recipients[0], recipients[2]].map((recipient) => ({ recipient, wrong: each })),
     );
   });
 
-  it('forgives what was guessed wrong at the recipient of a right guess, beside it too, and nothing else', async () => {
+  it('resets the guess budget of a right guess’s recipient, wrong guesses of the same batch included, and no other', async () => {
     const [ours, theirs] = await Promise.all([0, 1].map(() => buildCaller(store.database, 'test')));
     const [first, second] = ['+5511987000011', '+5511987000012'];
     const guess = async (caller: TestCaller, recipient: string, isRight: boolean) => {
@@ -197,7 +196,7 @@ describe('what is written together', () => {
     ]);
   });
 
-  it('fails alone when it is faulty: its neighbours are created', async () => {
+  it('fails a faulty creation alone: the others are created', async () => {
     const stranger = { ...callerOf(0), accountId: newId() };
     const ends = await Promise.allSettled(
       Array.from({ length: TOGETHER }, (_, index) =>
@@ -207,7 +206,7 @@ describe('what is written together', () => {
     expect(ends.flatMap(({ status }, index) => (status === 'rejected' ? [index] : []))).toEqual([30]);
   });
 
-  it('is changed as if each had been alone, in far fewer transactions', async () => {
+  it('changes each send as if it were alone, in far fewer transactions', async () => {
     const ids = await Promise.all(
       Array.from({ length: TOGETHER }, (_, index) => buildSend(store.database, callerOf(index))),
     );
@@ -222,7 +221,7 @@ describe('what is written together', () => {
     }
   });
 
-  it('fails alone when a change is faulty: its neighbours are changed', async () => {
+  it('fails a faulty change alone: the others are written', async () => {
     const ids = await Promise.all(
       Array.from({ length: TOGETHER }, (_, index) => buildSend(store.database, callerOf(index))),
     );

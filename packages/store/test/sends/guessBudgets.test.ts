@@ -6,9 +6,8 @@ import {
   resetGuessCount,
   newId,
 } from '@onecode/store';
-import { buildCaller, buildSend, newSend, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
-import { CODE, sendsIn } from '../sends.js';
+import { buildCaller, buildSend, newSend, TEST_ACTOR, type TestCaller, useTestDatabase } from '@onecode/testing';
+import { CODE, sendActions } from './sendActions.js';
 
 const WRONG = '999999';
 const TO = '+5511987654321';
@@ -17,7 +16,7 @@ const OTHER = '+5511987654322';
 const store = useTestDatabase();
 afterEach(() => changeSetting(store.database, TEST_ACTOR, 'guessBudget', 100));
 
-const { verify } = sendsIn(store);
+const { verify } = sendActions(store);
 const send = (caller: TestCaller, recipient = TO): Promise<string> =>
   buildSend(store.database, caller, { code: CODE, recipient });
 const create = (caller: TestCaller, recipient = TO, idempotencyKey?: string) =>
@@ -41,7 +40,7 @@ async function guessWrong(caller: TestCaller, times: number, recipient = TO): Pr
 }
 
 describe('the guess budget of a recipient', () => {
-  it('lets no new code be made after 100 wrong ones on 20 sends, and nothing is written by the refusal', async () => {
+  it('allows no new code after 100 wrong ones on 20 sends, and the refusal writes nothing', async () => {
     const caller = await buildCaller(store.database, 'test');
     await create(caller, TO, 'old');
     await guessWrong(caller, 99);
@@ -141,7 +140,7 @@ describe('the guess budget of a recipient', () => {
     expect(await findAbuseControls(store.database, caller.accountId)).toMatchObject({ refusedRecipients: 0 });
   });
 
-  it('is forgiven by hand, in both modes, for that recipient of that account alone', async () => {
+  it('is reset by hand, in both modes, for that recipient of that account alone', async () => {
     const test = await buildCaller(store.database, 'test');
     const live = await buildCaller(store.database, 'live', { id: test.accountId });
     const stranger = await buildCaller(store.database, 'test');

@@ -7,9 +7,7 @@ import {
   type Connection,
   type Database,
 } from '@onecode/store';
-import { buildCaller, buildSend, newSend, type TestCaller } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
-import { until } from '../../../../test/harness/until.js';
+import { buildCaller, buildSend, newSend, type TestCaller, until, useTestDatabase } from '@onecode/testing';
 
 const PROCESSES = 3;
 const ROWS = 30;
@@ -30,7 +28,7 @@ async function deadlocksOf(
   const before = await deadlocks();
   const processes = Array.from({ length: PROCESSES }, () => openDatabase(store.url, { connectionsMax: 4 }));
   let ended: Promise<unknown> | undefined;
-  await store.database.$transaction(
+  await store.database.transaction(
     async (connection) => {
       await hold(connection);
       ended = Promise.all(processes.map(work));
@@ -77,7 +75,7 @@ describe('processes that write the same rows in groups never wait for each other
   it.each(ROUNDS)('with guesses at the same sends (%i)', async () => {
     const ids = await sendToEach(await buildCaller(store.database, 'test'));
     const found = await deadlocksOf(
-      (held) => held.$executeRaw`select from sends where id = ${middleOf(ids)}::uuid for update`,
+      (held) => held.sql.execute`select from sends where id = ${middleOf(ids)}::uuid for update`,
       (database, process) =>
         Promise.all(turned(ids, process).map((id) => guess(database, id, process === 0))),
     );
@@ -99,7 +97,7 @@ describe('processes that write the same rows in groups never wait for each other
       await Promise.all(own[0]!.map((id) => guess(store.database, id, false)));
       const found = await deadlocksOf(
         (held) =>
-          held.$executeRaw`select from guess_budgets where account_id = ${caller.accountId}::uuid
+          held.sql.execute`select from guess_budgets where account_id = ${caller.accountId}::uuid
           and recipient = ${middleOf(recipients)} for update`,
         (database, process) =>
           Promise.all(turned(own[process]!, process).map((id, turn) => guess(database, id, isRight(turn)))),
@@ -112,7 +110,7 @@ describe('processes that write the same rows in groups never wait for each other
     const callers = await Promise.all(recipients.map(() => buildCaller(store.database, 'test')));
     const held = middleOf(callers.map(({ accountId }) => accountId));
     const found = await deadlocksOf(
-      (connection) => connection.$executeRaw`select from accounts where id = ${held}::uuid for update`,
+      (connection) => connection.sql.execute`select from accounts where id = ${held}::uuid for update`,
       async (database, process) => {
         const made = await Promise.all(
           turned(callers, process).map((caller) => createSend(database, newSend(caller))),

@@ -7,23 +7,15 @@ import {
   resetRecipient,
   type Creation,
 } from '@onecode/store';
-import {
-  buildCaller,
-  buildSend,
-  newSend,
-  TEST_ACTOR,
-  type SendWishes,
-  type TestCaller,
-} from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
-import { sendsIn } from '../sends.js';
+import { buildCaller, buildSend, newSend, type SendWishes, TEST_ACTOR, type TestCaller, useTestDatabase } from '@onecode/testing';
+import { sendActions } from './sendActions.js';
 
 const WRONG = '9999999999';
 const TO = '+5511987654321';
 const CODES = { six: '042913', five: '04291', four: '0429' } as const;
 
 const store = useTestDatabase();
-const { verify } = sendsIn(store);
+const { verify } = sendActions(store);
 const unlimited = { freeQuota: 10_000, ratePerMinute: 100_000 };
 const create = (caller: TestCaller, wishes: SendWishes = {}): Promise<Creation> =>
   createSend(store.database, newSend(caller, { recipient: TO, ...wishes }));
@@ -96,7 +88,7 @@ describe('what may be guessed at a person', () => {
     },
   );
 
-  it('lets another code be made as soon as one is verified, has ended, or is locked with room to spare', async () => {
+  it('allows another code as soon as one is verified, has expired, or is locked with guesses to spare', async () => {
     const caller = await buildCaller(store.database, 'live', unlimited);
     const ids = idsOf(await Promise.all(Array.from({ length: 20 }, () => create(caller))));
     expect(outcomes([await create(caller)])).toEqual(['open_codes']);
@@ -124,7 +116,7 @@ describe('what may be guessed at a person', () => {
     expect(outcomes([await create(caller)])).toEqual(['created']);
   });
 
-  it('says when there is room again: when the codes that are too many have ended', async () => {
+  it('says when another code is allowed: when those above the limit have expired', async () => {
     const caller = await buildCaller(store.database, 'live', unlimited);
     const ids = idsOf(await Promise.all(Array.from({ length: 20 }, () => create(caller))));
     await store.sql(

@@ -8,7 +8,7 @@ import {
   takeDueReceipts,
   type StoredReceipt,
 } from '@onecode/store';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import { useTestDatabase } from '@onecode/testing';
 
 const store = useTestDatabase();
 beforeEach(() => store.sql('truncate receipts'));
@@ -117,7 +117,7 @@ describe('storing receipts', () => {
     }
   });
 
-  it('does not bring a report back that was done with', async () => {
+  it('does not make a finished report due again', async () => {
     await storeReceipts(store.database, [receipt('wamid.a')]);
     await finishReceipts(store.database, ids(await take()), 'applied');
     expect(await storeReceipts(store.database, [receipt('wamid.a')])).toEqual([]);
@@ -141,7 +141,7 @@ describe('taking receipts', () => {
     expect(new Set(ids(all)).size).toBe(1000);
   });
 
-  it('takes the oldest first, as many as wanted, in the order in which they were stored', async () => {
+  it('takes the oldest first, up to the limit, in the order in which they were stored', async () => {
     const stored = await storeReceipts(store.database, many(30));
     expect(ids(await take(10))).toEqual(stored.slice(0, 10));
     expect(ids(await take(10))).toEqual(stored.slice(10, 20));
@@ -179,7 +179,7 @@ describe('taking receipts', () => {
 });
 
 describe('deleting receipts', () => {
-  it('takes only those that are done with and old enough, oldest first, as many as wanted', async () => {
+  it('deletes only finished ones that are old enough, oldest first, up to the limit', async () => {
     const stored = await storeReceipts(store.database, many(6));
     await take();
     const [oldest, older, old, fresh, undone, recent] = stored as [

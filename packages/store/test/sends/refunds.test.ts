@@ -1,7 +1,6 @@
 import { findAccount, newId, type Sender } from '@onecode/store';
-import { buildCaller, buildSend, buildSender } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
-import { accepted, CODE, sendsIn, workerIn } from '../sends.js';
+import { buildCaller, buildSend, buildSender, useTestDatabase } from '@onecode/testing';
+import { accepted, CODE, sendActions, workerActions } from './sendActions.js';
 
 const store = useTestDatabase();
 let sender: Sender;
@@ -9,8 +8,8 @@ beforeAll(async () => {
   sender = await buildSender(store.database);
 });
 
-const { read, returnedOf, verify, fail } = sendsIn(store);
-const { claimSend, settleSend } = workerIn(store, () => sender);
+const { read, returnedOf, verify, fail } = sendActions(store);
+const { claimSend, settleSend } = workerActions(store, () => sender);
 
 describe('a refund', () => {
   it('goes to the bucket that the unit came from', async () => {

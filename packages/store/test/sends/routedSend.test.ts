@@ -1,7 +1,6 @@
 import type { Decision, Send, SendSlot } from '@onecode/domain';
-import { changeRoutedSend, hold, newId, pauseSender, resumeSender, type Sender } from '@onecode/store';
-import { buildCaller, buildSend, buildSender, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import { changeRoutedSend, placeHold, newId, pauseSender, resumeSender, type Sender } from '@onecode/store';
+import { buildCaller, buildSend, buildSender, TEST_ACTOR, type TestCaller, useTestDatabase } from '@onecode/testing';
 
 const store = useTestDatabase();
 let caller: TestCaller;
@@ -29,7 +28,7 @@ const slotsTaken = async (): Promise<number> =>
 const set = (id: string, change: string) => store.sql(`update sends set ${change} where id = $1`, [id]);
 
 describe('a send that may go out', () => {
-  it('comes with a slot of a sender', async () => {
+  it('comes with a send slot', async () => {
     const id = await buildSend(store.database, caller);
     expect(await slotFor(id)).toEqual({ sender: { id: sender.id, number: sender.number }, waitMs: 0 });
     expect(await slotsTaken()).toBe(1);
@@ -45,7 +44,11 @@ describe('a send that may go out', () => {
 
   it('comes without one while it is held', async () => {
     const id = await buildSend(store.database, caller);
-    await hold(store.database, TEST_ACTOR, { kind: 'account', target: caller.accountId, reason: 'a test' });
+    await placeHold(store.database, TEST_ACTOR, {
+      kind: 'account',
+      target: caller.accountId,
+      reason: 'a test',
+    });
     expect(await slotFor(id)).toBeNull();
   });
 
@@ -82,7 +85,7 @@ describe('a send that may go out', () => {
       [0, true],
       [1, true],
     ]);
-    const attempts = changed.map((one) => one?.kept.send.attempts ?? 0);
+    const attempts = changed.map((one) => one?.snapshot.send.attempts ?? 0);
     expect(attempts.toSorted((a, b) => a - b)).toEqual([1, 2]);
   });
 });

@@ -1,10 +1,9 @@
-import { buildCaller, buildSend } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
-import { CODE, sendsIn } from '../sends.js';
+import { buildCaller, buildSend, useTestDatabase } from '@onecode/testing';
+import { CODE, sendActions } from './sendActions.js';
 
 const store = useTestDatabase();
 
-const { read, version, verify } = sendsIn(store);
+const { read, version, verify } = sendActions(store);
 
 describe('verification', () => {
   it('gives exactly one of 80 right guesses at once a valid answer', async () => {

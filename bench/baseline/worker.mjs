@@ -1,0 +1,51 @@
+import { Worker } from 'bullmq';
+import { Redis } from 'ioredis';
+import { Pool } from 'undici';
+import { openPool, unseal } from './primitives.mjs';
+
+/**
+ * The baseline worker: a BullMQ worker with two updates and one call for each delivery. It takes variables of the worker:
+ * DATABASE_URL, REDIS_URL, WHATSAPP_API_URL, DELIVERY_CONCURRENCY.
+ */
+const { DATABASE_URL, REDIS_URL = '', WHATSAPP_API_URL = '', DELIVERY_CONCURRENCY = '50' } = process.env;
+const concurrency = Number(DELIVERY_CONCURRENCY);
+const database = openPool(DATABASE_URL);
+const { origin, pathname } = new URL(WHATSAPP_API_URL);
+const provider = new Pool(origin, { connections: concurrency });
+
+const worker = new Worker('baseline', (job) => deliver(job.data.sendId), {
+  connection: new Redis(REDIS_URL, { maxRetriesPerRequest: null }),
+  concurrency,
+});
+worker.on('error', () => {});
+
+/** @param {string} id */
+async function deliver(id) {
+  const { rows } = await database.query({
+    name: 'claim',
+    text: `update sends set status = 'sending', next_enqueue_at = clock_timestamp() + interval '15 seconds'
+      where id = $1 and status = 'queued' and expires_at > clock_timestamp() returning recipient, sealed_code`,
+    values: [id],
+  });
+  if (rows.length === 0) return;
+  const parameters = [{ type: 'text', text: unseal(id, rows[0].sealed_code) }];
+  const answer = await provider.request({
+    method: 'POST',
+    path: `${pathname}/1/messages`,
+    headers: { authorization: 'Bearer token', 'content-type': 'application/json' },
+    body: JSON.stringify({
+      messaging_product: 'whatsapp',
+      to: rows[0].recipient,
+      type: 'template',
+      template: { name: 'code', language: { code: 'pt_BR' }, components: [{ type: 'body', parameters }] },
+      biz_opaque_callback_data: id,
+    }),
+  });
+  const { messages } = /** @type {any} */ (await answer.body.json());
+  await database.query({
+    name: 'settle',
+    text: `update sends set status = 'sent', sent_at = clock_timestamp(), message_id = $2, sealed_code = null, next_enqueue_at = null
+      where id = $1 and status = 'sending'`,
+    values: [id, messages[0].id],
+  });
+}

@@ -1,0 +1,217 @@
+import { ratio } from '../statistics.mjs';
+import { BASELINE, BEFORE } from '../targets/target.mjs';
+
+/**
+ * @typedef {import('../statistics.mjs').Row} Row
+ * @typedef {import('../run.mjs').Line} Line
+ *
+ * @typedef {object} Goal
+ * @property {string} name
+ * @property {number} wanted
+ * @property {'at least' | 'at most'} bound
+ * @property {number} found
+ * @property {boolean} met
+ *
+ * @typedef {object} Results  everything that was measured
+ * @property {Row[]} rows
+ * @property {{ target: string, startMs: number }[]} starts
+ * @property {import('./resources.mjs').Memory[]} memory
+ * @property {import('./resources.mjs').Growth | null} growth
+ * @property {number} minutes for which memory was watched
+ */
+
+const ONECODE = 'Onecode';
+const RECEIPTS_PER_SECOND_MIN = 10_000;
+const RESIDENT_MIB_MAX = 150;
+/** In less time, a heap still grows to the size at which it stays. */
+const FLAT_AFTER_MINUTES = 5;
+const GROWN_MIB_MAX = 10;
+const START_MS_MAX = 1_000;
+const FILLED_RATIO_MIN = 0.9;
+/** In all tables that grow with the sends. */
+const IDLE_ROWS_PER_SECOND_MAX = 1;
+
+/** Their rate is given, so it says nothing about a filled database. */
+const STEADY = new Set(['create, half load', 'request to provider, 200 a second']);
+
+/** How many times as fast as another target Onecode has to be: [name, other target, ratio]. */
+const RATIOS = /** @type {const} */ ([
+  ['create', BASELINE, 1],
+  ['create', 'better-auth', 2],
+  ['create', 'Express + Prisma', 5],
+  ['repeat', BASELINE, 0.7],
+  ['status', BASELINE, 0.7],
+  ['verify, right', BASELINE, 0.7],
+  ['verify, wrong', BASELINE, 0.7],
+  ['deliver, instant provider', BASELINE, 0.8],
+  ['deliver, provider of 50 ms, 100 at once', BASELINE, 0.8],
+]);
+
+/**
+ * Compares the results with the goals. A goal of something that was not measured is left out.
+ * @param {Results} results
+ * @returns {Goal[]}
+ */
+export function judge({ rows, starts, memory, growth, minutes }) {
+  const row = (/** @type {string} */ name, /** @type {string} */ target = ONECODE) =>
+    rows.find((each) => each.name === name && each.target === target);
+  const halfLoad = row('create, half load');
+  const toProvider = row('request to provider, 200 a second');
+  const start = starts.find(({ target }) => target === ONECODE);
+  return [
+    ...RATIOS.map(([name, other, wanted]) =>
+      atLeast(`${name}: times ${other}`, wanted, ratioOf(row(name), row(name, other))),
+    ),
+    atMost(
+      `create, half load: 99th percentile, times ${BASELINE}`,
+      1,
+      ratioOf(halfLoad, row('create, half load', BASELINE), 'p99Ms'),
+    ),
+    atLeast(
+      'create: one hot account, times 1,000 accounts',
+      0.9,
+      ratioOf(row('create', `${ONECODE}, one hot account`), row('create')),
+    ),
+    atLeast(
+      'receipts, posts of 50: a second',
+      RECEIPTS_PER_SECOND_MIN,
+      row('receipts, posts of 50')?.perSecond,
+    ),
+    atLeast('receipts, applied: a second', RECEIPTS_PER_SECOND_MIN / 2, row('receipts, applied')?.perSecond),
+    atMost('request to provider: median ms', 10, toProvider?.medianMs),
+    atMost('request to provider: 99th percentile ms', 50, toProvider?.p99Ms),
+    ...rows
+      .filter(({ name, target }) => target.endsWith(' rows') && !STEADY.has(name))
+      .map((filled) =>
+        atLeast(
+          `${filled.name}: ${filled.target}, times empty`,
+          FILLED_RATIO_MIN,
+          ratioOf(filled, row(filled.name)),
+        ),
+      ),
+    atMost('rows that an idle worker reads a second', IDLE_ROWS_PER_SECOND_MAX, growth?.idleRowsPerSecond),
+    ...memory.map(({ process, maxMiB }) => atMost(`memory: ${process} MiB`, RESIDENT_MIB_MAX, maxMiB)),
+    ...(minutes < FLAT_AFTER_MINUTES ? [] : memory).map(({ process, grownMiB }) =>
+      atMost(`memory: ${process} grew by MiB`, GROWN_MIB_MAX, grownMiB),
+    ),
+    atMost('start: ms until ready', START_MS_MAX, start?.startMs),
+  ].filter((goal) => goal !== null);
+}
+
+/**
+ * @param {Row | undefined} row
+ * @param {Row | undefined} other
+ * @param {'perSecond' | 'p99Ms'} [metric]
+ */
+const ratioOf = (row, other, metric) => (row && other ? ratio(row, other, metric) : undefined);
+
+/**
+ * @param {string} name
+ * @param {number} wanted
+ * @param {number | undefined} found
+ * @returns {Goal | null}
+ */
+const atLeast = (name, wanted, found) =>
+  found === undefined ? null : { name, wanted, bound: 'at least', found, met: found >= wanted };
+
+/**
+ * @param {string} name
+ * @param {number} wanted
+ * @param {number | undefined} found
+ * @returns {Goal | null}
+ */
+const atMost = (name, wanted, found) =>
+  found === undefined ? null : { name, wanted, bound: 'at most', found, met: found <= wanted };
+
+/**
+ * @param {number} value
+ * @param {number} digits
+ */
+const number = (value, digits) => (Number.isNaN(value) ? '–' : value.toFixed(digits));
+
+/** The processes whose processor time is shown, in this order. */
+const PROCESSES = ['api', 'worker', 'postgres', 'redis', 'provider', 'load'];
+
+/**
+ * The measurements, each with its ratio to the baseline in the same rounds, and those of Onecode with their ratio to the build that
+ * `--beside` names.
+ * @param {readonly Row[]} rows
+ * @returns {Line[]}
+ */
+export function rowLines(rows) {
+  const hasBefore = rows.some(({ target }) => target === BEFORE);
+  return rows.map((row) => {
+    const ratioTo = (/** @type {string} */ target) => {
+      const name = target + variantOf(row.target);
+      const other = rows.find((each) => each.name === row.name && each.target === name);
+      return other === undefined ? '–' : number(ratio(row, other), 2);
+    };
+    const cpu = PROCESSES.filter((process) => rows.some(({ cpuMs }) => process in cpuMs)).map((process) => {
+      const ms = row.cpuMs[process];
+      return [`${process} µs`, ms === undefined ? '' : number(ms * 1000, 0)];
+    });
+    return {
+      what: `${row.name}: ${row.target}`,
+      'a second': number(row.perSecond, 0),
+      'median ms': number(row.medianMs, 1),
+      'p99 ms': number(row.p99Ms, 1),
+      [`× ${BASELINE}`]: ratioTo(BASELINE),
+      ...(hasBefore && { [`× ${BEFORE}`]: row.target.startsWith(ONECODE) ? ratioTo(BEFORE) : '' }),
+      ...Object.fromEntries(cpu),
+    };
+  });
+}
+
+/**
+ * The variant in a target's name: a hot account is compared with a hot account.
+ * @param {string} target
+ */
+const variantOf = (target) => /, (one hot account|no idempotency key)$/.exec(target)?.[0] ?? '';
+
+/**
+ * @param {Results['starts']} starts
+ * @returns {Line[]}
+ */
+export const startLines = (starts) =>
+  starts.map(({ target, startMs }) => ({ what: `start: ${target}`, 'ms until ready': number(startMs, 0) }));
+
+/**
+ * @param {Results['memory']} memory
+ * @param {number} minutes
+ * @returns {Line[]}
+ */
+export const memoryLines = (memory, minutes) =>
+  memory.map(({ process, maxMiB, grownMiB }) => ({
+    what: `memory of ${process}, ${minutes} min`,
+    'most MiB': number(maxMiB, 0),
+    'grew MiB': number(grownMiB, 1),
+  }));
+
+/**
+ * @param {Results['growth']} growth
+ * @returns {Line[]}
+ */
+export function growthLines(growth) {
+  if (growth === null) return [];
+  const sizes = growth.sizes.map(({ table, tableBytes, indexBytes }) => ({
+    what: `bytes a send: ${table}`,
+    table: number(tableBytes, 0),
+    indexes: number(indexBytes, 0),
+  }));
+  return [
+    ...sizes,
+    { what: 'rows that an idle worker reads a second', table: number(growth.idleRowsPerSecond, 0) },
+  ];
+}
+
+/**
+ * @param {readonly Goal[]} goals
+ * @returns {Line[]}
+ */
+export const goalLines = (goals) =>
+  goals.map(({ name, wanted, bound, found, met }) => ({
+    goal: name,
+    wanted: `${bound} ${wanted}`,
+    found: number(found, found < 100 ? 2 : 0),
+    '': met ? 'met' : 'missed',
+  }));

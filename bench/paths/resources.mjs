@@ -1,0 +1,129 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { steadyLoad } from '../load/load.mjs';
+import { residentMiBOf } from '../machine.mjs';
+import { median } from '../statistics.mjs';
+import { creations } from '../targets/target.mjs';
+import { resetProvider } from './worker.mjs';
+
+/** What the processes and the database take: time to start, memory, bytes and rows. */
+
+/** @typedef {import('./suite.mjs').Context} Context */
+
+const STARTS = 5;
+const CREATIONS_PER_SECOND = 500;
+/** The requests of a long load are sent again, so they have no idempotency keys. */
+const REQUESTS_MAX = 30_000;
+const SAMPLE_MS = 1_000;
+const IDLE_MS = 5_000;
+/** What a session has counted reaches the statistics within a second. */
+const STATISTICS_MS = 1_500;
+
+/** The tables that grow with the sends, with their indexes. */
+const SIZES = `
+  select c.relname as table, pg_table_size(c.oid)::float8 as table_bytes, pg_indexes_size(c.oid)::float8 as index_bytes,
+    (select count(*)::float8 from sends) as sends
+  from pg_class c where c.oid = any(array['sends', 'attempts', 'ledger_entries', 'receipts']::regclass[]) order by 1`;
+const ROWS_READ = `
+  select coalesce(sum(seq_tup_read + idx_tup_fetch), 0)::float8 as read from pg_stat_user_tables
+  where relname in ('sends', 'attempts', 'ledger_entries', 'receipts')`;
+
+/**
+ * The time from `node` starting until the API is ready.
+ * @param {Context} context
+ * @returns {Promise<{ target: string, startMs: number }[]>} medians
+ */
+export async function measureStart({ targets }) {
+  const starts = [];
+  for (const { name, startApi } of targets) {
+    const times = [];
+    for (let start = 0; start < STARTS; start++) {
+      const api = await startApi();
+      times.push(api.startMs);
+      await api.stop();
+    }
+    starts.push({ target: name, startMs: median(times) });
+  }
+  return starts;
+}
+
+/**
+ * @typedef {object} Memory
+ * @property {string} process
+ * @property {number} maxMiB
+ * @property {number} grownMiB from the second quarter of the time to the last, on average
+ */
+
+/**
+ * The resident memory of API and worker under a steady load of creations and deliveries.
+ * @param {Context} context
+ * @returns {Promise<Memory[]>}
+ */
+export async function measureMemory({ environment, options, targets, provider, flushRedis }) {
+  const [onecode] = targets;
+  if (onecode === undefined) return [];
+  await onecode.clear();
+  await resetProvider(provider.url, 0);
+  const [api, worker] = [await onecode.startApi(), await onecode.startWorker(provider.url, 50)];
+  const seconds = options.minutes * 60;
+  const requests = creations(onecode.keys, Math.min(REQUESTS_MAX, CREATIONS_PER_SECOND * seconds), false);
+  const samples = /** @type {Record<'api' | 'worker', number[]>} */ ({ api: [], worker: [] });
+  const end = new AbortController();
+  const sample = async () => {
+    while (!end.signal.aborted) {
+      samples.api.push(residentMiBOf(api.pid));
+      samples.worker.push(residentMiBOf(worker.pid));
+      await delay(SAMPLE_MS, undefined, { signal: end.signal }).catch(() => {});
+    }
+  };
+  const sampled = sample();
+  const endpoint = { url: api.url, pids: { api: api.pid, worker: worker.pid } };
+  await steadyLoad(environment, endpoint, { requests, perSecond: CREATIONS_PER_SECOND, seconds });
+  end.abort();
+  await sampled;
+  await Promise.all([api.stop(), worker.stop()]);
+  await onecode.clear();
+  await flushRedis();
+  return Object.entries(samples).map(([process, values]) => {
+    const quarter = Math.ceil(values.length / 4);
+    const mean = (/** @type {number[]} */ some) => some.reduce((sum, value) => sum + value, 0) / some.length;
+    return {
+      process,
+      maxMiB: Math.max(...values),
+      grownMiB: mean(values.slice(-quarter)) - mean(values.slice(quarter, 2 * quarter)),
+    };
+  });
+}
+
+/**
+ * @typedef {object} Growth
+ * @property {{ table: string, tableBytes: number, indexBytes: number }[]} sizes bytes of one send
+ * @property {number} idleRowsPerSecond rows that an idle worker reads
+ */
+
+/**
+ * The space of a send in the filled database, and the rows that an idle worker reads there.
+ * @param {Context} context
+ * @returns {Promise<Growth | null>} null without a filled database
+ */
+export async function measureGrowth({ targets, provider, options }) {
+  const filled = targets.find(({ name }) => name.includes(' rows'));
+  if (options.rows === 0 || filled === undefined) return null;
+  const worker = await filled.startWorker(provider.url, 50);
+  await delay(STATISTICS_MS);
+  const rowsRead = async () => Number((await filled.pool.query(ROWS_READ)).rows[0].read);
+  const before = await rowsRead();
+  await delay(IDLE_MS);
+  await delay(STATISTICS_MS);
+  const read = (await rowsRead()) - before;
+  await worker.stop();
+  // Only now: this query itself reads every send.
+  const { rows } = await filled.pool.query(SIZES);
+  return {
+    sizes: rows.map(({ table, table_bytes, index_bytes, sends }) => ({
+      table,
+      tableBytes: table_bytes / sends,
+      indexBytes: index_bytes / sends,
+    })),
+    idleRowsPerSecond: read / ((IDLE_MS + STATISTICS_MS) / 1000),
+  };
+}

@@ -1,0 +1,241 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { request } from 'undici';
+import { steadyLoad, withCpuTime } from '../load/load.mjs';
+import { compare, percentile } from '../statistics.mjs';
+import { BASELINE, creations, webhooks } from '../targets/target.mjs';
+
+/** What a worker does: deliveries and the application of stored receipts. */
+
+/**
+ * @typedef {import('./suite.mjs').Context} Context
+ * @typedef {import('../environment.mjs').Environment} Environment
+ * @typedef {import('../statistics.mjs').Measurement} Measurement
+ */
+
+const POLL_MS = 20;
+/** Sends that are prepared for each second of a load. */
+const DELIVERIES_PER_SECOND = 4_000;
+/** Calls before the measurement begins: after these, Node has compiled what a delivery uses. */
+const WARM_UP_CALLS = 8_000;
+const SILENCE_MS_MAX = 10_000;
+const CREATIONS_PER_SECOND = 200;
+/** Each round has a new worker. At this rate, Node needs so long to compile what is used often. */
+const WARM_UP_SECONDS = 30;
+/** In three seconds, a single pause of the machine of 30 ms would be the 99th percentile. */
+const STEADY_SECONDS_MIN = 15;
+/** Receipts that are prepared for each second of a load. */
+const RECEIPTS_PER_SECOND = 4_000;
+const RECEIPT_STATUSES = ['sent', 'delivered', 'read'];
+const RECEIPTS_PER_POST = 500;
+
+const PROVIDERS = [
+  { name: 'deliver, instant provider', delayMs: 0, concurrency: 50 },
+  { name: 'deliver, provider of 50 ms, 100 at once', delayMs: 50, concurrency: 100 },
+];
+
+/**
+ * One worker on a full queue.
+ * @param {Context} context
+ */
+export async function measureDelivery({ environment, options, targets, provider, flushRedis }) {
+  const rows = [];
+  for (const { name, delayMs, concurrency } of PROVIDERS) {
+    const candidates = targets.map((target) => ({
+      target: target.name,
+      load: async (/** @type {number} */ seconds) => {
+        await target.clear();
+        await resetProvider(provider.url, delayMs);
+        const total = WARM_UP_CALLS + DELIVERIES_PER_SECOND * seconds;
+        await target.createEnqueuedSends(total);
+        const worker = await target.startWorker(provider.url, concurrency);
+        const measurement = await measureCalls(environment, provider, worker.pid, total, seconds);
+        await worker.stop();
+        await target.clear();
+        await flushRedis();
+        return measurement;
+      },
+    }));
+    rows.push(...(await compare(name, candidates, options)));
+  }
+  return rows;
+}
+
+/**
+ * @param {Environment} environment
+ * @param {import('../environment.mjs').Service} provider
+ * @param {number} pid of the worker
+ * @param {number} total sends in the queue
+ * @param {number} seconds
+ * @returns {Promise<Measurement>}
+ */
+async function measureCalls(environment, provider, pid, total, seconds) {
+  const first = await untilCalls(provider.url, WARM_UP_CALLS);
+  const { result: last, cpuMs } = await withCpuTime(
+    environment,
+    { worker: pid, provider: provider.pid },
+    () => untilCalls(provider.url, total - 100, first.at + seconds * 1000),
+  );
+  return throughputOf(last.count - first.count, last.at - first.at, cpuMs);
+}
+
+/**
+ * The time from a request to the provider's call, at a rate far below the limit.
+ * @param {Context} context
+ */
+export function measureRequestToProvider({ environment, options, targets, provider, flushRedis }) {
+  const candidates = targets.map((target) => ({
+    target: target.name,
+    load: async (/** @type {number} */ wantedSeconds) => {
+      const seconds = Math.max(wantedSeconds, STEADY_SECONDS_MIN);
+      await target.clear();
+      await resetProvider(provider.url, 0);
+      const worker = await target.startWorker(provider.url, 50);
+      const requests = creations(target.keys, CREATIONS_PER_SECOND * seconds, true);
+      const warmUp = creations(target.keys, CREATIONS_PER_SECOND * WARM_UP_SECONDS, true);
+      const { api } = target;
+      const endpoint = { url: api.url, pids: { api: api.pid, worker: worker.pid } };
+      await steadyLoad(environment, endpoint, {
+        requests: warmUp,
+        perSecond: CREATIONS_PER_SECOND,
+        seconds: WARM_UP_SECONDS,
+      });
+      await untilCalls(provider.url, warmUp.length);
+      const load = { requests, perSecond: CREATIONS_PER_SECOND, seconds };
+      const { dueAt, measurement } = await steadyLoad(environment, endpoint, load);
+      await untilCalls(provider.url, requests.length + warmUp.length);
+      const times = await timesToProvider(provider.url, requests, dueAt);
+      await worker.stop();
+      await flushRedis();
+      return { ...measurement, medianMs: percentile(times, 0.5), p99Ms: percentile(times, 0.99) };
+    },
+  }));
+  return compare('request to provider, 200 a second', candidates, options);
+}
+
+/**
+ * @param {string} url of the provider
+ * @param {readonly import('../load/load.mjs').Request[]} requests
+ * @param {readonly number[]} dueAt when each request was due
+ * @returns {Promise<number[]>} milliseconds, in ascending order
+ */
+async function timesToProvider(url, requests, dueAt) {
+  const arrivals = /** @type {Record<string, number>} */ (await (await fetch(`${url}/arrivals`)).json());
+  return requests
+    .map(
+      ({ body }, index) =>
+        (arrivals[JSON.parse(String(body)).to] ?? Number.NaN) - (dueAt[index] ?? Number.NaN),
+    )
+    .toSorted((a, b) => a - b);
+}
+
+/**
+ * Waits until the provider has had a number of calls, or until a time.
+ * @param {string} url
+ * @param {number} calls
+ * @param {number} [until] a time of `performance.now()`
+ * @returns {Promise<{ count: number, at: number }>}
+ */
+async function untilCalls(url, calls, until = Infinity) {
+  let [seen, changedAt] = [-1, performance.now()];
+  for (;;) {
+    const { body } = await request(`${url}/count`);
+    const { count } = /** @type {{ count: number }} */ (await body.json());
+    const at = performance.now();
+    if (count >= calls || at >= until) return { count, at };
+    if (count !== seen) [seen, changedAt] = [count, at];
+    if (at - changedAt > SILENCE_MS_MAX)
+      throw new Error(`The provider gets no more calls: it had ${count} of ${calls}.`);
+    await delay(POLL_MS);
+  }
+}
+
+/**
+ * @param {string} url of the provider
+ * @param {number} delayMs
+ */
+export async function resetProvider(url, delayMs) {
+  const { body } = await request(`${url}/reset?delay=${delayMs}`, { method: 'POST' });
+  await body.dump();
+}
+
+/**
+ * How fast a worker applies stored receipts: three for each of many sends. The baseline applies none.
+ * @param {Context} context
+ */
+export function measureReceiptApplication({ environment, options, targets, provider }) {
+  const candidates = targets
+    .filter(({ name }) => name !== BASELINE)
+    .map((target) => ({
+      target: target.name,
+      load: async (/** @type {number} */ seconds) => {
+        await target.clear();
+        const count = await storeReceipts(target, RECEIPTS_PER_SECOND * seconds);
+        const worker = await target.startWorker(provider.url, 50);
+        const measurement = await measureApplication(environment, target, worker.pid, count);
+        await worker.stop();
+        await target.clear();
+        return measurement;
+      },
+    }));
+  return compare('receipts, applied', candidates, options);
+}
+
+/**
+ * Posts receipts of accepted sends.
+ * @param {import('../targets/target.mjs').Target} target
+ * @param {number} count at least
+ * @returns {Promise<number>} how many were stored
+ */
+async function storeReceipts(target, count) {
+  const sends = await target.createAcceptedSends(Math.ceil(count / RECEIPT_STATUSES.length));
+  const reports = RECEIPT_STATUSES.flatMap((status) =>
+    sends.map(({ messageId, attemptId }) => ({ id: messageId, attemptId, status })),
+  );
+  for (const { path, headers, body } of webhooks(reports, RECEIPTS_PER_POST, target.secret)) {
+    const options = { method: 'POST', headers, body: body ?? null };
+    const answer = await request(target.api.url + path, options);
+    await answer.body.dump();
+    if (answer.statusCode !== 200) throw new Error(`A webhook was answered ${answer.statusCode}.`);
+  }
+  return reports.length;
+}
+
+/**
+ * @param {Environment} environment
+ * @param {import('../targets/target.mjs').Target} target
+ * @param {number} pid of the worker
+ * @param {number} total
+ * @returns {Promise<Measurement>}
+ */
+async function measureApplication(environment, { pool }, pid, total) {
+  /** @param {number} count */
+  const untilAtMost = async (count) => {
+    for (;;) {
+      const { rows } = await pool.query(
+        'select count(*)::integer as left from receipts where due_at is not null',
+      );
+      if (rows[0].left <= count) return { left: rows[0].left, at: performance.now() };
+      await delay(POLL_MS);
+    }
+  };
+  const first = await untilAtMost(total * 0.9);
+  const { result: last, cpuMs } = await withCpuTime(environment, { worker: pid }, () =>
+    untilAtMost(total * 0.05),
+  );
+  return throughputOf(first.left - last.left, last.at - first.at, cpuMs);
+}
+
+/**
+ * @param {number} count
+ * @param {number} ms
+ * @param {Record<string, number>} cpuMs
+ * @returns {Measurement}
+ */
+function throughputOf(count, ms, cpuMs) {
+  return {
+    perSecond: count / (ms / 1000),
+    medianMs: Number.NaN,
+    p99Ms: Number.NaN,
+    cpuMs: Object.fromEntries(Object.entries(cpuMs).map(([name, used]) => [name, used / count])),
+  };
+}

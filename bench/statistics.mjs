@@ -1,0 +1,97 @@
+/**
+ * @typedef {object} Measurement  of one load
+ * @property {number} perSecond
+ * @property {number} medianMs NaN where the time of a single request is unknown
+ * @property {number} p99Ms
+ * @property {Record<string, number>} cpuMs of one request, by process
+ *
+ * @typedef {object} Candidate  one of those that are compared
+ * @property {string} target
+ * @property {(seconds: number) => Promise<Measurement>} load
+ *
+ * @typedef {object} Row  the medians of all rounds
+ * @property {string} name of what was measured
+ * @property {string} target
+ * @property {number} perSecond
+ * @property {number} medianMs
+ * @property {number} p99Ms
+ * @property {Record<string, number>} cpuMs
+ * @property {Measurement[]} rounds
+ */
+
+/** An uncounted load before the first round: no round pays for compilation or for query plans that do not exist yet. */
+const WARM_UP_SECONDS = 2;
+
+/**
+ * Measures all candidates in turn, round after round, so that other work on the machine hits all of them alike.
+ * @param {string} name
+ * @param {readonly Candidate[]} candidates
+ * @param {{ rounds: number, seconds: number }} options
+ * @returns {Promise<Row[]>}
+ */
+export async function compare(name, candidates, { rounds, seconds }) {
+  const measured = candidates.map((candidate) => ({
+    ...candidate,
+    measurements: /** @type {Measurement[]} */ ([]),
+  }));
+  for (const { load } of measured) await load(WARM_UP_SECONDS);
+  for (let round = 0; round < rounds; round++)
+    for (const { load, measurements } of measured) measurements.push(await load(seconds));
+  return measured.map(({ target, measurements }) => rowOf(name, target, measurements));
+}
+
+/**
+ * @param {string} name
+ * @param {string} target
+ * @param {Measurement[]} rounds
+ * @returns {Row}
+ */
+function rowOf(name, target, rounds) {
+  const medianOf = (/** @type {(measurement: Measurement) => number} */ read) => median(rounds.map(read));
+  const processes = Object.keys(rounds[0]?.cpuMs ?? {});
+  return {
+    name,
+    target,
+    perSecond: medianOf(({ perSecond }) => perSecond),
+    medianMs: medianOf(({ medianMs }) => medianMs),
+    p99Ms: medianOf(({ p99Ms }) => p99Ms),
+    cpuMs: Object.fromEntries(
+      processes.map((process) => [process, medianOf(({ cpuMs }) => cpuMs[process] ?? 0)]),
+    ),
+    rounds,
+  };
+}
+
+/**
+ * How one row compares with another: the median of each round's own ratio, since the loads of one round are close in time.
+ * @param {Row} row
+ * @param {Row} other measured in the same rounds
+ * @param {'perSecond' | 'p99Ms'} [metric]
+ * @returns {number}
+ */
+export function ratio(row, other, metric = 'perSecond') {
+  return median(
+    row.rounds.map((round, index) => round[metric] / (other.rounds[index]?.[metric] ?? Number.NaN)),
+  );
+}
+
+/**
+ * @param {readonly number[]} sorted in ascending order
+ * @param {number} fraction 0.99 for the 99th percentile
+ * @returns {number} NaN for an empty list
+ */
+export function percentile(sorted, fraction) {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * fraction))] ?? Number.NaN;
+}
+
+/**
+ * @param {readonly number[]} values
+ * @returns {number}
+ */
+export function median(values) {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1
+    ? Number(sorted[middle])
+    : (Number(sorted[middle - 1]) + Number(sorted[middle])) / 2;
+}

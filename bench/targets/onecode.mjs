@@ -1,0 +1,242 @@
+import { randomBytes } from 'node:crypto';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import pg from 'pg';
+import { UserError } from '../../scripts/user-error.mjs';
+import { root, runNpm } from '../../scripts/checkout.mjs';
+import { buildRelease, commitOf } from '../../scripts/release.mjs';
+import { createDatabase, runSql, startService } from '../environment.mjs';
+import { roundRobin, runConcurrently } from '../scheduling.mjs';
+import { ACCOUNTS, BEFORE, CODE, nextRecipient, PROVIDER_PATH, SETTLED_TOGETHER } from './target.mjs';
+
+const SENDERS = 10;
+const JOBS_MAX = 1_000;
+const HISTORY_SENDS_MAX = 100_000;
+const UNLIMITED = { freeQuota: 0, credits: 500_000_000, ratePerMinute: 1_000_000 };
+const SENDS_CREATED_TOGETHER = 1_000;
+const WORKERS = 4;
+
+/** Keeps the sweeper away from sends while they are measured. */
+const POSTPONE = `update sends set next_enqueue_at = next_enqueue_at + interval '1 hour' where id = any($1)`;
+const CLAIM = `
+  with claimed as (
+    update sends s set status = 'sending', channel = 'whatsapp', from_number = r.number, sender_id = r.id, attempts = 1,
+      attempt_id = created.attempt_id, due_at = clock_timestamp() + interval '15 seconds',
+      next_enqueue_at = clock_timestamp() + interval '16 seconds', version = version + 1
+    from unnest($1::uuid[], $2::uuid[]) as created (id, attempt_id), (select id, number from senders order by id limit 1) r
+    where s.id = created.id returning s.id, s.sender_id, s.attempt_id
+  ) insert into attempts (id, send_id, sender_id) select attempt_id, id, sender_id from claimed`;
+const SETTLE = `
+  with settled as (
+    update sends s set status = 'sent', sealed_code = null, due_at = null, next_enqueue_at = null, sent_at = clock_timestamp(),
+      version = version + 1
+    from unnest($1::uuid[]) as created (id) where s.id = created.id
+  ) update attempts a set outcome = 'accepted', message_id = created.message_id, finished_at = clock_timestamp()
+    from unnest($2::uuid[], $3::text[]) as created (attempt_id, message_id) where a.id = created.attempt_id`;
+
+/**
+ * @typedef {import('../environment.mjs').Environment} Environment
+ * @typedef {import('./target.mjs').Target} Target
+ *
+ * @typedef {object} Release  a build of Onecode
+ * @property {string} name
+ * @property {string} folder
+ *
+ * @typedef {Awaited<ReturnType<typeof packagesOf>>} Packages
+ */
+
+/** @type {Release} */
+export const WORKING_TREE = { name: 'Onecode', folder: root };
+
+/**
+ * Builds another revision, to be measured beside the working tree.
+ * @param {Environment} environment
+ * @param {string} ref a git revision
+ * @returns {Promise<Release>}
+ */
+export async function buildRevision({ processes }, ref) {
+  const commit = commitOf(ref);
+  if (commit === null) throw new UserError(`--beside: git knows no ${ref} here.`);
+  console.log(`Building ${ref} (${commit.slice(0, 7)}) …`);
+  return { name: BEFORE, folder: await buildRelease(commit, processes.folder) };
+}
+
+/**
+ * The packages of a release's own build, whose statements fit its own schema.
+ * @param {Release} release
+ */
+async function packagesOf({ folder }) {
+  const { resolve } = createRequire(join(folder, 'package.json'));
+  const load = (/** @type {string} */ name) => import(pathToFileURL(resolve(name)).href);
+  return {
+    store: /** @type {typeof import('@onecode/store')} */ (await load('@onecode/store')),
+    testing: /** @type {typeof import('@onecode/testing')} */ (await load('@onecode/testing')),
+    runtime: /** @type {typeof import('@onecode/runtime')} */ (await load('@onecode/runtime')),
+  };
+}
+
+/**
+ * Starts a build with its own migrated database, in which a thousand accounts have a live key each.
+ * @param {Environment} environment
+ * @param {Release} release
+ * @param {string} database its name
+ * @param {number} rows sends of other accounts that are there from the start
+ * @returns {Promise<Target>}
+ */
+export async function openOnecode(environment, release, database, rows) {
+  const url = await createDatabase(environment, database);
+  const withUrl = { ...process.env, DATABASE_URL: url };
+  const migration = { title: 'npm run migrate', env: withUrl, cwd: release.folder };
+  await runNpm(environment.processes, ['run', '--silent', 'migrate'], migration);
+  const { store, testing, runtime } = await packagesOf(release);
+  const handle = store.openDatabase(url, { connectionsMax: 10 });
+  const callers = await runConcurrently(ACCOUNTS, 10, () => testing.buildCaller(handle, 'live', UNLIMITED));
+  const sender = await testing.buildSender(handle, { throughput: 1000 });
+  for (let count = 1; count < SENDERS; count++) await testing.buildSender(handle, { throughput: 1000 });
+  await runConcurrently(Math.ceil(rows / HISTORY_SENDS_MAX), 2, (index) =>
+    addHistory(
+      testing,
+      handle,
+      url,
+      sender.id,
+      Math.min(HISTORY_SENDS_MAX, rows - index * HISTORY_SENDS_MAX),
+    ),
+  );
+  // Otherwise PostgreSQL would vacuum and write these pages during the first measurements.
+  if (rows > 0) await runSql(url, 'vacuum (analyze)', 'checkpoint');
+
+  const secret = randomBytes(16).toString('hex');
+  const prefix = database;
+  const env = {
+    DATABASE_URL: url,
+    REDIS_URL: environment.redisUrl,
+    QUEUE_PREFIX: prefix,
+    BASE_URL: 'http://localhost:3000',
+    CODE_PEPPER: testing.TEST_PEPPER.keys.get(1)?.toString('base64'),
+    SECRET_KEY: testing.TEST_SECRET_KEY.keys.get(1)?.toString('base64'),
+    WHATSAPP_APP_SECRET: secret,
+    WHATSAPP_VERIFY_TOKEN: randomBytes(16).toString('hex'),
+    ...(process.env['LOG_LEVEL'] && { LOG_LEVEL: process.env['LOG_LEVEL'] }),
+  };
+  const scriptPath = (/** @type {string} */ app) => join(release.folder, `apps/${app}/dist/main.js`);
+  const startApi = () =>
+    startService(environment, { name: `${database}-api`, script: scriptPath('api'), env });
+  const api = await startApi();
+  const pool = new pg.Pool({ connectionString: url, max: 4 });
+  pool.on('error', () => {}); // an interrupt stops the services first
+  const sends = sendsOf(pool, handle, callers, { store, testing });
+  const deliveryQueue = runtime.openDeliveryQueue({
+    redisUrl: environment.redisUrl,
+    prefix,
+    deliveryAttempts: 5,
+    onError: () => {},
+  });
+
+  return {
+    name: rows === 0 ? release.name : `${release.name}, ${rows} rows`,
+    api,
+    startApi,
+    secret,
+    pool,
+    keys: callers.map(({ key }) => key),
+    startWorker: (providerUrl, concurrency) =>
+      startService(environment, {
+        name: `${database}-worker`,
+        script: scriptPath('worker'),
+        env: {
+          ...env,
+          WHATSAPP_API_URL: providerUrl + PROVIDER_PATH,
+          DELIVERY_CONCURRENCY: String(concurrency),
+        },
+        port: 'METRICS_PORT',
+      }),
+    ...sends,
+    async createEnqueuedSends(count) {
+      const created = await sends.createSends(count);
+      for (let start = 0; start < count; start += JOBS_MAX) {
+        const jobs = created.slice(start, start + JOBS_MAX).map(({ id }) => ({ sendId: id, version: 0 }));
+        if (!(await deliveryQueue.enqueue('deliver', jobs))) throw new Error('Redis did not take the jobs.');
+      }
+    },
+    async close() {
+      await deliveryQueue.close();
+      await store.closeDatabase(handle);
+      await pool.end();
+    },
+  };
+}
+
+/**
+ * Adds another account with sends of the last 60 days.
+ * @param {typeof import('@onecode/testing')} testing
+ * @param {import('@onecode/store').Database} handle
+ * @param {string} url
+ * @param {string} senderId
+ * @param {number} sends
+ */
+async function addHistory({ buildCaller, fillHistory }, handle, url, senderId, sends) {
+  const { accountId, applicationId } = await buildCaller(handle, 'live');
+  const applications = [{ id: applicationId, mode: /** @type {const} */ ('live') }];
+  await fillHistory(url, { accountId, applications, senderId, sends, days: 60 });
+}
+
+/**
+ * Creates sends in the state in which the API and the worker leave them.
+ * @param {import('pg').Pool} pool
+ * @param {import('@onecode/store').Database} handle
+ * @param {import('@onecode/testing').TestCaller[]} callers
+ * @param {Pick<Packages, 'store' | 'testing'>} packages
+ * @returns {Pick<Target, 'createSends' | 'createAcceptedSends' | 'clear'>}
+ */
+function sendsOf(pool, handle, callers, { store, testing }) {
+  // Ids grow with time: every send that is created from now on has a greater one.
+  const first = store.newId();
+  /** @param {number} count */
+  const createSends = async (count) => {
+    /** @type {import('./target.mjs').CreatedSend[]} */
+    const created = [];
+    for (let start = 0; start < count; start += SENDS_CREATED_TOGETHER) {
+      const size = Math.min(SENDS_CREATED_TOGETHER, count - start);
+      const group = Array.from({ length: size }, async (_, index) => {
+        const caller = roundRobin(callers, start + index);
+        const options = { code: CODE, recipient: nextRecipient() };
+        return { id: await testing.buildSend(handle, caller, options), key: caller.key };
+      });
+      created.push(...(await Promise.all(group)));
+    }
+    await pool.query(POSTPONE, [created.map(({ id }) => id)]);
+    return created;
+  };
+  return {
+    createSends,
+    async createAcceptedSends(count) {
+      const accepted = (await createSends(count)).map((send) => ({
+        ...send,
+        attemptId: store.newId(),
+        messageId: `wamid.${send.id}`,
+      }));
+      await runConcurrently(Math.ceil(count / SETTLED_TOGETHER), WORKERS, async (index) => {
+        const group = accepted.slice(index * SETTLED_TOGETHER, (index + 1) * SETTLED_TOGETHER);
+        const [ids, attemptIds] = [group.map(({ id }) => id), group.map(({ attemptId }) => attemptId)];
+        await pool.query(CLAIM, [ids, attemptIds]);
+        await pool.query(SETTLE, [ids, attemptIds, group.map(({ messageId }) => messageId)]);
+      });
+      return accepted;
+    },
+    async clear() {
+      await pool.query(`
+        create temporary table if not exists deleted (id uuid);
+        truncate deleted;
+        insert into deleted select id from sends where id > '${first}';
+        delete from receipts where due_at is not null
+          or attempt_id in (select a.id from deleted join attempts a on a.send_id = deleted.id);
+        delete from ledger_entries where send_id in (select id from deleted);
+        delete from attempts where send_id in (select id from deleted);
+        delete from sends where id in (select id from deleted)`);
+      // Otherwise an automatic vacuum hits some round, and dead entries stay in the indexes, of a large table for longer.
+      await pool.query('vacuum sends, attempts, ledger_entries');
+      await pool.query('vacuum (index_cleanup on) receipts');
+    },
+  };
+}

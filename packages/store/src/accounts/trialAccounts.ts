@@ -1,0 +1,67 @@
+import type { Locale } from '@onecode/domain';
+import { audited, type Actor } from '../audit/audit.js';
+import type { Connection, Database } from '../client/database.js';
+import { listMemberships } from '../users/members.js';
+import { insertAccount } from './accounts.js';
+
+/** An account that a person creates for themselves. */
+export interface NewOwnAccount {
+  name: string;
+  language: Locale;
+  /** Where it may send while on trial: ISO 3166 codes, in order and each once. */
+  countries: readonly string[];
+}
+
+type OwnAccount = { kind: 'member'; accountId: string } | { kind: 'made_before' | 'unknown' };
+
+/**
+ * Creates a trial account for a person who belongs to no account, with the free sends of the setting; the person becomes its admin.
+ * Who belongs to an account already gets that one, so that a repeated or doubled request creates no second account.
+ *
+ * @returns `made_before` for a person who created one and left it, since everybody gets the free sends once; `unknown` when there is
+ * no such person
+ */
+export async function createOwnAccount(
+  database: Database,
+  actor: Actor & { id: string },
+  { name, language, countries }: NewOwnAccount,
+): Promise<OwnAccount> {
+  return audited<OwnAccount>(database, actor, async (connection) => {
+    // The lock lets one request of a person go on at a time; the next one sees what it created.
+    const [person] = await connection.sql.query<{ accountMadeAt: Date | null }[]>`
+      select account_made_at as "accountMadeAt" from users where id = ${actor.id}::uuid for no key update`;
+    if (person === undefined) return { result: { kind: 'unknown' }, note: null };
+    const [existing] = await listMemberships(connection, actor.id);
+    if (existing !== undefined)
+      return { result: { kind: 'member', accountId: existing.accountId }, note: null };
+    if (person.accountMadeAt !== null) return { result: { kind: 'made_before' }, note: null };
+    const account = { name, language, freeQuota: null, credits: 0, ratePerMinute: null };
+    const { id, freeQuota, credits } = await insertAccount(connection, account, countries);
+    await connection.prisma.member.create({ data: { accountId: id, userId: actor.id, role: 'admin' } });
+    await connection.sql
+      .execute`update users set account_made_at = clock_timestamp() where id = ${actor.id}::uuid`;
+    const after = { name, language, freeQuota, credits, ratePerMinute: null, trialCountries: countries };
+    return {
+      result: { kind: 'member', accountId: id },
+      note: { action: 'account.create', accountId: id, subject: id, details: { after } },
+    };
+  });
+}
+
+/** What all trial accounts used up together of the live sends that they share a day. */
+export interface TrialSends {
+  /** Today (UTC), as `2026-11-23`. */
+  day: string;
+  sends: number;
+  /** The setting. */
+  perDay: number;
+}
+
+/** What trial accounts sent today, and may send in a day. */
+export async function readTrialSends(database: Connection): Promise<TrialSends> {
+  const [row] = await database.sql.query<[TrialSends]>`
+    select today.day::text, coalesce(t.sends, 0) as sends, s.trial_sends_per_day as "perDay"
+    from settings s, (select (clock_timestamp() at time zone 'UTC')::date as day) today
+    left join trial_sends t on t.day = today.day`;
+  return row;
+}

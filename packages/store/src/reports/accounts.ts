@@ -1,0 +1,109 @@
+import { listApplications, type ApplicationSummary } from '../accounts/applications.js';
+import { accountColumns, type Account } from '../accounts/accounts.js';
+import type { Connection, Database } from '../client/database.js';
+import { isId } from '../client/ids.js';
+import { Prisma } from '../generated/prisma/client.js';
+import type { MemberRole } from '../users/members.js';
+
+/** An account in an operator's list. */
+export interface FoundAccount extends Account {
+  createdAt: Date;
+  sendsCreated: number;
+  /** Whether a hold on the account is in force. */
+  held: boolean;
+}
+
+/** The longest name. */
+const TEXT_LENGTH_MAX = 200;
+
+/**
+ * Accounts, newest first: the one with this id; those whose name has, for each word of the text, a word that begins with it; or all
+ * for an empty text. `before` is the id of the last account of the page before.
+ */
+export async function searchAccounts(
+  database: Connection,
+  { text = '', before, limit }: { text?: string; before?: string; limit: number },
+): Promise<FoundAccount[]> {
+  const cursor = before === undefined ? Prisma.empty : Prisma.sql`and a.id < ${before}::uuid`;
+  return database.sql.query<FoundAccount[]>`
+    select ${accountColumns('a')}, a.created_at as "createdAt", a.sends_created::float8 as "sendsCreated",
+      exists (select from holds h where h.kind = 'account' and h.target = a.id::text) as held
+    from accounts a, settings
+    where ${matching(text.trim())} ${cursor}
+    order by a.id desc limit ${limit}::integer`;
+}
+
+function matching(text: string): Prisma.Sql {
+  if (text === '') return Prisma.sql`true`;
+  if (isId(text)) return Prisma.sql`a.id = ${text}::uuid`;
+  // PostgreSQL stores no NUL.
+  const words = text.replaceAll('\0', ' ').slice(0, TEXT_LENGTH_MAX);
+  // The array is built once, from the index of words. Given a join, the planner would read all names from the newest account on.
+  return Prisma.sql`a.id = any(array(
+    select w.id from accounts w where array_to_tsvector(name_words(w.name)) @@ (
+      select string_agg(quote_literal(word) || ':*', ' & ')::tsquery from unnest(name_words(${words})) word
+    )
+  ))`;
+}
+
+/** A time for which the breaker stopped an account's sends to a country. */
+export interface BreakerTripDetails {
+  /** `ZZ` for numbers of no country. */
+  country: string;
+  trippedAt: Date;
+  openUntil: Date;
+  /** The evidence. */
+  sends: number;
+  unverified: number;
+}
+
+/** An account and what belongs to it, for operators: never its sends or their recipients. */
+export interface AccountDetails extends FoundAccount {
+  /** Null: the setting. */
+  ownRatePerMinute: number | null;
+  /** Oldest first, like the members. */
+  applications: ApplicationSummary[];
+  members: { id: string; name: string; role: MemberRole }[];
+  /** Latest first. */
+  trips: BreakerTripDetails[];
+}
+
+/** Members, and trips, at the most. */
+const LIST_LENGTH_MAX = 100;
+
+/** An account's details, or null when there is no such account. */
+export async function findAccountDetails(database: Database, id: string): Promise<AccountDetails | null> {
+  const [[found], own, applications] = await Promise.all([
+    searchAccounts(database, { text: id, limit: 1 }),
+    readOwn(database, id),
+    listApplications(database, id),
+  ]);
+  if (found === undefined || own === null) return null;
+  const { ratePerMinute, members, breakerTrips } = own;
+  return {
+    ...found,
+    ownRatePerMinute: ratePerMinute,
+    applications,
+    members: members.map(({ user, role }) => ({ ...user, role: role as MemberRole })),
+    trips: breakerTrips,
+  };
+}
+
+function readOwn(database: Database, id: string) {
+  return database.prisma.account.findUnique({
+    where: { id },
+    select: {
+      ratePerMinute: true,
+      members: {
+        orderBy: { createdAt: 'asc' },
+        take: LIST_LENGTH_MAX,
+        select: { role: true, user: { select: { id: true, name: true } } },
+      },
+      breakerTrips: {
+        orderBy: { trippedAt: 'desc' },
+        take: LIST_LENGTH_MAX,
+        select: { country: true, trippedAt: true, openUntil: true, sends: true, unverified: true },
+      },
+    },
+  });
+}

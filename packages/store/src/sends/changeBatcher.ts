@@ -1,0 +1,76 @@
+import type { AttemptChange, Send } from '@onecode/domain';
+import { createBatcher, OVERLAPPING_BATCHES } from '../client/batcher.js';
+import { Prisma } from '../generated/prisma/client.js';
+import { assignments, RECORD_COLUMNS, recordOf } from './sendRow.js';
+
+/** A send as it is to be, if its row still has the version that was decided on. */
+export interface Change {
+  before: Send;
+  after: Send;
+  version: number;
+  attempts: readonly AttemptChange[];
+}
+
+/** Their rows are locked while the batch lasts. */
+const CHANGES_MAX = 100;
+
+/**
+ * Batches changes into one statement.
+ *
+ * @param write returns the ids of the sends whose rows still had the version
+ * @returns a function that says whether its change was written. Of two changes of one send in a batch the first is tried; the second
+ * has been overtaken then.
+ */
+export function createChangeBatcher(
+  write: (changes: readonly Change[]) => Promise<{ id: string }[]>,
+): (change: Change) => Promise<boolean> {
+  return createBatcher(
+    async (changes: Change[]) => {
+      const first = new Map<string, Change>();
+      for (const change of changes) if (!first.has(change.before.id)) first.set(change.before.id, change);
+      const written = new Set((await write([...first.values()])).map(({ id }) => id));
+      return changes.map((change) => first.get(change.before.id) === change && written.has(change.before.id));
+    },
+    { batchSizeMax: CHANGES_MAX, ...OVERLAPPING_BATCHES },
+  );
+}
+
+/**
+ * The first steps of a statement that writes changes of different sends, each guarded by its row's version: `changes`, and `changed` as
+ * far as an update of `sends s` from `changes c`, to be followed by `returning`. Everybody locks sends in the order of their ids, so that
+ * no two statements wait for each other.
+ *
+ * @param further what the statement needs of a change besides: the columns of the record with their types, and their values
+ * @param set further assignments
+ */
+export function updateOf(
+  changes: readonly Change[],
+  further: { columns: Prisma.Sql; valuesOf: (change: Change) => Record<string, unknown> },
+  set: Prisma.Sql = Prisma.empty,
+): Prisma.Sql {
+  const records = JSON.stringify(
+    changes.map((change) => ({
+      id: change.before.id,
+      version: change.version,
+      ...recordOf(change.after),
+      ...further.valuesOf(change),
+    })),
+  );
+  return Prisma.sql`
+    changes as materialized (
+      select * from json_to_recordset(${records}::json)
+        as c (id uuid, version integer, ${RECORD_COLUMNS}, ${further.columns})
+    ), locked as materialized (
+      ${changes.length === 1 ? ONE_ID : LOCKED_IDS}
+    ), changed as (
+      update sends s set ${assignments('c')}, next_enqueue_at = c.due_at + interval '1 second', ${set} version = s.version + 1
+      from changes c
+      where s.id = any(array(select id from locked)) and c.id = s.id and c.version = s.version`;
+}
+
+/** One probe for each send, in the order of the ids. */
+const LOCKED_IDS = Prisma.sql`
+  select s.id from (select id, version from changes order by id) c
+  cross join lateral (select id from sends where id = c.id and version = c.version for no key update) s`;
+/** The update itself locks a single row. */
+const ONE_ID = Prisma.sql`select id from changes`;

@@ -1,0 +1,74 @@
+import { oncePerClient } from '../client/batcher.js';
+import type { Database } from '../client/database.js';
+import { Prisma } from '../generated/prisma/client.js';
+import { createChangeBatcher, updateOf, type Change } from './changeBatcher.js';
+
+/** Writes what became of a delivery, with its attempts and a failure's refund. @returns whether the row still had the version */
+export function writeDelivery(database: Database, change: Change): Promise<boolean> {
+  return isFailure(change) ? writeFailure(database, change) : batcherOf(database)(change);
+}
+
+const batcherOf = oncePerClient((database: Database) =>
+  createChangeBatcher((changes) => writeDeliveries(database, changes)),
+);
+
+export const isFailure = ({ before, after }: Change): boolean =>
+  before.status !== 'failed' && after.status === 'failed';
+
+const ATTEMPTS = {
+  columns: Prisma.sql`attempt_records json`,
+  valuesOf: ({ attempts }: Change) => ({
+    attempt_records: attempts.map(({ id, senderId, outcome, errorCode, messageId }) => ({
+      id,
+      sender_id: senderId,
+      outcome,
+      error_code: errorCode,
+      message_id: messageId,
+    })),
+  }),
+};
+
+/** The step that writes the attempts of `changed`. */
+const ATTEMPTED = Prisma.sql`
+  attempted as (
+    insert into attempts (id, send_id, sender_id, outcome, error_code, message_id, finished_at)
+    select a.id, changed.id, a.sender_id, a.outcome, a.error_code, a.message_id,
+      case when a.outcome is not null then clock_timestamp() end
+    from changed, json_to_recordset(changed.attempt_records)
+      as a (id uuid, sender_id uuid, outcome text, error_code integer, message_id text)
+    on conflict (id) do update set
+      outcome = excluded.outcome, error_code = excluded.error_code, finished_at = excluded.finished_at,
+      message_id = coalesce(excluded.message_id, attempts.message_id)
+  )`;
+
+/** Deliveries that did not fail, many in one statement. */
+function writeDeliveries(database: Database, changes: readonly Change[]): Promise<{ id: string }[]> {
+  return database.sql.query<{ id: string }[]>`
+    with ${updateOf(changes, ATTEMPTS)}
+      returning s.id, c.attempt_records
+    ), ${ATTEMPTED}
+    select id from changed`;
+}
+
+/**
+ * A failure, with the unit's refund in the same statement. Alone: a refund locks an account besides, and a batch would lock sends and
+ * accounts in no order.
+ */
+async function writeFailure(database: Database, change: Change): Promise<boolean> {
+  const written = await database.sql.query<{ id: string }[]>`
+    with ${updateOf([change], ATTEMPTS)}
+      returning s.id, s.account_id, s.charged_from, c.attempt_records
+    ), ${ATTEMPTED}, returned as (
+      -- Before its ledger entry, which so gets its id under the account's lock: in the order in which entries count.
+      update accounts set
+        free_quota = free_quota + (changed.charged_from = 'free_quota')::integer,
+        credits = credits + (changed.charged_from = 'credit')::integer
+      from changed where accounts.id = changed.account_id and changed.charged_from is not null
+      returning changed.account_id, changed.id, changed.charged_from
+    ), refunded as (
+      insert into ledger_entries (account_id, send_id, kind, bucket, units)
+      select account_id, id, 'returned', charged_from, 1 from returned
+    )
+    select id from changed`;
+  return written.length === 1;
+}

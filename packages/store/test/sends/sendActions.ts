@@ -1,0 +1,68 @@
+import {
+  claim,
+  codeMatches,
+  failure,
+  judge,
+  settle,
+  type ClaimOffer,
+  type Decision,
+  type Judgement,
+  type Outcome,
+  type Send,
+} from '@onecode/domain';
+import { changeSend, findSend, type Sender } from '@onecode/store';
+import { TEST_PEPPER, type TestCaller, type TestDatabase } from '@onecode/testing';
+
+export const CODE = '042913';
+const POLICY = { attemptsMax: 5, backoffMs: 1000 };
+const LEASE_MS = 15_000;
+
+type Store = Pick<TestDatabase, 'database' | 'sql'>;
+
+export const accepted = (messageId: string): Outcome => ({ kind: 'accepted', messageId });
+
+/** What the tests of `changeSend` read and change in a store. */
+export function sendActions(store: Store) {
+  const read = async (caller: TestCaller, id: string): Promise<Send> =>
+    (await findSend(store.database, caller.accountId, id))!.send;
+  const version = async (id: string): Promise<number> =>
+    (await store.sql<{ version: number }>('select version from sends where id = $1', [id]))[0]!.version;
+  const attemptsOf = (id: string) =>
+    store.sql(
+      `select id, sender_id, outcome, error_code, message_id, finished_at is not null as finished
+       from attempts where send_id = $1 order by started_at, id`,
+      [id],
+    );
+  const returnedOf = (id: string) =>
+    store.sql(`select bucket, units from ledger_entries where send_id = $1 and kind = 'returned'`, [id]);
+
+  const verify = async (caller: TestCaller, id: string, guess: string): Promise<Judgement> =>
+    (await changeSend(store.database, { id, accountId: caller.accountId }, (send, now) =>
+      judge(send, now, () => codeMatches(TEST_PEPPER, send.id, send.codeHash, guess)),
+    ))!;
+
+  const fail = (id: string) =>
+    changeSend(store.database, { id }, (send, now): Decision<string> =>
+      send.status === 'failed'
+        ? { result: 'failed before' }
+        : { result: 'failed now', change: failure('rejected_by_provider', now) },
+    );
+
+  return { read, version, attemptsOf, returnedOf, verify, fail };
+}
+
+/** A worker that claims sends for one sender and writes the outcomes of its attempts. */
+export function workerActions(store: Store, sender: () => Sender) {
+  const offer = (attemptId: string): ClaimOffer => ({
+    attemptId,
+    leaseMs: LEASE_MS,
+    policy: POLICY,
+    slot: { sender: sender(), waitMs: 0 },
+  });
+  const claimSend = (id: string, attemptId: string) =>
+    changeSend(store.database, { id }, (send, now) => claim(send, now, offer(attemptId)));
+  const settleSend = (id: string, attemptId: string, outcome: Outcome) =>
+    changeSend(store.database, { id }, (send, now) => settle(send, now, attemptId, outcome, POLICY, 0));
+
+  return { claimSend, settleSend };
+}

@@ -1,0 +1,110 @@
+import { ofEachSend, type Invariant } from './facts.js';
+import type { SendRow } from '../evidence.js';
+
+/** How long a send may be overdue at the end of a run: longer than any sweep takes. */
+const OVERDUE_MS = 10_000;
+/** A next enqueue that is later than this after the due time will not happen in this run. */
+const NEXT_ENQUEUE_MS_MAX = 60_000;
+/** The longest delay that a provider may ask for (`packages/domain/src/retry.ts`). */
+const DELAY_MS_MAX = 900_000;
+
+const isUndelivered = ({ status }: SendRow): boolean => status === 'queued' || status === 'sending';
+
+const waitingIsEnqueued = ofEachSend(
+  'waiting-is-enqueued',
+  'An undelivered send will be enqueued again soon after it is due; any other send has nothing due.',
+  ({ row }, { rows: { now } }) => {
+    const { dueAt, nextEnqueueAt, status } = row;
+    if (!isUndelivered(row))
+      return [(dueAt !== null || nextEnqueueAt !== null) && `${status}, and something is due`];
+    if (dueAt === null || nextEnqueueAt === null) return [`${status}, and no next enqueue`];
+    return [
+      nextEnqueueAt > Math.max(dueAt, now) + NEXT_ENQUEUE_MS_MAX &&
+        `${status}, and its next enqueue is long after it is due`,
+      dueAt > Math.max(row.expiresAt, now) + DELAY_MS_MAX &&
+        `${status}, and due only long after its deadline`,
+    ];
+  },
+);
+
+const nothingIsLeft = ofEachSend(
+  'nothing-is-left',
+  'At the end of a run, every send is finished, or waits for a time or for a sender.',
+  ({ row }, { settled, rows: { now } }) => {
+    if (!settled || !isUndelivered(row)) return [];
+    const { dueAt, awaitingSender, mode, status, expiresAt } = row;
+    if (mode === 'test') return [now - row.createdAt > OVERDUE_MS && `test, and still ${status}`];
+    const deadline = awaitingSender ? expiresAt : dueAt;
+    return [
+      deadline !== null && now - deadline > OVERDUE_MS && `${status}, overdue since ${deadline - now} ms`,
+    ];
+  },
+);
+
+const settledCodeAwaitsNobody = ofEachSend(
+  'settled-code-awaits-nobody',
+  'A send whose code is verified or locked waits for no sender.',
+  ({ row }) => [
+    row.awaitingSender && (row.verifiedAt ?? row.lockedAt) !== null && `${row.verification}, and it waits`,
+  ],
+);
+
+const failedSaysWhy = ofEachSend(
+  'failed-says-why',
+  'A failed send has a time and a reason, and no other send has. No attempt of it is open.',
+  ({ row }) => {
+    const failed = row.status === 'failed';
+    const isExplained = row.failedAt !== null && row.failureReason !== null;
+    const isUnexplained = row.failedAt === null && row.failureReason === null;
+    return [
+      !(failed ? isExplained : isUnexplained) &&
+        `${row.status}, failed at ${row.failedAt}, reason ${row.failureReason}`,
+      failed &&
+        (row.attemptId !== null || row.awaitingSender) &&
+        'failed, and an attempt is open or it waits for a sender',
+    ];
+  },
+);
+
+const sealedCodeWhileNeeded = ofEachSend(
+  'sealed-code-while-needed',
+  'A live send has its sealed code until it is delivered or has failed, and no longer. A test send has none.',
+  ({ row }) => {
+    const isNeeded = row.mode === 'live' && isUndelivered(row);
+    return [
+      row.hasSealedCode !== isNeeded &&
+        `${row.mode} ${row.status} ${row.hasSealedCode ? 'with' : 'without'} its sealed code`,
+    ];
+  },
+);
+
+const receiptsDealtWith: Invariant = {
+  name: 'receipts-dealt-with',
+  promise:
+    'At the end of a run, every stored receipt has been processed, and every one of our messages was matched.',
+  find: ({ rows, settled, provider }) => {
+    if (!settled) return [];
+    const attemptIds = new Set(rows.attempts.map(({ id }) => id));
+    const ours = new Set(
+      provider.messages.filter(({ opaque }) => attemptIds.has(opaque ?? '')).map(({ id }) => id),
+    );
+    const due = rows.receipts.filter(({ result }) => result === null).length;
+    const unmatched = rows.receipts.filter(
+      ({ result, messageId, attemptId }) =>
+        result === 'unmatched' && (attemptIds.has(attemptId ?? '') || ours.has(messageId)),
+    ).length;
+    return [
+      ...(due > 0 ? [`${due} receipts were not processed`] : []),
+      ...(unmatched > 0 ? [`${unmatched} receipts of our messages were not matched`] : []),
+    ];
+  },
+};
+
+export const COMPLETION = [
+  waitingIsEnqueued,
+  nothingIsLeft,
+  settledCodeAwaitsNobody,
+  failedSaysWhy,
+  sealedCodeWhileNeeded,
+  receiptsDealtWith,
+];
