@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { until } from '@onecode/testing';
 import { isSupportedNode } from '../scripts/node-version.mjs';
-import { summarise } from '../scripts/test/summary.mjs';
+import { slowestFiles, summarise } from '../scripts/test/test.mjs';
 
 let folder: string;
 beforeEach(() => {
@@ -59,6 +60,22 @@ describe('the summary of a test run', () => {
     ['Jest ended badly', { numPassedTests: 7 }, false],
   ])('never says that nothing failed when %s', (_, counts, endedWell) => {
     expect(summarise(results(counts), endedWell).failed).toBeGreaterThan(0);
+  });
+
+  it('names the files that took longest', () => {
+    const root = fileURLToPath(new URL('..', import.meta.url));
+    const took = (seconds: number) => ({
+      name: join(root, `test/${seconds}.test.ts`),
+      startTime: 5_000,
+      endTime: 5_000 + seconds * 1_000,
+    });
+    const file = results({ testResults: Array.from({ length: 12 }, (_, n) => took(n)) });
+    const slowest = slowestFiles(file);
+    expect(slowest).toHaveLength(10);
+    expect(slowest.slice(0, 2)).toEqual([
+      { file: 'test/11.test.ts', seconds: 11 },
+      { file: 'test/10.test.ts', seconds: 10 },
+    ]);
   });
 
   it('is a failure when Jest left no result', () => {

@@ -1,5 +1,5 @@
-import { useConsole } from './console.js';
-import { callConsole, person, type TestPerson } from './people.js';
+import { useConsole } from '../console.js';
+import { callConsole, person, type TestPerson } from '../people.js';
 
 const server = useConsole();
 let ana: TestPerson;
