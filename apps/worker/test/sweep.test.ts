@@ -2,7 +2,7 @@ import { buildSend, buildSender, type TestCaller } from '@onecode/store/testing'
 import { deleteKeys, keysOf, testRedisUrl } from '../../../test/harness/redisContents.js';
 import { startTcpProxy, type TcpProxy } from '../../../test/harness/tcpProxy.js';
 import { until } from '../../../test/harness/until.js';
-import { cleanUp } from '../src/sweep.js';
+import { cleanUp } from '../src/sweeper.js';
 import { House } from './house.js';
 import { startWorker, type TestWorker } from './worker.js';
 

@@ -3,7 +3,7 @@ import { countAwaitingSends } from '@onecode/store';
 import { buildSender } from '@onecode/store/testing';
 import { closedPort } from '../../../test/harness/closedPort.js';
 import { gaugeAwaitingSends } from '../src/metrics.js';
-import { wake } from '../src/sweep.js';
+import { wake } from '../src/sweeper.js';
 import { House } from './house.js';
 import { makeSends } from './manySends.js';
 import { startWorker } from './worker.js';

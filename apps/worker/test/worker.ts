@@ -10,7 +10,7 @@ import { startConsumers } from '../src/consumers.js';
 import type { WorkerContext } from '../src/context.js';
 import { gaugeAwaitingSends, workerMetrics } from '../src/metrics.js';
 import { createSenderPool } from '../src/senderPool.js';
-import { sweep, wake } from '../src/sweep.js';
+import { sweep, wake } from '../src/sweeper.js';
 import type { House } from './house.js';
 
 /** The environment of a worker process in this house. */
