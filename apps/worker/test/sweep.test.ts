@@ -9,7 +9,7 @@ import {
   type TcpProxy,
   type TestCaller,
 } from '@onecode/testing';
-import { cleanUp } from '../src/sweep.js';
+import { cleanUp } from '../src/sweeper.js';
 import { WorkerEnvironment } from './workerEnvironment.js';
 import { startWorker, type TestWorker } from './testWorker.js';
 

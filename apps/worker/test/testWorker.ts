@@ -15,7 +15,7 @@ import { startConsumers } from '../src/consumers.js';
 import type { WorkerContext } from '../src/context.js';
 import { gaugeAwaitingSends, workerMetrics } from '../src/metrics.js';
 import { createSenderPool } from '../src/senderPool.js';
-import { sweep, wake } from '../src/sweep.js';
+import { sweep, wake } from '../src/sweeper.js';
 import { WorkerEnvironment } from './workerEnvironment.js';
 
 /** The variables of a worker process in this environment. */

@@ -2,7 +2,7 @@ import { createRegistry, openDeliveryQueue } from '@onecode/runtime';
 import { countAwaitingSends } from '@onecode/store';
 import { buildSender, closedPort } from '@onecode/testing';
 import { gaugeAwaitingSends } from '../src/metrics.js';
-import { wake } from '../src/sweep.js';
+import { wake } from '../src/sweeper.js';
 import { WorkerEnvironment } from './workerEnvironment.js';
 import { makeSends } from './manySends.js';
 import { startWorker } from './testWorker.js';

@@ -1,4 +1,4 @@
-import { seal, unseal, type Keyring } from '@onecode/domain';
+import { seal, sealedVersion, unseal, type Keyring } from '@onecode/domain';
 import { randomBytes } from 'node:crypto';
 
 const OLD_KEY = randomBytes(32);
@@ -21,7 +21,7 @@ describe('a sealed secret', () => {
     expect(unseal(OLD, SEND, seal(OLD, SEND, secret))).toBe(secret);
   });
 
-  it('differs each time and does not contain the secret', () => {
+  it('never looks the same twice and does not hold the secret', () => {
     const sealed = Array.from({ length: 50 }, () => seal(OLD, SEND, '042913'));
     expect(new Set(sealed.map((one) => one.toString('hex'))).size).toBe(50);
     for (const one of sealed) expect(one.toString('latin1')).not.toContain('042913');
@@ -48,6 +48,11 @@ describe('a sealed secret', () => {
     const sealed = seal(OLD, SEND, '042913');
     expect(() => unseal(OLD, OTHER_SEND, sealed)).toThrow();
     expect(() => unseal(OTHER, SEND, sealed)).toThrow();
+  });
+
+  it('tells the version of the key that sealed it', () => {
+    expect(sealedVersion(seal(OLD, SEND, '042913'))).toBe(1);
+    expect(sealedVersion(seal(ROTATED, SEND, '042913'))).toBe(2);
   });
 
   it('opens after a rotation, and not once its key has left the keyring', () => {

@@ -1,14 +1,5 @@
-import { DELIVERY_STATES, GUESSES_MAX, judge, verificationAt, type Send } from '@onecode/domain';
-import {
-  at,
-  CREATED_AT,
-  LIFE_SECONDS,
-  liveSend,
-  sendingSend,
-  sentSend,
-  testSend,
-  written,
-} from './sendFixtures.js';
+import { DELIVERY_STATES, guessCost, GUESSES_MAX, judge, verificationAt, type Send } from '@onecode/domain';
+import { at, CREATED_AT, LIFE_SECONDS, liveSend, sendingSend, sentSend, testSend, written } from './sendFixtures.js';
 
 const NOW = at(30);
 const right = () => true;
@@ -140,4 +131,13 @@ describe('a guess', () => {
     });
     expect(compared).toBe(1);
   });
+});
+
+it.each([
+  ['1234', 100],
+  ['00000', 10],
+  ['123456', 1],
+  ['1234567890', 1],
+])('a wrong guess at a code such as %s costs %d', (code, cost) => {
+  expect(guessCost(code)).toBe(cost);
 });

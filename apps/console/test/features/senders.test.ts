@@ -85,7 +85,7 @@ describe('senders', () => {
 
     await coolDown('1 minute');
     expect(await senderOf(id)).toMatchObject({
-      state: 'resting',
+      state: 'cooling_down',
       pausedUntil: expect.any(String),
       pauseReason: 'throttled',
       faults: 2,

@@ -51,7 +51,7 @@ function DotBadge({ color, text }: { color: string; text: string }) {
   );
 }
 
-const COLORS = { active: 'teal', resting: 'orange', paused: 'red' } as const;
+const COLORS = { active: 'teal', cooling_down: 'orange', paused: 'red' } as const;
 
 /** The state of a sender. */
 export function SenderBadge({ state }: { state: SenderView['state'] }) {

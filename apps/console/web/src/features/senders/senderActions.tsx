@@ -2,7 +2,7 @@ import { ActionIcon, Button, Group, Menu } from '@mantine/core';
 import { IconDots, IconGauge, IconKey } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { SendersView, SenderView } from '../../../../src/features/senders/view.js';
+import type { SenderRulesView, SenderView } from '../../../../src/features/senders/view.js';
 import { useMayOperate } from '../../app/session.js';
 import { Confirm, Dialog } from '../../components/dialog.js';
 import { ReasonDialog } from '../../components/reasonDialog.js';
@@ -14,10 +14,10 @@ type DialogName = 'pause' | 'resume' | 'throughput' | 'token';
 /** Actions of operators on a sender. */
 export function SenderActions({
   sender,
-  bounds,
+  rules,
 }: {
   sender: SenderView;
-  bounds: SendersView['throughputBounds'];
+  rules: SenderRulesView;
 }) {
   const { t } = useTranslation('senders');
   const [open, setOpen] = useState<DialogName | null>(null);
@@ -81,10 +81,10 @@ export function SenderActions({
         {t('resume.what')}
       </Confirm>
       <Dialog opened={open === 'throughput'} onClose={close} title={t('throughput.title')}>
-        <ThroughputForm sender={sender} bounds={bounds} onClose={close} />
+        <ThroughputForm sender={sender} rules={rules} onClose={close} />
       </Dialog>
       <Dialog opened={open === 'token'} onClose={close} title={t('token.title')}>
-        <TokenForm sender={sender} onClose={close} />
+        <TokenForm sender={sender} rules={rules} onClose={close} />
       </Dialog>
     </Group>
   );

@@ -1,6 +1,6 @@
 import { Badge, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { SenderErrorView, SendersView, SenderView } from '../../../../src/features/senders/view.js';
+import type { SenderErrorView, SenderRulesView, SenderView } from '../../../../src/features/senders/view.js';
 import { SenderActions } from './senderActions.js';
 import { SenderBadge } from '../../components/badges.js';
 import { Id } from '../../components/copy.js';
@@ -14,10 +14,10 @@ const OUTCOMES = ['accepted', 'retry', 'unknown', 'sender', 'recipient', 'config
 /** A sender: state, facts, calls in the last hour, recent errors. */
 export function SenderCard({
   sender,
-  bounds,
+  rules,
 }: {
   sender: SenderView;
-  bounds: SendersView['throughputBounds'];
+  rules: SenderRulesView;
 }) {
   const { t } = useTranslation('senders');
   const { whole } = useNumbers();
@@ -34,7 +34,7 @@ export function SenderCard({
             </Group>
             <Health sender={sender} />
           </Stack>
-          <SenderActions sender={sender} bounds={bounds} />
+          <SenderActions sender={sender} rules={rules} />
         </Group>
         <SimpleGrid cols={{ base: 2, sm: 4 }} spacing="sm" component="dl" m={0}>
           <Fact label={t('facts.phoneNumberId')}>
@@ -67,9 +67,9 @@ function Health({
   const nameOf = useCountryName();
   return (
     <>
-      {state === 'resting' && pausedUntil !== null && (
+      {state === 'cooling_down' && pausedUntil !== null && (
         <Text size="sm">
-          {t('health.restingUntil')} <Time at={pausedUntil} seconds />: {pauseReason}
+          {t('health.coolingDownUntil')} <Time at={pausedUntil} seconds />: {pauseReason}
         </Text>
       )}
       {state === 'paused' && pausedAt !== null && (

@@ -47,10 +47,10 @@ export function Senders() {
         </EmptyState>
       )}
       {data?.senders.map((sender) => (
-        <SenderCard key={sender.id} sender={sender} bounds={data.throughputBounds} />
+        <SenderCard key={sender.id} sender={sender} rules={data.rules} />
       ))}
       {data !== undefined && (
-        <AddSenderDialog opened={adding} onClose={() => setAdding(false)} bounds={data.throughputBounds} />
+        <AddSenderDialog opened={adding} onClose={() => setAdding(false)} rules={data.rules} />
       )}
     </Page>
   );
