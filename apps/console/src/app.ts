@@ -4,15 +4,15 @@ import { requestLog, type ReadinessChecks } from '@onecode/runtime';
 import { pingDatabase, type Database } from '@onecode/store';
 import { boardRouter } from './board/router.js';
 import type { ConsoleContext, ConsoleDependencies } from './context.js';
-import { securityHeaders } from './headers.js';
-import { createHealthReader } from './health/figures.js';
-import { createIdentity } from './identity.js';
-import { sameOrigin } from './origin.js';
-import { pageRouter } from './page.js';
-import { ConsoleProblem, problemWriter } from './problem.js';
-import { ROUTES } from './routes/index.js';
-import { serveRoutes } from './serve.js';
-import { signInRouter } from './signIn.js';
+import { securityHeaders } from './http/securityHeaders.js';
+import { createHealthReader } from './features/health/statistics.js';
+import { createIdentity } from './auth/identity.js';
+import { sameOrigin } from './http/csrf.js';
+import { webApplicationRouter } from './http/webApplication.js';
+import { ConsoleProblem, problemWriter } from './http/problem.js';
+import { ROUTES } from './features/routes.js';
+import { serveRoutes } from './http/serveRoutes.js';
+import { signInRouter } from './auth/router.js';
 
 const BODY_BYTES_MAX = 64 * 1024;
 
@@ -21,7 +21,7 @@ export function readinessChecks(database: Database): ReadinessChecks {
   return { database: () => pingDatabase(database) };
 }
 
-/** Builds the HTTP application: what it serves, and in which order a request is looked at. */
+/** Builds the HTTP application: its routes, in the order in which a request meets them. */
 export function createApp(dependencies: ConsoleDependencies): Express {
   const { config, log } = dependencies;
   const context: ConsoleContext = {
@@ -45,7 +45,7 @@ export function createApp(dependencies: ConsoleDependencies): Express {
   app.use('/api', api);
   app.use('/board', boardRouter(context));
 
-  app.use(pageRouter());
+  app.use(webApplicationRouter());
   app.use(() => {
     throw new ConsoleProblem('not_found');
   });
@@ -53,7 +53,7 @@ export function createApp(dependencies: ConsoleDependencies): Express {
   return app;
 }
 
-/** Answers before such a body has come: the body parser would take it in to its end first. */
+/** Answers at once: the body parser would read the whole body first. */
 const refuseLargeBody: RequestHandler = ({ headers }, response, next) => {
   if (Number(headers['content-length']) > BODY_BYTES_MAX) {
     response.set('Connection', 'close');
@@ -62,7 +62,7 @@ const refuseLargeBody: RequestHandler = ({ headers }, response, next) => {
   next();
 };
 
-/** The pattern of the route that took the request: never the path itself, which may hold anything. */
+/** Returns the route's pattern for the log. The path itself may hold anything. */
 function routeOf(request: IncomingMessage): string {
   const { route, baseUrl } = request as Partial<Request>;
   return typeof route?.path === 'string' ? `${baseUrl ?? ''}${route.path}` : 'none';

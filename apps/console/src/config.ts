@@ -11,7 +11,7 @@ import {
   wholeNumber,
 } from '@onecode/runtime';
 
-/** The console's environment, as docs and `.env.example` list it. @throws ConfigError with every fault */
+/** Reads the console's environment variables. @throws ConfigError with every fault */
 export function readConsoleConfig(environment: NodeJS.ProcessEnv) {
   const config = readConfig(environment, {
     DATABASE_URL: address(['postgres', 'postgresql']),
@@ -29,7 +29,7 @@ export function readConsoleConfig(environment: NodeJS.ProcessEnv) {
   return { ...config, CONSOLE_URL: new URL(config.CONSOLE_URL).origin };
 }
 
-/** What signs session cookies and seals two-factor secrets: 32 random bytes. */
+/** Signs session cookies and seals two-factor secrets: 32 random bytes. */
 function parseSessionSecret(value: string): string {
   if (!/^[A-Za-z0-9+/]{43}=$/.test(value)) throw new Error('must be 32 bytes in base64');
   return value;

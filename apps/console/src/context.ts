@@ -1,10 +1,10 @@
 import type { Logger, Queues } from '@onecode/runtime';
 import type { Database } from '@onecode/store';
 import type { ConsoleConfig } from './config.js';
-import type { HealthFigures } from './health/figures.js';
-import type { Identity } from './identity.js';
+import type { ConsoleHealthStatistics } from './features/health/statistics.js';
+import type { Identity } from './auth/identity.js';
 
-/** What the console's server is built from. */
+/** What the server is built from. */
 export interface ConsoleDependencies {
   config: ConsoleConfig;
   database: Database;
@@ -12,8 +12,8 @@ export interface ConsoleDependencies {
   log: Logger;
 }
 
-/** What the routes work with. */
+/** What every route gets. */
 export interface ConsoleContext extends ConsoleDependencies {
   identity: Identity;
-  readHealth: () => Promise<HealthFigures>;
+  readHealth: () => Promise<ConsoleHealthStatistics>;
 }

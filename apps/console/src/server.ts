@@ -2,10 +2,10 @@ import { createServer, type Server } from 'node:http';
 
 const HEADERS_MS_MAX = 10_000;
 const REQUEST_MS_MAX = 15_000;
-/** Longer than the idle time of the usual load balancers, so that they never write to a connection that we are closing. */
+/** Longer than the idle timeout of the usual load balancers, so that they never write to a connection that we are closing. */
 const KEEP_ALIVE_MS = 65_000;
 
-/** An HTTP server that cuts off clients who send slowly or without end. */
+/** Creates an HTTP server that disconnects clients whose headers or request take too long. */
 export function createHttpServer({ headersMs = HEADERS_MS_MAX, requestMs = REQUEST_MS_MAX } = {}): Server {
   return createServer({
     headersTimeout: headersMs,

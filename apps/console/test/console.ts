@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { closeHttpServer, createLog, openQueues } from '@onecode/runtime';
-import { createTestDatabase, TEST_SECRET_KEY, type TestDatabase } from '@onecode/store/testing';
-import { testRedisUrl } from '../../../test/harness/redisContents.js';
+import { createTestDatabase, TEST_SECRET_KEY, testRedisUrl, type TestDatabase } from '@onecode/testing';
 import { createApp } from '../src/app.js';
 import { readConsoleConfig, type ConsoleConfig } from '../src/config.js';
 import { createHttpServer } from '../src/server.js';
 
 /** A console on a free port, with a database of its own. */
-export interface TestConsole {
+export interface ConsoleEnvironment {
   /** Its public address, by a name that browsers trust with secure cookies. */
   url: string;
   db: TestDatabase;
@@ -16,13 +15,13 @@ export interface TestConsole {
   prefix: string;
 }
 
-type Patience = Parameters<typeof createHttpServer>[0];
+type Timeouts = Parameters<typeof createHttpServer>[0];
 
 /** One console for all tests of a file. To be read from within hooks and tests only. */
-export function useConsole(overrides?: Partial<ConsoleConfig>, patience?: Patience): TestConsole {
+export function useConsole(overrides?: Partial<ConsoleConfig>, timeouts?: Timeouts): ConsoleEnvironment {
   let server: StartedConsole;
   beforeAll(async () => {
-    server = await startConsole(overrides, patience);
+    server = await startConsole(overrides, timeouts);
   });
   afterAll(() => server.close());
   return {
@@ -38,18 +37,18 @@ export function useConsole(overrides?: Partial<ConsoleConfig>, patience?: Patien
   };
 }
 
-export interface StartedConsole extends TestConsole {
+export interface StartedConsole extends ConsoleEnvironment {
   close(): Promise<void>;
 }
 
-/** Starts a console; it serves the built pages. `patience` is for clients who are slow. */
+/** Starts a console; it serves the built pages. `timeouts` limit slow clients. */
 export async function startConsole(
   overrides: Partial<ConsoleConfig> = {},
-  patience: Patience = {},
+  timeouts: Timeouts = {},
 ): Promise<StartedConsole> {
   const db = await createTestDatabase();
   const prefix = overrides.QUEUE_PREFIX ?? `test-${randomBytes(6).toString('hex')}`;
-  const server = createHttpServer(patience);
+  const server = createHttpServer(timeouts);
   await new Promise<void>((resolve) => server.listen(0, resolve));
   const { port } = server.address() as AddressInfo;
   const url = `http://localhost:${port}`;

@@ -1,9 +1,9 @@
 import { randomBytes, randomInt } from 'node:crypto';
+import type { Windows } from '@onecode/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type { MemberRole } from '@onecode/store';
-import type { Windows } from '../../../test/harness/browser.js';
-import type { SessionView } from '../src/views/session.js';
-import type { TestConsole } from './console.js';
+import type { SessionView } from '../src/features/session/view.js';
+import type { ConsoleEnvironment } from './console.js';
 
 export const PASSWORD = 'correct horse battery';
 
@@ -35,7 +35,7 @@ export interface TestPerson {
 
 /** Calls the server with these headers and the console's own origin; `path` is below `/api`. */
 export async function callConsole<T = any>(
-  { url }: TestConsole,
+  { url }: ConsoleEnvironment,
   method: string,
   path: string,
   { body, headers = {} }: { body?: object | undefined; headers?: Record<string, string> } = {},
@@ -62,7 +62,7 @@ export const cookieOf = ({ headers }: Answer): string =>
 
 /** Signs somebody up, and gives them roles: in accounts, or on the staff. */
 export async function person(
-  server: TestConsole,
+  server: ConsoleEnvironment,
   roles: {
     accounts?: Readonly<Record<string, MemberRole>>;
     staff?: 'operator' | 'on_call';
@@ -94,7 +94,7 @@ export async function person(
 
 /** Somebody as the session of this cookie speaks for them. */
 export function inSession(
-  server: TestConsole,
+  server: ConsoleEnvironment,
   { id, email }: Pick<TestPerson, 'id' | 'email'>,
   { cookie, csrfToken }: Pick<TestPerson, 'cookie' | 'csrfToken'>,
 ): TestPerson {
@@ -116,7 +116,7 @@ export function inSession(
 /** A browser window in which this person is signed in. The caller closes its context. */
 export async function windowOf(
   browser: Windows,
-  server: TestConsole,
+  server: ConsoleEnvironment,
   { cookie }: TestPerson,
   options: Parameters<Browser['newContext']>[0] = {},
 ): Promise<{ context: BrowserContext; page: Page }> {

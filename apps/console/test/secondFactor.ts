@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import type { TestConsole } from './console.js';
+import type { ConsoleEnvironment } from './console.js';
 import { callConsole, cookieOf, inSession, PASSWORD, person, type TestPerson } from './people.js';
 import { codeOf } from './totp.js';
 
@@ -13,14 +13,14 @@ export interface Protected {
 
 /** Signs somebody up who turns the second factor on. */
 export async function withTwoFactor(
-  server: TestConsole,
+  server: ConsoleEnvironment,
   roles: Parameters<typeof person>[1] = {},
 ): Promise<Protected> {
   return turnOn(server, await person(server, roles));
 }
 
 /** Turns somebody's second factor on. */
-export async function turnOn(server: TestConsole, who: TestPerson): Promise<Protected> {
+export async function turnOn(server: ConsoleEnvironment, who: TestPerson): Promise<Protected> {
   // From an address of their own: one address may not do so many of these.
   const headers = { 'x-forwarded-for': `198.19.${randomInt(256)}.${randomInt(256)}` };
   const begun = await who.call('POST', '/auth/two-factor/enable', { password: PASSWORD }, headers);
@@ -35,7 +35,7 @@ export async function turnOn(server: TestConsole, who: TestPerson): Promise<Prot
 
 /** Makes a person's sessions unconfirmed for so long. */
 export const letConfirmationPass = (
-  server: TestConsole,
+  server: ConsoleEnvironment,
   { id }: TestPerson,
   minutes = 11,
 ): Promise<unknown> =>

@@ -6,6 +6,7 @@ export * from './canonicalNumber.js';
 export * from './code.js';
 export * from './delivery.js';
 export * from './guessBudget.js';
+export * from './healthFindings.js';
 export * from './keyring.js';
 export * from './receipts.js';
 export * from './recipient.js';

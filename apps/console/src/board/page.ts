@@ -1,43 +1,57 @@
-import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import type { UIConfig } from '@bull-board/api/typings/app';
-import type { Person } from '../identity.js';
+import type { Person } from '../auth/identity.js';
 
 const require = createRequire(import.meta.url);
-/** The board's own pages live beside its adapter for Express, which brings them along. */
+/** `@bull-board/ui` comes with the adapter for Express, from which Node resolves it. */
 const UI = `${dirname(createRequire(require.resolve('@bull-board/express')).resolve('@bull-board/ui/package.json'))}/dist`;
 
-/** The board's scripts and styles. */
-export const STATIC = `${UI}/static`;
+/** The folder of bull-board's scripts, styles, images and locales. */
+export const STATIC_FOLDER = `${UI}/static`;
+
+/** bull-board's own page. We serve one of ours instead: this one has inline styles and loads fonts from another site. */
+export const LIBRARY_PAGE = `${UI}/index.ejs`;
+
+/** Paths of pages, as in bull-board's entry route. */
+export const PAGE_PATHS = [
+  '/',
+  '/metrics-history',
+  '/job-schedulers',
+  '/queue/:queueName',
+  '/queue/:queueName/:jobId',
+];
 
 /**
- * The tags of the board's scripts and styles, whose names change with its release. Its own page brings inline styles and fonts
- * from outside along, so we serve one of ours in its place.
+ * The files that bull-board's own page loads, in its order. Their names hold hashes that change with each release. A test compares this
+ * list and `PAGE_PATHS` with the installed release, so that an upgrade that changes them fails there and not at the start.
  */
-const TAGS = tagsOf(readFileSync(`${UI}/index.ejs`, 'utf8'));
+export const PAGE_ASSETS = {
+  styles: ['static/css/main.88d71b4bd7.css'],
+  scripts: [
+    'static/js/lib-react.a1f503a947.js',
+    'static/js/lib-router.ab7ab054c9.js',
+    'static/js/434.cf3361192c.js',
+    'static/js/main.f10757109b.js',
+  ],
+};
 
-function tagsOf(page: string): { styles: string; scripts: string } {
-  const styles = page.match(/<link href="static\/css\/[\w.-]+" rel="stylesheet">/g);
-  const scripts = page.match(/<script defer src="static\/js\/[\w.-]+"><\/script>/g);
-  if (styles === null || scripts === null)
-    throw new Error('the board’s page has another form than this was written for');
-  return { styles: styles.join(''), scripts: scripts.join('') };
-}
+const LINKS = PAGE_ASSETS.styles.map((path) => `<link href="${path}" rel="stylesheet">`).join('');
+const SCRIPTS = PAGE_ASSETS.scripts.map((path) => `<script defer src="${path}"></script>`).join('');
 
 const WORDS = {
   en: { title: 'Queue board · Onecode', back: 'Back to the console', language: 'en-US' },
   'pt-BR': { title: 'Painel de filas · Onecode', back: 'Voltar ao console', language: 'pt-BR' },
 } as const;
 
-/** The page of the board, in the person's language. */
+/** Returns the HTML of the board in the person's language. */
 export function boardPage({ language }: Person): string {
   const words = WORDS[language];
   const config: UIConfig = {
     boardTitle: 'Onecode',
     boardLogo: { path: '/icon.svg', width: 24, height: 24 },
     favIcon: { default: '/icon.svg', alternative: '/icon.svg' },
-    miscLinks: [{ text: words.back, url: '/operations/health' }],
+    miscLinks: [{ text: words.back, url: '/staff/health' }],
     locale: { lng: words.language },
     hideDocsLink: true,
     showMetrics: false,
@@ -51,12 +65,12 @@ export function boardPage({ language }: Person): string {
     <base href="/board/">
     <title>${words.title}</title>
     <link rel="icon" href="/icon.svg" type="image/svg+xml">
-    ${TAGS.styles}
+    ${LINKS}
   </head>
   <body class="preload">
     <script id="__UI_CONFIG__" type="application/json">${JSON.stringify(config).replaceAll('<', '\\u003c')}</script>
     <div id="root"></div>
-    ${TAGS.scripts}
+    ${SCRIPTS}
   </body>
 </html>
 `;

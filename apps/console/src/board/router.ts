@@ -5,55 +5,52 @@ import { ExpressAdapter } from '@bull-board/express';
 import express, { type Express, type RequestHandler, type Response, type Router } from 'express';
 import { QUEUE_NAMES } from '@onecode/runtime';
 import { audited, type Actor } from '@onecode/store';
-import { admit } from '../access.js';
+import { authorize } from '../auth/access.js';
 import type { ConsoleContext } from '../context.js';
-import { contentSecurityPolicy } from '../headers.js';
-import type { Person } from '../identity.js';
-import { requireCsrfToken } from '../origin.js';
-import { cachedFor } from '../page.js';
-import { ConsoleProblem } from '../problem.js';
-import { actionOf } from './actions.js';
-import { answerView } from './answers.js';
-import { boardPage, STATIC } from './page.js';
-import { noteShown } from './reads.js';
+import { contentSecurityPolicy } from '../http/securityHeaders.js';
+import type { Person } from '../auth/identity.js';
+import { requireCsrfToken } from '../http/csrf.js';
+import { cacheControl } from '../http/webApplication.js';
+import { ConsoleProblem } from '../http/problem.js';
+import { actionOf, noteShown } from './audit.js';
+import { boardPage, PAGE_PATHS, STATIC_FOLDER } from './page.js';
+import { redactAnswer } from './redaction.js';
 
-const PAGES = ['/', '/metrics-history', '/job-schedulers', '/queue/:queueName', '/queue/:queueName/:jobId'];
-/** What the board's pages need beyond ours: addresses below `/board/`, and one style element, word for word. */
-const LOOSENED = {
+/** What bull-board's pages need beyond ours: URLs relative to `/board/`, and one style element, by the hash of its text. */
+const POLICY_CHANGES = {
   'base-uri': "'self'",
   'style-src': "'self' 'sha256-r2N1TB/gHbBtBZFKg7ejmq1acVSREzucTAEw6ga4hoU='",
 };
-const READING = new Set(['GET', 'HEAD']);
+const SAFE_METHODS = new Set(['GET', 'HEAD']);
 
 const WORDS = {
   en: {
-    away: 'Redis does not answer. Sends are accepted and wait in the database; they leave within seconds of its return.',
-    readOnly: 'You may look, but not press. Ask an operator.',
-    refused:
-      'The console does not allow this here. To stop deliveries use the kill switches, which hold sends and keep a reason.',
+    away: 'Redis does not respond. Sends are accepted, wait in the database, and go out within seconds once Redis is back.',
+    readOnly: 'You have read-only access. Ask an operator to make this change.',
+    refused: 'The console does not allow this here. To stop delivery, use holds, which record a reason.',
   },
   'pt-BR': {
-    away: 'O Redis não responde. Os envios são aceitos e esperam no banco de dados; saem segundos depois que ele voltar.',
-    readOnly: 'Você pode olhar, mas não mexer. Peça a um operador.',
+    away: 'O Redis não responde. Os envios são aceitos, aguardam no banco de dados e saem segundos depois que o Redis voltar.',
+    readOnly: 'Seu acesso é somente leitura. Peça a um operador para fazer essa alteração.',
     refused:
-      'O console não permite isso aqui. Para parar entregas use as chaves de emergência, que seguram os envios e guardam o motivo.',
+      'O console não permite isso aqui. Para interromper as entregas, use as retenções, que registram o motivo.',
   },
 } as const;
 
 const personOf = (response: Response): Person => response.locals['person'] as Person;
 const actorOf = ({ id, email }: Person): Actor & { id: string } => ({ kind: 'user', id, name: email });
 
-/** Who asks the board for something: its own handlers get to see neither the request nor the answer. */
-const asking = new AsyncLocalStorage<Person>();
+/** The person whose request bull-board answers. Its hooks do not get the request. */
+const currentPerson = new AsyncLocalStorage<Person>();
 
-/** A refusal in the form in which the board's pages show it. */
+/** Answers with an error in the form that bull-board's pages show. */
 function refuse(response: Response, status: number, why: keyof (typeof WORDS)['en']): void {
   response.status(status).json({ error: WORDS[personOf(response).language][why], queues: [] });
 }
 
 /**
- * The queue board at `/board`, for the staff: pages, their files, and what they ask for. On-call staff read, operators may act.
- * The library has neither a login nor a defence against forged requests, so nothing reaches it but through these checks.
+ * Serves the queue board at `/board` to staff: pages, files, and bull-board's API. On-call staff read, operators may change. bull-board
+ * has neither a login nor CSRF protection: no request reaches it without the checks here.
  */
 export function boardRouter(context: ConsoleContext): Router {
   const boards = { on_call: board(context, 'read'), operator: board(context, 'act') };
@@ -61,18 +58,18 @@ export function boardRouter(context: ConsoleContext): Router {
   router.use(staffOnly(context));
   router.use(
     '/static',
-    express.static(STATIC, {
+    express.static(STATIC_FOLDER, {
       index: false,
       redirect: false,
       fallthrough: false,
-      setHeaders: cachedFor('private, max-age=3600'),
+      setHeaders: cacheControl('private, max-age=3600'),
     }),
   );
-  router.get(PAGES, (_request, response) => {
+  router.get(PAGE_PATHS, (_request, response) => {
     const person = personOf(response);
-    // The board's pages send the cookie's value back in a header, which other sites cannot.
+    // bull-board's pages send the cookie's value back in a header, which other sites cannot.
     response.cookie('XSRF-TOKEN', person.csrfToken, { path: '/board', secure: true, sameSite: 'strict' });
-    response.set('Content-Security-Policy', contentSecurityPolicy(LOOSENED));
+    response.set('Content-Security-Policy', contentSecurityPolicy(POLICY_CHANGES));
     response.type('html').send(boardPage(person));
   });
   router.use('/api', actionsOf(context), (_request, response, next) => {
@@ -83,7 +80,7 @@ export function boardRouter(context: ConsoleContext): Router {
     const person = personOf(response);
     const { staff } = person;
     if (staff === null || !request.path.startsWith('/api/')) return next();
-    asking.run(person, () => boards[staff](request, response, next));
+    currentPerson.run(person, () => boards[staff](request, response, next));
   });
   router.use(() => {
     throw new ConsoleProblem('not_found');
@@ -91,22 +88,22 @@ export function boardRouter(context: ConsoleContext): Router {
   return router;
 }
 
-/** Lets the staff in. Anybody else learns nothing: not signed in, pages lead to the sign-in. */
+/** Lets staff in. Pages redirect people who are not signed in; for everybody else, the board does not exist. */
 function staffOnly(context: ConsoleContext): RequestHandler {
   return async (request, response, next) => {
     const person = await context.identity.personOf(request.headers);
     const isPage = !/^\/(?:api|static)(?:\/|$)/.test(request.path);
-    if (person === null && isPage && READING.has(request.method)) {
+    if (person === null && isPage && SAFE_METHODS.has(request.method)) {
       response.redirect('/sign-in');
       return;
     }
     try {
-      await admit(context, 'on_call', person, undefined);
+      await authorize(context, 'on_call', person, undefined);
     } catch (error) {
       if (!isPage || !(error instanceof ConsoleProblem) || error.code !== 'second_factor_required')
         throw error;
-      // The console's own pages say why, and lead to where it is turned on.
-      response.redirect('/operations/health');
+      // The console's own page says why, and links to where a second factor is turned on.
+      response.redirect('/staff/health');
       return;
     }
     response.locals['person'] = person;
@@ -114,10 +111,10 @@ function staffOnly(context: ConsoleContext): RequestHandler {
   };
 }
 
-/** Refuses changes by all but operators, and those that nobody may make here; the others are written into the audit log first. */
+/** Refuses changes by on-call staff, and changes that the board does not allow. Allowed ones go into the audit log first. */
 function actionsOf({ database }: ConsoleContext): RequestHandler {
   return async (request, response, next) => {
-    if (READING.has(request.method)) return next();
+    if (SAFE_METHODS.has(request.method)) return next();
     const person = personOf(response);
     requireCsrfToken(request.method, person, request.headers['x-xsrf-token']);
     if (person.staff !== 'operator') return refuse(response, 403, 'readOnly');
@@ -128,7 +125,7 @@ function actionsOf({ database }: ConsoleContext): RequestHandler {
   };
 }
 
-/** bull-board on our queues; each of its answers is cut down to what may be shown, and logged. */
+/** Runs bull-board on our queues. A hook redacts each of its answers and logs what it shows. */
 function board({ queues, database }: ConsoleContext, may: 'read' | 'act'): Express {
   const serverAdapter = new ExpressAdapter();
   createBullBoard({
@@ -137,16 +134,16 @@ function board({ queues, database }: ConsoleContext, may: 'read' | 'act'): Expre
     options: {
       handlerHooks: {
         async after({ route }, answer) {
-          const body = answerView(route, answer.status ?? 200, answer.body);
-          const person = asking.getStore();
-          if (person === undefined) throw new Error('nobody asks the board');
+          const body = redactAnswer(route, answer.status ?? 200, answer.body);
+          const person = currentPerson.getStore();
+          if (person === undefined) throw new Error('the request has no person');
           await noteShown(database, actorOf(person), route, body);
           return { ...answer, body };
         },
       },
     },
   });
-  // What was thrown in a call to Redis may quote what was asked for.
+  // An error of a call to Redis may quote the request.
   serverAdapter.setErrorHandler(() => ({
     status: 500,
     body: { error: { key: 'ERRORS.INTERNAL_SERVER_ERROR' } },

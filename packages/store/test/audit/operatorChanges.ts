@@ -1,5 +1,5 @@
 import * as store from '@onecode/store';
-import { TEST_SECRET_KEY } from '@onecode/store/testing';
+import { TEST_SECRET_KEY } from '@onecode/testing';
 import { ACTOR, type AuditedChange } from './fixture.js';
 
 export const TOKEN = 'EAAGplantedTokenOfTheAuditLog';

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import { useTestDatabase } from '@onecode/testing';
 
 const store = useTestDatabase();
 let models: Map<string, Model>;

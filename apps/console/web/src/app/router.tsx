@@ -1,13 +1,13 @@
 import type { ComponentType } from 'react';
-import { createBrowserRouter, type RouteObject } from 'react-router';
-import { Home } from './home.js';
+import { createBrowserRouter, Navigate, type RouteObject } from 'react-router';
+import { SignedIn, useSession } from './session.js';
 import { Shell } from './shell.js';
-import { SignedIn } from './session.js';
 import { UnknownPage } from './unknownPage.js';
+import { NewAccount } from '../features/auth/newAccount.js';
 
 type PageModule = Record<string, unknown>;
 
-/** A page that is loaded when it is first opened. */
+/** A route whose code is loaded when it is first opened. */
 function page<M extends PageModule>(
   path: string,
   load: () => Promise<M>,
@@ -16,15 +16,15 @@ function page<M extends PageModule>(
   return { path, lazy: async () => ({ Component: (await load())[name] as ComponentType }) };
 }
 
-/** Every page and its address. Pages of an account name it in their address, so that a link says all. */
+/** Every page and its URL. Pages of an account carry its id in the URL, so that links can be shared. */
 export const router = createBrowserRouter([
   {
     ErrorBoundary: UnknownPage,
     HydrateFallback: () => null,
     children: [
-      page('/sign-in', () => import('../pages/entry/signIn.js'), 'SignIn'),
-      page('/sign-up', () => import('../pages/entry/signUp.js'), 'SignUp'),
-      page('/invitation', () => import('../pages/entry/invitation.js'), 'AcceptInvitation'),
+      page('/sign-in', () => import('../features/auth/signIn.js'), 'SignIn'),
+      page('/sign-up', () => import('../features/auth/signUp.js'), 'SignUp'),
+      page('/invitation', () => import('../features/auth/invitation.js'), 'AcceptInvitation'),
       {
         Component: () => (
           <SignedIn>
@@ -33,35 +33,39 @@ export const router = createBrowserRouter([
         ),
         children: [
           { path: '/', Component: Home },
-          page('/profile', () => import('../pages/profile/profile.js'), 'Profile'),
+          page('/profile', () => import('../features/profile/profile.js'), 'Profile'),
           {
             path: '/accounts/:account',
             children: [
-              page('overview', () => import('../pages/account/overview.js'), 'Overview'),
-              page('sends', () => import('../pages/account/sends.js'), 'Sends'),
-              page('sends/:send', () => import('../pages/account/sendDetails.js'), 'SendDetails'),
-              page('applications', () => import('../pages/account/applications.js'), 'Applications'),
+              page('overview', () => import('../features/overview/overview.js'), 'Overview'),
+              page('sends', () => import('../features/sends/sends.js'), 'Sends'),
+              page('sends/:send', () => import('../features/sends/sendDetails.js'), 'SendDetails'),
+              page('applications', () => import('../features/applications/applications.js'), 'Applications'),
               page(
                 'applications/:application',
-                () => import('../pages/account/applicationDetails.js'),
+                () => import('../features/applications/applicationDetails.js'),
                 'ApplicationDetails',
               ),
-              page('recipients', () => import('../pages/account/recipients.js'), 'Recipients'),
-              page('ledger', () => import('../pages/account/ledger.js'), 'Ledger'),
-              page('team', () => import('../pages/account/team.js'), 'Team'),
+              page('recipients', () => import('../features/recipients/recipients.js'), 'Recipients'),
+              page('ledger', () => import('../features/ledger/ledger.js'), 'Ledger'),
+              page('team', () => import('../features/team/team.js'), 'Team'),
             ],
           },
           {
-            path: '/operations',
+            path: '/staff',
             children: [
-              page('health', () => import('../pages/staff/health.js'), 'Health'),
-              page('accounts', () => import('../pages/staff/accounts.js'), 'Accounts'),
-              page('accounts/:target', () => import('../pages/staff/accountDetails.js'), 'AccountDetails'),
-              page('sends/:send', () => import('../pages/staff/sendDetails.js'), 'StaffSendDetails'),
-              page('senders', () => import('../pages/staff/senders.js'), 'Senders'),
-              page('switches', () => import('../pages/staff/switches.js'), 'Switches'),
-              page('settings', () => import('../pages/staff/settings.js'), 'Settings'),
-              page('audit', () => import('../pages/staff/audit.js'), 'Audit'),
+              page('health', () => import('../features/health/health.js'), 'Health'),
+              page('accounts', () => import('../features/accounts/accounts.js'), 'Accounts'),
+              page(
+                'accounts/:target',
+                () => import('../features/accounts/accountDetails.js'),
+                'AccountDetails',
+              ),
+              page('sends/:send', () => import('../features/sends/sendDetails.js'), 'StaffSendDetails'),
+              page('senders', () => import('../features/senders/senders.js'), 'Senders'),
+              page('holds', () => import('../features/holds/holds.js'), 'Holds'),
+              page('settings', () => import('../features/settings/settings.js'), 'Settings'),
+              page('audit', () => import('../features/audit/audit.js'), 'Audit'),
             ],
           },
         ],
@@ -70,3 +74,12 @@ export const router = createBrowserRouter([
     ],
   },
 ]);
+
+/** The start page: the first account, the health page for staff, and otherwise the form that creates an account. */
+function Home() {
+  const { accounts, user } = useSession();
+  const [first] = accounts;
+  if (first !== undefined) return <Navigate to={`/accounts/${first.id}/overview`} replace />;
+  if (user.staff !== null) return <Navigate to="/staff/health" replace />;
+  return <NewAccount />;
+}

@@ -3,8 +3,9 @@ import { IconShieldLock } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import { useSession } from './session.js';
+import { EmptyState } from '../components/states.js';
 
-/** Asks people of the staff for a second factor, on every page, until they have one. */
+/** Asks staff on every page to turn on two-factor authentication, until they have. */
 export function TwoFactorNotice() {
   const { t } = useTranslation();
   const { user, needsTwoFactor } = useSession();
@@ -27,5 +28,24 @@ export function TwoFactorNotice() {
         </Button>
       </Group>
     </Alert>
+  );
+}
+
+/** Replaces every staff page for staff who lack required two-factor authentication. */
+export function TwoFactorRequired() {
+  const { t } = useTranslation();
+  return (
+    <EmptyState
+      icon={IconShieldLock}
+      title={t('staffNotice.required.title')}
+      order={1}
+      action={
+        <Button component={Link} to="/profile" mt="sm">
+          {t('staffNotice.action')}
+        </Button>
+      }
+    >
+      {t('staffNotice.required.text')}
+    </EmptyState>
   );
 }

@@ -1,14 +1,34 @@
-import account from './account.json';
+import accounts from './accounts.json';
+import applications from './applications.json';
 import audit from './audit.json';
+import auth from './auth.json';
 import common from './common.json';
-import entry from './entry.json';
 import health from './health.json';
+import holds from './holds.json';
+import ledger from './ledger.json';
 import overview from './overview.json';
 import profile from './profile.json';
+import recipients from './recipients.json';
 import senders from './senders.json';
 import sends from './sends.json';
-import staff from './staff.json';
+import settings from './settings.json';
 import team from './team.json';
 
-/** Every text of the pages in this language, by area. */
-export const ptBR = { account, audit, common, entry, health, overview, profile, senders, sends, staff, team };
+/** Every text of the pages in this language, by feature. */
+export const ptBR = {
+  accounts,
+  applications,
+  audit,
+  auth,
+  common,
+  health,
+  holds,
+  ledger,
+  overview,
+  profile,
+  recipients,
+  senders,
+  sends,
+  settings,
+  team,
+};

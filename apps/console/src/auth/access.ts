@@ -1,0 +1,57 @@
+import {
+  findMemberRole,
+  isSessionConfirmed,
+  isStaffTwoFactorRequired,
+  MEMBER_ROLES,
+  type MemberRole,
+  type StaffRole,
+} from '@onecode/store';
+import type { ConsoleContext } from '../context.js';
+import type { Person } from './identity.js';
+import { ConsoleProblem } from '../http/problem.js';
+import type { Access } from '../http/route.js';
+
+const isMemberRole = (access: Access): access is MemberRole =>
+  (MEMBER_ROLES as readonly string[]).includes(access);
+const isStaffRole = (access: Access): access is StaffRole => access === 'operator' || access === 'on_call';
+
+/**
+ * Checks that a person may call a route. To somebody who is not a member, an account does not exist; to somebody who is not staff,
+ * neither do the staff's routes.
+ *
+ * @throws ConsoleProblem `not_signed_in`, `not_found`, `forbidden` for a role below `access`, or `second_factor_required` for staff who
+ *   need a second factor and have none
+ */
+export async function authorize(
+  { database }: ConsoleContext,
+  access: Access,
+  person: Person | null,
+  accountId: string | undefined,
+): Promise<void> {
+  if (access === 'anyone') return;
+  if (person === null) throw new ConsoleProblem('not_signed_in');
+  if (isStaffRole(access)) {
+    if (person.staff === null) throw new ConsoleProblem('not_found');
+    if (!person.hasTwoFactor && (await isStaffTwoFactorRequired(database)))
+      throw new ConsoleProblem('second_factor_required');
+    if (access === 'operator' && person.staff !== 'operator') throw new ConsoleProblem('forbidden');
+  }
+  if (isMemberRole(access)) {
+    const role = accountId === undefined ? null : await findMemberRole(database, accountId, person.id);
+    if (role === null) throw new ConsoleProblem('not_found');
+    if (MEMBER_ROLES.indexOf(role) < MEMBER_ROLES.indexOf(access)) throw new ConsoleProblem('forbidden');
+  }
+}
+
+/**
+ * Requires that the person confirmed their identity in this session within the last ten minutes: by signing in, by their second factor,
+ * or, without one, by their password. A stolen session must not suffice to grant credits or to stop deliveries.
+ *
+ * @throws ConsoleProblem `confirmation_required`
+ */
+export async function requireConfirmation(
+  { database }: ConsoleContext,
+  { sessionId }: Person,
+): Promise<void> {
+  if (!(await isSessionConfirmed(database, sessionId))) throw new ConsoleProblem('confirmation_required');
+}

@@ -1,0 +1,158 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { betterAuth } from 'better-auth';
+import { fromNodeHeaders } from 'better-auth/node';
+import { twoFactor } from 'better-auth/plugins';
+import type { Locale } from '@onecode/domain';
+import {
+  endSession,
+  findPendingUser,
+  isSessionOver,
+  newId,
+  noteSessionUse,
+  PASSWORD_LENGTH_MAX,
+  PASSWORD_LENGTH_MIN,
+  SESSION_MS_MAX,
+  type StaffRole,
+} from '@onecode/store';
+import { authStorage } from '@onecode/store/sign-in';
+import type { ConsoleDependencies } from '../context.js';
+import { csrfTokenOf } from '../http/csrf.js';
+import { limitedPasswordHasher } from './passwords.js';
+
+/** A signed-in person. */
+export interface Person {
+  id: string;
+  name: string;
+  email: string;
+  language: Locale;
+  staff: StaffRole | null;
+  hasTwoFactor: boolean;
+  /** The session of this request. */
+  sessionId: string;
+  /** Every change must bring it in `X-CSRF-Token`. */
+  csrfToken: string;
+}
+
+export interface Identity {
+  /** Passes a request to better-auth, which counts it for the client at this address. */
+  answer(request: Request, clientAddress: string): Promise<Response>;
+  /** Returns whose session the request's cookie names, or null. Ends a session that is over, and notes the use of others. */
+  personOf(headers: IncomingHttpHeaders): Promise<Person | null>;
+  /** @throws APIError of better-auth for a password other than the signed-in person's */
+  checkPassword(headers: Headers, password: string): Promise<void>;
+  /**
+   * Returns the id of the person who gave their password and still owes the second factor, by the cookie of the first step; or null.
+   * It does not check the cookie's signature: call it only after better-auth has judged a code with this cookie.
+   */
+  pendingUserOf(headers: IncomingHttpHeaders): Promise<string | null>;
+}
+
+const COOKIE_PREFIX = '__Host-onecode';
+/** The cookie that better-auth sets after the first step: an id, a dot and the id's signature. */
+const PENDING_COOKIE = new RegExp(`(?:^|; *)${COOKIE_PREFIX}\\.two_factor=(2fa-[A-Za-z0-9_-]+)`);
+
+const SESSION_SECONDS = SESSION_MS_MAX / 1_000;
+
+/** The server itself sets this header for better-auth; it overwrites what a client sends. */
+const CLIENT_ADDRESS = 'x-onecode-client';
+
+/** Runs better-auth on our tables. The `__Host-` prefix keeps its cookies to this very host. */
+export function createIdentity({ config, database, log }: ConsoleDependencies): Identity {
+  const auth = betterAuth({
+    appName: 'Onecode',
+    baseURL: config.CONSOLE_URL,
+    basePath: '/api/auth',
+    secret: config.SESSION_SECRET,
+    trustedOrigins: [config.CONSOLE_URL],
+    database: authStorage(database),
+    telemetry: { enabled: false },
+    logger: {
+      level: 'warn',
+      log: (level, message) =>
+        log[level === 'error' ? 'error' : 'warn']({ part: 'identity' }, message.slice(0, 200)),
+    },
+    user: {
+      modelName: 'user',
+      additionalFields: {
+        language: { type: ['pt-BR', 'en'], required: false, defaultValue: 'pt-BR', input: true },
+        staff: { type: 'string', required: false, input: false },
+      },
+    },
+    session: {
+      modelName: 'userSession',
+      // The cookie lasts as long as the longest session; `isSessionOver` ends idle ones earlier. better-auth must not record the use of a
+      // session itself: it would do so before our check, which then would never find an idle one.
+      expiresIn: SESSION_SECONDS,
+      disableSessionRefresh: true,
+    },
+    account: { modelName: 'userCredential' },
+    verification: { modelName: 'userVerification' },
+    emailAndPassword: {
+      enabled: true,
+      minPasswordLength: PASSWORD_LENGTH_MIN,
+      maxPasswordLength: PASSWORD_LENGTH_MAX,
+      password: limitedPasswordHasher,
+    },
+    plugins: [twoFactor({ issuer: 'Onecode', schema: { twoFactor: { modelName: 'userTwoFactor' } } })],
+    rateLimit: {
+      enabled: true,
+      storage: 'database',
+      modelName: 'signInLimit',
+      window: 60,
+      max: 300,
+      customRules: {
+        '/sign-in/email': { window: 60, max: 10 },
+        // `takeSignUp` counts sign-ups, before anything of them is judged.
+        '/sign-up/email': false,
+        '/two-factor/*': { window: 60, max: 10 },
+      },
+    },
+    advanced: {
+      database: { generateId: () => newId() },
+      cookiePrefix: COOKIE_PREFIX,
+      // better-auth would choose the weaker `__Secure-` prefix. `__Host-` demands these attributes.
+      useSecureCookies: false,
+      defaultCookieAttributes: { secure: true, httpOnly: true, sameSite: 'strict', path: '/' },
+      ipAddress: { ipAddressHeaders: [CLIENT_ADDRESS] },
+    },
+  });
+
+  return {
+    answer(request, clientAddress) {
+      request.headers.set(CLIENT_ADDRESS, clientAddress);
+      return auth.handler(request);
+    },
+    async checkPassword(headers, password) {
+      await auth.api.verifyPassword({ headers, body: { password } });
+    },
+    async pendingUserOf({ cookie = '' }) {
+      const id = PENDING_COOKIE.exec(cookie)?.[1];
+      return id === undefined ? null : findPendingUser(database, id);
+    },
+    async personOf(headers) {
+      const found = await auth.api.getSession({ headers: fromNodeHeaders(headers) });
+      if (found === null) return null;
+      const { user, session } = found;
+      if (isSessionOver(session)) {
+        await endSession(database, session.id);
+        return null;
+      }
+      await noteSessionUse(database, session);
+      return {
+        id: user.id,
+        name: user.name,
+        email: user.email,
+        language: (user.language as Locale | null) ?? browserLanguage(headers),
+        staff: (user.staff ?? null) as StaffRole | null,
+        hasTwoFactor: user.twoFactorEnabled ?? false,
+        sessionId: session.id,
+        csrfToken: csrfTokenOf(config.SESSION_SECRET, session.token),
+      };
+    },
+  };
+}
+
+/** The first language of Accept-Language counts, as `navigator.language` does on the pages before the sign-in. */
+function browserLanguage({ 'accept-language': accepted = '' }: IncomingHttpHeaders): Locale {
+  return /^\s*pt\b/i.test(accepted) ? 'pt-BR' : 'en';
+}

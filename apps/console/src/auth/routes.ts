@@ -1,0 +1,442 @@
+import { getDomain } from 'tldts';
+import { Type, type Static, type TSchema } from 'typebox';
+import {
+  confirmSession,
+  endOtherSessions,
+  endSession,
+  forgetSignInTries,
+  isStaffTwoFactorRequired,
+  noteFailedConfirmation,
+  noteFailedSignIn,
+  noteOwnSecurityChange,
+  noteSignIn,
+  noteSignOut,
+  returnSignInTry,
+  returnSignUp,
+  SIGN_IN_TRIES_MAX,
+  SIGN_UP_TRIES_MAX,
+  takeSignInTry,
+  takeSignUp,
+  triesOfCodes,
+  useTwoFactorCode,
+  type Actor,
+  type OwnSecurityChange,
+  type Proof,
+} from '@onecode/store';
+import type { AuthAnswer } from './betterAuth.js';
+import { networkOf } from '../http/clientAddress.js';
+import type { ConsoleContext } from '../context.js';
+import { createFairLimiter } from '../http/limiters.js';
+import { emailField, languageField, nameField } from '../http/fields.js';
+import type { Person } from './identity.js';
+import { judgePassword, limitSignUps } from './passwords.js';
+import { ConsoleProblem } from '../http/problem.js';
+
+/** What a handler gets: the checked request, and better-auth. */
+export interface SignInCall<B> {
+  context: ConsoleContext;
+  /** The person who is signed in already, if any. */
+  person: Person | null;
+  clientAddress: string;
+  body: B;
+  /** Calls better-auth at the route's own path, or at the given one. @throws ConsoleProblem for a refusal */
+  callBetterAuth: (body: object, path?: string) => Promise<AuthAnswer>;
+  /** @throws ConsoleProblem for a password other than the signed-in person's */
+  checkPassword: (password: string) => Promise<void>;
+  /** Returns the id of the person who took the first step in this browser, or null. */
+  pendingUser: () => Promise<string | null>;
+}
+
+/** The answer to the pages; 204 without a body. */
+interface SignInAnswer {
+  body?: object;
+  cookies: readonly string[];
+}
+
+export interface SignInRoute {
+  path: string;
+  /** `second_step`: a person whose password was right, or a signed-in one who turns the second factor on. */
+  access: 'anyone' | 'second_step' | 'signed_in';
+  /** Whether the person must have confirmed their identity in this session within the last ten minutes. */
+  confirmed?: true;
+  body: TSchema;
+  handle(call: SignInCall<never>): Promise<SignInAnswer>;
+}
+
+function signInRoute<B extends TSchema>(definition: {
+  path: string;
+  access: SignInRoute['access'];
+  confirmed?: true;
+  body: B;
+  handle(call: SignInCall<Static<B>>): Promise<SignInAnswer>;
+}): SignInRoute {
+  return definition;
+}
+
+/**
+ * The sign-ups of one network lock the same row, each on a connection of its own: they go one by one. No more of them wait than one
+ * network may try in an hour.
+ */
+const limitSignUpCounts = createFairLimiter({
+  concurrency: 2,
+  concurrencyPerKey: 1,
+  queuedPerKeyMax: SIGN_UP_TRIES_MAX,
+});
+
+const STRICT = { additionalProperties: false };
+/** Admits every password that a person may have; `judgePassword` judges new ones. */
+const PASSWORD = Type.String({ minLength: 1, maxLength: 500 });
+const PASSWORD_ONLY = Type.Object({ password: PASSWORD }, STRICT);
+const CODE_ONLY = Type.Object({ code: Type.String({ minLength: 1, maxLength: 20 }) }, STRICT);
+
+/** The routes below `/api/auth`: those of better-auth that the pages use, and two that confirm a session. */
+export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
+  signInRoute({
+    path: '/sign-up/email',
+    access: 'anyone',
+    body: Type.Object(
+      { name: nameField(200), email: emailField, password: PASSWORD, language: languageField },
+      STRICT,
+    ),
+    async handle(call) {
+      const { context, person, body, callBetterAuth } = call;
+      const { password, language } = body;
+      const wanted = { name: body.name.trim(), email: body.email.toLowerCase() };
+      const { cookies } = await countSignUp(call, wanted.email, async () => {
+        await requireGoodPassword('password', password, wanted);
+        return limitSignUps(() => callBetterAuth({ ...wanted, password, language }));
+      });
+      await recordSignIn(call, cookies, 'password');
+      await endPreviousSession(context, person);
+      return { cookies };
+    },
+  }),
+  signInRoute({
+    path: '/sign-in/email',
+    access: 'anyone',
+    body: Type.Object({ email: emailField, password: PASSWORD }, STRICT),
+    async handle(call) {
+      const { context, person, body, clientAddress } = call;
+      const email = body.email.toLowerCase();
+      const onWrong = (isLastTry: boolean): Promise<void> =>
+        noteFailedSignIn(context.database, { email }, { proof: 'password', clientAddress, isLastTry });
+      const { body: answer, cookies } = await limitTries(context, email, onWrong, () =>
+        call.callBetterAuth({ email, password: body.password }),
+      );
+      const needsSecondStep = answer['twoFactorRedirect'] === true;
+      if (!needsSecondStep) await recordSignIn(call, cookies, 'password');
+      await endPreviousSession(context, person);
+      return { body: { secondStep: needsSecondStep }, cookies };
+    },
+  }),
+  signInRoute({
+    path: '/sign-out',
+    access: 'signed_in',
+    body: Type.Object({}, STRICT),
+    async handle({ context, person, callBetterAuth }) {
+      await noteSignOut(context.database, actorOf(signedIn(person)));
+      const { cookies } = await callBetterAuth({});
+      return { cookies };
+    },
+  }),
+  signInRoute({
+    path: '/change-password',
+    access: 'signed_in',
+    body: Type.Object({ password: PASSWORD, newPassword: PASSWORD }, STRICT),
+    async handle(call) {
+      const { body, person, callBetterAuth } = call;
+      // Judging the new password is part of the counted try, so that nobody can have many judged at once.
+      const { cookies } = await withPassword(call, 'user.password', async () => {
+        await requireGoodPassword('newPassword', body.newPassword, person);
+        return callBetterAuth({
+          currentPassword: body.password,
+          newPassword: body.newPassword,
+          revokeOtherSessions: true,
+        });
+      });
+      return { cookies };
+    },
+  }),
+  signInRoute({
+    path: '/two-factor/enable',
+    access: 'signed_in',
+    body: PASSWORD_ONLY,
+    async handle(call) {
+      // The second factor is off until the person has sent a code back.
+      const { body, cookies } = await withPassword(call, null, () => call.callBetterAuth(call.body));
+      return { body: { uri: body['totpURI'], backupCodes: body['backupCodes'] }, cookies };
+    },
+  }),
+  signInRoute({
+    path: '/two-factor/disable',
+    access: 'signed_in',
+    // A stolen session and the password alone must not suffice to remove the second factor.
+    confirmed: true,
+    body: PASSWORD_ONLY,
+    async handle(call) {
+      const { staff } = signedIn(call.person);
+      if (staff !== null && (await isStaffTwoFactorRequired(call.context.database)))
+        throw new ConsoleProblem('second_factor_required');
+      const { cookies } = await withPassword(call, 'user.two_factor_turned_off', () =>
+        call.callBetterAuth(call.body),
+      );
+      return { cookies };
+    },
+  }),
+  signInRoute({
+    path: '/two-factor/generate-backup-codes',
+    access: 'signed_in',
+    // Each backup code confirms a session.
+    confirmed: true,
+    body: PASSWORD_ONLY,
+    async handle(call) {
+      const { body, cookies } = await withPassword(call, 'user.backup_codes_replaced', () =>
+        call.callBetterAuth(call.body),
+      );
+      return { body: { backupCodes: body['backupCodes'] }, cookies };
+    },
+  }),
+  signInRoute({
+    path: '/two-factor/verify-totp',
+    access: 'second_step',
+    body: CODE_ONLY,
+    async handle(call) {
+      const { context, person, callBetterAuth } = call;
+      // A signed-in person may only turn the second factor on here: this path does not count their wrong codes.
+      if (person?.hasTwoFactor) throw new ConsoleProblem('conflict');
+      const code = typedCode(call.body.code);
+      const answer = await (person === null
+        ? takeSecondStep(call, 'code', () => callBetterAuth({ code }))
+        : callBetterAuth({ code }));
+      const { id } = answer.body['user'] as { id: string };
+      const isFresh = await useTwoFactorCode(context.database, id, code);
+      if (person === null) {
+        if (!isFresh) await refuseUsedCode(call, answer);
+        await recordSignIn(call, answer.cookies, 'code');
+      } else await finishTwoFactorSetup(call, answer);
+      return { cookies: answer.cookies };
+    },
+  }),
+  signInRoute({
+    path: '/two-factor/verify-backup-code',
+    access: 'second_step',
+    body: CODE_ONLY,
+    async handle(call) {
+      const { person, body, callBetterAuth } = call;
+      if (person !== null) throw new ConsoleProblem('conflict');
+      const { cookies } = await takeSecondStep(call, 'backup_code', () =>
+        callBetterAuth({ code: body.code.trim() }),
+      );
+      await recordSignIn(call, cookies, 'backup_code');
+      return { cookies };
+    },
+  }),
+  signInRoute({
+    path: '/two-factor/confirm',
+    access: 'signed_in',
+    body: CODE_ONLY,
+    async handle(call) {
+      const { context, body, callBetterAuth } = call;
+      const person = signedIn(call.person);
+      if (!person.hasTwoFactor) throw new ConsoleProblem('conflict');
+      const code = typedCode(body.code);
+      const isAppCode = /^[0-9]{6}$/.test(code);
+      const proof = isAppCode ? 'code' : 'backup_code';
+      await proveIdentity(call, triesOfCodes(person.id), proof, async () => {
+        if (!isAppCode) return callBetterAuth({ code: body.code.trim() }, '/two-factor/verify-backup-code');
+        const answer = await callBetterAuth({ code }, '/two-factor/verify-totp');
+        if (!(await useTwoFactorCode(context.database, person.id, code)))
+          throw new ConsoleProblem('wrong_code');
+        return answer;
+      });
+      await confirmCurrentSession(call, proof);
+      return { cookies: [] };
+    },
+  }),
+  signInRoute({
+    path: '/confirm-password',
+    access: 'signed_in',
+    body: PASSWORD_ONLY,
+    async handle(call) {
+      const person = signedIn(call.person);
+      // A person with a second factor confirms with that.
+      if (person.hasTwoFactor) throw new ConsoleProblem('conflict');
+      await proveIdentity(call, person.email, 'password', () => call.checkPassword(call.body.password));
+      await confirmCurrentSession(call, 'password');
+      return { cookies: [] };
+    },
+  }),
+];
+
+/** Requires a new password that is good enough. @throws ConsoleProblem `invalid_input` that names `field` */
+async function requireGoodPassword(
+  field: string,
+  password: string,
+  owner: { name: string; email: string } | null,
+): Promise<void> {
+  const { name, email } = owner ?? { name: '', email: '' };
+  const fault = await judgePassword({ password, name, email });
+  if (fault !== null) throw new ConsoleProblem('invalid_input', { errors: { [field]: fault } });
+}
+
+/** Without the spaces that authenticator apps show. */
+const typedCode = (typed: string): string => typed.replaceAll(/\s/g, '');
+
+/** @throws ConsoleProblem `not_signed_in` for null */
+function signedIn(person: Person | null): Person {
+  if (person === null) throw new ConsoleProblem('not_signed_in');
+  return person;
+}
+
+const actorOf = ({ id, email }: Person): Actor & { id: string } => ({ kind: 'user', id, name: email });
+
+/**
+ * Counts a sign-up before it judges anything, so that refused ones cost next to nothing, however many come at once. A sign-up that
+ * creates nobody does not count.
+ */
+async function countSignUp(
+  { context: { database }, clientAddress }: SignInCall<unknown>,
+  email: string,
+  signUp: () => Promise<AuthAnswer>,
+): Promise<AuthAnswer> {
+  const origin = { network: networkOf(clientAddress), mailDomain: mailDomainOf(email) };
+  const exceeded = await limitSignUpCounts(origin.network, () => takeSignUp(database, origin));
+  if (exceeded !== null)
+    throw new ConsoleProblem(exceeded === 'tries' ? 'rate_limited' : 'too_many_sign_ups');
+  try {
+    return await signUp();
+  } catch (error) {
+    await returnSignUp(database, origin);
+    throw error;
+  }
+}
+
+/** The registered domain of an e-mail address: its owner has every name below it. */
+function mailDomainOf(email: string): string {
+  const host = email.slice(email.lastIndexOf('@') + 1);
+  return getDomain(host) ?? host;
+}
+
+/**
+ * Takes one try of an e-mail address or a person, then judges a password or code. Only a wrong one uses the try up, so that any number of
+ * clients together gets a handful of guesses at one person. An address that nobody has is limited alike.
+ *
+ * @param key what tries are counted by
+ * @param onWrong puts a wrong password or code into the audit log
+ * @throws ConsoleProblem `too_many_tries`, or what `judge` throws
+ */
+async function limitTries<Answer>(
+  { database }: Pick<ConsoleContext, 'database'>,
+  key: string,
+  onWrong: (isLastTry: boolean) => Promise<void>,
+  judge: () => Promise<Answer>,
+): Promise<Answer> {
+  const tryNumber = await takeSignInTry(database, key);
+  if (tryNumber === null) throw new ConsoleProblem('too_many_tries');
+  try {
+    const answer = await judge();
+    await forgetSignInTries(database, key);
+    return answer;
+  } catch (error) {
+    if (isWrongProof(error)) await onWrong(tryNumber === SIGN_IN_TRIES_MAX);
+    else await returnSignInTry(database, key);
+    throw error;
+  }
+}
+
+const isWrongProof = (error: unknown): boolean =>
+  error instanceof ConsoleProblem &&
+  (error.code === 'wrong_credentials' ||
+    error.code === 'wrong_code' ||
+    error.more.errors?.['password'] === 'wrong');
+
+/** Judges a signed-in person's password or code. */
+async function proveIdentity<Answer>(
+  { context: { database }, person, clientAddress }: SignInCall<unknown>,
+  key: string,
+  proof: Proof,
+  judge: () => Promise<Answer>,
+): Promise<Answer> {
+  const actor = actorOf(signedIn(person));
+  const onWrong = (): Promise<void> => noteFailedConfirmation(database, actor, { proof, clientAddress });
+  return limitTries({ database }, key, onWrong, judge);
+}
+
+/** Changes a signed-in person's own security after they gave their password. `change` goes into the audit log. */
+async function withPassword(
+  call: SignInCall<unknown>,
+  change: OwnSecurityChange | null,
+  apply: () => Promise<AuthAnswer>,
+): Promise<AuthAnswer> {
+  const person = signedIn(call.person);
+  const answer = await proveIdentity(call, person.email, 'password', apply);
+  if (change !== null) await noteOwnSecurityChange(call.context.database, actorOf(person), change);
+  return answer;
+}
+
+/** Judges the second step of a sign-in; better-auth counts its wrong codes. */
+async function takeSecondStep(
+  { context, clientAddress, pendingUser }: SignInCall<unknown>,
+  proof: Proof,
+  judge: () => Promise<AuthAnswer>,
+): Promise<AuthAnswer> {
+  try {
+    return await judge();
+  } catch (error) {
+    const id = isWrongProof(error) ? await pendingUser() : null;
+    if (id !== null) await noteFailedSignIn(context.database, { id }, { proof, clientAddress });
+    throw error;
+  }
+}
+
+/** Returns the person of the new session whose cookies better-auth sets. */
+async function personOfCookies({ identity }: ConsoleContext, cookies: readonly string[]): Promise<Person> {
+  const cookie = cookies.map((line) => line.split(';')[0]).join('; ');
+  const person = await identity.personOf({ cookie });
+  if (person === null) throw new Error('the sign-in created no session');
+  return person;
+}
+
+/** Puts a sign-in into the audit log, and confirms its new session. */
+async function recordSignIn(
+  { context, clientAddress }: SignInCall<unknown>,
+  cookies: readonly string[],
+  proof: Proof,
+): Promise<void> {
+  const person = await personOfCookies(context, cookies);
+  await noteSignIn(context.database, actorOf(person), person.sessionId, { proof, clientAddress });
+}
+
+/** Marks the session of this call as confirmed. */
+async function confirmCurrentSession(
+  { context: { database }, person, clientAddress }: SignInCall<unknown>,
+  proof: Proof,
+): Promise<void> {
+  const who = signedIn(person);
+  await confirmSession(database, actorOf(who), who.sessionId, { proof, clientAddress });
+}
+
+/** Finishes turning the second factor on: ends the other sessions, which never showed it, and confirms this browser's new one. */
+async function finishTwoFactorSetup(call: SignInCall<unknown>, { cookies }: AuthAnswer): Promise<void> {
+  const { context } = call;
+  const person = await personOfCookies(context, cookies);
+  await noteOwnSecurityChange(context.database, actorOf(person), 'user.two_factor_turned_on');
+  await endOtherSessions(context.database, actorOf(person), person.sessionId);
+  await confirmCurrentSession({ ...call, person }, 'code');
+}
+
+/** Ends the session that the browser had before this sign-in. */
+async function endPreviousSession({ database }: ConsoleContext, person: Person | null): Promise<void> {
+  if (person !== null) await endSession(database, person.sessionId);
+}
+
+/** Ends the session that better-auth created for a code that was used before. @throws ConsoleProblem `wrong_code` */
+async function refuseUsedCode(
+  { context, clientAddress }: SignInCall<unknown>,
+  { cookies }: AuthAnswer,
+): Promise<never> {
+  const { id, sessionId } = await personOfCookies(context, cookies);
+  await endSession(context.database, sessionId);
+  await noteFailedSignIn(context.database, { id }, { proof: 'code', clientAddress });
+  throw new ConsoleProblem('wrong_code');
+}

@@ -1,0 +1,66 @@
+import type { Request } from 'express';
+import { QUEUE_NAMES } from '@onecode/runtime';
+import { findSendAccount, noteRead, type Actor, type AuditNote, type Database } from '@onecode/store';
+
+const QUEUE = `(?<queue>${QUEUE_NAMES.join('|')})`;
+const JOB = '(?<job>[0-9]{1,15})';
+
+/**
+ * The changes that operators may make on the board. A job only wakes a worker, which reads the send's row; the sweeper enqueues a lost
+ * job again. Any other change would stop deliveries without a hold, or write people's texts into Redis.
+ */
+const ACTIONS: readonly [name: string, path: RegExp][] = [
+  ['retry', new RegExp(`^/queues/${QUEUE}/retry/(?<state>failed)$`)],
+  ['retry', new RegExp(`^/queues/${QUEUE}/${JOB}/retry$`)],
+  ['promote', new RegExp(`^/queues/${QUEUE}/promote$`)],
+  ['promote', new RegExp(`^/queues/${QUEUE}/${JOB}/promote$`)],
+  ['clean', new RegExp(`^/queues/${QUEUE}/clean/(?<state>completed|failed)$`)],
+  ['clean', new RegExp(`^/queues/${QUEUE}/${JOB}/clean$`)],
+  // A queue may have been paused by other means than the board.
+  ['resume', new RegExp(`^/queues/${QUEUE}/resume$`)],
+  ['resume', /^\/queues\/resume$/],
+];
+
+/** Returns the audit note of a change that the board allows; null for any other request. */
+export function actionOf({ method, path }: Pick<Request, 'method' | 'path'>): AuditNote | null {
+  if (method !== 'PUT') return null;
+  for (const [name, pattern] of ACTIONS) {
+    const match = pattern.exec(path);
+    if (match === null) continue;
+    const { queue = null, job, state } = match.groups ?? {};
+    return {
+      action: `board.${name}`,
+      accountId: null,
+      subject: queue,
+      details: { ...(job !== undefined && { job }), ...(state !== undefined && { state }) },
+    };
+  }
+  return null;
+}
+
+/**
+ * Puts into the audit log what an answer of the board is about to show: the send that a job names, or, for a list, that the person read
+ * the jobs. It goes by the answer and the board's own route, since one URL can be written in many ways.
+ *
+ * @param route the pattern of the board's route
+ * @param answer as `redactAnswer` leaves it
+ * @throws when the log cannot be written; then the answer must not be shown
+ */
+export async function noteShown(
+  database: Database,
+  reader: Actor & { id: string },
+  route: string,
+  answer: object,
+): Promise<void> {
+  if (route === '/api/queues')
+    await noteRead(database, reader, { action: 'board.read', accountId: null, subject: 'jobs' });
+  const { job } = answer as { job?: { data?: { sendId?: string } } };
+  const sendId = job?.data?.sendId;
+  if (sendId === undefined) return;
+  const account = await findSendAccount(database, sendId);
+  await noteRead(database, reader, {
+    action: 'send.read',
+    accountId: account?.id ?? null,
+    subject: sendId,
+  });
+}

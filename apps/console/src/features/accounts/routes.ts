@@ -1,0 +1,173 @@
+import {
+  allowCountries,
+  changeAccount,
+  findAccountDetails,
+  findAbuseControls,
+  grantCredits,
+  GrantRefused,
+  resetBreaker,
+  resumeAccount,
+  searchAccounts,
+  setBreaker,
+  SETTING_BOUNDS,
+  suspendAccount,
+} from '@onecode/store';
+import { Type } from 'typebox';
+import { countriesField, idField, nameField, readCountries } from '../../http/fields.js';
+import { ConsoleProblem, orNotFound } from '../../http/problem.js';
+import { route, type Call, type Route } from '../../http/route.js';
+import { staffAccountDetailsView, staffAccountView, type StaffAccountsView } from './view.js';
+
+const STRICT = { additionalProperties: false };
+const REASON = nameField(200);
+const RATE = SETTING_BOUNDS.accountRatePerMinute;
+
+/** The account in the path. It is not named `:account`, which would demand a membership of the staff. */
+const targetOf = ({ params }: Pick<Call, 'params'>): string => params['target'] ?? '';
+
+/** Accounts, as staff see and change them. */
+export const accountRoutes: readonly Route[] = [
+  route({
+    method: 'get',
+    path: '/operations/accounts',
+    access: 'on_call',
+    query: Type.Object({
+      text: Type.String({ maxLength: 200, default: '' }),
+      before: Type.Optional(idField),
+      limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 }),
+    }),
+    async handle({ context, query: { text, before, limit } }): Promise<StaffAccountsView> {
+      const page = { text, limit: limit + 1, ...(before !== undefined && { before }) };
+      const found = await searchAccounts(context.database, page);
+      const accounts = found.slice(0, limit).map(staffAccountView);
+      return { accounts, next: found.length > limit ? (accounts.at(-1)?.id ?? null) : null };
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/operations/accounts/:target',
+    access: 'on_call',
+    async handle(call) {
+      const { database } = call.context;
+      const [account, abuseControls] = await Promise.all([
+        findAccountDetails(database, targetOf(call)),
+        findAbuseControls(database, targetOf(call)),
+      ]);
+      return staffAccountDetailsView(orNotFound(account), orNotFound(abuseControls));
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/operations/accounts/:target/credits',
+    access: 'operator',
+    confirmed: true,
+    body: Type.Object(
+      {
+        amount: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
+        reason: REASON,
+        /** New for each grant; the same when the request is repeated. */
+        grantId: idField,
+      },
+      STRICT,
+    ),
+    async handle(call) {
+      const { amount, reason, grantId } = call.body;
+      const { context, actor } = call;
+      const granted = grantCredits(context.database, actor, targetOf(call), amount, reason.trim(), grantId);
+      orNotFound(await granted.catch(refuseGrant));
+    },
+  }),
+  route({
+    method: 'put',
+    path: '/operations/accounts/:target/rate',
+    access: 'operator',
+    body: Type.Object(
+      {
+        ratePerMinute: Type.Union([
+          Type.Integer({ minimum: RATE.min, maximum: RATE.max }),
+          // Null follows the setting.
+          Type.Null(),
+        ]),
+      },
+      STRICT,
+    ),
+    async handle(call) {
+      const { context, actor, body } = call;
+      orNotFound(await changeAccount(context.database, actor, targetOf(call), body));
+    },
+  }),
+  route({
+    method: 'put',
+    path: '/operations/accounts/:target/countries',
+    access: 'operator',
+    body: Type.Object(
+      {
+        // Null is every country.
+        countries: Type.Union([countriesField(300), Type.Null()]),
+      },
+      STRICT,
+    ),
+    async handle(call) {
+      const { countries } = call.body;
+      const allowed = countries && readCountries(countries);
+      orNotFound(await allowCountries(call.context.database, call.actor, targetOf(call), allowed));
+    },
+  }),
+  route({
+    method: 'put',
+    path: '/operations/accounts/:target/breaker',
+    access: 'operator',
+    body: Type.Object(
+      {
+        // Null is off.
+        rule: Type.Union([
+          Type.Object(
+            {
+              unverifiedPercent: Type.Integer({ minimum: 1, maximum: 100 }),
+              minSends: Type.Integer({ minimum: 1, maximum: 1_000 }),
+            },
+            STRICT,
+          ),
+          Type.Null(),
+        ]),
+      },
+      STRICT,
+    ),
+    async handle(call) {
+      orNotFound(await setBreaker(call.context.database, call.actor, targetOf(call), call.body.rule));
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/operations/accounts/:target/breaker/reset',
+    access: 'operator',
+    async handle(call) {
+      orNotFound(await resetBreaker(call.context.database, call.actor, targetOf(call)));
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/operations/accounts/:target/suspend',
+    access: 'operator',
+    body: Type.Object({ reason: REASON }, STRICT),
+    async handle(call) {
+      const { context, actor, body } = call;
+      orNotFound(await suspendAccount(context.database, actor, targetOf(call), body.reason.trim()));
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/operations/accounts/:target/resume',
+    access: 'operator',
+    async handle(call) {
+      orNotFound(await resumeAccount(call.context.database, call.actor, targetOf(call)));
+    },
+  }),
+];
+
+/** @throws ConsoleProblem `conflict` for a grant id that was used otherwise, or `invalid_input` for an amount that is too large */
+function refuseGrant(error: unknown): never {
+  if (!(error instanceof GrantRefused)) throw error;
+  if (error.why === 'other_grant') throw new ConsoleProblem('conflict');
+  throw new ConsoleProblem('invalid_input', { errors: { amount: 'maximum' } });
+}

@@ -1,0 +1,113 @@
+import { Type } from 'typebox';
+import {
+  createApiKey,
+  createApplication,
+  findApplication,
+  limitApplication,
+  listApiKeys,
+  listApplications,
+  renameApplication,
+  revokeApiKey,
+  type ApplicationSummary,
+} from '@onecode/store';
+import { nameField } from '../../http/fields.js';
+import { orNotFound } from '../../http/problem.js';
+import { route, type Call, type Route } from '../../http/route.js';
+import { applicationView, keyView, type NewKeyView } from './view.js';
+
+const NAME = nameField(200);
+const LABEL = nameField(100);
+const LIMIT = Type.Union([Type.Integer({ minimum: 1, maximum: 1_000_000 }), Type.Null()]);
+const STRICT = { additionalProperties: false };
+
+/** Applications of an account, their limits and their keys. */
+export const applicationRoutes: readonly Route[] = [
+  route({
+    method: 'get',
+    path: '/accounts/:account/applications',
+    access: 'viewer',
+    async handle({ context, accountId }) {
+      const applications = await listApplications(context.database, accountId);
+      return { applications: applications.map(applicationView) };
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/accounts/:account/applications',
+    access: 'developer',
+    body: Type.Object({ name: NAME, mode: Type.Enum(['test', 'live']) }, STRICT),
+    async handle({ context, actor, accountId, body: { name, mode } }) {
+      const wanted = { accountId, name: name.trim(), mode };
+      const { id } = orNotFound(await createApplication(context.database, actor, wanted));
+      return { id };
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/accounts/:account/applications/:application',
+    access: 'viewer',
+    async handle(call) {
+      return applicationView(await applicationOf(call));
+    },
+  }),
+  route({
+    method: 'put',
+    path: '/accounts/:account/applications/:application',
+    access: 'developer',
+    body: Type.Object({ name: NAME }, STRICT),
+    async handle(call) {
+      const { context, actor, accountId, body } = call;
+      const { id } = await applicationOf(call);
+      orNotFound(await renameApplication(context.database, actor, accountId, id, body.name.trim()));
+    },
+  }),
+  route({
+    method: 'put',
+    path: '/accounts/:account/applications/:application/limits',
+    access: 'developer',
+    body: Type.Object({ perMinute: LIMIT, perRecipientHour: LIMIT }, STRICT),
+    async handle(call) {
+      const { id } = await applicationOf(call);
+      orNotFound(await limitApplication(call.context.database, call.actor, id, call.body));
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/accounts/:account/applications/:application/keys',
+    access: 'viewer',
+    async handle(call) {
+      const { id } = await applicationOf(call);
+      return { keys: orNotFound(await listApiKeys(call.context.database, id)).map(keyView) };
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/accounts/:account/applications/:application/keys',
+    access: 'developer',
+    body: Type.Object({ label: Type.Optional(LABEL) }, STRICT),
+    async handle(call): Promise<NewKeyView> {
+      const { context, actor, body } = call;
+      const application = await applicationOf(call);
+      const label = body.label?.trim() ?? null;
+      const { id, key } = orNotFound(await createApiKey(context.database, actor, application.id, label));
+      return { id, key };
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/accounts/:account/applications/:application/keys/:key/revoke',
+    access: 'developer',
+    async handle(call) {
+      const { context, actor, params } = call;
+      const { id } = await applicationOf(call);
+      const keys = orNotFound(await listApiKeys(context.database, id));
+      const key = orNotFound(keys.find(({ id: keyId }) => keyId === params['key']) ?? null);
+      await revokeApiKey(context.database, actor, key.id);
+    },
+  }),
+];
+
+/** Returns the application in the path if it belongs to the account. @throws ConsoleProblem `not_found` */
+async function applicationOf({ context, accountId, params }: Call): Promise<ApplicationSummary> {
+  return orNotFound(await findApplication(context.database, accountId, params['application'] ?? ''));
+}

@@ -1,0 +1,91 @@
+import type { AuditEntry } from '@onecode/store';
+
+/** A value as the log keeps it. */
+export type AuditValue = string | number | boolean | null | AuditValue[] | { [name: string]: AuditValue };
+
+/** A change, a read or a sign-in. */
+export interface AuditEntryView {
+  id: string;
+  at: string;
+  /** `nobody`: a person who has not proved their identity. */
+  actor: { kind: 'user' | 'command_line' | 'nobody'; name: string };
+  /** `area.verb`. */
+  action: string;
+  account: { id: string; /** Null when it is gone. */ name: string | null } | null;
+  /** The id or name of what was changed; null where that is the account, or where other fields name it. */
+  subject: string | null;
+  /** Changed fields; `before` is missing for something new. */
+  changes: { field: string; before?: AuditValue; after: AuditValue }[];
+  /** Further details, such as the reason. */
+  facts: { field: string; value: AuditValue }[];
+}
+
+export interface AuditPageView {
+  entries: AuditEntryView[];
+  /** The cursor of the next page. */
+  next: string | null;
+}
+
+type Details = Record<string, AuditValue>;
+
+export function auditEntryView({ id, at, actor, action, ...entry }: AuditEntry): AuditEntryView {
+  return {
+    id,
+    at: at.toISOString(),
+    actor: {
+      kind: actor.kind === 'user' && actor.id === null ? 'nobody' : actor.kind,
+      name: actor.name,
+    },
+    action,
+    account: entry.accountId === null ? null : { id: entry.accountId, name: entry.accountName },
+    ...withoutRepeats(
+      entry.subject === actor.id ? null : entry.subject,
+      entry.accountId,
+      detailsView(entry.details as Details),
+    ),
+  };
+}
+
+type EntryDetails = Pick<AuditEntryView, 'changes' | 'facts'>;
+
+/** Omits a subject that the account or the details name already, and facts that are empty or repeat the account. */
+function withoutRepeats(
+  subject: string | null,
+  accountId: string | null,
+  { changes, facts }: EntryDetails,
+): EntryDetails & Pick<AuditEntryView, 'subject'> {
+  const isNamed =
+    subject === accountId ||
+    changes.some(({ field }) => field === subject) ||
+    facts.some(({ value }) => value === subject);
+  return {
+    subject: isNamed ? null : subject,
+    changes,
+    facts: facts.filter(({ value }) => value !== '' && value !== accountId),
+  };
+}
+
+const isRecord = (value: AuditValue | undefined): value is Details =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Reads details: `before` and `after` hold many fields, or, beside a field's `name`, one value. Everything else is a fact. */
+function detailsView(details: Details): EntryDetails {
+  const { before, after, ...rest } = details;
+  const facts = (from: Details) => Object.entries(from).map(([field, value]) => ({ field, value }));
+  if (isRecord(before) || isRecord(after)) {
+    const values = isRecord(after) ? after : {};
+    const fields = [...new Set([...Object.keys(isRecord(before) ? before : {}), ...Object.keys(values)])];
+    return {
+      changes: fields.map((field) => ({
+        field,
+        ...(isRecord(before) && { before: before[field] ?? null }),
+        after: values[field] ?? null,
+      })),
+      facts: facts(rest),
+    };
+  }
+  const { name, ...others } = rest;
+  if (typeof name === 'string' && after !== undefined)
+    return { changes: [{ field: name, before: before ?? null, after }], facts: facts(others) };
+  return { changes: [], facts: facts(details) };
+}

@@ -1,0 +1,64 @@
+import { Type } from 'typebox';
+import { COUNTRIES } from '@onecode/domain';
+import { acceptInvitation, createOwnAccount, findInvitation, readSettings } from '@onecode/store';
+import { countriesField, languageField, nameField, readCountries } from '../../http/fields.js';
+import { ConsoleProblem, orNotFound } from '../../http/problem.js';
+import { route, type Route } from '../../http/route.js';
+import { HOME_COUNTRY, invitationOfferView, TRIAL_COUNTRIES_MAX, type SignUpOfferView } from './view.js';
+
+const STRICT = { additionalProperties: false };
+const TOKEN = Type.Object({ token: Type.String({ pattern: '^[A-Za-z0-9_-]{1,100}$' }) }, STRICT);
+
+/** How a person gets to their first account: by creating it, or by an invitation. The body brings the link's token: logs keep URLs. */
+export const authRoutes: readonly Route[] = [
+  route({
+    method: 'get',
+    path: '/sign-up-offer',
+    access: 'anyone',
+    async handle({ context }): Promise<SignUpOfferView> {
+      const { freeSends } = await readSettings(context.database);
+      return { freeSends, countries: COUNTRIES };
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/accounts',
+    access: 'signed_in',
+    body: Type.Object(
+      {
+        name: nameField(200),
+        language: languageField,
+        // The countries to which the account may send while on trial.
+        countries: Type.Optional(countriesField(TRIAL_COUNTRIES_MAX)),
+      },
+      STRICT,
+    ),
+    async handle({ context, actor, person, body: { name, language, countries = [HOME_COUNTRY] } }) {
+      const account = { name: name.trim(), language, countries: readCountries(countries) };
+      const created = await createOwnAccount(context.database, { ...actor, id: person.id }, account);
+      if (created.kind === 'made_before') throw new ConsoleProblem('account_made');
+      return { id: orNotFound(created.kind === 'member' ? created.accountId : null) };
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/invitations/look-up',
+    access: 'anyone',
+    body: TOKEN,
+    async handle({ context, body }) {
+      return invitationOfferView(orNotFound(await findInvitation(context.database, body.token)));
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/invitations/accept',
+    access: 'signed_in',
+    body: TOKEN,
+    async handle({ context, actor, person, body }) {
+      const joiner = { ...actor, id: person.id };
+      const accepted = await acceptInvitation(context.database, joiner, person, body.token);
+      // To anybody but the invited person, the invitation does not exist.
+      return { id: orNotFound(accepted.kind === 'joined' ? accepted.accountId : null) };
+    },
+  }),
+];

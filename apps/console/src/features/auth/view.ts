@@ -1,0 +1,25 @@
+import type { InvitationOffer, MemberRole } from '@onecode/store';
+
+/** The country of people who name none: the one that the service runs in. */
+export const HOME_COUNTRY = 'BR';
+
+/** How many countries a person may name at sign-up. */
+export const TRIAL_COUNTRIES_MAX = 5;
+
+/** What a person who signs up now gets. */
+export interface SignUpOfferView {
+  freeSends: number;
+  /** ISO 3166 codes of the countries to choose from. */
+  countries: readonly string[];
+}
+
+/** What an invitation's link shows before the person accepts. */
+export interface InvitationOfferView {
+  accountName: string;
+  email: string;
+  role: MemberRole;
+}
+
+export function invitationOfferView({ accountName, email, role }: InvitationOffer): InvitationOfferView {
+  return { accountName, email, role };
+}

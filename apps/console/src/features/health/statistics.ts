@@ -1,0 +1,167 @@
+import { maskRecipient } from '@onecode/domain';
+import { QUEUE_NAMES, type QueueName, type Queues } from '@onecode/runtime';
+import {
+  listHeartbeats,
+  listSenders,
+  pingDatabase,
+  readAttemptMinutes,
+  readConnectionStatistics,
+  readProviderAnswers,
+  readReceiptStatistics,
+  readWaitingSends,
+  type AttemptMinute,
+  type Database,
+  type Heartbeat,
+  type ProviderAnswers,
+  type ReceiptStatistics,
+  type WaitingSends,
+} from '@onecode/store';
+import { senderState } from '../senders/view.js';
+
+/** The jobs of a queue, by state. */
+export interface QueueStatistics {
+  name: QueueName;
+  isPaused: boolean;
+  waiting: number;
+  active: number;
+  delayed: number;
+  /** Kept for a week. */
+  failed: number;
+}
+
+/** A sender's state. */
+export interface SenderStatistics {
+  id: string;
+  /** Masked: the calling code and the last digits. */
+  number: string;
+  state: 'active' | 'resting' | 'paused';
+  pausedUntil: Date | null;
+  pauseReason: string | null;
+  faults: number;
+}
+
+/** The statistics of the health page. Null means that a source did not answer in time. */
+export interface ConsoleHealthStatistics {
+  /** Milliseconds to an answer. */
+  postgresqlMs: number | null;
+  redisMs: number | null;
+  connections: { used: number; most: number } | null;
+  queues: QueueStatistics[] | null;
+  waiting: WaitingSends | null;
+  attempts: AttemptMinute[] | null;
+  provider: ProviderAnswers | null;
+  receipts: ReceiptStatistics | null;
+  loops: Heartbeat[] | null;
+  senders: SenderStatistics[] | null;
+}
+
+/** How long a source may take to answer. */
+const SOURCE_MS_MAX = 2_000;
+/** How long an answer is shared with later readers. */
+const SHARED_MS = 1_000;
+const CHART_MINUTES = 30;
+const PROVIDER_MINUTES = 5;
+
+/** Returns a function that reads all statistics concurrently. People who watch the page at the same time share the answers. */
+export function createHealthReader({
+  database,
+  queues,
+}: {
+  database: Database;
+  queues: Queues;
+}): () => Promise<ConsoleHealthStatistics> {
+  const sources: { [Name in keyof ConsoleHealthStatistics]: () => Promise<ConsoleHealthStatistics[Name]> } = {
+    postgresqlMs: source(() => millisecondsOf(() => pingDatabase(database))),
+    redisMs: source(() => millisecondsOf(() => queues.ping())),
+    connections: source(() => readConnectionStatistics(database)),
+    queues: source(() => readQueues(queues)),
+    waiting: source(() => readWaitingSends(database)),
+    attempts: source(() => readAttemptMinutes(database, CHART_MINUTES)),
+    provider: source(() => readProviderAnswers(database, PROVIDER_MINUTES)),
+    receipts: source(() => readReceiptStatistics(database)),
+    loops: source(() => listHeartbeats(database)),
+    senders: source(() => readSenders(database)),
+  };
+  return async () => {
+    const read = Object.entries(sources).map(async ([name, ask]) => [name, await ask()]);
+    return Object.fromEntries(await Promise.all(read)) as ConsoleHealthStatistics;
+  };
+}
+
+/**
+ * Returns a function that reads one source, or null when it does not answer in time. While an answer is outstanding, the source is not
+ * read again: the health page must not take the last connections of a slow database.
+ */
+function source<T>(read: () => Promise<T>): () => Promise<T | null> {
+  let last: { value: Promise<T | null>; isFresh: () => boolean } | undefined;
+  const ask = (): NonNullable<typeof last> => {
+    let endedAt = Infinity;
+    const value = read()
+      .catch(() => null)
+      .finally(() => {
+        endedAt = performance.now();
+      });
+    return { value, isFresh: () => performance.now() - endedAt <= SHARED_MS };
+  };
+  return () => {
+    if (last?.isFresh() !== true) last = ask();
+    return inTime(last.value);
+  };
+}
+
+async function millisecondsOf(ask: () => Promise<void>): Promise<number> {
+  const startedAt = performance.now();
+  await ask();
+  return performance.now() - startedAt;
+}
+
+async function readQueues(queues: Queues): Promise<QueueStatistics[]> {
+  if (!queues.isReady()) throw new Error('Redis is not connected');
+  return Promise.all(
+    QUEUE_NAMES.map(async (name) => {
+      const queue = queues.of(name);
+      const [isPaused, counts] = await Promise.all([
+        queue.isPaused(),
+        queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed', 'failed'),
+      ]);
+      const count = (state: string): number => counts[state] ?? 0;
+      return {
+        name,
+        isPaused,
+        waiting: count('waiting') + count('prioritized'),
+        active: count('active'),
+        delayed: count('delayed'),
+        failed: count('failed'),
+      };
+    }),
+  );
+}
+
+async function readSenders(database: Database): Promise<SenderStatistics[]> {
+  const now = new Date();
+  return (await listSenders(database)).map((sender) => {
+    const state = senderState(sender, now);
+    const isStopped = state !== 'active';
+    return {
+      id: sender.id,
+      number: maskRecipient(sender.number),
+      state,
+      pausedUntil: isStopped ? sender.pausedUntil : null,
+      pauseReason: isStopped ? sender.pauseReason : null,
+      faults: sender.consecutiveFailures,
+    };
+  });
+}
+
+/** Returns the answer, or null when it takes too long. */
+async function inTime<T>(answer: Promise<T>): Promise<T | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), SOURCE_MS_MAX);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

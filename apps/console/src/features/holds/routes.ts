@@ -1,0 +1,69 @@
+import { COUNTRIES, isCountry } from '@onecode/domain';
+import { placeHold, isId, readHeldSends, releaseHold, type HoldTarget } from '@onecode/store';
+import { Type, type Static } from 'typebox';
+import { nameField } from '../../http/fields.js';
+import { ConsoleProblem, orNotFound } from '../../http/problem.js';
+import { route, type Route } from '../../http/route.js';
+import { holdsView, type CountriesView } from './view.js';
+
+/** Stands for numbers without a country. */
+const NO_COUNTRY = 'ZZ';
+
+const TARGET = {
+  kind: Type.Enum(['live', 'country', 'account']),
+  /** Empty for `live`, a country's code, or an account's id. */
+  target: Type.String({ maxLength: 36, default: '' }),
+};
+
+/** Holds: live sends that one matches wait until it is released. */
+export const holdRoutes: readonly Route[] = [
+  route({
+    method: 'get',
+    path: '/operations/holds',
+    access: 'on_call',
+    async handle({ context }) {
+      return holdsView(await readHeldSends(context.database));
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/operations/countries',
+    access: 'on_call',
+    async handle(): Promise<CountriesView> {
+      return { countries: COUNTRIES };
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/operations/holds',
+    access: 'operator',
+    confirmed: true,
+    body: Type.Object({ ...TARGET, reason: nameField(200) }, { additionalProperties: false }),
+    async handle({ context, actor, body }) {
+      const what = { ...targetOf(body), reason: body.reason.trim() };
+      if ((await placeHold(context.database, actor, what)) === null)
+        throw new ConsoleProblem('invalid_input', { errors: { target: 'unknown' } });
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/operations/holds/release',
+    access: 'operator',
+    confirmed: true,
+    body: Type.Object(TARGET, { additionalProperties: false }),
+    async handle({ context, actor, body }) {
+      orNotFound(await releaseHold(context.database, actor, targetOf(body)));
+    },
+  }),
+];
+
+/** Checks that the target is of its kind. @throws ConsoleProblem `invalid_input` */
+function targetOf({ kind, target }: Static<ReturnType<typeof Type.Object<typeof TARGET>>>): HoldTarget {
+  const isOfKind = {
+    live: target === '',
+    country: target === NO_COUNTRY || isCountry(target),
+    account: isId(target),
+  };
+  if (!isOfKind[kind]) throw new ConsoleProblem('invalid_input', { errors: { target: 'format' } });
+  return { kind, target };
+}

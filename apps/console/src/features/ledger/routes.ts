@@ -1,0 +1,39 @@
+import { Type } from 'typebox';
+import { findAccount, findBalance, listLedger } from '@onecode/store';
+import { pageFields } from '../../http/fields.js';
+import { orNotFound } from '../../http/problem.js';
+import { route, type Route } from '../../http/route.js';
+import { balanceView, ledgerView, type TrialView } from './view.js';
+
+/** An account's balance, its trial, and its ledger. */
+export const ledgerRoutes: readonly Route[] = [
+  route({
+    method: 'get',
+    path: '/accounts/:account/balance',
+    access: 'viewer',
+    async handle({ context, accountId }) {
+      return balanceView(orNotFound(await findBalance(context.database, accountId)));
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/accounts/:account/trial',
+    access: 'viewer',
+    async handle({ context, accountId }): Promise<TrialView> {
+      const { trialCountries } = orNotFound(await findAccount(context.database, accountId));
+      return { countries: trialCountries };
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/accounts/:account/ledger',
+    access: 'viewer',
+    query: Type.Object(
+      { ...pageFields, kind: Type.Optional(Type.Enum(['granted', 'reserved', 'returned'])) },
+      { additionalProperties: false },
+    ),
+    async handle({ context, accountId, query }) {
+      return ledgerView(await listLedger(context.database, accountId, query));
+    },
+  }),
+];

@@ -1,0 +1,68 @@
+import { Type } from 'typebox';
+import { overview, UnknownTimeZone } from '@onecode/store';
+import { idField, timeField } from '../../http/fields.js';
+import { createFairLimiter } from '../../http/limiters.js';
+import { ConsoleProblem } from '../../http/problem.js';
+import { route, type Route } from '../../http/route.js';
+import { overviewView } from './view.js';
+
+/** A name such as `America/Sao_Paulo`. No offsets: PostgreSQL reads their sign the other way round. */
+const TIME_ZONE = Type.String({ pattern: '^[A-Za-z]+(?:[/_-][A-Za-z0-9+_-]+)*$', maxLength: 60 });
+const DAY_MS = 86_400_000;
+/** A large account's month keeps a connection busy for a fifth of a second. Six of ten connections stay free for everything else. */
+const limitOverviews = createFairLimiter({ concurrency: 4, concurrencyPerKey: 2, queuedPerKeyMax: 40 });
+const HOURLY_DAYS_MAX = 8;
+const DAILY_DAYS_MAX = 100;
+
+/** Counts and shares of an account's sends within a period. */
+export const overviewRoutes: readonly Route[] = [
+  route({
+    method: 'get',
+    path: '/accounts/:account/overview',
+    access: 'viewer',
+    query: Type.Object(
+      {
+        from: timeField,
+        to: timeField,
+        bucket: Type.Enum(['hour', 'day']),
+        timeZone: TIME_ZONE,
+        mode: Type.Optional(Type.Enum(['test', 'live'])),
+        application: Type.Optional(idField),
+        locale: Type.Optional(Type.Enum(['pt-BR', 'en'])),
+      },
+      { additionalProperties: false },
+    ),
+    async handle({ context, accountId, query }) {
+      const { bucket, application, mode, locale } = query;
+      const [from, to] = [new Date(query.from), new Date(query.to)];
+      const days = (to.getTime() - from.getTime()) / DAY_MS;
+      if (days <= 0 || days > (bucket === 'hour' ? HOURLY_DAYS_MAX : DAILY_DAYS_MAX))
+        throw new ConsoleProblem('invalid_input', { errors: { to: 'range' } });
+      const selection = {
+        from,
+        to,
+        bucket,
+        timeZone: canonicalTimeZone(query.timeZone),
+        ...(application !== undefined && { applicationId: application }),
+        ...(mode !== undefined && { mode }),
+        ...(locale !== undefined && { locale }),
+      };
+      return overviewView(
+        await limitOverviews(accountId, () => overview(context.database, accountId, selection)),
+      );
+    },
+  }),
+];
+
+/**
+ * Returns the canonical name of a time zone: browsers know aliases that PostgreSQL does not, such as `US/Pacific-New`.
+ *
+ * @throws UnknownTimeZone
+ */
+function canonicalTimeZone(name: string): string {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone;
+  } catch {
+    throw new UnknownTimeZone();
+  }
+}

@@ -1,0 +1,35 @@
+import type { Route } from '../http/route.js';
+import { applicationRoutes } from './applications/routes.js';
+import { auditRoutes } from './audit/routes.js';
+import { authRoutes } from './auth/routes.js';
+import { recipientRoutes } from './recipients/routes.js';
+import { healthRoutes } from './health/routes.js';
+import { ledgerRoutes } from './ledger/routes.js';
+import { overviewRoutes } from './overview/routes.js';
+import { profileRoutes } from './profile/routes.js';
+import { senderRoutes } from './senders/routes.js';
+import { sendRoutes } from './sends/routes.js';
+import { sessionRoutes } from './session/routes.js';
+import { settingsRoutes } from './settings/routes.js';
+import { accountRoutes } from './accounts/routes.js';
+import { holdRoutes } from './holds/routes.js';
+import { teamRoutes } from './team/routes.js';
+
+/** Every route of the console. Tests of the tenant boundary and of hostile input go through this list. */
+export const ROUTES: readonly Route[] = [
+  ...applicationRoutes,
+  ...authRoutes,
+  ...recipientRoutes,
+  ...ledgerRoutes,
+  ...overviewRoutes,
+  ...profileRoutes,
+  ...sendRoutes,
+  ...sessionRoutes,
+  ...auditRoutes,
+  ...healthRoutes,
+  ...senderRoutes,
+  ...settingsRoutes,
+  ...accountRoutes,
+  ...holdRoutes,
+  ...teamRoutes,
+];

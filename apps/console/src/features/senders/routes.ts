@@ -1,0 +1,136 @@
+import { parseRecipient } from '@onecode/domain';
+import {
+  addSender,
+  changeThroughput,
+  listBlockedCountries,
+  listSenders,
+  pauseSender,
+  readSenderActivity,
+  resumeSender,
+  setSenderToken,
+} from '@onecode/store';
+import { Type } from 'typebox';
+import { nameField } from '../../http/fields.js';
+import { ConsoleProblem, orNotFound } from '../../http/problem.js';
+import { route, type Call, type Route } from '../../http/route.js';
+import { senderView, type SendersView } from './view.js';
+
+const STRICT = { additionalProperties: false };
+/** A bearer token that fits into an HTTP header. */
+const TOKEN = Type.String({ pattern: '^[\\x21-\\x7e]{1,4096}$' });
+/** Messages a second, as the database checks them. */
+const THROUGHPUT_BOUNDS = { min: 1, max: 1_000 };
+const THROUGHPUT = Type.Integer({ minimum: THROUGHPUT_BOUNDS.min, maximum: THROUGHPUT_BOUNDS.max });
+
+/** Senders: the WhatsApp numbers that send the codes. */
+export const senderRoutes: readonly Route[] = [
+  route({
+    method: 'get',
+    path: '/operations/senders',
+    access: 'on_call',
+    async handle({ context: { database } }): Promise<SendersView> {
+      const [senders, activity, blocked] = await Promise.all([
+        listSenders(database),
+        readSenderActivity(database),
+        listBlockedCountries(database),
+      ]);
+      const now = new Date();
+      return {
+        senders: senders.map((sender) =>
+          senderView(
+            sender,
+            activity.find(({ senderId }) => senderId === sender.id),
+            blocked,
+            now,
+          ),
+        ),
+        throughputBounds: THROUGHPUT_BOUNDS,
+      };
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/operations/senders',
+    access: 'operator',
+    confirmed: true,
+    body: Type.Object(
+      {
+        phoneNumberId: Type.String({ pattern: '^[0-9]{1,32}$' }),
+        number: Type.String({ maxLength: 40 }),
+        token: TOKEN,
+        template: Type.String({ pattern: '^[a-z0-9_]{1,512}$' }),
+        english: Type.Enum(['en', 'en_US']),
+        throughput: THROUGHPUT,
+      },
+      STRICT,
+    ),
+    async handle({ context, actor, body }) {
+      const number = parseRecipient(body.number);
+      if (number.kind !== 'phone')
+        throw new ConsoleProblem('invalid_input', { errors: { number: 'format' } });
+      const { english, ...rest } = body;
+      const wanted = { ...rest, number: number.e164, englishTemplateLanguage: english };
+      const made = await addSender(context.database, actor, context.config.SECRET_KEY, wanted);
+      if (made === null) throw new ConsoleProblem('invalid_input', { errors: { phoneNumberId: 'taken' } });
+      return { id: made.id };
+    },
+  }),
+  route({
+    method: 'put',
+    path: '/operations/senders/:sender/token',
+    access: 'operator',
+    confirmed: true,
+    body: Type.Object({ token: TOKEN }, STRICT),
+    async handle({ context, actor, params, body }) {
+      const keyring = context.config.SECRET_KEY;
+      const isFound = await setSenderToken(
+        context.database,
+        actor,
+        keyring,
+        params['sender'] ?? '',
+        body.token,
+      );
+      orNotFound(isFound || null);
+    },
+  }),
+  route({
+    method: 'put',
+    path: '/operations/senders/:sender/throughput',
+    access: 'operator',
+    body: Type.Object({ throughput: THROUGHPUT }, STRICT),
+    async handle(call) {
+      await changeSender(call, changeThroughput, call.body.throughput);
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/operations/senders/:sender/pause',
+    access: 'operator',
+    body: Type.Object({ reason: nameField(200) }, STRICT),
+    async handle(call) {
+      await changeSender(call, pauseSender, call.body.reason.trim());
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/operations/senders/:sender/resume',
+    access: 'operator',
+    async handle(call) {
+      await changeSender(call, resumeSender);
+    },
+  }),
+];
+
+/** Applies a change to the sender in the path. @throws ConsoleProblem `not_found` */
+async function changeSender<Given extends unknown[]>(
+  { context, actor, params }: Call,
+  change: (
+    database: Call['context']['database'],
+    actor: Call['actor'],
+    id: string,
+    ...given: Given
+  ) => Promise<object | null>,
+  ...given: Given
+): Promise<void> {
+  orNotFound(await change(context.database, actor, params['sender'] ?? '', ...given));
+}

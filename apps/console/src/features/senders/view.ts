@@ -1,0 +1,93 @@
+import type { AttemptOutcome } from '@onecode/domain';
+import type { BlockedCountry, Sender, SenderActivity } from '@onecode/store';
+import { operatorExplanationView, type OperatorExplanationView } from '../sends/errorExplanation.js';
+
+/** Failed calls of a sender in the last hour, by outcome and error code. */
+export interface SenderErrorView {
+  outcome: Exclude<AttemptOutcome, 'accepted'>;
+  /** The provider's code; null where it gave none. */
+  errorCode: number | null;
+  times: number;
+  lastAt: string;
+  /** What the code means and what an operator can do, in each language. */
+  explanations: OperatorExplanationView;
+}
+
+/** A sender; its access token never leaves the store. */
+export interface SenderView {
+  id: string;
+  phoneNumberId: string;
+  /** E.164. */
+  number: string;
+  template: string;
+  english: 'en' | 'en_US';
+  throughput: number;
+  /** Consecutive failures. */
+  faults: number;
+  /** `paused` by an operator; `resting`: cooling down after a failure until `pausedUntil`. */
+  state: 'active' | 'resting' | 'paused';
+  pausedAt: string | null;
+  pausedUntil: string | null;
+  pauseReason: string | null;
+  createdAt: string;
+  blockedCountries: { country: string; until: string; errorCode: number | null }[];
+  /** Calls of the last hour by outcome. */
+  outcomes: Partial<Record<AttemptOutcome, number>>;
+  errors: SenderErrorView[];
+}
+
+export interface SendersView {
+  /** Oldest first. */
+  senders: SenderView[];
+  /** Messages a second. */
+  throughputBounds: { min: number; max: number };
+}
+
+/** Returns the state of a sender. The row of a sender that has cooled down keeps its pause until the next send; it is active again. */
+export function senderState({ pausedAt, pausedUntil }: Sender, now: Date): SenderView['state'] {
+  if (pausedAt === null) return 'active';
+  if (pausedUntil === null) return 'paused';
+  return pausedUntil > now ? 'resting' : 'active';
+}
+
+export function senderView(
+  sender: Sender,
+  activity: SenderActivity | undefined,
+  blocked: readonly BlockedCountry[],
+  now: Date,
+): SenderView {
+  const {
+    pausedAt,
+    pausedUntil,
+    pauseReason,
+    createdAt,
+    englishTemplateLanguage,
+    consecutiveFailures,
+    ...rest
+  } = sender;
+  const state = senderState(sender, now);
+  const isStopped = state !== 'active';
+  return {
+    ...rest,
+    english: englishTemplateLanguage,
+    faults: consecutiveFailures,
+    state,
+    pausedAt: isStopped ? (pausedAt?.toISOString() ?? null) : null,
+    pausedUntil: isStopped ? (pausedUntil?.toISOString() ?? null) : null,
+    pauseReason: isStopped ? pauseReason : null,
+    createdAt: createdAt.toISOString(),
+    blockedCountries: blocked
+      .filter(({ senderId }) => senderId === sender.id)
+      .map(({ country, blockedUntil, errorCode }) => ({
+        country,
+        until: blockedUntil.toISOString(),
+        errorCode,
+      })),
+    outcomes: activity?.outcomes ?? {},
+    errors: (activity?.errors ?? []).map(({ lastAt, ...error }) => ({
+      ...error,
+      lastAt: lastAt.toISOString(),
+      explanations: operatorExplanationView(error.errorCode, error.outcome),
+    })),
+  };
+}

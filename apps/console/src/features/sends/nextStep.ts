@@ -1,0 +1,88 @@
+import type { SendDetails } from '@onecode/store';
+import { explanationView, type ExplanationView } from './errorExplanation.js';
+import { isUnderWay } from './waiting.js';
+
+/** What to do about a send. The pages have a sentence for each. */
+export type NextStep =
+  // Nothing is left to do.
+  | 'verified'
+  // Wait.
+  | 'queued'
+  | 'sending'
+  | 'retrying'
+  | 'unclear'
+  | 'sent'
+  | 'delivered'
+  | 'guessing'
+  | 'giving_up'
+  // Operators can act.
+  | 'not_taken_up'
+  | 'no_sender'
+  | 'held'
+  | 'refused'
+  // The integrator can act.
+  | 'try_code'
+  | 'unconfirmed'
+  | 'locked'
+  | 'expired_unconfirmed'
+  | 'expired_unused'
+  | 'rejected'
+  | 'attempts_exhausted'
+  | 'expired_before_delivery';
+
+export interface NextStepView {
+  step: NextStep;
+  /** Why the provider rejected the message, if it did. */
+  explanation: ExplanationView | null;
+}
+
+/** Workers claim a send at once; a later claim means that something is wrong. */
+const CLAIM_SECONDS_MAX = 15;
+/** A phone that is online confirms delivery within seconds. */
+const DELIVERY_SECONDS_MAX = 30;
+
+/** Returns what to do next about a send. @param isHeld whether a hold stops it */
+export function nextStepOf(send: SendDetails, isHeld: boolean, now: Date): NextStepView {
+  if (send.verification === 'verified') return plain('verified');
+  if (send.status === 'failed') return afterFailure(send);
+  if (send.verification === 'locked') return plain('locked');
+  return plain(send.verification === 'expired' ? afterExpiry(send) : whilePending(send, isHeld, now));
+}
+
+const plain = (step: NextStep): NextStepView => ({ step, explanation: null });
+
+function afterFailure({ failureReason, attempts, receipts }: SendDetails): NextStepView {
+  if (failureReason !== 'rejected_by_provider') return plain(failureReason ?? 'rejected');
+  const reported = receipts.findLast(({ status }) => status === 'failed');
+  const answered = attempts.findLast(({ outcome }) => outcome !== null && outcome !== 'accepted');
+  const explanation =
+    reported === undefined
+      ? explanationView(answered?.errorCode ?? null, answered?.outcome ?? 'recipient')
+      : explanationView(reported.errorCode, 'recipient');
+  return { step: explanation.whose === 'us' ? 'refused' : 'rejected', explanation };
+}
+
+function afterExpiry({ status }: SendDetails): NextStep {
+  if (status === 'queued' || status === 'sending') return 'giving_up';
+  return status === 'sent' ? 'expired_unconfirmed' : 'expired_unused';
+}
+
+function whilePending(send: SendDetails, isHeld: boolean, now: Date): NextStep {
+  const { status, mode, createdAt, sentAt, wrongGuesses } = send;
+  if (wrongGuesses > 0) return 'guessing';
+  if (status === 'queued' || status === 'sending') return whileUndelivered(send, isHeld, now);
+  if (mode === 'test') return 'try_code';
+  if (status !== 'sent') return 'delivered';
+  return secondsBetween(sentAt ?? createdAt, now) > DELIVERY_SECONDS_MAX ? 'unconfirmed' : 'sent';
+}
+
+function whileUndelivered(send: SendDetails, isHeld: boolean, now: Date): NextStep {
+  if (isUnderWay(send)) return 'sending';
+  if (isHeld) return 'held';
+  if (send.awaitingSender) return 'no_sender';
+  if (send.status === 'queued')
+    return secondsBetween(send.createdAt, now) > CLAIM_SECONDS_MAX ? 'not_taken_up' : 'queued';
+  return send.attempts.at(-1)?.outcome === 'unknown' ? 'unclear' : 'retrying';
+}
+
+const secondsBetween = (from: Date, to: Date): number => (to.getTime() - from.getTime()) / 1000;

@@ -1,0 +1,18 @@
+import { isStaffTwoFactorRequired, listMemberships } from '@onecode/store';
+import { route, type Route } from '../../http/route.js';
+import { sessionView } from './view.js';
+
+/** Who is signed in, and what they may see. */
+export const sessionRoutes: readonly Route[] = [
+  route({
+    method: 'get',
+    path: '/session',
+    access: 'signed_in',
+    async handle({ context, person }) {
+      const { database, config } = context;
+      const memberships = await listMemberships(database, person.id);
+      const needsTwoFactor = person.staff !== null && (await isStaffTwoFactorRequired(database));
+      return sessionView(person, memberships, needsTwoFactor, config);
+    },
+  }),
+];

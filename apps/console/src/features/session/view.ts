@@ -1,0 +1,40 @@
+import type { Locale } from '@onecode/domain';
+import type { MemberRole, Membership, StaffRole } from '@onecode/store';
+import type { Person } from '../../auth/identity.js';
+
+/** The signed-in person, as the pages need them. */
+export interface SessionView {
+  user: {
+    id: string;
+    name: string;
+    email: string;
+    language: Locale;
+    staff: StaffRole | null;
+    hasTwoFactor: boolean;
+  };
+  /** Whether the staff's routes demand a second factor of them. */
+  needsTwoFactor: boolean;
+  csrfToken: string;
+  accounts: { id: string; name: string; role: MemberRole }[];
+  /** The API's public base URL, for examples. */
+  apiUrl: string;
+}
+
+export function sessionView(
+  { id, name, email, language, staff, hasTwoFactor, csrfToken }: Person,
+  memberships: readonly Membership[],
+  needsTwoFactor: boolean,
+  { BASE_URL }: { BASE_URL: string },
+): SessionView {
+  return {
+    user: { id, name, email, language, staff, hasTwoFactor },
+    needsTwoFactor,
+    csrfToken,
+    accounts: memberships.map(({ accountId, accountName, role }) => ({
+      id: accountId,
+      name: accountName,
+      role,
+    })),
+    apiUrl: BASE_URL,
+  };
+}

@@ -1,0 +1,67 @@
+import { Type, type TSchema } from 'typebox';
+import {
+  changeSetting,
+  readSettings,
+  readTrialSends,
+  SETTING_BOUNDS,
+  STAFF_TWO_FACTOR,
+  type NumericSetting,
+} from '@onecode/store';
+import { ConsoleProblem } from '../../http/problem.js';
+import { route, type Route } from '../../http/route.js';
+import { settingsView } from './view.js';
+
+const within = (name: NumericSetting) => {
+  const { min, max } = SETTING_BOUNDS[name];
+  return Type.Integer({ minimum: min, maximum: max });
+};
+const orOff = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
+
+/** Settings for all accounts. */
+export const settingsRoutes: readonly Route[] = [
+  route({
+    method: 'get',
+    path: '/operations/settings',
+    access: 'on_call',
+    async handle({ context }) {
+      const { database } = context;
+      const [settings, { sends }] = await Promise.all([readSettings(database), readTrialSends(database)]);
+      return settingsView(settings, sends);
+    },
+  }),
+  route({
+    method: 'put',
+    path: '/operations/settings',
+    access: 'operator',
+    // A setting that is left out stays as it is: two operators who change different settings do not undo each other's change.
+    body: Type.Partial(
+      Type.Object({
+        freeSends: within('freeSends'),
+        codeValiditySeconds: within('codeValiditySeconds'),
+        accountRatePerMinute: within('accountRatePerMinute'),
+        guessBudget: orOff(within('guessBudget')),
+        trialSendsPerDay: within('trialSendsPerDay'),
+        signUpsPerNetworkDay: within('signUpsPerNetworkDay'),
+        signUpsPerDomainDay: within('signUpsPerDomainDay'),
+      }),
+      { additionalProperties: false },
+    ),
+    async handle({ context, actor, body }) {
+      for (const [name, value] of Object.entries(body) as [NumericSetting, number][])
+        await changeSetting(context.database, actor, name, value);
+    },
+  }),
+  route({
+    method: 'put',
+    path: '/operations/settings/staff-two-factor',
+    access: 'operator',
+    confirmed: true,
+    body: Type.Object({ staffTwoFactor: Type.Enum([...STAFF_TWO_FACTOR]) }, { additionalProperties: false }),
+    async handle({ context, actor, person, body: { staffTwoFactor } }) {
+      // Otherwise the setting would lock out the very operator who made it, and perhaps everybody.
+      if (staffTwoFactor === 'required' && !person.hasTwoFactor)
+        throw new ConsoleProblem('second_factor_required');
+      await changeSetting(context.database, actor, 'staffTwoFactor', staffTwoFactor);
+    },
+  }),
+];

@@ -1,0 +1,84 @@
+import { STATUS_CODES } from 'node:http';
+import type { ErrorRequestHandler } from 'express';
+import { logOf, type Logger } from '@onecode/runtime';
+import { InvalidCursor, UnknownTimeZone } from '@onecode/store';
+
+const STATUS = {
+  bad_request: 400,
+  not_signed_in: 401,
+  wrong_credentials: 401,
+  wrong_code: 401,
+  second_step_over: 401,
+  forbidden: 403,
+  wrong_origin: 403,
+  second_factor_required: 403,
+  confirmation_required: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  account_made: 409,
+  conflict: 409,
+  last_admin: 409,
+  payload_too_large: 413,
+  invalid_input: 422,
+  rate_limited: 429,
+  too_many_sign_ups: 429,
+  too_many_tries: 429,
+  internal_error: 500,
+} as const;
+
+export type ConsoleProblemCode = keyof typeof STATUS;
+
+/**
+ * An answer other than success. `errors` maps each invalid field to a word for which the pages have a sentence, such as `format`.
+ */
+export class ConsoleProblem extends Error {
+  constructor(
+    readonly code: ConsoleProblemCode,
+    readonly more: { detail?: string; errors?: Readonly<Record<string, string>> } = {},
+  ) {
+    super(code);
+  }
+}
+
+/** Returns what was found. @throws ConsoleProblem `not_found` for null */
+export function orNotFound<T>(found: T | null): T {
+  if (found === null) throw new ConsoleProblem('not_found');
+  return found;
+}
+
+/** Turns every error into an answer: problem+json (RFC 9457). No other code writes error answers, apart from the queue board's router. */
+export function problemWriter(log: Logger): ErrorRequestHandler {
+  return (error: unknown, request, response, next) => {
+    if (response.headersSent) {
+      next(error);
+      return;
+    }
+    const { code, more } = asProblem(error);
+    if (code === 'internal_error') logOf(request, log).error({ err: error }, 'a request failed');
+    const status = STATUS[code];
+    response
+      .status(status)
+      .set('Cache-Control', 'no-store')
+      .type('application/problem+json')
+      .send(JSON.stringify({ type: 'about:blank', title: STATUS_CODES[status], status, code, ...more }));
+  };
+}
+
+const BY_STATUS: Readonly<Record<number, ConsoleProblemCode>> = {
+  404: 'not_found',
+  405: 'method_not_allowed',
+  413: 'payload_too_large',
+};
+
+function asProblem(error: unknown): ConsoleProblem {
+  if (error instanceof ConsoleProblem) return error;
+  if (error instanceof InvalidCursor)
+    return new ConsoleProblem('invalid_input', { errors: { before: 'cursor' } });
+  if (error instanceof UnknownTimeZone)
+    return new ConsoleProblem('invalid_input', { errors: { timeZone: 'name' } });
+  // Express, `express.static` and the body parser mark the request's faults by a status of 4xx.
+  const { status } = error as { status?: unknown };
+  if (typeof status !== 'number' || status < 400 || status >= 500)
+    return new ConsoleProblem('internal_error');
+  return new ConsoleProblem(BY_STATUS[status] ?? 'bad_request');
+}

@@ -1,0 +1,53 @@
+import type { Request } from 'express';
+import type { Static, TSchema } from 'typebox';
+import type { Actor, MemberRole, StaffRole } from '@onecode/store';
+import type { Person } from '../auth/identity.js';
+import type { ConsoleContext } from '../context.js';
+
+/** Who may call a route: anyone, anyone signed in, members of the account in its path with at least this role, or staff with this role. */
+export type Access = 'anyone' | 'signed_in' | MemberRole | StaffRole;
+
+export type Method = 'get' | 'post' | 'put' | 'delete';
+
+/** What a handler gets: the checked parts of the request, and who makes it. */
+export interface Call<B = unknown, Q = unknown> {
+  context: ConsoleContext;
+  request: Request;
+  /** Ids from the path; each has the form of an id. */
+  params: Readonly<Record<string, string>>;
+  body: B;
+  query: Q;
+  /** Who is signed in. @throws ConsoleProblem `not_signed_in`, possible on routes for anyone only */
+  person: Person;
+  /** The person, as the audit log names them. */
+  actor: Actor;
+  /** The account in the path, of which the person is a member. @throws Error on a route without one */
+  accountId: string;
+}
+
+/** A route of the console: its address, who may call it, its input, and what it does. */
+export interface Route {
+  method: Method;
+  /** Below `/api`. Every `:name` stands for an id. The account of a route for members is `/accounts/:account`. */
+  path: string;
+  access: Access;
+  /** Whether the person must have confirmed their identity in this session within the last ten minutes. */
+  confirmed?: true;
+  body?: TSchema;
+  query?: TSchema;
+  /** Returns the JSON of a 200, or nothing for a 204. */
+  handle(call: Call<never, never>): Promise<object | void>;
+}
+
+/** Defines a route; its handler gets body and query with the types of their schemas. */
+export function route<B extends TSchema, Q extends TSchema>(definition: {
+  method: Method;
+  path: string;
+  access: Access;
+  confirmed?: true;
+  body?: B;
+  query?: Q;
+  handle(call: Call<Static<B>, Static<Q>>): Promise<object | void>;
+}): Route {
+  return definition;
+}

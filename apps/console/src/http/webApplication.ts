@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import express, { type Router } from 'express';
+
+/** Output of `vite build`. */
+const BUILT = fileURLToPath(new URL('../../dist/web', import.meta.url));
+const NONCE = '%NONCE%';
+
+/** Sets `Cache-Control` on static files: the `maxAge` of Express would keep the `no-store` that every answer has. */
+export const cacheControl =
+  (value: string) =>
+  (response: ServerResponse): void => {
+    response.setHeader('Cache-Control', value);
+  };
+
+/**
+ * Serves the web application: its assets, whose names hold a hash of their content, and its page for every other path. Each answer
+ * writes its own nonce into the page.
+ */
+export function webApplicationRouter(): Router {
+  const page = readFileSync(`${BUILT}/index.html`, 'utf8');
+  const router = express.Router();
+  router.use(
+    '/assets',
+    express.static(`${BUILT}/assets`, {
+      index: false,
+      redirect: false,
+      fallthrough: false,
+      setHeaders: cacheControl('public, max-age=31536000, immutable'),
+    }),
+  );
+  router.use(
+    express.static(BUILT, {
+      index: false,
+      redirect: false,
+      setHeaders: cacheControl('public, max-age=3600'),
+    }),
+  );
+  router.get('/{*splat}', (_request, response) => {
+    response.type('html').send(page.replaceAll(NONCE, response.locals['nonce'] as string));
+  });
+  return router;
+}

@@ -1,0 +1,157 @@
+import { listAuditEntries, SIGN_IN_TRIES_MAX } from '@onecode/store';
+import { useConsole } from '../console.js';
+import { callConsole, cookieOf, PASSWORD, person, type Answer } from '../people.js';
+import { withTwoFactor } from '../secondFactor.js';
+import { codeOf } from '../totp.js';
+
+const server = useConsole();
+
+let addresses = 0;
+const post = (path: string, body: object, cookie = '', address?: string): Promise<Answer> => {
+  addresses += 1;
+  return callConsole(server, 'POST', `/auth${path}`, {
+    body,
+    headers: { cookie, 'x-forwarded-for': address ?? `198.51.${addresses >> 8}.${addresses & 255}` },
+  });
+};
+const signIn = (email: string, password = PASSWORD, address?: string): Promise<Answer> =>
+  post('/sign-in/email', { email, password }, '', address);
+
+/** What the log says since some work began, oldest first. */
+async function toldOf(work: () => Promise<unknown>) {
+  const newest = async (): Promise<bigint> =>
+    BigInt((await listAuditEntries(server.db.database, { limit: 1 }))[0]?.id ?? 0);
+  const before = await newest();
+  await work();
+  const entries = await listAuditEntries(server.db.database, { limit: 100 });
+  return entries
+    .filter(({ id }) => BigInt(id) > before)
+    .toReversed()
+    .map(({ action, actor, subject, details }) => ({ action, actor: actor.id, subject, details }));
+}
+
+describe('the audit log', () => {
+  it('tells of a sign-in by password: whose, and from where', async () => {
+    const ana = await person(server);
+    expect(await toldOf(() => signIn(ana.email, PASSWORD, '203.0.113.5'))).toEqual([
+      {
+        action: 'user.sign_in',
+        actor: ana.id,
+        subject: ana.id,
+        details: { proof: 'password', clientAddress: '203.0.113.5' },
+      },
+    ]);
+  });
+
+  it('tells of a sign-in with a second factor once, when both steps were taken', async () => {
+    const { who, uri, backupCodes } = await withTwoFactor(server);
+    const done = await toldOf(async () => {
+      const pending = cookieOf(await signIn(who.email));
+      await post('/two-factor/verify-totp', { code: codeOf(uri) }, pending);
+      const next = cookieOf(await signIn(who.email));
+      await post('/two-factor/verify-backup-code', { code: String(backupCodes[0]) }, next);
+    });
+    expect(done.map(({ action, details }) => [action, details['proof']])).toEqual([
+      ['user.sign_in', 'code'],
+      ['user.sign_in', 'backup_code'],
+    ]);
+  });
+
+  it('tells of a sign-out', async () => {
+    const ana = await person(server);
+    expect(await toldOf(() => ana.post('/auth/sign-out'))).toMatchObject([
+      { action: 'user.sign_out', actor: ana.id },
+    ]);
+  });
+
+  it('tells of a wrong password that somebody gave for a person, not that the person did it', async () => {
+    const ana = await person(server);
+    const [entry, ...more] = await toldOf(() => signIn(ana.email, 'not the password', '203.0.113.6'));
+    expect(more).toEqual([]);
+    expect(entry).toEqual({
+      action: 'user.sign_in_failed',
+      actor: null,
+      subject: ana.id,
+      details: { email: ana.email, proof: 'password', clientAddress: '203.0.113.6' },
+    });
+  });
+
+  it('tells of a wrong code after the right password, and of one that was used before', async () => {
+    const { who, uri } = await withTwoFactor(server);
+    const code = codeOf(uri);
+    await post('/two-factor/verify-totp', { code }, cookieOf(await signIn(who.email)));
+    const failed = await toldOf(async () => {
+      const pending = cookieOf(await signIn(who.email));
+      await post('/two-factor/verify-totp', { code: '000000' }, pending);
+      await post('/two-factor/verify-backup-code', { code: 'abcde-fghij' }, pending);
+      await post('/two-factor/verify-totp', { code }, pending);
+    });
+    expect(failed.map(({ action, subject, details }) => [action, subject, details['proof']])).toEqual([
+      ['user.sign_in_failed', who.id, 'code'],
+      ['user.sign_in_failed', who.id, 'backup_code'],
+      ['user.sign_in_failed', who.id, 'code'],
+    ]);
+  });
+
+  it('cannot be filled by guesses at one person: those that were not judged leave no entry', async () => {
+    const ana = await person(server);
+    const failed = await toldOf(() =>
+      Promise.all(Array.from({ length: SIGN_IN_TRIES_MAX + 6 }, () => signIn(ana.email, 'not the password'))),
+    );
+    expect(failed).toHaveLength(SIGN_IN_TRIES_MAX);
+    expect(failed.filter(({ details }) => details['triesUsedUp'] === true)).toHaveLength(1);
+  });
+
+  it('tells of an address that nobody has once, when its tries are used up, and not what was typed', async () => {
+    const failed = await toldOf(async () => {
+      for (let n = 0; n < SIGN_IN_TRIES_MAX + 2; n += 1) await signIn('secret-words@example.org', 'guess');
+      for (let n = 0; n < 5; n += 1) await signIn(`invented-${n}@example.org`, 'guess');
+    });
+    expect(failed).toMatchObject([
+      {
+        action: 'user.sign_in_failed',
+        actor: null,
+        subject: null,
+        details: { email: 's•••@example.org', triesUsedUp: true },
+      },
+    ]);
+  });
+
+  it('tells of wrong passwords of somebody signed in', async () => {
+    const ana = await person(server);
+    const failed = await toldOf(() => ana.post('/auth/two-factor/enable', { password: 'not the password' }));
+    expect(failed).toMatchObject([
+      { action: 'user.confirm_failed', actor: ana.id, details: { proof: 'password' } },
+    ]);
+  });
+
+  it('is asked first: who cannot be put into it does not get in', async () => {
+    const ana = await person(server);
+    await whileRefusing('user.sign_in', async () => {
+      const answer = await signIn(ana.email);
+      expect(answer.status).toBe(500);
+      expect(answer.headers.getSetCookie()).toEqual([]);
+    });
+    expect((await signIn(ana.email)).status).toBe(200);
+  });
+
+  it('shows operators that nobody was signed in', async () => {
+    const operator = await person(server, { staff: 'operator' });
+    const ana = await person(server);
+    await signIn(ana.email, 'not the password');
+    const { entries } = (await operator.get('/operations/audit?area=user&limit=1')).body;
+    expect(entries).toMatchObject([{ action: 'user.sign_in_failed', actor: { kind: 'nobody' } }]);
+  });
+});
+
+/** Does something while the log takes no entry of this action. */
+async function whileRefusing(action: string, work: () => Promise<void>): Promise<void> {
+  await server.db.sql(
+    `alter table audit_entries add constraint full_up check (action <> '${action}') not valid`,
+  );
+  try {
+    await work();
+  } finally {
+    await server.db.sql('alter table audit_entries drop constraint full_up');
+  }
+}

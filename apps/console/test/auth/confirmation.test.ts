@@ -1,0 +1,196 @@
+import { findAccount, listAuditEntries, newId, SIGN_IN_TRIES_MAX } from '@onecode/store';
+import { buildAccount } from '@onecode/testing';
+import { useConsole } from '../console.js';
+import {
+  callConsole,
+  cookieOf,
+  inSession,
+  PASSWORD,
+  person,
+  type Answer,
+  type TestPerson,
+} from '../people.js';
+import { letConfirmationPass, turnOn, withTwoFactor } from '../secondFactor.js';
+import { codeOf } from '../totp.js';
+
+const server = useConsole();
+let account: string;
+beforeAll(async () => {
+  account = await buildAccount(server.db.database, { credits: 0 });
+});
+
+let addresses = 0;
+/** From an address that nobody had before. */
+const from = (): Record<string, string> => {
+  addresses += 1;
+  return { 'x-forwarded-for': `203.0.${addresses >> 8}.${addresses & 255}` };
+};
+const grant = (who: TestPerson, grantId: string = newId()): Promise<Answer> =>
+  who.post(`/operations/accounts/${account}/credits`, { amount: 5, reason: 'invoice 7', grantId });
+const confirm = (who: TestPerson, code: string): Promise<Answer> =>
+  who.call('POST', '/auth/two-factor/confirm', { code }, from());
+const confirmPassword = (who: TestPerson, password: string): Promise<Answer> =>
+  who.call('POST', '/auth/confirm-password', { password }, from());
+const UNCONFIRMED = { status: 403, body: { code: 'confirmation_required' } };
+
+async function signedIn(who: TestPerson, second?: { uri: string }): Promise<TestPerson> {
+  const post = (path: string, body: object, cookie = ''): Promise<Answer> =>
+    callConsole(server, 'POST', `/auth${path}`, { body, headers: { cookie, ...from() } });
+  let answer = await post('/sign-in/email', { email: who.email, password: PASSWORD });
+  if (second !== undefined)
+    answer = await post('/two-factor/verify-totp', { code: codeOf(second.uri) }, cookieOf(answer));
+  const cookie = cookieOf(answer);
+  const { csrfToken } = (await callConsole(server, 'GET', '/session', { headers: { cookie } })).body;
+  return inSession(server, who, { cookie, csrfToken });
+}
+
+describe('a change that requires a recent confirmation', () => {
+  it('is made within ten minutes of a sign-in, by password for who has nothing else', async () => {
+    const operator = await signedIn(await person(server, { staff: 'operator' }));
+    await letConfirmationPass(server, operator, 9);
+    expect((await grant(operator)).status).toBe(204);
+  });
+
+  it('asks for the password after that, of who has no second factor', async () => {
+    const operator = await person(server, { staff: 'operator' });
+    await letConfirmationPass(server, operator, 10);
+    const before = await findAccount(server.db.database, account);
+    expect(await grant(operator)).toMatchObject(UNCONFIRMED);
+    expect(await findAccount(server.db.database, account)).toEqual(before);
+    expect((await confirmPassword(operator, 'not the password')).body).toMatchObject({
+      errors: { password: 'wrong' },
+    });
+    expect(await grant(operator)).toMatchObject(UNCONFIRMED);
+    expect((await confirmPassword(operator, PASSWORD)).status).toBe(204);
+    expect((await grant(operator)).status).toBe(204);
+  });
+
+  it('asks for the second factor of who has one, and is not content with the password', async () => {
+    const { who, uri } = await withTwoFactor(server, { staff: 'operator' });
+    expect((await grant(who)).status).toBe(204);
+    await letConfirmationPass(server, who);
+    expect(await grant(who)).toMatchObject(UNCONFIRMED);
+    expect(await confirmPassword(who, PASSWORD)).toMatchObject({ status: 409 });
+    expect(await confirm(who, '000000')).toMatchObject({ status: 401, body: { code: 'wrong_code' } });
+    expect(await grant(who)).toMatchObject(UNCONFIRMED);
+    expect((await confirm(who, codeOf(uri).replace(/^.../, '$& '))).status).toBe(204);
+    expect((await grant(who)).status).toBe(204);
+    expect(
+      await listAuditEntries(server.db.database, { actionPrefix: 'user.confirm', limit: 2 }),
+    ).toMatchObject([
+      { action: 'user.confirm', actor: { id: who.id }, details: { proof: 'code' } },
+      { action: 'user.confirm_failed', actor: { id: who.id }, details: { proof: 'code' } },
+    ]);
+  });
+
+  it('takes a code of a sign-in for a confirmation, each code once', async () => {
+    const { who, uri } = await withTwoFactor(server, { staff: 'operator' });
+    const again = await signedIn(who, { uri });
+    expect((await grant(again)).status).toBe(204);
+    await letConfirmationPass(server, who);
+    expect(await confirm(again, codeOf(uri))).toMatchObject({ body: { code: 'wrong_code' } });
+    expect(await grant(again)).toMatchObject(UNCONFIRMED);
+    expect((await confirm(again, codeOf(uri, 1))).status).toBe(204);
+    expect((await grant(again)).status).toBe(204);
+  });
+
+  it('takes each backup code once', async () => {
+    const { who, backupCodes } = await withTwoFactor(server, { staff: 'operator' });
+    const code = String(backupCodes[0]);
+    await letConfirmationPass(server, who);
+    expect((await confirm(who, code)).status).toBe(204);
+    expect((await grant(who)).status).toBe(204);
+    await letConfirmationPass(server, who);
+    expect(await confirm(who, code)).toMatchObject({ body: { code: 'wrong_code' } });
+    expect(await grant(who)).toMatchObject(UNCONFIRMED);
+  });
+
+  it('is allowed to the session that was confirmed, and to no other one of the same person', async () => {
+    const { who, uri } = await withTwoFactor(server, { staff: 'operator' });
+    const other = await signedIn(who, { uri });
+    await letConfirmationPass(server, who);
+    expect((await confirm(who, codeOf(uri, 1))).status).toBe(204);
+    expect([(await grant(who)).status, (await grant(other)).status]).toEqual([204, 403]);
+  });
+
+  it('finds no session that is confirmed by a password alone once there is a second factor', async () => {
+    const operator = await person(server, { staff: 'operator' });
+    const elsewhere = await signedIn(operator);
+    await turnOn(server, operator);
+    expect((await grant(elsewhere)).status).toBe(401);
+  });
+
+  it('is judged before its confirmation is: a fault in a form asks for no code', async () => {
+    const operator = await person(server, { staff: 'operator' });
+    await letConfirmationPass(server, operator);
+    expect(
+      await operator.post(`/operations/accounts/${account}/credits`, {
+        amount: 0,
+        reason: 'x',
+        grantId: newId(),
+      }),
+    ).toMatchObject({ status: 422, body: { errors: { amount: 'minimum' } } });
+  });
+});
+
+describe('confirming', () => {
+  it('gives ten guesses and no more, whoever asks from wherever, and the right code none the less waits', async () => {
+    const { who, uri } = await withTwoFactor(server, { staff: 'operator' });
+    const answers = await Promise.all(
+      Array.from({ length: SIGN_IN_TRIES_MAX + 6 }, () => confirm(who, '000000')),
+    );
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
+      ...Array<number>(SIGN_IN_TRIES_MAX).fill(401),
+      ...Array<number>(6).fill(429),
+    ]);
+    await letConfirmationPass(server, who);
+    expect(await confirm(who, codeOf(uri))).toMatchObject({ body: { code: 'too_many_tries' } });
+    expect(await grant(who)).toMatchObject(UNCONFIRMED);
+    // It keeps nobody from signing in.
+    expect((await grant(await signedIn(who, { uri }))).status).toBe(204);
+  });
+
+  it('is counted with the passwords that are tried at the sign-in', async () => {
+    const operator = await person(server, { staff: 'operator' });
+    const statuses: number[] = [];
+    for (let n = 0; n <= SIGN_IN_TRIES_MAX; n += 1)
+      statuses.push((await confirmPassword(operator, `guess ${n}`)).status);
+    expect(statuses).toEqual([...Array<number>(SIGN_IN_TRIES_MAX).fill(422), 429]);
+  });
+
+  it('lets one code confirm once, however often it is sent at the same time', async () => {
+    const { who, uri } = await withTwoFactor(server, { staff: 'operator' });
+    const code = codeOf(uri);
+    const answers = await Promise.all(Array.from({ length: 8 }, () => confirm(who, code)));
+    expect(answers.filter(({ status }) => status === 204)).toHaveLength(1);
+  });
+
+  it('needs somebody signed in, from our own pages', async () => {
+    const { who, uri } = await withTwoFactor(server);
+    for (const [headers, status] of [
+      [{ 'x-csrf-token': '' }, 403],
+      [{ cookie: '' }, 401],
+      [{ origin: 'https://elsewhere.example' }, 403],
+    ] as const)
+      for (const [path, body] of [
+        ['two-factor/confirm', { code: codeOf(uri) }],
+        ['confirm-password', { password: PASSWORD }],
+      ] as const)
+        expect((await who.call('POST', `/auth/${path}`, body, headers)).status).toBe(status);
+  });
+});
+
+describe('a second factor', () => {
+  it.each(['disable', 'generate-backup-codes'])(
+    'wants a fresh code before %s, not the password alone',
+    async (what) => {
+      const { who, uri } = await withTwoFactor(server);
+      await letConfirmationPass(server, who);
+      const change = (): Promise<Answer> =>
+        who.call('POST', `/auth/two-factor/${what}`, { password: PASSWORD }, from());
+      expect(await change()).toMatchObject(UNCONFIRMED);
+      await confirm(who, codeOf(uri));
+      expect((await change()).status).toBeLessThan(300);
+    },
+  );
+});

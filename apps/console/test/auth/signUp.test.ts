@@ -1,0 +1,276 @@
+import { newId } from '@onecode/store';
+import { until } from '@onecode/testing';
+import { judgePassword } from '../../src/auth/passwords.js';
+import { useConsole } from '../console.js';
+import { callConsole, cookieOf, PASSWORD, person, type Answer } from '../people.js';
+
+const server = useConsole();
+
+const ANA = { name: 'Ana Souza', password: PASSWORD, language: 'pt-BR' };
+const signUp = (body: object, address = '192.0.2.1', headers: object = {}): Promise<Answer> =>
+  callConsole(server, 'POST', '/auth/sign-up/email', {
+    body,
+    headers: { 'x-forwarded-for': address, ...headers },
+  });
+const ascending = (a: number, b: number): number => a - b;
+const accountsOf = (userId: string) =>
+  server.db.sql('select account_id from members where user_id = $1', [userId]);
+
+describe('sign-up', () => {
+  it('begins a session, with the name and language given and nothing that was not asked for', async () => {
+    const answer = await signUp({ ...ANA, name: '  Ana Souza ', email: 'Ana@Example.com' });
+    expect(answer).toMatchObject({ status: 204, body: undefined });
+    const { body } = await callConsole(server, 'GET', '/session', { headers: { cookie: cookieOf(answer) } });
+    expect(body.user).toEqual({
+      id: expect.any(String),
+      name: 'Ana Souza',
+      email: 'ana@example.com',
+      language: 'pt-BR',
+      staff: null,
+      hasTwoFactor: false,
+    });
+  });
+
+  it.each([
+    ['a name of spaces', { name: '  ' }, { name: 'pattern' }],
+    ['no e-mail address', { email: 'ana' }, { email: 'format' }],
+    ['another language', { language: 'fr' }, { language: 'enum' }],
+    ['a role of the staff', { staff: 'operator' }, { body: 'additionalProperties' }],
+    ['a short password', { password: 'Xk4#fmq9Zt2' }, { password: 'too_short' }],
+    ['a long password', { password: 'Xk4#fmq9Zt2'.repeat(12) }, { password: 'too_long' }],
+    ['a common password', { password: 'password1234' }, { password: 'guessable' }],
+    ['the e-mail as password', { password: 'ana.lima@example.com' }, { password: 'guessable' }],
+    ['the name as password', { password: 'AnaSouzaLima' }, { password: 'guessable' }],
+  ])('refuses %s at its field', async (_, wrong, errors) => {
+    const given = { ...ANA, name: 'Ana Souza Lima', email: 'ana.lima@example.com', ...wrong };
+    expect(await signUp(given, '192.0.2.2')).toMatchObject({
+      status: 422,
+      body: { code: 'invalid_input', errors },
+    });
+  });
+
+  it('makes one person of two sign-ups with the same e-mail address at once', async () => {
+    const answers = await Promise.all(
+      [1, 2, 3].map((n) => signUp({ ...ANA, email: 'twin@example.com' }, `192.0.2.1${n}`)),
+    );
+    expect(answers.map(({ status }) => status).toSorted(ascending)).toEqual([204, 422, 422]);
+    for (const { status, body } of answers)
+      if (status === 422) expect(body).toMatchObject({ errors: { email: 'taken' } });
+  });
+
+  it('is refused from another site', async () => {
+    const elsewhere = await signUp({ ...ANA, email: 'x@example.com' }, '192.0.2.3', {
+      origin: 'https://elsewhere.example',
+    });
+    expect(elsewhere).toMatchObject({ status: 403, body: { code: 'wrong_origin' } });
+  });
+
+  it('says to anyone how many sends are free now', async () => {
+    await server.db.sql('update settings set free_sends = 17');
+    expect(await callConsole(server, 'GET', '/sign-up-offer')).toMatchObject({ body: { freeSends: 17 } });
+  });
+});
+
+/** Sets ceilings for one test. */
+const ceilings = (network: number, domain: number) =>
+  server.db.sql('update settings set sign_ups_per_network_day = $1, sign_ups_per_domain_day = $2', [
+    network,
+    domain,
+  ]);
+const codesOf = (answers: readonly Answer[]): string[] =>
+  answers
+    .map(({ status, body }) => (status === 204 ? 'made' : String(body.code)))
+    .toSorted((a, b) => a.localeCompare(b));
+
+describe('limits of sign-ups', () => {
+  beforeEach(() => ceilings(1_000, 1_000));
+  afterAll(() => ceilings(1_000, 1_000));
+
+  it('allow thirty tries an hour for a network, whatever becomes of them and whichever address they come from', async () => {
+    await signUp({ ...ANA, email: 'taken@example.com' }, '192.0.3.1');
+    const tried: Answer[] = [];
+    for (let n = 0; n < 29; n += 1)
+      tried.push(
+        await signUp(
+          n % 2 === 0
+            ? { ...ANA, email: 'taken@example.com' }
+            : { ...ANA, email: 'ana@example.com', password: 'password1234' },
+          `192.0.3.${n}`,
+        ),
+      );
+    expect(new Set(codesOf(tried))).toEqual(new Set(['invalid_input']));
+    const good = { ...ANA, email: 'good@example.com' };
+    expect(await signUp(good, '192.0.3.200')).toMatchObject({ status: 429, body: { code: 'rate_limited' } });
+    expect((await signUp(good, '192.0.4.200')).status).toBe(204);
+  });
+
+  it.each([
+    ['an IPv4 network', 3, 1_000, (n: number) => [`198.51.100.${n}`, `a@shop${n}.example`]],
+    ['an IPv6 network', 3, 1_000, (n: number) => [`2001:db8:9:${n}::${n}`, `b@shop${n}.example`]],
+    ['a mail domain, with all below it', 1_000, 3, (n: number) => [`192.88.${n}.1`, `c@n${n}.farm.co.uk`]],
+  ])('makes no more people than the ceiling for %s, of ten at once', async (_, network, domain, from) => {
+    await ceilings(network, domain);
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, n) => {
+        const [address = '', email = ''] = from(n);
+        return signUp({ ...ANA, email }, address);
+      }),
+    );
+    expect(codesOf(answers)).toEqual([...Array(3).fill('made'), ...Array(7).fill('too_many_sign_ups')]);
+    expect(answers.find(({ status }) => status !== 204)?.status).toBe(429);
+  });
+
+  it('count people: a sign-up that creates nobody does not count', async () => {
+    await ceilings(1, 1);
+    const from = (email: string, password = PASSWORD) => signUp({ ...ANA, email, password }, '192.0.5.1');
+    expect(await from('nobody@one.example', 'password1234')).toMatchObject({ status: 422 });
+    expect(await from('somebody@one.example')).toMatchObject({ status: 204 });
+    expect(await from('another@two.example')).toMatchObject({ body: { code: 'too_many_sign_ups' } });
+    // Refused for its network, it took no place of its domain.
+    expect((await signUp({ ...ANA, email: 'another@two.example' }, '192.0.6.1')).status).toBe(204);
+  });
+
+  it('count a client by its address, however a proxy spells it', async () => {
+    await ceilings(1, 1_000);
+    const spellings = ['2001:DB8:77:0:0:0:0:1', '2001:db8:77::2', '[2001:db8:77::3]:443', '[2001:db8:77::4]'];
+    const more = ['192.0.7.1:5678', '192.0.7.2', '::ffff:192.0.7.3', '[::ffff:c000:704]:80'];
+    const families = [spellings, more];
+    for (const family of families) {
+      const answers: Answer[] = [];
+      for (const [n, address] of family.entries())
+        answers.push(
+          await signUp({ ...ANA, email: `${families.indexOf(family)}.${n}@example.com` }, address),
+        );
+      expect(codesOf(answers)).toEqual(['made', ...Array(3).fill('too_many_sign_ups')]);
+    }
+  });
+});
+
+describe('a password', () => {
+  it('is judged while the event loop goes on', async () => {
+    const wanted = { password: 'correct horse battery', name: 'Ana', email: 'ana@example.com' };
+    // Whatever has to be loaded is.
+    await judgePassword(wanted);
+    let turns = 0;
+    const turn = (): void => {
+      turns += 1;
+    };
+    setImmediate(turn);
+    expect(await judgePassword(wanted)).toBeNull();
+    expect(turns).toBe(1);
+  });
+
+  it('is not judged when too many wait for it, and that is said', async () => {
+    const wanted = { password: 'correct horse battery', name: 'Ana', email: 'ana@example.com' };
+    const judged = await Promise.allSettled(Array.from({ length: 60 }, () => judgePassword(wanted)));
+    const refused = judged.filter(({ status }) => status === 'rejected');
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused[0]).toMatchObject({ reason: { code: 'rate_limited' } });
+    expect(judged.length - refused.length).toBeGreaterThanOrEqual(50);
+  });
+});
+
+/** How many statements wait for a lock. */
+async function waiting(): Promise<number> {
+  const [row] = await server.db.sql<{ count: number }>(
+    `select count(*)::int from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  );
+  return row?.count ?? 0;
+}
+
+describe('the first account', () => {
+  it('is made with its admin, the free sends then on offer, and a line in the audit log', async () => {
+    const ana = await person(server);
+    await server.db.sql('update settings set free_sends = 23');
+    const { status, body } = await ana.post('/accounts', { name: ' Loja Azul ', language: 'en' });
+    expect(status).toBe(200);
+    const { accounts } = (await ana.get('/session')).body;
+    expect(accounts).toEqual([{ id: body.id, name: 'Loja Azul', role: 'admin' }]);
+    expect(
+      await server.db.sql(
+        `select a.language, a.free_quota, l.units, e.actor_name, e.action
+         from accounts a join ledger_entries l on l.account_id = a.id join audit_entries e on e.account_id = a.id
+         where a.id = $1`,
+        [body.id],
+      ),
+    ).toEqual([
+      { language: 'en', free_quota: 23, units: 23, actor_name: ana.email, action: 'account.create' },
+    ]);
+  });
+
+  it('is on trial: it may send to the countries that its owner named, until it has credits', async () => {
+    const ana = await person(server);
+    const named = { name: 'Trial', language: 'en', countries: ['PT', 'BR', 'PT'] };
+    const { id } = (await ana.post('/accounts', named)).body;
+    expect((await ana.get(`/accounts/${id}/trial`)).body).toEqual({ countries: ['BR', 'PT'] });
+    const [made] = await server.db.sql('select details from audit_entries where account_id = $1', [id]);
+    expect(made).toMatchObject({ details: { after: { trialCountries: ['BR', 'PT'] } } });
+
+    const operator = await person(server, { staff: 'operator' });
+    const details = `/operations/accounts/${id}`;
+    expect((await operator.get(details)).body).toMatchObject({ trialCountries: ['BR', 'PT'] });
+    const grant = { amount: 5, reason: 'invoice 1', grantId: newId() };
+    expect((await operator.post(`${details}/credits`, grant)).status).toBe(204);
+    expect((await operator.get(details)).body).toMatchObject({ trialCountries: null, credits: 5 });
+    expect((await ana.get(`/accounts/${id}/trial`)).body).toEqual({ countries: null });
+    const noted = await server.db.sql(
+      `select details->'before' as before, details->'after' as after from audit_entries
+       where account_id = $1 and action = 'account.credit'`,
+      [id],
+    );
+    expect(noted).toEqual([
+      {
+        before: { credits: 0, trialCountries: ['BR', 'PT'] },
+        after: { credits: 5, trialCountries: null },
+      },
+    ]);
+  });
+
+  it('may send within Brazil when no country was named', async () => {
+    const ana = await person(server);
+    const { id } = (await ana.post('/accounts', { name: 'Trial', language: 'en' })).body;
+    expect((await ana.get(`/accounts/${id}/trial`)).body).toEqual({ countries: ['BR'] });
+  });
+
+  it.each([
+    [[], { countries: 'minItems' }],
+    [['BR', 'PT', 'US', 'AR', 'UY', 'PY'], { countries: 'maxItems' }],
+    [['XX'], { countries: 'unknown' }],
+    [['br'], { 'countries.0': 'pattern' }],
+    ['BR', { countries: 'type' }],
+  ])('is not made for the countries %j', async (countries, errors) => {
+    const ana = await person(server);
+    const { status, body } = await ana.post('/accounts', { name: 'Trial', language: 'en', countries });
+    expect([status, body.errors]).toEqual([422, errors]);
+    expect(await accountsOf(ana.id)).toEqual([]);
+  });
+
+  it('is the only one that somebody makes, also after they left it to somebody else', async () => {
+    const ana = await person(server);
+    const { id } = (await ana.post('/accounts', { name: 'Trial', language: 'en' })).body;
+    await person(server, { accounts: { [id]: 'admin' } });
+    expect((await ana.delete(`/accounts/${id}/membership`)).status).toBe(204);
+    expect(await ana.post('/accounts', { name: 'Trial 2', language: 'en' })).toMatchObject({
+      status: 409,
+      body: { code: 'account_made' },
+    });
+    expect(await accountsOf(ana.id)).toEqual([]);
+  });
+
+  it('is one, however often and at once it is asked for', async () => {
+    const ana = await person(server);
+    const asked: Promise<Answer>[] = [];
+    // All of them have looked for an account, or wait to look, before the first one can make one.
+    await server.db.database.transaction(async (connection) => {
+      await connection.sql.execute`lock table members in share mode`;
+      for (let n = 0; n < 4; n += 1) asked.push(ana.post('/accounts', { name: 'Loja', language: 'pt-BR' }));
+      await until('the requests', async () => (await waiting()) === asked.length);
+    });
+    const answers = await Promise.all(asked);
+    expect(new Set(answers.map(({ status, body }) => `${status} ${body.id}`)).size).toBe(1);
+    expect(await accountsOf(ana.id)).toHaveLength(1);
+    const { body } = await ana.post('/accounts', { name: 'Another', language: 'pt-BR' });
+    expect(body.id).toBe(answers[0]?.body.id);
+    expect(await server.db.sql("select from accounts where name in ('Loja', 'Another')")).toHaveLength(1);
+  });
+});

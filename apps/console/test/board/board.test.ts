@@ -1,0 +1,282 @@
+import { listAuditEntries, newId } from '@onecode/store';
+import { buildCaller, buildSend, findSecrets, until, type Secret } from '@onecode/testing';
+import { useConsole } from '../console.js';
+import { openTestQueues, type TestQueues } from '../queues.js';
+import { person, type TestPerson } from '../people.js';
+
+const server = useConsole();
+let jobs: TestQueues;
+let onCall: TestPerson;
+let operator: TestPerson;
+let member: TestPerson;
+beforeAll(async () => {
+  jobs = await openTestQueues(server.prefix);
+  [onCall, operator, member] = [
+    await person(server, { staff: 'on_call' }),
+    await person(server, { staff: 'operator' }),
+    await person(server),
+  ];
+  await until(
+    'a console that sees Redis',
+    async () => (await ask(onCall, 'GET', '/api/queues')).status === 200,
+  );
+});
+afterAll(async () => {
+  await jobs.close();
+});
+
+/** Asks the board as a page of it would, with the token that its page left in a cookie. */
+async function ask(
+  who: TestPerson | null,
+  method: string,
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; text: string; headers: Headers }> {
+  const response = await fetch(`${server.url}/board${path}`, {
+    method,
+    redirect: 'manual',
+    headers: {
+      origin: server.url,
+      ...(who !== null && { cookie: who.cookie, 'x-xsrf-token': who.csrfToken }),
+      ...headers,
+    },
+  });
+  return { status: response.status, text: await response.text(), headers: response.headers };
+}
+
+/** Paths of every kind that the board serves. */
+const PAGES = ['', '/', '/queue/deliver', '/queue/deliver/1', '/job-schedulers', '/metrics-history'];
+const FILES = ['/static/images/logo.svg', '/static/locales/en-US/messages.json'];
+const READS = [
+  '/api/queues?activeQueue=deliver&status=failed&page=1&jobsPerPage=10',
+  '/api/queues/deliver/1',
+  '/api/queues/deliver/1/logs',
+  '/api/queues/deliver/1/flow',
+  '/api/queues/deliver/workers',
+  '/api/queues/deliver/metrics',
+  '/api/queues/deliver/rate-limit',
+  '/api/queues/deliver/default-job-options',
+  '/api/queues/deliver/job-data-schema',
+  '/api/job-schedulers',
+  '/api/redis/stats',
+];
+const CHANGES: [method: string, path: string][] = [
+  ['PUT', '/api/queues/deliver/1/retry'],
+  ['PUT', '/api/queues/deliver/1/clean'],
+  ['PUT', '/api/queues/deliver/1/promote'],
+  ['PUT', '/api/queues/deliver/retry/failed'],
+  ['PUT', '/api/queues/deliver/clean/failed'],
+  ['PUT', '/api/queues/deliver/promote'],
+  ['PUT', '/api/queues/deliver/resume'],
+  ['PUT', '/api/queues/resume'],
+];
+/** What would stop deliveries past the holds, or write people's texts into Redis. */
+const REFUSED: [method: string, path: string][] = [
+  ['PUT', '/api/queues/pause'],
+  ['PUT', '/api/queues/deliver/pause'],
+  ['PUT', '/api/queues/deliver/empty'],
+  ['PUT', '/api/queues/deliver/obliterate'],
+  ['PUT', '/api/queues/deliver/concurrency'],
+  ['PUT', '/api/queues/deliver/rate-limit'],
+  ['PUT', '/api/queues/deliver/clean/wait'],
+  ['POST', '/api/queues/deliver/add'],
+  ['PATCH', '/api/queues/deliver/1/update-data'],
+  ['PATCH', '/api/queues/deliver/1/delay'],
+  ['DELETE', '/api/queues/deliver'],
+];
+
+describe('the queue board', () => {
+  it('leads whoever is not signed in to the sign-in, and tells them nothing', async () => {
+    for (const page of PAGES) {
+      const { status, headers } = await ask(null, 'GET', page);
+      expect([page, status, headers.get('location')]).toEqual([page, 302, '/sign-in']);
+    }
+    for (const path of [...FILES, ...READS])
+      expect([path, (await ask(null, 'GET', path)).status]).toEqual([path, 401]);
+    for (const [method, path] of [...CHANGES, ...REFUSED])
+      expect([path, (await ask(null, method, path)).status]).toEqual([path, 401]);
+  });
+
+  it('does not exist for those who are not of the staff', async () => {
+    for (const path of [...PAGES, ...FILES, ...READS])
+      expect([path, (await ask(member, 'GET', path)).status]).toEqual([path, 404]);
+    for (const [method, path] of [...CHANGES, ...REFUSED])
+      expect([path, (await ask(member, method, path)).status]).toEqual([path, 404]);
+  });
+
+  it('shows on-call staff everything and lets them change nothing', async () => {
+    const id = await jobs.failedJob();
+    for (const path of [...PAGES, ...FILES, ...READS])
+      expect([path, (await ask(onCall, 'GET', path.replace('/1', `/${id}`))).status]).toEqual([path, 200]);
+    for (const [method, path] of [...CHANGES, ...REFUSED])
+      expect([path, (await ask(onCall, method, path.replace('/1/', `/${id}/`))).status]).toEqual([path, 403]);
+    expect(await jobs.stateOf(id)).toBe('failed');
+    const { queues: shown } = JSON.parse((await ask(onCall, 'GET', READS[0] as string)).text);
+    expect(shown.map((one: { readOnlyMode: boolean }) => one.readOnlyMode)).toEqual([true, true, true]);
+  });
+
+  it('lets an operator enqueue again, and says so in the audit log', async () => {
+    const id = await jobs.failedJob();
+    expect((await ask(operator, 'PUT', `/api/queues/deliver/${id}/retry`)).status).toBe(204);
+    expect(await jobs.stateOf(id)).toBe('waiting');
+    expect(
+      await server.db.sql(
+        "select actor_name, subject, details from audit_entries where action = 'board.retry'",
+      ),
+    ).toEqual([{ actor_name: operator.email, subject: 'deliver', details: { job: id } }]);
+  });
+
+  it('lets an operator clear away what has failed', async () => {
+    const id = await jobs.failedJob();
+    expect((await ask(operator, 'PUT', '/api/queues/deliver/clean/failed')).status).toBe(200);
+    expect(await jobs.queues.of('deliver').getJob(id)).toBeUndefined();
+  });
+
+  it('lets nobody stop a queue, empty it, or write into it', async () => {
+    const { id } = await jobs.queues.of('deliver').add('deliver', { sendId: newId() });
+    for (const [method, path] of REFUSED)
+      expect([path, (await ask(operator, method, path.replace('/1/', `/${id}/`))).status]).toEqual([
+        path,
+        405,
+      ]);
+    expect(await jobs.queues.of('deliver').isPaused()).toBe(false);
+    expect(await jobs.stateOf(id as string)).toBe('waiting');
+  });
+
+  it('refuses an operator’s change from elsewhere, or without the token of its page', async () => {
+    const id = await jobs.failedJob();
+    const path = `/api/queues/deliver/${id}/retry`;
+    for (const headers of [
+      { origin: 'https://evil.example' },
+      { 'x-xsrf-token': '' },
+      { 'x-xsrf-token': member.csrfToken },
+    ])
+      expect((await ask(operator, 'PUT', path, headers)).status).toBe(403);
+    expect(await jobs.stateOf(id)).toBe('failed');
+    expect((await ask(operator, 'GET', '')).headers.getSetCookie()).toEqual([
+      `XSRF-TOKEN=${operator.csrfToken}; Path=/board; Secure; SameSite=Strict`,
+    ]);
+  });
+
+  it('takes nothing from outside and nothing inline', async () => {
+    const { text, headers } = await ask(onCall, 'GET', '/');
+    expect(text).not.toMatch(/https?:|<style|style=|<script>| on\w+=/);
+    const policy = headers.get('content-security-policy');
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).not.toContain('unsafe');
+  });
+});
+
+describe('what a job holds that it should not', () => {
+  const secrets: Secret[] = [
+    { name: 'code', value: '90817263' },
+    { name: 'short code', value: '4711' },
+    { name: 'phone', value: '5511987660077' },
+    { name: 'key', value: 'ak_live_0f3kQ9vJ2mX7cR5tB8nW1yL4' },
+    { name: 'token', value: 'EAAGplantedtoken7f3bQQ' },
+    { name: 'message id', value: 'HBgNNTUxMTk4NzY2MDA3NxUCABEYEjdGM0I' },
+  ];
+  const values = [
+    ...secrets.map(({ value }) => value),
+    '+5511987660077',
+    'wamid.HBgNNTUxMTk4NzY2MDA3NxUCABEYEjdGM0I',
+  ];
+  /** Every secret in every usual encoding, as one text. */
+  const leak = values
+    .flatMap((value) => [
+      value,
+      Buffer.from(value).toString('hex'),
+      ...['', 'x', 'xx'].map((before) => Buffer.from(before + value).toString('base64')),
+      Buffer.from(`x${value}`).toString('base64url'),
+      encodeURIComponent(value),
+    ])
+    .join(' ');
+
+  it('shows on no page of the board', async () => {
+    const sendId = newId();
+    const id = await jobs.failedJob(sendId, leak);
+    const key = `${server.prefix}:deliver:${id}`;
+    await jobs.redis.hset(key, {
+      name: leak,
+      data: JSON.stringify({ sendId, code: 90_817_263, to: leak, [leak]: leak }),
+      opts: JSON.stringify({ attempts: 5, note: leak, parent: { id: leak, queue: leak } }),
+      progress: JSON.stringify({ leak }),
+      returnvalue: JSON.stringify(leak),
+      stacktrace: JSON.stringify([`Error: ${leak}\n    at ${leak} (file.js:1:1)`]),
+      deid: leak,
+      pb: leak,
+      defa: leak,
+    });
+    await jobs.redis.rpush(`${key}:logs`, leak);
+    await jobs.redis.client('SETNAME', `${server.prefix}:deliver:w:${values[3]}`);
+    const second = await jobs.failedJob(newId(), `attempts_exhausted ${leak}`);
+
+    const answers: string[] = [];
+    for (const who of [onCall, operator])
+      for (const path of [...PAGES, ...READS, `/api/queues/deliver/${second}`, `/api/queues/deliver/${leak}`])
+        answers.push((await ask(who, 'GET', path.replace('/1', `/${id}`))).text);
+    // What refuses a retry quotes the job.
+    await jobs.redis.del(key);
+    answers.push((await ask(operator, 'PUT', `/api/queues/deliver/${id}/retry`)).text);
+
+    expect(answers.join('\n')).toContain(sendId);
+    expect(answers.join('\n')).toContain('[removed]');
+    expect(findSecrets(answers.join('\n'), secrets)).toEqual([]);
+  });
+
+  it.each([
+    'attempts_exhausted',
+    'the attempt did not succeed; the send’s row has the details',
+    'DriverAdapterError SQLSTATE_23514',
+    'PrismaClientKnownRequestError P2010',
+    'Error ECONNREFUSED',
+  ])('leaves what our workers write: %s', async (reason) => {
+    const id = await jobs.failedJob(newId(), reason);
+    expect(JSON.parse((await ask(onCall, 'GET', `/api/queues/deliver/${id}`)).text).job.failedReason).toBe(
+      reason,
+    );
+  });
+});
+
+describe('what somebody sees of sends on the board', () => {
+  const told = async (who: TestPerson) =>
+    (await listAuditEntries(server.db.database, { limit: 100 }))
+      .filter(({ actor, action }) => actor.id === who.id && action !== 'user.sign_in')
+      .map(({ action, subject, accountId }) => [action, subject, accountId]);
+
+  it('is in the audit log: a job by its send, lists once an hour, whichever way the address is written', async () => {
+    const reader = await person(server, { staff: 'on_call' });
+    const caller = await buildCaller(server.db.database, 'live', { credits: 2 });
+    const sends = [await buildSend(server.db.database, caller), await buildSend(server.db.database, caller)];
+    const ids = [await jobs.failedJob(sends[0]), await jobs.failedJob(sends[1])];
+    for (let poll = 0; poll < 3; poll += 1)
+      await ask(reader, 'GET', '/api/queues?activeQueue=deliver&status=failed');
+    expect(await told(reader)).toEqual([['board.read', 'jobs', null]]);
+    for (let poll = 0; poll < 3; poll += 1) await ask(reader, 'GET', `/api/queues/deliver/${ids[0]}`);
+    const unusual = `/api/Queues/%64eliver/${ids[1]!.replace(/./, (digit) => `%3${digit}`)}/`;
+    expect((await ask(reader, 'GET', unusual)).text).toContain(sends[1]);
+    expect(await told(reader)).toEqual([
+      ['send.read', sends[1], caller.accountId],
+      ['send.read', sends[0], caller.accountId],
+      ['board.read', 'jobs', null],
+    ]);
+  });
+
+  it('is not shown when it cannot be logged', async () => {
+    const reader = await person(server, { staff: 'operator' });
+    const send = newId();
+    const id = await jobs.failedJob(send);
+    await server.db.sql(
+      "alter table audit_entries add constraint full_up check (action not in ('send.read', 'board.read')) not valid",
+    );
+    const answers = [
+      await ask(reader, 'GET', `/api/queues/deliver/${id}`),
+      await ask(reader, 'GET', '/api/queues?activeQueue=deliver&status=failed'),
+    ];
+    await server.db.sql('alter table audit_entries drop constraint full_up');
+    for (const { status, text } of answers) {
+      expect(status).toBe(500);
+      expect(text).not.toContain(send);
+    }
+  });
+});

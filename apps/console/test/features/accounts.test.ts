@@ -1,0 +1,281 @@
+import { changeSetting, grantCredits, listAuditEntries, newId } from '@onecode/store';
+import { buildAccount, buildCaller, buildSend, TEST_ACTOR } from '@onecode/testing';
+import type { StaffAccountDetailsView, StaffAccountsView } from '../../src/features/accounts/view.js';
+import { useConsole } from '../console.js';
+import { person, type TestPerson } from '../people.js';
+
+const server = useConsole();
+let operator: TestPerson;
+let onCall: TestPerson;
+let account: string;
+beforeAll(async () => {
+  operator = await person(server, { staff: 'operator' });
+  onCall = await person(server, { staff: 'on_call' });
+  account = await buildAccount(server.db.database, { name: 'Loja Azul', credits: 7, freeQuota: 2 });
+});
+
+const at = (path = '', id = account): string => `/operations/accounts/${id}${path}`;
+const show = async (id = account): Promise<StaffAccountDetailsView> =>
+  (await onCall.get<StaffAccountDetailsView>(at('', id))).body;
+const latest = async () => (await listAuditEntries(server.db.database, { limit: 1 }))[0];
+
+describe('operators and accounts', () => {
+  it('finds accounts by a word of their name or by their id, and page by page', async () => {
+    const names = ['Padaria Sol', 'Padaria Lua', 'Padaria Mar'];
+    for (const name of names) await buildAccount(server.db.database, { name });
+
+    const search = async (query: string): Promise<StaffAccountsView> =>
+      (await onCall.get<StaffAccountsView>(`/operations/accounts?${query}`)).body;
+
+    expect((await search('text=azul')).accounts).toMatchObject([
+      { id: account, name: 'Loja Azul', credits: 7, freeQuota: 2, suspendedAt: null, held: false },
+    ]);
+    expect((await search(`text=${account}`)).accounts.map(({ id }) => id)).toEqual([account]);
+    const first = await search('text=padaria&limit=2');
+    const second = await search(`text=padaria&limit=2&before=${first.next}`);
+    expect([...first.accounts, ...second.accounts].map(({ name }) => name)).toEqual(names.toReversed());
+    expect(second.next).toBeNull();
+  });
+
+  it('shows an account without its sends and without a phone number', async () => {
+    const caller = await buildCaller(server.db.database, 'live', { name: 'Clínica', credits: 5 });
+    const send = await buildSend(server.db.database, caller, { recipient: '+5511987654321' });
+    await person(server, { accounts: { [caller.accountId]: 'admin' } });
+
+    const shown = await show(caller.accountId);
+
+    expect(shown).toMatchObject({ sendsCreated: 1, members: [{ name: 'Ana Souza', role: 'admin' }] });
+    expect(shown.applications).toMatchObject([{ id: caller.applicationId, mode: 'live', keysInUse: 1 }]);
+    const text = JSON.stringify(shown);
+    for (const secret of [send, '987654321', '4321', caller.key]) expect(text).not.toContain(secret);
+  });
+
+  it('grants credits with a reason, in the ledger and in the audit log', async () => {
+    const answer = await operator.post(at('/credits'), {
+      amount: 500,
+      reason: ' invoice 42 ',
+      grantId: newId(),
+    });
+
+    expect(answer.status).toBe(204);
+    expect((await show()).credits).toBe(507);
+    expect(await latest()).toMatchObject({
+      action: 'account.credit',
+      accountId: account,
+      actor: { kind: 'user', id: operator.id, name: operator.email },
+      details: { amount: 500, reason: 'invoice 42', before: { credits: 7 }, after: { credits: 507 } },
+    });
+  });
+
+  it('grants once, however often a request is sent again, and takes its id for no other grant', async () => {
+    const grant = { amount: 10, reason: 'invoice 43', grantId: newId() };
+    const before = (await show()).credits;
+    const answers = await Promise.all(Array.from({ length: 10 }, () => operator.post(at('/credits'), grant)));
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 204));
+
+    const other = await buildAccount(server.db.database, { name: 'Loja Verde', credits: 3 });
+    expect(await operator.post(at('/credits'), { ...grant, amount: 11 })).toMatchObject({ status: 409 });
+    expect(await operator.post(at('/credits', other), grant)).toMatchObject({
+      status: 409,
+      body: { code: 'conflict' },
+    });
+
+    expect([(await show()).credits, (await show(other)).credits]).toEqual([before + 10, 3]);
+    expect(await server.db.sql('select from ledger_entries where reason = $1', ['invoice 43'])).toHaveLength(
+      1,
+    );
+    const entries = await listAuditEntries(server.db.database, {
+      limit: 100,
+      actionPrefix: 'account.credit',
+    });
+    expect(entries.filter(({ details }) => details['reason'] === 'invoice 43')).toHaveLength(1);
+  });
+
+  it('refuses credits that an account cannot hold', async () => {
+    const rich = await buildAccount(server.db.database, { credits: 2_000_000_000 - 5 });
+    const grant = async (amount: number): Promise<unknown> =>
+      (await operator.post(at('/credits', rich), { amount, reason: 'more', grantId: newId() })).body;
+    expect(await grant(6)).toMatchObject({ code: 'invalid_input', errors: { amount: 'maximum' } });
+    expect(await grant(5)).toBeUndefined();
+  });
+
+  it('gives an account a limit of its own, and takes it away again', async () => {
+    await operator.put(at('/rate'), { ratePerMinute: 1_200 });
+    expect(await show()).toMatchObject({ ratePerMinute: 1_200, ownRatePerMinute: 1_200 });
+
+    await operator.put(at('/rate'), { ratePerMinute: null });
+    expect(await show()).toMatchObject({ ratePerMinute: 600, ownRatePerMinute: null });
+  });
+
+  it('allows some countries only, and all again', async () => {
+    await operator.put(at('/countries'), { countries: ['US', 'BR', 'BR'] });
+    expect((await show()).allowedCountries).toEqual(['BR', 'US']);
+
+    await operator.put(at('/countries'), { countries: null });
+    expect((await show()).allowedCountries).toBeNull();
+  });
+
+  it('sets the breaker, shows its trips, and resets it', async () => {
+    await operator.put(at('/breaker'), { rule: { unverifiedPercent: 90, minSends: 50 } });
+    await server.db.sql(
+      `insert into breaker_trips (account_id, country, tripped_at, open_until, sends, unverified)
+       values ($1, 'US', now(), now() + interval '1 hour', 100, 97)`,
+      [account],
+    );
+    expect(await show()).toMatchObject({
+      breaker: { unverifiedPercent: 90, minSends: 50 },
+      stoppedCountries: ['US'],
+      trips: [{ country: 'US', sends: 100, unverified: 97 }],
+    });
+
+    await operator.post(at('/breaker/reset'));
+    expect(await show()).toMatchObject({ stoppedCountries: [], trips: [{ country: 'US' }] });
+
+    await operator.put(at('/breaker'), { rule: null });
+    expect((await show()).breaker).toBeNull();
+  });
+
+  it('suspends an account with a reason, and ends that', async () => {
+    await operator.post(at('/suspend'), { reason: 'invoice 41 is open' });
+    expect(await show()).toMatchObject({
+      suspendedAt: expect.any(String),
+      suspensionReason: 'invoice 41 is open',
+    });
+    expect(await latest()).toMatchObject({ action: 'account.suspend', accountId: account });
+
+    await operator.post(at('/resume'));
+    expect(await show()).toMatchObject({ suspendedAt: null, suspensionReason: null });
+    expect(await latest()).toMatchObject({ action: 'account.resume', accountId: account });
+  });
+
+  it.each([
+    ['post', '/credits', { amount: 0, reason: 'why' }, { amount: 'minimum' }],
+    ['post', '/credits', { amount: 1.5, reason: 'why' }, { amount: 'type' }],
+    ['post', '/credits', { amount: 1_000_001, reason: 'why' }, { amount: 'maximum' }],
+    ['post', '/credits', { amount: 1 }, { reason: 'required' }],
+    ['post', '/credits', { amount: 1, reason: '  ' }, { reason: 'pattern' }],
+    ['post', '/suspend', { reason: 'x'.repeat(201) }, { reason: 'maxLength' }],
+    ['put', '/countries', { countries: ['XX'] }, { countries: 'unknown' }],
+    ['put', '/countries', { countries: [] }, { countries: 'minItems' }],
+    ['put', '/rate', { ratePerMinute: 0 }, { ratePerMinute: 'minimum' }],
+    ['put', '/rate', { ratePerMinute: 60, name: 'Mine' }, { body: 'additionalProperties' }],
+    [
+      'put',
+      '/breaker',
+      { rule: { unverifiedPercent: 101, minSends: 1 } },
+      { 'rule.unverifiedPercent': 'maximum' },
+    ],
+  ])('refuses a wrong %s %s, names the field, and changes nothing', async (method, path, body, errors) => {
+    const [before, last] = [await show(), await latest()];
+
+    const answer = await operator.call(method.toUpperCase(), at(path), body);
+
+    expect(answer).toMatchObject({ status: 422, body: { code: 'invalid_input', errors } });
+    expect(await show()).toEqual(before);
+    expect(await latest()).toEqual(last);
+  });
+
+  it('says that there is no account with an unknown id, and writes nothing down', async () => {
+    const last = await latest();
+    const unknown = newId();
+    const answers = [
+      await onCall.get(at('', unknown)),
+      await operator.post(at('/credits', unknown), { amount: 1, reason: 'why', grantId: newId() }),
+      await operator.put(at('/rate', unknown), { ratePerMinute: 5 }),
+      await operator.put(at('/countries', unknown), { countries: ['BR'] }),
+      await operator.put(at('/breaker', unknown), { rule: null }),
+      await operator.post(at('/breaker/reset', unknown)),
+      await operator.post(at('/suspend', unknown), { reason: 'why' }),
+      await operator.post(at('/resume', unknown)),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404));
+    expect(await latest()).toEqual(last);
+  });
+
+  it('lets on-call staff change nothing', async () => {
+    const last = await latest();
+    const answers = [
+      await onCall.post(at('/credits'), { amount: 1, reason: 'why' }),
+      await onCall.put(at('/rate'), { ratePerMinute: 5 }),
+      await onCall.put(at('/countries'), { countries: ['BR'] }),
+      await onCall.put(at('/breaker'), { rule: null }),
+      await onCall.post(at('/breaker/reset')),
+      await onCall.post(at('/suspend'), { reason: 'why' }),
+      await onCall.post(at('/resume')),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 403));
+    expect(await latest()).toEqual(last);
+  });
+});
+
+describe('the settings', () => {
+  it('change what is given only, and tell who changed what', async () => {
+    await operator.put('/operations/settings', { freeSends: 25, guessBudget: null });
+
+    const { body } = await onCall.get('/operations/settings');
+    expect(body).toMatchObject({
+      settings: { freeSends: 25, guessBudget: null, codeValiditySeconds: 600, accountRatePerMinute: 600 },
+      bounds: { codeValiditySeconds: { min: 1, max: 5_400 } },
+    });
+    const history = await onCall.get('/operations/audit?area=settings');
+    expect(history.body.entries).toMatchObject([
+      { actor: { name: operator.email }, changes: [{ field: 'guessBudget', before: 100, after: null }] },
+      { actor: { name: operator.email }, changes: [{ field: 'freeSends', before: 10, after: 25 }] },
+    ]);
+  });
+
+  it.each([
+    [{ freeSends: -1 }, { freeSends: 'minimum' }],
+    [{ codeValiditySeconds: 5_401 }, { codeValiditySeconds: 'maximum' }],
+    [{ codeValiditySeconds: null }, { codeValiditySeconds: 'type' }],
+    [{ guessBudget: 4 }, { guessBudget: 'minimum' }],
+    [{ freeSends: 1, pepper: 1 }, { body: 'additionalProperties' }],
+  ])('refuse %j', async (body, errors) => {
+    const before = (await onCall.get('/operations/settings')).body;
+
+    expect(await operator.put('/operations/settings', body)).toMatchObject({ status: 422, body: { errors } });
+
+    expect((await onCall.get('/operations/settings')).body).toEqual(before);
+    expect((await onCall.put('/operations/settings', { freeSends: 3 })).status).toBe(403);
+  });
+});
+
+describe('the audit log', () => {
+  it('is read newest first, by account and by area, page by page', async () => {
+    const { database } = server.db;
+    const other = await buildAccount(database, { name: 'Outra' });
+    for (const amount of [1, 2, 3])
+      await grantCredits(database, TEST_ACTOR, other, amount, `grant ${amount}`);
+    await changeSetting(database, TEST_ACTOR, 'freeSends', 11);
+
+    const first = (await onCall.get(`/operations/audit?account=${other}&area=account&limit=2`)).body;
+    const second = (
+      await onCall.get(`/operations/audit?account=${other}&area=account&limit=2&before=${first.next}`)
+    ).body;
+
+    expect(first.entries).toMatchObject([
+      {
+        action: 'account.credit',
+        actor: { kind: 'command_line', name: 'tester' },
+        account: { id: other, name: 'Outra' },
+        subject: null,
+        changes: [{ field: 'credits', before: 3, after: 6 }],
+        facts: [
+          { field: 'amount', value: 3 },
+          { field: 'reason', value: 'grant 3' },
+        ],
+      },
+      { action: 'account.credit' },
+    ]);
+    expect(second.entries.map((entry: { action: string }) => entry.action)).toEqual([
+      'account.credit',
+      'account.create',
+    ]);
+    expect(second.next).toBeNull();
+  });
+
+  it('refuses filters that are none', async () => {
+    for (const query of ['account=1', 'area=A', 'before=x', 'limit=0', 'limit=101'])
+      expect((await onCall.get(`/operations/audit?${query}`)).status).toBe(422);
+  });
+});

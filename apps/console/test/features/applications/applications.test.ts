@@ -1,0 +1,235 @@
+import { hashApiKey } from '@onecode/domain';
+import { findCaller, newId } from '@onecode/store';
+import { buildAccount, buildCaller } from '@onecode/testing';
+import type { ApplicationView, KeyView, NewKeyView } from '../../../src/features/applications/view.js';
+import { useConsole } from '../../console.js';
+import { person, type TestPerson } from '../../people.js';
+
+const server = useConsole();
+let account: string;
+let developer: TestPerson;
+let viewer: TestPerson;
+beforeAll(async () => {
+  account = await buildAccount(server.db.database);
+  developer = await person(server, { accounts: { [account]: 'developer' } });
+  viewer = await person(server, { accounts: { [account]: 'viewer' } });
+});
+
+const of = (accountId: string) => `/accounts/${accountId}/applications`;
+
+async function makeApplication(mode: 'test' | 'live' = 'test', name = 'Shop'): Promise<string> {
+  const { status, body } = await developer.post<{ id: string }>(of(account), { name, mode });
+  expect(status).toBe(200);
+  return body.id;
+}
+
+async function makeKey(application: string, body: object = {}): Promise<NewKeyView> {
+  const answer = await developer.post<NewKeyView>(`${of(account)}/${application}/keys`, body);
+  expect(answer.status).toBe(200);
+  return answer.body;
+}
+
+const keysOf = async (application: string): Promise<KeyView[]> =>
+  (await viewer.get<{ keys: KeyView[] }>(`${of(account)}/${application}/keys`)).body.keys;
+const read = async (application: string): Promise<ApplicationView> =>
+  (await viewer.get<ApplicationView>(`${of(account)}/${application}`)).body;
+
+describe('an application', () => {
+  it.each(['test', 'live'] as const)('is made in %s mode with its limits off and no keys', async (mode) => {
+    const id = await makeApplication(mode, '  Padaria do João  ');
+
+    const expected = {
+      id,
+      name: 'Padaria do João',
+      mode,
+      limits: { perMinute: null, perRecipientHour: null },
+      keysInUse: 0,
+      createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+    };
+    expect(await read(id)).toEqual(expected);
+    const list = await viewer.get<{ applications: ApplicationView[] }>(of(account));
+    expect(list.body.applications).toContainEqual(expected);
+  });
+
+  it.each([
+    [{}, { name: 'required', mode: 'required' }],
+    [{ name: '', mode: 'test' }, { name: 'minLength' }],
+    [{ name: '   ', mode: 'test' }, { name: 'pattern' }],
+    [{ name: 'a\u0000b', mode: 'test' }, { name: 'pattern' }],
+    [{ name: 'x'.repeat(201), mode: 'test' }, { name: 'maxLength' }],
+    [{ name: 'Shop', mode: 'both' }, { mode: 'enum' }],
+    [{ name: 'Shop', mode: 'test', accountId: newId() }, { body: 'additionalProperties' }],
+  ])('is not made of %j', async (body, errors) => {
+    expect(await developer.post(of(account), body)).toMatchObject({
+      status: 422,
+      body: { code: 'invalid_input', errors },
+    });
+  });
+
+  it('is renamed, and the audit log says by whom and from what', async () => {
+    const id = await makeApplication('test', 'Old name');
+
+    expect((await developer.put(`${of(account)}/${id}`, { name: 'New name' })).status).toBe(204);
+
+    expect(await read(id)).toMatchObject({ name: 'New name', mode: 'test' });
+    const [entry] = await server.db.sql<{ details: unknown }>(
+      `select details from audit_entries where action = 'application.rename' and subject = $1 and actor_id = $2`,
+      [id, developer.id],
+    );
+    expect(entry?.details).toEqual({ before: { name: 'Old name' }, after: { name: 'New name' } });
+  });
+
+  it('has limits that are set and turned off one by one', async () => {
+    const id = await makeApplication();
+    const path = `${of(account)}/${id}/limits`;
+    for (const limits of [
+      { perMinute: 60, perRecipientHour: 5 },
+      { perMinute: null, perRecipientHour: 5 },
+      { perMinute: 1_000_000, perRecipientHour: null },
+      { perMinute: null, perRecipientHour: null },
+    ]) {
+      expect((await developer.put(path, limits)).status).toBe(204);
+      expect((await read(id)).limits).toEqual(limits);
+    }
+  });
+
+  it.each([
+    { perMinute: 0, perRecipientHour: 5 },
+    { perMinute: 60, perRecipientHour: 1_000_001 },
+    { perMinute: 1.5, perRecipientHour: 5 },
+    { perMinute: '60', perRecipientHour: 5 },
+    { perMinute: 60 },
+  ])('keeps its limits when it is given %j', async (limits) => {
+    const id = await makeApplication();
+    expect((await developer.put(`${of(account)}/${id}/limits`, limits)).status).toBe(422);
+    expect((await read(id)).limits).toEqual({ perMinute: null, perRecipientHour: null });
+  });
+});
+
+describe('a key', () => {
+  it('stands beside others, so that they can be changed without a gap, until it is revoked', async () => {
+    const application = await makeApplication();
+    const before = await makeKey(application, { label: '  Server 1 ' });
+    const after = await makeKey(application);
+    expect((await read(application)).keysInUse).toBe(2);
+
+    const revoke = `${of(account)}/${application}/keys/${before.id}/revoke`;
+    expect((await developer.post(revoke)).status).toBe(204);
+
+    expect(await findCaller(server.db.database, hashApiKey(before.key))).toBeNull();
+    expect(await findCaller(server.db.database, hashApiKey(after.key))).toMatchObject({
+      accountId: account,
+      applicationId: application,
+    });
+    expect((await read(application)).keysInUse).toBe(1);
+    expect(await keysOf(application)).toEqual([
+      {
+        id: before.id,
+        hint: expect.stringMatching(/^ak_test_/),
+        label: 'Server 1',
+        createdAt: expect.any(String),
+        lastUsedAt: null,
+        revokedAt: expect.any(String),
+      },
+      expect.objectContaining({ id: after.id, label: null, revokedAt: null }),
+    ]);
+  });
+
+  it('that was revoked keeps its first time', async () => {
+    const application = await makeApplication();
+    const { id } = await makeKey(application);
+    const revoke = `${of(account)}/${application}/keys/${id}/revoke`;
+    await developer.post(revoke);
+    const [first] = await keysOf(application);
+    expect((await developer.post(revoke)).status).toBe(204);
+    expect(await keysOf(application)).toEqual([first]);
+  });
+
+  it('shows when it was last used', async () => {
+    const application = await makeApplication();
+    const { id } = await makeKey(application);
+    await server.db.sql(`update api_keys set last_used_at = '2026-11-01T12:00:00Z' where id = $1`, [id]);
+    expect(await keysOf(application)).toEqual([
+      expect.objectContaining({ lastUsedAt: '2026-11-01T12:00:00.000Z' }),
+    ]);
+  });
+
+  it.each([{ label: '' }, { label: ' ' }, { label: 'x'.repeat(101) }, { label: 5 }, { key: 'ak_test_mine' }])(
+    'is not made with %j',
+    async (body) => {
+      const application = await makeApplication();
+      expect((await developer.post(`${of(account)}/${application}/keys`, body)).status).toBe(422);
+      expect(await keysOf(application)).toEqual([]);
+    },
+  );
+});
+
+describe('what belongs to others', () => {
+  it('does not exist, when its id is asked for through the path of one’s own account', async () => {
+    const foreign = await buildCaller(server.db.database, 'live');
+    const own = await makeApplication();
+    const key = await makeKey(own);
+    const other = await makeApplication();
+    const both = await person(server, {
+      accounts: { [account]: 'developer', [foreign.accountId]: 'developer' },
+    });
+
+    const limits = { perMinute: 1, perRecipientHour: 1 };
+    const calls = (application: string, keyId: string): [string, string, object?][] => [
+      ['GET', application],
+      ['PUT', application, { name: 'Taken' }],
+      ['PUT', `${application}/limits`, limits],
+      ['GET', `${application}/keys`],
+      ['POST', `${application}/keys`, {}],
+      ['POST', `${application}/keys/${keyId}/revoke`, {}],
+    ];
+    const refused: unknown[] = [];
+    for (const [application, keyId] of [
+      [foreign.applicationId, foreign.keyId],
+      [newId(), newId()],
+    ] as const)
+      for (const [method, path, body] of calls(application, keyId))
+        refused.push(await both.call(method, `${of(account)}/${path}`, body));
+    // A key of another account, and one of another application, through an application of one's own.
+    for (const [application, keyId] of [
+      [own, foreign.keyId],
+      [other, key.id],
+      [own, newId()],
+    ] as const)
+      refused.push(await both.post(`${of(account)}/${application}/keys/${keyId}/revoke`));
+
+    for (const answer of refused) expect(answer).toMatchObject({ status: 404, body: { code: 'not_found' } });
+    expect((await both.get(`${of(foreign.accountId)}/${foreign.applicationId}`)).body).toMatchObject({
+      name: 'Test live',
+      limits: { perMinute: null, perRecipientHour: null },
+      keysInUse: 1,
+    });
+    expect((await read(own)).keysInUse).toBe(1);
+    const list = await viewer.get<{ applications: ApplicationView[] }>(of(account));
+    expect(list.body.applications.map(({ id }) => id)).not.toContain(foreign.applicationId);
+  });
+});
+
+describe('a viewer', () => {
+  it('reads applications and keys and changes none', async () => {
+    const application = await makeApplication('test', 'Kept');
+    const { id } = await makeKey(application);
+    const path = `${of(account)}/${application}`;
+
+    for (const answer of [
+      await viewer.post(of(account), { name: 'Mine', mode: 'test' }),
+      await viewer.put(path, { name: 'Mine' }),
+      await viewer.put(`${path}/limits`, { perMinute: 1, perRecipientHour: 1 }),
+      await viewer.post(`${path}/keys`, {}),
+      await viewer.post(`${path}/keys/${id}/revoke`),
+    ])
+      expect(answer).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+
+    expect(await read(application)).toMatchObject({
+      name: 'Kept',
+      limits: { perMinute: null, perRecipientHour: null },
+      keysInUse: 1,
+    });
+    expect(await keysOf(application)).toEqual([expect.objectContaining({ id, revokedAt: null })]);
+  });
+});

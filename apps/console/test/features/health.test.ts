@@ -1,0 +1,126 @@
+import { placeHold, newId, recordHeartbeat } from '@onecode/store';
+import {
+  buildCaller,
+  buildSend,
+  buildSender,
+  startTcpProxy,
+  TEST_ACTOR,
+  testRedisUrl,
+  until,
+  type TcpProxy,
+} from '@onecode/testing';
+import type { HealthView } from '../../src/features/health/view.js';
+import { startConsole, type StartedConsole } from '../console.js';
+import { openTestQueues, type TestQueues } from '../queues.js';
+import { person, type TestPerson } from '../people.js';
+
+let server: StartedConsole;
+let redis: TcpProxy;
+let jobs: TestQueues;
+let onCall: TestPerson;
+beforeAll(async () => {
+  redis = await startTcpProxy(testRedisUrl());
+  server = await startConsole({ REDIS_URL: redis.url });
+  jobs = await openTestQueues(server.prefix);
+  onCall = await person(server, { staff: 'on_call' });
+});
+afterAll(async () => {
+  await server.close();
+  await jobs.close();
+  await redis.close();
+});
+
+/** Waits until the page would show what is looked for. */
+function untilSeen(what: string, look: (view: HealthView) => boolean): Promise<HealthView> {
+  return until(what, async () => {
+    const { status, body } = await onCall.get<HealthView>('/operations/health');
+    expect(status).toBe(200);
+    return look(body) && body;
+  });
+}
+
+describe('the health page’s statistics', () => {
+  it('say that it is us when no worker sweeps, and that all is clear when one does', async () => {
+    const silent = await untilSeen('Redis', ({ redisMs }) => redisMs !== null);
+    expect(silent.verdict).toEqual({ whose: 'us', severity: 'failing', what: 'no_worker' });
+    expect(silent.states.loops).toBe('failing');
+
+    const worker = newId();
+    await recordHeartbeat(server.db.database, 'sweep', worker);
+    const well = await untilSeen('a sweep', ({ loops }) => loops?.length === 1);
+    expect(well.verdict).toEqual({ whose: 'nobody', severity: 'ok', what: 'all_clear' });
+    expect(well.loops?.[0]).toEqual({ loop: 'sweep', workerId: worker, secondsAgo: expect.any(Number) });
+
+    await server.db.sql("update heartbeats set ran_at = now() - interval '1 minute'");
+    const stopped = await untilSeen(
+      'a sweeper that has stopped',
+      ({ verdict }) => verdict.what === 'sweeper_stopped',
+    );
+    expect(stopped.verdict).toEqual({ whose: 'us', severity: 'failing', what: 'sweeper_stopped' });
+  });
+
+  it('count real sends, senders and jobs, and tell no whole phone number', async () => {
+    const { database } = server.db;
+    const caller = await buildCaller(database, 'live', { credits: 10 });
+    await buildSender(database, { number: '+15550783881' });
+    await placeHold(database, TEST_ACTOR, { kind: 'account', target: caller.accountId, reason: 'a drill' });
+    const [held] = [await buildSend(database, caller), await buildSend(database, caller)];
+    await server.db.sql('update sends set awaiting_sender = true, due_at = expires_at where id = $1', [held]);
+    await jobs.failedJob();
+    await jobs.queues.of('deliver').add('deliver', { sendId: newId() });
+
+    const view = await untilSeen(
+      'the sends',
+      ({ waiting, queues, senders }) =>
+        waiting?.held.count === 1 &&
+        waiting.due.count === 1 &&
+        queues?.[0]?.waiting === 1 &&
+        senders?.length === 1,
+    );
+    expect(view.states.held).toBe('degraded');
+    expect(view.findings.map(({ what }) => what)).toContain('sends_held');
+    expect(view.queues?.[0]).toEqual({
+      name: 'deliver',
+      isPaused: false,
+      waiting: 1,
+      active: 0,
+      delayed: 0,
+      failed: 1,
+    });
+    expect(view.senders).toEqual([expect.objectContaining({ state: 'active', pausedUntil: null })]);
+    expect(view.attempts).toHaveLength(30);
+    expect(JSON.stringify(view)).not.toMatch(/5550783881|5511987654321/);
+  });
+
+  it('show that Redis is away, while the others still show', async () => {
+    redis.cut();
+    const away = await untilSeen('the loss of Redis', ({ redisMs }) => redisMs === null);
+    expect(away.verdict).toEqual({ whose: 'redis', severity: 'failing', what: 'redis_away' });
+    expect([away.queues, away.states.redis]).toEqual([null, 'failing']);
+    expect([away.postgresqlMs, away.waiting, away.provider]).not.toContain(null);
+
+    await redis.open();
+    redis.freeze();
+    expect((await untilSeen('a frozen Redis', ({ redisMs }) => redisMs === null)).waiting).not.toBeNull();
+    await redis.open();
+    await untilSeen('Redis’ return', ({ redisMs }) => redisMs !== null);
+  });
+
+  it('show a statement that hangs as missing, and are not asked for it again meanwhile', async () => {
+    const blocked = server.db
+      .sql('do $$ begin lock table receipts in access exclusive mode; perform pg_sleep(60); end $$')
+      .catch(() => {});
+    const view = await untilSeen('receipts that cannot be read', ({ receipts }) => receipts === null);
+    expect([view.waiting, view.provider, view.postgresqlMs]).not.toContain(null);
+    await onCall.get('/operations/health');
+    const [{ count }] = (await server.db.sql<{ count: number }>(
+      "select count(*)::integer as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    )) as [{ count: number }];
+    expect(count).toBe(1);
+    await server.db.sql(
+      "select pg_cancel_backend(pid) from pg_stat_activity where query like 'do $$%pg_sleep(60)%' and pid <> pg_backend_pid()",
+    );
+    await blocked;
+    await untilSeen('receipts again', ({ receipts }) => receipts !== null);
+  });
+});

@@ -1,0 +1,140 @@
+import { buildCaller, buildSend, buildSender, type TestCaller } from '@onecode/testing';
+import type { OverviewView } from '../../src/features/overview/view.js';
+import { useConsole } from '../console.js';
+import { attempt } from '../delivery.js';
+import { person, type TestPerson } from '../people.js';
+
+const DAY_MS = 86_400_000;
+
+const server = useConsole();
+let shop: TestCaller;
+let bank: TestCaller;
+let trial: TestCaller;
+let viewer: TestPerson;
+beforeAll(async () => {
+  const { db } = server;
+  const { database } = db;
+  shop = await buildCaller(database, 'live', { credits: 100 });
+  bank = await buildCaller(database, 'live', { id: shop.accountId });
+  trial = await buildCaller(database, 'test', { id: shop.accountId });
+  const foreign = await buildCaller(database, 'live', { credits: 100 });
+  const sender = await buildSender(database);
+  viewer = await person(server, { accounts: { [shop.accountId]: 'viewer' } });
+  const build = (caller: TestCaller, locale: 'pt-BR' | 'en' = 'pt-BR') =>
+    buildSend(database, caller, { locale });
+  const delivered = [await build(shop), await build(shop, 'en')];
+  for (const id of delivered)
+    await attempt(database, id, sender, { kind: 'accepted', messageId: `wamid.${id}` });
+  await db.sql(
+    `update sends set status = 'delivered', delivered_at = created_at + interval '4 seconds' where id = any ($1)`,
+    [delivered],
+  );
+  await db.sql(`update sends set verification = 'verified', verified_at = now() where id = $1`, [
+    delivered[0],
+  ]);
+  for (const caller of [shop, bank, trial, foreign]) await build(caller);
+});
+
+function query(more: Record<string, string> = {}): string {
+  const now = Date.now();
+  return new URLSearchParams({
+    from: new Date(now - 2 * DAY_MS).toISOString(),
+    to: new Date(now + 60_000).toISOString(),
+    bucket: 'day',
+    timeZone: 'America/Sao_Paulo',
+    ...more,
+  }).toString();
+}
+
+async function overview(more: Record<string, string> = {}): Promise<OverviewView> {
+  const { status, body } = await viewer.get<OverviewView>(
+    `/accounts/${shop.accountId}/overview?${query(more)}`,
+  );
+  expect(status).toBe(200);
+  return body;
+}
+
+describe('the overview', () => {
+  it('counts live sends of the account alone by what became of them', async () => {
+    const { totals, sampled, series, applications, locales } = await overview({ mode: 'live' });
+    expect(sampled).toBeNull();
+    expect(totals).toEqual({
+      sends: 4,
+      delivered: 2,
+      verified: 1,
+      failed: 0,
+      deliveredShare: 0.5,
+      verifiedShare: 0.25,
+      failedShare: 0,
+      deliverySecondsMedian: 4,
+      deliverySecondsP95: 4,
+    });
+    expect(series.reduce((sum, { sends }) => sum + sends, 0)).toBe(4);
+    expect(series.every(({ start }) => /^\d{4}-.*T03:00:00\.000Z$/.test(start))).toBe(true);
+    expect(applications.map(({ applicationId, sends }) => [applicationId, sends])).toEqual([
+      [shop.applicationId, 3],
+      [bank.applicationId, 1],
+    ]);
+    expect(locales.map(({ locale, sends }) => [locale, sends])).toEqual([
+      ['pt-BR', 3],
+      ['en', 1],
+    ]);
+  });
+
+  it.each([
+    [{ mode: 'test' }, 1],
+    [{}, 5],
+    [{ locale: 'en' }, 1],
+    [{ bucket: 'hour', locale: 'pt-BR' }, 4],
+  ])('of %j counts %i', async (more, sends) => {
+    expect((await overview(more)).totals.sends).toBe(sends);
+  });
+
+  it('of one application counts its own', async () => {
+    expect((await overview({ application: bank.applicationId })).totals.sends).toBe(1);
+  });
+
+  it.each<[Record<string, string>, string]>([
+    [{ bucket: 'minute' }, 'bucket'],
+    [{ timeZone: 'Mars/Olympus' }, 'timeZone'],
+    [{ timeZone: '+03:00' }, 'timeZone'],
+    [{ timeZone: "UTC'; select 1" }, 'timeZone'],
+    [{ from: 'then' }, 'from'],
+    [{ to: '2020-01-01T00:00:00Z' }, 'to'],
+    [{ from: '2020-01-01T00:00:00Z' }, 'to'],
+    [{ bucket: 'hour', from: new Date(Date.now() - 20 * DAY_MS).toISOString() }, 'to'],
+    [{ recipient: '1' }, 'body'],
+  ])('refuses %j', async (more, field) => {
+    const { status, body } = await viewer.get(`/accounts/${shop.accountId}/overview?${query(more)}`);
+    expect([status, Object.keys(body.errors)]).toEqual([422, [field]]);
+  });
+});
+
+describe('a time zone', () => {
+  it('is one for the overview, or refused, whatever its name', async () => {
+    const known = Intl.supportedValuesOf('timeZone');
+    // Links of old, which browsers still know: PostgreSQL has fewer of them.
+    const old = ['US/Pacific-New', 'US/Pacific', 'Asia/Calcutta', 'Europe/Kiev', 'Europe/Kyiv', 'GMT+0'];
+    const others = [
+      'PST8PDT',
+      'EST5EDT',
+      'Etc/GMT+12',
+      'Etc/Unknown',
+      'Factory',
+      'localtime',
+      'posixrules',
+      'zulu',
+    ];
+    const wrong = ['Mars/Olympus', 'Pacific-New', 'A+1', 'UTC+3'];
+    for (const timeZone of [...known.filter((_, n) => n % 10 === 0), ...old, ...others, ...wrong]) {
+      const { status, body } = await viewer.get(
+        `/accounts/${shop.accountId}/overview?${query({ timeZone })}`,
+      );
+      const isRight = status === 200 || (status === 422 && body.errors.timeZone !== undefined);
+      expect([timeZone, status, isRight]).toEqual([timeZone, status, true]);
+      if (known.includes(timeZone) || timeZone.startsWith('US/'))
+        expect([timeZone, status]).toEqual([timeZone, 200]);
+      if (wrong.includes(timeZone)) expect([timeZone, status]).toEqual([timeZone, 422]);
+    }
+  });
+});

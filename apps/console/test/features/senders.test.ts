@@ -1,0 +1,175 @@
+import { unseal } from '@onecode/domain';
+import { listAuditEntries, newId } from '@onecode/store';
+import { buildCaller, buildSend, buildSender, TEST_SECRET_KEY } from '@onecode/testing';
+import type { SendersView, SenderView } from '../../src/features/senders/view.js';
+import { useConsole } from '../console.js';
+import { person, type TestPerson } from '../people.js';
+
+const server = useConsole();
+let operator: TestPerson;
+let onCall: TestPerson;
+beforeAll(async () => {
+  operator = await person(server, { staff: 'operator' });
+  onCall = await person(server, { staff: 'on_call' });
+});
+
+const TOKEN = 'EAAG-leaked-token-0123456789';
+const NEW = {
+  phoneNumberId: '106540352249999',
+  number: '+1 555-078-9999',
+  token: TOKEN,
+  template: 'verification_code',
+  english: 'en_US',
+  throughput: 80,
+};
+
+const senderOf = async (id: string): Promise<SenderView> => {
+  const { body } = await onCall.get<SendersView>('/operations/senders');
+  return body.senders.find((sender) => sender.id === id)!;
+};
+const latest = async () => (await listAuditEntries(server.db.database, { limit: 1 }))[0];
+const tokenOf = async (id: string): Promise<string> => {
+  const [row] = await server.db.sql<{ sealed_token: Buffer }>(
+    'select sealed_token from senders where id = $1',
+    [id],
+  );
+  return unseal(TEST_SECRET_KEY, id, row!.sealed_token);
+};
+
+describe('senders', () => {
+  it('are added and given another token, which no answer and no audit entry ever holds', async () => {
+    const added = await operator.post<{ id: string }>('/operations/senders', NEW);
+    expect(added.status).toBe(200);
+    const { id } = added.body;
+    expect(await senderOf(id)).toMatchObject({ number: '+15550789999', english: 'en_US', state: 'active' });
+    expect(await tokenOf(id)).toBe(TOKEN);
+
+    await operator.put(`/operations/senders/${id}/token`, { token: `${TOKEN}-2` });
+    expect(await tokenOf(id)).toBe(`${TOKEN}-2`);
+
+    const answers = [added, await onCall.get('/operations/senders'), await onCall.get('/operations/audit')];
+    expect(JSON.stringify(answers)).not.toContain('leaked');
+    const log = await listAuditEntries(server.db.database, { actionPrefix: 'sender.', limit: 9 });
+    expect(log.map(({ action, subject }) => [action, subject])).toEqual([
+      ['sender.set_token', id],
+      ['sender.add', id],
+    ]);
+    expect(JSON.stringify(log)).not.toContain('leaked');
+  });
+
+  it('are paused with a reason and resumed', async () => {
+    const { id } = await buildSender(server.db.database);
+
+    await operator.post(`/operations/senders/${id}/pause`, { reason: 'Meta asked us to' });
+    expect(await senderOf(id)).toMatchObject({
+      state: 'paused',
+      pausedAt: expect.any(String),
+      pausedUntil: null,
+      pauseReason: 'Meta asked us to',
+    });
+    expect(await latest()).toMatchObject({ action: 'sender.pause', subject: id });
+
+    await operator.post(`/operations/senders/${id}/resume`);
+    expect(await senderOf(id)).toMatchObject({ state: 'active', pausedAt: null, pauseReason: null });
+    expect(await latest()).toMatchObject({ action: 'sender.resume', subject: id });
+  });
+
+  it('cool down after a failure until a time, and are active again afterwards', async () => {
+    const { id } = await buildSender(server.db.database);
+    const coolDown = (until: string): Promise<unknown> =>
+      server.db.sql(
+        `update senders set paused_at = now() - interval '1 hour', paused_until = now() + $2::interval,
+           pause_reason = 'throttled', consecutive_failures = 2 where id = $1`,
+        [id, until],
+      );
+
+    await coolDown('1 minute');
+    expect(await senderOf(id)).toMatchObject({
+      state: 'resting',
+      pausedUntil: expect.any(String),
+      pauseReason: 'throttled',
+      faults: 2,
+    });
+    await coolDown('-1 minute');
+    expect(await senderOf(id)).toMatchObject({ state: 'active', pausedUntil: null, pauseReason: null });
+  });
+
+  it('get another throughput', async () => {
+    const { id } = await buildSender(server.db.database);
+
+    await operator.put(`/operations/senders/${id}/throughput`, { throughput: 500 });
+
+    expect((await senderOf(id)).throughput).toBe(500);
+    expect(await latest()).toMatchObject({ action: 'sender.change_throughput', subject: id });
+  });
+
+  it('report the outcomes of their last hour, each error with its meaning and advice', async () => {
+    const { id } = await buildSender(server.db.database);
+    const caller = await buildCaller(server.db.database, 'live', { credits: 9 });
+    const send = await buildSend(server.db.database, caller);
+    for (const [outcome, code] of [
+      ['accepted', null],
+      ['config', 132001],
+      ['config', 132001],
+      [null, null],
+    ])
+      await server.db.sql(
+        `insert into attempts (id, send_id, sender_id, outcome, error_code, finished_at)
+         values ($1, $2, $3, $4, $5, case when $4::text is not null then now() end)`,
+        [newId(), send, id, outcome, code],
+      );
+    await server.db.sql(
+      `insert into sender_country_blocks (sender_id, country, blocked_until, error_code)
+       values ($1, 'IN', now() + interval '1 hour', 130497), ($1, 'US', now() - interval '1 hour', 130497)`,
+      [id],
+    );
+
+    const sender = await senderOf(id);
+
+    expect(sender.outcomes).toEqual({ accepted: 1, config: 2 });
+    expect(sender.blockedCountries).toMatchObject([{ country: 'IN', errorCode: 130497 }]);
+    expect(sender.errors).toMatchObject([
+      { outcome: 'config', errorCode: 132001, times: 2, lastAt: expect.any(String) },
+    ]);
+    const { en, 'pt-BR': pt } = sender.errors[0]!.explanations;
+    for (const text of [en.meaning, en.remedy, pt.meaning, pt.remedy]) expect(text).toMatch(/\w{3}/);
+    expect(en.meaning).not.toBe(pt.meaning);
+  });
+
+  it.each([
+    [{ ...NEW, number: '+5511' }, { number: 'format' }],
+    [{ ...NEW, phoneNumberId: 'x1' }, { phoneNumberId: 'pattern' }],
+    [{ ...NEW, token: 'two words' }, { token: 'pattern' }],
+    [{ ...NEW, template: 'Mine!' }, { template: 'pattern' }],
+    [{ ...NEW, english: 'fr' }, { english: 'enum' }],
+    [{ ...NEW, throughput: 1_001 }, { throughput: 'maximum' }],
+  ])('are not added with a fault: %#', async (body, errors) => {
+    const answer = await operator.post('/operations/senders', body);
+    expect(answer).toMatchObject({ status: 422, body: { code: 'invalid_input', errors } });
+    expect(JSON.stringify(answer.body)).not.toContain('leaked');
+  });
+
+  it('are not added twice', async () => {
+    const { phoneNumberId } = await buildSender(server.db.database);
+    expect(await operator.post('/operations/senders', { ...NEW, phoneNumberId })).toMatchObject({
+      status: 422,
+      body: { errors: { phoneNumberId: 'taken' } },
+    });
+  });
+
+  it('are changed by operators only, and only when they exist', async () => {
+    const { id } = await buildSender(server.db.database);
+    const last = await latest();
+    const changes = (who: TestPerson, sender: string) => [
+      who.put(`/operations/senders/${sender}/token`, { token: 'another' }),
+      who.put(`/operations/senders/${sender}/throughput`, { throughput: 5 }),
+      who.post(`/operations/senders/${sender}/pause`, { reason: 'why' }),
+      who.post(`/operations/senders/${sender}/resume`),
+    ];
+    const refused = await Promise.all([onCall.post('/operations/senders', NEW), ...changes(onCall, id)]);
+    expect(refused.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403]);
+    const unknown = await Promise.all(changes(operator, newId()));
+    expect(unknown.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
+    expect(await latest()).toEqual(last);
+  });
+});

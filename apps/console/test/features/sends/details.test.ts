@@ -1,0 +1,207 @@
+import { placeHold, newId, releaseHold } from '@onecode/store';
+import { TEST_ACTOR } from '@onecode/testing';
+import { useConsole } from '../../console.js';
+import { attempt, report, type } from '../../delivery.js';
+import { CODE, PHONE, idsOf, createSendsEnvironment, type SendsEnvironment } from './environment.js';
+
+const MESSAGE = 'wamid.HBgMNTUxMTkxMjM0NTY3OA';
+
+const server = useConsole();
+let live: SendsEnvironment['live'];
+let test: SendsEnvironment['test'];
+let foreign: SendsEnvironment['foreign'];
+let sender: SendsEnvironment['sender'];
+let viewer: SendsEnvironment['viewer'];
+let path: SendsEnvironment['path'];
+let list: SendsEnvironment['list'];
+let details: SendsEnvironment['details'];
+let build: SendsEnvironment['build'];
+beforeAll(async () => {
+  ({ live, test, foreign, sender, viewer, path, list, details, build } =
+    await createSendsEnvironment(server));
+});
+
+describe('a send', () => {
+  it('has its whole history, oldest event first', async () => {
+    const { database } = server.db;
+    const id = await build(live);
+    await attempt(database, id, sender, {
+      kind: 'retry',
+      errorCode: 131000,
+      reason: '',
+      throttled: 'none',
+      retryAfterSeconds: null,
+    });
+    const accepted = await attempt(database, id, sender, { kind: 'accepted', messageId: MESSAGE });
+    for (const status of ['sent', 'delivered', 'delivered', 'read'] as const)
+      await report(database, accepted, { messageId: MESSAGE, status, failure: null });
+    await type(database, id, '000000');
+    expect(await type(database, id, CODE)).toBe(true);
+
+    const send = await details(id);
+    expect(send).toMatchObject({
+      status: 'read',
+      verification: 'verified',
+      channel: 'whatsapp',
+      from: sender.number,
+      guessesLeft: 0,
+      waiting: [],
+      next: { step: 'verified' },
+      isOpen: false,
+    });
+    expect(send.timeline.map((event) => [event.kind, 'status' in event ? event.status : null])).toEqual([
+      ['created', null],
+      ['routed', null],
+      ['attempt', null],
+      ['attempt', null],
+      ['receipt', 'sent'],
+      ['receipt', 'delivered'],
+      ['receipt', 'read'],
+      ['wrong_code', null],
+      ['verified', null],
+    ]);
+    expect(send.timeline[2]).toMatchObject({
+      number: 1,
+      sender: sender.number,
+      outcome: 'retry',
+      errorCode: 131000,
+      explanation: { whose: 'provider', meaning: { en: 'WhatsApp had an internal error.' } },
+    });
+    expect(send.timeline[3]).toMatchObject({ number: 2, outcome: 'accepted', explanation: null });
+    expect(send.timeline[7]).toMatchObject({ left: 4 });
+  });
+
+  it('that a receipt reports as failed names the code where it came from, and the unit that came back', async () => {
+    const { database } = server.db;
+    const id = await build(live, { recipient: '+5511900001111' });
+    const accepted = await attempt(database, id, sender, { kind: 'accepted', messageId: `${MESSAGE}2` });
+    await report(database, accepted, {
+      messageId: `${MESSAGE}2`,
+      status: 'failed',
+      failure: { kind: 'recipient', errorCode: 131026, reason: '' },
+    });
+
+    const send = await details(id);
+    expect(send).toMatchObject({
+      status: 'failed',
+      failureReason: 'rejected_by_provider',
+      next: { step: 'rejected', explanation: { whose: 'recipient' } },
+    });
+    expect(send.timeline.map(({ kind }) => kind)).toEqual([
+      'created',
+      'routed',
+      'attempt',
+      'receipt',
+      'failed',
+      'returned',
+    ]);
+    expect(send.timeline[2]).toMatchObject({ outcome: 'accepted', errorCode: null });
+    expect(send.timeline[3]).toMatchObject({ status: 'failed', errorCode: 131026 });
+    expect(idsOf(await list('?status=failed'))).toEqual([id]);
+  });
+
+  it('without a sender waits for one, and on hold for its release', async () => {
+    const { database } = server.db;
+    const id = await build(live);
+    await attempt(database, id, null, { kind: 'accepted', messageId: '' });
+    const { expiresAt } = await details(id);
+    const code = { kind: 'code', until: expiresAt };
+    expect(await details(id)).toMatchObject({
+      next: { step: 'no_sender' },
+      waiting: [{ kind: 'sender', until: expiresAt }, code],
+      isOpen: true,
+    });
+
+    const what = { kind: 'country', target: 'BR' } as const;
+    await placeHold(database, TEST_ACTOR, { ...what, reason: 'a secret reason' });
+    const answer = await viewer.get(`${path}/${id}`);
+    await releaseHold(database, TEST_ACTOR, what);
+    expect(answer.body).toMatchObject({
+      next: { step: 'held' },
+      waiting: [{ kind: 'release', until: expiresAt }, code],
+    });
+    expect(JSON.stringify(answer.body)).not.toContain('secret');
+  });
+
+  it.each(['live', 'account'] as const)(
+    'is held by a hold on everything that is %s, unless it is a test',
+    async (kind) => {
+      const { database } = server.db;
+      const [real, mere] = [await build(live), await build(test)];
+      const what = { kind, target: kind === 'live' ? '' : live.accountId };
+      await placeHold(database, TEST_ACTOR, { ...what, reason: 'a test' });
+      const steps = [(await details(real)).next.step, (await details(mere)).next.step];
+      await releaseHold(database, TEST_ACTOR, what);
+      expect(steps).toEqual(['held', 'queued']);
+    },
+  );
+
+  it('is not held by holds on others', async () => {
+    const { database } = server.db;
+    const id = await build(live);
+    const others = [
+      { kind: 'country', target: 'PT' },
+      { kind: 'account', target: foreign.accountId },
+    ] as const;
+    for (const what of others) await placeHold(database, TEST_ACTOR, { ...what, reason: 'a test' });
+    const { next } = await details(id);
+    for (const what of others) await releaseHold(database, TEST_ACTOR, what);
+    expect(next.step).toBe('queued');
+  });
+
+  it('that was locked says so after the fifth wrong code', async () => {
+    const { database } = server.db;
+    const id = await build(live);
+    for (let n = 0; n < 6; n++) await type(database, id, '111111');
+    const { timeline, next, guessesLeft } = await details(id);
+    expect(timeline.flatMap((event) => ('left' in event ? [event.left] : []))).toEqual([4, 3, 2, 1, 0]);
+    expect([timeline.at(-1)?.kind, next.step, guessesLeft]).toEqual(['locked', 'locked', 0]);
+  });
+
+  it('whose receipts have been deleted still tells when it was delivered and read', async () => {
+    const { db } = server;
+    const { database } = db;
+    const id = await build(live);
+    const accepted = await attempt(database, id, sender, { kind: 'accepted', messageId: `${MESSAGE}3` });
+    await report(database, accepted, { messageId: `${MESSAGE}3`, status: 'read', failure: null });
+    await db.sql(`delete from receipts where message_id = $1`, [`${MESSAGE}3`]);
+    await db.sql(`update sends set delivered_at = read_at where id = $1`, [id]);
+
+    expect(
+      (await details(id)).timeline.flatMap((event) => ('status' in event ? [event.status] : [])),
+    ).toEqual(['delivered', 'read']);
+  });
+
+  it('of another account is unknown, like one that does not exist', async () => {
+    const theirs = await viewer.get(`${path}/${await build(foreign)}`);
+    const none = await viewer.get(`${path}/${newId()}`);
+    expect([theirs.status, theirs.body]).toEqual([404, none.body]);
+  });
+});
+
+describe('what must never leave', () => {
+  it('is in no answer: the whole number, the code, its hash, a message id', async () => {
+    const { db } = server;
+    const { database } = db;
+    const id = await build(live);
+    const accepted = await attempt(database, id, sender, { kind: 'accepted', messageId: `${MESSAGE}4` });
+    await report(database, accepted, { messageId: `${MESSAGE}4`, status: 'delivered', failure: null });
+    const [row] = await db.sql<{ hash: string }>(
+      `select encode(code_hash, 'hex') as hash from sends where id = $1`,
+      [id],
+    );
+
+    const answers = [
+      await viewer.get(path),
+      await viewer.get(`${path}/${id}`),
+      await viewer.post(`${path}/search`, { recipient: PHONE }),
+    ];
+    for (const { status, body } of answers) {
+      const text = JSON.stringify(body);
+      expect(status).toBe(200);
+      expect(text).toContain(id);
+      for (const secret of [PHONE, PHONE.slice(4), CODE, MESSAGE, row?.hash])
+        expect(text).not.toContain(secret);
+    }
+  });
+});

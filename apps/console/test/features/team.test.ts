@@ -1,0 +1,194 @@
+import { buildAccount } from '@onecode/testing';
+import { useConsole } from '../console.js';
+import { callConsole, person, type Answer, type TestPerson } from '../people.js';
+
+const server = useConsole();
+let account: string;
+let admin: TestPerson;
+beforeEach(async () => {
+  account = await buildAccount(server.db.database, { name: 'Loja Azul' });
+  admin = await person(server, { accounts: { [account]: 'admin' } });
+});
+
+const actions = async (): Promise<unknown[]> =>
+  (
+    await server.db.sql<{ action: string }>(
+      'select action from audit_entries where account_id = $1 and actor_kind = $2 order by id',
+      [account, 'user'],
+    )
+  ).map(({ action }) => action);
+const invite = (email: string, role = 'developer', by = admin): Promise<Answer> =>
+  by.post(`/accounts/${account}/invitations`, { email, role });
+const rolesNow = async (): Promise<unknown[]> =>
+  (
+    await server.db.sql<{ role: string }>('select role from members where account_id = $1 order by role', [
+      account,
+    ])
+  ).map(({ role }) => role);
+
+describe('an invitation', () => {
+  it('makes whoever has its address a member, once', async () => {
+    const { status, body } = await invite('Bia@Example.com');
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      id: expect.any(String),
+      token: expect.any(String),
+      expiresAt: expect.any(String),
+    });
+    expect(Date.parse(body.expiresAt) - Date.now()).toBeGreaterThan(6.9 * 86_400_000);
+    expect(
+      await callConsole(server, 'POST', '/invitations/look-up', { body: { token: body.token } }),
+    ).toMatchObject({
+      status: 200,
+      body: { accountName: 'Loja Azul', email: 'bia@example.com', role: 'developer' },
+    });
+
+    const bia = await person(server, { email: 'bia@example.com' });
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => bia.post('/invitations/accept', { token: body.token })),
+    );
+    expect(answers.map((one) => one.status).toSorted((a, b) => a - b)).toEqual([200, 404, 404]);
+    expect((await bia.get('/session')).body.accounts).toEqual([
+      { id: account, name: 'Loja Azul', role: 'developer' },
+    ]);
+    expect((await admin.get(`/accounts/${account}/invitations`)).body.invitations).toEqual([]);
+    expect(await actions()).toEqual(['member.invite', 'member.join']);
+  });
+
+  it('does not exist for somebody with another address, and stays for the right one', async () => {
+    const { token } = (await invite('carla@example.com')).body;
+    const other = await person(server);
+    expect(await other.post('/invitations/accept', { token })).toMatchObject({ status: 404 });
+    const carla = await person(server, { email: 'carla@example.com' });
+    expect((await carla.post('/invitations/accept', { token })).status).toBe(200);
+  });
+
+  it.each([
+    ['was taken back', async (id: string) => admin.delete(`/accounts/${account}/invitations/${id}`)],
+    ['was made anew', async () => invite('dora@example.com', 'viewer')],
+    [
+      'is older than a week',
+      async (id: string) =>
+        server.db.sql("update invitations set expires_at = now() - interval '1 second' where id = $1", [id]),
+    ],
+  ])('is no longer good once it %s', async (_, end) => {
+    const { id, token } = (await invite('dora@example.com')).body;
+    await end(id);
+    const lookUp = await callConsole(server, 'POST', '/invitations/look-up', { body: { token } });
+    expect(lookUp).toMatchObject({ status: 404, body: { code: 'not_found' } });
+  });
+
+  it('is kept by its hash alone, and shown without its link', async () => {
+    const { token } = (await invite('eva@example.com')).body;
+    const [row] = await server.db.sql<{ hashed: boolean }>(
+      'select token_hash = sha256($2::bytea) as hashed from invitations where account_id = $1',
+      [account, Buffer.from(token)],
+    );
+    expect(row).toEqual({ hashed: true });
+    const { body } = await admin.get(`/accounts/${account}/invitations`);
+    expect(body.invitations).toEqual([
+      {
+        id: expect.any(String),
+        email: 'eva@example.com',
+        role: 'developer',
+        invitedBy: 'Ana Souza',
+        createdAt: expect.any(String),
+        expiresAt: expect.any(String),
+        hasExpired: false,
+      },
+    ]);
+    expect(
+      await server.db.sql('select details from audit_entries where account_id = $1', [account]),
+    ).not.toContain(token);
+  });
+
+  it('is not for somebody who is a member, and keeps the role of one who is', async () => {
+    expect(await invite(admin.email)).toMatchObject({ status: 422, body: { errors: { email: 'member' } } });
+    const { token } = (await invite('fabi@example.com', 'viewer')).body;
+    const fabi = await person(server, { email: 'fabi@example.com', accounts: { [account]: 'admin' } });
+    expect((await fabi.post('/invitations/accept', { token })).status).toBe(200);
+    expect(await rolesNow()).toEqual(['admin', 'admin']);
+  });
+
+  it('ends when whoever made it is no admin any longer', async () => {
+    const second = await person(server, { accounts: { [account]: 'admin' } });
+    const { token } = (await invite('gabi@example.com', 'admin', second)).body;
+    expect((await admin.put(`/accounts/${account}/members/${second.id}`, { role: 'viewer' })).status).toBe(
+      204,
+    );
+    const lookUp = await callConsole(server, 'POST', '/invitations/look-up', { body: { token } });
+    expect(lookUp.status).toBe(404);
+  });
+});
+
+describe('a member', () => {
+  it('is shown with name, e-mail, role and whether a second factor is on', async () => {
+    const { body } = await admin.get(`/accounts/${account}/members`);
+    expect(body.members).toEqual([
+      {
+        id: admin.id,
+        name: 'Ana Souza',
+        email: admin.email,
+        role: 'admin',
+        hasTwoFactor: false,
+        joinedAt: expect.any(String),
+      },
+    ]);
+  });
+
+  it('has a new role from the next request on', async () => {
+    const bia = await person(server, { accounts: { [account]: 'admin' } });
+    expect((await admin.put(`/accounts/${account}/members/${bia.id}`, { role: 'viewer' })).status).toBe(204);
+    expect(await invite('x@example.com', 'viewer', bia)).toMatchObject({
+      status: 403,
+      body: { code: 'forbidden' },
+    });
+    expect(await actions()).toEqual(['member.role']);
+  });
+
+  it('gets no further answer once removed', async () => {
+    const bia = await person(server, { accounts: { [account]: 'developer' } });
+    expect((await bia.get(`/accounts/${account}/members`)).status).toBe(200);
+    expect((await admin.delete(`/accounts/${account}/members/${bia.id}`)).status).toBe(204);
+    expect((await bia.get(`/accounts/${account}/members`)).status).toBe(404);
+    expect((await bia.get('/session')).body.accounts).toEqual([]);
+  });
+
+  it('may leave, whatever the role', async () => {
+    const bia = await person(server, { accounts: { [account]: 'viewer' } });
+    expect((await bia.delete(`/accounts/${account}/membership`)).status).toBe(204);
+    expect(await rolesNow()).toEqual(['admin']);
+  });
+});
+
+describe('the last admin', () => {
+  it('can neither be removed nor leave nor take another role', async () => {
+    await person(server, { accounts: { [account]: 'developer' } });
+    const refusals = [
+      await admin.put(`/accounts/${account}/members/${admin.id}`, { role: 'developer' }),
+      await admin.delete(`/accounts/${account}/members/${admin.id}`),
+      await admin.delete(`/accounts/${account}/membership`),
+    ];
+    for (const refusal of refusals)
+      expect(refusal).toMatchObject({ status: 409, body: { code: 'last_admin' } });
+    expect(await rolesNow()).toEqual(['admin', 'developer']);
+  });
+
+  it('is left however many admins remove, demote and leave at once', async () => {
+    const admins = [admin];
+    for (let n = 0; n < 3; n += 1) admins.push(await person(server, { accounts: { [account]: 'admin' } }));
+    const [a, b, c, d] = admins as [TestPerson, TestPerson, TestPerson, TestPerson];
+    const of = (who: TestPerson): string => `/accounts/${account}/members/${who.id}`;
+    await Promise.all([
+      a.delete(of(b)),
+      b.delete(of(a)),
+      c.put(of(d), { role: 'viewer' }),
+      d.put(of(c), { role: 'viewer' }),
+      a.delete(`/accounts/${account}/membership`),
+      b.delete(`/accounts/${account}/membership`),
+      c.put(of(c), { role: 'developer' }),
+      d.put(of(d), { role: 'developer' }),
+    ]);
+    expect((await rolesNow()).filter((role) => role === 'admin')).toHaveLength(1);
+  });
+});

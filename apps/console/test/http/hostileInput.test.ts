@@ -1,0 +1,148 @@
+import { newId } from '@onecode/store';
+import { buildAccount, buildCaller, buildSend, buildSender } from '@onecode/testing';
+import type { Route } from '../../src/http/route.js';
+import { ROUTES } from '../../src/features/routes.js';
+import { useConsole } from '../console.js';
+import { callConsole, person, type Answer, type TestPerson } from '../people.js';
+import { BODIES, QUERIES } from './requests.js';
+
+/** Stands in what is sent, and must not come back in a refusal. */
+const CANARY = 'canary7f3a';
+const cursor = (text: string): string => Buffer.from(text).toString('base64url');
+
+const TEXTS: readonly string[] = [
+  '',
+  ' ',
+  '\0',
+  `${CANARY}\0`,
+  // Half of a pair: no text that PostgreSQL can hold.
+  `${CANARY}\ud800`,
+  `${CANARY}\u202e`,
+  `${CANARY}💥`.repeat(20),
+  'x'.repeat(30_000),
+  `a@${'a.'.repeat(10_000)}`,
+  `'; drop table users; -- ${CANARY}`,
+  `%_\\:*&|!()<->${CANARY}`,
+  '__proto__',
+  'NaN',
+  '-1',
+  '1e400',
+  '9'.repeat(400),
+  `urn:uuid:${newId()}`,
+  newId().toUpperCase(),
+  '0000-01-01T00:00:00Z',
+  '0001-01-01T00:00:00+23:59',
+  '2026-11-20T23:59:60Z',
+  '9999-12-31T23:59:59-23:59',
+  '2026-11-20 10:00:00Z',
+  'Etc/GMT+12',
+  'PST',
+  cursor('-1'),
+  cursor('9'.repeat(18)),
+  cursor('999999999999999999.-999999999999999999.999999999999999999'),
+  cursor('1.1.1'),
+];
+const OTHERS: readonly unknown[] = [
+  null,
+  true,
+  -1,
+  0,
+  1.5,
+  2 ** 31,
+  2 ** 53,
+  1e308,
+  [],
+  [CANARY],
+  {},
+  { toString: CANARY },
+  JSON.parse(`{"__proto__": {"staff": "operator"}}`),
+  JSON.parse('['.repeat(1_000) + ']'.repeat(1_000)),
+];
+const IDS: readonly string[] = ['%00', '%ff', '%', '..', '%2e%2e', 'null', '[object%20Object]', '1'];
+
+const server = useConsole();
+let attacker: TestPerson;
+let ids: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  const { database } = server.db;
+  const account = await buildAccount(database, { credits: 5 });
+  const { applicationId, keyId, ...live } = await buildCaller(database, 'live', { id: account });
+  const send = await buildSend(database, { applicationId, keyId, ...live });
+  // Nothing stands in their way: the admin of an account, and an operator.
+  attacker = await person(server, { accounts: { [account]: 'admin' }, staff: 'operator' });
+  ids = {
+    account,
+    target: account,
+    application: applicationId,
+    key: keyId,
+    send,
+    member: newId(),
+    invitation: newId(),
+    sender: (await buildSender(database)).id,
+  };
+});
+
+const keyOf = ({ method, path }: Route): string => `${method} ${path}`;
+const named = (routes: readonly Route[]): { name: string; route: Route }[] =>
+  routes.map((route) => ({ name: `${route.method.toUpperCase()} ${route.path}`, route }));
+const addressOf = ({ path }: Route, given: Readonly<Record<string, string>> = ids): string =>
+  path.replaceAll(/:(\w+)/g, (_, name: string) => given[name] ?? newId());
+const fieldsOf = (schema: Route['body']): string[] =>
+  Object.keys(schema !== undefined && 'properties' in schema ? (schema.properties as object) : {});
+
+/** No fault of ours, and nothing of what was sent in it. */
+function expectHandled(sent: unknown, { status, body }: Answer): void {
+  const text = JSON.stringify(body ?? null);
+  const shown = JSON.stringify(sent)?.slice(0, 200);
+  expect([shown, status, status >= 500 || (status >= 400 && text.includes(CANARY))]).toEqual([
+    shown,
+    status,
+    false,
+  ]);
+}
+
+describe('whatever is sent, no route fails', () => {
+  it.each(named(ROUTES.filter(({ body }) => body !== undefined)))('$name: in its body', async ({ route }) => {
+    const good = BODIES[keyOf(route)] ?? {};
+    const bodies = [
+      ...OTHERS,
+      ...fieldsOf(route.body).flatMap((field) =>
+        [...TEXTS, ...OTHERS].map((value) => ({ ...good, [field]: value })),
+      ),
+      { ...good, [CANARY]: CANARY },
+    ];
+    const method = route.method.toUpperCase();
+    for (const body of bodies)
+      expectHandled(body, await attacker.call(method, addressOf(route), body as object));
+  });
+
+  it.each(named(ROUTES.filter(({ query }) => query !== undefined)))(
+    '$name: in its query',
+    async ({ route }) => {
+      const good = QUERIES[keyOf(route)] ?? {};
+      const queries = fieldsOf(route.query).flatMap((field) => [
+        ...TEXTS.filter(({ length }) => length < 10_000).map((value) =>
+          new URLSearchParams({ ...good, [field]: value }).toString(),
+        ),
+        ...['[]=a', '=a&__proto__=b', '=%ff', '=%'].map(
+          (rest) => `${new URLSearchParams(good).toString()}&${field}${rest}`,
+        ),
+        `${field}=a&${field}=b`,
+      ]);
+      for (const query of queries) expectHandled(query, await attacker.get(`${addressOf(route)}?${query}`));
+    },
+  );
+
+  it.each(named(ROUTES.filter(({ path }) => path.includes(':'))))('$name: in its path', async ({ route }) => {
+    for (const [, name] of route.path.matchAll(/:(\w+)/g))
+      for (const id of IDS) {
+        const address = addressOf(route, { ...ids, [String(name)]: id });
+        const answer = await callConsole(server, route.method.toUpperCase(), address, {
+          body: route.method === 'get' ? undefined : (BODIES[keyOf(route)] ?? {}),
+          headers: { cookie: attacker.cookie, 'x-csrf-token': attacker.csrfToken },
+        }).catch(() => ({ status: 404, body: undefined, headers: new Headers() }));
+        expectHandled(address, answer);
+      }
+  });
+});

@@ -1,0 +1,281 @@
+import { newId, type MemberRole } from '@onecode/store';
+import { buildAccount, buildCaller, buildSend, buildSender } from '@onecode/testing';
+import type { Access, Route } from '../../src/http/route.js';
+import { ROUTES } from '../../src/features/routes.js';
+import { useConsole } from '../console.js';
+import { callConsole, person, type Answer, type TestPerson } from '../people.js';
+import { BODIES, QUERIES } from './requests.js';
+import { letConfirmationPass } from '../secondFactor.js';
+
+/** One account with one of everything, and somebody who may do everything in it. */
+interface Tenant {
+  accountId: string;
+  admin: TestPerson;
+  /** An id of the kind that a route's parameter names. */
+  ids: Readonly<Record<string, string>>;
+  /** What must never be seen by anybody else. */
+  secrets: readonly string[];
+}
+
+const server = useConsole();
+let ours: Tenant;
+let theirs: Tenant;
+let members: Record<MemberRole, TestPerson>;
+let operator: TestPerson;
+let onCall: TestPerson;
+let sender: string;
+
+async function createTenant(name: string): Promise<Tenant> {
+  const { db } = server;
+  const accountId = await buildAccount(db.database, { name: `${name} account`, credits: 5 });
+  const live = await buildCaller(db.database, 'live', { id: accountId });
+  const admin = await person(server, {
+    accounts: { [accountId]: 'admin' },
+    email: `${name}-admin@example.com`,
+  });
+  const other = await person(server, {
+    accounts: { [accountId]: 'viewer' },
+    email: `${name}-other@example.com`,
+  });
+  const send = await buildSend(db.database, live, { recipient: '+5511987654321' });
+  await admin.post(`/accounts/${accountId}/invitations`, {
+    email: `${name}-invited@example.com`,
+    role: 'viewer',
+  });
+  const [invitation] = await db.sql<{ id: string }>('select id from invitations where account_id = $1', [
+    accountId,
+  ]);
+  const [exhausted] = await db.sql<{ id: string }>(
+    `insert into guess_budgets (account_id, mode, recipient, wrong_in_a_row, last_wrong_at)
+     values ($1, 'live', '+5511987654321', 100, clock_timestamp()) returning id`,
+    [accountId],
+  );
+  await db.sql('update applications set name = $1 where id = $2', [
+    `${name} application`,
+    live.applicationId,
+  ]);
+  await db.sql('update api_keys set name = $1 where id = $2', [`${name} key`, live.keyId]);
+  return {
+    accountId,
+    admin,
+    ids: {
+      application: live.applicationId,
+      key: live.keyId,
+      send,
+      member: other.id,
+      invitation: invitation!.id,
+      recipient: exhausted!.id,
+    },
+    secrets: [accountId, live.applicationId, live.keyId, send, admin.id, other.id, name],
+  };
+}
+
+beforeAll(async () => {
+  sender = (await buildSender(server.db.database)).id;
+  [ours, theirs] = [await createTenant('ours'), await createTenant('theirs')];
+  members = {
+    viewer: await person(server, { accounts: { [ours.accountId]: 'viewer' } }),
+    developer: await person(server, { accounts: { [ours.accountId]: 'developer' } }),
+    admin: ours.admin,
+  };
+  operator = await person(server, { staff: 'operator' });
+  onCall = await person(server, { staff: 'on_call' });
+}, 60_000);
+
+const isOf =
+  (...access: Access[]) =>
+  (route: Route): boolean =>
+    access.includes(route.access);
+const named = (routes: readonly Route[]): { name: string; route: Route }[] =>
+  routes.map((route) => ({ name: `${route.method.toUpperCase()} ${route.path}`, route }));
+const parametersOf = ({ path }: Route): string[] =>
+  [...path.matchAll(/:(\w+)/g)].map(([, name]) => name as string);
+
+/** The path with ids in it, and with the query that it cannot do without. */
+function addressOf({ method, path }: Route, ids: Readonly<Record<string, string>>): string {
+  const filled = path.replaceAll(/:(\w+)/g, (_, name: string) => {
+    const id = ids[name];
+    if (id === undefined) throw new Error(`the test knows no id for :${name}`);
+    return id;
+  });
+  const query = QUERIES[`${method} ${path}`];
+  return query === undefined ? filled : `${filled}?${new URLSearchParams(query).toString()}`;
+}
+
+const bodyOf = (route: Route): object | undefined => {
+  if (route.method === 'get' || route.method === 'delete') return undefined;
+  if (route.body === undefined) return {};
+  const body = BODIES[`${route.method} ${route.path}`];
+  if (body === undefined) throw new Error(`routeBodies.ts has no body for ${route.method} ${route.path}`);
+  return body;
+};
+
+const ask = (who: TestPerson, route: Route, address: string): Promise<Answer> =>
+  who.call(route.method.toUpperCase(), address, bodyOf(route));
+
+/** What stands in an answer, but for what differs in every answer. */
+const contentOf = ({ status, body }: Answer): string => JSON.stringify([status, body]);
+
+const ofAccounts = ROUTES.filter(isOf('viewer', 'developer', 'admin'));
+const ofStaff = ROUTES.filter(isOf('operator', 'on_call'));
+const idsOf = (tenant: Tenant): Record<string, string> => ({ ...tenant.ids, account: tenant.accountId });
+const staffIds = (): Record<string, string> => ({
+  ...ours.ids,
+  account: ours.accountId,
+  target: ours.accountId,
+  sender,
+});
+
+describe('the tenant boundary of the routes', () => {
+  it('stands in front of the routes that there are', () => {
+    expect(ofAccounts.length).toBeGreaterThan(10);
+    expect(ofStaff.length).toBeGreaterThan(10);
+  });
+
+  it.each(named(ofAccounts))('$name names its account in its path', ({ route }) => {
+    expect(route.path).toMatch(/^\/accounts\/:account(\/|$)/);
+  });
+
+  it.each(named(ROUTES.filter((route) => route.access !== 'anyone')))(
+    '$name lets nobody in who is not signed in',
+    async ({ route }) => {
+      const ids = new Proxy({}, { get: () => ours.accountId });
+      const answer = await callConsole(server, route.method.toUpperCase(), addressOf(route, ids), {
+        body: bodyOf(route),
+      });
+      expect(answer).toMatchObject({ status: 401, body: { code: 'not_signed_in' } });
+    },
+  );
+
+  it.each(named(ROUTES.filter(({ method }) => method !== 'get')))(
+    '$name changes nothing without the token of the session, or from elsewhere',
+    async ({ route }) => {
+      const who = route.access === 'operator' || route.access === 'on_call' ? operator : ours.admin;
+      const ids = new Proxy({}, { get: () => ours.accountId });
+      const address = addressOf(route, ids);
+      const method = route.method.toUpperCase();
+      for (const headers of [
+        { cookie: who.cookie },
+        { cookie: who.cookie, 'x-csrf-token': theirs.admin.csrfToken },
+        { cookie: who.cookie, 'x-csrf-token': who.csrfToken, origin: 'https://elsewhere.example' },
+      ])
+        expect(await callConsole(server, method, address, { body: bodyOf(route), headers })).toMatchObject({
+          status: 403,
+          body: { code: 'wrong_origin' },
+        });
+    },
+  );
+
+  it.each(named(ofAccounts))(
+    '$name: a foreign account answers as one that does not exist',
+    async ({ route }) => {
+      const foreign = await ask(ours.admin, route, addressOf(route, idsOf(theirs)));
+      const unknown = await ask(ours.admin, route, addressOf(route, { ...idsOf(theirs), account: newId() }));
+      expect(foreign.status).toBe(404);
+      expect(contentOf(foreign)).toBe(contentOf(unknown));
+    },
+  );
+
+  it.each(named(ofAccounts.filter((route) => parametersOf(route).length > 1)))(
+    '$name: what is of another account answers as what does not exist',
+    async ({ route }) => {
+      for (const name of parametersOf(route).filter((name) => name !== 'account')) {
+        const foreign = { ...idsOf(ours), [name]: String(theirs.ids[name]) };
+        const answer = await ask(ours.admin, route, addressOf(route, foreign));
+        const unknown = await ask(ours.admin, route, addressOf(route, { ...foreign, [name]: newId() }));
+        expect([name, answer.status]).toEqual([name, 404]);
+        expect(contentOf(answer)).toBe(contentOf(unknown));
+      }
+    },
+  );
+
+  it.each(named(ofAccounts.filter(({ method }) => method === 'get')))(
+    '$name shows nothing of another account',
+    async ({ route }) => {
+      const { status, body } = await ask(ours.admin, route, addressOf(route, idsOf(ours)));
+      expect(status).toBe(200);
+      const text = JSON.stringify(body);
+      expect(theirs.secrets.filter((secret) => text.includes(secret))).toEqual([]);
+    },
+  );
+
+  it.each(named(ofAccounts.filter(isOf('developer', 'admin'))))(
+    '$name is refused to a role that does not suffice',
+    async ({ route }) => {
+      const weaker = route.access === 'admin' ? [members.viewer, members.developer] : [members.viewer];
+      for (const who of weaker)
+        expect(await ask(who, route, addressOf(route, idsOf(ours)))).toMatchObject({
+          status: 403,
+          body: { code: 'forbidden' },
+        });
+    },
+  );
+
+  it.each(named(ofStaff))('$name does not exist for a customer', async ({ route }) => {
+    expect(await ask(ours.admin, route, addressOf(route, staffIds()))).toMatchObject({
+      status: 404,
+      body: { code: 'not_found' },
+    });
+  });
+
+  it.each(named(ofAccounts))('$name does not exist for the staff', async ({ route }) => {
+    expect(await ask(operator, route, addressOf(route, idsOf(ours)))).toMatchObject({ status: 404 });
+  });
+
+  it.each(named(ofStaff.filter(isOf('operator'))))(
+    '$name is refused to who is on call',
+    async ({ route }) => {
+      expect(await ask(onCall, route, addressOf(route, staffIds()))).toMatchObject({
+        status: 403,
+        body: { code: 'forbidden' },
+      });
+    },
+  );
+
+  it.each(named(ofStaff.filter(({ method }) => method === 'get')))(
+    '$name is there for who is on call',
+    async ({ route }) => {
+      expect((await ask(onCall, route, addressOf(route, staffIds()))).status).toBe(200);
+    },
+  );
+
+  it('grants, holds, sender tokens and the staff’s second factor require a recent confirmation', () => {
+    expect(named(ROUTES.filter(({ confirmed }) => confirmed)).map(({ name }) => name)).toEqual([
+      'POST /operations/senders',
+      'PUT /operations/senders/:sender/token',
+      'PUT /operations/settings/staff-two-factor',
+      'POST /operations/accounts/:target/credits',
+      'POST /operations/holds',
+      'POST /operations/holds/release',
+    ]);
+  });
+
+  it.each(named(ROUTES.filter(({ confirmed }) => confirmed)))(
+    '$name is refused without one, and changes nothing',
+    async ({ route }) => {
+      const stale = await person(server, { staff: 'operator' });
+      await letConfirmationPass(server, stale);
+      const entries = () => server.db.sql('select id from audit_entries');
+      const before = await entries();
+      expect(await ask(stale, route, addressOf(route, staffIds()))).toMatchObject({
+        status: 403,
+        body: { code: 'confirmation_required' },
+      });
+      expect(await entries()).toEqual(before);
+    },
+  );
+
+  it('a change by the staff is an operator’s', () => {
+    expect(named(ofStaff.filter(({ method, access }) => method !== 'get' && access !== 'operator'))).toEqual(
+      [],
+    );
+  });
+
+  it('a member who was removed is out with the next request', async () => {
+    const leaver = await person(server, { accounts: { [ours.accountId]: 'admin' } });
+    const address = `/accounts/${ours.accountId}/members`;
+    expect((await leaver.get(address)).status).toBe(200);
+    await server.db.sql('delete from members where user_id = $1', [leaver.id]);
+    expect((await leaver.get(address)).status).toBe(404);
+  });
+});

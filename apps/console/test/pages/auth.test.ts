@@ -1,0 +1,136 @@
+import { buildAccount, describeInBrowser, useBrowser } from '@onecode/testing';
+import type { Page } from 'playwright-core';
+import { useConsole } from '../console.js';
+import { PASSWORD, person, windowOf } from '../people.js';
+import { codeOf } from '../totp.js';
+
+const server = useConsole();
+const browser = useBrowser();
+
+/** A page without a session. */
+async function freshPage(): Promise<Page> {
+  const context = await browser.newContext({ locale: 'en-US', baseURL: server.url });
+  return context.newPage();
+}
+const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
+const press = (page: Page, name: string): Promise<void> =>
+  page.getByRole('button', { name, exact: true }).click();
+const fill = (page: Page, label: string, text: string): Promise<void> =>
+  page.getByRole('textbox', { name: label, exact: true }).fill(text);
+
+describeInBrowser('the pages of sign-in, sign-up and invitation', () => {
+  it('lead from sign-up to an account, and show each error beside its field', async () => {
+    const page = await freshPage();
+    await page.goto('/sign-up');
+    await page.getByText('Includes 10 free sends').waitFor();
+    await fill(page, 'Your name', 'Ana Souza');
+    await fill(page, 'Email', 'ana@example.com');
+    await fill(page, 'Password', 'password1234');
+    await press(page, 'Create account');
+    await page.getByText('Too easy to guess').waitFor();
+    expect(await page.getByRole('textbox', { name: 'Your name' }).inputValue()).toBe('Ana Souza');
+
+    await fill(page, 'Password', PASSWORD);
+    await fill(page, 'Company or project', 'Loja Azul');
+    // The countries of the browser and of the service are preselected; a third is added.
+    await page.getByRole('combobox', { name: 'Countries you send to' }).fill('Portu');
+    await page.getByRole('option', { name: 'Portugal (PT)' }).click();
+    await page.keyboard.press('Escape');
+    await press(page, 'Create account');
+    await page.waitForURL(/\/accounts\/[0-9a-f-]{36}\/overview$/);
+    // The bare address leads there too.
+    await page.goto('/');
+    await page.waitForURL(/\/overview$/);
+    const made = "select language, free_quota, trial_countries from accounts where name = 'Loja Azul'";
+    expect(await server.db.sql(made)).toEqual([
+      { language: 'en', free_quota: 10, trial_countries: ['BR', 'PT', 'US'] },
+    ]);
+    await page.getByText('Live sends can only go to Brazil, Portugal, and United States').waitFor();
+    await page.context().close();
+  });
+
+  it('return a user to the requested page after sign-in', async () => {
+    const account = await buildAccount(server.db.database);
+    const { email } = await person(server, { accounts: { [account]: 'viewer' } });
+    const page = await freshPage();
+    await page.goto(`/accounts/${account}/team`);
+    await heading(page, 'Sign in').waitFor();
+    await fill(page, 'Email', email);
+    await fill(page, 'Password', 'not the password');
+    await press(page, 'Sign in');
+    await page.getByText('The email or password is incorrect.').waitFor();
+    await fill(page, 'Password', PASSWORD);
+    await press(page, 'Sign in');
+    await heading(page, 'Team').waitFor();
+    expect(await page.getByRole('button', { name: 'Invite member' }).count()).toBe(0);
+    await page.context().close();
+  });
+
+  it('let a second person join with the link of an invitation', async () => {
+    const account = await buildAccount(server.db.database, { name: 'Loja Verde' });
+    const admin = await person(server, { accounts: { [account]: 'admin' } });
+    const { page, context } = await windowOf(browser, server, admin);
+    await page.goto(`/accounts/${account}/team`);
+    await press(page, 'Invite member');
+    await fill(page, 'Email', 'bia@example.com');
+    await press(page, 'Create link');
+    const link = await page.getByText(/\/invitation#/).textContent();
+    await press(page, 'Done');
+    await page.getByRole('cell', { name: 'bia@example.com', exact: true }).waitFor();
+
+    const other = await freshPage();
+    await other.goto(String(link));
+    await heading(other, 'Join Loja Verde').waitFor();
+    await fill(other, 'Your name', 'Bia Lima');
+    await fill(other, 'Password', PASSWORD);
+    await press(other, 'Join');
+    await other.waitForURL(`**/accounts/${account}/overview`);
+    await other.goto(`/accounts/${account}/team`);
+    await other.getByRole('cell', { name: /Bia Lima \(you\)/ }).waitFor();
+
+    await other.goto(String(link));
+    await heading(other, 'This invitation is no longer valid').waitFor();
+    await Promise.all([context.close(), other.context().close()]);
+  });
+
+  it('turn on two-factor authentication, and ask for a code at the next sign-in', async () => {
+    const operator = await person(server, { staff: 'operator' });
+    const { page, context } = await windowOf(browser, server, operator);
+    await page.goto('/profile');
+    const notice = page.getByText('Protect your sign-in with two-factor authentication');
+    await notice.waitFor();
+    await press(page, 'Turn on');
+    await fill(page, 'Your password', PASSWORD);
+    await press(page, 'Continue');
+    await page.getByRole('img', { name: /QR code/ }).waitFor();
+    const secret = await page.getByRole('region', { name: 'secret' }).textContent();
+    const uri = `otpauth://totp/Onecode?secret=${String(secret)}`;
+    await fill(page, 'Six-digit code from the app', codeOf(uri, -1));
+    await page.getByRole('dialog').getByRole('button', { name: 'Turn on' }).click();
+    await page.getByRole('listitem').first().waitFor();
+    const backupCode = await page.getByRole('listitem').first().textContent();
+    await press(page, 'I have saved the codes');
+    await notice.waitFor({ state: 'detached' });
+
+    // The session has a new CSRF token: a change still works.
+    await page.getByRole('button', { name: 'User menu' }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    for (const [label, code] of [
+      ['Code', codeOf(uri)],
+      ['Backup code', String(backupCode)],
+    ] as const) {
+      await heading(page, 'Sign in').waitFor();
+      await fill(page, 'Email', operator.email);
+      await fill(page, 'Password', PASSWORD);
+      await press(page, 'Sign in');
+      await heading(page, 'Enter your code').waitFor();
+      if (label === 'Backup code') await press(page, 'Use a backup code');
+      await fill(page, label, code);
+      await press(page, 'Continue');
+      await page.getByRole('button', { name: 'User menu' }).click();
+      await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    }
+    await heading(page, 'Sign in').waitFor();
+    await context.close();
+  });
+});

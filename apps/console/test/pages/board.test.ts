@@ -1,0 +1,62 @@
+import { describeInBrowser, until, useBrowser } from '@onecode/testing';
+import type { Page } from 'playwright-core';
+import { useConsole } from '../console.js';
+import { openTestQueues, type TestQueues } from '../queues.js';
+import { person, windowOf } from '../people.js';
+
+const server = useConsole();
+const browser = useBrowser();
+let jobs: TestQueues;
+beforeAll(async () => {
+  jobs = await openTestQueues(server.prefix);
+});
+afterAll(async () => {
+  await jobs.close();
+});
+
+/** Opens the list of failed deliveries; `complaints` collects the errors of the browser. */
+async function failedDeliveries(
+  staff: 'on_call' | 'operator',
+): Promise<{ page: Page; complaints: string[]; close: () => Promise<void> }> {
+  const { context, page } = await windowOf(browser, server, await person(server, { staff }));
+  const complaints: string[] = [];
+  page.on('console', (message) => void (message.type() === 'error' && complaints.push(message.text())));
+  page.on('pageerror', (error) => void complaints.push(error.message));
+  await page.goto('/board/queue/deliver?status=failed');
+  await page.getByText('attempts_exhausted').first().waitFor();
+  return { page, complaints, close: () => context.close() };
+}
+
+describeInBrowser('the pages of the queue board', () => {
+  it('let an operator retry a failed job', async () => {
+    const id = await jobs.failedJob();
+    const { page, complaints, close } = await failedDeliveries('operator');
+    await page.getByRole('button', { name: 'Retry all' }).click();
+    await page.getByRole('button', { name: 'Confirm' }).click();
+    await until('a job that waits again', async () => (await jobs.stateOf(id)) === 'waiting');
+    expect(complaints).toEqual([]);
+    await close();
+  });
+
+  it('show on-call staff why jobs failed, without controls', async () => {
+    await jobs.failedJob();
+    const { page, complaints, close } = await failedDeliveries('on_call');
+    expect(await page.getByRole('main').getByRole('button').allTextContents()).toEqual(['No workers']);
+    await page.goto('/board');
+    await page.getByRole('main').getByRole('link', { name: 'deliver' }).waitFor();
+    expect(complaints).toEqual([]);
+    await close();
+  });
+
+  it('link back to the console', async () => {
+    await jobs.failedJob();
+    const { page, close } = await failedDeliveries('on_call');
+    await page.goto('/staff/health');
+    await page.getByRole('link', { name: 'Queue board' }).click();
+    await page.waitForURL('**/board');
+    await page.getByRole('banner').getByRole('button').last().click();
+    await page.getByRole('menuitem', { name: 'Back to the console' }).click();
+    await page.waitForURL('**/staff/health');
+    await close();
+  });
+});

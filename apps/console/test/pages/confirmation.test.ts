@@ -1,0 +1,162 @@
+import { buildAccount, describeInBrowser, TEST_ACTOR, useBrowser } from '@onecode/testing';
+import type { Page } from 'playwright-core';
+import { changeSetting, findAccount, listHolds } from '@onecode/store';
+import { useConsole } from '../console.js';
+import { PASSWORD, person, windowOf, type TestPerson } from '../people.js';
+import { letConfirmationPass, withTwoFactor } from '../secondFactor.js';
+import { codeOf } from '../totp.js';
+
+const server = useConsole();
+const browser = useBrowser();
+
+/** Runs `use` on a page where this person is signed in. */
+async function asPerson(who: TestPerson, use: (page: Page) => Promise<void>): Promise<void> {
+  const { context, page } = await windowOf(browser, server, who);
+  // Shorter than the timeout of the test, so that a failure names the missing element.
+  page.setDefaultTimeout(25_000);
+  try {
+    await use(page);
+  } finally {
+    await context.close();
+  }
+}
+
+describeInBrowser('a change that requires a fresh confirmation of identity', () => {
+  it('asks for a code, keeps the input, and makes the change', async () => {
+    const { who, uri, backupCodes } = await withTwoFactor(server, { staff: 'operator' });
+    const account = await buildAccount(server.db.database, { name: 'Loja Azul', credits: 12 });
+    await letConfirmationPass(server, who);
+    await asPerson(who, async (page) => {
+      await page.goto(`/staff/accounts/${account}`);
+      await page.getByRole('button', { name: 'Grant credits' }).click();
+      const grant = page.getByRole('dialog', { name: 'Grant credits' });
+      await grant.getByLabel('Amount').fill('500');
+      await grant.getByLabel('Reason').fill('invoice 42');
+      await grant.getByRole('button', { name: 'Grant credits' }).click();
+
+      const ask = page.getByRole('dialog', { name: 'Confirm your identity' });
+      const code = ask.getByLabel('Code from your authenticator app');
+      await code.fill('000000');
+      await ask.getByRole('button', { name: 'Confirm' }).click();
+      await ask.getByText('This code is incorrect or was already used.').waitFor();
+      expect(await code.inputValue()).toBe('');
+
+      // Escape closes the upper dialog only; the input below it stays.
+      await page.keyboard.press('Escape');
+      await ask.waitFor({ state: 'hidden' });
+      await grant.getByText('you did not confirm your identity').waitFor();
+      expect(await grant.getByLabel('Amount').inputValue()).toBe('500');
+      expect(await grant.getByLabel('Reason').inputValue()).toBe('invoice 42');
+      expect(await findAccount(server.db.database, account)).toMatchObject({ credits: 12 });
+
+      await grant.getByRole('button', { name: 'Grant credits' }).click();
+      await code.fill(codeOf(uri));
+      await page.keyboard.press('Enter');
+      await ask.waitFor({ state: 'hidden' });
+      await grant.waitFor({ state: 'hidden' });
+      await page.getByRole('main').getByText('512', { exact: true }).waitFor();
+    });
+
+    await letConfirmationPass(server, who);
+    await asPerson(who, async (page) => {
+      await page.goto('/staff/holds');
+      await page.getByRole('button', { name: 'Hold all live delivery' }).click();
+      await page.getByRole('dialog').getByLabel('Reason').fill('a drill');
+      await page.getByRole('dialog').getByRole('button', { name: 'Hold all live delivery' }).click();
+      const ask = page.getByRole('dialog', { name: 'Confirm your identity' });
+      await ask.getByRole('button', { name: 'Use a backup code' }).click();
+      await ask.getByLabel('Backup code').fill(String(backupCodes[0]));
+      await ask.getByRole('button', { name: 'Confirm' }).click();
+      await page.getByRole('heading', { name: 'All live delivery is on hold' }).waitFor();
+      expect(await listHolds(server.db.database)).toMatchObject([{ kind: 'live', reason: 'a drill' }]);
+      // No second confirmation within ten minutes.
+      await page.getByRole('button', { name: 'Release' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Release' }).click();
+      await page.getByRole('heading', { name: 'Live delivery is running' }).waitFor();
+    });
+  });
+
+  it('asks for the password without two-factor authentication', async () => {
+    const operator = await person(server, { staff: 'operator' });
+    await letConfirmationPass(server, operator);
+    await asPerson(operator, async (page) => {
+      await page.goto('/staff/holds');
+      await page.getByRole('button', { name: 'Hold all live delivery' }).click();
+      await page.getByRole('dialog').getByLabel('Reason').fill('a drill');
+      await page.getByRole('dialog').getByRole('button', { name: 'Hold all live delivery' }).click();
+      const ask = page.getByRole('dialog', { name: 'Confirm your identity' });
+      await ask.getByLabel('Your password').fill('not the password');
+      await ask.getByRole('button', { name: 'Confirm' }).click();
+      await ask.getByText('This password is incorrect.').waitFor();
+      await ask.getByLabel('Your password').fill(PASSWORD);
+      await ask.getByRole('button', { name: 'Confirm' }).click();
+      await page.getByRole('heading', { name: 'All live delivery is on hold' }).waitFor();
+    });
+    await server.db.sql('delete from holds');
+  });
+});
+
+describeInBrowser('two-factor authentication required for staff', () => {
+  it('is required by an operator who has it, and reached from every page by one who lacks it', async () => {
+    const { who } = await withTwoFactor(server, { staff: 'operator' });
+    const without = await person(server, { staff: 'operator' });
+    await asPerson(without, async (page) => {
+      await page.goto('/staff/settings');
+      await page.getByText('Turn on your own two-factor authentication first').waitFor();
+      expect(await page.getByRole('button', { name: 'Require' }).isDisabled()).toBe(true);
+    });
+    await asPerson(who, async (page) => {
+      await page.goto('/staff/settings');
+      await page.getByRole('button', { name: 'Require' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Require' }).click();
+      await page.getByText('Required: staff without it cannot open').waitFor();
+      await page
+        .getByRole('row', { name: /two-factor authentication for staff.*optional → required/ })
+        .waitFor();
+      await page.goto('/profile');
+      await page.getByText('It is required for all staff').waitFor();
+      expect(await page.getByRole('button', { name: 'Turn off' }).count()).toBe(0);
+    });
+    await asPerson(without, async (page) => {
+      for (const path of ['/', '/staff/accounts', '/board']) {
+        await page.goto(path);
+        await page.getByRole('heading', { name: 'Turn on two-factor authentication to continue' }).waitFor();
+      }
+      await page.getByRole('link', { name: 'Turn it on' }).click();
+      await page.getByRole('button', { name: 'Turn on' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Your password').fill(PASSWORD);
+      await dialog.getByRole('button', { name: 'Continue' }).click();
+      const secret = await dialog.getByRole('region', { name: 'secret' }).innerText();
+      await dialog.getByLabel('Six-digit code').fill(codeOf(`otpauth://totp/x?secret=${secret.trim()}`));
+      await dialog.getByRole('button', { name: 'Turn on' }).click();
+      await dialog.getByRole('button', { name: 'I have saved the codes' }).click();
+      await page.getByRole('navigation').getByRole('link', { name: 'Accounts' }).click();
+      await page.getByRole('heading', { name: 'Accounts', level: 1 }).waitFor();
+    });
+    await changeSetting(server.db.database, TEST_ACTOR, 'staffTwoFactor', 'optional');
+  });
+});
+
+describeInBrowser('blocked recipients', () => {
+  it('can be reset by an admin of the account, and only seen by a viewer', async () => {
+    const account = await buildAccount(server.db.database, { name: 'Loja Azul' });
+    await server.db.sql(
+      `insert into guess_budgets (account_id, mode, recipient, wrong_in_a_row, last_wrong_at)
+       values ($1, 'live', '+5511987654321', 100, clock_timestamp())`,
+      [account],
+    );
+    await asPerson(await person(server, { accounts: { [account]: 'viewer' } }), async (page) => {
+      await page.goto(`/accounts/${account}/recipients`);
+      await page.getByRole('row', { name: /4321.*100/ }).waitFor();
+      expect(await page.getByRole('button', { name: /^Reset/ }).count()).toBe(0);
+    });
+    await asPerson(await person(server, { accounts: { [account]: 'admin' } }), async (page) => {
+      await page.goto(`/accounts/${account}/overview`);
+      await page.getByRole('navigation').getByRole('link', { name: 'Blocked recipients' }).click();
+      await page.getByRole('button', { name: 'Reset +55 ••••• 4321' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Reset' }).click();
+      await page.getByText('No blocked recipients').waitFor();
+    });
+  });
+});

@@ -1,0 +1,306 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import {
+  buildAccount,
+  buildCaller,
+  buildSender,
+  describeInBrowser,
+  fillHistory,
+  useBrowser,
+} from '@onecode/testing';
+import type { AxeResults } from 'axe-core';
+import type { Page } from 'playwright-core';
+import { useConsole } from '../console.js';
+import { person, windowOf, type TestPerson } from '../people.js';
+import { letConfirmationPass, withTwoFactor } from '../secondFactor.js';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+/** Screenshots for a visual review; ignored by Git. */
+const PICTURES = '.data/pictures';
+
+const ALL_THEMES = [
+  { name: 'desktop-light-en', width: 1280, height: 860, colorScheme: 'light', language: 'en' },
+  { name: 'phone-dark-pt', width: 390, height: 844, colorScheme: 'dark', language: 'pt-BR' },
+  { name: 'desktop-dark-pt', width: 1280, height: 860, colorScheme: 'dark', language: 'pt-BR' },
+  { name: 'phone-light-en', width: 390, height: 844, colorScheme: 'light', language: 'en' },
+] as const;
+type Theme = (typeof ALL_THEMES)[number];
+/** The first two cover each width, colour scheme and language once. ALL_THEMES=1 adds the others, in twice the time, after a visual change. */
+const THEMES: readonly Theme[] = process.env['ALL_THEMES'] ? ALL_THEMES : ALL_THEMES.slice(0, 2);
+
+interface Visit {
+  name: string;
+  path: string;
+  as: 'nobody' | keyof typeof people;
+}
+
+const PAGES: readonly Visit[] = [
+  { name: 'sign-in', path: '/sign-in', as: 'nobody' },
+  { name: 'sign-up', path: '/sign-up', as: 'nobody' },
+  { name: 'invitation', path: '/invitation#not-a-token', as: 'nobody' },
+  { name: 'new-account', path: '/', as: 'newcomer' },
+  { name: 'unknown-page', path: '/no-such-page', as: 'member' },
+  { name: 'overview', path: '/accounts/ACCOUNT/overview', as: 'member' },
+  { name: 'sends', path: '/accounts/ACCOUNT/sends', as: 'member' },
+  { name: 'send', path: '/accounts/ACCOUNT/sends/SEND', as: 'member' },
+  { name: 'send-failed', path: '/accounts/ACCOUNT/sends/FAILED', as: 'member' },
+  { name: 'applications', path: '/accounts/ACCOUNT/applications', as: 'member' },
+  { name: 'application', path: '/accounts/ACCOUNT/applications/APPLICATION', as: 'member' },
+  { name: 'recipients', path: '/accounts/ACCOUNT/recipients', as: 'member' },
+  { name: 'ledger', path: '/accounts/ACCOUNT/ledger', as: 'member' },
+  { name: 'team', path: '/accounts/ACCOUNT/team', as: 'member' },
+  { name: 'profile', path: '/profile', as: 'member' },
+  { name: 'empty-overview', path: '/accounts/EMPTY/overview', as: 'member' },
+  { name: 'empty-sends', path: '/accounts/EMPTY/sends', as: 'member' },
+  { name: 'empty-recipients', path: '/accounts/EMPTY/recipients', as: 'member' },
+  { name: 'empty-applications', path: '/accounts/EMPTY/applications', as: 'member' },
+  { name: 'health', path: '/staff/health', as: 'operator' },
+  { name: 'accounts', path: '/staff/accounts', as: 'operator' },
+  { name: 'account', path: '/staff/accounts/ACCOUNT', as: 'operator' },
+  { name: 'account-on-trial', path: '/staff/accounts/EMPTY', as: 'operator' },
+  { name: 'senders', path: '/staff/senders', as: 'operator' },
+  { name: 'holds', path: '/staff/holds', as: 'operator' },
+  { name: 'settings', path: '/staff/settings', as: 'operator' },
+  { name: 'audit', path: '/staff/audit', as: 'operator' },
+  { name: 'staff-send', path: '/staff/sends/FAILED', as: 'operator' },
+  { name: 'senders-on-call', path: '/staff/senders', as: 'onCall' },
+];
+
+/** Dialogs, by the button that opens them; `confirm` is a button in the dialog, clicked with empty fields. */
+const DIALOGS: readonly (Visit & { opener: string; confirm?: string })[] = [
+  {
+    name: 'dialog-create-application',
+    path: '/accounts/ACCOUNT/applications',
+    as: 'member',
+    opener: 'Create application',
+    confirm: 'Create application',
+  },
+  {
+    name: 'dialog-new-key',
+    path: '/accounts/ACCOUNT/applications/APPLICATION',
+    as: 'member',
+    opener: 'Create key',
+    confirm: 'Create key',
+  },
+  {
+    name: 'dialog-revoke-key',
+    path: '/accounts/ACCOUNT/applications/APPLICATION',
+    as: 'member',
+    opener: 'Revoke ak_',
+  },
+  {
+    name: 'dialog-invite',
+    path: '/accounts/ACCOUNT/team',
+    as: 'member',
+    opener: 'Invite member',
+    confirm: 'Create link',
+  },
+  { name: 'dialog-second-factor', path: '/profile', as: 'member', opener: 'Turn on', confirm: 'Continue' },
+  {
+    name: 'dialog-credits',
+    path: '/staff/accounts/ACCOUNT',
+    as: 'operator',
+    opener: 'Grant credits',
+    confirm: 'Grant credits',
+  },
+  {
+    name: 'dialog-hold',
+    path: '/staff/holds',
+    as: 'operator',
+    opener: 'Hold all live delivery',
+    confirm: 'Hold all live delivery',
+  },
+  { name: 'dialog-sender', path: '/staff/senders', as: 'operator', opener: 'Add sender' },
+];
+
+const server = useConsole();
+const browser = useBrowser();
+let people: Record<'member' | 'newcomer' | 'operator' | 'onCall' | 'withCode' | 'withPassword', TestPerson>;
+const ids: Record<string, string> = {};
+
+beforeAll(async () => {
+  const { database } = server.db;
+  const account = await buildAccount(database, { name: 'Loja Azul', freeQuota: 10 });
+  const live = await buildCaller(database, 'live', { id: account });
+  const test = await buildCaller(database, 'test', { id: account });
+  const sender = await buildSender(database);
+  await buildSender(database);
+  await fillHistory(server.db.url, {
+    accountId: account,
+    applications: [live, test].map(({ applicationId, mode }) => ({ id: applicationId, mode })),
+    senderId: sender.id,
+    sends: 3_000,
+    days: 30,
+  });
+  await server.db.sql(
+    `insert into guess_budgets (account_id, mode, recipient, wrong_in_a_row, last_wrong_at)
+     select $1, m, r, 100 + n, clock_timestamp() - make_interval(hours => n)
+     from (values ('live', '+5511987654321', 1), ('test', '+5511987654321', 2), ('live', '+351912345678', 9)) as v (m, r, n)`,
+    [account],
+  );
+  const empty = await buildAccount(database, { name: 'Ateliê Novo' });
+  await server.db.sql(`update accounts set trial_countries = '{BR,PT}' where id = $1`, [empty]);
+  const first = async (where: string): Promise<string> =>
+    String((await server.db.sql(`select id from sends where ${where} order by id desc limit 1`))[0]?.['id']);
+  Object.assign(ids, {
+    ACCOUNT: account,
+    EMPTY: empty,
+    APPLICATION: live.applicationId,
+    SEND: await first(`status = 'read' and verification = 'verified' and mode = 'live'`),
+    FAILED: await first(`status = 'failed'`),
+  });
+  people = {
+    member: await person(server, { accounts: { [account]: 'admin', [empty]: 'admin' } }),
+    newcomer: await person(server),
+    operator: await person(server, { staff: 'operator' }),
+    onCall: await person(server, { staff: 'on_call' }),
+    withCode: (await withTwoFactor(server, { staff: 'operator' })).who,
+    withPassword: await person(server, { staff: 'operator' }),
+  };
+  for (const who of [people.withCode, people.withPassword]) await letConfirmationPass(server, who);
+}, 60_000);
+
+interface Window {
+  page: Page;
+  /** Page errors, console errors and foreign requests since the last check. */
+  faults: string[];
+}
+
+/** One window per person and theme, reused for every page. */
+const windows = new Map<string, Window>();
+
+async function windowFor({ as }: Visit, theme: Theme): Promise<Window> {
+  if (as !== 'nobody')
+    await server.db.sql('update users set language = $1 where id = $2', [theme.language, people[as].id]);
+  const name = `${as} ${theme.name}`;
+  const known = windows.get(name);
+  if (known !== undefined) return known;
+  const opened = await open(as, theme);
+  windows.set(name, opened);
+  return opened;
+}
+
+async function open(as: Visit['as'], theme: Theme): Promise<Window> {
+  const options = {
+    viewport: { width: theme.width, height: theme.height },
+    colorScheme: theme.colorScheme,
+    locale: theme.language,
+    reducedMotion: 'reduce',
+    timezoneId: 'America/Sao_Paulo',
+  } as const;
+  const page =
+    as === 'nobody'
+      ? await browser.newPage({ ...options, baseURL: server.url })
+      : (await windowOf(browser, server, people[as], options)).page;
+  const faults: string[] = [];
+  page.on('pageerror', (error) => faults.push(`error: ${error.message}`));
+  page.on('console', (message) => {
+    // Expected: 401 tells a page that nobody is signed in, 403 that it has to ask for a confirmation.
+    if (['error', 'warning'].includes(message.type()) && !/status of 40[134]/.test(message.text()))
+      faults.push(`${message.type()}: ${message.text()}`);
+  });
+  page.on('request', (request) => {
+    if (!request.url().startsWith(server.url) && !request.url().startsWith('data:'))
+      faults.push(`asks ${request.url()}`);
+  });
+  page.setDefaultTimeout(15_000);
+  return { page, faults };
+}
+
+/** Waits until the page has loaded its data and fonts. */
+async function settled(page: Page): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).first().waitFor();
+  // A locator works through the debugger; waitForFunction polls by eval, which the content security policy forbids.
+  const onTheWay = page.locator('[aria-busy=true], .mantine-Skeleton-root');
+  await onTheWay.first().waitFor({ state: 'detached' });
+  await page.evaluate('document.fonts.ready.then(() => true)');
+}
+
+/** Serious and critical accessibility violations found by axe, which the debugger injects past the content security policy. */
+async function violationsOf(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  const { violations } = await page.evaluate(() =>
+    (globalThis as unknown as { axe: { run(): Promise<AxeResults> } }).axe.run(),
+  );
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) =>
+      nodes.map((node) => `${id}: ${node.html.slice(0, 160)} ${node.failureSummary ?? ''}`),
+    );
+}
+
+/** Opens a page, runs `act` on it, takes a screenshot, and checks accessibility, layout and network requests. */
+async function inspect(visit: Visit, theme: Theme, act?: (page: Page) => Promise<void>): Promise<void> {
+  const { page, faults } = await windowFor(visit, theme);
+  faults.length = 0;
+  // A change of the fragment alone would not reload the page.
+  await page.goto('about:blank');
+  await page.goto(visit.path.replaceAll(/[A-Z]{4,}/g, (name) => ids[name] ?? name));
+  await settled(page);
+  await act?.(page);
+  await page.screenshot({
+    path: `${PICTURES}/${theme.name}/${visit.name}.png`,
+    fullPage: act === undefined,
+  });
+
+  expect(await page.locator('h1').count()).toBe(1);
+  expect(await page.evaluate('document.documentElement.lang')).toBe(theme.language);
+  const over = await page.evaluate(
+    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+  );
+  expect(over).toBe(0);
+  expect(await violationsOf(page)).toEqual([]);
+  expect(faults).toEqual([]);
+}
+
+describeInBrowser.each(THEMES)('every page, $name', (theme) => {
+  beforeAll(() => mkdirSync(`${PICTURES}/${theme.name}`, { recursive: true }));
+
+  it.each(PAGES)('$name is accessible, fits its viewport, and loads from its own server only', (visit) =>
+    inspect(visit, theme),
+  );
+});
+
+describeInBrowser.each(THEMES.filter(({ language }) => language === 'en'))('every dialog, $name', (theme) => {
+  beforeAll(() => mkdirSync(`${PICTURES}/${theme.name}`, { recursive: true }));
+
+  it.each(DIALOGS)('$name is accessible, fits its viewport, and holds the focus', (visit) =>
+    inspect(visit, theme, async (page) => {
+      await page.getByRole('button', { name: visit.opener }).first().click();
+      const dialog = page.getByRole('dialog');
+      await dialog.waitFor();
+      if (visit.confirm !== undefined) await dialog.getByRole('button', { name: visit.confirm }).click();
+      // The clicked button may have disappeared with its step.
+      await dialog.locator(':focus').waitFor();
+    }),
+  );
+});
+
+describeInBrowser.each(THEMES)('confirmations asked of staff, $name', (theme) => {
+  beforeAll(() => mkdirSync(`${PICTURES}/${theme.name}`, { recursive: true }));
+
+  it.each(['withCode', 'withPassword'] as const)(
+    'a confirmation of identity, of an operator %s',
+    async (as) => {
+      const visit = { name: `dialog-confirm-${as}`, path: '/staff/holds', as };
+      await inspect(visit, theme, async (page) => {
+        await page.getByRole('main').getByRole('region').getByRole('button').first().click();
+        await page.getByRole('dialog').locator('input').fill('a test');
+        await page.getByRole('dialog').locator('[type=submit]').click();
+        await page.locator('input[type=password]:focus, input[maxlength="20"]:focus').waitFor();
+      });
+    },
+  );
+
+  it('two-factor authentication, of an operator who lacks it while it is required', async () => {
+    await server.db.sql(`update settings set staff_two_factor = 'required'`);
+    try {
+      for (const path of ['/staff/health', '/profile'])
+        await inspect({ name: `required${path.replaceAll('/', '-')}`, path, as: 'operator' }, theme);
+      for (const path of ['/profile', '/staff/settings'])
+        await inspect({ name: `required-has${path.replaceAll('/', '-')}`, path, as: 'withCode' }, theme);
+    } finally {
+      await server.db.sql(`update settings set staff_two_factor = 'optional'`);
+    }
+  });
+});

@@ -1,0 +1,101 @@
+import { Alert, Button, Center, Group, Loader, Stack, Text, ThemeIcon, Title } from '@mantine/core';
+import { IconAlertTriangle } from '@tabler/icons-react';
+import type { ComponentType, ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { ApiProblem } from '../api/http.js';
+import common from '../locales/en/common.json';
+
+/** The loading indicator of a page or section. */
+export function Loading() {
+  const { t } = useTranslation();
+  return (
+    <Center mih={240} role="status" aria-busy aria-label={t('loading')}>
+      <Loader size="sm" />
+    </Center>
+  );
+}
+
+/** The message for an error response. */
+export function useProblemText(): (problem: ApiProblem) => string {
+  const { t } = useTranslation();
+  return ({ code }) => (isKnown(code) ? t(`problems.${code}`) : t('problems.internal_error'));
+}
+
+const isKnown = (code: string): code is keyof typeof common.problems => code in common.problems;
+
+/** Statuses that a retry does not change. */
+const FINAL = new Set([403, 404]);
+
+/** The error of a read or a change, with a button that tries again where that can help. */
+export function Failure({ problem, onRetry }: { problem: ApiProblem; onRetry?: () => void }) {
+  const { t } = useTranslation();
+  const text = useProblemText();
+  return (
+    <Alert
+      color="red"
+      variant="light"
+      icon={<IconAlertTriangle size={18} />}
+      title={t('problems.title')}
+      role="alert"
+    >
+      <Group justify="space-between">
+        <Text size="sm">{text(problem)}</Text>
+        {onRetry && !FINAL.has(problem.status) && (
+          <Button size="xs" variant="default" onClick={onRetry}>
+            {t('retry')}
+          </Button>
+        )}
+      </Group>
+    </Alert>
+  );
+}
+
+/** Shown in place of an empty list: what would be here, and how to get there. */
+export function EmptyState({
+  icon: Icon,
+  title,
+  children,
+  action,
+  order = 2,
+}: {
+  icon: ComponentType<{ size?: number }>;
+  title: string;
+  children: ReactNode;
+  action?: ReactNode;
+  /** 1 where the page has no other heading. */
+  order?: 1 | 2;
+}) {
+  return (
+    <Center mih={280} p="md">
+      <Stack align="center" gap="xs" maw={440} ta="center">
+        <ThemeIcon size={48} radius="xl" variant="light">
+          <Icon size={24} />
+        </ThemeIcon>
+        <Title order={order} size="h4">
+          {title}
+        </Title>
+        <Text size="sm" c="dimmed" component="div">
+          {children}
+        </Text>
+        {action}
+      </Stack>
+    </Center>
+  );
+}
+
+/** A button that loads the next page of a list, while there is one. */
+export function LoadMore({
+  list: { hasNextPage, isFetchingNextPage, fetchNextPage },
+}: {
+  list: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => Promise<unknown> };
+}) {
+  const { t } = useTranslation();
+  if (!hasNextPage) return null;
+  return (
+    <Center>
+      <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+        {t('more')}
+      </Button>
+    </Center>
+  );
+}

@@ -1,0 +1,59 @@
+import { Text, Tooltip } from '@mantine/core';
+import { useInterval } from '@mantine/hooks';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+
+/** A time (RFC 3339) in the user's language and time zone, on one line unless `wraps`; the tooltip shows it in UTC. */
+export function Time({
+  at,
+  seconds = false,
+  wraps = false,
+}: {
+  at: string;
+  seconds?: boolean;
+  wraps?: boolean;
+}) {
+  const { i18n } = useTranslation();
+  const date = new Date(at);
+  const text = date.toLocaleString(i18n.language, {
+    dateStyle: 'medium',
+    timeStyle: seconds ? 'medium' : 'short',
+  });
+  return (
+    <Tooltip label={date.toISOString()} withArrow openDelay={300}>
+      <Text component="time" dateTime={at} inherit style={wraps ? {} : { whiteSpace: 'nowrap' }}>
+        {text}
+      </Text>
+    </Tooltip>
+  );
+}
+
+const UNITS = [
+  ['year', 31_536_000],
+  ['month', 2_592_000],
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+] as const;
+
+/** How long ago a time (RFC 3339) was, in the user's language, with the time itself below. */
+export function Ago({ at }: { at: string }) {
+  const { i18n } = useTranslation();
+  const [now, setNow] = useState(() => Date.now());
+  useInterval(() => setNow(Date.now()), 30_000, { autoInvoke: true });
+  const seconds = Math.min(0, (Date.parse(at) - now) / 1000);
+  const [unit, length] = UNITS.find(([, length]) => -seconds >= length) ?? ['second', 1];
+  // Less than a minute ago is "now": the times shown here are stored to the minute.
+  const count = unit === 'second' ? 0 : Math.trunc(seconds / length);
+  const text = new Intl.RelativeTimeFormat(i18n.language, { numeric: 'auto' }).format(count, unit);
+  return (
+    <>
+      <Text inherit style={{ whiteSpace: 'nowrap' }}>
+        {text}
+      </Text>
+      <Text size="xs" c="dimmed" component="div">
+        <Time at={at} />
+      </Text>
+    </>
+  );
+}

@@ -1,0 +1,107 @@
+import { Alert, Anchor, SimpleGrid, Text } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import { Link, useParams } from 'react-router';
+import type { StaffAccountDetailsView } from '../../../../src/features/accounts/view.js';
+import { useData } from '../../api/queries.js';
+import { useMayOperate } from '../../app/session.js';
+import { AuditTable } from '../audit/auditTable.js';
+import { ExhaustedRecipients } from '../recipients/exhaustedRecipients.js';
+import { Statistic } from '../../components/facts.js';
+import { Id } from '../../components/copy.js';
+import { useNumbers } from '../../hooks/formats.js';
+import { Page, Section } from '../../components/page.js';
+import { AccountBadge, ReadOnlyBadge } from '../../components/badges.js';
+import { Failure, Loading } from '../../components/states.js';
+import { Time } from '../../components/times.js';
+import { AccountActions } from './accountActions.js';
+import { ApplicationsSection, MembersSection } from './accountSections.js';
+import { BreakerSection } from './breakerSection.js';
+import { CountriesSection } from './countriesSection.js';
+import { RateSection } from './rateSection.js';
+
+/** An account for staff: balance, limits, team, applications, blocked recipients (their last digits only) and audit log. */
+export function AccountDetails() {
+  const { t } = useTranslation('accounts');
+  const { target } = useParams();
+  const { data, error, refetch } = useData<StaffAccountDetailsView>(`/operations/accounts/${target}`);
+  // While another account loads, the query still holds the previous one.
+  const account = data?.id === target ? data : undefined;
+  return (
+    <Page
+      title={account?.name ?? t('title')}
+      back={{ to: '/staff/accounts', label: t('back') }}
+      facts={
+        account && (
+          <>
+            <AccountBadge account={account} />
+            <Id id={account.id} what={t('id')} />
+            <Text size="sm" c="dimmed">
+              {t('created')} <Time at={account.createdAt} />
+            </Text>
+          </>
+        )
+      }
+      actions={
+        <>
+          <ReadOnlyBadge />
+          {account && <AccountActions account={account} />}
+        </>
+      }
+    >
+      {error !== null && <Failure problem={error} onRetry={() => void refetch()} />}
+      {account === undefined && error === null && <Loading />}
+      {account && <Details account={account} />}
+    </Page>
+  );
+}
+
+function Details({ account }: { account: StaffAccountDetailsView }) {
+  const { t } = useTranslation(['accounts', 'holds', 'recipients']);
+  const mayOperate = useMayOperate();
+  const { whole } = useNumbers();
+  return (
+    <>
+      {account.suspendedAt !== null && (
+        <Alert color="red" variant="light" title={t('suspended.title')}>
+          <Text size="sm">
+            {t('holds:since')} <Time at={account.suspendedAt} />: {account.suspensionReason}
+          </Text>
+          <Text size="sm">{t('suspended.text')}</Text>
+        </Alert>
+      )}
+      {account.held && (
+        <Alert color="orange" variant="light" title={t('held.title')}>
+          <Anchor component={Link} to="/staff/holds" size="sm" c="inherit" underline="always">
+            {t('holds:banner.open')}
+          </Anchor>
+        </Alert>
+      )}
+      <SimpleGrid cols={3}>
+        <Statistic label={t('statistics.freeQuota')}>{whole(account.freeQuota)}</Statistic>
+        <Statistic label={t('statistics.credits')}>{whole(account.credits)}</Statistic>
+        <Statistic label={t('statistics.sends')}>{whole(account.sendsCreated)}</Statistic>
+      </SimpleGrid>
+      <SimpleGrid cols={{ base: 1, md: 2 }}>
+        <RateSection account={account} />
+        <CountriesSection account={account} />
+        <BreakerSection account={account} />
+        <MembersSection account={account} />
+      </SimpleGrid>
+      <ApplicationsSection account={account} />
+      <Section title={t('recipients:title')} description={t('recipients:description')}>
+        <ExhaustedRecipients
+          account={`/operations/accounts/${account.id}`}
+          mayReset={mayOperate}
+          empty={
+            <Text size="sm" c="dimmed">
+              {t('recipients:empty.title')}
+            </Text>
+          }
+        />
+      </Section>
+      <Section title={t('audit')}>
+        <AuditTable query={{ account: account.id }} empty={t('unchanged')} />
+      </Section>
+    </>
+  );
+}

@@ -1,0 +1,87 @@
+import { NumberInput, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { StaffAccountDetailsView } from '../../../../src/features/accounts/view.js';
+import { Dialog, DialogForm } from '../../components/dialog.js';
+import { useNumbers } from '../../hooks/formats.js';
+import { useReasonRule } from '../../components/reasonDialog.js';
+import { useAccountChange } from '../../hooks/staffChange.js';
+
+/** The bounds of the server. */
+const AMOUNT_MAX = 1_000_000;
+const REASON_LENGTH_MAX = 200;
+
+interface Props {
+  account: StaffAccountDetailsView;
+  onClose: () => void;
+}
+
+/** Grants credits, and shows the resulting balance before that is confirmed. */
+export function CreditsDialog({ opened, ...props }: Props & { opened: boolean }) {
+  const { t } = useTranslation('accounts');
+  return (
+    <Dialog opened={opened} onClose={props.onClose} title={t('credits.title')}>
+      <CreditsForm {...props} />
+    </Dialog>
+  );
+}
+
+function CreditsForm({ account, onClose }: Props) {
+  const { t } = useTranslation(['accounts', 'common']);
+  const { whole } = useNumbers();
+  const reasonRule = useReasonRule();
+  const change = useAccountChange(account.id, onClose);
+  // One id per form: a retry after a lost answer grants nothing twice.
+  const [grantId] = useState(() => crypto.randomUUID());
+  const form = useForm<{ amount: number | ''; reason: string }>({
+    initialValues: { amount: '', reason: '' },
+    validate: {
+      amount: (amount) =>
+        amount !== '' && Number.isInteger(amount) && amount >= 1 && amount <= AMOUNT_MAX
+          ? null
+          : t('common:rules.range', { min: whole(1), max: whole(AMOUNT_MAX) }),
+      reason: reasonRule,
+    },
+  });
+  const { amount } = form.values;
+  return (
+    <DialogForm
+      onSubmit={form.onSubmit((values) =>
+        change.send({
+          method: 'POST',
+          path: '/credits',
+          body: { amount: values.amount, reason: values.reason.trim(), grantId },
+        }),
+      )}
+      action={t('credits.button')}
+      onClose={onClose}
+      pending={change.pending}
+      problem={change.problem}
+    >
+      <NumberInput
+        label={t('credits.amount')}
+        required
+        min={1}
+        max={AMOUNT_MAX}
+        allowDecimal={false}
+        clampBehavior="none"
+        data-autofocus
+        {...form.getInputProps('amount')}
+      />
+      <TextInput
+        label={t('common:reason.label')}
+        description={t('credits.reason')}
+        required
+        maxLength={REASON_LENGTH_MAX}
+        {...form.getInputProps('reason')}
+      />
+      <Text size="sm" aria-live="polite">
+        {t('credits.balance', {
+          before: whole(account.credits),
+          after: whole(account.credits + (typeof amount === 'number' ? amount : 0)),
+        })}
+      </Text>
+    </DialogForm>
+  );
+}

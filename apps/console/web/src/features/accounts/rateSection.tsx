@@ -1,0 +1,79 @@
+import { NumberInput, Switch, Text } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useTranslation } from 'react-i18next';
+import type { SettingsView } from '../../../../src/features/settings/view.js';
+import type { StaffAccountDetailsView } from '../../../../src/features/accounts/view.js';
+import { useData } from '../../api/queries.js';
+import { DialogForm } from '../../components/dialog.js';
+import { useNumbers } from '../../hooks/formats.js';
+import { useAccountChange } from '../../hooks/staffChange.js';
+import { EditableSection } from './editableSection.js';
+
+interface Props {
+  account: StaffAccountDetailsView;
+}
+
+/** The rate limit of the account: custom, or from the settings. */
+export function RateSection({ account }: Props) {
+  const { t } = useTranslation('accounts');
+  const { whole } = useNumbers();
+  return (
+    <EditableSection
+      title={t('rate.title')}
+      edit={t('rate.edit')}
+      now={
+        <Text size="sm">
+          {t('rate.value', { rate: whole(account.ratePerMinute) })} ·{' '}
+          {t(account.ownRatePerMinute === null ? 'rate.follows' : 'rate.own')}
+        </Text>
+      }
+    >
+      {(close) => <RateForm account={account} onClose={close} />}
+    </EditableSection>
+  );
+}
+
+function RateForm({ account, onClose }: Props & { onClose: () => void }) {
+  const { t } = useTranslation(['accounts', 'common']);
+  const { whole } = useNumbers();
+  const { data } = useData<SettingsView>('/operations/settings');
+  const { min, max } = data?.bounds.accountRatePerMinute ?? { min: 1, max: 1_000_000 };
+  const change = useAccountChange(account.id, onClose);
+  const form = useForm({
+    initialValues: { isOwn: account.ownRatePerMinute !== null, rate: account.ratePerMinute },
+    validate: {
+      rate: (rate, { isOwn }) =>
+        !isOwn || (Number.isInteger(rate) && rate >= min && rate <= max)
+          ? null
+          : t('common:rules.range', { min: whole(min), max: whole(max) }),
+    },
+  });
+  return (
+    <DialogForm
+      onSubmit={form.onSubmit(({ isOwn, rate }) =>
+        change.send({ method: 'PUT', path: '/rate', body: { ratePerMinute: isOwn ? rate : null } }),
+      )}
+      action={t('common:save')}
+      onClose={onClose}
+      pending={change.pending}
+      problem={change.problem}
+    >
+      <Switch
+        label={t('rate.switch')}
+        description={data && t('rate.setting', { rate: whole(data.settings.accountRatePerMinute) })}
+        data-autofocus
+        {...form.getInputProps('isOwn', { type: 'checkbox' })}
+      />
+      {form.values.isOwn && (
+        <NumberInput
+          label={t('rate.label')}
+          min={min}
+          max={max}
+          allowDecimal={false}
+          clampBehavior="none"
+          {...form.getInputProps('rate')}
+        />
+      )}
+    </DialogForm>
+  );
+}

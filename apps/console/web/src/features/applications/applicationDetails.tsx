@@ -1,0 +1,54 @@
+import { Button } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconPencil } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import { useParams } from 'react-router';
+import type { ApplicationView } from '../../../../src/features/applications/view.js';
+import { useData } from '../../api/queries.js';
+import { useAccount } from '../../app/session.js';
+import { Id } from '../../components/copy.js';
+import { ModeBadge } from '../../components/badges.js';
+import { Page } from '../../components/page.js';
+import { Failure, Loading } from '../../components/states.js';
+import { Keys } from './keys.js';
+import { Limits } from './limits.js';
+import { RenameApplication } from './applicationForms.js';
+
+/** The page of one application: name, keys and limits. */
+export function ApplicationDetails() {
+  const { t } = useTranslation(['applications', 'common']);
+  const { path, mayChange } = useAccount();
+  const { application: id = '' } = useParams();
+  const [renaming, { open, close }] = useDisclosure();
+  const { data, error, refetch } = useData<ApplicationView>(`${path}/applications/${encodeURIComponent(id)}`);
+  const back = { to: `${path}/applications`, label: t('list.back') };
+  if (data === undefined)
+    return (
+      <Page title={t('common:nav.applications')} back={back}>
+        {error === null ? <Loading /> : <Failure problem={error} onRetry={() => void refetch()} />}
+      </Page>
+    );
+  return (
+    <Page
+      title={data.name}
+      back={back}
+      facts={
+        <>
+          <ModeBadge mode={data.mode} />
+          <Id id={data.id} what={t('details.id')} />
+        </>
+      }
+      actions={
+        mayChange && (
+          <Button variant="default" leftSection={<IconPencil size={16} />} onClick={open}>
+            {t('details.rename')}
+          </Button>
+        )
+      }
+    >
+      <Keys application={data} />
+      <Limits key={data.id} application={data} />
+      <RenameApplication opened={renaming} onClose={close} application={data} />
+    </Page>
+  );
+}

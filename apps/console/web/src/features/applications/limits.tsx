@@ -1,0 +1,95 @@
+import { Button, Group, NumberInput, Stack, Switch } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { notifications } from '@mantine/notifications';
+import { useTranslation } from 'react-i18next';
+import type { ApplicationView, LimitsView } from '../../../../src/features/applications/view.js';
+import { useChange } from '../../api/queries.js';
+import { useAccount } from '../../app/session.js';
+import { useNumbers } from '../../hooks/formats.js';
+import { Section } from '../../components/page.js';
+import { Failure } from '../../components/states.js';
+
+const LIMIT_MAX = 1_000_000;
+/** The values of the fields when a limit is switched on (specification, section 8). */
+const DEFAULTS = { perMinute: 60, perRecipientHour: 5 } as const;
+const LIMITS = ['perMinute', 'perRecipientHour'] as const;
+
+/** The input: a number, text that is not a number yet, or null while the limit is off. */
+type Typed = Record<keyof LimitsView, number | string | null>;
+
+/** The creation limits of an application, each switched on and off on its own. */
+export function Limits({ application }: { application: ApplicationView }) {
+  const { t } = useTranslation(['applications', 'common']);
+  const { path, mayChange } = useAccount();
+  const { whole } = useNumbers();
+  const list = `${path}/applications`;
+  const save = useChange(list);
+  const rule = (typed: number | string | null): string | null =>
+    typed === null || isLimit(typed)
+      ? null
+      : t('common:rules.range', { min: whole(1), max: whole(LIMIT_MAX) });
+  const form = useForm<Typed>({
+    initialValues: { ...application.limits },
+    validate: { perMinute: rule, perRecipientHour: rule },
+  });
+
+  const submit = form.onSubmit((values) =>
+    save.mutate(
+      { method: 'PUT', path: `${list}/${application.id}/limits`, body: values },
+      {
+        onSuccess: () => {
+          form.resetDirty(values);
+          notifications.show({ message: t('limits.saved') });
+        },
+      },
+    ),
+  );
+  return (
+    <Section title={t('limits.title')} description={t('limits.description')}>
+      <form onSubmit={submit} noValidate>
+        <Stack>
+          {save.error !== null && <Failure problem={save.error} />}
+          {LIMITS.map((limit) => (
+            <Group key={limit} justify="space-between" align="flex-start">
+              <Switch
+                label={t(`limits.${limit}`)}
+                description={t(`limits.${limit}Hint`)}
+                checked={form.values[limit] !== null}
+                disabled={!mayChange}
+                onChange={({ currentTarget: { checked } }) => {
+                  form.setFieldValue(limit, checked ? (application.limits[limit] ?? DEFAULTS[limit]) : null);
+                  form.clearFieldError(limit);
+                }}
+              />
+              {form.values[limit] !== null && (
+                <NumberInput
+                  w={220}
+                  label={t(`limits.${limit}Field`)}
+                  min={1}
+                  max={LIMIT_MAX}
+                  clampBehavior="none"
+                  allowDecimal={false}
+                  allowNegative={false}
+                  disabled={!mayChange}
+                  value={form.values[limit]}
+                  onChange={(value) => form.setFieldValue(limit, value)}
+                  error={form.errors[limit]}
+                />
+              )}
+            </Group>
+          ))}
+          {mayChange && (
+            <Group>
+              <Button type="submit" disabled={!form.isDirty()} loading={save.isPending}>
+                {t('limits.save')}
+              </Button>
+            </Group>
+          )}
+        </Stack>
+      </form>
+    </Section>
+  );
+}
+
+const isLimit = (typed: number | string): boolean =>
+  typeof typed === 'number' && Number.isInteger(typed) && typed >= 1 && typed <= LIMIT_MAX;

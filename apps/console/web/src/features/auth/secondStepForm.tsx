@@ -1,0 +1,65 @@
+import { Anchor, Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { ApiProblem } from '../../api/http.js';
+import { takeSecondStep } from '../../api/auth.js';
+import { focusOnMount, useRequired } from '../../hooks/forms.js';
+import { Failure } from '../../components/states.js';
+
+/** The second step of a sign-in: an authenticator code or a backup code. */
+export function SecondStepForm({
+  onDone,
+  onStartOver,
+}: {
+  onDone: () => Promise<void>;
+  onStartOver: () => void;
+}) {
+  const { t } = useTranslation('auth');
+  const [kind, setKind] = useState<'app' | 'backup'>('app');
+  const form = useForm({ initialValues: { code: '' }, validate: { code: useRequired() } });
+  const enter = useMutation<void, ApiProblem, string>({
+    mutationFn: async (code) => {
+      await takeSecondStep(code, kind);
+      await onDone();
+    },
+    onError: () => form.setFieldValue('code', ''),
+  });
+  const switchKind = (): void => {
+    setKind(kind === 'app' ? 'backup' : 'app');
+    form.reset();
+    enter.reset();
+  };
+  return (
+    <form onSubmit={form.onSubmit(({ code }) => enter.mutate(code.trim()))} noValidate>
+      <Stack>
+        <Text size="sm" c="dimmed">
+          {t(kind === 'app' ? 'secondStep.text' : 'secondStep.backupText')}
+        </Text>
+        {enter.error !== null && <Failure problem={enter.error} />}
+        <TextInput
+          key={kind}
+          label={t(kind === 'app' ? 'fields.code' : 'fields.backupCode')}
+          autoComplete={kind === 'app' ? 'one-time-code' : 'off'}
+          inputMode={kind === 'app' ? 'numeric' : 'text'}
+          maxLength={20}
+          required
+          ref={focusOnMount}
+          {...form.getInputProps('code')}
+        />
+        <Button type="submit" fullWidth loading={enter.isPending}>
+          {t('secondStep.action')}
+        </Button>
+        <Group justify="space-between">
+          <Anchor component="button" type="button" size="sm" onClick={switchKind}>
+            {t(kind === 'app' ? 'secondStep.useBackup' : 'secondStep.useApp')}
+          </Anchor>
+          <Anchor component="button" type="button" size="sm" onClick={onStartOver}>
+            {t('secondStep.again')}
+          </Anchor>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,55 @@
+import { Anchor } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import { Link, useNavigate } from 'react-router';
+import type { SignUpOfferView } from '../../../../src/features/auth/view.js';
+import { call } from '../../api/http.js';
+import { readSession } from '../../api/auth.js';
+import { useData } from '../../api/queries.js';
+import { useNumbers } from '../../hooks/formats.js';
+import { AuthLayout } from './authLayout.js';
+import { SignUpForm, type NewAccountInput } from './signUpForm.js';
+
+/** Signs a person up and creates their account. */
+export function SignUp() {
+  const { t } = useTranslation('auth');
+  const client = useQueryClient();
+  const navigate = useNavigate();
+
+  const finish = async ({ account: name, language, countries }: NewAccountInput): Promise<void> => {
+    client.clear();
+    // On failure, the start page offers to create the account again.
+    await readSession(client)
+      .then(() => call('POST', '/accounts', { name, language, countries }))
+      .catch(() => undefined);
+    client.clear();
+    await navigate('/', { replace: true });
+  };
+  return (
+    <AuthLayout
+      title={t('signUp.title')}
+      description={<Offer />}
+      footer={
+        <>
+          {t('signUp.existing')}{' '}
+          <Anchor component={Link} to="/sign-in" underline="always">
+            {t('signUp.signIn')}
+          </Anchor>
+        </>
+      }
+    >
+      <SignUpForm onDone={finish} />
+    </AuthLayout>
+  );
+}
+
+/** How many free sends a new account gets. */
+function Offer() {
+  const { t } = useTranslation('auth');
+  const { whole } = useNumbers();
+  const { data } = useData<SignUpOfferView>('/sign-up-offer');
+  if (data === undefined) return <>&nbsp;</>;
+  return data.freeSends === 0
+    ? t('signUp.offerNone')
+    : t('signUp.offer', { count: data.freeSends, formatted: whole(data.freeSends) });
+}

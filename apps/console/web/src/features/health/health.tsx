@@ -1,0 +1,44 @@
+import { Stack } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import type { HealthView } from '../../../../src/features/health/view.js';
+import { useData } from '../../api/queries.js';
+import { Page } from '../../components/page.js';
+import { Failure, Loading } from '../../components/states.js';
+import { AttemptsChart } from './attemptsChart.js';
+import { Statistics } from './statistics.js';
+import { QueueTable, SenderTable, WorkerTable } from './tables.js';
+import { Unavailable, VerdictBanner } from './verdict.js';
+
+const REFRESH_MS = 3_000;
+
+/** Where a problem is: our side, Redis, PostgreSQL or Meta. A verdict, and the statistics behind it. */
+export function Health() {
+  const { t } = useTranslation('health');
+  const { data, error, failureReason, refetch } = useData<HealthView>('/operations/health', {
+    refreshMs: REFRESH_MS,
+  });
+  // Shown at the first failure, not after the retries: people open this page because something is wrong.
+  const failure = error ?? failureReason;
+  return (
+    <Page title={t('title')} description={t('description')}>
+      {failure !== null && failure.status >= 400 && failure.status < 500 ? (
+        <Failure problem={failure} onRetry={() => void refetch()} />
+      ) : (
+        <>
+          {failure !== null && <Unavailable problem={failure} since={data?.at} />}
+          {failure === null && data !== undefined && <VerdictBanner view={data} />}
+        </>
+      )}
+      {data === undefined && failure === null && <Loading />}
+      {data !== undefined && (
+        <Stack gap="lg" opacity={failure === null ? 1 : 0.6}>
+          <Statistics view={data} />
+          <AttemptsChart attempts={data.attempts} />
+          <QueueTable queues={data.queues} />
+          <SenderTable senders={data.senders} />
+          <WorkerTable loops={data.loops} />
+        </Stack>
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,108 @@
+import { Group, List, Paper, Stack, Text, ThemeIcon, Title } from '@mantine/core';
+import { IconAlertTriangle, IconCircleCheck, IconCircleX, IconPlugConnectedX } from '@tabler/icons-react';
+import type { ComponentType, ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { HealthView, Severity } from '../../../../src/features/health/view.js';
+import type { ApiProblem } from '../../api/http.js';
+import { Time } from '../../components/times.js';
+
+/** The verdict: where the problem is, what to do, and other findings. */
+export function VerdictBanner({ view: { verdict, findings, at } }: { view: HealthView }) {
+  const { t } = useTranslation('health');
+  const others = findings.slice(1);
+  return (
+    <Banner
+      severity={verdict.severity}
+      icon={SEVERITIES[verdict.severity].icon}
+      whose={t(`whose.${verdict.whose}`)}
+      title={t(`findings.${verdict.what}.title`)}
+      todo={t(`findings.${verdict.what}.todo`)}
+    >
+      {others.length > 0 && (
+        <div>
+          <Text size="sm" fw={550}>
+            {t('also')}
+          </Text>
+          <List size="sm">
+            {others.map(({ what, whose }) => (
+              <List.Item key={what}>
+                {t(`findings.${what}.title`)}{' '}
+                <Text span c="dimmed" inherit>{`· ${t(`whose.${whose}`)}`}</Text>
+              </List.Item>
+            ))}
+          </List>
+        </div>
+      )}
+      <Text size="xs" c="dimmed">
+        {t('asOf')} <Time at={at} seconds />
+      </Text>
+    </Banner>
+  );
+}
+
+/** Shown when the health data cannot be read, which is a finding of its own. */
+export function Unavailable({ problem, since }: { problem: ApiProblem; since: string | undefined }) {
+  const { t } = useTranslation('health');
+  const what = problem.status === 0 ? 'console_away' : 'session_unread';
+  return (
+    <Banner
+      severity="failing"
+      icon={IconPlugConnectedX}
+      whose={t(problem.status === 0 ? 'whose.us' : 'whose.postgresql')}
+      title={t(`lost.${what}.title`)}
+      todo={t(`lost.${what}.todo`)}
+    >
+      {since !== undefined && (
+        <Text size="xs" c="dimmed">
+          {t('old')} <Time at={since} seconds />
+        </Text>
+      )}
+    </Banner>
+  );
+}
+
+function Banner({
+  severity,
+  icon: Icon,
+  whose,
+  title,
+  todo,
+  children,
+}: {
+  severity: Severity;
+  icon: ComponentType<{ size?: number }>;
+  whose: string;
+  title: string;
+  todo: string;
+  children: ReactNode;
+}) {
+  return (
+    <Paper withBorder p="lg" component="section">
+      <Group gap="md" wrap="nowrap" align="flex-start">
+        <ThemeIcon size={48} radius="xl" color={`${SEVERITIES[severity].color}.9`} visibleFrom="xs">
+          <Icon size={26} />
+        </ThemeIcon>
+        <Stack gap="xs">
+          {/* A live region for the verdict alone: the time would be read out with every refresh. */}
+          <div role="status">
+            <Title order={2} size="h3">
+              {whose}
+            </Title>
+            <Text fw={550}>{title}</Text>
+          </div>
+          <Text size="sm" maw={720}>
+            {todo}
+          </Text>
+          {children}
+        </Stack>
+      </Group>
+    </Paper>
+  );
+}
+
+/** Colour and icon of each severity, always shown beside its text. */
+export const SEVERITIES = {
+  ok: { color: 'teal', icon: IconCircleCheck },
+  degraded: { color: 'orange', icon: IconAlertTriangle },
+  failing: { color: 'red', icon: IconCircleX },
+} as const;

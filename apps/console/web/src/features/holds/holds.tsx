@@ -1,0 +1,71 @@
+import { Anchor, Button, Group } from '@mantine/core';
+import { IconHandStop } from '@tabler/icons-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Link } from 'react-router';
+import type { HoldsView } from '../../../../src/features/holds/view.js';
+import { useData } from '../../api/queries.js';
+import { useMayOperate } from '../../app/session.js';
+import { Page, Section } from '../../components/page.js';
+import { ReadOnlyBadge } from '../../components/badges.js';
+import { EmptyState, Failure, Loading } from '../../components/states.js';
+import { HoldDialog } from './holdDialog.js';
+import { HoldTable } from './holdTable.js';
+import { LiveDelivery } from './liveDelivery.js';
+
+const REFRESH_MS = 3_000;
+
+/** The holds: all live delivery, countries and accounts. */
+export function Holds() {
+  const { t } = useTranslation('holds');
+  const mayOperate = useMayOperate();
+  const [holding, setHolding] = useState<'country' | 'account' | null>(null);
+  const { data, error, refetch } = useData<HoldsView>('/operations/holds', { refreshMs: REFRESH_MS });
+  const otherHolds = data?.holds.filter(({ kind }) => kind !== 'live') ?? [];
+  return (
+    <Page
+      title={t('title')}
+      description={
+        <>
+          {t('description')}{' '}
+          <Anchor component={Link} to="/staff/senders" inherit underline="always">
+            {t('senders')}
+          </Anchor>
+        </>
+      }
+      actions={<ReadOnlyBadge />}
+    >
+      {error !== null && <Failure problem={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && <Loading />}
+      {data !== undefined && (
+        <>
+          <LiveDelivery view={data} />
+          <Section
+            title={t('others')}
+            actions={
+              mayOperate && (
+                <Group gap="xs">
+                  <Button variant="default" size="xs" onClick={() => setHolding('country')}>
+                    {t('target.country.set')}
+                  </Button>
+                  <Button variant="default" size="xs" onClick={() => setHolding('account')}>
+                    {t('target.account.set')}
+                  </Button>
+                </Group>
+              )
+            }
+          >
+            {otherHolds.length === 0 ? (
+              <EmptyState icon={IconHandStop} title={t('none.title')}>
+                {t('none.text')}
+              </EmptyState>
+            ) : (
+              <HoldTable holds={otherHolds} isCapped={data.isCapped} />
+            )}
+          </Section>
+        </>
+      )}
+      <HoldDialog kind={holding} onClose={() => setHolding(null)} />
+    </Page>
+  );
+}

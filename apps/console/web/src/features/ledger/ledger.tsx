@@ -1,0 +1,82 @@
+import { Group, SegmentedControl, SimpleGrid, Text } from '@mantine/core';
+import { IconReceipt } from '@tabler/icons-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { BalanceView, LedgerView } from '../../../../src/features/ledger/view.js';
+import { useData, usePages } from '../../api/queries.js';
+import { useAccount } from '../../app/session.js';
+import { Statistic } from '../../components/facts.js';
+import { EmptyState, Failure, Loading, LoadMore } from '../../components/states.js';
+import { useNumbers } from '../../hooks/formats.js';
+import { Page } from '../../components/page.js';
+import { LedgerTable } from './ledgerTable.js';
+
+const KINDS = ['granted', 'reserved', 'returned'] as const;
+
+/** The balance and the ledger of an account. */
+export function Ledger() {
+  const { t } = useTranslation(['ledger', 'common']);
+  const { path } = useAccount();
+  const [kind, setKind] = useState('all');
+  const ledger = usePages<LedgerView>(`${path}/ledger${kind === 'all' ? '' : `?kind=${kind}`}`);
+  const { data, error, hasNextPage } = ledger;
+  const entries = data?.flatMap((page) => page.entries) ?? [];
+  return (
+    <Page title={t('common:nav.ledger')} description={t('description')}>
+      <Balance />
+      <Group>
+        <SegmentedControl
+          aria-label={t('filter')}
+          value={kind}
+          onChange={setKind}
+          data={[
+            { value: 'all', label: t('all') },
+            ...KINDS.map((value) => ({ value, label: t(`kinds.${value}`) })),
+          ]}
+        />
+      </Group>
+      {error !== null && <Failure problem={error} onRetry={() => void ledger.refetch()} />}
+      {data === undefined && error === null && <Loading />}
+      {entries.length > 0 && <LedgerTable entries={entries} />}
+      {data !== undefined && entries.length === 0 && (
+        <NoEntries isAll={kind === 'all'} isEnd={!hasNextPage} />
+      )}
+      <LoadMore list={ledger} />
+    </Page>
+  );
+}
+
+function Balance() {
+  const { t } = useTranslation('ledger');
+  const { path } = useAccount();
+  const { whole } = useNumbers();
+  const { data, error, refetch } = useData<BalanceView>(`${path}/balance`);
+  if (error !== null && data === undefined) return <Failure problem={error} onRetry={() => void refetch()} />;
+  return (
+    <SimpleGrid cols={2} maw={560}>
+      {(['freeQuota', 'credits'] as const).map((bucket) => (
+        <Statistic key={bucket} label={t(bucket)}>
+          {data === undefined ? '–' : whole(data[bucket])}{' '}
+          <Text span size="sm" c="dimmed">
+            {data !== undefined && t('units', { count: data[bucket] })}
+          </Text>
+        </Statistic>
+      ))}
+    </SimpleGrid>
+  );
+}
+
+function NoEntries({ isAll, isEnd }: { isAll: boolean; isEnd: boolean }) {
+  const { t } = useTranslation('ledger');
+  if (isAll)
+    return (
+      <EmptyState icon={IconReceipt} title={t('empty.title')}>
+        {t('empty.text')}
+      </EmptyState>
+    );
+  return (
+    <Text size="sm" ta="center" py="lg">
+      {t(isEnd ? 'empty.filtered' : 'searchOn')}
+    </Text>
+  );
+}

@@ -1,0 +1,145 @@
+import { Badge, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import type { SenderErrorView, SendersView, SenderView } from '../../../../src/features/senders/view.js';
+import { SenderActions } from './senderActions.js';
+import { SenderBadge } from '../../components/badges.js';
+import { Id } from '../../components/copy.js';
+import { Fact } from '../../components/facts.js';
+import { Time } from '../../components/times.js';
+import { useCountryName } from '../../hooks/countries.js';
+import { useNumbers } from '../../hooks/formats.js';
+
+const OUTCOMES = ['accepted', 'retry', 'unknown', 'sender', 'recipient', 'config'] as const;
+
+/** A sender: state, facts, calls in the last hour, recent errors. */
+export function SenderCard({
+  sender,
+  bounds,
+}: {
+  sender: SenderView;
+  bounds: SendersView['throughputBounds'];
+}) {
+  const { t } = useTranslation('senders');
+  const { whole } = useNumbers();
+  return (
+    <Paper withBorder p="md" component="section" aria-label={sender.number}>
+      <Stack gap="md">
+        <Group justify="space-between" align="flex-start" gap="sm">
+          <Stack gap={2}>
+            <Group gap="xs">
+              <Title order={2} size="h4" className="tabular">
+                {sender.number}
+              </Title>
+              <SenderBadge state={sender.state} />
+            </Group>
+            <Health sender={sender} />
+          </Stack>
+          <SenderActions sender={sender} bounds={bounds} />
+        </Group>
+        <SimpleGrid cols={{ base: 2, sm: 4 }} spacing="sm" component="dl" m={0}>
+          <Fact label={t('facts.phoneNumberId')}>
+            <Id id={sender.phoneNumberId} what={t('facts.phoneNumberId')} />
+          </Fact>
+          <Fact label={t('facts.throughput')}>
+            {t('facts.perSecond', { count: sender.throughput, number: whole(sender.throughput) })}
+          </Fact>
+          <Fact label={t('facts.template')}>
+            <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+              {sender.template} · pt_BR, {sender.english}
+            </Text>
+          </Fact>
+          <Fact label={t('facts.faults')}>{whole(sender.faults)}</Fact>
+        </SimpleGrid>
+        <LastHour sender={sender} />
+        <SenderErrors errors={sender.errors} />
+      </Stack>
+    </Paper>
+  );
+}
+
+/** Why it does not send, until when, and the countries it is blocked from. */
+function Health({
+  sender: { state, pausedAt, pausedUntil, pauseReason, blockedCountries },
+}: {
+  sender: SenderView;
+}) {
+  const { t } = useTranslation('senders');
+  const nameOf = useCountryName();
+  return (
+    <>
+      {state === 'resting' && pausedUntil !== null && (
+        <Text size="sm">
+          {t('health.restingUntil')} <Time at={pausedUntil} seconds />: {pauseReason}
+        </Text>
+      )}
+      {state === 'paused' && pausedAt !== null && (
+        <Text size="sm">
+          {t('health.pausedSince')} <Time at={pausedAt} />: {pauseReason}
+        </Text>
+      )}
+      {blockedCountries.map(({ country, until, errorCode }) => (
+        <Text size="sm" key={country}>
+          {t(errorCode === null ? 'health.blocked' : 'health.blockedByCode', {
+            country: nameOf(country),
+            code: errorCode,
+          })}{' '}
+          <Time at={until} />
+        </Text>
+      ))}
+    </>
+  );
+}
+
+function LastHour({ sender: { outcomes } }: { sender: SenderView }) {
+  const { t } = useTranslation('senders');
+  const { whole } = useNumbers();
+  const counted = OUTCOMES.filter((outcome) => (outcomes[outcome] ?? 0) > 0);
+  return (
+    <div>
+      <Text size="xs" c="dimmed" pb={4}>
+        {t('lastHour')}
+      </Text>
+      <Group gap="xs">
+        {counted.length === 0 && <Text size="sm">{t('noCalls')}</Text>}
+        {counted.map((outcome) => (
+          <Badge key={outcome} color={outcome === 'accepted' ? 'teal' : 'orange'} size="lg">
+            {t(`outcomes.${outcome}`)} · {whole(outcomes[outcome] ?? 0)}
+          </Badge>
+        ))}
+      </Group>
+    </div>
+  );
+}
+
+/** The recent errors of a sender, each with its meaning and remedy. */
+function SenderErrors({ errors }: { errors: readonly SenderErrorView[] }) {
+  const { t, i18n } = useTranslation('senders');
+  const { whole } = useNumbers();
+  if (errors.length === 0) return null;
+  const language = i18n.language === 'pt-BR' ? 'pt-BR' : 'en';
+  return (
+    <div>
+      <Text size="xs" c="dimmed" pb={4}>
+        {t('errors.title')}
+      </Text>
+      <Stack gap="sm">
+        {errors.map(({ outcome, errorCode, times, lastAt, explanations }) => (
+          <Stack gap={2} key={`${outcome} ${errorCode}`}>
+            <Group gap="xs">
+              <Badge color="gray">
+                {errorCode === null ? t(`outcomes.${outcome}`) : t('errors.code', { code: errorCode })}
+              </Badge>
+              <Text size="xs" c="dimmed">
+                {t('errors.times', { count: times, times: whole(times) })} <Time at={lastAt} seconds />
+              </Text>
+            </Group>
+            <Text size="sm">{explanations[language].meaning}</Text>
+            <Text size="sm" c="dimmed">
+              {t('errors.remedy', { remedy: explanations[language].remedy })}
+            </Text>
+          </Stack>
+        ))}
+      </Stack>
+    </div>
+  );
+}

@@ -1,0 +1,206 @@
+import { NumberInput, PasswordInput, Select, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { notifications } from '@mantine/notifications';
+import { useTranslation } from 'react-i18next';
+import type { SendersView, SenderView } from '../../../../src/features/senders/view.js';
+import { useChange } from '../../api/queries.js';
+import { Dialog, DialogForm } from '../../components/dialog.js';
+import { useNumbers } from '../../hooks/formats.js';
+import { useSenderChange } from '../../hooks/staffChange.js';
+
+interface AddSenderProps {
+  onClose: () => void;
+  bounds: SendersView['throughputBounds'];
+}
+
+/** Meta's throughput for a new number, in messages per second. */
+const THROUGHPUT_INITIAL = 80;
+
+/** The dialog that adds a sender. */
+export function AddSenderDialog({ opened, ...props }: AddSenderProps & { opened: boolean }) {
+  const { t } = useTranslation('senders');
+  return (
+    <Dialog opened={opened} onClose={props.onClose} title={t('add.title')}>
+      <AddSenderForm {...props} />
+    </Dialog>
+  );
+}
+
+function AddSenderForm({ onClose, bounds }: AddSenderProps) {
+  const { t } = useTranslation('senders');
+  const rules = useSenderRules(bounds);
+  const change = useChange('/operations/senders', '/operations/audit');
+  const form = useForm({
+    initialValues: {
+      phoneNumberId: '',
+      number: '',
+      token: '',
+      template: 'verification_code',
+      english: 'en',
+      throughput: THROUGHPUT_INITIAL,
+    },
+    validate: rules,
+  });
+  const add = ({ throughput, ...texts }: typeof form.values): void => {
+    const trimmed = Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, text.trim()]));
+    change.mutate(
+      { method: 'POST', path: '/operations/senders', body: { ...trimmed, throughput } },
+      {
+        onSuccess: () => {
+          onClose();
+          notifications.show({ message: t('add.done'), color: 'teal' });
+        },
+        onError: ({ errors }) => {
+          if ('number' in errors) form.setFieldError('number', t('fieldErrors.number'));
+          if ('phoneNumberId' in errors) form.setFieldError('phoneNumberId', t('fieldErrors.taken'));
+        },
+      },
+    );
+  };
+  return (
+    <DialogForm
+      onSubmit={form.onSubmit(add)}
+      action={t('add.button')}
+      onClose={onClose}
+      pending={change.isPending}
+      problem={change.error}
+    >
+      <TextInput
+        label={t('facts.phoneNumberId')}
+        description={t('add.phoneNumberId')}
+        required
+        inputMode="numeric"
+        data-autofocus
+        {...form.getInputProps('phoneNumberId')}
+      />
+      <TextInput
+        label={t('add.number')}
+        placeholder="+55 11 5555-0100"
+        required
+        type="tel"
+        autoComplete="off"
+        {...form.getInputProps('number')}
+      />
+      <PasswordInput
+        label={t('token.label')}
+        description={t('add.token')}
+        required
+        autoComplete="off"
+        visibilityToggleButtonProps={{ 'aria-label': t('token.show') }}
+        {...form.getInputProps('token')}
+      />
+      <TextInput label={t('add.template')} required {...form.getInputProps('template')} />
+      <Select
+        label={t('add.english')}
+        description={t('add.englishWhat')}
+        data={['en', 'en_US']}
+        allowDeselect={false}
+        {...form.getInputProps('english')}
+      />
+      <NumberInput
+        label={t('throughput.label')}
+        {...bounds}
+        allowDecimal={false}
+        clampBehavior="none"
+        {...form.getInputProps('throughput')}
+      />
+    </DialogForm>
+  );
+}
+
+interface Props {
+  sender: SenderView;
+  onClose: () => void;
+}
+
+/** Changes the throughput of a sender, in messages per second. */
+export function ThroughputForm({
+  sender,
+  bounds,
+  onClose,
+}: Props & { bounds: SendersView['throughputBounds'] }) {
+  const { t } = useTranslation('senders');
+  const rules = useSenderRules(bounds);
+  const change = useSenderChange(onClose);
+  const form = useForm({
+    initialValues: { throughput: sender.throughput },
+    validate: { throughput: rules.throughput },
+  });
+  return (
+    <DialogForm
+      onSubmit={form.onSubmit((body) =>
+        change.send({ method: 'PUT', path: `/${sender.id}/throughput`, body }, t('throughput.done')),
+      )}
+      action={t('throughput.button')}
+      onClose={onClose}
+      pending={change.pending}
+      problem={change.problem}
+    >
+      <NumberInput
+        label={t('throughput.label')}
+        description={t('throughput.what')}
+        {...bounds}
+        allowDecimal={false}
+        clampBehavior="none"
+        data-autofocus
+        {...form.getInputProps('throughput')}
+      />
+    </DialogForm>
+  );
+}
+
+/** Replaces the access token of a sender. No page ever shows a token. */
+export function TokenForm({ sender, onClose }: Props) {
+  const { t } = useTranslation('senders');
+  const rules = useSenderRules();
+  const change = useSenderChange(onClose);
+  const form = useForm({ initialValues: { token: '' }, validate: { token: rules.token } });
+  return (
+    <DialogForm
+      onSubmit={form.onSubmit(({ token }) =>
+        change.send(
+          { method: 'PUT', path: `/${sender.id}/token`, body: { token: token.trim() } },
+          t('token.done'),
+        ),
+      )}
+      action={t('token.button')}
+      onClose={onClose}
+      pending={change.pending}
+      problem={change.problem}
+    >
+      <Text size="sm">{t('token.what', { number: sender.number })}</Text>
+      <PasswordInput
+        label={t('token.label')}
+        required
+        autoComplete="off"
+        data-autofocus
+        visibilityToggleButtonProps={{ 'aria-label': t('token.show') }}
+        {...form.getInputProps('token')}
+      />
+    </DialogForm>
+  );
+}
+
+type Rule<T> = (value: T) => string | null;
+
+/** The validation of sender fields, as on the server. */
+function useSenderRules({ min, max }: SendersView['throughputBounds'] = { min: 1, max: 1 }) {
+  const { t } = useTranslation(['senders', 'common']);
+  const { whole } = useNumbers();
+  const matches =
+    (pattern: RegExp, message: string): Rule<string> =>
+    (value) =>
+      pattern.test(value.trim()) ? null : message;
+  const throughput: Rule<number> = (value) =>
+    Number.isInteger(value) && value >= min && value <= max
+      ? null
+      : t('common:rules.range', { min: whole(min), max: whole(max) });
+  return {
+    throughput,
+    token: matches(/^[\x21-\x7e]{1,4096}$/, t('fieldErrors.token')),
+    phoneNumberId: matches(/^[0-9]{1,32}$/, t('fieldErrors.phoneNumberId')),
+    // The server checks whether the number is possible in its country.
+    number: matches(/^\+[0-9 ()-]{5,}$/, t('fieldErrors.number')),
+    template: matches(/^[a-z0-9_]{1,512}$/, t('fieldErrors.template')),
+  };
+}

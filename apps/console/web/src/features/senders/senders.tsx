@@ -1,0 +1,57 @@
+import { Button } from '@mantine/core';
+import { IconDeviceMobileMessage, IconPlus } from '@tabler/icons-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { SendersView } from '../../../../src/features/senders/view.js';
+import { useData } from '../../api/queries.js';
+import { useMayOperate } from '../../app/session.js';
+import { Page } from '../../components/page.js';
+import { ReadOnlyBadge } from '../../components/badges.js';
+import { EmptyState, Failure, Loading } from '../../components/states.js';
+import { AddSenderDialog } from './senderForms.js';
+import { SenderCard } from './senderCard.js';
+
+const REFRESH_MS = 5_000;
+
+/** The senders: state, health and recent errors. */
+export function Senders() {
+  const { t } = useTranslation('senders');
+  const mayOperate = useMayOperate();
+  const [adding, setAdding] = useState(false);
+  const { data, error, refetch } = useData<SendersView>('/operations/senders', { refreshMs: REFRESH_MS });
+  const add = mayOperate && (
+    <Button
+      leftSection={<IconPlus size={16} />}
+      onClick={() => setAdding(true)}
+      disabled={data === undefined}
+    >
+      {t('add.button')}
+    </Button>
+  );
+  return (
+    <Page
+      title={t('title')}
+      description={t('description')}
+      actions={
+        <>
+          <ReadOnlyBadge />
+          {add}
+        </>
+      }
+    >
+      {error !== null && <Failure problem={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && <Loading />}
+      {data?.senders.length === 0 && (
+        <EmptyState icon={IconDeviceMobileMessage} title={t('none.title')}>
+          {t('none.text')}
+        </EmptyState>
+      )}
+      {data?.senders.map((sender) => (
+        <SenderCard key={sender.id} sender={sender} bounds={data.throughputBounds} />
+      ))}
+      {data !== undefined && (
+        <AddSenderDialog opened={adding} onClose={() => setAdding(false)} bounds={data.throughputBounds} />
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,97 @@
+import { Button, Group, TextInput } from '@mantine/core';
+import { IconSearch } from '@tabler/icons-react';
+import { type FormEvent, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useNavigate } from 'react-router';
+import { useAccount } from '../../app/session.js';
+
+const NUMBER = /^\+[0-9 ()-]{6,40}$/;
+
+/** Opens a send by its id, or passes on a full phone number, which must never appear in a URL. */
+export function FindSend({
+  onNumber,
+  isInvalid,
+}: {
+  onNumber: (number: string) => void;
+  /** Whether the server refused the last number. */
+  isInvalid: boolean;
+}) {
+  const { t } = useTranslation('sends');
+  const account = useAccount();
+  const navigate = useNavigate();
+  const [text, setText] = useState('');
+  const [isInvalidInput, setInvalidInput] = useState(false);
+
+  const find = (event: FormEvent): void => {
+    event.preventDefault();
+    const query = text.trim();
+    const isNumber = NUMBER.test(query);
+    setInvalidInput(!isId(query) && !isNumber);
+    if (isId(query)) void navigate(`${account.path}/sends/${query.toLowerCase()}`);
+    if (isNumber) onNumber(query);
+  };
+  return (
+    <form onSubmit={find} noValidate>
+      <Group gap="xs" align="flex-start" wrap="nowrap" maw={560}>
+        <TextInput
+          aria-label={t('find.label')}
+          placeholder={t('find.placeholder')}
+          leftSection={<IconSearch size={16} />}
+          value={text}
+          onChange={({ currentTarget }) => {
+            setText(currentTarget.value);
+            setInvalidInput(false);
+          }}
+          error={(isInvalidInput || isInvalid) && t('find.invalid')}
+          autoComplete="off"
+          spellCheck={false}
+          style={{ flexGrow: 1 }}
+        />
+        <Button type="submit" variant="default">
+          {t('find.button')}
+        </Button>
+      </Group>
+    </form>
+  );
+}
+
+/** Opens a send of any account by its id, as found in the logs. */
+export function FindStaffSend() {
+  const { t } = useTranslation('sends');
+  const navigate = useNavigate();
+  const [text, setText] = useState('');
+  const [isInvalidInput, setInvalidInput] = useState(false);
+
+  const find = (event: FormEvent): void => {
+    event.preventDefault();
+    const query = text.trim().toLowerCase();
+    setInvalidInput(!isId(query));
+    if (isId(query)) void navigate(`/staff/sends/${query}`);
+  };
+  return (
+    <form onSubmit={find} noValidate>
+      <Group gap="xs" align="flex-start" wrap="nowrap">
+        <TextInput
+          label={t('staff.find')}
+          value={text}
+          onChange={({ currentTarget }) => {
+            setText(currentTarget.value);
+            setInvalidInput(false);
+          }}
+          error={isInvalidInput && t('staff.invalid')}
+          autoComplete="off"
+          spellCheck={false}
+          flex={1}
+        />
+        <Button type="submit" variant="default" mt={24}>
+          {t('find.button')}
+        </Button>
+      </Group>
+    </form>
+  );
+}
+
+const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Whether a text has the form of an id. */
+const isId = (text: string): boolean => ID.test(text);

@@ -1,0 +1,123 @@
+import { Grid, Stack } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useParams } from 'react-router';
+import type { SendDetailsView } from '../../../../src/features/sends/view.js';
+import { SendTimeline } from './sendTimeline.js';
+import { useData } from '../../api/queries.js';
+import { ModeBadge, StatusBadge, VerificationBadge } from '../../components/badges.js';
+import { Id } from '../../components/copy.js';
+import { Fact } from '../../components/facts.js';
+import { Page, Section } from '../../components/page.js';
+import { Failure, Loading } from '../../components/states.js';
+import { Time } from '../../components/times.js';
+import { useCountryName } from '../../hooks/countries.js';
+
+const REFRESH_MS = 2_000;
+
+/** What both integrators and staff see of a send. */
+type Send = Omit<SendDetailsView, 'recipient' | 'next'>;
+
+/**
+ * The send named by the URL, polled while it can still change.
+ *
+ * @param path of the list of sends, below `/api`
+ */
+export function useSend<View extends Send>(path: string) {
+  const { send: id } = useParams();
+  const { data, error, refetch } = useData<View>(`${path}/${id}`, {
+    refreshMs: (read) => read?.isOpen === true && REFRESH_MS,
+  });
+  // While another send loads, the query still holds the previous one.
+  return { send: data?.id === id ? data : undefined, error, refetch };
+}
+
+/**
+ * The page of one send: state, timeline and details; `children` are the facts about its owner.
+ *
+ * @param first shown above the timeline
+ */
+export function SendPage({
+  reading: { send, error, refetch },
+  title,
+  back,
+  first,
+  children,
+}: {
+  reading: ReturnType<typeof useSend<Send>>;
+  title: string;
+  back: { to: string; label: string };
+  first?: ReactNode;
+  children: ReactNode;
+}) {
+  const { t } = useTranslation('sends');
+  return (
+    <Page
+      title={title}
+      back={back}
+      facts={
+        send && (
+          <>
+            <ModeBadge mode={send.mode} />
+            <StatusBadge status={send.status} />
+            <VerificationBadge verification={send.verification} />
+            <Id id={send.id} what={t('details.id')} />
+          </>
+        )
+      }
+    >
+      {error !== null && <Failure problem={error} onRetry={() => void refetch()} />}
+      {send === undefined && error === null && <Loading />}
+      {send && (
+        <>
+          {first}
+          <Grid gap="lg">
+            <Grid.Col span={{ base: 12, md: 8 }}>
+              <SendTimeline send={send} />
+            </Grid.Col>
+            <Grid.Col span={{ base: 12, md: 4 }}>
+              <SendFacts send={send}>{children}</SendFacts>
+            </Grid.Col>
+          </Grid>
+        </>
+      )}
+    </Page>
+  );
+}
+
+/** The details of a send; `children` are the facts about its owner. */
+function SendFacts({
+  send,
+  children,
+}: {
+  send: Omit<SendDetailsView, 'recipient' | 'next'>;
+  children: ReactNode;
+}) {
+  const { t } = useTranslation(['sends', 'common']);
+  const countryName = useCountryName();
+  const isReturned = send.timeline.some(({ kind }) => kind === 'returned');
+  const cost = send.unit === null ? t('details.unitNone') : t(`details.units.${send.unit}`);
+  return (
+    <Section title={t('details.facts')}>
+      <Stack gap="xs" component="dl" m={0}>
+        {children}
+        <Fact label={t('details.from')}>{send.from ?? t('details.fromNobody')}</Fact>
+        <Fact label={t('details.channel')}>
+          {send.channel === null ? t('details.channelNone') : t(`details.channels.${send.channel}`)}
+        </Fact>
+        <Fact label={t('columns.country')}>
+          {send.country === null ? t('details.noCountry') : countryName(send.country)}
+        </Fact>
+        <Fact label={t('details.locale')}>{t(`common:languages.${send.locale}`)}</Fact>
+        <Fact label={t('details.created')}>
+          <Time at={send.createdAt} seconds />
+        </Fact>
+        <Fact label={send.verification === 'expired' ? t('details.expired') : t('details.expires')}>
+          <Time at={send.expiresAt} seconds />
+        </Fact>
+        <Fact label={t('details.guesses')}>{send.guessesLeft}</Fact>
+        <Fact label={t('details.unit')}>{isReturned ? t('details.unitReturned') : cost}</Fact>
+      </Stack>
+    </Section>
+  );
+}

@@ -1,0 +1,238 @@
+import { Flex, Text, Timeline } from '@mantine/core';
+import {
+  IconArrowBackUp,
+  IconCheck,
+  IconChecks,
+  IconCircleCheck,
+  IconClock,
+  IconClockX,
+  IconEye,
+  IconFlask,
+  IconLock,
+  IconPlus,
+  IconRoute,
+  IconSend,
+  IconX,
+} from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { ExplanationView } from '../../../../src/features/sends/errorExplanation.js';
+import type { SendDetailsView } from '../../../../src/features/sends/view.js';
+import type { TimelineEvent } from '../../../../src/features/sends/timeline.js';
+import { Section } from '../../components/page.js';
+import { Time } from '../../components/times.js';
+
+type Attempt = TimelineEvent & { kind: 'attempt' };
+type Receipt = TimelineEvent & { kind: 'receipt' };
+
+const ICONS = {
+  created: IconPlus,
+  routed: IconRoute,
+  under_way: IconClock,
+  accepted: IconSend,
+  not_accepted: IconX,
+  simulated: IconFlask,
+  sent: IconCheck,
+  delivered: IconChecks,
+  read: IconEye,
+  wrong_code: IconX,
+  verified: IconCircleCheck,
+  locked: IconLock,
+  expired: IconClockX,
+  failed: IconX,
+  returned: IconArrowBackUp,
+};
+
+function iconOf(event: TimelineEvent): keyof typeof ICONS {
+  if (event.kind === 'receipt') return event.status;
+  if (event.kind !== 'attempt') return event.kind;
+  if (event.outcome === null) return 'under_way';
+  return event.outcome === 'accepted' ? 'accepted' : 'not_accepted';
+}
+
+/** The timeline of a send: past events, oldest first, then what it waits for. */
+export function SendTimeline({ send }: { send: Pick<SendDetailsView, 'timeline' | 'waiting'> }) {
+  const { t, i18n } = useTranslation('sends');
+  const timeOf = (at: string): string =>
+    new Date(at).toLocaleTimeString(i18n.language, { timeStyle: 'medium' });
+  return (
+    <Section title={t('timeline.title')}>
+      <Timeline active={send.timeline.length - 1} bulletSize={24} lineWidth={2} role="list">
+        {send.timeline.map((event, n) => (
+          <Timeline.Item
+            key={keyOf(event)}
+            role="listitem"
+            bullet={<Bullet event={event} />}
+            color={colorOf(event)}
+            lineVariant={n === send.timeline.length - 1 ? 'dashed' : 'solid'}
+            title={<Heading text={<Title event={event} />} at={event.at} />}
+          >
+            <Body event={event} />
+          </Timeline.Item>
+        ))}
+        {send.waiting.map(({ kind, until }) => (
+          <Timeline.Item
+            key={kind}
+            role="listitem"
+            bullet={<IconClock size={14} />}
+            lineVariant="dashed"
+            title={
+              <Text size="sm" fw={550} c="dimmed">
+                {t(`waiting.${kind}`)}{' '}
+                {until !== null &&
+                  t(kind === 'code' || kind === 'next_attempt' ? 'waiting.at' : 'waiting.until', {
+                    time: timeOf(until),
+                  })}
+              </Text>
+            }
+          />
+        ))}
+      </Timeline>
+    </Section>
+  );
+}
+
+/** Events of one kind never share a millisecond, except failures with different codes. */
+const keyOf = (event: TimelineEvent): string =>
+  `${iconOf(event)} ${event.at} ${'errorCode' in event ? event.errorCode : ''}`;
+
+function Bullet({ event }: { event: TimelineEvent }) {
+  const Icon = ICONS[iconOf(event)];
+  return <Icon size={14} />;
+}
+
+function colorOf(event: TimelineEvent): string {
+  switch (event.kind) {
+    case 'attempt':
+      return event.outcome === 'accepted' ? 'brand' : event.outcome === null ? 'blue' : 'orange';
+    case 'receipt':
+      return event.status === 'failed' ? 'red' : 'brand';
+    case 'verified':
+      return 'green';
+    case 'failed':
+    case 'locked':
+      return 'red';
+    case 'wrong_code':
+    case 'expired':
+      return 'orange';
+    default:
+      return 'gray';
+  }
+}
+
+function Heading({ text, at }: { text: ReactNode; at: string }) {
+  return (
+    <Flex direction={{ base: 'column', sm: 'row' }} justify="space-between" columnGap="md">
+      <Text size="sm" fw={550} component="span">
+        {text}
+      </Text>
+      <Text size="xs" lh="var(--mantine-line-height-sm)" c="dimmed" component="span" className="tabular">
+        <Time at={at} seconds />
+      </Text>
+    </Flex>
+  );
+}
+
+function Title({ event }: { event: TimelineEvent }) {
+  const { t } = useTranslation('sends');
+  switch (event.kind) {
+    case 'attempt':
+      return (
+        <>
+          {t('timeline.attempt', { number: event.number })}:{' '}
+          {event.outcome === null ? t('timeline.underWay') : t(`timeline.outcome.${event.outcome}`)}
+        </>
+      );
+    case 'receipt':
+      return t(`timeline.receipt.${event.status}`);
+    case 'wrong_code':
+      return (
+        <>
+          {t('timeline.wrong_code')}: {t('timeline.left', { count: event.left })}
+        </>
+      );
+    default:
+      return t(`timeline.${event.kind}`);
+  }
+}
+
+function Body({ event }: { event: TimelineEvent }) {
+  const { t } = useTranslation('sends');
+  switch (event.kind) {
+    case 'created':
+      return <Line text={t(`timeline.${CREATED[event.unit ?? 'none']}`)} />;
+    case 'routed':
+      return event.sender === null ? null : (
+        <Line text={t('timeline.routedFrom', { sender: event.sender })} />
+      );
+    case 'attempt':
+      return <AttemptBody event={event} />;
+    case 'receipt':
+      return <Reason event={event} />;
+    case 'failed':
+      return event.reason === null ? null : <Line text={t(`timeline.failedFor.${event.reason}`)} />;
+    case 'returned':
+      return <Line text={t(`timeline.returnedTo.${event.unit}`)} />;
+    default:
+      return null;
+  }
+}
+
+const CREATED = { free_quota: 'createdFree', credit: 'createdCredit', none: 'createdTest' } as const;
+
+function AttemptBody({ event }: { event: Attempt }) {
+  const { t, i18n } = useTranslation('sends');
+  const facts = [
+    ...(event.sender === null ? [] : [t('timeline.attemptFrom', { sender: event.sender })]),
+    ...(event.seconds === null
+      ? []
+      : [
+          t('timeline.took', {
+            seconds: event.seconds.toLocaleString(i18n.language, { maximumSignificantDigits: 2 }),
+          }),
+        ]),
+  ];
+  return (
+    <>
+      {facts.length > 0 && <Line text={facts.join(' · ')} />}
+      <Reason event={event} />
+    </>
+  );
+}
+
+/** The provider's error code and its explanation. */
+function Reason({ event: { errorCode, explanation } }: { event: Attempt | Receipt }) {
+  const { t } = useTranslation('sends');
+  return (
+    <>
+      {errorCode !== null && <Line text={t('timeline.code', { code: errorCode })} />}
+      {explanation !== null && <Explanation explanation={explanation} />}
+    </>
+  );
+}
+
+function Line({ text }: { text: string }) {
+  return (
+    <Text size="sm" c="dimmed">
+      {text}
+    </Text>
+  );
+}
+
+/** Why the provider refused, and the remedy, in the user's language. */
+export function Explanation({
+  explanation: { meaning, remedy },
+  withRemedy = true,
+}: {
+  explanation: ExplanationView;
+  withRemedy?: boolean;
+}) {
+  const { t, i18n } = useTranslation('sends');
+  const language = i18n.language === 'pt-BR' ? 'pt-BR' : 'en';
+  const action = remedy === null ? t('timeline.ours') : remedy[language];
+  return (
+    <Text size="sm" mt={4}>
+      {meaning[language]} {withRemedy && action}
+    </Text>
+  );
+}

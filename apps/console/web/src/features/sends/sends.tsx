@@ -1,0 +1,111 @@
+import { Alert, Anchor, Button, Group, Stack, Text } from '@mantine/core';
+import { IconPhone, IconSearchOff, IconSend } from '@tabler/icons-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Link } from 'react-router';
+import type { SendsView } from '../../../../src/features/sends/view.js';
+import { usePages } from '../../api/queries.js';
+import { useAccount, useSession } from '../../app/session.js';
+import { CodeBlock } from '../../components/copy.js';
+import { EmptyState, Failure, Loading, LoadMore } from '../../components/states.js';
+import { Page } from '../../components/page.js';
+import { FindSend } from './findSend.js';
+import { SendFilters } from './sendFilters.js';
+import { sendsPath, useSendQuery } from './sendQuery.js';
+import { SendTable } from './sendTable.js';
+
+const REFRESH_MS = 4_000;
+
+/** The sends of an account: filtered by the URL, or those to one phone number. */
+export function Sends() {
+  const { t } = useTranslation(['sends', 'common']);
+  const account = useAccount();
+  const filters = useSendQuery();
+  const [number, setNumber] = useState<string | null>(null);
+  const found = usePages<SendsView>(
+    number === null ? sendsPath(account.path, filters.query) : `${account.path}/sends/search`,
+    { search: number === null ? undefined : { recipient: number }, refreshMs: REFRESH_MS },
+  );
+  const isInvalid = number !== null && found.error?.errors['recipient'] !== undefined;
+
+  return (
+    <Page title={t('common:nav.sends')} description={t('description')}>
+      <Stack gap="sm">
+        <FindSend onNumber={setNumber} isInvalid={isInvalid} />
+        {number === null ? (
+          <SendFilters {...filters} />
+        ) : (
+          <Alert variant="light" color="gray" icon={<IconPhone size={18} />} role="status">
+            <Group justify="space-between" gap="xs">
+              <Text size="sm">{t('find.shown')}</Text>
+              <Button size="xs" variant="default" onClick={() => setNumber(null)}>
+                {t('find.clear')}
+              </Button>
+            </Group>
+          </Alert>
+        )}
+      </Stack>
+      {!isInvalid && <SendList found={found} byNumber={number !== null} filters={filters} />}
+    </Page>
+  );
+}
+
+function SendList({
+  found,
+  byNumber,
+  filters,
+}: {
+  found: ReturnType<typeof usePages<SendsView>>;
+  byNumber: boolean;
+  filters: ReturnType<typeof useSendQuery>;
+}) {
+  const { t } = useTranslation('sends');
+  const { data, error, refetch, hasNextPage, isPlaceholderData } = found;
+  if (error !== null && data === undefined) return <Failure problem={error} onRetry={() => void refetch()} />;
+  if (data === undefined) return <Loading />;
+
+  // While pages are loaded, new sends shift the list, and a send can be on two pages.
+  const sends = [...new Map(data.flatMap((page) => page.sends).map((send) => [send.id, send])).values()];
+  if (sends.length === 0 && !byNumber && !filters.isFiltered) return <FirstSend />;
+  return (
+    <Stack opacity={isPlaceholderData ? 0.5 : 1} aria-busy={isPlaceholderData}>
+      {sends.length === 0 ? (
+        <EmptyState icon={IconSearchOff} title={t('none.title')}>
+          {byNumber ? t('none.number') : hasNextPage ? t('none.more') : t('none.text')}
+        </EmptyState>
+      ) : (
+        <SendTable sends={sends} />
+      )}
+      <LoadMore list={found} />
+    </Stack>
+  );
+}
+
+/** Shows how to create the first send. */
+function FirstSend() {
+  const { t } = useTranslation('sends');
+  const { apiUrl } = useSession();
+  const account = useAccount();
+  const example = [
+    `curl ${apiUrl}/v1/send \\`,
+    `  -H "Authorization: Bearer $ONECODE_API_KEY" \\`,
+    `  -H "Content-Type: application/json" \\`,
+    `  -d '{"to": "+5511987654321"}'`,
+  ].join('\n');
+  return (
+    <Stack maw={640} mx="auto" w="100%">
+      <EmptyState
+        icon={IconSend}
+        title={t('empty.title')}
+        action={
+          <Anchor component={Link} to={`${account.path}/applications`} size="sm">
+            {t('empty.action')}
+          </Anchor>
+        }
+      >
+        {t('empty.text')}
+      </EmptyState>
+      <CodeBlock code={example} what={t('empty.example')} />
+    </Stack>
+  );
+}

@@ -1,0 +1,160 @@
+import { Button, Divider, Group, NumberInput, Stack, Switch, Text } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { notifications } from '@mantine/notifications';
+import { useTranslation } from 'react-i18next';
+import type { SettingsView } from '../../../../src/features/settings/view.js';
+import { useChange, useData } from '../../api/queries.js';
+import { useMayOperate } from '../../app/session.js';
+import { AuditTable } from '../audit/auditTable.js';
+import { useNumbers } from '../../hooks/formats.js';
+import { Page, Section } from '../../components/page.js';
+import { ReadOnlyBadge } from '../../components/badges.js';
+import { Failure, Loading } from '../../components/states.js';
+import { StaffTwoFactor } from './staffTwoFactor.js';
+
+/** The numeric settings; two-factor authentication for staff has its own section. */
+type Settings = Omit<SettingsView['settings'], 'staffTwoFactor'>;
+
+/** The value of the field when the guess budget is switched on (NIST SP 800-63B-4, 3.2.2). */
+const GUESS_BUDGET_INITIAL = 100;
+
+/** The settings of the service, and their history. */
+export function Settings() {
+  const { t } = useTranslation('settings');
+  const { data, error, refetch } = useData<SettingsView>('/operations/settings');
+  return (
+    <Page title={t('title')} description={t('description')} actions={<ReadOnlyBadge />}>
+      {error !== null && <Failure problem={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && <Loading />}
+      {data !== undefined && (
+        <>
+          <Section title={t('current')}>
+            {/* Remounted when somebody else changes a setting. */}
+            <SettingsForm key={JSON.stringify(data.settings)} view={data} />
+          </Section>
+          <StaffTwoFactor value={data.settings.staffTwoFactor} />
+          <Section title={t('history')}>
+            <AuditTable query={{ area: 'settings' }} empty={t('unchanged')} />
+          </Section>
+        </>
+      )}
+    </Page>
+  );
+}
+
+function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { view: SettingsView }) {
+  const { staffTwoFactor: _apart, ...settings } = all;
+  const { t, i18n } = useTranslation(['settings', 'common']);
+  const mayOperate = useMayOperate();
+  const { whole } = useNumbers();
+  const change = useChange('/operations/settings', '/operations/audit', '/operations/accounts');
+  const rule =
+    (name: keyof Settings) =>
+    (value: number | null | string): string | null => {
+      const { min, max } = bounds[name];
+      const isValid =
+        value === null ? name === 'guessBudget' : Number.isInteger(value) && +value >= min && +value <= max;
+      return isValid ? null : t('common:rules.range', { min: whole(min), max: whole(max) });
+    };
+  const form = useForm<Settings>({
+    initialValues: settings,
+    validate: {
+      freeSends: rule('freeSends'),
+      codeValiditySeconds: rule('codeValiditySeconds'),
+      accountRatePerMinute: rule('accountRatePerMinute'),
+      guessBudget: rule('guessBudget'),
+      trialSendsPerDay: rule('trialSendsPerDay'),
+      signUpsPerNetworkDay: rule('signUpsPerNetworkDay'),
+      signUpsPerDomainDay: rule('signUpsPerDomainDay'),
+    },
+  });
+  const minutes = new Intl.NumberFormat(i18n.language, {
+    style: 'unit',
+    unit: 'minute',
+    unitDisplay: 'long',
+    maximumFractionDigits: 2,
+  }).format(form.values.codeValiditySeconds / 60);
+
+  const field = (name: Exclude<keyof Settings, 'guessBudget'>) => ({
+    label: t(`fields.${name}.label`),
+    description: t(`fields.${name}.description`),
+    ...bounds[name],
+    allowDecimal: false,
+    clampBehavior: 'none' as const,
+    thousandSeparator: i18n.language === 'en' ? ',' : '.',
+    decimalSeparator: i18n.language === 'en' ? '.' : ',',
+    disabled: !mayOperate,
+    maw: 480,
+    ...form.getInputProps(name),
+  });
+  const save = (values: Settings): void => {
+    const changed = Object.entries(values).filter(
+      ([name, value]) => value !== settings[name as keyof Settings],
+    );
+    change.mutate(
+      { method: 'PUT', path: '/operations/settings', body: Object.fromEntries(changed) },
+      { onSuccess: () => notifications.show({ message: t('saved'), color: 'teal' }) },
+    );
+  };
+  return (
+    <form onSubmit={form.onSubmit(save)} noValidate>
+      <Stack>
+        <NumberInput {...field('freeSends')} />
+        <NumberInput
+          {...field('codeValiditySeconds')}
+          rightSection={
+            <Text size="sm" c="dimmed" className="tabular">
+              {minutes}
+            </Text>
+          }
+          rightSectionWidth={130}
+        />
+        <NumberInput {...field('accountRatePerMinute')} />
+        <Stack gap="xs" maw={480}>
+          <Switch
+            label={t('fields.guessBudget.switch')}
+            description={t('fields.guessBudget.description')}
+            checked={form.values.guessBudget !== null}
+            disabled={!mayOperate}
+            onChange={({ currentTarget: { checked } }) =>
+              form.setFieldValue(
+                'guessBudget',
+                checked ? (settings.guessBudget ?? GUESS_BUDGET_INITIAL) : null,
+              )
+            }
+          />
+          {form.values.guessBudget !== null && (
+            <NumberInput
+              label={t('fields.guessBudget.label')}
+              {...bounds.guessBudget}
+              allowDecimal={false}
+              clampBehavior="none"
+              disabled={!mayOperate}
+              {...form.getInputProps('guessBudget')}
+            />
+          )}
+        </Stack>
+        <Divider label={t('signUps')} labelPosition="left" maw={480} />
+        <NumberInput
+          {...field('trialSendsPerDay')}
+          rightSection={
+            <Text size="sm" c="dimmed" className="tabular">
+              {t('usedToday', { formatted: whole(trialSendsToday) })}
+            </Text>
+          }
+          rightSectionWidth={130}
+        />
+        <NumberInput {...field('signUpsPerNetworkDay')} />
+        <NumberInput {...field('signUpsPerDomainDay')} />
+        {change.error !== null && <Failure problem={change.error} />}
+        {mayOperate && (
+          <Group>
+            <Button type="submit" loading={change.isPending} disabled={!form.isDirty()}>
+              {t('common:save')}
+            </Button>
+          </Group>
+        )}
+      </Stack>
+    </form>
+  );
+}

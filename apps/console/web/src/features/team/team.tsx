@@ -1,0 +1,97 @@
+import { Button } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { notifications } from '@mantine/notifications';
+import { IconUserPlus } from '@tabler/icons-react';
+import { useQueryClient } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import { useNavigate } from 'react-router';
+import type { MemberView } from '../../../../src/features/team/view.js';
+import { Invitations, Invite } from './invitations.js';
+import { Members } from './members.js';
+import { useChange, useData } from '../../api/queries.js';
+import { useAccount } from '../../app/session.js';
+import { Confirm } from '../../components/dialog.js';
+import { Page, Section } from '../../components/page.js';
+import { Failure, Loading } from '../../components/states.js';
+
+/** The members of an account and its invitations. */
+export function Team() {
+  const { t } = useTranslation(['team', 'common']);
+  const account = useAccount();
+  const [inviting, { open, close }] = useDisclosure();
+  const { data, error, refetch } = useData<{ members: MemberView[] }>(`${account.path}/members`);
+  return (
+    <Page
+      title={t('common:nav.team')}
+      description={t('description')}
+      actions={
+        <>
+          <Leave />
+          {account.mayManage && (
+            <Button leftSection={<IconUserPlus size={16} />} onClick={open}>
+              {t('invite')}
+            </Button>
+          )}
+        </>
+      }
+    >
+      {data === undefined &&
+        (error === null ? <Loading /> : <Failure problem={error} onRetry={() => void refetch()} />)}
+      {data !== undefined && (
+        <Section title={t('members')}>
+          <Members members={data.members} />
+        </Section>
+      )}
+      {account.mayManage && (
+        <Section title={t('invitations')}>
+          <Invitations />
+        </Section>
+      )}
+      <Invite opened={inviting} onClose={close} />
+    </Page>
+  );
+}
+
+/** Lets the user leave the account. */
+export function Leave() {
+  const { t } = useTranslation('team');
+  const { path, name } = useAccount();
+  const navigate = useNavigate();
+  const [opened, { open, close }] = useDisclosure();
+  const client = useQueryClient();
+  const { mutate, isPending, error, reset } = useChange();
+  const leave = (): void =>
+    mutate(
+      { method: 'DELETE', path: `${path}/membership` },
+      {
+        onSuccess: () => {
+          notifications.show({ message: t('leaving.done') });
+          // Navigate first: once the session is read again, this page has no account to show.
+          void Promise.resolve(navigate('/profile')).then(() =>
+            client.invalidateQueries({ queryKey: ['session'] }),
+          );
+        },
+      },
+    );
+  return (
+    <>
+      <Button variant="default" onClick={open}>
+        {t('leave')}
+      </Button>
+      <Confirm
+        opened={opened}
+        onClose={() => {
+          reset();
+          close();
+        }}
+        title={t('leaving.title', { account: name })}
+        action={t('leaving.action')}
+        pending={isPending}
+        problem={error}
+        onConfirm={leave}
+      >
+        {t('leaving.text')}
+      </Confirm>
+    </>
+  );
+}

@@ -1,0 +1,37 @@
+import { useTranslation } from 'react-i18next';
+import type { ApiProblem } from '../api/http.js';
+import common from '../locales/en/common.json';
+
+/** Messages for the fields that the server refused, by field. */
+export function useFieldErrors(): (problem: ApiProblem) => Record<string, string> {
+  const { t } = useTranslation();
+  return ({ errors }) =>
+    Object.fromEntries(
+      Object.entries(errors).map(([field, code]) => [
+        field,
+        t(isKnown(code) ? (`fieldErrors.${code}` as const) : 'fieldErrors.unfit'),
+      ]),
+    );
+}
+
+const isKnown = (code: string): code is keyof typeof common.fieldErrors => code in common.fieldErrors;
+
+/** Validates that a field is filled in. */
+export function useRequired(): (typed: string) => string | null {
+  const { t } = useTranslation();
+  return (typed) => (typed.trim() === '' ? t('fieldErrors.required') : null);
+}
+
+/** Validates a name: its length in characters, and no control characters. */
+export function useNameRule(lengthMax: number, { optional = false } = {}): (typed: string) => string | null {
+  const { t } = useTranslation();
+  return (typed) => {
+    const name = typed.trim();
+    if (name === '') return optional ? null : t('fieldErrors.required');
+    if ([...name].length > lengthMax) return t('rules.nameTooLong', { max: lengthMax });
+    return /\p{Cc}/u.test(name) ? t('fieldErrors.unfit') : null;
+  };
+}
+
+/** A `ref` that focuses the first field of a page or step when it appears. */
+export const focusOnMount = (field: HTMLElement | null): void => field?.focus();

@@ -1,0 +1,47 @@
+import { notifications } from '@mantine/notifications';
+import { useTranslation } from 'react-i18next';
+import { type Change, useChange } from '../api/queries.js';
+
+/**
+ * A change made by staff: calls `onDone` and shows a notification when it succeeds.
+ *
+ * @param stale paths below `/api` that are read again afterwards, with every path below them and the audit log
+ */
+export function useStaffChange(stale: readonly string[], onDone: () => void) {
+  const { mutate, isPending, error, reset } = useChange(...stale, '/operations/audit');
+  return {
+    pending: isPending,
+    problem: error,
+    reset,
+    send: (change: Change, message: string): void =>
+      mutate(change, {
+        onSuccess: () => {
+          onDone();
+          notifications.show({ message, color: 'teal' });
+        },
+      }),
+  };
+}
+
+/** A change of an account made by staff. */
+export function useAccountChange(id: string, onDone: () => void) {
+  const { t } = useTranslation();
+  const { send, ...change } = useStaffChange(['/operations/accounts', '/operations/holds'], onDone);
+  return {
+    ...change,
+    /** `path` is below that of the account. */
+    send: ({ path, ...rest }: Change): void =>
+      send({ ...rest, path: `/operations/accounts/${id}${path}` }, t('saved')),
+  };
+}
+
+/** A change of a sender. */
+export function useSenderChange(onDone: () => void) {
+  const { send, ...change } = useStaffChange(['/operations/senders'], onDone);
+  return {
+    ...change,
+    /** `path` is below that of the senders. */
+    send: ({ path, ...rest }: Change, message: string): void =>
+      send({ ...rest, path: `/operations/senders${path}` }, message),
+  };
+}

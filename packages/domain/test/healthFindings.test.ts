@@ -1,0 +1,186 @@
+import { healthFindings, healthVerdict, type HealthStatistics, type Verdict } from '../src/healthFindings.js';
+
+type Read = { [Name in keyof HealthStatistics]: NonNullable<HealthStatistics[Name]> };
+type Sender = Read['senders'][number];
+
+const sender = (state: Sender['state'] = 'active'): Sender => ({ state });
+const queue = (isPaused = false): Read['queues'][number] => ({ isPaused });
+const none = { count: 0, oldestSeconds: null };
+const sweptSecondsAgo = (...ages: number[]): Read['loops'] =>
+  ages.map((secondsAgo) => ({ loop: 'sweep', secondsAgo }));
+
+const HEALTHY: Read = {
+  postgresqlMs: 2,
+  redisMs: 1,
+  connections: { used: 40, most: 97 },
+  queues: [queue()],
+  waiting: {
+    due: { count: 5, oldestSeconds: 1.2 },
+    forSender: { count: 2, oldestSeconds: 0.8 },
+    held: none,
+  },
+  attempts: [],
+  provider: { calls: 900, accepted: 880, failing: 20, config: 0, secondsP95: 1.1 },
+  receipts: { lastTenMinutes: 3_000, oldestDueSeconds: 0.4 },
+  loops: sweptSecondsAgo(1, 2),
+  senders: [sender(), sender()],
+};
+
+const waiting = (change: Partial<Read['waiting']>): Partial<HealthStatistics> => ({
+  waiting: { ...HEALTHY.waiting, ...change },
+});
+const provider = (change: Partial<Read['provider']>): Partial<HealthStatistics> => ({
+  provider: { ...HEALTHY.provider, ...change },
+});
+const receipts = (change: Partial<Read['receipts']>): Partial<HealthStatistics> => ({
+  receipts: { ...HEALTHY.receipts, ...change },
+});
+const late = (seconds: number): Partial<HealthStatistics> =>
+  waiting({ due: { count: 9, oldestSeconds: seconds } });
+
+const CASES: [
+  when: string,
+  change: Partial<HealthStatistics>,
+  verdict: `${Verdict['whose']} ${Verdict['severity']} ${Verdict['what']}`,
+][] = [
+  ['nothing is wrong', {}, 'nobody ok all_clear'],
+  [
+    'nothing was ever sent',
+    {
+      ...provider({ calls: 0, accepted: 0, failing: 0, secondsP95: null }),
+      ...receipts({ lastTenMinutes: 0 }),
+      senders: [],
+      ...waiting({ forSender: none }),
+    },
+    'nobody ok all_clear',
+  ],
+  [
+    'PostgreSQL does not answer',
+    {
+      postgresqlMs: null,
+      connections: null,
+      waiting: null,
+      attempts: null,
+      provider: null,
+      receipts: null,
+      loops: null,
+      senders: null,
+    },
+    'postgresql failing postgresql_away',
+  ],
+  [
+    'neither answers: PostgreSQL, on which everything depends, comes first',
+    { postgresqlMs: null, redisMs: null, queues: null },
+    'postgresql failing postgresql_away',
+  ],
+  ['PostgreSQL is rather slow', { postgresqlMs: 200 }, 'postgresql degraded postgresql_slow'],
+  ['PostgreSQL is slow', { postgresqlMs: 1_000 }, 'postgresql failing postgresql_slow'],
+  [
+    'PostgreSQL answers, but a count takes too long',
+    { waiting: null },
+    'postgresql degraded postgresql_slow',
+  ],
+  [
+    'PostgreSQL runs out of connections',
+    { connections: { used: 80, most: 97 } },
+    'postgresql degraded postgresql_full',
+  ],
+  [
+    'PostgreSQL has no connection left',
+    { connections: { used: 97, most: 97 } },
+    'postgresql failing postgresql_full',
+  ],
+  ['Redis does not answer', { redisMs: null, queues: null }, 'redis failing redis_away'],
+  [
+    'Redis is away and sends are late: the cause comes first',
+    { redisMs: null, queues: null, ...late(60) },
+    'redis failing redis_away',
+  ],
+  ['Redis is slow', { redisMs: 1_000 }, 'redis failing redis_slow'],
+  ['no worker sent a heartbeat', { loops: [] }, 'us failing no_worker'],
+  ['only other loops run', { loops: [{ loop: 'wake', secondsAgo: 1 }] }, 'us failing no_worker'],
+  ['all sweepers have stopped', { loops: sweptSecondsAgo(25, 40) }, 'us failing sweeper_stopped'],
+  ['all sweepers are slow', { loops: sweptSecondsAgo(12) }, 'us degraded sweeper_stopped'],
+  ['one of two workers is gone', { loops: sweptSecondsAgo(1, 900) }, 'nobody ok all_clear'],
+  [
+    'the worker is gone and sends are late: the cause comes first',
+    { loops: sweptSecondsAgo(60), ...late(60) },
+    'us failing sweeper_stopped',
+  ],
+  ['a queue is paused', { queues: [queue(), queue(true)] }, 'us failing queue_paused'],
+  ['Meta refuses our token', provider({ config: 1 }), 'us failing configuration_fault'],
+  ['Meta fails some calls', provider({ failing: 90 }), 'meta degraded provider_failing'],
+  ['Meta fails half of the calls', provider({ failing: 450 }), 'meta failing provider_failing'],
+  ['a call fails on a quiet night', provider({ calls: 2, accepted: 0, failing: 2 }), 'nobody ok all_clear'],
+  ['Meta is rather slow', provider({ secondsP95: 4 }), 'meta degraded provider_slow'],
+  ['Meta is slow', provider({ secondsP95: 9 }), 'meta failing provider_slow'],
+  ['an operator paused a sender', { senders: [sender(), sender('paused')] }, 'held degraded senders_paused'],
+  ['an operator paused all senders', { senders: [sender('paused')] }, 'held failing senders_paused'],
+  [
+    'a sender cools down after a failure',
+    { senders: [sender(), sender('resting')] },
+    'meta degraded senders_cooling_down',
+  ],
+  [
+    'all senders are stopped, one of them to cool down',
+    { senders: [sender('resting'), sender('paused')] },
+    'meta failing senders_cooling_down',
+  ],
+  [
+    'sends wait and there is no sender',
+    { senders: [], ...waiting({ forSender: { count: 4, oldestSeconds: 3 } }) },
+    'us failing no_senders',
+  ],
+  [
+    'senders are too few',
+    waiting({ forSender: { count: 900, oldestSeconds: 20 } }),
+    'us degraded senders_busy',
+  ],
+  [
+    'senders are far too few',
+    waiting({ forSender: { count: 9_000, oldestSeconds: 70 } }),
+    'us failing senders_busy',
+  ],
+  [
+    'sends wait for the only sender to be resumed',
+    { senders: [sender('paused')], ...waiting({ forSender: { count: 9, oldestSeconds: 300 } }) },
+    'held failing senders_paused',
+  ],
+  ['no receipt comes', receipts({ lastTenMinutes: 0 }), 'meta failing receipts_missing'],
+  [
+    'no receipt comes on a quiet night',
+    { ...receipts({ lastTenMinutes: 0 }), ...provider({ calls: 19, accepted: 19, failing: 0 }) },
+    'nobody ok all_clear',
+  ],
+  ['receipts are not applied', receipts({ oldestDueSeconds: 90 }), 'us failing receipts_late'],
+  ['sends are rather late', late(6), 'us degraded sends_late'],
+  ['sends are late', late(16), 'us failing sends_late'],
+  ['a hold stops sends', waiting({ held: { count: 1, oldestSeconds: 3 } }), 'held degraded sends_held'],
+  [
+    'a hold stops sends, and something worse is wrong',
+    { ...waiting({ held: { count: 1, oldestSeconds: 3 } }), redisMs: 1_200 },
+    'redis failing redis_slow',
+  ],
+];
+
+describe('the verdict', () => {
+  it.each(CASES)('when %s', (_, change, expected) => {
+    const { whose, severity, what } = healthVerdict(healthFindings({ ...HEALTHY, ...change }));
+    expect(`${whose} ${severity} ${what}`).toBe(expected);
+  });
+
+  it('is the first of all findings: failing ones first, and none named twice', () => {
+    const statistics: HealthStatistics = {
+      ...HEALTHY,
+      postgresqlMs: 220,
+      waiting: null,
+      redisMs: 1_200,
+      loops: [],
+    };
+    expect(healthFindings(statistics).map(({ what }) => what)).toEqual([
+      'redis_slow',
+      'no_worker',
+      'postgresql_slow',
+    ]);
+  });
+});
