@@ -1,4 +1,5 @@
-import { placeHold, pauseSender, releaseHold, resumeSender, type HoldTarget } from '@onecode/store';
+import type { HoldTarget } from '@onecode/domain';
+import { placeHold, pauseSender, releaseHold, resumeSender } from '@onecode/store';
 import { TEST_ACTOR, until } from '@onecode/testing';
 import { useWorker } from './testWorker.js';
 import { allSettled, makeSends } from './manySends.js';

@@ -1,5 +1,14 @@
 import { DELIVERY_STATES, guessCost, GUESSES_MAX, judge, verificationAt, type Send } from '@onecode/domain';
-import { at, CREATED_AT, LIFE_SECONDS, liveSend, sendingSend, sentSend, testSend, written } from './sendFixtures.js';
+import {
+  at,
+  CREATED_AT,
+  LIFE_SECONDS,
+  liveSend,
+  sendingSend,
+  sentSend,
+  testSend,
+  written,
+} from './sendFixtures.js';
 
 const NOW = at(30);
 const right = () => true;

@@ -1,12 +1,5 @@
-import {
-  changeSend,
-  placeHold,
-  listHolds,
-  newId,
-  releaseHold,
-  wakeAwaitingSends,
-  type HoldTarget,
-} from '@onecode/store';
+import type { HoldTarget } from '@onecode/domain';
+import { changeSend, placeHold, listHolds, newId, releaseHold, wakeAwaitingSends } from '@onecode/store';
 import {
   buildCaller,
   buildSend,

@@ -1,3 +1,4 @@
+import type { HoldTarget } from '@onecode/domain';
 import {
   placeHold,
   newId,
@@ -11,7 +12,6 @@ import {
   readWaitingSends,
   releaseHold,
   storeReceipts,
-  type HoldTarget,
 } from '@onecode/store';
 import { buildCaller, buildSend, TEST_ACTOR, useTestDatabase, type TestCaller } from '@onecode/testing';
 

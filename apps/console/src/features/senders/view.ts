@@ -1,4 +1,11 @@
-import { SENDER_PATTERNS, SENDER_TEMPLATE_INITIAL, SENDER_THROUGHPUT, senderState, type AttemptOutcome, type SenderState } from '@onecode/domain';
+import {
+  SENDER_PATTERNS,
+  SENDER_TEMPLATE_INITIAL,
+  SENDER_THROUGHPUT,
+  senderState,
+  type AttemptOutcome,
+  type SenderState,
+} from '@onecode/domain';
 import type { BlockedCountry, Sender, SenderActivity } from '@onecode/store';
 import { operatorExplanationView, type OperatorExplanationView } from '../sends/errorExplanation.js';
 

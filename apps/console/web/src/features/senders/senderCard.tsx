@@ -12,13 +12,7 @@ import { useNumbers } from '../../hooks/formats.js';
 const OUTCOMES = ['accepted', 'retry', 'unknown', 'sender', 'recipient', 'config'] as const;
 
 /** A sender: state, facts, calls in the last hour, recent errors. */
-export function SenderCard({
-  sender,
-  rules,
-}: {
-  sender: SenderView;
-  rules: SenderRulesView;
-}) {
+export function SenderCard({ sender, rules }: { sender: SenderView; rules: SenderRulesView }) {
   const { t } = useTranslation('senders');
   const { whole } = useNumbers();
   return (
