@@ -78,7 +78,7 @@ export const sendRoutes: readonly Route[] = [
   }),
   route({
     method: 'get',
-    path: '/operations/sends/:send',
+    path: '/staff/sends/:send',
     access: 'on_call',
     async handle({ context: { database }, actor, person, params }) {
       const id = params['send'] ?? '';

@@ -39,10 +39,10 @@ export function SenderCard({ sender, rules }: { sender: SenderView; rules: Sende
           </Fact>
           <Fact label={t('facts.template')}>
             <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-              {sender.template} · pt_BR, {sender.english}
+              {sender.template} · pt_BR, {sender.englishTemplateLanguage}
             </Text>
           </Fact>
-          <Fact label={t('facts.faults')}>{whole(sender.faults)}</Fact>
+          <Fact label={t('facts.consecutiveFailures')}>{whole(sender.consecutiveFailures)}</Fact>
         </SimpleGrid>
         <LastHour sender={sender} />
         <SenderErrors errors={sender.errors} />
