@@ -111,7 +111,7 @@ describe('a running process', () => {
     const created = await create(port);
     expect(created).toMatchObject({ status: 202, json: { status: 'queued' } });
     const [row] = await environment.db.sql(
-      'select next_enqueue_at is not null as jobs from sends where id = $1',
+      'select next_enqueue_at is not null as "isDue" from sends where id = $1',
       [created.json['id']],
     );
     expect(row).toEqual({ isDue: true });
