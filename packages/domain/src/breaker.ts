@@ -13,7 +13,7 @@ export interface BreakerEvidence {
 }
 
 /**
- * Whether so few codes are verified that the sends look pumped: made to earn on messages, and not to sign anybody in. Judged by
+ * Whether so few codes are verified that the sends look like traffic pumping: made to earn on messages, and not to sign anybody in. Judged by
  * country, since pumps go where a message costs most.
  */
 export function breakerTrips(rule: BreakerRule, { sends, unverified }: BreakerEvidence): boolean {

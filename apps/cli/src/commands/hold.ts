@@ -41,7 +41,7 @@ export function addHoldCommands(program: Command): void {
   const holds = program
     .command('hold')
     .description('holds: live sends wait until an operator releases them; sender pause stops one sender')
-    .addHelpText('after', '\nExample:\n  $ onecode hold set country BR --reason "pumped"');
+    .addHelpText('after', '\nExample:\n  $ onecode hold set country BR --reason "traffic pumping"');
 
   holds
     .command('set')
