@@ -60,7 +60,7 @@ describe('while secrets are rotated, process by process,', () => {
         expect(await stack.verify(testKey, batch.pop()!, CODE, api)).toMatchObject({ valid: true });
   }
 
-  /** Each send that waits must go out with its first attempt: a sealed or a token that does not open costs one. */
+  /** Each send that waits must go out with its first attempt: a sealed code or token that does not open costs one. */
   async function expectAllToBeDelivered(): Promise<void> {
     await resumeSender(stack.db.database, TEST_ACTOR, senderId);
     await until('the delivery of all that waited', async () => {
