@@ -1,4 +1,4 @@
-import { isCountry, parseRecipient, type PhoneRecipient } from '@onecode/domain';
+import { isCountry, parseRecipient, SENDER_PATTERNS, type PhoneRecipient } from '@onecode/domain';
 import { isId } from '@onecode/store';
 import { UsageError } from './errors.js';
 
@@ -11,8 +11,6 @@ type Reader<T> = (value: string) => T;
 const TEXT_LENGTH_MAX = 200;
 /** No control characters, and no line or paragraph separators. */
 const ONE_LINE = /^[^\p{Cc}\p{Zl}\p{Zp}]*$/u;
-/** What can stand in an HTTP header as a bearer token. */
-const TOKEN = /^[\x21-\x7e]{1,4096}$/;
 
 /** What the sign-in takes for an address. */
 const SIGN_IN_EMAIL = /^[A-Za-z0-9_'+.-]+@[A-Za-z0-9.-]+$/;
@@ -97,7 +95,7 @@ export const countries =
 export const phoneNumberId =
   (what: string): Reader<string> =>
   (value) => {
-    if (!/^[0-9]{1,32}$/.test(value)) throw new UsageError(`${what} must be 1 to 32 digits`);
+    if (!SENDER_PATTERNS.phoneNumberId.test(value)) throw new UsageError(`${what} must be 1 to 32 digits`);
     return value;
   };
 
@@ -105,7 +103,7 @@ export const phoneNumberId =
 export const templateName =
   (what: string): Reader<string> =>
   (value) => {
-    if (!/^[a-z0-9_]{1,512}$/.test(value))
+    if (!SENDER_PATTERNS.template.test(value))
       throw new UsageError(`${what} must be 1 to 512 lower-case letters, digits and underscores`);
     return value;
   };
@@ -115,7 +113,7 @@ export const token =
   (what: string): Reader<string> =>
   (value) => {
     refuseOption(what, value);
-    if (!TOKEN.test(value))
+    if (!SENDER_PATTERNS.token.test(value))
       throw new UsageError(`${what} must be 1 to 4096 visible ASCII characters, or - for standard input`);
     return value;
   };
@@ -124,7 +122,7 @@ export const token =
 export async function readToken(what: string, typed: string): Promise<string> {
   if (typed !== '-') return typed;
   const line = await readStandardInput();
-  if (line === '-' || !TOKEN.test(line))
+  if (line === '-' || !SENDER_PATTERNS.token.test(line))
     throw new UsageError(`${what} on standard input must be 1 to 4096 visible ASCII characters on one line`);
   return line;
 }

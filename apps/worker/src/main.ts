@@ -18,7 +18,7 @@ import { LEASE_MARGIN_MS, type WorkerContext } from './context.js';
 import { withHeartbeats } from './heartbeats.js';
 import { gaugeAwaitingSends, workerMetrics } from './metrics.js';
 import { createSenderPool } from './senderPool.js';
-import { cleanUp, sweep, wake } from './sweep.js';
+import { cleanUp, sweep, wake } from './sweeper.js';
 
 const DATABASE_CONNECTIONS = 20;
 const SWEEP_PAUSE_MS = 1_000;

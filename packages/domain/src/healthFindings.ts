@@ -1,3 +1,5 @@
+import type { SenderState } from './senders.js';
+
 /** Who has to act. `held`: operators stopped something on purpose. */
 type Whose = 'nobody' | 'us' | 'redis' | 'postgresql' | 'meta' | 'held';
 export type Severity = 'ok' | 'degraded' | 'failing';
@@ -47,7 +49,7 @@ export interface HealthStatistics {
   receipts: { lastTenMinutes: number; oldestDueSeconds: number | null } | null;
   /** The last round of each loop of each worker. */
   loops: readonly { loop: string; secondsAgo: number }[] | null;
-  senders: readonly { state: 'active' | 'resting' | 'paused' }[] | null;
+  senders: readonly { state: SenderState }[] | null;
 }
 
 /** A problem that a check found. */
@@ -186,7 +188,7 @@ function senders({ senders: all, waiting }: HealthStatistics): Found {
     return finding((waiting?.forSender.count ?? 0) > 0 ? 'failing' : null, 'us', 'no_senders', 'senders');
   const stopped = all.filter(({ state }) => state !== 'active');
   const severity = stopped.length === all.length ? 'failing' : stopped.length > 0 ? 'degraded' : null;
-  return stopped.some(({ state }) => state !== 'paused')
+  return stopped.some(({ state }) => state === 'cooling_down')
     ? finding(severity, 'meta', 'senders_cooling_down', 'senders')
     : finding(severity, 'held', 'senders_paused', 'senders');
 }

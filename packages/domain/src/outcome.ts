@@ -28,15 +28,3 @@ export type Outcome =
   | { kind: 'sender'; errorCode: number | null; reason: string }
   | { kind: 'recipient'; errorCode: number | null; reason: string }
   | { kind: 'config'; errorCode: number | null; reason: string; scope: FaultScope };
-
-/** A provider's report on one message. Times are the provider's, in whole seconds. */
-export interface Receipt {
-  /** The provider's message id. Personal data: it encodes the phone number. */
-  messageId: string;
-  /** The attempt id that we sent along as opaque data, or null when it is absent or not ours. */
-  attemptId: string | null;
-  status: 'sent' | 'delivered' | 'read' | 'failed';
-  occurredAt: Date;
-  /** With `failed`: what the provider's error means for the message; null otherwise. */
-  failure: Exclude<Outcome, { kind: 'accepted' }> | null;
-}

@@ -1,5 +1,5 @@
 import { failure } from './delivery.js';
-import type { Receipt } from './outcome.js';
+import type { Outcome } from './outcome.js';
 import {
   isUndelivered,
   type AttemptChange,
@@ -8,6 +8,18 @@ import {
   type Send,
   type SendChange,
 } from './send.js';
+
+/** A provider's report on one message. Times are the provider's, in whole seconds. */
+export interface Receipt {
+  /** The provider's message id. Personal data: it encodes the phone number. */
+  messageId: string;
+  /** The attempt id that we sent along as opaque data, or null when it is absent or not ours. */
+  attemptId: string | null;
+  status: 'sent' | 'delivered' | 'read' | 'failed';
+  occurredAt: Date;
+  /** With `failed`: what the provider's error means for the message; null otherwise. */
+  failure: Exclude<Outcome, { kind: 'accepted' }> | null;
+}
 
 /** The attempt that a receipt reports on, and what is known of the others of the same send. */
 export interface ReportedAttempt {

@@ -81,6 +81,9 @@ function isCostly(number: PhoneNumber): boolean {
   return COSTLY_CALLING_CODES.has(number.countryCallingCode) || COSTLY_TYPES.has(number.getType());
 }
 
+/** Stands for numbers of no country where a country's code is stored. ISO 3166 leaves the code to its users. */
+export const NO_COUNTRY = 'ZZ';
+
 /** Whether this is an ISO 3166 code (two capital letters) of a country that a recipient can be of. */
 export function isCountry(code: string): boolean {
   return /^[A-Z]{2}$/.test(code) && isSupportedCountry(code);

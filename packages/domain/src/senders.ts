@@ -1,4 +1,4 @@
-/** A sender's leave to send one message, from a time on. */
+/** A sender's permission to send one message, from a time on. */
 export interface SendSlot {
   sender: {
     id: string;
@@ -9,13 +9,40 @@ export interface SendSlot {
   waitMs: number;
 }
 
-/** How far ahead a slot may lie: so long a send waits for it inside the worker. One that would wait longer waits in its row. */
+/** How far ahead a slot may lie. The worker waits this long with a claimed send; a send that has to wait longer waits in its row. */
 export const SLOT_WAIT_MS_MAX = 1_000;
 
-const PAUSE_SECONDS_MIN = 60;
-const PAUSE_SECONDS_MAX = 3600;
+const COOL_DOWN_SECONDS_MIN = 60;
+const COOL_DOWN_SECONDS_MAX = 3600;
 
-/** Seconds for which a sender rests after its nth fault in a row (1 for the first): a minute, doubling, an hour at most. */
-export function coolDownSeconds(faults: number): number {
-  return Math.min(PAUSE_SECONDS_MAX, PAUSE_SECONDS_MIN * 2 ** Math.min(faults - 1, 10));
+/** Seconds of cool-down after a sender's nth consecutive failure (1 for the first): a minute, doubling, an hour at most. */
+export function coolDownSeconds(consecutiveFailures: number): number {
+  return Math.min(COOL_DOWN_SECONDS_MAX, COOL_DOWN_SECONDS_MIN * 2 ** Math.min(consecutiveFailures - 1, 10));
 }
+
+/** Whether a sender may send. `paused`: until an operator resumes it; `cooling_down`: after a failure, until a time. */
+export type SenderState = 'active' | 'cooling_down' | 'paused';
+
+/** The state of a sender at a moment. A cool-down that is over stays in the row until the next message, and counts no longer. */
+export function senderState(
+  { pausedAt, pausedUntil }: { pausedAt: Date | null; pausedUntil: Date | null },
+  now: Date,
+): SenderState {
+  if (pausedAt === null) return 'active';
+  if (pausedUntil === null) return 'paused';
+  return pausedUntil > now ? 'cooling_down' : 'active';
+}
+
+/** Messages a second that the provider accepts from one number: 80 at first, up to 1,000 on request. */
+export const SENDER_THROUGHPUT = { min: 1, max: 1_000, initial: 80 } as const;
+
+/** The authentication template of a sender for which none is named. */
+export const SENDER_TEMPLATE_INITIAL = 'verification_code';
+
+/** The forms of what operators enter for a sender. */
+export const SENDER_PATTERNS = {
+  phoneNumberId: /^[0-9]{1,32}$/,
+  template: /^[a-z0-9_]{1,512}$/,
+  /** What fits into an HTTP header as a bearer token. */
+  token: /^[\x21-\x7e]{1,4096}$/,
+} as const;

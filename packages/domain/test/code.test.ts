@@ -1,4 +1,4 @@
-import { codeMatches, generateCode, hashCode, seal, TEST_CODE, unseal, type Keyring } from '@onecode/domain';
+import { codeMatches, generateCode, hashCode, TEST_CODE, type Keyring } from '@onecode/domain';
 import { randomBytes } from 'node:crypto';
 
 const OLD_KEY = randomBytes(32);
@@ -98,51 +98,9 @@ describe('the hash of a code', () => {
     expect(codeMatches(ROTATED, SEND, hash, '042913')).toBe(false);
   });
 
-  it('throws rather than answers once its pepper has left the keyring', () => {
+  it('throws once its pepper has left the keyring', () => {
     expect(() => codeMatches(NEW_ONLY, SEND, hashCode(OLD, SEND, '042913'), '042913')).toThrow(
       'key version 1 is not in the keyring',
     );
-  });
-});
-
-describe('a sealed secret', () => {
-  it.each(['042913', '', 'a token of any length '.repeat(50), 'ação 🔑'])('opens again: %j', (secret) => {
-    expect(unseal(OLD, SEND, seal(OLD, SEND, secret))).toBe(secret);
-  });
-
-  it('never looks the same twice and does not hold the secret', () => {
-    const boxes = Array.from({ length: 50 }, () => seal(OLD, SEND, '042913'));
-    expect(new Set(boxes.map((box) => box.toString('hex'))).size).toBe(50);
-    for (const box of boxes) expect(box.toString('latin1')).not.toContain('042913');
-  });
-
-  it('does not open with any bit of it altered', () => {
-    const box = seal(OLD, SEND, '042913');
-    for (let place = 0; place < box.length; place++)
-      for (let bit = 0; bit < 8; bit++) {
-        const altered = Buffer.from(box);
-        altered[place]! ^= 1 << bit;
-        expect(() => unseal(OLD, SEND, altered)).toThrow();
-      }
-  });
-
-  it.each(['042913', ''])('does not open when it was cut short or lengthened (%j)', (secret) => {
-    const box = seal(OLD, SEND, secret);
-    for (let length = 0; length < box.length; length++)
-      expect(() => unseal(OLD, SEND, box.subarray(0, length))).toThrow();
-    expect(() => unseal(OLD, SEND, Buffer.concat([box, Buffer.of(0)]))).toThrow();
-  });
-
-  it('does not open for another owner, nor with another key', () => {
-    const box = seal(OLD, SEND, '042913');
-    expect(() => unseal(OLD, OTHER_SEND, box)).toThrow();
-    expect(() => unseal(OTHER, SEND, box)).toThrow();
-  });
-
-  it('opens after a rotation, and not once its key has left the keyring', () => {
-    const box = seal(OLD, SEND, '042913');
-    expect(unseal(ROTATED, SEND, box)).toBe('042913');
-    expect(unseal(NEW_ONLY, SEND, seal(ROTATED, SEND, '042913'))).toBe('042913');
-    expect(() => unseal(NEW_ONLY, SEND, box)).toThrow('key version 1 is not in the keyring');
   });
 });

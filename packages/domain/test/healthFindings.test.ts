@@ -124,12 +124,12 @@ const CASES: [
   ['an operator paused all senders', { senders: [sender('paused')] }, 'held failing senders_paused'],
   [
     'a sender cools down after a failure',
-    { senders: [sender(), sender('resting')] },
+    { senders: [sender(), sender('cooling_down')] },
     'meta degraded senders_cooling_down',
   ],
   [
     'all senders are stopped, one of them to cool down',
-    { senders: [sender('resting'), sender('paused')] },
+    { senders: [sender('cooling_down'), sender('paused')] },
     'meta failing senders_cooling_down',
   ],
   [

@@ -1,5 +1,5 @@
-import { isCountry } from '@onecode/domain';
-import { placeHold, isId, listHolds, releaseHold, type Hold, type HoldTarget } from '@onecode/store';
+import { isCountryTarget, NO_COUNTRY, type HoldTarget } from '@onecode/domain';
+import { placeHold, isId, listHolds, releaseHold, type Hold } from '@onecode/store';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import { oneOf, text } from '../arguments.js';
@@ -8,8 +8,6 @@ import { UserError, UsageError } from '../errors.js';
 import { print, type Row } from '../output.js';
 
 const KINDS = ['live', 'country', 'account'] as const;
-/** Stands for numbers of no country. */
-const NO_COUNTRY = 'ZZ';
 
 const rowOf = (one: Hold): Row => ({
   kind: one.kind,
@@ -27,8 +25,8 @@ function targetOf(kind: HoldTarget['kind'], typed: string | undefined): HoldTarg
   }
   if (kind === 'country') {
     const country = typed?.toUpperCase();
-    if (country === undefined || (country !== NO_COUNTRY && !isCountry(country)))
-      throw new UsageError('the target must be a country code such as BR, or ZZ for numbers of no country');
+    if (country === undefined || !isCountryTarget(country))
+      throw new UsageError(`the target must be a country code such as BR, or ${NO_COUNTRY} for numbers of no country`);
     return { kind, target: country };
   }
   if (typed === undefined || !isId(typed))

@@ -1,4 +1,4 @@
-import { parseKeyring, type PhoneRecipient } from '@onecode/domain';
+import { parseKeyring, SENDER_TEMPLATE_INITIAL, SENDER_THROUGHPUT, senderState, type PhoneRecipient } from '@onecode/domain';
 import { readConfig, variable } from '@onecode/runtime';
 import {
   addSender,
@@ -26,10 +26,9 @@ import { UserError } from '../errors.js';
 import { print, type Row } from '../output.js';
 import { addSenderTokenCommands } from './senderTokens.js';
 
-/** A rest that is over has left its marks in the row until the next send; the sender is active all the same. */
+/** The JSON says `paused` of a sender that cools down, too; `paused_until` says until when. */
 function rowOf(sender: Sender): Row {
-  const isPaused =
-    sender.pausedAt !== null && (sender.pausedUntil === null || sender.pausedUntil.getTime() > Date.now());
+  const isPaused = senderState(sender, new Date()) !== 'active';
   return {
     id: sender.id,
     phone_number_id: sender.phoneNumberId,
@@ -59,10 +58,6 @@ interface Add {
   throughput: number;
 }
 
-/** What the provider grants to a number: 80 messages a second, up to 1,000 on demand. */
-const THROUGHPUT = { min: 1, max: 1_000 };
-const THROUGHPUT_INITIAL = 80;
-
 /** All commands of `sender`. */
 export function addSenderCommands(program: Command): void {
   const sender = program
@@ -84,7 +79,7 @@ export function addSenderCommands(program: Command): void {
       'access token; - reads it from standard input, where no list of processes shows it',
       token('--token'),
     )
-    .option('--template <name>', 'authentication template', templateName('--template'), 'verification_code')
+    .option('--template <name>', 'authentication template', templateName('--template'), SENDER_TEMPLATE_INITIAL)
     .option(
       '--english <language>',
       'en or en_US: the language under which the English template was approved',
@@ -94,8 +89,8 @@ export function addSenderCommands(program: Command): void {
     .option(
       '--throughput <number>',
       'messages a second that the provider takes from the number',
-      wholeNumber('--throughput', THROUGHPUT),
-      THROUGHPUT_INITIAL,
+      wholeNumber('--throughput', SENDER_THROUGHPUT),
+      SENDER_THROUGHPUT.initial,
     )
     .addHelpText(
       'after',
@@ -153,7 +148,7 @@ export function addSenderCommands(program: Command): void {
     .command('throughput')
     .description('change how many messages a second the provider takes from a sender')
     .argument('<id>', 'the sender', id('the sender'))
-    .argument('<number>', 'messages a second', wholeNumber('the throughput', THROUGHPUT))
+    .argument('<number>', 'messages a second', wholeNumber('the throughput', SENDER_THROUGHPUT))
     .addHelpText(
       'after',
       '\nExample:\n  $ onecode sender throughput 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f 500',

@@ -1,6 +1,5 @@
+import { buildAccount, describeInBrowser, useBrowser } from '@onecode/testing';
 import type { Page } from 'playwright-core';
-import { buildAccount } from '@onecode/store/testing';
-import { describeInBrowser, useBrowser } from '../../../../test/harness/browser.js';
 import { useConsole } from '../console.js';
 import { PASSWORD, person, windowOf } from '../people.js';
 import { codeOf } from '../totp.js';
@@ -8,7 +7,7 @@ import { codeOf } from '../totp.js';
 const server = useConsole();
 const browser = useBrowser();
 
-/** A window in which nobody is signed in. */
+/** A page without a session. */
 async function freshPage(): Promise<Page> {
   const context = await browser.newContext({ locale: 'en-US', baseURL: server.url });
   return context.newPage();
@@ -19,8 +18,8 @@ const press = (page: Page, name: string): Promise<void> =>
 const fill = (page: Page, label: string, text: string): Promise<void> =>
   page.getByRole('textbox', { name: label, exact: true }).fill(text);
 
-describeInBrowser('the pages for coming in', () => {
-  it('lead from sign-up to an account, and show what is wrong beside its field', async () => {
+describeInBrowser('the pages of sign-in, sign-up and invitation', () => {
+  it('lead from sign-up to an account, and show each error beside its field', async () => {
     const page = await freshPage();
     await page.goto('/sign-up');
     await page.getByText('Includes 10 free sends').waitFor();
@@ -33,7 +32,7 @@ describeInBrowser('the pages for coming in', () => {
 
     await fill(page, 'Password', PASSWORD);
     await fill(page, 'Company or project', 'Loja Azul');
-    // The browser's country and the service's own are there; another one is added.
+    // The countries of the browser and of the service are preselected; a third is added.
     await page.getByRole('combobox', { name: 'Countries you send to' }).fill('Portu');
     await page.getByRole('option', { name: 'Portugal (PT)' }).click();
     await page.keyboard.press('Escape');
@@ -50,7 +49,7 @@ describeInBrowser('the pages for coming in', () => {
     await page.context().close();
   });
 
-  it('bring somebody who signs in back to where they wanted to be', async () => {
+  it('return a user to the requested page after sign-in', async () => {
     const account = await buildAccount(server.db.database);
     const { email } = await person(server, { accounts: { [account]: 'viewer' } });
     const page = await freshPage();
@@ -67,7 +66,7 @@ describeInBrowser('the pages for coming in', () => {
     await page.context().close();
   });
 
-  it('let a second person join with the link that an admin got', async () => {
+  it('let a second person join with the link of an invitation', async () => {
     const account = await buildAccount(server.db.database, { name: 'Loja Verde' });
     const admin = await person(server, { accounts: { [account]: 'admin' } });
     const { page, context } = await windowOf(browser, server, admin);
@@ -94,7 +93,7 @@ describeInBrowser('the pages for coming in', () => {
     await Promise.all([context.close(), other.context().close()]);
   });
 
-  it('turn the second factor on, and ask for it at the next sign-in', async () => {
+  it('turn on two-factor authentication, and ask for a code at the next sign-in', async () => {
     const operator = await person(server, { staff: 'operator' });
     const { page, context } = await windowOf(browser, server, operator);
     await page.goto('/profile');
@@ -113,7 +112,7 @@ describeInBrowser('the pages for coming in', () => {
     await press(page, 'I have saved the codes');
     await notice.waitFor({ state: 'detached' });
 
-    // The session went on with a new token: a change still works.
+    // The session has a new CSRF token: a change still works.
     await page.getByRole('button', { name: 'User menu' }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     for (const [label, code] of [

@@ -1,6 +1,5 @@
+import { describeInBrowser, until, useBrowser } from '@onecode/testing';
 import type { Page } from 'playwright-core';
-import { describeInBrowser, useBrowser } from '../../../../test/harness/browser.js';
-import { until } from '../../../../test/harness/until.js';
 import { useConsole } from '../console.js';
 import { openTestQueues, type TestQueues } from '../queues.js';
 import { person, windowOf } from '../people.js';
@@ -15,7 +14,7 @@ afterAll(async () => {
   await jobs.close();
 });
 
-/** Opens the board's list of failed deliveries; `complaints` are what the browser refuses or cannot do. */
+/** Opens the list of failed deliveries; `complaints` collects the errors of the browser. */
 async function failedDeliveries(
   staff: 'on_call' | 'operator',
 ): Promise<{ page: Page; complaints: string[]; close: () => Promise<void> }> {
@@ -29,7 +28,7 @@ async function failedDeliveries(
 }
 
 describeInBrowser('the pages of the queue board', () => {
-  it('let an operator enqueue a failed job again', async () => {
+  it('let an operator retry a failed job', async () => {
     const id = await jobs.failedJob();
     const { page, complaints, close } = await failedDeliveries('operator');
     await page.getByRole('button', { name: 'Retry all' }).click();
@@ -39,7 +38,7 @@ describeInBrowser('the pages of the queue board', () => {
     await close();
   });
 
-  it('show on-call staff why jobs failed, and nothing to press', async () => {
+  it('show on-call staff why jobs failed, without controls', async () => {
     await jobs.failedJob();
     const { page, complaints, close } = await failedDeliveries('on_call');
     expect(await page.getByRole('main').getByRole('button').allTextContents()).toEqual(['No workers']);
@@ -49,7 +48,7 @@ describeInBrowser('the pages of the queue board', () => {
     await close();
   });
 
-  it('lead back to the console', async () => {
+  it('link back to the console', async () => {
     await jobs.failedJob();
     const { page, close } = await failedDeliveries('on_call');
     await page.goto('/staff/health');

@@ -1,7 +1,6 @@
+import { buildAccount, describeInBrowser, TEST_ACTOR, useBrowser } from '@onecode/testing';
 import type { Page } from 'playwright-core';
 import { changeSetting, findAccount, listHolds } from '@onecode/store';
-import { buildAccount, TEST_ACTOR } from '@onecode/store/testing';
-import { describeInBrowser, useBrowser } from '../../../../test/harness/browser.js';
 import { useConsole } from '../console.js';
 import { PASSWORD, person, windowOf, type TestPerson } from '../people.js';
 import { letConfirmationPass, withTwoFactor } from '../secondFactor.js';
@@ -10,10 +9,10 @@ import { codeOf } from '../totp.js';
 const server = useConsole();
 const browser = useBrowser();
 
-/** Uses the pages as this person. */
+/** Runs `use` on a page where this person is signed in. */
 async function asPerson(who: TestPerson, use: (page: Page) => Promise<void>): Promise<void> {
   const { context, page } = await windowOf(browser, server, who);
-  // Sooner than the test's own, so that a failure says what did not come.
+  // Shorter than the timeout of the test, so that a failure names the missing element.
   page.setDefaultTimeout(25_000);
   try {
     await use(page);
@@ -22,8 +21,8 @@ async function asPerson(who: TestPerson, use: (page: Page) => Promise<void>): Pr
   }
 }
 
-describeInBrowser('a page whose change wants a fresh confirmation', () => {
-  it('asks for a code, keeps what was typed, and makes the change', async () => {
+describeInBrowser('a change that requires a fresh confirmation of identity', () => {
+  it('asks for a code, keeps the input, and makes the change', async () => {
     const { who, uri, backupCodes } = await withTwoFactor(server, { staff: 'operator' });
     const account = await buildAccount(server.db.database, { name: 'Loja Azul', credits: 12 });
     await letConfirmationPass(server, who);
@@ -42,7 +41,7 @@ describeInBrowser('a page whose change wants a fresh confirmation', () => {
       await ask.getByText('This code is incorrect or was already used.').waitFor();
       expect(await code.inputValue()).toBe('');
 
-      // Escape closes what stands above, and not what was typed below it.
+      // Escape closes the upper dialog only; the input below it stays.
       await page.keyboard.press('Escape');
       await ask.waitFor({ state: 'hidden' });
       await grant.getByText('you did not confirm your identity').waitFor();
@@ -70,14 +69,14 @@ describeInBrowser('a page whose change wants a fresh confirmation', () => {
       await ask.getByRole('button', { name: 'Confirm' }).click();
       await page.getByRole('heading', { name: 'All live delivery is on hold' }).waitFor();
       expect(await listHolds(server.db.database)).toMatchObject([{ kind: 'live', reason: 'a drill' }]);
-      // Within ten minutes nobody is asked again.
+      // No second confirmation within ten minutes.
       await page.getByRole('button', { name: 'Release' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Release' }).click();
       await page.getByRole('heading', { name: 'Live delivery is running' }).waitFor();
     });
   });
 
-  it('asks for the password of who has no second factor', async () => {
+  it('asks for the password without two-factor authentication', async () => {
     const operator = await person(server, { staff: 'operator' });
     await letConfirmationPass(server, operator);
     await asPerson(operator, async (page) => {
@@ -97,8 +96,8 @@ describeInBrowser('a page whose change wants a fresh confirmation', () => {
   });
 });
 
-describeInBrowser('a second factor that staff must have', () => {
-  it('is demanded by an operator who has one, and led to from every page of one who has none', async () => {
+describeInBrowser('two-factor authentication required for staff', () => {
+  it('is required by an operator who has it, and reached from every page by one who lacks it', async () => {
     const { who } = await withTwoFactor(server, { staff: 'operator' });
     const without = await person(server, { staff: 'operator' });
     await asPerson(without, async (page) => {
@@ -139,8 +138,8 @@ describeInBrowser('a second factor that staff must have', () => {
   });
 });
 
-describeInBrowser('recipients who are refused', () => {
-  it('are reset by an admin of the account, and only seen by a viewer', async () => {
+describeInBrowser('blocked recipients', () => {
+  it('can be reset by an admin of the account, and only seen by a viewer', async () => {
     const account = await buildAccount(server.db.database, { name: 'Loja Azul' });
     await server.db.sql(
       `insert into guess_budgets (account_id, mode, recipient, wrong_in_a_row, last_wrong_at)

@@ -1,26 +1,32 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import {
+  buildAccount,
+  buildCaller,
+  buildSender,
+  describeInBrowser,
+  fillHistory,
+  useBrowser,
+} from '@onecode/testing';
 import type { AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
-import { buildAccount, buildCaller, buildSender, fillHistory } from '@onecode/store/testing';
-import { describeInBrowser, useBrowser } from '../../../../test/harness/browser.js';
 import { useConsole } from '../console.js';
 import { person, windowOf, type TestPerson } from '../people.js';
 import { letConfirmationPass, withTwoFactor } from '../secondFactor.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-/** Git ignores it: somebody looks at the pictures after a change of the pages. */
+/** Screenshots for a visual review; ignored by Git. */
 const PICTURES = '.data/pictures';
 
 const ALL_THEMES = [
-  { look: 'desktop-light-en', width: 1280, height: 860, colorScheme: 'light', language: 'en' },
-  { look: 'phone-dark-pt', width: 390, height: 844, colorScheme: 'dark', language: 'pt-BR' },
-  { look: 'desktop-dark-pt', width: 1280, height: 860, colorScheme: 'dark', language: 'pt-BR' },
-  { look: 'phone-light-en', width: 390, height: 844, colorScheme: 'light', language: 'en' },
+  { name: 'desktop-light-en', width: 1280, height: 860, colorScheme: 'light', language: 'en' },
+  { name: 'phone-dark-pt', width: 390, height: 844, colorScheme: 'dark', language: 'pt-BR' },
+  { name: 'desktop-dark-pt', width: 1280, height: 860, colorScheme: 'dark', language: 'pt-BR' },
+  { name: 'phone-light-en', width: 390, height: 844, colorScheme: 'light', language: 'en' },
 ] as const;
-type Look = (typeof ALL_THEMES)[number];
-/** The first two have each width, scheme and language once; all four, for those who changed how pages look, take twice as long. */
-const LOOKS: readonly Look[] = process.env['ALL_THEMES'] ? ALL_THEMES : ALL_THEMES.slice(0, 2);
+type Theme = (typeof ALL_THEMES)[number];
+/** The first two cover each width, colour scheme and language once. ALL_THEMES=1 adds the others, in twice the time, after a visual change. */
+const THEMES: readonly Theme[] = process.env['ALL_THEMES'] ? ALL_THEMES : ALL_THEMES.slice(0, 2);
 
 interface Visit {
   name: string;
@@ -53,14 +59,14 @@ const PAGES: readonly Visit[] = [
   { name: 'account', path: '/staff/accounts/ACCOUNT', as: 'operator' },
   { name: 'account-on-trial', path: '/staff/accounts/EMPTY', as: 'operator' },
   { name: 'senders', path: '/staff/senders', as: 'operator' },
-  { name: 'switches', path: '/staff/holds', as: 'operator' },
+  { name: 'holds', path: '/staff/holds', as: 'operator' },
   { name: 'settings', path: '/staff/settings', as: 'operator' },
   { name: 'audit', path: '/staff/audit', as: 'operator' },
   { name: 'staff-send', path: '/staff/sends/FAILED', as: 'operator' },
   { name: 'senders-on-call', path: '/staff/senders', as: 'onCall' },
 ];
 
-/** Dialogs, by the button that opens them; `confirm` is a button in it, pressed before anything was typed. */
+/** Dialogs, by the button that opens them; `confirm` is a button in the dialog, clicked with empty fields. */
 const DIALOGS: readonly (Visit & { opener: string; confirm?: string })[] = [
   {
     name: 'dialog-create-application',
@@ -156,29 +162,29 @@ beforeAll(async () => {
 
 interface Window {
   page: Page;
-  /** What went wrong in it since it was last looked at. */
+  /** Page errors, console errors and foreign requests since the last check. */
   faults: string[];
 }
 
-/** One window for each person and look: it goes from page to page, as people do. */
+/** One window per person and theme, reused for every page. */
 const windows = new Map<string, Window>();
 
-async function windowFor({ as }: Visit, look: Look): Promise<Window> {
+async function windowFor({ as }: Visit, theme: Theme): Promise<Window> {
   if (as !== 'nobody')
-    await server.db.sql('update users set language = $1 where id = $2', [look.language, people[as].id]);
-  const name = `${as} ${look.look}`;
+    await server.db.sql('update users set language = $1 where id = $2', [theme.language, people[as].id]);
+  const name = `${as} ${theme.name}`;
   const known = windows.get(name);
   if (known !== undefined) return known;
-  const opened = await open(as, look);
+  const opened = await open(as, theme);
   windows.set(name, opened);
   return opened;
 }
 
-async function open(as: Visit['as'], look: Look): Promise<Window> {
+async function open(as: Visit['as'], theme: Theme): Promise<Window> {
   const options = {
-    viewport: { width: look.width, height: look.height },
-    colorScheme: look.colorScheme,
-    locale: look.language,
+    viewport: { width: theme.width, height: theme.height },
+    colorScheme: theme.colorScheme,
+    locale: theme.language,
     reducedMotion: 'reduce',
     timezoneId: 'America/Sao_Paulo',
   } as const;
@@ -189,7 +195,7 @@ async function open(as: Visit['as'], look: Look): Promise<Window> {
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(`error: ${error.message}`));
   page.on('console', (message) => {
-    // An answer of 401 is how a page learns that nobody is signed in, and 403 that it has to ask for a code.
+    // Expected: 401 tells a page that nobody is signed in, 403 that it has to ask for a confirmation.
     if (['error', 'warning'].includes(message.type()) && !/status of 40[134]/.test(message.text()))
       faults.push(`${message.type()}: ${message.text()}`);
   });
@@ -201,17 +207,17 @@ async function open(as: Visit['as'], look: Look): Promise<Window> {
   return { page, faults };
 }
 
-/** Until the page has what it shows, and nothing is on its way. */
+/** Waits until the page has loaded its data and fonts. */
 async function settled(page: Page): Promise<void> {
   await page.getByRole('heading', { level: 1 }).first().waitFor();
-  // By the debugger: a text that is evaluated again and again in the page is refused by its policy.
+  // A locator works through the debugger; waitForFunction polls by eval, which the content security policy forbids.
   const onTheWay = page.locator('[aria-busy=true], .mantine-Skeleton-root');
   await onTheWay.first().waitFor({ state: 'detached' });
   await page.evaluate('document.fonts.ready.then(() => true)');
 }
 
-/** What axe finds that keeps somebody from using the page. axe is injected past the policy by the debugger, as a tester would. */
-async function obstaclesOf(page: Page): Promise<string[]> {
+/** Serious and critical accessibility violations found by axe, which the debugger injects past the content security policy. */
+async function violationsOf(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
   const { violations } = await page.evaluate(() =>
     (globalThis as unknown as { axe: { run(): Promise<AxeResults> } }).axe.run(),
@@ -223,73 +229,76 @@ async function obstaclesOf(page: Page): Promise<string[]> {
     );
 }
 
-/** Goes there, does what is to be done there, takes the picture, and looks whether everybody can use what it shows. */
-async function inspect(visit: Visit, look: Look, act?: (page: Page) => Promise<void>): Promise<void> {
-  const { page, faults } = await windowFor(visit, look);
+/** Opens a page, runs `act` on it, takes a screenshot, and checks accessibility, layout and network requests. */
+async function inspect(visit: Visit, theme: Theme, act?: (page: Page) => Promise<void>): Promise<void> {
+  const { page, faults } = await windowFor(visit, theme);
   faults.length = 0;
-  // A fragment alone would not load the page anew.
+  // A change of the fragment alone would not reload the page.
   await page.goto('about:blank');
   await page.goto(visit.path.replaceAll(/[A-Z]{4,}/g, (name) => ids[name] ?? name));
   await settled(page);
   await act?.(page);
   await page.screenshot({
-    path: `${PICTURES}/${look.look}/${visit.name}.png`,
+    path: `${PICTURES}/${theme.name}/${visit.name}.png`,
     fullPage: act === undefined,
   });
 
   expect(await page.locator('h1').count()).toBe(1);
-  expect(await page.evaluate('document.documentElement.lang')).toBe(look.language);
+  expect(await page.evaluate('document.documentElement.lang')).toBe(theme.language);
   const over = await page.evaluate(
     'document.documentElement.scrollWidth - document.documentElement.clientWidth',
   );
   expect(over).toBe(0);
-  expect(await obstaclesOf(page)).toEqual([]);
+  expect(await violationsOf(page)).toEqual([]);
   expect(faults).toEqual([]);
 }
 
-describeInBrowser.each(LOOKS)('every page, $look', (look) => {
-  beforeAll(() => mkdirSync(`${PICTURES}/${look.look}`, { recursive: true }));
+describeInBrowser.each(THEMES)('every page, $name', (theme) => {
+  beforeAll(() => mkdirSync(`${PICTURES}/${theme.name}`, { recursive: true }));
 
-  it.each(PAGES)('$name can be used by everybody, fits, and asks nobody but its server', (visit) =>
-    inspect(visit, look),
+  it.each(PAGES)('$name is accessible, fits its viewport, and loads from its own server only', (visit) =>
+    inspect(visit, theme),
   );
 });
 
-describeInBrowser.each(LOOKS.filter(({ language }) => language === 'en'))('every dialog, $look', (look) => {
-  beforeAll(() => mkdirSync(`${PICTURES}/${look.look}`, { recursive: true }));
+describeInBrowser.each(THEMES.filter(({ language }) => language === 'en'))('every dialog, $name', (theme) => {
+  beforeAll(() => mkdirSync(`${PICTURES}/${theme.name}`, { recursive: true }));
 
-  it.each(DIALOGS)('$name can be used by everybody, fits, and holds the focus', (visit) =>
-    inspect(visit, look, async (page) => {
+  it.each(DIALOGS)('$name is accessible, fits its viewport, and holds the focus', (visit) =>
+    inspect(visit, theme, async (page) => {
       await page.getByRole('button', { name: visit.opener }).first().click();
       const dialog = page.getByRole('dialog');
       await dialog.waitFor();
       if (visit.confirm !== undefined) await dialog.getByRole('button', { name: visit.confirm }).click();
-      // What was pressed may have gone with the step that it ended.
+      // The clicked button may have disappeared with its step.
       await dialog.locator(':focus').waitFor();
     }),
   );
 });
 
-describeInBrowser.each(LOOKS)('what the staff are asked for, $look', (look) => {
-  beforeAll(() => mkdirSync(`${PICTURES}/${look.look}`, { recursive: true }));
+describeInBrowser.each(THEMES)('confirmations asked of staff, $name', (theme) => {
+  beforeAll(() => mkdirSync(`${PICTURES}/${theme.name}`, { recursive: true }));
 
-  it.each(['withCode', 'withPassword'] as const)('a confirmation, of an operator %s', async (as) => {
-    const visit = { name: `dialog-confirm-${as}`, path: '/staff/holds', as };
-    await inspect(visit, look, async (page) => {
-      await page.getByRole('main').getByRole('region').getByRole('button').first().click();
-      await page.getByRole('dialog').locator('input').fill('a test');
-      await page.getByRole('dialog').locator('[type=submit]').click();
-      await page.locator('input[type=password]:focus, input[maxlength="20"]:focus').waitFor();
-    });
-  });
+  it.each(['withCode', 'withPassword'] as const)(
+    'a confirmation of identity, of an operator %s',
+    async (as) => {
+      const visit = { name: `dialog-confirm-${as}`, path: '/staff/holds', as };
+      await inspect(visit, theme, async (page) => {
+        await page.getByRole('main').getByRole('region').getByRole('button').first().click();
+        await page.getByRole('dialog').locator('input').fill('a test');
+        await page.getByRole('dialog').locator('[type=submit]').click();
+        await page.locator('input[type=password]:focus, input[maxlength="20"]:focus').waitFor();
+      });
+    },
+  );
 
-  it('a second factor, of an operator who has none while it is required', async () => {
+  it('two-factor authentication, of an operator who lacks it while it is required', async () => {
     await server.db.sql(`update settings set staff_two_factor = 'required'`);
     try {
       for (const path of ['/staff/health', '/profile'])
-        await inspect({ name: `required${path.replaceAll('/', '-')}`, path, as: 'operator' }, look);
+        await inspect({ name: `required${path.replaceAll('/', '-')}`, path, as: 'operator' }, theme);
       for (const path of ['/profile', '/staff/settings'])
-        await inspect({ name: `required-has${path.replaceAll('/', '-')}`, path, as: 'withCode' }, look);
+        await inspect({ name: `required-has${path.replaceAll('/', '-')}`, path, as: 'withCode' }, theme);
     } finally {
       await server.db.sql(`update settings set staff_two_factor = 'optional'`);
     }

@@ -1,17 +1,22 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
+import {
+  buildAccount,
+  describeInBrowser,
+  startProcess,
+  testRedisUrl,
+  until,
+  untilReady,
+  useBrowser,
+  type StartedProcess,
+} from '@onecode/testing';
 import type { Page } from 'playwright-core';
-import { buildAccount } from '@onecode/store/testing';
-import { describeInBrowser, useBrowser } from '../../../../test/harness/browser.js';
-import { testRedisUrl } from '../../../../test/harness/redisContents.js';
-import { startProcess, untilReady, type StartedProcess } from '../../../../test/harness/startedProcess.js';
-import { until } from '../../../../test/harness/until.js';
 import { startConsole, type StartedConsole } from '../console.js';
 import { person, windowOf } from '../people.js';
 
 const run = promisify(execFile);
-/** What the examples name as the API; the tests put the address of a real one in its place. */
+/** The API's URL in the examples; the tests replace it by that of a running API. */
 const PUBLIC_API = 'https://api.example.test';
 
 let server: StartedConsole;
@@ -41,14 +46,14 @@ afterAll(async () => {
   await server.close();
 });
 
-/** Runs a Node.js example as somebody would who pasted it. @returns what it printed */
+/** Runs a Node.js example as it stands. @returns its standard output */
 async function runNode(example: string): Promise<string> {
   const code = example.replaceAll(PUBLIC_API, apiUrl);
   const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', code]);
   return stdout;
 }
 
-/** Runs a curl example likewise, in a shell. @returns the answer's status */
+/** Runs a curl example in a shell. @returns the HTTP status */
 async function runCurl(example: string): Promise<string> {
   const command = `${example.replaceAll(PUBLIC_API, apiUrl)} -s -o /dev/null -w '%{http_code}'`;
   const { stdout } = await run('/bin/sh', ['-c', command]);
@@ -64,7 +69,7 @@ const hasCurl = (): Promise<boolean> =>
 const textOf = async (page: Page, region: string): Promise<string> =>
   (await page.getByRole('region', { name: region, exact: true }).textContent()) ?? '';
 
-/** Everything that the page's scripts keep beyond what is on the screen. */
+/** Everything that the scripts of the page store. */
 const storedIn = (page: Page): Promise<string> =>
   page.evaluate<string>(
     'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, location.href, history.state])',
@@ -96,7 +101,7 @@ describeInBrowser('from an application to its first send', () => {
     const key = await textOf(page, 'API key');
     expect(key).toMatch(/^ak_test_/);
 
-    // Neither a click beside it nor Escape takes the key away.
+    // Neither a click outside nor Escape closes the dialog.
     await page.mouse.click(5, 5);
     await page.keyboard.press('Escape');
     expect(await ready.isVisible()).toBe(true);
@@ -158,7 +163,7 @@ describeInBrowser('from an application to its first send', () => {
     await context.close();
   });
 
-  it('a viewer finds nothing to press', async () => {
+  it('a viewer has no controls', async () => {
     const account = await buildAccount(server.db.database);
     const roles = { accounts: { [account]: 'developer' } } as const;
     const developer = await person(server, roles);

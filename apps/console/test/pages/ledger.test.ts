@@ -1,6 +1,11 @@
-import { buildCaller, buildSender, fillHistory } from '@onecode/store/testing';
-import { describeInBrowser, useBrowser } from '../../../../test/harness/browser.js';
-import { until } from '../../../../test/harness/until.js';
+import {
+  buildCaller,
+  buildSender,
+  describeInBrowser,
+  fillHistory,
+  until,
+  useBrowser,
+} from '@onecode/testing';
 import type { LedgerView } from '../../src/features/ledger/view.js';
 import { useConsole } from '../console.js';
 import { person, windowOf } from '../people.js';
@@ -9,7 +14,7 @@ const server = useConsole();
 const browser = useBrowser();
 
 describeInBrowser('the page of the ledger', () => {
-  it('shows entry after entry to the very first, and those of one kind alone', async () => {
+  it('lists entries to the very first, and filters them by kind', async () => {
     const { accountId, applicationId } = await buildCaller(server.db.database, 'live', { freeQuota: 3 });
     const sender = await buildSender(server.db.database);
     await fillHistory(server.db.url, {
@@ -24,7 +29,7 @@ describeInBrowser('the page of the ledger', () => {
     const all = (await viewer.get<LedgerView>(`${ledger}?limit=100`)).body;
     expect(all.next).toBeNull();
     const { page, context } = await windowOf(browser, server, viewer);
-    // The row of the headings counts too.
+    // The heading row counts as well.
     const rows = page.getByRole('table').getByRole('row');
 
     await page.goto(ledger);

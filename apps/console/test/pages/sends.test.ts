@@ -1,7 +1,13 @@
+import {
+  buildCaller,
+  buildSend,
+  buildSender,
+  describeInBrowser,
+  useBrowser,
+  type TestCaller,
+} from '@onecode/testing';
 import type { Page } from 'playwright-core';
 import type { Sender } from '@onecode/store';
-import { buildCaller, buildSend, buildSender, type TestCaller } from '@onecode/store/testing';
-import { describeInBrowser, useBrowser } from '../../../../test/harness/browser.js';
 import { useConsole } from '../console.js';
 import { attempt, report, type } from '../delivery.js';
 import { person, windowOf, type TestPerson } from '../people.js';
@@ -21,7 +27,7 @@ beforeAll(async () => {
   viewer = await person(server, { accounts: { [caller.accountId]: 'viewer' } });
 });
 
-/** Opens a page as the viewer. @returns what was asked of the server by then, as it grows */
+/** Runs `look` on a page of the account as its viewer, with the URLs of all requests so far. */
 async function open(
   path: string,
   look: (page: Page, asked: readonly string[]) => Promise<void>,
@@ -38,7 +44,7 @@ async function open(
 }
 
 describeInBrowser('the pages of sends', () => {
-  it('find a send by phone number and tell what happened to it, live', async () => {
+  it('find a send by phone number and follow it live', async () => {
     const { database } = server.db;
     const id = await buildSend(database, caller, { recipient: PHONE, code: '734192' });
     await buildSend(database, caller, { recipient: '+5511988887777' });
@@ -58,7 +64,7 @@ describeInBrowser('the pages of sends', () => {
       await timeline.getByText(`Sent from ${sender.number}.`).waitFor();
       await page.getByText('Wait for the phone').waitFor();
 
-      // The page is not touched any more: it follows by itself.
+      // From here on, the page updates without any input.
       await report(database, accepted, { messageId: MESSAGE, status: 'read', failure: null });
       await page.getByText('Wait for the person').waitFor();
       await type(database, id, '000000');
@@ -72,7 +78,7 @@ describeInBrowser('the pages of sends', () => {
     });
   });
 
-  it('keep filters in the address, and clear them', async () => {
+  it('keep filters in the URL, and clear them', async () => {
     await open('sends?status=failed', async (page) => {
       await page.getByRole('heading', { name: 'No matching sends' }).waitFor();
       await page.getByRole('button', { name: 'Clear filters' }).click();
@@ -81,7 +87,7 @@ describeInBrowser('the pages of sends', () => {
     });
   });
 
-  it('open a send by its id, and say what a find box takes', async () => {
+  it('open a send by its id, and say what the search accepts', async () => {
     const id = await buildSend(server.db.database, caller, { recipient: '+5511944443333' });
     await open('sends', async (page) => {
       await page.getByLabel('Find a send').fill('4444');

@@ -6,10 +6,17 @@ import {
   pauseSender,
   releaseHold,
 } from '@onecode/store';
-import { buildAccount, buildCaller, buildSend, buildSender, TEST_ACTOR } from '@onecode/store/testing';
+import {
+  buildAccount,
+  buildCaller,
+  buildSend,
+  buildSender,
+  describeInBrowser,
+  TEST_ACTOR,
+  until,
+  useBrowser,
+} from '@onecode/testing';
 import type { Page } from 'playwright-core';
-import { describeInBrowser, useBrowser } from '../../../../test/harness/browser.js';
-import { until } from '../../../../test/harness/until.js';
 import { useConsole } from '../console.js';
 import { person, windowOf, type TestPerson } from '../people.js';
 
@@ -22,10 +29,10 @@ beforeAll(async () => {
   account = await buildAccount(server.db.database, { name: 'Loja Azul', credits: 12 });
 });
 
-/** Uses the pages as this person. */
+/** Runs `use` on a page where this person is signed in. */
 async function asPerson(who: TestPerson, use: (page: Page) => Promise<void>): Promise<void> {
   const { context, page } = await windowOf(browser, server, who);
-  // Sooner than the test's own, so that a failure says what did not come.
+  // Shorter than the timeout of the test, so that a failure names the missing element.
   page.setDefaultTimeout(25_000);
   try {
     await use(page);
@@ -34,8 +41,8 @@ async function asPerson(who: TestPerson, use: (page: Page) => Promise<void>): Pr
   }
 }
 
-describeInBrowser('the pages of the staff', () => {
-  it('let an operator find an account and grant it credits, with the balance that comes of it', () =>
+describeInBrowser('the pages of staff', () => {
+  it('let an operator find an account and grant it credits, with the resulting balance', () =>
     asPerson(operator, async (page) => {
       await page.goto('/staff/accounts');
       await page.getByLabel('Name or account ID').fill('azul');
@@ -58,7 +65,7 @@ describeInBrowser('the pages of the staff', () => {
       ]);
     }));
 
-  it('open a send by the id that a log names', async () => {
+  it('open a send by an id from the logs', async () => {
     const caller = await buildCaller(server.db.database, 'test', { id: account });
     const send = await buildSend(server.db.database, caller);
     await asPerson(await person(server, { staff: 'on_call' }), async (page) => {
@@ -76,7 +83,7 @@ describeInBrowser('the pages of the staff', () => {
     });
   });
 
-  it('grant credits once, though the answer was lost and the button was pressed again', () =>
+  it('grant credits once when the answer is lost and the button is clicked again', () =>
     asPerson(operator, async (page) => {
       const other = await buildAccount(server.db.database, { name: 'Loja Roxa', credits: 3 });
       await page.goto(`/staff/accounts/${other}`);
@@ -84,7 +91,7 @@ describeInBrowser('the pages of the staff', () => {
       const dialog = page.getByRole('dialog', { name: 'Grant credits' });
       await dialog.getByLabel('Amount').fill('40');
       await dialog.getByLabel('Reason').fill('invoice 44');
-      // Stays to the end: Chromium may lose for ever what pages ask for while the last route is taken away.
+      // Never unrouted: Chromium may lose requests for ever while the last route is removed.
       const lost: number[] = [];
       await page.route('**/credits', async (route) => {
         if (lost.length > 0) return route.continue();
@@ -101,7 +108,7 @@ describeInBrowser('the pages of the staff', () => {
       expect(await findAccount(server.db.database, other)).toMatchObject({ credits: 43 });
     }));
 
-  it('hold all live delivery, say so on every page of the staff, and release it', () =>
+  it('hold all live delivery, show that on every page of staff, and release it', () =>
     asPerson(operator, async (page) => {
       await page.goto('/staff/holds');
       await page.getByRole('button', { name: 'Hold all live delivery' }).click();
@@ -139,7 +146,7 @@ describeInBrowser('the pages of the staff', () => {
       await card.getByText('Active').waitFor();
     }));
 
-  it('filter the audit log by account and area, in an address that can be passed on', async () => {
+  it('filter the audit log by account and area, in a URL that can be shared', async () => {
     const other = await buildAccount(server.db.database, { name: 'Banco Verde' });
     await grantCredits(server.db.database, TEST_ACTOR, other, 5, 'a test');
     let address = '';
@@ -169,7 +176,7 @@ describeInBrowser('the pages of the staff', () => {
     });
   });
 
-  it('show a fault beside its field and keep what was typed', () =>
+  it('show an error beside its field and keep the input', () =>
     asPerson(operator, async (page) => {
       await page.goto('/staff/settings');
       const validity = page.getByLabel('Code validity (seconds)');
@@ -184,7 +191,7 @@ describeInBrowser('the pages of the staff', () => {
       await page.getByRole('row', { name: /code validity \(seconds\).*600 → 300/ }).waitFor();
     }));
 
-  it('give on-call staff nothing to press', async () => {
+  it('give on-call staff no controls', async () => {
     const { database } = server.db;
     const caller = await buildCaller(database, 'live', { name: 'Clínica' });
     const { id } = await buildSender(database);

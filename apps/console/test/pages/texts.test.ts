@@ -17,15 +17,15 @@ function flat(texts: Texts, path = ''): [key: string, text: string][] {
   });
 }
 
-/** Languages differ in how many plurals they have. */
+/** Languages have different plural forms. */
 const withoutPlural = (key: string): string => key.replace(/_(zero|one|two|few|many|other)$/, '');
 const keysOf = (texts: Texts): string[] =>
   [...new Set(flat(texts).map(([key]) => withoutPlural(key)))].toSorted();
-const holesOf = (text: string): string[] =>
+const placeholdersOf = (text: string): string[] =>
   [...text.matchAll(/\{\{\s*(\w+)/g)].map(([, name]) => name as string);
 const tagsOf = (text: string): string[] => [...text.matchAll(/<\/?(\w+)\s*\/?>/g)].map(([tag]) => tag);
 
-const AREAS = readdirSync(join(WEB, 'locales/en')).filter((name) => name.endsWith('.json'));
+const FEATURES = readdirSync(join(WEB, 'locales/en')).filter((name) => name.endsWith('.json'));
 
 /** Every page's source, as one text. */
 function sources(folder = WEB): string {
@@ -39,20 +39,20 @@ function sources(folder = WEB): string {
 }
 
 describe('the texts of the pages', () => {
-  it('stand in both languages for the same areas', () => {
+  it('exist in both languages for the same features', () => {
     expect(readdirSync(join(WEB, 'locales/pt-BR')).toSorted()).toEqual(
       readdirSync(join(WEB, 'locales/en')).toSorted(),
     );
-    expect(AREAS.length).toBeGreaterThan(5);
+    expect(FEATURES.length).toBeGreaterThan(5);
   });
 
-  it.each(AREAS)('%s: every key has a text in both languages', (area) => {
+  it.each(FEATURES)('%s: every key has a text in both languages', (area) => {
     const [en, pt] = [read('en', area), read('pt-BR', area)];
     expect(keysOf(pt)).toEqual(keysOf(en));
     for (const texts of [en, pt]) expect(flat(texts).filter(([, text]) => text.trim() === '')).toEqual([]);
   });
 
-  it.each(AREAS)('%s: plurals have every form that their language needs', (area) => {
+  it.each(FEATURES)('%s: plurals have every form that their language needs', (area) => {
     for (const [language, forms] of [
       ['en', ['one', 'other']],
       ['pt-BR', ['one', 'many', 'other']],
@@ -66,23 +66,23 @@ describe('the texts of the pages', () => {
     }
   });
 
-  it.each(AREAS)('%s: a text and its translation name the same values and tags', (area) => {
+  it.each(FEATURES)('%s: a text and its translation have the same placeholders and tags', (area) => {
     const translated = new Map(flat(read('pt-BR', area)));
     for (const [key, text] of flat(read('en', area))) {
       const other = translated.get(key);
       if (other === undefined) continue;
-      expect([key, new Set(holesOf(other))]).toEqual([key, new Set(holesOf(text))]);
+      expect([key, new Set(placeholdersOf(other))]).toEqual([key, new Set(placeholdersOf(text))]);
       expect([key, tagsOf(other).toSorted()]).toEqual([key, tagsOf(text).toSorted()]);
     }
   });
 
-  it('has no text that no page shows', () => {
+  it('are all used by a page', () => {
     const source = sources();
-    const unused = AREAS.flatMap((area) =>
+    const unused = FEATURES.flatMap((area) =>
       keysOf(read('en', area))
         .filter((key) => {
           const parts = key.split('.');
-          // A key may be put together from its parts; its first or last part then stands in the source.
+          // A key may be built from its parts; the source then has its first part before a placeholder.
           return (
             !source.includes(key) &&
             !parts.slice(1).some((_, index) => source.includes(`${parts.slice(0, index + 1).join('.')}.\${`))
@@ -93,7 +93,7 @@ describe('the texts of the pages', () => {
     expect(unused).toEqual([]);
   });
 
-  it('stands in the texts, not in the pages', () => {
+  it('are not written in the pages themselves', () => {
     const literal =
       /(?:label|title|placeholder|aria-label|description|alt)="[^"{}]*[A-Za-z]{3,}[^"]*"|>\s*[A-Z][a-z]+ [a-z]+[^<{}]*</g;
     const found = sources().match(literal) ?? [];

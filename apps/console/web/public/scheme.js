@@ -1,10 +1,10 @@
-// Before the first paint, so that no light page flashes up in the dark.
+// Runs before the first paint, so that no light page flashes in the dark scheme.
 (() => {
   let chosen = null;
   try {
     chosen = localStorage.getItem('mantine-color-scheme-value');
   } catch {
-    // Storage may be forbidden; then the system decides.
+    // The browser may forbid storage; the system then decides.
   }
   const dark =
     chosen === 'dark' || (chosen !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches);

@@ -16,14 +16,14 @@ import { router } from './app/router.js';
 import { theme } from './app/theme.js';
 
 const nonce = document.querySelector<HTMLMetaElement>('meta[name=style-nonce]')?.content ?? '';
-// The scroll lock of dialogs asks for it here.
+// The scroll lock of dialogs reads its nonce from here.
 setNonce(nonce);
 
-// After a deploy, the parts that an open page has not loaded yet are gone: the new page has its own.
+// A deployment removes the chunks that an open page has not loaded yet; a reload gets the new ones.
 window.addEventListener('vite:preloadError', () => window.location.reload());
 
 const root = document.getElementById('root');
-if (root === null) throw new Error('the page has no root');
+if (root === null) throw new Error('the page has no #root element');
 createRoot(root).render(
   <StrictMode>
     <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => nonce}>

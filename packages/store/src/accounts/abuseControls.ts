@@ -9,7 +9,7 @@ export interface AbuseControls {
   allowedCountries: string[] | null;
   /** Null is off. */
   breaker: BreakerRule | null;
-  /** Countries that the fraud breaker stops for now (`ZZ`: numbers of no country), and when the last stop ends. */
+  /** Countries that the fraud breaker stops for now (`NO_COUNTRY`: numbers of no country), and when the last stop ends. */
   stoppedCountries: string[];
   stoppedUntil: Date | null;
   /** Recipients whose guess budget is used up. */

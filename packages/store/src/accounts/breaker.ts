@@ -1,4 +1,4 @@
-import type { BreakerEvidence, BreakerRule } from '@onecode/domain';
+import { NO_COUNTRY, type BreakerEvidence, type BreakerRule } from '@onecode/domain';
 import type { Actor } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { changeAbuseControls, type AbuseControls } from './abuseControls.js';
@@ -13,7 +13,7 @@ const SENT_WITHIN_SECONDS = 60;
 /** The evidence on one account and country. */
 export interface CountryEvidence extends BreakerEvidence {
   accountId: string;
-  /** `ZZ` for numbers of no country. */
+  /** `NO_COUNTRY` for numbers of no country. */
   country: string;
   rule: BreakerRule;
   /** When the last trip ended, or ends: only sends after it count. */
@@ -63,7 +63,7 @@ export async function readBreakerEvidence(database: Database): Promise<CountryEv
     select a.id as "accountId", e.country, e.sends, e.unverified, e.open_until as "lastOpenUntil",
       a.breaker_unverified_percent as "unverifiedPercent", a.breaker_min_sends as "minSends"
     from accounts a cross join settings cross join lateral (
-      select coalesce(l.country, 'ZZ') as country, t.open_until, count(*)::integer as sends,
+      select coalesce(l.country, ${NO_COUNTRY}) as country, t.open_until, count(*)::integer as sends,
         (count(*) filter (where l.verification <> 'verified'))::integer as unverified
       from (
         select s.country, s.status, s.verification, s.created_at, s.sent_at from sends s
@@ -74,7 +74,7 @@ export async function readBreakerEvidence(database: Database): Promise<CountryEv
           and least(s.created_at + make_interval(secs => ${VERIFIED_WITHIN_SECONDS}), s.expires_at) <= statement_timestamp()
         order by s.account_number desc limit ${SENDS_MAX}::integer
       ) l
-      left join breaker_trips t on t.account_id = a.id and t.country = coalesce(l.country, 'ZZ')
+      left join breaker_trips t on t.account_id = a.id and t.country = coalesce(l.country, ${NO_COUNTRY})
       where l.status <> 'failed'
         and (l.verification = 'verified' or l.sent_at <= l.created_at + make_interval(secs => ${SENT_WITHIN_SECONDS}))
         and (t.open_until is null or l.created_at > t.open_until)

@@ -1,3 +1,4 @@
+import { holdMatches } from '@onecode/domain';
 import type { Connection } from '../client/database.js';
 import { listHolds, type Hold } from './holds.js';
 
@@ -29,7 +30,7 @@ export async function readHeldSends(database: Connection): Promise<HeldSends> {
     holds: holds.map((hold) => ({
       ...hold,
       accountName: hold.kind === 'account' ? (names.get(hold.target) ?? null) : null,
-      waiting: sum(counts.filter((count) => matches(hold, count)).map(({ sends }) => sends)),
+      waiting: sum(counts.filter((count) => holdMatches(hold, count)).map(({ sends }) => sends)),
     })),
     waiting: Math.min(waiting, COUNTED_MAX),
     isCapped: waiting > COUNTED_MAX,
@@ -38,19 +39,15 @@ export async function readHeldSends(database: Connection): Promise<HeldSends> {
 
 interface WaitingCount {
   accountId: string;
-  country: string;
+  country: string | null;
   sends: number;
-}
-
-function matches({ kind, target }: Hold, { accountId, country }: WaitingCount): boolean {
-  return kind === 'live' || target === (kind === 'country' ? country : accountId);
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
 
 function countWaiting(database: Connection): Promise<WaitingCount[]> {
   return database.sql.query<WaitingCount[]>`
-    select w.account_id as "accountId", coalesce(w.country, 'ZZ') as country, count(*)::integer as sends
+    select w.account_id as "accountId", w.country, count(*)::integer as sends
     from (
       select account_id, country from sends where awaiting_sender order by created_at limit ${COUNTED_MAX + 1}::integer
     ) w

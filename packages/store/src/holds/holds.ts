@@ -1,11 +1,6 @@
+import type { HoldTarget } from '@onecode/domain';
 import { audited, type Actor } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
-
-/** What a hold stops. `target` is empty for `live`, an ISO 3166 code (or `ZZ`: numbers of no country), or an account's id. */
-export interface HoldTarget {
-  kind: 'live' | 'country' | 'account';
-  target: string;
-}
 
 /** A hold in force: the live sends that it matches get no send slot, and wait in their rows. */
 export interface Hold extends HoldTarget {

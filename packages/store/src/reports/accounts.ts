@@ -48,7 +48,7 @@ function matching(text: string): Prisma.Sql {
 
 /** A time for which the breaker stopped an account's sends to a country. */
 export interface BreakerTripDetails {
-  /** `ZZ` for numbers of no country. */
+  /** `NO_COUNTRY` for numbers of no country. */
   country: string;
   trippedAt: Date;
   openUntil: Date;

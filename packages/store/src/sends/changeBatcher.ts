@@ -35,42 +35,50 @@ export function createChangeBatcher(
   );
 }
 
+interface UpdateOptions {
+  /** Further columns of the records `c`, with their types, and their values. */
+  records?: { columns: Prisma.Sql; valuesOf: (change: Change) => Record<string, unknown> };
+  /** A further assignment. */
+  set?: Prisma.Sql;
+  /** Columns of the sends `s` and the records `c`. */
+  returning: Prisma.Sql;
+}
+
 /**
- * The first steps of a statement that writes changes of different sends, each guarded by its row's version: `changes`, and `changed` as
- * far as an update of `sends s` from `changes c`, to be followed by `returning`. Everybody locks sends in the order of their ids, so that
- * no two statements wait for each other.
- *
- * @param further what the statement needs of a change besides: the columns of the record with their types, and their values
- * @param set further assignments
+ * The first steps of a statement that writes changes of different sends: `changed` returns those whose rows still had the version.
+ * Everybody locks sends in the order of their ids, so that no two statements wait for each other.
  */
-export function updateOf(
+export function updateSends(
   changes: readonly Change[],
-  further: { columns: Prisma.Sql; valuesOf: (change: Change) => Record<string, unknown> },
-  set: Prisma.Sql = Prisma.empty,
+  { records, set, returning }: UpdateOptions,
 ): Prisma.Sql {
-  const records = JSON.stringify(
+  const isAlone = changes.length === 1;
+  const json = JSON.stringify(
     changes.map((change) => ({
       id: change.before.id,
       version: change.version,
       ...recordOf(change.after),
-      ...further.valuesOf(change),
+      ...records?.valuesOf(change),
     })),
   );
   return Prisma.sql`
     changes as materialized (
-      select * from json_to_recordset(${records}::json)
-        as c (id uuid, version integer, ${RECORD_COLUMNS}, ${further.columns})
-    ), locked as materialized (
-      ${changes.length === 1 ? ONE_ID : LOCKED_IDS}
-    ), changed as (
-      update sends s set ${assignments('c')}, next_enqueue_at = c.due_at + interval '1 second', ${set} version = s.version + 1
+      select * from json_to_recordset(${json}::json)
+        as c (id uuid, version integer, ${RECORD_COLUMNS} ${records === undefined ? Prisma.empty : Prisma.sql`, ${records.columns}`})
+    ), ${isAlone ? Prisma.empty : LOCKED} changed as (
+      update sends s set ${assignments('c')}, next_enqueue_at = c.due_at + interval '1 second', version = s.version + 1
+        ${set === undefined ? Prisma.empty : Prisma.sql`, ${set}`}
       from changes c
-      where s.id = any(array(select id from locked)) and c.id = s.id and c.version = s.version`;
+      where s.id = any(array(select id from ${isAlone ? CHANGES : LOCKED_CHANGES})) and c.id = s.id and c.version = s.version
+      returning ${returning}
+    )`;
 }
 
-/** One probe for each send, in the order of the ids. */
-const LOCKED_IDS = Prisma.sql`
-  select s.id from (select id, version from changes order by id) c
-  cross join lateral (select id from sends where id = c.id and version = c.version for no key update) s`;
-/** The update itself locks a single row. */
-const ONE_ID = Prisma.sql`select id from changes`;
+/** One probe for each send, in the order of the ids. A single send is locked by its update. */
+const LOCKED = Prisma.sql`
+  locked as materialized (
+    select s.id from (select id, version from changes order by id) c
+    cross join lateral (select id from sends where id = c.id and version = c.version for no key update) s
+  ),`;
+const CHANGES = Prisma.sql`changes`;
+const LOCKED_CHANGES = Prisma.sql`locked`;

@@ -11,11 +11,11 @@ import {
   buildCaller,
   buildSend,
   buildSender,
-  TEST_ACTOR,
-  type TestCaller,
   takeSlots,
-} from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+  TEST_ACTOR,
+  useTestDatabase,
+  type TestCaller,
+} from '@onecode/testing';
 
 const HORIZON_MS = 1000;
 

@@ -13,8 +13,7 @@ import {
   storeReceipts,
   type HoldTarget,
 } from '@onecode/store';
-import { buildCaller, buildSend, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import { buildCaller, buildSend, TEST_ACTOR, useTestDatabase, type TestCaller } from '@onecode/testing';
 
 const store = useTestDatabase();
 let live: TestCaller;

@@ -1,4 +1,4 @@
-import { maskRecipient } from '@onecode/domain';
+import { maskRecipient, senderState, type SenderState } from '@onecode/domain';
 import { QUEUE_NAMES, type QueueName, type Queues } from '@onecode/runtime';
 import {
   listHeartbeats,
@@ -16,7 +16,6 @@ import {
   type ReceiptStatistics,
   type WaitingSends,
 } from '@onecode/store';
-import { senderState } from '../senders/view.js';
 
 /** The jobs of a queue, by state. */
 export interface QueueStatistics {
@@ -34,7 +33,7 @@ export interface SenderStatistics {
   id: string;
   /** Masked: the calling code and the last digits. */
   number: string;
-  state: 'active' | 'resting' | 'paused';
+  state: SenderState;
   pausedUntil: Date | null;
   pauseReason: string | null;
   faults: number;

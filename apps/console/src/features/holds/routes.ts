@@ -1,13 +1,10 @@
-import { COUNTRIES, isCountry } from '@onecode/domain';
-import { placeHold, isId, readHeldSends, releaseHold, type HoldTarget } from '@onecode/store';
+import { COUNTRIES, isCountryTarget, type HoldTarget } from '@onecode/domain';
+import { placeHold, isId, readHeldSends, releaseHold } from '@onecode/store';
 import { Type, type Static } from 'typebox';
 import { nameField } from '../../http/fields.js';
 import { ConsoleProblem, orNotFound } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';
 import { holdsView, type CountriesView } from './view.js';
-
-/** Stands for numbers without a country. */
-const NO_COUNTRY = 'ZZ';
 
 const TARGET = {
   kind: Type.Enum(['live', 'country', 'account']),
@@ -61,7 +58,7 @@ export const holdRoutes: readonly Route[] = [
 function targetOf({ kind, target }: Static<ReturnType<typeof Type.Object<typeof TARGET>>>): HoldTarget {
   const isOfKind = {
     live: target === '',
-    country: target === NO_COUNTRY || isCountry(target),
+    country: isCountryTarget(target),
     account: isId(target),
   };
   if (!isOfKind[kind]) throw new ConsoleProblem('invalid_input', { errors: { target: 'format' } });

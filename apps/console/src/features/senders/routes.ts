@@ -1,4 +1,4 @@
-import { parseRecipient } from '@onecode/domain';
+import { parseRecipient, SENDER_PATTERNS, SENDER_THROUGHPUT } from '@onecode/domain';
 import {
   addSender,
   changeThroughput,
@@ -13,14 +13,11 @@ import { Type } from 'typebox';
 import { nameField } from '../../http/fields.js';
 import { ConsoleProblem, orNotFound } from '../../http/problem.js';
 import { route, type Call, type Route } from '../../http/route.js';
-import { senderView, type SendersView } from './view.js';
+import { SENDER_RULES, senderView, type SendersView } from './view.js';
 
 const STRICT = { additionalProperties: false };
-/** A bearer token that fits into an HTTP header. */
-const TOKEN = Type.String({ pattern: '^[\\x21-\\x7e]{1,4096}$' });
-/** Messages a second, as the database checks them. */
-const THROUGHPUT_BOUNDS = { min: 1, max: 1_000 };
-const THROUGHPUT = Type.Integer({ minimum: THROUGHPUT_BOUNDS.min, maximum: THROUGHPUT_BOUNDS.max });
+const TOKEN = Type.String({ pattern: SENDER_PATTERNS.token.source });
+const THROUGHPUT = Type.Integer({ minimum: SENDER_THROUGHPUT.min, maximum: SENDER_THROUGHPUT.max });
 
 /** Senders: the WhatsApp numbers that send the codes. */
 export const senderRoutes: readonly Route[] = [
@@ -44,7 +41,7 @@ export const senderRoutes: readonly Route[] = [
             now,
           ),
         ),
-        throughputBounds: THROUGHPUT_BOUNDS,
+        rules: SENDER_RULES,
       };
     },
   }),
@@ -55,10 +52,10 @@ export const senderRoutes: readonly Route[] = [
     confirmed: true,
     body: Type.Object(
       {
-        phoneNumberId: Type.String({ pattern: '^[0-9]{1,32}$' }),
+        phoneNumberId: Type.String({ pattern: SENDER_PATTERNS.phoneNumberId.source }),
         number: Type.String({ maxLength: 40 }),
         token: TOKEN,
-        template: Type.String({ pattern: '^[a-z0-9_]{1,512}$' }),
+        template: Type.String({ pattern: SENDER_PATTERNS.template.source }),
         english: Type.Enum(['en', 'en_US']),
         throughput: THROUGHPUT,
       },

@@ -1,4 +1,4 @@
-import type { AttemptOutcome } from '@onecode/domain';
+import { SENDER_PATTERNS, SENDER_TEMPLATE_INITIAL, SENDER_THROUGHPUT, senderState, type AttemptOutcome, type SenderState } from '@onecode/domain';
 import type { BlockedCountry, Sender, SenderActivity } from '@onecode/store';
 import { operatorExplanationView, type OperatorExplanationView } from '../sends/errorExplanation.js';
 
@@ -24,8 +24,8 @@ export interface SenderView {
   throughput: number;
   /** Consecutive failures. */
   faults: number;
-  /** `paused` by an operator; `resting`: cooling down after a failure until `pausedUntil`. */
-  state: 'active' | 'resting' | 'paused';
+  /** `paused` by an operator, or `cooling_down` after a failure until `pausedUntil`. */
+  state: SenderState;
   pausedAt: string | null;
   pausedUntil: string | null;
   pauseReason: string | null;
@@ -39,16 +39,27 @@ export interface SenderView {
 export interface SendersView {
   /** Oldest first. */
   senders: SenderView[];
-  /** Messages a second. */
-  throughputBounds: { min: number; max: number };
+  rules: SenderRulesView;
 }
 
-/** Returns the state of a sender. The row of a sender that has cooled down keeps its pause until the next send; it is active again. */
-export function senderState({ pausedAt, pausedUntil }: Sender, now: Date): SenderView['state'] {
-  if (pausedAt === null) return 'active';
-  if (pausedUntil === null) return 'paused';
-  return pausedUntil > now ? 'resting' : 'active';
+/** The rules of the fields of a sender, for the forms. */
+export interface SenderRulesView {
+  /** Messages a second. */
+  throughput: { min: number; max: number; initial: number };
+  templateInitial: string;
+  /** Regular expressions. */
+  patterns: { phoneNumberId: string; template: string; token: string };
 }
+
+export const SENDER_RULES: SenderRulesView = {
+  throughput: SENDER_THROUGHPUT,
+  templateInitial: SENDER_TEMPLATE_INITIAL,
+  patterns: {
+    phoneNumberId: SENDER_PATTERNS.phoneNumberId.source,
+    template: SENDER_PATTERNS.template.source,
+    token: SENDER_PATTERNS.token.source,
+  },
+};
 
 export function senderView(
   sender: Sender,

@@ -1,6 +1,6 @@
+import { deliveryWait } from '@onecode/domain';
 import type { SendDetails } from '@onecode/store';
 import { explanationView, type ExplanationView } from './errorExplanation.js';
-import { isUnderWay } from './waiting.js';
 
 /** What to do about a send. The pages have a sentence for each. */
 export type NextStep =
@@ -77,12 +77,20 @@ function whilePending(send: SendDetails, isHeld: boolean, now: Date): NextStep {
 }
 
 function whileUndelivered(send: SendDetails, isHeld: boolean, now: Date): NextStep {
-  if (isUnderWay(send)) return 'sending';
-  if (isHeld) return 'held';
-  if (send.awaitingSender) return 'no_sender';
-  if (send.status === 'queued')
-    return secondsBetween(send.createdAt, now) > CLAIM_SECONDS_MAX ? 'not_taken_up' : 'queued';
-  return send.attempts.at(-1)?.outcome === 'unknown' ? 'unclear' : 'retrying';
+  switch (deliveryWait(send, isHeld)?.for) {
+    case 'answer':
+      return 'sending';
+    case 'release':
+      return 'held';
+    case 'sender':
+      return 'no_sender';
+    case 'receipt':
+      return 'unclear';
+    case 'worker':
+      return secondsBetween(send.createdAt, now) > CLAIM_SECONDS_MAX ? 'not_taken_up' : 'queued';
+    default:
+      return 'retrying';
+  }
 }
 
 const secondsBetween = (from: Date, to: Date): number => (to.getTime() - from.getTime()) / 1000;

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { DELIVERY_STATES, parseRecipient } from '@onecode/domain';
+import { DELIVERY_STATES, isHeld, parseRecipient } from '@onecode/domain';
 import {
   findSendAccount,
   findSendDetails,
@@ -11,7 +11,7 @@ import {
 import { idField, pageFields, timeField } from '../../http/fields.js';
 import { ConsoleProblem, orNotFound } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';
-import { isHeldBy, sendDetailsView, sendsView, staffSendView } from './view.js';
+import { sendDetailsView, sendsView, staffSendView } from './view.js';
 
 const FILTER = Type.Object(
   {
@@ -73,7 +73,7 @@ export const sendRoutes: readonly Route[] = [
         listHolds(context.database),
       ]);
       const found = orNotFound(send);
-      return sendDetailsView(found, isHeldBy(found, accountId, holds), new Date());
+      return sendDetailsView(found, isHeld({ ...found, accountId }, holds), new Date());
     },
   }),
   route({
@@ -91,7 +91,7 @@ export const sendRoutes: readonly Route[] = [
       // Before the answer: what cannot be logged is not shown.
       const read = { action: 'send.read', accountId: account.id, subject: id } as const;
       await noteRead(database, { ...actor, id: person.id }, read);
-      return staffSendView(sendDetailsView(found, isHeldBy(found, account.id, holds), new Date()), account);
+      return staffSendView(sendDetailsView(found, isHeld({ ...found, accountId: account.id }, holds), new Date()), account);
     },
   }),
 ];

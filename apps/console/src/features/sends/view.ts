@@ -11,7 +11,7 @@ import {
 import type { Hold, SendDetails, SendPage, SendSummary } from '@onecode/store';
 import { nextStepOf, type NextStepView } from './nextStep.js';
 import { timelineOf, type TimelineEvent } from './timeline.js';
-import { waitingOf, type WaitingView } from './waiting.js';
+import { waitingViews, type WaitingView } from './waiting.js';
 
 /** A send in a list. */
 export interface SendView {
@@ -81,7 +81,7 @@ export function sendDetailsView(send: SendDetails, isHeld: boolean, now: Date): 
     from: send.from,
     guessesLeft: send.verification === 'pending' ? GUESSES_MAX - send.wrongGuesses : 0,
     timeline: timelineOf(send),
-    waiting: waitingOf(send, isHeld),
+    waiting: waitingViews(send, isHeld),
     next: nextStepOf(send, isHeld, now),
     isOpen: send.verification === 'pending' || send.dueAt !== null,
   };
@@ -97,16 +97,4 @@ export function staffSendView(
   account: { id: string; name: string },
 ): StaffSendView {
   return { ...send, account };
-}
-
-/** Tells whether one of these holds stops a send of this account. `ZZ` stands for numbers of no country. */
-export function isHeldBy(
-  { mode, country }: Pick<SendSummary, 'mode' | 'country'>,
-  accountId: string,
-  holds: readonly Hold[],
-): boolean {
-  if (mode === 'test') return false;
-  return holds.some(
-    ({ kind, target }) => kind === 'live' || target === (kind === 'country' ? (country ?? 'ZZ') : accountId),
-  );
 }

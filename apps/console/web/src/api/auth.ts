@@ -4,7 +4,7 @@ import { call, rememberCsrfToken } from './http.js';
 
 const post = <T = void>(path: string, body: object = {}): Promise<T> => call<T>('POST', `/auth${path}`, body);
 
-/** With a second step, nobody is signed in before it is taken. */
+/** With `secondStep: true`, the user is signed in only after `takeSecondStep`. */
 export const signIn = (email: string, password: string): Promise<{ secondStep: boolean }> =>
   post('/sign-in/email', { email, password });
 
@@ -20,11 +20,11 @@ export const signUp = (person: {
 
 export const signOut = (): Promise<void> => post('/sign-out');
 
-/** Ends every other session. */
+/** Also ends every other session of the user. */
 export const changePassword = (password: string, newPassword: string): Promise<void> =>
   post('/change-password', { password, newPassword });
 
-/** Nothing is turned on before `takeSecondStep` with a code. */
+/** Starts the set-up; `takeSecondStep` with a first code completes it. `uri` is the otpauth URI of the secret. */
 export const beginTwoFactor = (password: string): Promise<{ uri: string; backupCodes: string[] }> =>
   post('/two-factor/enable', { password });
 
@@ -34,14 +34,14 @@ export const turnTwoFactorOff = (password: string): Promise<void> =>
 export const replaceBackupCodes = (password: string): Promise<{ backupCodes: string[] }> =>
   post('/two-factor/generate-backup-codes', { password });
 
-/** A code of the authenticator, or a backup code. */
+/** Confirms the user's identity with an authenticator code or a backup code. */
 export const confirmWithCode = (code: string): Promise<void> => post('/two-factor/confirm', { code });
 
-/** For people without a second factor. */
+/** Confirms the identity of a user without two-factor authentication. */
 export const confirmWithPassword = (password: string): Promise<void> =>
   post('/confirm-password', { password });
 
-/** Reads anew who is signed in: after a change of the session, changes need its new token. */
+/** Reads the session again. A new session has a new CSRF token, which every later change needs. */
 export async function readSession(client: QueryClient): Promise<SessionView> {
   const session = await client.fetchQuery({
     queryKey: ['session'],

@@ -1,4 +1,4 @@
-/** A refusal of the server, by its stable code; `errors` names the fields at fault. */
+/** An error response, by its stable code; `errors` maps invalid fields to a code each. */
 export class ApiProblem extends Error {
   constructor(
     readonly status: number,
@@ -11,7 +11,7 @@ export class ApiProblem extends Error {
 
 let csrfToken = '';
 
-/** Every change brings the token of the session that was read last. */
+/** Keeps the CSRF token that every change must send: that of the session read last. */
 export function rememberCsrfToken(token: string): void {
   csrfToken = token;
 }
@@ -19,11 +19,11 @@ export function rememberCsrfToken(token: string): void {
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 /**
- * Calls the console's server. A 204 gives undefined. Where the server first wants the person to show that it is them, they are
- * asked, and it is called again.
+ * Calls the console's server; a 204 resolves to undefined. When the server requires a fresh confirmation of identity, the user is
+ * asked for it and the call is repeated.
  *
  * @param path below `/api`
- * @throws ApiProblem for a refusal; `offline` when there was no answer
+ * @throws ApiProblem for an error response; its code is `offline` when there was none
  */
 export async function call<T>(method: Method, path: string, body?: object): Promise<T> {
   try {
@@ -66,19 +66,19 @@ function readJson(text: string): unknown {
 
 type ConfirmationPrompt = () => Promise<boolean>;
 
-let asker: ConfirmationPrompt | null = null;
-/** What several requests that are refused together wait for. */
-let asked: Promise<boolean> | null = null;
+let prompt: ConfirmationPrompt | null = null;
+/** Requests refused at the same time share one prompt. */
+let pending: Promise<boolean> | null = null;
 
-/** Who asks the person to show that it is them; null takes the one away who did. */
+/** Sets the prompt that asks the user to confirm their identity; null removes it. */
 export function setConfirmationPrompt(next: ConfirmationPrompt | null): void {
-  asker = next;
+  prompt = next;
 }
 
-/** Whether the person showed that it is them, once they were asked. */
-export function requestConfirmation(): Promise<boolean> {
-  asked ??= (asker?.() ?? Promise.resolve(false)).finally(() => {
-    asked = null;
+/** Asks the user to confirm their identity. Resolves to whether they did. */
+function requestConfirmation(): Promise<boolean> {
+  pending ??= (prompt?.() ?? Promise.resolve(false)).finally(() => {
+    pending = null;
   });
-  return asked;
+  return pending;
 }

@@ -8,10 +8,10 @@ import {
 } from '@tanstack/react-query';
 import { ApiProblem, call } from './http.js';
 
-/** The pages' cache. A refusal is an answer: only a lost connection or a failure of the server is tried again. */
+/** The cache of all pages. Only lost connections and server errors (5xx) are retried; a 4xx is final. */
 export const queryClient = new QueryClient({
   defaultOptions: {
-    // A server may be reached by who is said to be offline, and who cannot reach it is told at once.
+    // `navigator.onLine` is unreliable: always send the request, and report at once when the server is unreachable.
     mutations: { networkMode: 'always' },
     queries: {
       networkMode: 'always',
@@ -23,10 +23,10 @@ export const queryClient = new QueryClient({
 });
 
 /**
- * Reads from the server, and again whenever something below the same path was changed.
+ * Reads from the server, and reads again after a change that names the same path or one above it.
  *
- * @param path below `/api`, or null while it is not known yet
- * @param options.refreshMs how often it is read again; false for what has come to its end
+ * @param path below `/api`, or null while it is not known
+ * @param options.refreshMs the polling interval in milliseconds; false stops polling
  */
 export function useData<T>(
   path: string | null,
@@ -42,15 +42,15 @@ export function useData<T>(
   });
 }
 
-/** No more pages of a list are read again by themselves: somebody who went further down reads what is there. */
+/** A list with more loaded pages than this is not polled: the user is reading older entries. */
 const REFRESHED_PAGES_MAX = 2;
 
 /**
- * Reads a list that is paged by cursor, one page more at each `fetchNextPage`.
+ * Reads a list with cursor pagination; each `fetchNextPage` adds a page.
  *
  * @param path below `/api`, without `before`
- * @param options.search what is looked for, where it may not stand in an address; it is posted
- * @param options.refreshMs how often the list's beginning is read again
+ * @param options.search a search that must not appear in a URL, such as a phone number; it is sent in the body of a POST
+ * @param options.refreshMs the polling interval in milliseconds
  */
 export function usePages<T extends { next: string | null }>(
   path: string,
@@ -75,7 +75,7 @@ export function usePages<T extends { next: string | null }>(
   });
 }
 
-/** What a change sends. */
+/** The request of a change. */
 export interface Change {
   method: 'POST' | 'PUT' | 'DELETE';
   /** Below `/api`. */
@@ -86,21 +86,21 @@ export interface Change {
 /**
  * Changes something on the server.
  *
- * @param stale paths whose data is read again afterwards, with everything below them
+ * @param stale paths below `/api` that are read again afterwards, with every path below them
  */
 export function useChange<T = void>(...stale: string[]) {
   const client = useQueryClient();
-  const readAgain = async (): Promise<void> => {
+  const refresh = async (): Promise<void> => {
     await Promise.all(
       stale.map((path) => client.invalidateQueries({ queryKey: path.split(/[/?]/).filter(Boolean) })),
     );
   };
   return useMutation<T, ApiProblem, Change>({
     mutationFn: ({ method, path, body }) => call<T>(method, path, body),
-    onSuccess: readAgain,
-    // The change may have been made all the same; whoever looks is to see it before they try again.
+    onSuccess: refresh,
+    // The change may have been made although its answer was lost: show the current state before a retry.
     onError: ({ status }) => {
-      if (status === 0 || status >= 500) void readAgain();
+      if (status === 0 || status >= 500) void refresh();
     },
   });
 }

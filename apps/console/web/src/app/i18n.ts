@@ -18,7 +18,7 @@ function preferred(): string {
   try {
     stored = localStorage.getItem(STORED);
   } catch {
-    // Storage may be forbidden; then the browser's language decides.
+    // The browser may forbid storage; its language then decides.
   }
   return stored ?? (navigator.language.toLowerCase().startsWith('pt') ? 'pt-BR' : 'en');
 }
@@ -37,7 +37,7 @@ const apply = (language: string): void => {
   try {
     localStorage.setItem(STORED, language);
   } catch {
-    // The choice then lasts until the page is left.
+    // Without storage, the choice lasts until the page is closed.
   }
 };
 apply(i18next.language);

@@ -5,9 +5,9 @@ import {
   IconBuilding,
   IconChartLine,
   IconDeviceMobileMessage,
+  IconHandStop,
   IconHistory,
   IconListDetails,
-  IconPower,
   IconReceipt,
   IconSend,
   IconSettings,
@@ -18,7 +18,7 @@ import { useTranslation } from 'react-i18next';
 import { Link, useLocation, useNavigate } from 'react-router';
 import { useSession } from './session.js';
 
-const OF_ACCOUNT = [
+const ACCOUNT_PAGES = [
   ['overview', IconChartLine],
   ['sends', IconSend],
   ['applications', IconApps],
@@ -27,16 +27,16 @@ const OF_ACCOUNT = [
   ['team', IconUsers],
 ] as const;
 
-const OF_STAFF = [
+const STAFF_PAGES = [
   ['health', IconActivityHeartbeat],
   ['accounts', IconBuilding],
   ['senders', IconDeviceMobileMessage],
-  ['holds', IconPower],
+  ['holds', IconHandStop],
   ['settings', IconSettings],
   ['audit', IconHistory],
 ] as const;
 
-/** The pages that this person may open; `account` is the one in the address. */
+/** Links to the pages that the user may open; `account` is the id in the URL. */
 export function Navigation({ account }: { account: string | undefined }) {
   const { t } = useTranslation();
   const { accounts, user } = useSession();
@@ -47,7 +47,7 @@ export function Navigation({ account }: { account: string | undefined }) {
       {shown !== undefined && (
         <>
           {accounts.length === 1 && <Heading text={accounts[0]?.name ?? ''} />}
-          {OF_ACCOUNT.map(([name, icon]) => (
+          {ACCOUNT_PAGES.map(([name, icon]) => (
             <Item key={name} to={`/accounts/${shown}/${name}`} label={t(`nav.${name}`)} icon={icon} />
           ))}
         </>
@@ -55,10 +55,10 @@ export function Navigation({ account }: { account: string | undefined }) {
       {user.staff !== null && (
         <>
           <Heading text={t('nav.staff')} />
-          {OF_STAFF.map(([name, icon]) => (
+          {STAFF_PAGES.map(([name, icon]) => (
             <Item key={name} to={`/staff/${name}`} label={t(`nav.${name}`)} icon={icon} />
           ))}
-          {/* A page of its own, with its own application in it. */}
+          {/* The queue board is a separate web application. */}
           <NavLink
             href="/board"
             label={t('nav.board')}

@@ -7,7 +7,7 @@ import { NewAccount } from '../features/auth/newAccount.js';
 
 type PageModule = Record<string, unknown>;
 
-/** A page that is loaded when it is first opened. */
+/** A route whose code is loaded when it is first opened. */
 function page<M extends PageModule>(
   path: string,
   load: () => Promise<M>,
@@ -16,7 +16,7 @@ function page<M extends PageModule>(
   return { path, lazy: async () => ({ Component: (await load())[name] as ComponentType }) };
 }
 
-/** Every page and its address. Pages of an account name it in their address, so that a link says all. */
+/** Every page and its URL. Pages of an account carry its id in the URL, so that links can be shared. */
 export const router = createBrowserRouter([
   {
     ErrorBoundary: UnknownPage,
@@ -75,8 +75,8 @@ export const router = createBrowserRouter([
   },
 ]);
 
-/** Where somebody starts who has just signed in: their account; for the staff, the state of the service. */
-export function Home() {
+/** The start page: the first account, the health page for staff, and otherwise the form that creates an account. */
+function Home() {
   const { accounts, user } = useSession();
   const [first] = accounts;
   if (first !== undefined) return <Navigate to={`/accounts/${first.id}/overview`} replace />;

@@ -8,7 +8,7 @@ import { Failure, Loading } from '../components/states.js';
 
 const SessionContext = createContext<SessionView | null>(null);
 
-/** Shows its children to somebody who is signed in, and the sign-in page to others. */
+/** Renders its children for a signed-in user and redirects everybody else to the sign-in page. */
 export function SignedIn({ children }: { children: ReactNode }) {
   const { data, error, refetch } = useData<SessionView>('/session');
   const { i18n } = useTranslation();
@@ -20,30 +20,30 @@ export function SignedIn({ children }: { children: ReactNode }) {
 
   if (error?.code === 'not_signed_in')
     return <Navigate to="/sign-in" replace state={{ from: location.pathname + location.search }} />;
-  // Who is known stays known while the session cannot be read again.
+  // A failed refresh keeps the session that was read before.
   if (error !== null && data === undefined) return <Failure problem={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <Loading />;
   rememberCsrfToken(data.csrfToken);
   return <SessionContext value={data}>{children}</SessionContext>;
 }
 
-/** Who is signed in. */
+/** The session of the signed-in user. @throws Error outside `SignedIn` */
 export function useSession(): SessionView {
   const session = useContext(SessionContext);
-  if (session === null) throw new Error('nobody is signed in here');
+  if (session === null) throw new Error('useSession needs SignedIn above it');
   return session;
 }
 
-/** The account in the address, as the person sees it. */
+/** The account named by the URL, with the user's rights in it. @throws Error when the user is not a member */
 export function useAccount(): SessionView['accounts'][number] & {
-  /** Where its data is, below `/api`. */
+  /** The path of its data, below `/api`; its pages have the same path. */
   path: string;
   mayChange: boolean;
   mayManage: boolean;
 } {
   const { account: id } = useParams();
   const account = useSession().accounts.find((one) => one.id === id);
-  if (account === undefined) throw new Error('the address names no account of this person');
+  if (account === undefined) throw new Error('the URL names no account of this user');
   return {
     ...account,
     path: `/accounts/${account.id}`,
@@ -52,7 +52,7 @@ export function useAccount(): SessionView['accounts'][number] & {
   };
 }
 
-/** Whether this person of the staff may change things: an operator may, on-call staff read. */
+/** Whether the user may change what staff manage: operators may, on-call staff only read. */
 export function useMayOperate(): boolean {
   return useSession().user.staff === 'operator';
 }

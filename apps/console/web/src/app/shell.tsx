@@ -11,7 +11,7 @@ import { TwoFactorNotice, TwoFactorRequired } from './twoFactorNotice.js';
 import { UnknownPage } from './unknownPage.js';
 import { UserMenu } from './userMenu.js';
 
-/** What stands around every page: navigation, the person's menu, and the page in the middle. */
+/** The layout of every page: header with the user menu, navigation, and the page itself. */
 export function Shell() {
   const { t } = useTranslation();
   const [opened, { toggle, close }] = useDisclosure();
@@ -20,14 +20,14 @@ export function Shell() {
   const account = useMatch('/accounts/:account/*')?.params.account;
   useEffect(close, [pathname, close]);
 
-  const isTheirs = account === undefined || accounts.some((one) => one.id === account);
-  const isOfStaff = pathname.startsWith('/staff');
-  const mayOperate = !isOfStaff || user.staff !== null;
-  const isKeptOut = isOfStaff && needsTwoFactor && !user.hasTwoFactor;
+  const isMember = account === undefined || accounts.some((one) => one.id === account);
+  const isStaffPage = pathname.startsWith('/staff');
+  const mayOperate = !isStaffPage || user.staff !== null;
+  const needsSetup = isStaffPage && needsTwoFactor && !user.hasTwoFactor;
   return (
     <AppShell
       header={{ height: 56 }}
-      navbar={{ width: 240, breakpoint: 'sm', collapsed: { mobile: !opened } }}
+      navbar={{ width: 256, breakpoint: 'sm', collapsed: { mobile: !opened } }}
       padding="lg"
     >
       <AppShell.Header>
@@ -56,18 +56,18 @@ export function Shell() {
       </AppShell.Header>
       <AppShell.Navbar>
         <AppShell.Section grow component={ScrollArea} p="sm">
-          <Navigation account={isTheirs ? account : undefined} />
+          <Navigation account={isMember ? account : undefined} />
         </AppShell.Section>
       </AppShell.Navbar>
       <AppShell.Main id="content" tabIndex={-1}>
         <div className="content">
-          {isKeptOut ? (
+          {needsSetup ? (
             <TwoFactorRequired />
           ) : (
             <ConfirmIdentity>
               <TwoFactorNotice />
-              {mayOperate && isOfStaff && <LiveHoldBanner />}
-              {isTheirs && mayOperate ? <Outlet key={account} /> : <UnknownPage />}
+              {mayOperate && isStaffPage && <LiveHoldBanner />}
+              {isMember && mayOperate ? <Outlet key={account} /> : <UnknownPage />}
             </ConfirmIdentity>
           )}
         </div>

@@ -1,6 +1,6 @@
 import { createTheme, type MantineColorsTuple } from '@mantine/core';
 
-/** The green of the documentation's pages, in ten shades. */
+/** The green of the documentation, in ten shades. */
 const BRAND: MantineColorsTuple = [
   '#f0fdfa',
   '#ccfbf1',
@@ -14,7 +14,7 @@ const BRAND: MantineColorsTuple = [
   '#134e4a',
 ];
 
-/** How the console looks: one accent, quiet surfaces, the same corners everywhere. */
+/** The theme of the console: one accent colour, plain surfaces, one corner radius. */
 export const theme = createTheme({
   colors: { brand: BRAND },
   primaryColor: 'brand',
@@ -27,9 +27,9 @@ export const theme = createTheme({
   headings: { fontWeight: '650' },
   respectReducedMotion: true,
   components: {
-    // In a narrow column a badge would shorten its word.
+    // Without a minimum width, a narrow column would truncate the badge's text.
     Badge: { defaultProps: { variant: 'light', tt: 'none', fw: 550, miw: 'max-content' } },
-    // What scrolls sideways on a phone has to scroll by the keyboard too.
+    // A table that scrolls sideways must be reachable by keyboard.
     TableScrollContainer: {
       defaultProps: { scrollAreaProps: { offsetScrollbars: 'present', viewportProps: { tabIndex: 0 } } },
     },

@@ -5,7 +5,7 @@ import { Link } from 'react-router';
 import { useSession } from './session.js';
 import { EmptyState } from '../components/states.js';
 
-/** Asks people of the staff for a second factor, on every page, until they have one. */
+/** Asks staff on every page to turn on two-factor authentication, until they have. */
 export function TwoFactorNotice() {
   const { t } = useTranslation();
   const { user, needsTwoFactor } = useSession();
@@ -31,7 +31,7 @@ export function TwoFactorNotice() {
   );
 }
 
-/** In place of every page of the staff's, for one who needs a second factor and has none: why, and where to turn it on. */
+/** Replaces every staff page for staff who lack required two-factor authentication. */
 export function TwoFactorRequired() {
   const { t } = useTranslation();
   return (

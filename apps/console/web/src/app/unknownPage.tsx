@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import { EmptyState } from '../components/states.js';
 
-/** For addresses that name nothing, and pages that could not be drawn. */
+/** The page for unknown URLs, and the fallback for pages that fail to render. */
 export function UnknownPage() {
   const { t } = useTranslation();
   return (

@@ -20,7 +20,7 @@ const SCHEMES = [
   ['auto', IconDeviceDesktop],
 ] as const;
 
-/** What concerns the person and not the account: language, appearance, security, leaving. */
+/** The menu of the user: profile, language, appearance, sign-out. */
 export function UserMenu() {
   const { t, i18n } = useTranslation();
   const { user } = useSession();
@@ -29,11 +29,11 @@ export function UserMenu() {
   const navigate = useNavigate();
 
   const profile = useChange('/session');
-  const speak = (language: 'en' | 'pt-BR'): void => {
+  const changeLanguage = (language: 'en' | 'pt-BR'): void => {
     void i18n.changeLanguage(language);
     profile.mutate({ method: 'PUT', path: '/profile', body: { language } });
   };
-  const leave = async (): Promise<void> => {
+  const endSession = async (): Promise<void> => {
     await signOut();
     client.clear();
     await navigate('/sign-in');
@@ -60,7 +60,7 @@ export function UserMenu() {
             lang={language}
             leftSection={<IconLanguage size={16} />}
             fw={i18n.language === language ? 600 : undefined}
-            onClick={() => speak(language)}
+            onClick={() => changeLanguage(language)}
           >
             {t(`languages.${language}`)}
           </Menu.Item>
@@ -77,7 +77,7 @@ export function UserMenu() {
           </Menu.Item>
         ))}
         <Menu.Divider />
-        <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => void leave()}>
+        <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => void endSession()}>
           {t('nav.signOut')}
         </Menu.Item>
       </Menu.Dropdown>

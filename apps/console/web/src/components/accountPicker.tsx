@@ -5,10 +5,10 @@ import { useTranslation } from 'react-i18next';
 import type { StaffAccountsView } from '../../../src/features/accounts/view.js';
 import { useData } from '../api/queries.js';
 
-const SHOWN = 20;
+const CHOICES_MAX = 20;
 const DEBOUNCE_MS = 200;
 
-/** Chooses an account by its name or id, out of all. `value` is its id. */
+/** Selects one of all accounts by name or id. `value` is its id. */
 export function AccountPicker({
   label,
   value,
@@ -26,10 +26,10 @@ export function AccountPicker({
   const [typed, setTyped] = useState('');
   const [chosen, setChosen] = useState<string | null>(null);
   const [text] = useDebouncedValue(typed, DEBOUNCE_MS);
-  // What stands in the field once an account was chosen is its name: it is looked up by its id, which no other has.
-  const wanted = value !== null && (typed === '' || typed === chosen) ? value : text;
+  // A chosen account is looked up by id: the field then holds its name, which other accounts may share.
+  const search = value !== null && (typed === '' || typed === chosen) ? value : text;
   const { data } = useData<StaffAccountsView>(
-    `/operations/accounts?text=${encodeURIComponent(wanted)}&limit=${SHOWN}`,
+    `/operations/accounts?text=${encodeURIComponent(search)}&limit=${CHOICES_MAX}`,
   );
   const choices = (data?.accounts ?? []).map(({ id, name }) => ({ value: id, label: name }));
   return (
@@ -44,7 +44,7 @@ export function AccountPicker({
       }}
       searchable
       onSearchChange={setTyped}
-      // The server has searched already, and by more than the label.
+      // The server has filtered already, by more than the label.
       filter={({ options }) => options}
       nothingFoundMessage={t('picker.nothing')}
       clearable={clearable}

@@ -6,7 +6,7 @@ import type { SendView } from '../../../src/features/sends/view.js';
 import type { StaffAccountView } from '../../../src/features/accounts/view.js';
 import { useMayOperate } from '../app/session.js';
 
-/** Whether something is for tests or for real messages. */
+/** Test or live mode. */
 export function ModeBadge({ mode }: { mode: 'test' | 'live' }) {
   const { t } = useTranslation();
   return <Badge color={mode === 'live' ? 'brand' : 'gray'}>{t(`mode.${mode}`)}</Badge>;
@@ -28,20 +28,22 @@ const VERIFICATION_COLORS: Record<SendView['verification'], string> = {
   expired: 'orange',
 };
 
-/** How far the delivery of a send is. */
+/** The delivery status of a send. */
 export function StatusBadge({ status }: { status: SendView['status'] }) {
   const { t } = useTranslation(['common', 'sends']);
-  return <Dot color={STATUS_COLORS[status]} text={t(`sends:status.${status}`)} />;
+  return <DotBadge color={STATUS_COLORS[status]} text={t(`sends:status.${status}`)} />;
 }
 
-/** What became of a send's code. */
+/** The verification status of a send. */
 export function VerificationBadge({ verification }: { verification: SendView['verification'] }) {
   const { t } = useTranslation(['common', 'sends']);
-  return <Dot color={VERIFICATION_COLORS[verification]} text={t(`sends:verification.${verification}`)} />;
+  return (
+    <DotBadge color={VERIFICATION_COLORS[verification]} text={t(`sends:verification.${verification}`)} />
+  );
 }
 
-/** The colour only helps: the word says it all. */
-function Dot({ color, text }: { color: string; text: string }) {
+/** The text carries the meaning; the colour only supports it. */
+function DotBadge({ color, text }: { color: string; text: string }) {
   return (
     <Badge variant="dot" color={color}>
       {text}
@@ -49,15 +51,15 @@ function Dot({ color, text }: { color: string; text: string }) {
   );
 }
 
-const COLORS = { active: 'teal', resting: 'orange', paused: 'red' } as const;
+const COLORS = { active: 'teal', cooling_down: 'orange', paused: 'red' } as const;
 
-/** Whether a sender sends. */
+/** The state of a sender. */
 export function SenderBadge({ state }: { state: SenderView['state'] }) {
   const { t } = useTranslation(['common', 'senders']);
   return <Badge color={COLORS[state]}>{t(`senders:states.${state}`)}</Badge>;
 }
 
-/** Whether an account may send: active, or suspended, or held, or both. */
+/** The state of an account: active, suspended, on hold, or both of the latter. */
 export function AccountBadge({ account }: { account: Pick<StaffAccountView, 'suspendedAt' | 'held'> }) {
   const { t } = useTranslation(['common', 'accounts']);
   return (
@@ -71,7 +73,7 @@ export function AccountBadge({ account }: { account: Pick<StaffAccountView, 'sus
   );
 }
 
-/** Says to on-call staff why nothing can be pressed here. */
+/** Tells on-call staff why a page has no controls; nothing for operators. */
 export function ReadOnlyBadge() {
   const { t } = useTranslation();
   if (useMayOperate()) return null;

@@ -2,8 +2,8 @@ import { ActionIcon, Code, CopyButton, Group, Tooltip } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 
-/** Copies a text, and says that it did. `what` names it for those who cannot see it. */
-export function Copy({ text, what }: { text: string; what: string }) {
+/** A button that copies `text`; `what` names it in the button's label. */
+function Copy({ text, what }: { text: string; what: string }) {
   const { t } = useTranslation();
   return (
     <CopyButton value={text}>
@@ -21,7 +21,7 @@ export function Copy({ text, what }: { text: string; what: string }) {
   );
 }
 
-/** An id that can be copied; `what` says of what it is. */
+/** An id with a copy button; `what` names it. */
 export function Id({ id, what }: { id: string; what: string }) {
   return (
     <Group gap={2} wrap="nowrap">
@@ -31,7 +31,7 @@ export function Id({ id, what }: { id: string; what: string }) {
   );
 }
 
-/** Lines of code with a button that copies them; `what` names them. Long lines are scrolled, unless they `wrap`. */
+/** Code with a copy button; `what` names it. Long lines scroll unless `wrap` is set. */
 export function CodeBlock({ code, what, wrap = false }: { code: string; what: string; wrap?: boolean }) {
   return (
     <Group bg="var(--mantine-color-default-hover)" bdrs="md" gap={4} p={4} wrap="nowrap" align="flex-start">

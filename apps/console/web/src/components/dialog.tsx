@@ -5,16 +5,16 @@ import { useTranslation } from 'react-i18next';
 import { Failure } from './states.js';
 import type { ApiProblem } from '../api/http.js';
 
-/** Whether a dialog stands above all others, which therefore must not take its Escape for theirs. */
+/** Whether the identity confirmation is open above other dialogs, which must then ignore Escape. */
 export const ConfirmationOpenContext = createContext(false);
 
 const LAYERS = { page: 200, above: 300 } as const;
 
 /**
- * A dialog above the page; what is in it begins anew each time it opens.
+ * A dialog. Its content is mounted anew each time it opens.
  *
- * @param persistent only its own buttons close it, because what it shows would be lost
- * @param layer `above` for one that may come while another is open
+ * @param persistent only its own buttons close it, for content that would be lost
+ * @param layer `above` for a dialog that may open while another one is open
  */
 export function Dialog({
   opened,
@@ -36,7 +36,7 @@ export function Dialog({
   const { t } = useTranslation();
   const isAbove = layer === 'above';
   const isCovered = useContext(ConfirmationOpenContext) && !isAbove;
-  // In the event's last phase: the dialogs below look at it in the first, and must still find themselves covered.
+  // Listens in the bubbling phase: the dialogs below listen in the capturing phase and must still see that they are covered.
   useWindowEvent('keydown', ({ key }) => {
     if (opened && isAbove && key === 'Escape') onClose();
   });
@@ -47,7 +47,7 @@ export function Dialog({
       title={<Text fw={650}>{title}</Text>}
       size={size}
       centered
-      // Gone at once: what is in it may change with its closing.
+      // No exit animation: closing may change the content.
       transitionProps={{ exitDuration: 0 }}
       closeOnClickOutside={!persistent}
       closeOnEscape={!persistent && !isCovered && !isAbove}
@@ -59,7 +59,7 @@ export function Dialog({
   );
 }
 
-/** Asks before something that cannot be taken back; the children say what will happen. */
+/** Asks for confirmation before an action; the children say what will happen. */
 export function Confirm({
   opened,
   onClose,
@@ -74,9 +74,9 @@ export function Confirm({
   opened: boolean;
   onClose: () => void;
   title: string;
-  /** The word on the button. */
+  /** The label of the button. */
   action: string;
-  /** `brand` where nothing is lost by it. */
+  /** `brand` where the action loses nothing. */
   color?: 'red.9' | 'brand';
   onConfirm: () => void;
   pending: boolean;
@@ -104,7 +104,7 @@ export function Confirm({
   );
 }
 
-/** A form in a dialog: its fields, what went wrong, and its two buttons. */
+/** A form in a dialog: fields, error, cancel and submit buttons. */
 export function DialogForm({
   onSubmit,
   onClose,
@@ -116,9 +116,9 @@ export function DialogForm({
 }: {
   onSubmit: FormEventHandler<HTMLFormElement>;
   onClose: () => void;
-  /** The word on the button. */
+  /** The label of the button. */
   action: string;
-  /** Red where something stops by it. */
+  /** Red where the action stops something. */
   color?: 'red.9' | 'brand';
   pending: boolean;
   problem: ApiProblem | null;

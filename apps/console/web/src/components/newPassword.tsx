@@ -5,13 +5,13 @@ import { useTranslation } from 'react-i18next';
 
 const LENGTH_MIN = 12;
 
-/** A field for a new password, with what makes a good one; the server has the last word. */
+/** A field for a new password with a live checklist. The server decides. */
 export function NewPassword({
   owner,
   ...input
 }: ComponentProps<typeof PasswordInput> & {
   value?: string;
-  /** What is known of whoever it is for, which it should not be made of. */
+  /** Name and email of the user, which the password must not contain. */
   owner: readonly string[];
 }) {
   const { t } = useTranslation();
@@ -27,8 +27,8 @@ export function NewPassword({
         {...input}
       />
       <div>
-        <Point met={typed.length >= LENGTH_MIN} text={t('newPassword.length')} />
-        <Point
+        <Requirement met={typed.length >= LENGTH_MIN} text={t('newPassword.length')} />
+        <Requirement
           met={typed !== '' && !known.some((word) => typed.includes(word))}
           text={t('newPassword.notYours')}
         />
@@ -40,7 +40,7 @@ export function NewPassword({
   );
 }
 
-function Point({ met, text }: { met: boolean; text: string }) {
+function Requirement({ met, text }: { met: boolean; text: string }) {
   const Icon = met ? IconCheck : IconCircle;
   return (
     <Group gap={6} wrap="nowrap">

@@ -3,7 +3,7 @@ import { IconArrowLeft } from '@tabler/icons-react';
 import { type ReactNode, useEffect } from 'react';
 import { Link } from 'react-router';
 
-/** A page: where it belongs, its title (also the window's), what it is for, what can be done on it, and its content. */
+/** A page: back link, title (also of the window), description, actions and content. */
 export function Page({
   title,
   back,
@@ -13,10 +13,10 @@ export function Page({
   children,
 }: {
   title: string;
-  /** The list that it is out of. */
+  /** A link to the list that the page belongs to. */
   back?: { to: string; label: string };
   description?: ReactNode;
-  /** What there is to know first of the one thing that it is about: its state, its id. */
+  /** State and id of what the page shows. */
   facts?: ReactNode;
   actions?: ReactNode;
   children: ReactNode;
@@ -53,7 +53,7 @@ export function Page({
   );
 }
 
-/** A part of a page with a heading of its own, what it is about, and what can be done in it. */
+/** A section of a page: heading, description, actions and content. */
 export function Section({
   title,
   description,

@@ -7,7 +7,7 @@ import { Dialog, DialogForm } from './dialog.js';
 
 const REASON_LENGTH_MAX = 200;
 
-/** A reason: something to read on one line. */
+/** Validates that a reason is given. */
 export function useReasonRule(): (reason: string) => string | null {
   const { t } = useTranslation();
   return (reason) => (reason.trim() === '' ? t('reason.missing') : null);
@@ -17,18 +17,18 @@ interface Props {
   opened: boolean;
   onClose: () => void;
   title: string;
-  /** The word on the button. */
+  /** The label of the button. */
   action: string;
   onConfirm: (reason: string) => void;
   pending: boolean;
   problem: ApiProblem | null;
-  /** What is chosen before the reason is given. */
+  /** A field above the reason. */
   before?: ReactNode;
   /** What will happen. */
   children: ReactNode;
 }
 
-/** Says what will happen, and asks why. */
+/** Says what an action will do, and asks for its reason. */
 export function ReasonDialog({ opened, onClose, title, ...rest }: Props) {
   return (
     <Dialog opened={opened} onClose={onClose} title={title}>

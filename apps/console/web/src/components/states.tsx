@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import type { ApiProblem } from '../api/http.js';
 import common from '../locales/en/common.json';
 
-/** Something is on its way. */
+/** The loading indicator of a page or section. */
 export function Loading() {
   const { t } = useTranslation();
   return (
@@ -15,7 +15,7 @@ export function Loading() {
   );
 }
 
-/** The sentence for a refusal of the server. */
+/** The message for an error response. */
 export function useProblemText(): (problem: ApiProblem) => string {
   const { t } = useTranslation();
   return ({ code }) => (isKnown(code) ? t(`problems.${code}`) : t('problems.internal_error'));
@@ -23,10 +23,10 @@ export function useProblemText(): (problem: ApiProblem) => string {
 
 const isKnown = (code: string): code is keyof typeof common.problems => code in common.problems;
 
-/** What an answer like this says again, however often it is asked. */
+/** Statuses that a retry does not change. */
 const FINAL = new Set([403, 404]);
 
-/** Something could not be read, or not be changed. */
+/** The error of a read or a change, with a button that tries again where that can help. */
 export function Failure({ problem, onRetry }: { problem: ApiProblem; onRetry?: () => void }) {
   const { t } = useTranslation();
   const text = useProblemText();
@@ -50,7 +50,7 @@ export function Failure({ problem, onRetry }: { problem: ApiProblem; onRetry?: (
   );
 }
 
-/** Nothing is here yet: says what would be, and how to get there. */
+/** Shown in place of an empty list: what would be here, and how to get there. */
 export function EmptyState({
   icon: Icon,
   title,
@@ -62,7 +62,7 @@ export function EmptyState({
   title: string;
   children: ReactNode;
   action?: ReactNode;
-  /** 1 where it is all that a page has. */
+  /** 1 where the page has no other heading. */
   order?: 1 | 2;
 }) {
   return (
@@ -83,7 +83,7 @@ export function EmptyState({
   );
 }
 
-/** Shows the next page of a list below those that stand there, while there is one. */
+/** A button that loads the next page of a list, while there is one. */
 export function LoadMore({
   list: { hasNextPage, isFetchingNextPage, fetchNextPage },
 }: {

@@ -3,7 +3,7 @@ import { useInterval } from '@mantine/hooks';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 
-/** A time (RFC 3339) in the reader's language and zone, on one line unless it `wraps`; the tooltip has it exactly. */
+/** A time (RFC 3339) in the user's language and time zone, on one line unless `wraps`; the tooltip shows it in UTC. */
 export function Time({
   at,
   seconds = false,
@@ -36,14 +36,14 @@ const UNITS = [
   ['minute', 60],
 ] as const;
 
-/** How long ago a time (RFC 3339) was, in the reader's language; the exact time stands below it. */
+/** How long ago a time (RFC 3339) was, in the user's language, with the time itself below. */
 export function Ago({ at }: { at: string }) {
   const { i18n } = useTranslation();
   const [now, setNow] = useState(() => Date.now());
   useInterval(() => setNow(Date.now()), 30_000, { autoInvoke: true });
   const seconds = Math.min(0, (Date.parse(at) - now) / 1000);
   const [unit, length] = UNITS.find(([, length]) => -seconds >= length) ?? ['second', 1];
-  // Younger than a minute is "now": what is counted here is not kept more exactly.
+  // Less than a minute ago is "now": the times shown here are stored to the minute.
   const count = unit === 'second' ? 0 : Math.trunc(seconds / length);
   const text = new Intl.RelativeTimeFormat(i18n.language, { numeric: 'auto' }).format(count, unit);
   return (

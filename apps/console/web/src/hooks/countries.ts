@@ -1,16 +1,16 @@
 import { useTranslation } from 'react-i18next';
 
-/** Stands for numbers of no country. */
+/** The code of numbers that belong to no country. */
 export const NO_COUNTRY = 'ZZ';
 
-/** Names countries (ISO 3166 codes) in the reader's language. */
+/** Names countries (ISO 3166 codes) in the user's language. */
 export function useCountryName(): (code: string) => string {
   const { t, i18n } = useTranslation();
   const names = new Intl.DisplayNames(i18n.language, { type: 'region', fallback: 'code' });
   return (code) => (code === NO_COUNTRY ? t('noCountry') : (names.of(code) ?? code));
 }
 
-/** Choices of countries by name, each with its code beside it. */
+/** Options of a country select, sorted by name, each with its code. */
 export function useCountryChoices(codes: readonly string[]): { value: string; label: string }[] {
   const { language } = useTranslation().i18n;
   const nameOf = useCountryName();

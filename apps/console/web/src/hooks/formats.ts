@@ -1,9 +1,9 @@
 import { useTranslation } from 'react-i18next';
 
-/** Numbers in the reader's language. */
+/** Formats numbers in the user's language. */
 export function useNumbers(): {
   whole: (number: number) => string;
-  /** With its sign, plus too. */
+  /** With its sign, also a plus. */
   signed: (number: number) => string;
 } {
   const { i18n } = useTranslation();
@@ -12,7 +12,7 @@ export function useNumbers(): {
   return { whole: (number) => whole.format(number), signed: (number) => signed.format(number) };
 }
 
-/** Spans of time in the reader's language, in the unit that says them best. */
+/** Formats durations in the user's language, in a fitting unit. */
 export function useDurations(): {
   milliseconds: (ms: number) => string;
   seconds: (seconds: number) => string;

@@ -2,27 +2,27 @@ import { useTranslation } from 'react-i18next';
 import type { ApiProblem } from '../api/http.js';
 import common from '../locales/en/common.json';
 
-/** A sentence for each field that the server refused, by the word that it gave. */
+/** Messages for the fields that the server refused, by field. */
 export function useFieldErrors(): (problem: ApiProblem) => Record<string, string> {
   const { t } = useTranslation();
   return ({ errors }) =>
     Object.fromEntries(
-      Object.entries(errors).map(([field, word]) => [
+      Object.entries(errors).map(([field, code]) => [
         field,
-        t(isKnown(word) ? (`fieldErrors.${word}` as const) : 'fieldErrors.unfit'),
+        t(isKnown(code) ? (`fieldErrors.${code}` as const) : 'fieldErrors.unfit'),
       ]),
     );
 }
 
-const isKnown = (word: string): word is keyof typeof common.fieldErrors => word in common.fieldErrors;
+const isKnown = (code: string): code is keyof typeof common.fieldErrors => code in common.fieldErrors;
 
-/** Says of an empty field that it has to be filled in. */
+/** Validates that a field is filled in. */
 export function useRequired(): (typed: string) => string | null {
   const { t } = useTranslation();
   return (typed) => (typed.trim() === '' ? t('fieldErrors.required') : null);
 }
 
-/** What is wrong with the name that somebody typed, as a sentence, or null. */
+/** Validates a name: its length in characters, and no control characters. */
 export function useNameRule(lengthMax: number, { optional = false } = {}): (typed: string) => string | null {
   const { t } = useTranslation();
   return (typed) => {
@@ -33,5 +33,5 @@ export function useNameRule(lengthMax: number, { optional = false } = {}): (type
   };
 }
 
-/** For the `ref` of the field that a page or step begins with: whoever types or listens is there at once. */
+/** A `ref` that focuses the first field of a page or step when it appears. */
 export const focusOnMount = (field: HTMLElement | null): void => field?.focus();

@@ -3,9 +3,9 @@ import { useTranslation } from 'react-i18next';
 import { type Change, useChange } from '../api/queries.js';
 
 /**
- * Changes something by hand: calls `onDone`, and says that it was done.
+ * A change made by staff: calls `onDone` and shows a notification when it succeeds.
  *
- * @param stale paths whose data is read again afterwards, with everything below them
+ * @param stale paths below `/api` that are read again afterwards, with every path below them and the audit log
  */
 export function useStaffChange(stale: readonly string[], onDone: () => void) {
   const { mutate, isPending, error, reset } = useChange(...stale, '/operations/audit');
@@ -13,35 +13,35 @@ export function useStaffChange(stale: readonly string[], onDone: () => void) {
     pending: isPending,
     problem: error,
     reset,
-    send: (change: Change, said: string): void =>
+    send: (change: Change, message: string): void =>
       mutate(change, {
         onSuccess: () => {
           onDone();
-          notifications.show({ message: said, color: 'teal' });
+          notifications.show({ message, color: 'teal' });
         },
       }),
   };
 }
 
-/** Changes an account of others: calls `onDone`, and says that it was done. */
+/** A change of an account made by staff. */
 export function useAccountChange(id: string, onDone: () => void) {
   const { t } = useTranslation();
   const { send, ...change } = useStaffChange(['/operations/accounts', '/operations/holds'], onDone);
   return {
     ...change,
-    /** `path` is below the account's. */
+    /** `path` is below that of the account. */
     send: ({ path, ...rest }: Change): void =>
       send({ ...rest, path: `/operations/accounts/${id}${path}` }, t('saved')),
   };
 }
 
-/** Changes a sender: calls `onDone`, and says that it was done. */
+/** A change of a sender. */
 export function useSenderChange(onDone: () => void) {
   const { send, ...change } = useStaffChange(['/operations/senders'], onDone);
   return {
     ...change,
-    /** `path` is below that of all senders. */
-    send: ({ path, ...rest }: Change, said: string): void =>
-      send({ ...rest, path: `/operations/senders${path}` }, said),
+    /** `path` is below that of the senders. */
+    send: ({ path, ...rest }: Change, message: string): void =>
+      send({ ...rest, path: `/operations/senders${path}` }, message),
   };
 }

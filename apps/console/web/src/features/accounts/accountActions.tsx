@@ -9,13 +9,13 @@ import { ReleaseButton, useHoldChange } from '../holds/holdChange.js';
 import { useAccountChange } from '../../hooks/staffChange.js';
 import { CreditsDialog } from './creditsDialog.js';
 
-type Asked = 'credits' | 'suspend' | 'resume' | 'hold';
+type DialogName = 'credits' | 'suspend' | 'resume' | 'hold';
 
-/** What operators can do to a whole account. */
+/** Actions of operators on an account. */
 export function AccountActions({ account }: { account: StaffAccountDetailsView }) {
   const { t } = useTranslation(['accounts', 'holds']);
-  const [asked, setAsked] = useState<Asked | null>(null);
-  const close = (): void => setAsked(null);
+  const [open, setOpen] = useState<DialogName | null>(null);
+  const close = (): void => setOpen(null);
   const change = useAccountChange(account.id, close);
   const holds = useHoldChange(close);
   if (!useMayOperate()) return null;
@@ -27,18 +27,18 @@ export function AccountActions({ account }: { account: StaffAccountDetailsView }
       {account.held ? (
         <ReleaseButton hold={hold} size="sm" />
       ) : (
-        <Button variant="default" onClick={() => setAsked('hold')}>
+        <Button variant="default" onClick={() => setOpen('hold')}>
           {t('holds:target.account.button')}
         </Button>
       )}
-      <Button variant="default" onClick={() => setAsked(suspended ? 'resume' : 'suspend')}>
+      <Button variant="default" onClick={() => setOpen(suspended ? 'resume' : 'suspend')}>
         {t(suspended ? 'resume.button' : 'suspend.button')}
       </Button>
-      <Button onClick={() => setAsked('credits')}>{t('credits.button')}</Button>
+      <Button onClick={() => setOpen('credits')}>{t('credits.button')}</Button>
 
-      <CreditsDialog account={account} opened={asked === 'credits'} onClose={close} />
+      <CreditsDialog account={account} opened={open === 'credits'} onClose={close} />
       <ReasonDialog
-        opened={asked === 'hold'}
+        opened={open === 'hold'}
         onClose={close}
         title={t('hold')}
         action={t('holds:target.account.button')}
@@ -49,7 +49,7 @@ export function AccountActions({ account }: { account: StaffAccountDetailsView }
         {t('holds:target.account.what')}
       </ReasonDialog>
       <ReasonDialog
-        opened={asked === 'suspend'}
+        opened={open === 'suspend'}
         onClose={close}
         title={t('suspend.title')}
         action={t('suspend.button')}
@@ -60,7 +60,7 @@ export function AccountActions({ account }: { account: StaffAccountDetailsView }
         {t('suspend.what')}
       </ReasonDialog>
       <Confirm
-        opened={asked === 'resume'}
+        opened={open === 'resume'}
         onClose={close}
         title={t('resume.title')}
         color="brand"

@@ -19,12 +19,12 @@ import { BreakerSection } from './breakerSection.js';
 import { CountriesSection } from './countriesSection.js';
 import { RateSection } from './rateSection.js';
 
-/** An account and everything that operators decide about it; of whom its sends went to no more than the last digits, where one is refused. */
+/** An account for staff: balance, limits, team, applications, blocked recipients (their last digits only) and audit log. */
 export function AccountDetails() {
   const { t } = useTranslation('accounts');
   const { target } = useParams();
   const { data, error, refetch } = useData<StaffAccountDetailsView>(`/operations/accounts/${target}`);
-  // While another account is read, the one before is still at hand.
+  // While another account loads, the query still holds the previous one.
   const account = data?.id === target ? data : undefined;
   return (
     <Page

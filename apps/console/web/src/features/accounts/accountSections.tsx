@@ -9,7 +9,7 @@ interface Props {
   account: StaffAccountDetailsView;
 }
 
-/** Who belongs to the account, by name. */
+/** The members of the account, by name. */
 export function MembersSection({ account: { members } }: Props) {
   const { t } = useTranslation(['accounts', 'team']);
   return (
@@ -33,7 +33,7 @@ export function MembersSection({ account: { members } }: Props) {
   );
 }
 
-/** The account's applications with their limits. */
+/** The applications of the account with their limits. */
 export function ApplicationsSection({ account: { applications } }: Props) {
   const { t } = useTranslation('accounts');
   const { whole } = useNumbers();

@@ -15,7 +15,7 @@ import { FindStaffSend } from '../sends/findSend.js';
 
 const DEBOUNCE_MS = 250;
 
-/** All accounts, newest first, or those that are searched for. The search stands in the address. */
+/** All accounts, newest first, with the search in the URL. */
 export function Accounts() {
   const { t } = useTranslation('accounts');
   const [search, setSearch] = useSearchParams();
@@ -33,7 +33,7 @@ export function Accounts() {
           value={typed}
           onChange={({ currentTarget: { value } }) => {
             setTyped(value);
-            // At once: a later one would undo a click on what was found.
+            // Not debounced: a late update of the URL would undo a click on a result.
             setSearch(value.trim() === '' ? {} : { text: value.trim() }, { replace: true });
           }}
         />

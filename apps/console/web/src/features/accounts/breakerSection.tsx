@@ -15,11 +15,11 @@ interface Props {
   account: StaffAccountDetailsView;
 }
 
-/** What the breaker begins with when it is switched on. */
+/** The values of the fields when the breaker is switched on. */
 const INITIAL = { unverifiedPercent: 90, minSends: 50 };
 const BOUNDS = { unverifiedPercent: { min: 1, max: 100 }, minSends: { min: 1, max: 1_000 } };
 
-/** Whether the account is kept from countries in which its codes are not verified, and where it is now. */
+/** The fraud breaker of the account: its rule, and the countries that it stopped. */
 export function BreakerSection({ account }: Props) {
   const { t } = useTranslation('accounts');
   const { whole } = useNumbers();
@@ -52,8 +52,8 @@ function Stopped({ account }: Props) {
   const { t, i18n } = useTranslation('accounts');
   const nameOf = useCountryName();
   const mayOperate = useMayOperate();
-  const [asking, setAsking] = useState(false);
-  const change = useAccountChange(account.id, () => setAsking(false));
+  const [confirming, setConfirming] = useState(false);
+  const change = useAccountChange(account.id, () => setConfirming(false));
   const names = new Intl.ListFormat(i18n.language, { type: 'conjunction' });
   return (
     <Alert color="orange" variant="light">
@@ -63,14 +63,14 @@ function Stopped({ account }: Props) {
           {account.stoppedUntil !== null && <Time at={account.stoppedUntil} />}
         </Text>
         {mayOperate && (
-          <Button size="xs" variant="default" onClick={() => setAsking(true)}>
+          <Button size="xs" variant="default" onClick={() => setConfirming(true)}>
             {t('breaker.reset')}
           </Button>
         )}
       </Group>
       <Confirm
-        opened={asking}
-        onClose={() => setAsking(false)}
+        opened={confirming}
+        onClose={() => setConfirming(false)}
         title={t('breaker.reset')}
         color="brand"
         action={t('breaker.reset')}
@@ -127,8 +127,8 @@ function BreakerForm({ account, onClose }: Props & { onClose: () => void }) {
     (name: keyof typeof BOUNDS) =>
     (value: number, { isOn }: { isOn: boolean }) => {
       const { min, max } = BOUNDS[name];
-      const isRight = !isOn || (Number.isInteger(value) && value >= min && value <= max);
-      return isRight ? null : t('common:rules.range', { min: whole(min), max: whole(max) });
+      const isValid = !isOn || (Number.isInteger(value) && value >= min && value <= max);
+      return isValid ? null : t('common:rules.range', { min: whole(min), max: whole(max) });
     };
   const form = useForm({
     initialValues: { isOn: account.breaker !== null, ...(account.breaker ?? INITIAL) },

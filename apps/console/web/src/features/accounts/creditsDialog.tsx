@@ -8,7 +8,7 @@ import { useNumbers } from '../../hooks/formats.js';
 import { useReasonRule } from '../../components/reasonDialog.js';
 import { useAccountChange } from '../../hooks/staffChange.js';
 
-/** As the server takes them. */
+/** The bounds of the server. */
 const AMOUNT_MAX = 1_000_000;
 const REASON_LENGTH_MAX = 200;
 
@@ -17,7 +17,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** Gives an account credits, and shows the balance that comes of it before that is confirmed. */
+/** Grants credits, and shows the resulting balance before that is confirmed. */
 export function CreditsDialog({ opened, ...props }: Props & { opened: boolean }) {
   const { t } = useTranslation('accounts');
   return (
@@ -32,7 +32,7 @@ function CreditsForm({ account, onClose }: Props) {
   const { whole } = useNumbers();
   const reasonRule = useReasonRule();
   const change = useAccountChange(account.id, onClose);
-  // One for all presses of this form: when an answer is lost, pressing again grants nothing again.
+  // One id per form: a retry after a lost answer grants nothing twice.
   const [grantId] = useState(() => crypto.randomUUID());
   const form = useForm<{ amount: number | ''; reason: string }>({
     initialValues: { amount: '', reason: '' },

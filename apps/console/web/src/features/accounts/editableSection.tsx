@@ -5,7 +5,7 @@ import { useMayOperate } from '../../app/session.js';
 import { Dialog } from '../../components/dialog.js';
 import { Section } from '../../components/page.js';
 
-/** What holds for an account, and the dialog in which operators change it; its form is given what closes it. */
+/** A setting of an account, and the dialog in which operators change it. `children` renders its form and gets the function that closes it. */
 export function EditableSection({
   title,
   now,
@@ -14,7 +14,7 @@ export function EditableSection({
 }: {
   title: string;
   now: ReactNode;
-  /** What the dialog is for. */
+  /** The title of the dialog. */
   edit: string;
   children: (close: () => void) => ReactNode;
 }) {

@@ -13,7 +13,7 @@ interface Props {
   account: StaffAccountDetailsView;
 }
 
-/** How many sends a minute the account may create: by a limit of its own, or by the setting. */
+/** The rate limit of the account: custom, or from the settings. */
 export function RateSection({ account }: Props) {
   const { t } = useTranslation('accounts');
   const { whole } = useNumbers();

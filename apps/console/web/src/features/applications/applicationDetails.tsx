@@ -14,7 +14,7 @@ import { Keys } from './keys.js';
 import { Limits } from './limits.js';
 import { RenameApplication } from './applicationForms.js';
 
-/** One application: its name, its keys and its limits. */
+/** The page of one application: name, keys and limits. */
 export function ApplicationDetails() {
   const { t } = useTranslation(['applications', 'common']);
   const { path, mayChange } = useAccount();

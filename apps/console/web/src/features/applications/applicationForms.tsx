@@ -9,7 +9,7 @@ import { useAccount } from '../../app/session.js';
 import { Dialog, DialogForm } from '../../components/dialog.js';
 import { useFieldErrors, useNameRule } from '../../hooks/forms.js';
 
-/** The dialog that makes an application, and then opens it. */
+/** The dialog that creates an application and then opens its page. */
 export function CreateApplication({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const { t } = useTranslation('applications');
   return (
@@ -81,7 +81,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** The dialog that gives an application another name. */
+/** The dialog that renames an application. */
 export function RenameApplication({ opened, ...props }: Props & { opened: boolean }) {
   const { t } = useTranslation('applications');
   return (

@@ -13,7 +13,7 @@ import { Section } from '../../components/page.js';
 import { Failure, Loading } from '../../components/states.js';
 import { Ago, Time } from '../../components/times.js';
 
-/** An application's keys: those in use and those that were. */
+/** The keys of an application, active and revoked. */
 export function Keys({ application }: { application: ApplicationView }) {
   const { t } = useTranslation('applications');
   const { path, mayChange } = useAccount();
@@ -63,8 +63,8 @@ export function Keys({ application }: { application: ApplicationView }) {
   );
 }
 
-/** Keys, newest first, those in use before those that were revoked. `onRevoke` is null for who may not. */
-export function KeyTable({
+/** Keys, newest first, active before revoked. `onRevoke` is null for users who may not revoke. */
+function KeyTable({
   keys,
   onRevoke,
 }: {
@@ -103,17 +103,17 @@ function KeyRow({ apiKey, onRevoke }: { apiKey: KeyView; onRevoke: ((key: KeyVie
   const { t } = useTranslation('applications');
   const { hint, label, createdAt, lastUsedAt, revokedAt } = apiKey;
   const isRevoked = revokedAt !== null;
-  const grey = isRevoked ? { c: 'dimmed' } : {};
+  const dimmed = isRevoked ? { c: 'dimmed' } : {};
   const state = (
     <Badge color={isRevoked ? 'gray' : 'green'}>{t(isRevoked ? 'keys.revoked' : 'keys.inUse')}</Badge>
   );
   return (
-    <Table.Tr {...grey}>
+    <Table.Tr {...dimmed}>
       <Table.Td maw={280}>
         <Text size="sm" fw={isRevoked ? 400 : 550} style={{ overflowWrap: 'anywhere' }}>
           {label ?? t('keys.noLabel')}
         </Text>
-        <Code {...grey}>{hint}</Code>
+        <Code {...dimmed}>{hint}</Code>
         <Box hiddenFrom="sm" mt={4}>
           {state}
         </Box>
@@ -151,8 +151,8 @@ function KeyRow({ apiKey, onRevoke }: { apiKey: KeyView; onRevoke: ((key: KeyVie
   );
 }
 
-/** Asks before a key is revoked, and says what then stops working. */
-export function RevokeKey({
+/** Asks for confirmation before a key is revoked. */
+function RevokeKey({
   application,
   apiKey,
   opened,

@@ -10,14 +10,14 @@ import { Section } from '../../components/page.js';
 import { Failure } from '../../components/states.js';
 
 const LIMIT_MAX = 1_000_000;
-/** What the fields start at when a limit is switched on (specification, section 8). */
-const STARTS = { perMinute: 60, perRecipientHour: 5 } as const;
+/** The values of the fields when a limit is switched on (specification, section 8). */
+const DEFAULTS = { perMinute: 60, perRecipientHour: 5 } as const;
 const LIMITS = ['perMinute', 'perRecipientHour'] as const;
 
-/** What is typed: a number, text that is none yet, or null while the limit is off. */
+/** The input: a number, text that is not a number yet, or null while the limit is off. */
 type Typed = Record<keyof LimitsView, number | string | null>;
 
-/** An application's creation limits, each of which can be switched on and off alone. */
+/** The creation limits of an application, each switched on and off on its own. */
 export function Limits({ application }: { application: ApplicationView }) {
   const { t } = useTranslation(['applications', 'common']);
   const { path, mayChange } = useAccount();
@@ -25,7 +25,9 @@ export function Limits({ application }: { application: ApplicationView }) {
   const list = `${path}/applications`;
   const save = useChange(list);
   const rule = (typed: number | string | null): string | null =>
-    typed === null || isLimit(typed) ? null : t('common:rules.range', { max: whole(LIMIT_MAX) });
+    typed === null || isLimit(typed)
+      ? null
+      : t('common:rules.range', { min: whole(1), max: whole(LIMIT_MAX) });
   const form = useForm<Typed>({
     initialValues: { ...application.limits },
     validate: { perMinute: rule, perRecipientHour: rule },
@@ -55,7 +57,7 @@ export function Limits({ application }: { application: ApplicationView }) {
                 checked={form.values[limit] !== null}
                 disabled={!mayChange}
                 onChange={({ currentTarget: { checked } }) => {
-                  form.setFieldValue(limit, checked ? (application.limits[limit] ?? STARTS[limit]) : null);
+                  form.setFieldValue(limit, checked ? (application.limits[limit] ?? DEFAULTS[limit]) : null);
                   form.clearFieldError(limit);
                 }}
               />

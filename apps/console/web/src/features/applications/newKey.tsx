@@ -10,7 +10,7 @@ import { CodeBlock } from '../../components/copy.js';
 import { Dialog, DialogForm } from '../../components/dialog.js';
 import { focusOnMount, useFieldErrors, useNameRule } from '../../hooks/forms.js';
 
-/** The dialog that makes a key and shows it, this once. */
+/** The dialog that creates a key and shows it once. */
 export function NewKey({
   application,
   opened,
@@ -43,7 +43,7 @@ export function NewKey({
   );
 }
 
-/** Unlike other changes it is forgotten as soon as it is reset: its answer holds the key. */
+/** Creates a key. `gcTime: 0` removes the response from the cache on reset, because it holds the key. */
 function useNewKey(application: string) {
   const { path } = useAccount();
   const client = useQueryClient();
@@ -126,7 +126,7 @@ function Ready({
   );
 }
 
-/** A number that the British regulator keeps free for examples: it belongs to nobody. */
+/** From the range that Ofcom reserves for fiction: the number belongs to nobody. */
 const RECIPIENT = '+447700900123';
 
 const EXAMPLES = {
@@ -148,8 +148,8 @@ console.log(response.status, await response.json());`,
 } as const;
 const LANGUAGES = ['curl', 'node'] as const;
 
-/** How to make a first send with this key, ready to be pasted. */
-export function KeyExamples({ apiKey, apiUrl }: { apiKey: string; apiUrl: string }) {
+/** Code that creates a first send with this key, ready to paste. */
+function KeyExamples({ apiKey, apiUrl }: { apiKey: string; apiUrl: string }) {
   const { t } = useTranslation('applications');
   return (
     <Tabs defaultValue="curl" keepMounted={false}>

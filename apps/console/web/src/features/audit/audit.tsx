@@ -8,7 +8,7 @@ import { Page } from '../../components/page.js';
 
 const AREAS = Object.keys(audit.areas) as (keyof typeof audit.areas)[];
 
-/** Who changed what, and when. The filters stand in the address. */
+/** The audit log, with its filters in the URL. */
 export function Audit() {
   const { t } = useTranslation('audit');
   const [search, setSearch] = useSearchParams();

@@ -3,20 +3,20 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import type { AuditEntryView, AuditPageView } from '../../../../src/features/audit/view.js';
 import { usePages } from '../../api/queries.js';
-import { useAuditWords } from './auditWords.js';
+import { useAuditTexts } from './auditTexts.js';
 import { Failure, Loading, LoadMore } from '../../components/states.js';
 import { Time } from '../../components/times.js';
 
-/** What was changed, newest first, page by page. */
+/** Entries of the audit log, newest first, page by page. */
 export function AuditTable({
   query,
   withAccount = false,
   empty,
 }: {
-  /** Filters, as the server takes them. */
+  /** Query parameters of the list. */
   query: Readonly<Record<string, string>>;
   withAccount?: boolean;
-  /** What to say when nothing was. */
+  /** Shown when there is no entry. */
   empty: string;
 }) {
   const { t } = useTranslation('audit');
@@ -37,7 +37,7 @@ export function AuditTable({
         <Table verticalSpacing="xs" aria-label={t('table')}>
           <Table.Thead>
             <Table.Tr>
-              <Table.Th w={isNarrow ? 130 : 190}>{t('columns.at')}</Table.Th>
+              <Table.Th w={isNarrow ? 130 : 230}>{t('columns.at')}</Table.Th>
               <Table.Th>{t('columns.what')}</Table.Th>
               {!isNarrow && <Table.Th>{t('columns.change')}</Table.Th>}
             </Table.Tr>
@@ -54,7 +54,7 @@ export function AuditTable({
   );
 }
 
-/** On a phone, what became of it stands below what was done. */
+/** On a phone, the changes stand below the action. */
 function Row({
   entry,
   withAccount,
@@ -65,7 +65,7 @@ function Row({
   isNarrow: boolean;
 }) {
   const { t } = useTranslation('audit');
-  const words = useAuditWords();
+  const texts = useAuditTexts();
   return (
     <Table.Tr style={{ verticalAlign: 'top', overflowWrap: 'anywhere' }}>
       <Table.Td>
@@ -78,7 +78,7 @@ function Row({
       </Table.Td>
       <Table.Td>
         <Text size="sm" fw={550}>
-          {words.action(entry.action)}
+          {texts.action(entry.action)}
         </Text>
         {withAccount && entry.account !== null && (
           <Anchor component={Link} to={`/staff/accounts/${entry.account.id}`} size="sm">
@@ -97,27 +97,27 @@ function Row({
 }
 
 function Changes({ entry: { subject, changes, facts } }: { entry: AuditEntryView }) {
-  const words = useAuditWords();
+  const texts = useAuditTexts();
   return (
     <Stack gap={2}>
       {changes.map(({ field, before, after }) => (
         <Group key={field} gap={6} wrap="wrap">
           <Text size="sm" c="dimmed" component="span">
-            {words.field(field)}
+            {texts.field(field)}
           </Text>
           <Text size="sm" component="span" style={{ overflowWrap: 'anywhere' }}>
-            {before !== undefined && `${words.value(before, field)} → `}
-            {words.value(after, field)}
+            {before !== undefined && `${texts.value(before, field)} → `}
+            {texts.value(after, field)}
           </Text>
         </Group>
       ))}
       {facts.map(({ field, value }) => (
         <Group key={field} gap={6} wrap="wrap">
           <Text size="sm" c="dimmed" component="span">
-            {words.field(field)}
+            {texts.field(field)}
           </Text>
           <Text size="sm" component="span" style={{ overflowWrap: 'anywhere' }}>
-            {words.value(value, field)}
+            {texts.value(value, field)}
           </Text>
         </Group>
       ))}

@@ -17,7 +17,7 @@ import { useTranslation } from 'react-i18next';
 
 const SCHEMES = { light: IconSun, dark: IconMoon, auto: IconDeviceDesktop } as const;
 
-/** What stands around the pages of people who are coming in: the brand, one card, and a choice of language and appearance. */
+/** The layout of sign-in, sign-up and invitation: brand, one card, language and appearance. */
 export function AuthLayout({
   title,
   description,
@@ -42,7 +42,7 @@ export function AuthLayout({
             <Text fw={700}>{t('common:brand')}</Text>
           </Group>
         </Anchor>
-        <Choices />
+        <Preferences />
       </Group>
       <Center component="main" px="md" pb={64} pt={{ base: 'md', sm: 40 }}>
         <Stack w="100%" maw={420} gap="md">
@@ -72,7 +72,7 @@ export function AuthLayout({
   );
 }
 
-function Choices() {
+function Preferences() {
   const { t, i18n } = useTranslation(['auth', 'common']);
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const Current = SCHEMES[colorScheme];

@@ -10,8 +10,8 @@ import { useFieldErrors, useRequired } from '../../hooks/forms.js';
 import { useSession } from '../../app/session.js';
 
 /**
- * Asks the person to show again that it is them whenever the server wants that before a change. The change waits meanwhile, with
- * all that was typed for it, and is then made; whoever closes the dialog finds it refused.
+ * Asks the user to confirm their identity whenever the server requires that before a change. The change waits with everything
+ * that was filled in and is made afterwards; closing the dialog leaves it refused.
  */
 export function ConfirmIdentity({ children }: { children: ReactNode }) {
   const { t } = useTranslation('auth');
@@ -20,7 +20,7 @@ export function ConfirmIdentity({ children }: { children: ReactNode }) {
     setConfirmationPrompt(() => new Promise((resolve) => setAnswer(() => resolve)));
     return () => setConfirmationPrompt(null);
   }, []);
-  const end = (isConfirmed: boolean): void => {
+  const finish = (isConfirmed: boolean): void => {
     setAnswer(null);
     answer?.(isConfirmed);
   };
@@ -29,11 +29,11 @@ export function ConfirmIdentity({ children }: { children: ReactNode }) {
       {children}
       <Dialog
         opened={answer !== null}
-        onClose={() => end(false)}
+        onClose={() => finish(false)}
         title={t('confirmIdentity.title')}
         layer="above"
       >
-        <ConfirmForm onDone={() => end(true)} onClose={() => end(false)} />
+        <ConfirmForm onDone={() => finish(true)} onClose={() => finish(false)} />
       </Dialog>
     </ConfirmationOpenContext>
   );
@@ -56,7 +56,7 @@ function ConfirmForm({ onDone, onClose }: { onDone: () => void; onClose: () => v
       form.getInputNode('proof')?.focus();
     },
   });
-  const change = (): void => {
+  const switchKind = (): void => {
     setKind(kind === 'code' ? 'backup' : 'code');
     form.reset();
     reset();
@@ -93,7 +93,7 @@ function ConfirmForm({ onDone, onClose }: { onDone: () => void; onClose: () => v
       )}
       {kind !== 'password' && (
         <Group>
-          <Anchor component="button" type="button" size="sm" onClick={change}>
+          <Anchor component="button" type="button" size="sm" onClick={switchKind}>
             {t(kind === 'code' ? 'confirmIdentity.useBackup' : 'confirmIdentity.useApp')}
           </Anchor>
         </Group>

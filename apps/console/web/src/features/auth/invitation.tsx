@@ -14,21 +14,21 @@ import { SecondStepForm } from './secondStepForm.js';
 import { SignInForm } from './signInForm.js';
 import { SignUpForm } from './signUpForm.js';
 
-interface Found {
+interface InvitationState {
   offer: InvitationOfferView;
-  /** Null for somebody who is not signed in. */
+  /** The signed-in user, or null. */
   signedIn: SessionView['user'] | null;
 }
 
-/** Lets an invited person join an account, whether they are signed in, have signed up before, or are new. */
+/** Lets an invited person join an account: signed in, signed up before, or new. */
 export function AcceptInvitation() {
   const { t } = useTranslation('auth');
   const client = useQueryClient();
   const [token] = useState(() => window.location.hash.slice(1));
-  const { data, error, refetch } = useQuery<Found, ApiProblem>({
+  const { data, error, refetch } = useQuery<InvitationState, ApiProblem>({
     queryKey: ['invitation', token],
     queryFn: async () => {
-      // First of all: the token of a session goes with every change, and with this question too.
+      // First, because the look-up is a POST, which needs the CSRF token of a session.
       const session = await readSession(client).catch((problem: ApiProblem) => {
         if (problem.code === 'not_signed_in') return null;
         throw problem;
@@ -36,10 +36,10 @@ export function AcceptInvitation() {
       const offer = await call<InvitationOfferView>('POST', '/invitations/look-up', { token });
       return { offer, signedIn: session?.user ?? null };
     },
-    // Who is signed in changes while this page is open.
+    // The forms below change the session; a refetch would replace them midway.
     refetchOnWindowFocus: false,
   });
-  if (error?.code === 'not_found' || error?.code === 'invalid_input') return <Gone />;
+  if (error?.code === 'not_found' || error?.code === 'invalid_input') return <InvalidInvitation />;
   if (error !== null)
     return (
       <AuthLayout title={t('invitation.accept')}>
@@ -47,10 +47,15 @@ export function AcceptInvitation() {
       </AuthLayout>
     );
   if (data === undefined) return <Loading />;
-  return <Offer token={token} {...data} onSignedOut={() => void refetch()} />;
+  return <InvitationCard token={token} {...data} onSignedOut={() => void refetch()} />;
 }
 
-function Offer({ token, offer, signedIn, onSignedOut }: Found & { token: string; onSignedOut: () => void }) {
+function InvitationCard({
+  token,
+  offer,
+  signedIn,
+  onSignedOut,
+}: InvitationState & { token: string; onSignedOut: () => void }) {
   const { t } = useTranslation(['auth', 'team']);
   const [step, setStep] = useState<'new' | 'known' | 'second'>('new');
   const client = useQueryClient();
@@ -78,7 +83,7 @@ function Offer({ token, offer, signedIn, onSignedOut }: Found & { token: string;
         </Button>
       )}
       {signedIn !== null && signedIn.email !== email && (
-        <OtherPerson signedIn={signedIn.email} email={email} onSignedOut={onSignedOut} />
+        <OtherUser signedIn={signedIn.email} email={email} onSignedOut={onSignedOut} />
       )}
       {signedIn === null && step === 'new' && (
         <>
@@ -100,13 +105,13 @@ function Offer({ token, offer, signedIn, onSignedOut }: Found & { token: string;
         </>
       )}
       {signedIn === null && step === 'second' && (
-        <SecondStepForm onDone={joinNow} onAgain={() => setStep('known')} />
+        <SecondStepForm onDone={joinNow} onStartOver={() => setStep('known')} />
       )}
     </AuthLayout>
   );
 }
 
-function OtherPerson({
+function OtherUser({
   signedIn,
   email,
   onSignedOut,
@@ -116,19 +121,19 @@ function OtherPerson({
   onSignedOut: () => void;
 }) {
   const { t } = useTranslation('auth');
-  const leave = useMutation<void, ApiProblem>({ mutationFn: signOut, onSuccess: onSignedOut });
+  const endSession = useMutation<void, ApiProblem>({ mutationFn: signOut, onSuccess: onSignedOut });
   return (
     <Stack>
       <Text size="sm">{t('invitation.otherPerson', { signedIn, email })}</Text>
-      {leave.error !== null && <Failure problem={leave.error} />}
-      <Button variant="default" loading={leave.isPending} onClick={() => leave.mutate()}>
+      {endSession.error !== null && <Failure problem={endSession.error} />}
+      <Button variant="default" loading={endSession.isPending} onClick={() => endSession.mutate()}>
         {t('invitation.signOut')}
       </Button>
     </Stack>
   );
 }
 
-function Gone() {
+function InvalidInvitation() {
   const { t } = useTranslation('auth');
   return (
     <AuthLayout title={t('invitation.gone')} description={t('invitation.goneText')}>

@@ -9,7 +9,7 @@ import { Page } from '../../components/page.js';
 import { Failure } from '../../components/states.js';
 import { defaultTrialCountries, TrialCountries, useTrialCountriesRule } from './trialCountries.js';
 
-/** For somebody who belongs to no account: makes one of their own. */
+/** Creates an account for a user who belongs to none. */
 export function NewAccount() {
   const { t } = useTranslation(['auth', 'common']);
   const { user } = useSession();

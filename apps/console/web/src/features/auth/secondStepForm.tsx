@@ -8,8 +8,14 @@ import { takeSecondStep } from '../../api/auth.js';
 import { focusOnMount, useRequired } from '../../hooks/forms.js';
 import { Failure } from '../../components/states.js';
 
-/** The second step: a code of the authenticator, or a backup code. */
-export function SecondStepForm({ onDone, onAgain }: { onDone: () => Promise<void>; onAgain: () => void }) {
+/** The second step of a sign-in: an authenticator code or a backup code. */
+export function SecondStepForm({
+  onDone,
+  onStartOver,
+}: {
+  onDone: () => Promise<void>;
+  onStartOver: () => void;
+}) {
   const { t } = useTranslation('auth');
   const [kind, setKind] = useState<'app' | 'backup'>('app');
   const form = useForm({ initialValues: { code: '' }, validate: { code: useRequired() } });
@@ -20,7 +26,7 @@ export function SecondStepForm({ onDone, onAgain }: { onDone: () => Promise<void
     },
     onError: () => form.setFieldValue('code', ''),
   });
-  const change = (): void => {
+  const switchKind = (): void => {
     setKind(kind === 'app' ? 'backup' : 'app');
     form.reset();
     enter.reset();
@@ -46,10 +52,10 @@ export function SecondStepForm({ onDone, onAgain }: { onDone: () => Promise<void
           {t('secondStep.action')}
         </Button>
         <Group justify="space-between">
-          <Anchor component="button" type="button" size="sm" onClick={change}>
+          <Anchor component="button" type="button" size="sm" onClick={switchKind}>
             {t(kind === 'app' ? 'secondStep.useBackup' : 'secondStep.useApp')}
           </Anchor>
-          <Anchor component="button" type="button" size="sm" onClick={onAgain}>
+          <Anchor component="button" type="button" size="sm" onClick={onStartOver}>
             {t('secondStep.again')}
           </Anchor>
         </Group>

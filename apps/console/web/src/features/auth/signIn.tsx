@@ -7,7 +7,7 @@ import { AuthLayout } from './authLayout.js';
 import { SecondStepForm } from './secondStepForm.js';
 import { SignInForm } from './signInForm.js';
 
-/** Lets people in who have signed up, and brings them back to where they wanted to be. */
+/** Signs a user in and returns them to the page that sent them here. */
 export function SignIn() {
   const { t } = useTranslation('auth');
   const [atSecondStep, setAtSecondStep] = useState(false);
@@ -22,7 +22,7 @@ export function SignIn() {
   if (atSecondStep)
     return (
       <AuthLayout title={t('secondStep.title')}>
-        <SecondStepForm onDone={enter} onAgain={() => setAtSecondStep(false)} />
+        <SecondStepForm onDone={enter} onStartOver={() => setAtSecondStep(false)} />
       </AuthLayout>
     );
   return (

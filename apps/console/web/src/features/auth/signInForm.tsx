@@ -7,12 +7,12 @@ import { signIn } from '../../api/auth.js';
 import { focusOnMount, useFieldErrors, useRequired } from '../../hooks/forms.js';
 import { Failure } from '../../components/states.js';
 
-/** The first step: e-mail and password. */
+/** The first step of a sign-in: email and password. */
 export function SignInForm({
   email = '',
   onDone,
 }: {
-  /** Given where it cannot be another one. */
+  /** Set for an invitation: the email is then fixed. */
   email?: string;
   onDone: (answer: { secondStep: boolean }) => Promise<void>;
 }) {

@@ -10,15 +10,15 @@ import { useNumbers } from '../../hooks/formats.js';
 import { AuthLayout } from './authLayout.js';
 import { SignUpForm, type NewAccountInput } from './signUpForm.js';
 
-/** Makes a person and their account. */
+/** Signs a person up and creates their account. */
 export function SignUp() {
   const { t } = useTranslation('auth');
   const client = useQueryClient();
   const navigate = useNavigate();
 
-  const begin = async ({ account: name, language, countries }: NewAccountInput): Promise<void> => {
+  const finish = async ({ account: name, language, countries }: NewAccountInput): Promise<void> => {
     client.clear();
-    // Should this fail, the start page asks for the account again.
+    // On failure, the start page offers to create the account again.
     await readSession(client)
       .then(() => call('POST', '/accounts', { name, language, countries }))
       .catch(() => undefined);
@@ -38,12 +38,12 @@ export function SignUp() {
         </>
       }
     >
-      <SignUpForm onDone={begin} />
+      <SignUpForm onDone={finish} />
     </AuthLayout>
   );
 }
 
-/** How many sends are free for whoever signs up now. */
+/** How many free sends a new account gets. */
 function Offer() {
   const { t } = useTranslation('auth');
   const { whole } = useNumbers();

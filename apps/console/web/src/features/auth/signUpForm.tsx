@@ -9,19 +9,19 @@ import { NewPassword } from '../../components/newPassword.js';
 import { Failure } from '../../components/states.js';
 import { defaultTrialCountries, TrialCountries, useTrialCountriesRule } from './trialCountries.js';
 
-/** What is asked of somebody who will make an account. */
+/** What a new account needs. */
 export interface NewAccountInput {
   account: string;
   language: string;
   countries: string[];
 }
 
-/** Makes a person who can sign in, and signs them in. */
+/** Signs a person up and signs them in. */
 export function SignUpForm({
   email = '',
   onDone,
 }: {
-  /** Given to somebody who is invited: they join an account and make none. */
+  /** Set for an invitation: the email is fixed, and no account is created. */
   email?: string;
   onDone: (typed: NewAccountInput) => Promise<void>;
 }) {

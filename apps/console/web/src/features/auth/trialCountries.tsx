@@ -9,13 +9,13 @@ import {
 import { useData } from '../../api/queries.js';
 import { useCountryChoices } from '../../hooks/countries.js';
 
-/** Where people who sign up here most likely send to: their browser's country, and the service's own. */
+/** The preselected countries: that of the browser's language, and the home country of the service. */
 export function defaultTrialCountries(): string[] {
   const { region } = new Intl.Locale(navigator.language).maximize();
   return [...new Set([region ?? HOME_COUNTRY, HOME_COUNTRY])];
 }
 
-/** The countries that a new account may send to while it is on trial. */
+/** Selects the countries that a trial account may send to. */
 export function TrialCountries({
   value,
   ...field
@@ -34,14 +34,14 @@ export function TrialCountries({
       hidePickedOptions
       maxValues={TRIAL_COUNTRIES_MAX}
       nothingFoundMessage={t('common:picker.nothing')}
-      // Two names and the place to type beside them fit on one line.
+      // Keeps two countries and the input on one line.
       styles={{ inputField: { minWidth: 24 } }}
       {...field}
     />
   );
 }
 
-/** Says that no country is named. */
+/** Validates that at least one country is chosen. */
 export function useTrialCountriesRule(): (countries: readonly string[]) => string | null {
   const { t } = useTranslation('auth');
   return (countries) => (countries.length === 0 ? t('countries.missing') : null);

@@ -16,7 +16,7 @@ const OUTCOMES = [
 ] as const;
 const HEIGHT = 220;
 
-/** The calls to the provider in each minute of the last half an hour, by what came of them. */
+/** Calls to the provider per minute of the last 30 minutes, by outcome. */
 export function AttemptsChart({ attempts }: { attempts: HealthView['attempts'] }) {
   const { t, i18n } = useTranslation('health');
   const { whole } = useNumbers();

@@ -4,7 +4,7 @@ import type { HealthCheck, HealthView } from '../../../../src/features/health/vi
 import { SEVERITIES } from './verdict.js';
 import { useDurations, useNumbers } from '../../hooks/formats.js';
 
-/** The figures that the verdict is made from, each with its state and, unless all is well, with what to do. */
+/** The statistics behind the verdict, each with its state and, unless it is OK, with what to do. */
 export function Statistics({ view }: { view: HealthView }) {
   const { t } = useTranslation('health');
   const { whole } = useNumbers();
@@ -15,7 +15,7 @@ export function Statistics({ view }: { view: HealthView }) {
   const jobs = (state: 'waiting' | 'active' | 'delayed'): number =>
     (queues ?? []).reduce((sum, queue) => sum + queue[state], 0);
   const age = (oldest: number | null): string =>
-    oldest === null ? t('none') : t('oldest', { age: seconds(oldest) });
+    oldest === null ? t('noneWaiting') : t('oldest', { age: seconds(oldest) });
   const minute = view.attempts?.at(-2);
   const lastMinute = Object.values(minute?.outcomes ?? {}).reduce((sum, count) => sum + count, 0);
 
@@ -67,7 +67,7 @@ export function Statistics({ view }: { view: HealthView }) {
       <StatisticCard
         name="latency"
         view={view}
-        value={provider && (provider.secondsMedian === null ? t('none') : seconds(provider.secondsMedian))}
+        value={provider && (provider.secondsMedian === null ? '–' : seconds(provider.secondsMedian))}
         detail={
           provider &&
           (provider.secondsP95 === null ? t('noCalls') : t('p95', { time: seconds(provider.secondsP95) }))
@@ -123,13 +123,13 @@ export function Statistics({ view }: { view: HealthView }) {
   );
 }
 
-/** How many workers were heard of in the last minute. */
+/** The number of workers with a heartbeat in the last minute. */
 function workersOf(loops: NonNullable<HealthView['loops']>): number {
   return new Set(loops.filter(({ secondsAgo }) => secondsAgo < 60).map(({ workerId }) => workerId)).size;
 }
 
-/** One figure: how it is, what it is, and what to do when it is not as it should be. */
-export function StatisticCard({
+/** One statistic: state, value, detail, and what to do unless it is OK. */
+function StatisticCard({
   name,
   view,
   value,
@@ -156,7 +156,7 @@ export function StatisticCard({
             {t(`states.${state}`)}
           </Badge>
         </Group>
-        <Text size="xl" fw={650} className="figures">
+        <Text size="xl" fw={650} className="tabular">
           {value ?? t('unread')}
         </Text>
         <Text size="sm" c="dimmed">

@@ -10,7 +10,7 @@ import { Time } from '../../components/times.js';
 
 const LOOPS = ['sweep', 'wake', 'breaker', 'clean_up'] as const;
 
-/** A table that scrolls inside its section; `rows` are null when they could not be read. Its last columns are figures. */
+/** A table that scrolls inside its section; `rows` is undefined when they could not be read. Its last columns are numbers. */
 function Rows({
   head,
   texts = 1,
@@ -18,7 +18,7 @@ function Rows({
   none,
 }: {
   head: string[];
-  /** How many of its columns are texts. */
+  /** The number of leading text columns. */
   texts?: number;
   rows: ReactNode[] | undefined;
   none: string;
@@ -44,7 +44,7 @@ function Rows({
   );
 }
 
-/** How many jobs each queue has, by their state. */
+/** The number of jobs in each queue, by state. */
 export function QueueTable({ queues }: { queues: HealthView['queues'] }) {
   const { t } = useTranslation('health');
   const { whole } = useNumbers();
@@ -84,7 +84,7 @@ export function QueueTable({ queues }: { queues: HealthView['queues'] }) {
   );
 }
 
-/** Which senders may send, and why others may not. */
+/** The senders: which can send, and why others cannot. */
 export function SenderTable({ senders }: { senders: HealthView['senders'] }) {
   const { t } = useTranslation('health');
   const { whole } = useNumbers();
@@ -125,7 +125,7 @@ export function SenderTable({ senders }: { senders: HealthView['senders'] }) {
   );
 }
 
-/** When each worker last ended a round of each of its loops. */
+/** When each worker last completed each of its periodic tasks. */
 export function WorkerTable({ loops }: { loops: HealthView['loops'] }) {
   const { t } = useTranslation('health');
   const { seconds } = useDurations();

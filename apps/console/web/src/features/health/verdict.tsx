@@ -6,7 +6,7 @@ import type { HealthView, Severity } from '../../../../src/features/health/view.
 import type { ApiProblem } from '../../api/http.js';
 import { Time } from '../../components/times.js';
 
-/** Whose matter it is, in one sentence, what to do, and what else was found. */
+/** The verdict: where the problem is, what to do, and other findings. */
 export function VerdictBanner({ view: { verdict, findings, at } }: { view: HealthView }) {
   const { t } = useTranslation('health');
   const others = findings.slice(1);
@@ -40,8 +40,8 @@ export function VerdictBanner({ view: { verdict, findings, at } }: { view: Healt
   );
 }
 
-/** Nothing can be read any more: what that says by itself. */
-export function Lost({ problem, since }: { problem: ApiProblem; since: string | undefined }) {
+/** Shown when the health data cannot be read, which is a finding of its own. */
+export function Unavailable({ problem, since }: { problem: ApiProblem; since: string | undefined }) {
   const { t } = useTranslation('health');
   const what = problem.status === 0 ? 'console_away' : 'session_unread';
   return (
@@ -83,7 +83,7 @@ function Banner({
           <Icon size={26} />
         </ThemeIcon>
         <Stack gap="xs">
-          {/* Only what changes with the verdict is read out, and not the time. */}
+          {/* A live region for the verdict alone: the time would be read out with every refresh. */}
           <div role="status">
             <Title order={2} size="h3">
               {whose}
@@ -100,7 +100,7 @@ function Banner({
   );
 }
 
-/** How each state looks; the word is always beside it. */
+/** Colour and icon of each severity, always shown beside its text. */
 export const SEVERITIES = {
   ok: { color: 'teal', icon: IconCircleCheck },
   degraded: { color: 'orange', icon: IconAlertTriangle },

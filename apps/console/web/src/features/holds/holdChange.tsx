@@ -7,7 +7,7 @@ import { useStaffChange } from '../../hooks/staffChange.js';
 
 type Hold = Pick<HoldView, 'kind' | 'target'>;
 
-/** Sets and releases kill switches: calls `onDone`, and says that it was done. */
+/** Sets and releases holds. */
 export function useHoldChange(onDone: () => void) {
   const { t } = useTranslation('holds');
   const { send, ...change } = useStaffChange(['/operations/holds', '/operations/accounts'], onDone);
@@ -23,7 +23,7 @@ export function useHoldChange(onDone: () => void) {
   };
 }
 
-/** Releases a kill switch, once that was confirmed. */
+/** A button that releases a hold after a confirmation. */
 export function ReleaseButton({
   hold,
   size = 'xs',
@@ -32,16 +32,16 @@ export function ReleaseButton({
   size?: 'xs' | 'sm';
 }) {
   const { t } = useTranslation('holds');
-  const [asking, setAsking] = useState(false);
-  const { release, pending, problem } = useHoldChange(() => setAsking(false));
+  const [confirming, setConfirming] = useState(false);
+  const { release, pending, problem } = useHoldChange(() => setConfirming(false));
   return (
     <>
-      <Button variant="default" size={size} onClick={() => setAsking(true)}>
+      <Button variant="default" size={size} onClick={() => setConfirming(true)}>
         {t('release.button')}
       </Button>
       <Confirm
-        opened={asking}
-        onClose={() => setAsking(false)}
+        opened={confirming}
+        onClose={() => setConfirming(false)}
         title={t(`release.${hold.kind}`)}
         color="brand"
         action={t('release.button')}

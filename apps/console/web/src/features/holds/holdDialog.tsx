@@ -8,27 +8,27 @@ import { NO_COUNTRY, useCountryChoices } from '../../hooks/countries.js';
 import { ReasonDialog } from '../../components/reasonDialog.js';
 import { useHoldChange } from './holdChange.js';
 
-/** Holds a country or an account that is chosen here; null is closed. */
+/** The dialog that puts a country or an account on hold; closed while `kind` is null. */
 export function HoldDialog({ kind, onClose }: { kind: 'country' | 'account' | null; onClose: () => void }) {
   const { t } = useTranslation('holds');
   const [target, setTarget] = useState<string | null>(null);
-  const [isAsked, setIsAsked] = useState(false);
-  const empty = (): void => {
+  const [isSubmitted, setIsSubmitted] = useState(false);
+  const clear = (): void => {
     setTarget(null);
-    setIsAsked(false);
+    setIsSubmitted(false);
     onClose();
   };
-  const holds = useHoldChange(empty);
+  const holds = useHoldChange(clear);
   const close = (): void => {
     holds.reset();
-    empty();
+    clear();
   };
   const confirm = (reason: string): void => {
-    setIsAsked(true);
+    setIsSubmitted(true);
     if (kind !== null && target !== null) holds.set({ kind, target }, reason);
   };
   const shown = kind ?? 'country';
-  const missing = isAsked && target === null ? t(`target.${shown}.missing`) : null;
+  const missing = isSubmitted && target === null ? t(`target.${shown}.missing`) : null;
   const field = { value: target, onChange: setTarget, error: missing, label: t(`target.${shown}.label`) };
   return (
     <ReasonDialog

@@ -8,7 +8,7 @@ import { useNumbers } from '../../hooks/formats.js';
 import { Time } from '../../components/times.js';
 import { ReleaseButton } from './holdChange.js';
 
-/** Countries and accounts that are held, oldest first. */
+/** Countries and accounts on hold, oldest first. */
 export function HoldTable({ holds, isCapped }: { holds: readonly HoldView[]; isCapped: boolean }) {
   const { t } = useTranslation('holds');
   const { whole } = useNumbers();

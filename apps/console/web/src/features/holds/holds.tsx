@@ -15,13 +15,13 @@ import { LiveDelivery } from './liveDelivery.js';
 
 const REFRESH_MS = 3_000;
 
-/** What is held, and the switches that hold it. */
+/** The holds: all live delivery, countries and accounts. */
 export function Holds() {
   const { t } = useTranslation('holds');
   const mayOperate = useMayOperate();
   const [holding, setHolding] = useState<'country' | 'account' | null>(null);
   const { data, error, refetch } = useData<HoldsView>('/operations/holds', { refreshMs: REFRESH_MS });
-  const others = data?.holds.filter(({ kind }) => kind !== 'live') ?? [];
+  const otherHolds = data?.holds.filter(({ kind }) => kind !== 'live') ?? [];
   return (
     <Page
       title={t('title')}
@@ -55,12 +55,12 @@ export function Holds() {
               )
             }
           >
-            {others.length === 0 ? (
+            {otherHolds.length === 0 ? (
               <EmptyState icon={IconHandStop} title={t('none.title')}>
                 {t('none.text')}
               </EmptyState>
             ) : (
-              <HoldTable holds={others} isCapped={data.isCapped} />
+              <HoldTable holds={otherHolds} isCapped={data.isCapped} />
             )}
           </Section>
         </>

@@ -9,13 +9,13 @@ import { ReasonDialog } from '../../components/reasonDialog.js';
 import { Time } from '../../components/times.js';
 import { ReleaseButton, useHoldChange } from './holdChange.js';
 
-/** Whether live delivery runs, in words that nobody can mistake, and the switch of all of it. */
+/** Whether live delivery is running, and the hold of all of it. */
 export function LiveDelivery({ view }: { view: HoldsView }) {
   const { t } = useTranslation('holds');
   const { whole } = useNumbers();
   const mayOperate = useMayOperate();
-  const [asking, setAsking] = useState(false);
-  const { set, pending, problem } = useHoldChange(() => setAsking(false));
+  const [confirming, setConfirming] = useState(false);
+  const { set, pending, problem } = useHoldChange(() => setConfirming(false));
   const hold = view.holds.find(({ kind }) => kind === 'live');
   const Icon = hold === undefined ? IconPlayerPlay : IconHandStop;
   const waiting = `${whole(view.waiting)}${view.isCapped ? '+' : ''}`;
@@ -42,15 +42,15 @@ export function LiveDelivery({ view }: { view: HoldsView }) {
           </Stack>
         </Group>
         {mayOperate && hold === undefined && (
-          <Button color="red.9" onClick={() => setAsking(true)} leftSection={<IconHandStop size={18} />}>
+          <Button color="red.9" onClick={() => setConfirming(true)} leftSection={<IconHandStop size={18} />}>
             {t('live.set')}
           </Button>
         )}
         {mayOperate && hold !== undefined && <ReleaseButton hold={hold} size="sm" />}
       </Group>
       <ReasonDialog
-        opened={asking}
-        onClose={() => setAsking(false)}
+        opened={confirming}
+        onClose={() => setConfirming(false)}
         title={t('live.confirm')}
         action={t('live.set')}
         pending={pending}

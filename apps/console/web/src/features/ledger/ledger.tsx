@@ -13,7 +13,7 @@ import { LedgerTable } from './ledgerTable.js';
 
 const KINDS = ['granted', 'reserved', 'returned'] as const;
 
-/** What an account has left, and every unit that came and went. */
+/** The balance and the ledger of an account. */
 export function Ledger() {
   const { t } = useTranslation(['ledger', 'common']);
   const { path } = useAccount();
@@ -38,7 +38,9 @@ export function Ledger() {
       {error !== null && <Failure problem={error} onRetry={() => void ledger.refetch()} />}
       {data === undefined && error === null && <Loading />}
       {entries.length > 0 && <LedgerTable entries={entries} />}
-      {data !== undefined && entries.length === 0 && <Nothing isAll={kind === 'all'} isEnd={!hasNextPage} />}
+      {data !== undefined && entries.length === 0 && (
+        <NoEntries isAll={kind === 'all'} isEnd={!hasNextPage} />
+      )}
       <LoadMore list={ledger} />
     </Page>
   );
@@ -53,7 +55,7 @@ function Balance() {
   return (
     <SimpleGrid cols={2} maw={560}>
       {(['freeQuota', 'credits'] as const).map((bucket) => (
-        <Statistic key={bucket} label={t(`${bucket}`)}>
+        <Statistic key={bucket} label={t(bucket)}>
           {data === undefined ? '–' : whole(data[bucket])}{' '}
           <Text span size="sm" c="dimmed">
             {data !== undefined && t('units', { count: data[bucket] })}
@@ -64,7 +66,7 @@ function Balance() {
   );
 }
 
-function Nothing({ isAll, isEnd }: { isAll: boolean; isEnd: boolean }) {
+function NoEntries({ isAll, isEnd }: { isAll: boolean; isEnd: boolean }) {
   const { t } = useTranslation('ledger');
   if (isAll)
     return (

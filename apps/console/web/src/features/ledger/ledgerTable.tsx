@@ -6,10 +6,10 @@ import { useAccount } from '../../app/session.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { Time } from '../../components/times.js';
 
-/** The reason that the service itself gives; all others are an operator's own words. */
+/** The one reason that the service writes itself; operators write all others. */
 const ACCOUNT_CREATED = 'account created';
 
-/** Entries of the ledger, as they come. */
+/** Entries of the ledger, in the given order. */
 export function LedgerTable({ entries }: { entries: readonly LedgerEntryView[] }) {
   const { t } = useTranslation('ledger');
   return (

@@ -9,15 +9,15 @@ import { useCountryName } from '../../hooks/countries.js';
 import { useNumbers } from '../../hooks/formats.js';
 
 const REFRESH_MS = 15_000;
-/** So few units are worth a word for everybody. */
-const LOW = 5;
+/** A balance below this many units always shows a hint. */
+const LOW_BALANCE = 5;
 
 /**
- * What an account has left and, on trial, where it may send, with a hint before and when it is used up.
+ * The balance of an account, the countries of its trial, and a hint when the balance is low or zero.
  *
- * @param liveADay how many units a day usually takes: less than that is little
+ * @param livePerDay the units used per day; a balance below that is low
  */
-export function OverviewBalance({ liveADay }: { liveADay: number }) {
+export function OverviewBalance({ livePerDay }: { livePerDay: number }) {
   const { t, i18n } = useTranslation('overview');
   const nameOf = useCountryName();
   const { whole } = useNumbers();
@@ -36,10 +36,10 @@ export function OverviewBalance({ liveADay }: { liveADay: number }) {
             <Text size="sm" c="dimmed" fw={550}>
               {t('balance.label')}
             </Text>
-            <Text size="sm" fw={650} className="figures">
+            <Text size="sm" fw={650} className="tabular">
               {t('balance.free', { count: freeQuota, formatted: whole(freeQuota) })}
             </Text>
-            <Text size="sm" fw={650} className="figures">
+            <Text size="sm" fw={650} className="tabular">
               {t('balance.credits', { count: credits, formatted: whole(credits) })}
             </Text>
           </Group>
@@ -55,7 +55,7 @@ export function OverviewBalance({ liveADay }: { liveADay: number }) {
           })}
         </Alert>
       )}
-      {left < Math.max(LOW, liveADay) && (
+      {left < Math.max(LOW_BALANCE, livePerDay) && (
         <Alert
           variant="light"
           color={left === 0 ? 'red' : 'yellow'}

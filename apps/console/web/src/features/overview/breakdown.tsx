@@ -5,14 +5,14 @@ import { useNumbers } from '../../hooks/formats.js';
 import { Section } from '../../components/page.js';
 import { useShares } from './statistics.js';
 
-/** The same figures for each application or language, most sends first. */
+/** Statistics by application or language, most sends first. */
 export function OverviewBreakdown({
   title,
   column,
   rows,
 }: {
   title: string;
-  /** What the rows are. */
+  /** The heading of the first column. */
   column: string;
   rows: readonly (StatisticsView & { id: string; name: string })[];
 }) {

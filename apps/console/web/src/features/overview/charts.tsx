@@ -10,7 +10,7 @@ type Series = OverviewView['series'];
 
 interface ChartProps {
   series: Series;
-  /** Hours are told by their time, days by their date. */
+  /** Hourly points are labelled by time, daily ones by date. */
   isHourly: boolean;
 }
 
@@ -25,7 +25,7 @@ function useStartLabel(isHourly: boolean): (start: string) => string {
   return (start) => format.format(new Date(start));
 }
 
-/** How many sends of each hour or day were delivered, failed, or neither. */
+/** Delivered, failed and unconfirmed sends per hour or day. */
 export function Outcomes({ series, isHourly }: ChartProps) {
   const { t } = useTranslation('overview');
   const { whole } = useNumbers();
@@ -36,7 +36,7 @@ export function Outcomes({ series, isHourly }: ChartProps) {
     failed,
     other: Math.max(0, sends - delivered - failed),
   }));
-  const parts = [
+  const lines = [
     { name: 'delivered', label: t('statistics.delivered'), color: 'brand.6' },
     { name: 'other', label: t('statistics.other'), color: 'gray.5' },
     { name: 'failed', label: t('statistics.failed'), color: 'red.6' },
@@ -49,7 +49,7 @@ export function Outcomes({ series, isHourly }: ChartProps) {
           data={data}
           dataKey="start"
           type="stacked"
-          series={[...parts]}
+          series={[...lines]}
           withLegend
           maxBarWidth={40}
           tickLine="none"
@@ -58,16 +58,16 @@ export function Outcomes({ series, isHourly }: ChartProps) {
           barChartProps={{ accessibilityLayer: false }}
         />
       </div>
-      <Values
+      <ChartTable
         caption={t('charts.outcomes')}
-        columns={parts.map(({ label }) => label)}
-        rows={data.map((row) => [row.start, ...parts.map(({ name }) => whole(row[name]))])}
+        columns={lines.map(({ label }) => label)}
+        rows={data.map((row) => [row.start, ...lines.map(({ name }) => whole(row[name]))])}
       />
     </Section>
   );
 }
 
-/** How long deliveries of each hour or day took. */
+/** Delivery times per hour or day. */
 export function DeliveryTimes({ series, isHourly }: ChartProps) {
   const { t } = useTranslation('overview');
   const { seconds } = useShares();
@@ -77,7 +77,7 @@ export function DeliveryTimes({ series, isHourly }: ChartProps) {
     median: deliverySecondsMedian,
     p95: deliverySecondsP95,
   }));
-  const parts = [
+  const lines = [
     { name: 'median', label: t('charts.median'), color: 'brand.6' },
     { name: 'p95', label: t('charts.p95'), color: 'orange.6' },
   ] as const;
@@ -88,7 +88,7 @@ export function DeliveryTimes({ series, isHourly }: ChartProps) {
           h={HEIGHT}
           data={data}
           dataKey="start"
-          series={[...parts]}
+          series={[...lines]}
           withLegend
           connectNulls
           curveType="monotone"
@@ -97,17 +97,17 @@ export function DeliveryTimes({ series, isHourly }: ChartProps) {
           lineChartProps={{ accessibilityLayer: false }}
         />
       </div>
-      <Values
+      <ChartTable
         caption={t('charts.times')}
-        columns={parts.map(({ label }) => label)}
-        rows={data.map((row) => [row.start, ...parts.map(({ name }) => seconds(row[name]))])}
+        columns={lines.map(({ label }) => label)}
+        rows={data.map((row) => [row.start, ...lines.map(({ name }) => seconds(row[name]))])}
       />
     </Section>
   );
 }
 
-/** The chart in words, for those who cannot see it. */
-function Values({
+/** The data of a chart as a table for screen readers. */
+function ChartTable({
   caption,
   columns,
   rows,

@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import type { ApplicationView } from '../../../../src/features/applications/view.js';
 import { MODES, PERIODS, type Mode, type OverviewQuery, type useOverviewQuery } from './query.js';
 
-/** What the overview is of. */
+/** The filters of the overview. */
 export function OverviewControls({
   query,
   mode,

@@ -10,7 +10,11 @@ import { Section } from '../../components/page.js';
 
 const REFRESH_MS = 5_000;
 
-/** What leads to the first verified code, until there is one. @param hasSends whether there ever was a send; undefined until that is known */
+/**
+ * The steps to the first verified code, shown until there is one.
+ *
+ * @param hasSends whether the account has any send; undefined while unknown
+ */
 export function FirstSteps({
   applications,
   hasSends,
@@ -72,7 +76,7 @@ export function FirstSteps({
   );
 }
 
-/** Whether there is a send like that; undefined until that is known. Not asked again once there is. */
+/** Whether a send matches the filter; undefined while unknown. Polls until one does. */
 export function useHasSends(filter: string): boolean | undefined {
   const account = useAccount();
   const { data } = useData<SendsView>(`${account.path}/sends?${filter}limit=1`, {

@@ -18,7 +18,7 @@ import { DAYS, overviewPath, useOverviewQuery } from './query.js';
 
 const REFRESH_MS = 15_000;
 
-/** How an account's sends fare: over a day, a week or a month, by application and by language. */
+/** Statistics of an account's sends over a day, a week or a month, by application and language. */
 export function Overview() {
   const { t } = useTranslation(['overview', 'common']);
   const account = useAccount();
@@ -27,33 +27,33 @@ export function Overview() {
     refreshMs: REFRESH_MS,
   });
   const applications = list?.applications;
-  // Whoever has nothing live yet wants to see their tests.
-  const usual = applications?.some(({ mode }) => mode === 'live') ? 'live' : 'test';
-  const mode = query.mode ?? usual;
+  // Without a live application, the test sends are of interest.
+  const defaultMode = applications?.some(({ mode }) => mode === 'live') ? 'live' : 'test';
+  const mode = query.mode ?? defaultMode;
   const { data, error, refetch } = useData<OverviewView>(
     applications === undefined ? null : overviewPath(account.path, query, mode),
     { refreshMs: REFRESH_MS },
   );
   const hasSends = useHasSends('');
-  const liveADay = mode === 'live' && data !== undefined ? data.totals.sends / DAYS[query.period] : 0;
+  const livePerDay = mode === 'live' && data !== undefined ? data.totals.sends / DAYS[query.period] : 0;
 
   return (
     <Page title={t('common:nav.overview')} description={t('description')}>
       {applications !== undefined && <FirstSteps applications={applications} hasSends={hasSends} />}
-      <OverviewBalance liveADay={liveADay} />
+      <OverviewBalance livePerDay={livePerDay} />
       {hasSends !== false && (
         <OverviewControls query={query} mode={mode} applications={applications ?? []} set={set} />
       )}
       {error !== null && <Failure problem={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null && <Loading />}
       {data !== undefined && hasSends !== false && (
-        <Shown overview={data} isHourly={query.period === 'day'} />
+        <OverviewContent overview={data} isHourly={query.period === 'day'} />
       )}
     </Page>
   );
 }
 
-function Shown({ overview, isHourly }: { overview: OverviewView; isHourly: boolean }) {
+function OverviewContent({ overview, isHourly }: { overview: OverviewView; isHourly: boolean }) {
   const { t } = useTranslation(['overview', 'common']);
   const { whole } = useNumbers();
   const { totals, sampled, series, applications, locales } = overview;
@@ -77,8 +77,8 @@ function Shown({ overview, isHourly }: { overview: OverviewView; isHourly: boole
         <OverviewBreakdown
           title={t('byApplication')}
           column={t('columns.application')}
-          rows={applications.map(({ applicationId, name, ...figures }) => ({
-            ...figures,
+          rows={applications.map(({ applicationId, name, ...statistics }) => ({
+            ...statistics,
             id: applicationId,
             name,
           }))}
@@ -86,8 +86,8 @@ function Shown({ overview, isHourly }: { overview: OverviewView; isHourly: boole
         <OverviewBreakdown
           title={t('byLocale')}
           column={t('columns.locale')}
-          rows={locales.map(({ locale, ...figures }) => ({
-            ...figures,
+          rows={locales.map(({ locale, ...statistics }) => ({
+            ...statistics,
             id: locale,
             name: t(`common:languages.${locale}`),
           }))}

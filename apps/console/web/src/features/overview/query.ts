@@ -5,10 +5,10 @@ type Period = (typeof PERIODS)[number];
 export const MODES = ['live', 'test'] as const;
 export type Mode = (typeof MODES)[number];
 
-/** How many days each is long. */
+/** The length of each period in days. */
 export const DAYS = { day: 1, week: 7, month: 30 } as const;
 
-/** What the overview is of, as it stands in the page's address; null is left out there. */
+/** The filters of the overview, as the URL of the page holds them; null is left out. */
 export interface OverviewQuery {
   period: Period;
   mode: Mode | null;
@@ -16,7 +16,7 @@ export interface OverviewQuery {
   locale: string | null;
 }
 
-/** What is asked for in the address, and how to change it. */
+/** Reads the filters from the URL and changes them. */
 export function useOverviewQuery(): {
   query: OverviewQuery;
   set: (change: Partial<Record<keyof OverviewQuery, string | null>>) => void;
@@ -43,7 +43,7 @@ export function useOverviewQuery(): {
   };
 }
 
-/** The overview's address on the server: whole hours, or whole days of the reader's, up to now. */
+/** The path of the overview below `/api`: whole hours, or whole days in the user's time zone, up to now. */
 export function overviewPath(
   accountPath: string,
   { period, application, locale }: OverviewQuery,

@@ -4,7 +4,7 @@ import type { StatisticsView } from '../../../../src/features/overview/view.js';
 import { Statistic } from '../../components/facts.js';
 import { useNumbers } from '../../hooks/formats.js';
 
-/** Shares and seconds as people read them; a dash for what there is none of. */
+/** Formats shares and seconds in the user's language; null becomes a dash. */
 export function useShares(): {
   share: (part: number | null) => string;
   seconds: (seconds: number | null) => string;
@@ -22,12 +22,12 @@ export function useShares(): {
   };
 }
 
-/** What became of all sends of the period. */
+/** The totals of the period. */
 export function OverviewStatistics({ totals }: { totals: StatisticsView }) {
   const { t } = useTranslation('overview');
   const { whole } = useNumbers();
   const { share, seconds } = useShares();
-  const figures: [label: string, value: string, count?: string][] = [
+  const items: [label: string, value: string, count?: string][] = [
     [t('statistics.sends'), whole(totals.sends)],
     [t('statistics.delivered'), share(totals.deliveredShare), whole(totals.delivered)],
     [t('statistics.verified'), share(totals.verifiedShare), whole(totals.verified)],
@@ -37,7 +37,7 @@ export function OverviewStatistics({ totals }: { totals: StatisticsView }) {
   ];
   return (
     <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="sm">
-      {figures.map(([label, value, count]) => (
+      {items.map(([label, value, count]) => (
         <Statistic key={label} label={label}>
           {value}
           {count !== undefined && (

@@ -7,7 +7,7 @@ import { replaceBackupCodes } from '../../api/auth.js';
 import { Dialog } from '../../components/dialog.js';
 import { focusOnMount } from '../../hooks/forms.js';
 
-/** Backup codes, shown once: to copy and to download. */
+/** Backup codes, shown once, to copy or download. */
 export function BackupCodes({ codes, onClose }: { codes: readonly string[]; onClose: () => void }) {
   const { t } = useTranslation(['profile', 'common']);
   const text = `${codes.join('\n')}\n`;
@@ -55,7 +55,7 @@ export function BackupCodes({ codes, onClose }: { codes: readonly string[]; onCl
   );
 }
 
-/** Makes new backup codes, and shows them once. */
+/** Replaces the backup codes and shows the new ones once. */
 export function RenewBackupCodes({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const { t } = useTranslation('profile');
   const [codes, setCodes] = useState<string[] | null>(null);

@@ -11,7 +11,7 @@ import { NewPassword } from '../../components/newPassword.js';
 import { Section } from '../../components/page.js';
 import { Failure } from '../../components/states.js';
 
-/** Changes a person's password; the present one is asked for. */
+/** Changes the password of the user, who enters the current one as well. */
 export function Password() {
   const { t } = useTranslation(['profile', 'common']);
   const { user } = useSession();
@@ -41,7 +41,7 @@ export function Password() {
           {change.error !== null && change.error.code !== 'invalid_input' && (
             <Failure problem={change.error} />
           )}
-          {/* Tells password managers whose password this is. */}
+          {/* Tells password managers which user the password belongs to. */}
           <input type="hidden" autoComplete="username" value={user.email} readOnly />
           <PasswordInput
             label={t('password.current')}

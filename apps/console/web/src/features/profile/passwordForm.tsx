@@ -7,7 +7,7 @@ import type { ApiProblem } from '../../api/http.js';
 import { DialogForm } from '../../components/dialog.js';
 import { useFieldErrors, useRequired } from '../../hooks/forms.js';
 
-/** Asks for the person's password before something of their security is changed; the children say what will happen. */
+/** Asks for the password before a change of security settings; the children say what will happen. */
 export function PasswordForm({
   action,
   color = 'brand',

@@ -11,7 +11,7 @@ import { Page, Section } from '../../components/page.js';
 import { Failure } from '../../components/states.js';
 import { useFieldErrors, useRequired } from '../../hooks/forms.js';
 
-/** What concerns the person: name and language, password, second factor, sessions. */
+/** The profile of the user: details, two-factor authentication, password, sessions. */
 export function Profile() {
   const { t } = useTranslation('profile');
   return (
@@ -24,7 +24,7 @@ export function Profile() {
   );
 }
 
-/** A person's name and language. */
+/** Name and language of the user. */
 export function Details() {
   const { t, i18n } = useTranslation(['profile', 'common']);
   const { user } = useSession();

@@ -7,7 +7,7 @@ import { Section } from '../../components/page.js';
 import { Failure, Loading } from '../../components/states.js';
 import { Time } from '../../components/times.js';
 
-/** Where a person is signed in. */
+/** The active sessions of the user. */
 export function Sessions() {
   const { t } = useTranslation('profile');
   const { data, error, refetch } = useData<{ sessions: UserSessionView[] }>('/profile/sessions');
@@ -81,7 +81,7 @@ function SessionTable({ sessions }: { sessions: readonly UserSessionView[] }) {
   );
 }
 
-/** In this order: most browsers call themselves by others' names too. */
+/** The order matters: most browsers also claim to be others. */
 const BROWSERS = [
   ['Edge', /\bEdg(?:e|A|iOS)?\//],
   ['Opera', /\bOPR\//],
@@ -99,8 +99,8 @@ const SYSTEMS = [
   ['Linux', /\bLinux\b/],
 ] as const;
 
-/** The browser and system that a `User-Agent` header names, as people know them, or null. */
-export function browserOf(userAgent: string): { browser: string; system: string } | null {
+/** The names of browser and system in a `User-Agent` header, or null. */
+function browserOf(userAgent: string): { browser: string; system: string } | null {
   const browser = BROWSERS.find(([, pattern]) => pattern.test(userAgent))?.[0];
   const system = SYSTEMS.find(([, pattern]) => pattern.test(userAgent))?.[0];
   return browser === undefined || system === undefined ? null : { browser, system };

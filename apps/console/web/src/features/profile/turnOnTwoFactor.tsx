@@ -13,18 +13,18 @@ import { useRequired } from '../../hooks/forms.js';
 import { BackupCodes } from './backupCodes.js';
 import { PasswordForm } from './passwordForm.js';
 
-interface Begun {
+interface Setup {
   uri: string;
   backupCodes: string[];
 }
 
-/** Turns the second factor on: password, then the app's first code, then the backup codes. */
+/** Turns two-factor authentication on: password, first code of the app, backup codes. */
 export function TurnOn({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const { t } = useTranslation('profile');
-  const [begun, setBegun] = useState<Begun | null>(null);
+  const [setup, setSetup] = useState<Setup | null>(null);
   const [isOn, setIsOn] = useState(false);
   const close = (): void => {
-    setBegun(null);
+    setSetup(null);
     setIsOn(false);
     onClose();
   };
@@ -33,17 +33,17 @@ export function TurnOn({ opened, onClose }: { opened: boolean; onClose: () => vo
       opened={opened}
       onClose={close}
       title={t(isOn ? 'backupCodes.title' : 'turningOn.title')}
-      persistent={begun !== null}
+      persistent={setup !== null}
     >
-      {begun === null && (
+      {setup === null && (
         <PasswordForm
           action={t('twoFactor.continue')}
-          onSubmit={async (password) => setBegun(await beginTwoFactor(password))}
+          onSubmit={async (password) => setSetup(await beginTwoFactor(password))}
           onClose={close}
         />
       )}
-      {begun !== null && !isOn && <FirstCode uri={begun.uri} onDone={() => setIsOn(true)} onClose={close} />}
-      {begun !== null && isOn && <BackupCodes codes={begun.backupCodes} onClose={close} />}
+      {setup !== null && !isOn && <FirstCode uri={setup.uri} onDone={() => setIsOn(true)} onClose={close} />}
+      {setup !== null && isOn && <BackupCodes codes={setup.backupCodes} onClose={close} />}
     </Dialog>
   );
 }
@@ -73,7 +73,7 @@ function FirstCode({ uri, onDone, onClose }: { uri: string; onDone: () => void; 
     >
       <Text size="sm">{t('turningOn.scan')}</Text>
       <Center>
-        {/* Dark on white whatever the appearance: many cameras read nothing else. */}
+        {/* Dark on white in both colour schemes: many cameras read nothing else. */}
         <Box bg="white" p="sm" style={{ borderRadius: 8, lineHeight: 0 }}>
           <QRCodeSVG value={uri} size={184} role="img" aria-label={t('turningOn.qr')} />
         </Box>

@@ -11,7 +11,7 @@ import { useSession } from '../../app/session.js';
 import { Dialog } from '../../components/dialog.js';
 import { Section } from '../../components/page.js';
 
-/** Turns the second factor on and off. */
+/** Two-factor authentication of the user: on, off, backup codes. */
 export function TwoFactor() {
   const { t } = useTranslation('profile');
   const { user, needsTwoFactor } = useSession();
@@ -56,8 +56,8 @@ export function TwoFactor() {
   );
 }
 
-/** Turns the second factor off. */
-export function TurnOff({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+/** Turns two-factor authentication off. */
+function TurnOff({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const { t } = useTranslation('profile');
   const client = useQueryClient();
   const turnOff = async (password: string): Promise<void> => {

@@ -14,17 +14,17 @@ import { useNumbers } from '../../hooks/formats.js';
 import { Time } from '../../components/times.js';
 
 interface Props {
-  /** The account's, below `/api`. */
+  /** The path of the account, below `/api`. */
   account: string;
   mayReset: boolean;
-  /** What to say when there are none. */
+  /** Shown when there are none. */
   empty: ReactNode;
 }
 
-/** Recipients of an account who get no new code for now; who may, resets them. */
+/** Recipients with an exhausted guess budget, who get no new code for now; admins and operators can reset them. */
 export function ExhaustedRecipients({ account, mayReset, empty }: Props) {
   const { t } = useTranslation('recipients');
-  const [asked, setAsked] = useState<ExhaustedRecipientView | null>(null);
+  const [selected, setSelected] = useState<ExhaustedRecipientView | null>(null);
   const path = `${account}/exhausted-recipients`;
   const list = usePages<ExhaustedRecipientsView>(path);
   if (list.error !== null) return <Failure problem={list.error} onRetry={() => void list.refetch()} />;
@@ -42,20 +42,22 @@ export function ExhaustedRecipients({ account, mayReset, empty }: Props) {
               <Table.Th ta="right" visibleFrom="sm">
                 {t('columns.wrong')}
               </Table.Th>
-              <Table.Th visibleFrom="md">{t('columns.last')}</Table.Th>
+              <Table.Th visibleFrom="md" pl="xl">
+                {t('columns.last')}
+              </Table.Th>
               <Table.Th>{t('columns.recovers')}</Table.Th>
               {mayReset && <Table.Th aria-label={t('columns.actions')} />}
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
             {recipients.map((one) => (
-              <Row key={one.id} one={one} {...(mayReset && { onReset: () => setAsked(one) })} />
+              <Row key={one.id} one={one} {...(mayReset && { onReset: () => setSelected(one) })} />
             ))}
           </Table.Tbody>
         </Table>
       </Table.ScrollContainer>
       <LoadMore list={list} />
-      <Reset account={account} one={asked} onClose={() => setAsked(null)} />
+      <Reset account={account} one={selected} onClose={() => setSelected(null)} />
     </Stack>
   );
 }
@@ -66,7 +68,7 @@ function Row({ one, onReset }: { one: ExhaustedRecipientView; onReset?: () => vo
   return (
     <Table.Tr>
       <Table.Td>
-        <Text size="sm" className="figures">
+        <Text size="sm" className="tabular" style={{ whiteSpace: 'nowrap' }}>
           {one.recipient}
         </Text>
         <Text size="xs" c="dimmed" hiddenFrom="sm">
@@ -80,7 +82,7 @@ function Row({ one, onReset }: { one: ExhaustedRecipientView; onReset?: () => vo
       <Table.Td ta="right" visibleFrom="sm">
         {whole(one.wrongInARow)}
       </Table.Td>
-      <Table.Td visibleFrom="md">
+      <Table.Td visibleFrom="md" pl="xl">
         <Time at={one.lastWrongAt} />
       </Table.Td>
       <Table.Td>
@@ -112,7 +114,7 @@ function Reset({
   onClose: () => void;
 }) {
   const { t } = useTranslation('recipients');
-  // The account's own data says how many are refused, and its audit log who reset them.
+  // The account's data has the number of blocked recipients, and the audit log the reset.
   const { mutate, isPending, error, reset } = useChange(account, '/operations/audit');
   const recipient = one?.recipient ?? '';
   const close = (): void => {

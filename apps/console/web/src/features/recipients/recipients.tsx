@@ -5,7 +5,7 @@ import { ExhaustedRecipients } from './exhaustedRecipients.js';
 import { Page } from '../../components/page.js';
 import { EmptyState } from '../../components/states.js';
 
-/** Whom the account can send no code for now, since too many wrong ones were given; admins reset them. */
+/** The page of recipients blocked after too many wrong codes; admins can reset them. */
 export function Recipients() {
   const { t } = useTranslation('recipients');
   const { path, mayManage } = useAccount();

@@ -2,40 +2,40 @@ import { ActionIcon, Button, Group, Menu } from '@mantine/core';
 import { IconDots, IconGauge, IconKey } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { SendersView, SenderView } from '../../../../src/features/senders/view.js';
+import type { SenderRulesView, SenderView } from '../../../../src/features/senders/view.js';
 import { useMayOperate } from '../../app/session.js';
 import { Confirm, Dialog } from '../../components/dialog.js';
 import { ReasonDialog } from '../../components/reasonDialog.js';
 import { useSenderChange } from '../../hooks/staffChange.js';
 import { ThroughputForm, TokenForm } from './senderForms.js';
 
-type Asked = 'pause' | 'resume' | 'throughput' | 'token';
+type DialogName = 'pause' | 'resume' | 'throughput' | 'token';
 
-/** What operators can do to a sender. */
+/** Actions of operators on a sender. */
 export function SenderActions({
   sender,
-  bounds,
+  rules,
 }: {
   sender: SenderView;
-  bounds: SendersView['throughputBounds'];
+  rules: SenderRulesView;
 }) {
   const { t } = useTranslation('senders');
-  const [asked, setAsked] = useState<Asked | null>(null);
-  const close = (): void => setAsked(null);
+  const [open, setOpen] = useState<DialogName | null>(null);
+  const close = (): void => setOpen(null);
   const change = useSenderChange(close);
   if (!useMayOperate()) return null;
 
-  // A rest can be ended too, and so can blocked countries.
+  // Resuming also ends a cool-down and country blocks.
   const isStopped = sender.state !== 'active' || sender.blockedCountries.length > 0;
   return (
     <Group gap="xs">
       {isStopped && (
-        <Button variant="default" size="xs" onClick={() => setAsked('resume')}>
+        <Button variant="default" size="xs" onClick={() => setOpen('resume')}>
           {t('resume.button')}
         </Button>
       )}
       {sender.state !== 'paused' && (
-        <Button variant="default" size="xs" onClick={() => setAsked('pause')}>
+        <Button variant="default" size="xs" onClick={() => setOpen('pause')}>
           {t('pause.button')}
         </Button>
       )}
@@ -46,17 +46,17 @@ export function SenderActions({
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
-          <Menu.Item leftSection={<IconGauge size={16} />} onClick={() => setAsked('throughput')}>
+          <Menu.Item leftSection={<IconGauge size={16} />} onClick={() => setOpen('throughput')}>
             {t('throughput.title')}
           </Menu.Item>
-          <Menu.Item leftSection={<IconKey size={16} />} onClick={() => setAsked('token')}>
+          <Menu.Item leftSection={<IconKey size={16} />} onClick={() => setOpen('token')}>
             {t('token.title')}
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
 
       <ReasonDialog
-        opened={asked === 'pause'}
+        opened={open === 'pause'}
         onClose={close}
         title={t('pause.title', { number: sender.number })}
         action={t('pause.button')}
@@ -69,7 +69,7 @@ export function SenderActions({
         {t('pause.what')}
       </ReasonDialog>
       <Confirm
-        opened={asked === 'resume'}
+        opened={open === 'resume'}
         onClose={close}
         title={t('resume.title', { number: sender.number })}
         color="brand"
@@ -80,11 +80,11 @@ export function SenderActions({
       >
         {t('resume.what')}
       </Confirm>
-      <Dialog opened={asked === 'throughput'} onClose={close} title={t('throughput.title')}>
-        <ThroughputForm sender={sender} bounds={bounds} onClose={close} />
+      <Dialog opened={open === 'throughput'} onClose={close} title={t('throughput.title')}>
+        <ThroughputForm sender={sender} rules={rules} onClose={close} />
       </Dialog>
-      <Dialog opened={asked === 'token'} onClose={close} title={t('token.title')}>
-        <TokenForm sender={sender} onClose={close} />
+      <Dialog opened={open === 'token'} onClose={close} title={t('token.title')}>
+        <TokenForm sender={sender} rules={rules} onClose={close} />
       </Dialog>
     </Group>
   );

@@ -1,6 +1,6 @@
 import { Badge, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { SenderErrorView, SendersView, SenderView } from '../../../../src/features/senders/view.js';
+import type { SenderErrorView, SenderRulesView, SenderView } from '../../../../src/features/senders/view.js';
 import { SenderActions } from './senderActions.js';
 import { SenderBadge } from '../../components/badges.js';
 import { Id } from '../../components/copy.js';
@@ -11,13 +11,13 @@ import { useNumbers } from '../../hooks/formats.js';
 
 const OUTCOMES = ['accepted', 'retry', 'unknown', 'sender', 'recipient', 'config'] as const;
 
-/** A sender: whether it sends and why not, what it may send, how its last hour went, and its last errors. */
+/** A sender: state, facts, calls in the last hour, recent errors. */
 export function SenderCard({
   sender,
-  bounds,
+  rules,
 }: {
   sender: SenderView;
-  bounds: SendersView['throughputBounds'];
+  rules: SenderRulesView;
 }) {
   const { t } = useTranslation('senders');
   const { whole } = useNumbers();
@@ -27,14 +27,14 @@ export function SenderCard({
         <Group justify="space-between" align="flex-start" gap="sm">
           <Stack gap={2}>
             <Group gap="xs">
-              <Title order={2} size="h4" className="figures">
+              <Title order={2} size="h4" className="tabular">
                 {sender.number}
               </Title>
               <SenderBadge state={sender.state} />
             </Group>
             <Health sender={sender} />
           </Stack>
-          <SenderActions sender={sender} bounds={bounds} />
+          <SenderActions sender={sender} rules={rules} />
         </Group>
         <SimpleGrid cols={{ base: 2, sm: 4 }} spacing="sm" component="dl" m={0}>
           <Fact label={t('facts.phoneNumberId')}>
@@ -57,7 +57,7 @@ export function SenderCard({
   );
 }
 
-/** Why it does not send, until when, and where it may not. */
+/** Why it does not send, until when, and the countries it is blocked from. */
 function Health({
   sender: { state, pausedAt, pausedUntil, pauseReason, blockedCountries },
 }: {
@@ -67,9 +67,9 @@ function Health({
   const nameOf = useCountryName();
   return (
     <>
-      {state === 'resting' && pausedUntil !== null && (
+      {state === 'cooling_down' && pausedUntil !== null && (
         <Text size="sm">
-          {t('health.restingUntil')} <Time at={pausedUntil} seconds />: {pauseReason}
+          {t('health.coolingDownUntil')} <Time at={pausedUntil} seconds />: {pauseReason}
         </Text>
       )}
       {state === 'paused' && pausedAt !== null && (
@@ -111,8 +111,8 @@ function LastHour({ sender: { outcomes } }: { sender: SenderView }) {
   );
 }
 
-/** A sender's last errors: what each means, and what to do. */
-export function SenderErrors({ errors }: { errors: readonly SenderErrorView[] }) {
+/** The recent errors of a sender, each with its meaning and remedy. */
+function SenderErrors({ errors }: { errors: readonly SenderErrorView[] }) {
   const { t, i18n } = useTranslation('senders');
   const { whole } = useNumbers();
   if (errors.length === 0) return null;

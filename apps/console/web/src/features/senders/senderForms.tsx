@@ -2,7 +2,7 @@ import { NumberInput, PasswordInput, Select, Text, TextInput } from '@mantine/co
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useTranslation } from 'react-i18next';
-import type { SendersView, SenderView } from '../../../../src/features/senders/view.js';
+import type { SenderRulesView, SenderView } from '../../../../src/features/senders/view.js';
 import { useChange } from '../../api/queries.js';
 import { Dialog, DialogForm } from '../../components/dialog.js';
 import { useNumbers } from '../../hooks/formats.js';
@@ -10,13 +10,10 @@ import { useSenderChange } from '../../hooks/staffChange.js';
 
 interface AddSenderProps {
   onClose: () => void;
-  bounds: SendersView['throughputBounds'];
+  rules: SenderRulesView;
 }
 
-/** What the provider grants to a number at first. */
-const THROUGHPUT_INITIAL = 80;
-
-/** Adds a sender. */
+/** The dialog that adds a sender. */
 export function AddSenderDialog({ opened, ...props }: AddSenderProps & { opened: boolean }) {
   const { t } = useTranslation('senders');
   return (
@@ -26,20 +23,20 @@ export function AddSenderDialog({ opened, ...props }: AddSenderProps & { opened:
   );
 }
 
-function AddSenderForm({ onClose, bounds }: AddSenderProps) {
+function AddSenderForm({ onClose, rules }: AddSenderProps) {
   const { t } = useTranslation('senders');
-  const rules = useSenderRules(bounds);
+  const validate = useSenderValidation(rules);
   const change = useChange('/operations/senders', '/operations/audit');
   const form = useForm({
     initialValues: {
       phoneNumberId: '',
       number: '',
       token: '',
-      template: 'verification_code',
+      template: rules.templateInitial,
       english: 'en',
-      throughput: THROUGHPUT_INITIAL,
+      throughput: rules.throughput.initial,
     },
-    validate: rules,
+    validate,
   });
   const add = ({ throughput, ...texts }: typeof form.values): void => {
     const trimmed = Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, text.trim()]));
@@ -99,7 +96,8 @@ function AddSenderForm({ onClose, bounds }: AddSenderProps) {
       />
       <NumberInput
         label={t('throughput.label')}
-        {...bounds}
+        min={rules.throughput.min}
+        max={rules.throughput.max}
         allowDecimal={false}
         clampBehavior="none"
         {...form.getInputProps('throughput')}
@@ -110,21 +108,18 @@ function AddSenderForm({ onClose, bounds }: AddSenderProps) {
 
 interface Props {
   sender: SenderView;
+  rules: SenderRulesView;
   onClose: () => void;
 }
 
-/** How many messages a second a sender may send. */
-export function ThroughputForm({
-  sender,
-  bounds,
-  onClose,
-}: Props & { bounds: SendersView['throughputBounds'] }) {
+/** Changes the throughput of a sender, in messages per second. */
+export function ThroughputForm({ sender, rules, onClose }: Props) {
   const { t } = useTranslation('senders');
-  const rules = useSenderRules(bounds);
+  const validate = useSenderValidation(rules);
   const change = useSenderChange(onClose);
   const form = useForm({
     initialValues: { throughput: sender.throughput },
-    validate: { throughput: rules.throughput },
+    validate: { throughput: validate.throughput },
   });
   return (
     <DialogForm
@@ -139,7 +134,8 @@ export function ThroughputForm({
       <NumberInput
         label={t('throughput.label')}
         description={t('throughput.what')}
-        {...bounds}
+        min={rules.throughput.min}
+        max={rules.throughput.max}
         allowDecimal={false}
         clampBehavior="none"
         data-autofocus
@@ -149,12 +145,12 @@ export function ThroughputForm({
   );
 }
 
-/** Another access token, which no page ever shows again. */
-export function TokenForm({ sender, onClose }: Props) {
+/** Replaces the access token of a sender. No page ever shows a token. */
+export function TokenForm({ sender, rules, onClose }: Props) {
   const { t } = useTranslation('senders');
-  const rules = useSenderRules();
+  const validate = useSenderValidation(rules);
   const change = useSenderChange(onClose);
-  const form = useForm({ initialValues: { token: '' }, validate: { token: rules.token } });
+  const form = useForm({ initialValues: { token: '' }, validate: { token: validate.token } });
   return (
     <DialogForm
       onSubmit={form.onSubmit(({ token }) =>
@@ -183,24 +179,24 @@ export function TokenForm({ sender, onClose }: Props) {
 
 type Rule<T> = (value: T) => string | null;
 
-/** What can stand in the fields of a sender, as the server has it. */
-export function useSenderRules({ min, max }: SendersView['throughputBounds'] = { min: 1, max: 1 }) {
+/** The validation of sender fields, by the server's rules. */
+function useSenderValidation({ throughput: { min, max }, patterns }: SenderRulesView) {
   const { t } = useTranslation(['senders', 'common']);
   const { whole } = useNumbers();
-  const form =
-    (pattern: RegExp, fault: string): Rule<string> =>
+  const matches =
+    (pattern: string, message: string): Rule<string> =>
     (value) =>
-      pattern.test(value.trim()) ? null : fault;
+      new RegExp(pattern).test(value.trim()) ? null : message;
   const throughput: Rule<number> = (value) =>
     Number.isInteger(value) && value >= min && value <= max
       ? null
       : t('common:rules.range', { min: whole(min), max: whole(max) });
   return {
     throughput,
-    token: form(/^[\x21-\x7e]{1,4096}$/, t('fieldErrors.token')),
-    phoneNumberId: form(/^[0-9]{1,32}$/, t('fieldErrors.phoneNumberId')),
-    // Whether it can be a number of its country is for the server to say.
-    number: form(/^\+[0-9 ()-]{5,}$/, t('fieldErrors.number')),
-    template: form(/^[a-z0-9_]{1,512}$/, t('fieldErrors.template')),
+    token: matches(patterns.token, t('fieldErrors.token')),
+    phoneNumberId: matches(patterns.phoneNumberId, t('fieldErrors.phoneNumberId')),
+    // The server checks whether the number is possible in its country.
+    number: matches('^\\+[0-9 ()-]{5,}$', t('fieldErrors.number')),
+    template: matches(patterns.template, t('fieldErrors.template')),
   };
 }

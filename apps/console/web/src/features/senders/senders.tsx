@@ -13,7 +13,7 @@ import { SenderCard } from './senderCard.js';
 
 const REFRESH_MS = 5_000;
 
-/** The numbers that codes are sent from, how they are, and what went wrong with them lately. */
+/** The senders: state, health and recent errors. */
 export function Senders() {
   const { t } = useTranslation('senders');
   const mayOperate = useMayOperate();
@@ -47,10 +47,10 @@ export function Senders() {
         </EmptyState>
       )}
       {data?.senders.map((sender) => (
-        <SenderCard key={sender.id} sender={sender} bounds={data.throughputBounds} />
+        <SenderCard key={sender.id} sender={sender} rules={data.rules} />
       ))}
       {data !== undefined && (
-        <AddSenderDialog opened={adding} onClose={() => setAdding(false)} bounds={data.throughputBounds} />
+        <AddSenderDialog opened={adding} onClose={() => setAdding(false)} rules={data.rules} />
       )}
     </Page>
   );

@@ -7,13 +7,13 @@ import { useAccount } from '../../app/session.js';
 
 const NUMBER = /^\+[0-9 ()-]{6,40}$/;
 
-/** Opens a send by its id, or hands over a whole phone number, which never comes into an address. */
+/** Opens a send by its id, or passes on a full phone number, which must never appear in a URL. */
 export function FindSend({
   onNumber,
   isInvalid,
 }: {
   onNumber: (number: string) => void;
-  /** Whether the server says that the last number is none. */
+  /** Whether the server refused the last number. */
   isInvalid: boolean;
 }) {
   const { t } = useTranslation('sends');
@@ -24,11 +24,11 @@ export function FindSend({
 
   const find = (event: FormEvent): void => {
     event.preventDefault();
-    const wanted = text.trim();
-    const isNumber = NUMBER.test(wanted);
-    setInvalidInput(!isId(wanted) && !isNumber);
-    if (isId(wanted)) void navigate(`${account.path}/sends/${wanted.toLowerCase()}`);
-    if (isNumber) onNumber(wanted);
+    const query = text.trim();
+    const isNumber = NUMBER.test(query);
+    setInvalidInput(!isId(query) && !isNumber);
+    if (isId(query)) void navigate(`${account.path}/sends/${query.toLowerCase()}`);
+    if (isNumber) onNumber(query);
   };
   return (
     <form onSubmit={find} noValidate>
@@ -55,7 +55,7 @@ export function FindSend({
   );
 }
 
-/** Opens a send by its id, which stands in the logs. */
+/** Opens a send of any account by its id, as found in the logs. */
 export function FindStaffSend() {
   const { t } = useTranslation('sends');
   const navigate = useNavigate();
@@ -64,9 +64,9 @@ export function FindStaffSend() {
 
   const find = (event: FormEvent): void => {
     event.preventDefault();
-    const wanted = text.trim().toLowerCase();
-    setInvalidInput(!isId(wanted));
-    if (isId(wanted)) void navigate(`/staff/sends/${wanted}`);
+    const query = text.trim().toLowerCase();
+    setInvalidInput(!isId(query));
+    if (isId(query)) void navigate(`/staff/sends/${query}`);
   };
   return (
     <form onSubmit={find} noValidate>
@@ -93,5 +93,5 @@ export function FindStaffSend() {
 
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Whether somebody typed the id of something. */
-export const isId = (text: string): boolean => ID.test(text);
+/** Whether a text has the form of an id. */
+const isId = (text: string): boolean => ID.test(text);

@@ -5,15 +5,15 @@ import type { NextStep } from '../../../../src/features/sends/nextStep.js';
 import type { SendDetailsView } from '../../../../src/features/sends/view.js';
 import { Explanation } from './sendTimeline.js';
 
-const TURNS = {
+const STYLES = {
   done: { color: 'green', icon: IconChecks },
   wait: { color: 'blue', icon: IconClock },
   operators: { color: 'yellow', icon: IconTool },
-  yours: { color: 'brand', icon: IconHandFinger },
+  integrator: { color: 'brand', icon: IconHandFinger },
 } as const;
 
-/** Whose turn it is. */
-const TURN: Record<NextStep, keyof typeof TURNS> = {
+/** The kind of each step: done, waiting, or who has to act. */
+const KIND: Record<NextStep, keyof typeof STYLES> = {
   verified: 'done',
   queued: 'wait',
   sending: 'wait',
@@ -27,21 +27,21 @@ const TURN: Record<NextStep, keyof typeof TURNS> = {
   no_sender: 'operators',
   held: 'operators',
   refused: 'operators',
-  try_code: 'yours',
-  unconfirmed: 'yours',
-  locked: 'yours',
-  expired_unconfirmed: 'yours',
-  expired_unused: 'yours',
-  rejected: 'yours',
-  attempts_exhausted: 'yours',
-  expired_before_delivery: 'yours',
+  try_code: 'integrator',
+  unconfirmed: 'integrator',
+  locked: 'integrator',
+  expired_unconfirmed: 'integrator',
+  expired_unused: 'integrator',
+  rejected: 'integrator',
+  attempts_exhausted: 'integrator',
+  expired_before_delivery: 'integrator',
 };
 
-/** What to do next about a send. It changes by itself while the page is open. */
+/** What to do next about a send, updated while the page is open. */
 export function SendNextStep({ send }: { send: SendDetailsView }) {
   const { t, i18n } = useTranslation('sends');
   const { step, explanation } = send.next;
-  const { color, icon: Icon } = TURNS[TURN[step]];
+  const { color, icon: Icon } = STYLES[KIND[step]];
   const expires = new Date(send.expiresAt).toLocaleTimeString(i18n.language, { timeStyle: 'short' });
   return (
     <Alert

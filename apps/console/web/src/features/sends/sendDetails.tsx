@@ -8,7 +8,7 @@ import { SendPage, useSend } from './sendPage.js';
 import { useAccount } from '../../app/session.js';
 import { Fact } from '../../components/facts.js';
 
-/** One send: what to do next, what happened to it, and what it is. */
+/** The page of one send: next step, timeline and details. */
 export function SendDetails() {
   const { t } = useTranslation(['sends', 'common']);
   const { path } = useAccount();
@@ -32,7 +32,7 @@ export function SendDetails() {
   );
 }
 
-/** One send of any account, as its integrators see it, but not whom it went to. */
+/** The page of one send of any account for staff, without the recipient. */
 export function StaffSendDetails() {
   const { t } = useTranslation(['sends', 'accounts']);
   const reading = useSend<StaffSendView>('/operations/sends');

@@ -9,7 +9,7 @@ const STATUSES = ['queued', 'sending', 'sent', 'delivered', 'read', 'failed'] as
 const VERIFICATIONS = ['pending', 'verified', 'locked', 'expired'] as const;
 const MODES = ['live', 'test'] as const;
 
-/** What the list is narrowed to. */
+/** The filters of the list of sends. */
 export function SendFilters({ query, isFiltered, set, clear }: ReturnType<typeof useSendQuery>) {
   const { t } = useTranslation(['sends', 'common']);
   const account = useAccount();

@@ -15,27 +15,27 @@ import { useCountryName } from '../../hooks/countries.js';
 
 const REFRESH_MS = 2_000;
 
-/** What integrators and staff both see of a send. */
+/** What both integrators and staff see of a send. */
 type Send = Omit<SendDetailsView, 'recipient' | 'next'>;
 
 /**
- * The send that the address names, read again for as long as something may still happen to it.
+ * The send named by the URL, polled while it can still change.
  *
- * @param path of all sends, below `/api`
+ * @param path of the list of sends, below `/api`
  */
 export function useSend<View extends Send>(path: string) {
   const { send: id } = useParams();
   const { data, error, refetch } = useData<View>(`${path}/${id}`, {
     refreshMs: (read) => read?.isOpen === true && REFRESH_MS,
   });
-  // While another send is read, the one before is still at hand.
+  // While another send loads, the query still holds the previous one.
   return { send: data?.id === id ? data : undefined, error, refetch };
 }
 
 /**
- * The page of one send: its state, what happened to it, and what it is; `children` are the facts about whose it is.
+ * The page of one send: state, timeline and details; `children` are the facts about its owner.
  *
- * @param first what comes before what happened
+ * @param first shown above the timeline
  */
 export function SendPage({
   reading: { send, error, refetch },
@@ -85,8 +85,8 @@ export function SendPage({
   );
 }
 
-/** What a send is: `children` are the facts about whose it is. */
-export function SendFacts({
+/** The details of a send; `children` are the facts about its owner. */
+function SendFacts({
   send,
   children,
 }: {

@@ -3,21 +3,21 @@ import { useSearchParams } from 'react-router';
 export const TIMES = ['today', '7d', '30d', 'custom'] as const;
 type TimeChoice = (typeof TIMES)[number];
 
-/** What a list of sends is narrowed to, as it stands in the page's address. A phone number never does. */
+/** The filters of the list of sends, as the URL of the page holds them. A phone number never appears there. */
 export interface SendQuery {
   status: string | null;
   verification: string | null;
   application: string | null;
   mode: string | null;
   time: TimeChoice | null;
-  /** First and last day of one's own choice, as `2026-11-20`. */
+  /** First and last day of a custom range, as `2026-11-20`. */
   from: string | null;
   to: string | null;
 }
 
 const NAMES = ['status', 'verification', 'application', 'mode', 'time', 'from', 'to'] as const;
 
-/** The filters in the address, and how to change them. */
+/** Reads the filters from the URL and changes them. */
 export function useSendQuery(): {
   query: SendQuery;
   isFiltered: boolean;
@@ -54,7 +54,7 @@ export function useSendQuery(): {
   };
 }
 
-/** The list's address on the server. Days begin at the reader's midnight. */
+/** The path of the list below `/api`. Days begin at midnight in the user's time zone. */
 export function sendsPath(accountPath: string, { time, from, to, ...rest }: SendQuery): string {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(rest)) if (value !== null) params.set(name, value);

@@ -46,7 +46,7 @@ function Row({ send }: { send: SendView }) {
   const countryName = useCountryName();
   const to = `${account.path}/sends/${send.id}`;
   return (
-    // The link in it is what keyboards and screen readers use; a pointer may press anywhere.
+    // Keyboards and screen readers use the link; a pointer may click anywhere in the row.
     <Table.Tr onClick={() => void navigate(to)} style={{ cursor: 'pointer' }}>
       <Table.Td visibleFrom="sm">
         <Time at={send.createdAt} />
@@ -58,7 +58,7 @@ function Row({ send }: { send: SendView }) {
             to={to}
             size="sm"
             fw={550}
-            className="figures"
+            className="tabular"
             onClick={(event) => event.stopPropagation()}
             style={{ whiteSpace: 'nowrap' }}
           >

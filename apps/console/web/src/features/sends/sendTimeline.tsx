@@ -50,7 +50,7 @@ function iconOf(event: TimelineEvent): keyof typeof ICONS {
   return event.outcome === 'accepted' ? 'accepted' : 'not_accepted';
 }
 
-/** Everything that happened to a send, oldest first, and what is still to come. */
+/** The timeline of a send: past events, oldest first, then what it waits for. */
 export function SendTimeline({ send }: { send: Pick<SendDetailsView, 'timeline' | 'waiting'> }) {
   const { t, i18n } = useTranslation('sends');
   const timeOf = (at: string): string =>
@@ -92,7 +92,7 @@ export function SendTimeline({ send }: { send: Pick<SendDetailsView, 'timeline' 
   );
 }
 
-/** Nothing of the same kind happens twice in a millisecond, but for failures that name a code. */
+/** Events of one kind never share a millisecond, except failures with different codes. */
 const keyOf = (event: TimelineEvent): string =>
   `${iconOf(event)} ${event.at} ${'errorCode' in event ? event.errorCode : ''}`;
 
@@ -126,7 +126,7 @@ function Heading({ text, at }: { text: ReactNode; at: string }) {
       <Text size="sm" fw={550} component="span">
         {text}
       </Text>
-      <Text size="xs" lh="var(--mantine-line-height-sm)" c="dimmed" component="span" className="figures">
+      <Text size="xs" lh="var(--mantine-line-height-sm)" c="dimmed" component="span" className="tabular">
         <Time at={at} seconds />
       </Text>
     </Flex>
@@ -200,7 +200,7 @@ function AttemptBody({ event }: { event: Attempt }) {
   );
 }
 
-/** The provider's code, in its own number and in plain words. */
+/** The provider's error code and its explanation. */
 function Reason({ event: { errorCode, explanation } }: { event: Attempt | Receipt }) {
   const { t } = useTranslation('sends');
   return (
@@ -219,7 +219,7 @@ function Line({ text }: { text: string }) {
   );
 }
 
-/** Why the provider refused, and what to do about it, in the reader's language. */
+/** Why the provider refused, and the remedy, in the user's language. */
 export function Explanation({
   explanation: { meaning, remedy },
   withRemedy = true,
@@ -229,10 +229,10 @@ export function Explanation({
 }) {
   const { t, i18n } = useTranslation('sends');
   const language = i18n.language === 'pt-BR' ? 'pt-BR' : 'en';
-  const todo = remedy === null ? t('timeline.ours') : remedy[language];
+  const action = remedy === null ? t('timeline.ours') : remedy[language];
   return (
     <Text size="sm" mt={4}>
-      {meaning[language]} {withRemedy && todo}
+      {meaning[language]} {withRemedy && action}
     </Text>
   );
 }

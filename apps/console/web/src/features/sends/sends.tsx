@@ -16,7 +16,7 @@ import { SendTable } from './sendTable.js';
 
 const REFRESH_MS = 4_000;
 
-/** Every send of the account: filtered by what stands in the address, or those to one phone number. */
+/** The sends of an account: filtered by the URL, or those to one phone number. */
 export function Sends() {
   const { t } = useTranslation(['sends', 'common']);
   const account = useAccount();
@@ -45,12 +45,12 @@ export function Sends() {
           </Alert>
         )}
       </Stack>
-      {!isInvalid && <Found found={found} byNumber={number !== null} filters={filters} />}
+      {!isInvalid && <SendList found={found} byNumber={number !== null} filters={filters} />}
     </Page>
   );
 }
 
-function Found({
+function SendList({
   found,
   byNumber,
   filters,
@@ -64,7 +64,7 @@ function Found({
   if (error !== null && data === undefined) return <Failure problem={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <Loading />;
 
-  // While new pages come in, a send can be on two of them.
+  // While pages are loaded, new sends shift the list, and a send can be on two pages.
   const sends = [...new Map(data.flatMap((page) => page.sends).map((send) => [send.id, send])).values()];
   if (sends.length === 0 && !byNumber && !filters.isFiltered) return <FirstSend />;
   return (
@@ -81,7 +81,7 @@ function Found({
   );
 }
 
-/** Teaches how the first send comes about. */
+/** Shows how to create the first send. */
 function FirstSend() {
   const { t } = useTranslation('sends');
   const { apiUrl } = useSession();

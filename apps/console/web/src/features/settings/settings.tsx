@@ -12,13 +12,13 @@ import { ReadOnlyBadge } from '../../components/badges.js';
 import { Failure, Loading } from '../../components/states.js';
 import { StaffTwoFactor } from './staffTwoFactor.js';
 
-/** The numbers: whether the staff need a second factor is set apart. */
+/** The numeric settings; two-factor authentication for staff has its own section. */
 type Settings = Omit<SettingsView['settings'], 'staffTwoFactor'>;
 
-/** NIST SP 800-63B-4, 3.2.2: what the budget begins with when it is switched on. */
+/** The value of the field when the guess budget is switched on (NIST SP 800-63B-4, 3.2.2). */
 const GUESS_BUDGET_INITIAL = 100;
 
-/** What is set for everybody, and who changed it. */
+/** The settings of the service, and their history. */
 export function Settings() {
   const { t } = useTranslation('settings');
   const { data, error, refetch } = useData<SettingsView>('/operations/settings');
@@ -29,7 +29,7 @@ export function Settings() {
       {data !== undefined && (
         <>
           <Section title={t('current')}>
-            {/* Begins anew with what somebody else has set meanwhile. */}
+            {/* Remounted when somebody else changes a setting. */}
             <SettingsForm key={JSON.stringify(data.settings)} view={data} />
           </Section>
           <StaffTwoFactor value={data.settings.staffTwoFactor} />
@@ -52,9 +52,9 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
     (name: keyof Settings) =>
     (value: number | null | string): string | null => {
       const { min, max } = bounds[name];
-      const isRight =
+      const isValid =
         value === null ? name === 'guessBudget' : Number.isInteger(value) && +value >= min && +value <= max;
-      return isRight ? null : t('common:rules.range', { min: whole(min), max: whole(max) });
+      return isValid ? null : t('common:rules.range', { min: whole(min), max: whole(max) });
     };
   const form = useForm<Settings>({
     initialValues: settings,
@@ -103,7 +103,7 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
         <NumberInput
           {...field('codeValiditySeconds')}
           rightSection={
-            <Text size="sm" c="dimmed" className="figures">
+            <Text size="sm" c="dimmed" className="tabular">
               {minutes}
             </Text>
           }
@@ -138,7 +138,7 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
         <NumberInput
           {...field('trialSendsPerDay')}
           rightSection={
-            <Text size="sm" c="dimmed" className="figures">
+            <Text size="sm" c="dimmed" className="tabular">
               {t('usedToday', { formatted: whole(trialSendsToday) })}
             </Text>
           }

@@ -8,21 +8,21 @@ import { Confirm } from '../../components/dialog.js';
 import { Section } from '../../components/page.js';
 import { useStaffChange } from '../../hooks/staffChange.js';
 
-/** Whether the staff need a second factor. Only who has one may demand it of everybody. */
+/** Whether two-factor authentication is required for staff. Only an operator who has it may require it. */
 export function StaffTwoFactor({ value }: { value: SettingsView['settings']['staffTwoFactor'] }) {
   const { t } = useTranslation(['settings', 'common']);
   const { hasTwoFactor } = useSession().user;
   const mayOperate = useMayOperate();
-  const [asking, setAsking] = useState(false);
+  const [confirming, setConfirming] = useState(false);
   const { pending, problem, reset, send } = useStaffChange(['/operations/settings', '/session'], () =>
-    setAsking(false),
+    setConfirming(false),
   );
   const close = (): void => {
     reset();
-    setAsking(false);
+    setConfirming(false);
   };
   const next = value === 'required' ? 'optional' : 'required';
-  const mayNot = next === 'required' && !hasTwoFactor;
+  const lacksOwn = next === 'required' && !hasTwoFactor;
   return (
     <Section
       title={t('staffTwoFactor.title')}
@@ -32,8 +32,8 @@ export function StaffTwoFactor({ value }: { value: SettingsView['settings']['sta
           <Button
             size="xs"
             variant={next === 'required' ? 'filled' : 'default'}
-            disabled={mayNot}
-            onClick={() => setAsking(true)}
+            disabled={lacksOwn}
+            onClick={() => setConfirming(true)}
           >
             {t(`staffTwoFactor.${next}.button`)}
           </Button>
@@ -41,7 +41,7 @@ export function StaffTwoFactor({ value }: { value: SettingsView['settings']['sta
       }
     >
       <Text size="sm">{t(`staffTwoFactor.${value}.now`)}</Text>
-      {mayOperate && mayNot && (
+      {mayOperate && lacksOwn && (
         <Text size="sm" c="dimmed">
           {t('staffTwoFactor.ownFirst')}{' '}
           <Anchor component={Link} to="/profile" inherit underline="always">
@@ -50,7 +50,7 @@ export function StaffTwoFactor({ value }: { value: SettingsView['settings']['sta
         </Text>
       )}
       <Confirm
-        opened={asking}
+        opened={confirming}
         onClose={close}
         title={t(`staffTwoFactor.${next}.button`)}
         action={t(`staffTwoFactor.${next}.button`)}

@@ -25,11 +25,11 @@ import { Failure, Loading } from '../../components/states.js';
 import { Time } from '../../components/times.js';
 import { focusOnMount, useFieldErrors, useRequired } from '../../hooks/forms.js';
 
-/** Who is invited and has not joined. */
+/** Open and expired invitations. */
 export function Invitations() {
   const { t } = useTranslation('team');
   const { path } = useAccount();
-  const [ending, setEnding] = useState<InvitationView | null>(null);
+  const [revoking, setRevoking] = useState<InvitationView | null>(null);
   const { data, error, refetch } = useData<{ invitations: InvitationView[] }>(`${path}/invitations`);
   if (data === undefined)
     return error === null ? <Loading /> : <Failure problem={error} onRetry={() => void refetch()} />;
@@ -54,22 +54,22 @@ export function Invitations() {
           </Table.Thead>
           <Table.Tbody>
             {data.invitations.map((invitation) => (
-              <Row key={invitation.id} invitation={invitation} onEnd={() => setEnding(invitation)} />
+              <Row key={invitation.id} invitation={invitation} onRevoke={() => setRevoking(invitation)} />
             ))}
           </Table.Tbody>
         </Table>
       </Table.ScrollContainer>
-      <Revoke invitation={ending} onClose={() => setEnding(null)} />
+      <Revoke invitation={revoking} onClose={() => setRevoking(null)} />
     </>
   );
 }
 
 function Row({
   invitation: { email, role, invitedBy, expiresAt, hasExpired },
-  onEnd,
+  onRevoke,
 }: {
   invitation: InvitationView;
-  onEnd: () => void;
+  onRevoke: () => void;
 }) {
   const { t } = useTranslation('team');
   return (
@@ -86,7 +86,7 @@ function Row({
             variant="subtle"
             color="red"
             aria-label={t('revoking.label', { email })}
-            onClick={onEnd}
+            onClick={onRevoke}
           >
             <IconX size={18} stroke={1.6} />
           </ActionIcon>
@@ -129,26 +129,36 @@ function Revoke({ invitation, onClose }: { invitation: InvitationView | null; on
   );
 }
 
-interface Made extends NewInvitationView {
+interface CreatedInvitation extends NewInvitationView {
   email: string;
 }
 
-/** Invites somebody, and shows the link once. */
+/** Creates an invitation and shows its link once. */
 export function Invite({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const { t } = useTranslation('team');
-  const [made, setMade] = useState<Made | null>(null);
+  const [created, setCreated] = useState<CreatedInvitation | null>(null);
   const close = (): void => {
-    setMade(null);
+    setCreated(null);
     onClose();
   };
   return (
-    <Dialog opened={opened} onClose={close} title={t('inviting.title')} persistent={made !== null}>
-      {made === null ? <InviteForm onMade={setMade} onClose={close} /> : <Link made={made} onClose={close} />}
+    <Dialog opened={opened} onClose={close} title={t('inviting.title')} persistent={created !== null}>
+      {created === null ? (
+        <InviteForm onCreated={setCreated} onClose={close} />
+      ) : (
+        <InvitationLink invitation={created} onClose={close} />
+      )}
     </Dialog>
   );
 }
 
-function InviteForm({ onMade, onClose }: { onMade: (made: Made) => void; onClose: () => void }) {
+function InviteForm({
+  onCreated,
+  onClose,
+}: {
+  onCreated: (invitation: CreatedInvitation) => void;
+  onClose: () => void;
+}) {
   const { t } = useTranslation('team');
   const { path } = useAccount();
   const fieldErrorsOf = useFieldErrors();
@@ -163,7 +173,7 @@ function InviteForm({ onMade, onClose }: { onMade: (made: Made) => void; onClose
     mutate(
       { method: 'POST', path: `${path}/invitations`, body: { email, role } },
       {
-        onSuccess: (invitation) => onMade({ ...invitation, email }),
+        onSuccess: (invitation) => onCreated({ ...invitation, email }),
         onError: (problem) => form.setErrors(fieldErrorsOf(problem)),
       },
     );
@@ -189,7 +199,13 @@ function InviteForm({ onMade, onClose }: { onMade: (made: Made) => void; onClose
   );
 }
 
-function Link({ made: { token, email, expiresAt }, onClose }: { made: Made; onClose: () => void }) {
+function InvitationLink({
+  invitation: { token, email, expiresAt },
+  onClose,
+}: {
+  invitation: CreatedInvitation;
+  onClose: () => void;
+}) {
   const { t } = useTranslation('team');
   return (
     <Stack>

@@ -10,11 +10,11 @@ import { Confirm } from '../../components/dialog.js';
 import { useProblemText } from '../../components/states.js';
 import { Time } from '../../components/times.js';
 
-/** The members of an account; admins give roles and remove. */
+/** The members of an account; admins can change roles and remove members. */
 export function Members({ members }: { members: readonly MemberView[] }) {
   const { t } = useTranslation('team');
   const { mayManage } = useAccount();
-  const [leaving, setLeaving] = useState<MemberView | null>(null);
+  const [removing, setRemoving] = useState<MemberView | null>(null);
   return (
     <>
       <Table.ScrollContainer minWidth={320}>
@@ -30,12 +30,12 @@ export function Members({ members }: { members: readonly MemberView[] }) {
           </Table.Thead>
           <Table.Tbody>
             {members.map((member) => (
-              <Row key={member.id} member={member} onRemove={() => setLeaving(member)} />
+              <Row key={member.id} member={member} onRemove={() => setRemoving(member)} />
             ))}
           </Table.Tbody>
         </Table>
       </Table.ScrollContainer>
-      <Remove member={leaving} onClose={() => setLeaving(null)} />
+      <Remove member={removing} onClose={() => setRemoving(null)} />
     </>
   );
 }
@@ -153,7 +153,7 @@ function Remove({ member, onClose }: { member: MemberView | null; onClose: () =>
 const ROLES = ['admin', 'developer', 'viewer'] as const;
 type RoleName = (typeof ROLES)[number];
 
-/** What a `Select` of a role needs: the roles, each with what it allows. */
+/** The props of a role `Select`: the roles, each with a description. */
 export function useRoleOptions(): {
   data: ComboboxItem[];
   allowDeselect: false;

@@ -14,7 +14,7 @@ import { Confirm } from '../../components/dialog.js';
 import { Page, Section } from '../../components/page.js';
 import { Failure, Loading } from '../../components/states.js';
 
-/** Who belongs to an account and who is invited. */
+/** The members of an account and its invitations. */
 export function Team() {
   const { t } = useTranslation(['team', 'common']);
   const account = useAccount();
@@ -52,7 +52,7 @@ export function Team() {
   );
 }
 
-/** Takes whoever presses it out of the account. */
+/** Lets the user leave the account. */
 export function Leave() {
   const { t } = useTranslation('team');
   const { path, name } = useAccount();
@@ -66,7 +66,7 @@ export function Leave() {
       {
         onSuccess: () => {
           notifications.show({ message: t('leaving.done') });
-          // Another page first: this one has no account any longer once the session is read anew.
+          // Navigate first: once the session is read again, this page has no account to show.
           void Promise.resolve(navigate('/profile')).then(() =>
             client.invalidateQueries({ queryKey: ['session'] }),
           );

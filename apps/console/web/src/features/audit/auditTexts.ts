@@ -1,0 +1,45 @@
+import { useTranslation } from 'react-i18next';
+import type { AuditValue } from '../../../../src/features/audit/view.js';
+import audit from '../../locales/en/audit.json';
+
+const TIME = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/;
+
+type Field = keyof typeof audit.fields;
+const isField = (name: string): name is Field => name in audit.fields;
+const isNull = (name: string): name is keyof typeof audit.nulls => name in audit.nulls;
+const isValue = (value: string): value is keyof typeof audit.values => value in audit.values;
+
+/** The names and values of audit entries in the user's language; those without a text are shown as they are. */
+export function useAuditTexts(): {
+  action: (action: string) => string;
+  field: (name: string) => string;
+  /** The meaning of null depends on the field. */
+  value: (value: AuditValue, field: string) => string;
+} {
+  const { t, i18n } = useTranslation('audit');
+  const number = new Intl.NumberFormat(i18n.language);
+  const time = new Intl.DateTimeFormat(i18n.language, { dateStyle: 'medium', timeStyle: 'short' });
+  const field = (name: string): string => (isField(name) ? t(`fields.${name}`) : name);
+
+  function value(given: AuditValue, name: string): string {
+    if (given === null) return isNull(name) ? t(`nulls.${name}`) : t('nothing');
+    if (typeof given === 'number') return number.format(given);
+    if (typeof given === 'boolean') return given ? t('yes') : t('no');
+    if (typeof given === 'string') {
+      if (TIME.test(given)) return time.format(new Date(given));
+      return isValue(given) ? t(`values.${given}`) : given;
+    }
+    if (Array.isArray(given))
+      return given.length === 0 ? t('nothing') : given.map((one) => value(one, name)).join(', ');
+    return Object.entries(given)
+      .map(([name, one]) => `${field(name)} ${value(one, name)}`)
+      .join(', ');
+  }
+
+  return {
+    // The key is built at run time; a test checks that every action has a text.
+    action: (action) => t(`actions.${action}` as 'actions.account.create', { defaultValue: action }),
+    field,
+    value,
+  };
+}

@@ -1,0 +1,64 @@
+import { deliveryWait, type DeliveryProgress } from '@onecode/domain';
+import { at, LIFE_SECONDS, NOW } from './sends.js';
+
+const ENDED = at(LIFE_SECONDS);
+const ATTEMPT = { outcome: 'retry', finishedAt: NOW } as const;
+
+const progress = (fields: Partial<DeliveryProgress>): DeliveryProgress => ({
+  status: 'queued',
+  verification: 'pending',
+  awaitingSender: false,
+  dueAt: at(30),
+  expiresAt: ENDED,
+  attempts: [],
+  ...fields,
+});
+const sending = (fields: Partial<DeliveryProgress>): DeliveryProgress =>
+  progress({ status: 'sending', attempts: [ATTEMPT], ...fields });
+
+describe('what a delivery waits for', () => {
+  it.each([
+    ['a worker', progress({}), { for: 'worker', until: null }],
+    ['a sender', progress({ awaitingSender: true }), { for: 'sender', until: ENDED }],
+    ['a sender once more', sending({ awaitingSender: true }), { for: 'sender', until: ENDED }],
+    [
+      'an answer',
+      sending({ attempts: [ATTEMPT, { outcome: null, finishedAt: null }] }),
+      { for: 'answer', until: null },
+    ],
+    ['the next attempt', sending({}), { for: 'next_attempt', until: at(30) }],
+    [
+      'a receipt of a message that may have gone',
+      sending({ attempts: [ATTEMPT, { outcome: 'unknown', finishedAt: NOW }] }),
+      { for: 'receipt', until: at(30) },
+    ],
+    [
+      'the next attempt, though an earlier message may have gone',
+      sending({ attempts: [{ outcome: 'unknown', finishedAt: NOW }, ATTEMPT] }),
+      { for: 'next_attempt', until: at(30) },
+    ],
+    ['a first attempt', sending({ attempts: [] }), { for: 'next_attempt', until: at(30) }],
+    ['a receipt', progress({ status: 'sent', dueAt: null }), { for: 'receipt', until: null }],
+  ] as const)('is %s', (_, send, wait) => {
+    expect(deliveryWait(send, false)).toEqual(wait);
+  });
+
+  it.each(['delivered', 'read', 'failed'] as const)('is nothing once the send is %s', (status) => {
+    expect(deliveryWait(progress({ status }), false)).toBeNull();
+    expect(deliveryWait(progress({ status }), true)).toBeNull();
+  });
+
+  it.each(['verified', 'locked', 'expired'] as const)(
+    'is nothing for a sent message whose code is %s',
+    (verification) => {
+      expect(deliveryWait(progress({ status: 'sent', verification }), false)).toBeNull();
+    },
+  );
+
+  it('is the release of a hold, whatever else would be waited for but an answer', () => {
+    for (const send of [progress({}), progress({ awaitingSender: true }), sending({})])
+      expect(deliveryWait(send, true)).toEqual({ for: 'release', until: ENDED });
+    const underWay = sending({ attempts: [{ outcome: null, finishedAt: null }] });
+    expect(deliveryWait(underWay, true)).toEqual({ for: 'answer', until: null });
+  });
+});
