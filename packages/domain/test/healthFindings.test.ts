@@ -251,7 +251,7 @@ describe('the findings', () => {
     ['a paused sender', { senders: [sender('paused'), sender()] }, ['senders_paused senders']],
     [
       'a sender that cools down',
-      { senders: [sender('resting'), sender()] },
+      { senders: [sender('cooling_down'), sender()] },
       ['senders_cooling_down senders'],
     ],
     [
