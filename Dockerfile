@@ -17,6 +17,7 @@ COPY packages/store/package.json packages/store/
 COPY packages/whatsapp/package.json packages/whatsapp/
 
 FROM manifests AS build
+COPY packages/testing/package.json packages/testing/
 RUN npm install --no-save --include=dev
 COPY . .
 RUN npm run build

@@ -13,11 +13,11 @@ export default {
     ],
   },
   moduleNameMapper: {
-    '^@onecode/(domain|store|whatsapp|runtime|simulator)$': '<rootDir>/packages/$1/src/index.ts',
+    '^@onecode/(domain|store|whatsapp|runtime|simulator|testing)$': '<rootDir>/packages/$1/src/index.ts',
     '^@onecode/(store)/migrations$': '<rootDir>/packages/$1/src/migrations/migrations.ts',
     '^@onecode/(store)/sign-in$': '<rootDir>/packages/$1/src/users/authStorage.ts',
     '^@onecode/(whatsapp)/client$': '<rootDir>/packages/$1/src/client.ts',
-    '^@onecode/(store)/testing$': '<rootDir>/packages/$1/src/testing/index.ts',
+    '^@onecode/(testing)/contract$': '<rootDir>/packages/$1/src/contract.ts',
     '^(\\.{1,2}/.*)\\.js$': ['$1.ts', '$1.js'],
   },
   transformIgnorePatterns: ['/node_modules/'],

@@ -169,7 +169,7 @@ async function startConsole({ processes, databaseUrl, redisUrl }, sends) {
  * @returns {Promise<Record<string, string> & { account: string }>}
  */
 async function fillDatabase(env, databaseUrl, sends) {
-  const { fillHistory } = await import('@onecode/store/testing'); // needs the build
+  const { fillHistory } = await import('@onecode/testing'); // needs the build
   const account = await onecode(env, 'account', 'create', '--name', 'Benchmark');
   const add = ['sender', 'add', '--phone-number-id', '106540352242922', '--number', '+15550783881'];
   const sender = await onecode(env, ...add, '--token', 'benchmark');

@@ -1,8 +1,8 @@
+import { until } from '@onecode/testing';
 import { requestBytes } from '../bench/load/load.mjs';
 import { cpuMsOf } from '../bench/machine.mjs';
 import { judge, rowLines } from '../bench/paths/report.mjs';
 import { compare, median, percentile, ratio } from '../bench/statistics.mjs';
-import { until } from './harness/until.js';
 
 const measurement = (perSecond: number) => ({
   perSecond,

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { createTestDatabase, type TestDatabase } from '@onecode/testing';
 import pg from 'pg';
-import { createTestDatabase, type TestDatabase } from '@onecode/store/testing';
 import { changedFunctions, describeSchema } from '../scripts/database/schema.mjs';
 
 let db: TestDatabase;

@@ -1,19 +1,16 @@
-import { Stack } from './harness/stack.js';
+import { ProcessStack, STACK_START_MS_MAX } from '@onecode/testing';
 
 const NEVER_MS = 86_400_000;
 const ANY_TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
 
-/** Starting every process, and what is made by the command line, on a machine that has other work. */
-const START_MS_MAX = 90_000;
-
 describe('from the first command to a verified code', () => {
-  let stack: Stack;
+  let stack: ProcessStack;
   let accountId: string;
   let senderId: string;
   let liveKey: string;
   let testKey: string;
   beforeAll(async () => {
-    stack = await Stack.start();
+    stack = await ProcessStack.start();
     const account = await stack.onecode('account create --name Journey --free-quota 10');
     accountId = String(account['id']);
     [liveKey, testKey] = await Promise.all([
@@ -21,13 +18,13 @@ describe('from the first command to a verified code', () => {
       stack.makeKey(accountId, 'test'),
     ]);
     senderId = await stack.addSender();
-  }, START_MS_MAX);
+  }, STACK_START_MS_MAX);
   afterAll(() => stack.stop());
 
-  /** What the operator is shown. */
+  /** The account as the operator sees it. */
   const freeQuota = async (): Promise<unknown> =>
     (await stack.onecode(`account show ${accountId}`))['free_quota'];
-  /** The same without a command's start: what was there before. */
+  /** The same from the database, without the start of a command. */
   const storedQuota = async (): Promise<number> => {
     const [account] = await stack.db.sql<{ free_quota: number }>(
       'select free_quota from accounts where id = $1',
@@ -90,7 +87,7 @@ describe('from the first command to a verified code', () => {
     },
   );
 
-  it('a test send is read at once, costs nothing, reaches no phone, and verifies with 000000', async () => {
+  it('a test send is read at once, costs nothing, reaches no phone, and is verified with 000000', async () => {
     const before = await storedQuota();
     const { id } = await stack.create(testKey, { to: '+5511987650001' });
     expect(await stack.untilStatus(testKey, id, 'read')).toMatchObject({
@@ -106,7 +103,7 @@ describe('from the first command to a verified code', () => {
     expect(await freeQuota()).toBe(before);
   });
 
-  it('a send that the provider refuses fails, and its unit is back in the account', async () => {
+  it('a send that the provider refuses fails, and its unit is refunded', async () => {
     const to = '+5511987650002';
     await stack.simulator.addRule({ recipient: to, fault: { error: 131026 } });
     const before = await storedQuota();
@@ -120,7 +117,7 @@ describe('from the first command to a verified code', () => {
     expect(await stack.simulator.messages(to)).toEqual([]);
   });
 
-  it('a send that fails late gives its unit back too', async () => {
+  it('the unit of a send that fails late is refunded too', async () => {
     const to = '+5511987650003';
     await stack.simulator.changeSettings({ sentMs: 0 });
     await stack.simulator.addRule({
@@ -135,7 +132,7 @@ describe('from the first command to a verified code', () => {
     expect(await freeQuota()).toBe(before);
   });
 
-  it('a send without a sender waits in the queue, and goes out once an operator resumes one', async () => {
+  it('a send without an available sender waits, and goes out once an operator resumes one', async () => {
     await stack.simulator.changeSettings({ sentMs: 0, deliveredMs: 0 });
     const to = '+5511987650004';
     await stack.onecode(`sender pause ${senderId}`);

@@ -1,33 +1,26 @@
-import { buildAccount, buildCaller } from '@onecode/store/testing';
-import type { SendView } from './harness/request.js';
-import { Stack } from './harness/stack.js';
-import { until } from './harness/until.js';
+import {
+  buildAccount,
+  buildCaller,
+  concurrently,
+  ProcessStack,
+  STACK_START_MS_MAX,
+  until,
+  type SendView,
+} from '@onecode/testing';
 
 const SENDS = 300;
 const CREDITS = 400;
-const AT_ONCE = 24;
+const CONCURRENCY = 24;
 
-/** Runs work on each item, so many side by side. */
-async function inLanes<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const next = items.values();
-  const lane = async (): Promise<void> => {
-    for (const item of next) await work(item);
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, lane));
-}
-
-/** Starting every process, and what is made by the command line, on a machine that has other work. */
-const START_MS_MAX = 90_000;
-
-describe('two APIs and two workers at once', () => {
-  let stack: Stack;
+describe('two APIs and two workers', () => {
+  let stack: ProcessStack;
   beforeAll(async () => {
-    stack = await Stack.start({ apis: 2, workers: 2 });
+    stack = await ProcessStack.start({ apis: 2, workers: 2 });
     for (const digit of [1, 2, 3]) await stack.addSender(digit);
-  }, START_MS_MAX);
+  }, STACK_START_MS_MAX);
   afterAll(() => stack.stop());
 
-  it(`bring ${SENDS} sends through, each with one code, whatever is repeated or out of order`, async () => {
+  it(`deliver ${SENDS} sends with one code each, in spite of repeated requests and receipts out of order`, async () => {
     const accountId = await buildAccount(stack.db.database, {
       freeQuota: 10,
       credits: CREDITS,
@@ -38,9 +31,9 @@ describe('two APIs and two workers at once', () => {
 
     const recipients = Array.from({ length: SENDS }, (_, n) => `+5511987${String(100_000 + n)}`);
     const ids = new Map<string, string>();
-    await inLanes(recipients, async (to) => {
+    await concurrently(recipients, CONCURRENCY, async (to) => {
       const headers = { 'idempotency-key': `key-${to}` };
-      // The caller repeats every request at the other API at the same time, as after a time-out.
+      // The caller makes every request at both APIs at the same time, as after a time-out.
       const [one, other] = await Promise.all(
         [0, 1].map((api) => stack.create(key, { to }, { headers, api })),
       );
@@ -64,7 +57,7 @@ describe('two APIs and two workers at once', () => {
     const codes = new Map(messages.map(({ to, code }) => [to, code]));
     expect([...codes.keys()].toSorted()).toEqual(recipients);
 
-    await inLanes(recipients.slice(0, 40), async (to) => {
+    await concurrently(recipients.slice(0, 40), CONCURRENCY, async (to) => {
       const id = ids.get(to)!;
       expect(await stack.status(key, id)).toMatchObject({ status: 'delivered' } satisfies Partial<SendView>);
       expect(await stack.verify(key, id, codes.get(to)!)).toMatchObject({ valid: true });

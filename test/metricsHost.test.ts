@@ -1,14 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { closedPort } from './harness/closedPort.js';
-import { startProcess, type StartedProcess } from './harness/startedProcess.js';
-import { testRedisUrl } from './harness/redisContents.js';
-import { useTestDatabase } from './harness/testDatabase.js';
-import { until } from './harness/until.js';
+import {
+  closedPort,
+  startProcess,
+  testRedisUrl,
+  until,
+  useTestDatabase,
+  type StartedProcess,
+} from '@onecode/testing';
 
 const store = useTestDatabase();
 const secret = (): string => randomBytes(32).toString('base64');
 
-/** What every process is given: each takes what it reads. */
+/** The variables of all processes; each reads its own. */
 const environment = (): Record<string, string> => ({
   DATABASE_URL: store.url,
   REDIS_URL: testRedisUrl(),
@@ -26,7 +29,7 @@ const environment = (): Record<string, string> => ({
   PORT: '0',
 });
 
-/** The machine as itself, and under another address of its own: what listens at the first alone does not answer at the second. */
+/** Two addresses of this machine: a server that listens only on the first does not answer on the second. */
 const [LOOPBACK, OTHER] = ['127.0.0.1', '127.0.0.2'];
 
 async function isServed(host: string, port: number): Promise<boolean> {
@@ -55,11 +58,11 @@ describe.each(['apps/api', 'apps/worker', 'apps/console', 'packages/simulator'])
       return port;
     }
 
-    it('are for this machine alone unless METRICS_HOST says otherwise', async () => {
+    it('are served to this machine only unless METRICS_HOST says otherwise', async () => {
       expect(await isServed(OTHER, await serve({}))).toBe(false);
     });
 
-    it('are for whoever METRICS_HOST says', async () => {
+    it('are served on the address in METRICS_HOST', async () => {
       expect(await isServed(OTHER, await serve({ METRICS_HOST: '0.0.0.0' }))).toBe(true);
     });
 

@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { until } from '@onecode/testing';
 import { isSupportedNode } from '../scripts/node-version.mjs';
 import { slowestFiles, summarise } from '../scripts/test/test.mjs';
-import { until } from './harness/until.js';
 
 let folder: string;
 beforeEach(() => {

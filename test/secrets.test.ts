@@ -1,16 +1,24 @@
-import { findSecrets, type Secret } from './harness/disguises.js';
-import { startProviderTap, type ProviderTap } from './harness/providerTap.js';
-import { redisContents } from './harness/redisContents.js';
-import { Stack } from './harness/stack.js';
-import { startProcess } from './harness/startedProcess.js';
-import { tableContents } from './harness/tableContents.js';
-import { until } from './harness/until.js';
-import { quotingAnswer, refuseInDatabase, RECIPIENTS, FAULTS } from './harness/planted.js';
+import {
+  answerQuotingRequest,
+  findSecrets,
+  LEAK_FAULTS,
+  LEAK_RECIPIENTS,
+  ProcessStack,
+  redisContents,
+  refuseSendWrites,
+  STACK_START_MS_MAX,
+  startProcess,
+  startProviderTap,
+  tableContents,
+  until,
+  type ProviderTap,
+  type Secret,
+} from '@onecode/testing';
 
 const TOKEN = 'EAAGplantedTokenOfTheSender7f3b';
 const SENDER = '+15550783881';
 
-/** Columns that have to hold phone numbers, and those of message ids, which encode phone numbers. */
+/** Columns that must hold phone numbers, and columns of message ids, which contain encoded phone numbers. */
 const PHONE_COLUMNS = [
   'sends.recipient',
   'sends.canonical_recipient',
@@ -20,31 +28,28 @@ const PHONE_COLUMNS = [
 ];
 const MESSAGE_ID_COLUMNS = ['attempts.message_id', 'receipts.message_id'];
 
-/** Starting every process, and what is made by the command line, on a machine that has other work. */
-const START_MS_MAX = 90_000;
-
-describe('secrets that went through every path, the failing ones too', () => {
-  let stack: Stack;
+describe('secrets on every path, failing paths included', () => {
+  let stack: ProcessStack;
   let tap: ProviderTap;
-  const planted: Secret[] = [];
+  const secretValues: Secret[] = [];
   const phones: Secret[] = [];
   const messageIds: Secret[] = [];
   const ids: string[] = [];
   let commandLine = '';
 
   beforeAll(async () => {
-    stack = await Stack.start({
+    stack = await ProcessStack.start({
       env: { LOG_LEVEL: 'trace', DELIVERY_ATTEMPTS: '2' },
       provider: async (simulatorUrl) => {
-        tap = await startProviderTap(simulatorUrl, quotingAnswer);
+        tap = await startProviderTap(simulatorUrl, answerQuotingRequest);
         return tap.url;
       },
     });
     const { pepper, secretKey, appSecret, verifyToken } = stack.secrets;
     for (const [name, value] of Object.entries({ pepper, secretKey, appSecret, verifyToken, token: TOKEN }))
-      planted.push({ name, value });
+      secretValues.push({ name, value });
     for (const [name, value] of Object.entries({ pepper, secretKey }))
-      planted.push({ name: `${name} (bytes)`, value: Buffer.from(value, 'base64').toString('hex') });
+      secretValues.push({ name: `${name} (bytes)`, value: Buffer.from(value, 'base64').toString('hex') });
     phones.push({ name: 'number of the sender', value: SENDER.slice(1) });
 
     const keys = await makeKeys();
@@ -52,13 +57,13 @@ describe('secrets that went through every path, the failing ones too', () => {
     await misuseTheApi(keys.live);
     await sendEverything(keys);
     await misuseTheWebhook();
-    await letTheDatabaseRefuse(keys.live);
+    await refuseInDatabase(keys.live);
     for (const message of await stack.simulator.messages()) {
       messageIds.push({ name: 'message id', value: message.id.slice('wamid.'.length) });
       phones.push({ name: 'wa_id', value: message.waId });
-      planted.push({ name: 'code on the phone', value: message.code });
+      secretValues.push({ name: 'code on the phone', value: message.code });
     }
-  }, START_MS_MAX);
+  }, STACK_START_MS_MAX);
   afterAll(async () => {
     await stack.stop();
     await tap.close();
@@ -68,14 +73,14 @@ describe('secrets that went through every path, the failing ones too', () => {
     const { id } = await stack.onecode('account create --name Secrets --credits 100');
     const keyOf = async (mode: 'live' | 'test'): Promise<string> => {
       const key = await stack.makeKey(String(id), mode);
-      planted.push({ name: `${mode} key`, value: key.slice(`ak_${mode}_`.length) });
+      secretValues.push({ name: `${mode} key`, value: key.slice(`ak_${mode}_`.length) });
       return key;
     };
     await stack.onecode(`sender add --phone-number-id 106540352242922 --number ${SENDER} --token ${TOKEN}`);
     return { live: await keyOf('live'), test: await keyOf('test') };
   }
 
-  /** Commands that fail, with secrets in the right and in the wrong places. */
+  /** Failing commands with secrets in the right and in the wrong places. */
   async function misuseTheCommandLine(): Promise<void> {
     const env = { DATABASE_URL: stack.db.url, SECRET_KEY: stack.secrets.secretKey };
     const sender = ['sender', 'add', '--phone-number-id', '106540352242922', '--number', SENDER];
@@ -93,11 +98,14 @@ describe('secrets that went through every path, the failing ones too', () => {
   async function misuseTheApi(key: string): Promise<void> {
     const to = '+5511987669999';
     phones.push({ name: 'recipient of a refused request', value: to.slice(1) });
-    planted.push({ name: 'code of a refused request', value: '90817263540' });
+    secretValues.push({ name: 'code of a refused request', value: '90817263540' });
     const stolen = `ak_live_${'S'.repeat(33)}`;
-    planted.push({ name: 'key that is not valid', value: 'S'.repeat(33) });
+    secretValues.push({ name: 'key that is not valid', value: 'S'.repeat(33) });
     const body = { to, code: '90817263540' };
-    const expectStatus = async (status: number, ...request: Parameters<Stack['request']>): Promise<void> => {
+    const expectStatus = async (
+      status: number,
+      ...request: Parameters<ProcessStack['request']>
+    ): Promise<void> => {
       expect((await stack.request(...request)).status).toBe(status);
     };
     await expectStatus(422, 'POST', '/v1/send', { key, body });
@@ -111,9 +119,12 @@ describe('secrets that went through every path, the failing ones too', () => {
   }
 
   async function sendEverything(keys: { live: string; test: string }): Promise<void> {
-    const walk = async ({ recipient, fault, end }: (typeof RECIPIENTS)[0], index: number): Promise<void> => {
+    const sendTo = async (
+      { recipient, fault, end }: (typeof LEAK_RECIPIENTS)[0],
+      index: number,
+    ): Promise<void> => {
       const code = `90817263${10 + index}`;
-      planted.push({ name: 'code', value: code });
+      secretValues.push({ name: 'code', value: code });
       phones.push({ name: 'recipient', value: recipient.slice(1) });
       if (fault !== null) await stack.simulator.addRule({ recipient, fault });
       const { id } = await stack.create(keys.live, { to: recipient, code });
@@ -122,14 +133,14 @@ describe('secrets that went through every path, the failing ones too', () => {
       await stack.verify(keys.live, id, '9081726999');
       await stack.verify(keys.live, id, code);
     };
-    await Promise.all(RECIPIENTS.map(walk));
-    planted.push({ name: 'wrong guess', value: '9081726999' });
+    await Promise.all(LEAK_RECIPIENTS.map(sendTo));
+    secretValues.push({ name: 'wrong guess', value: '9081726999' });
     const generated = await stack.create(keys.live, { to: '+5511987668888' });
     await stack.untilStatus(keys.live, generated.id, 'delivered');
     await stack.verify(keys.live, generated.id, '9081726999');
     const sandboxed = await stack.create(keys.test, { to: '+5511987667777', code: '9081726350' });
     await stack.untilStatus(keys.test, sandboxed.id, 'read');
-    planted.push({ name: 'code of a test send', value: '9081726350' });
+    secretValues.push({ name: 'code of a test send', value: '9081726350' });
     phones.push({ name: 'recipient', value: '5511987668888' }, { name: 'recipient', value: '5511987667777' });
   }
 
@@ -145,11 +156,11 @@ describe('secrets that went through every path, the failing ones too', () => {
     expect((await stack.request('POST', path, { body, headers })).status).toBe(401);
   }
 
-  /** The database refuses what creates, delivers, reports and verifies, and quotes the rows that it refused. */
-  async function letTheDatabaseRefuse(key: string): Promise<void> {
+  /** The database refuses to create, deliver, report and verify, with errors that quote the rows. */
+  async function refuseInDatabase(key: string): Promise<void> {
     const to = '+5511987666666';
     const code = '9081726340';
-    planted.push({ name: 'code that the database saw', value: code });
+    secretValues.push({ name: 'code that the database saw', value: code });
     phones.push({ name: 'recipient that the database refused', value: to.slice(1) });
     await stack.simulator.changeSettings({ deliveredMs: 86_400_000 });
     const { id } = await stack.create(key, { to, code });
@@ -160,7 +171,7 @@ describe('secrets that went through every path, the failing ones too', () => {
     const between = await stack.create(key, { to: slow });
     await stack.untilStatus(key, between.id, 'sending');
 
-    const allow = await refuseInDatabase(stack.db);
+    const allow = await refuseSendWrites(stack.db);
     expect((await stack.request('POST', '/v1/send', { key, body: { to, code } })).status).toBe(500);
     expect((await stack.request('POST', `/v1/send/${id}/verify`, { key, body: { code } })).status).toBe(500);
     const [message] = await stack.simulator.messages(to);
@@ -173,43 +184,45 @@ describe('secrets that went through every path, the failing ones too', () => {
           .some((line) => line.includes(where) && line.includes('refused by a test')),
       );
     await allow();
-    // A receipt that could not be applied is taken again after fifteen seconds: here, at once.
+    // The worker retries a receipt after fifteen seconds: here it does at once.
     await stack.db.sql('update receipts set due_at = now() where due_at is not null');
     await stack.untilStatus(key, id, 'delivered');
   }
 
-  it('the paths have been walked: each fault, each kind of refusal, at the level trace', async () => {
-    expect(tap.requests.length).toBeGreaterThan(FAULTS.length);
+  it('were used on every path: each fault and each kind of refusal, at the log level trace', async () => {
+    expect(tap.requests.length).toBeGreaterThan(LEAK_FAULTS.length);
     const output = stack.output();
     for (const id of ids) expect(output).toContain(id);
     expect(messageIds.length).toBeGreaterThan(4);
     expect(commandLine.split('\n').length).toBeGreaterThan(3);
   });
 
-  it('stand in no line of any process', () => {
-    expect(findSecrets(stack.output() + commandLine, [...planted, ...phones, ...messageIds])).toEqual([]);
+  it('are in no output of any process', () => {
+    expect(findSecrets(stack.output() + commandLine, [...secretValues, ...phones, ...messageIds])).toEqual(
+      [],
+    );
   });
 
-  it('stand nowhere in Redis, in no job, finished or failed', async () => {
+  it('are nowhere in Redis, in no finished or failed job', async () => {
     const contents = await redisContents(stack.redis, stack.prefix);
     for (const id of ids) expect(contents).toContain(id);
-    expect(findSecrets(contents, [...planted, ...phones, ...messageIds])).toEqual([]);
+    expect(findSecrets(contents, [...secretValues, ...phones, ...messageIds])).toEqual([]);
   });
 
-  it('stand in no metric', async () => {
+  it('are in no metric', async () => {
     const metrics = await Promise.all(
       stack.metrics.map(async (address) => (await fetch(`${address}/metrics`)).text()),
     );
     expect(metrics.join()).toContain('onecode_');
-    expect(findSecrets(metrics.join('\n'), [...planted, ...phones, ...messageIds])).toEqual([]);
+    expect(findSecrets(metrics.join('\n'), [...secretValues, ...phones, ...messageIds])).toEqual([]);
   });
 
-  it('stand in no table, but for phone numbers and message ids where they have to', async () => {
+  it('are in no table, except phone numbers and message ids in their columns', async () => {
     const contents = await tableContents(stack.db);
     const found = [...contents].flatMap(([column, text]) => {
       const mayHoldPhones = PHONE_COLUMNS.includes(column) || MESSAGE_ID_COLUMNS.includes(column);
       const secrets = [
-        ...planted,
+        ...secretValues,
         ...(mayHoldPhones ? [] : phones),
         ...(MESSAGE_ID_COLUMNS.includes(column) ? [] : messageIds),
       ];

@@ -2,10 +2,10 @@ import { mkdtempSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
+import { until } from '@onecode/testing';
 import { Logs } from '../scripts/processes/logs.mjs';
 import { Supervisor } from '../scripts/start/supervisor.mjs';
 import { statusLine, Terminal } from '../scripts/start/terminal.mjs';
-import { until } from './harness/until.js';
 
 describe('a process that ends by itself', () => {
   const end = new AbortController();

@@ -71,7 +71,7 @@ async function packagesOf({ folder }) {
   const load = (/** @type {string} */ name) => import(pathToFileURL(resolve(name)).href);
   return {
     store: /** @type {typeof import('@onecode/store')} */ (await load('@onecode/store')),
-    testing: /** @type {typeof import('@onecode/store/testing')} */ (await load('@onecode/store/testing')),
+    testing: /** @type {typeof import('@onecode/testing')} */ (await load('@onecode/testing')),
     runtime: /** @type {typeof import('@onecode/runtime')} */ (await load('@onecode/runtime')),
   };
 }
@@ -169,7 +169,7 @@ export async function openOnecode(environment, release, database, rows) {
 
 /**
  * Adds another account with sends of the last 60 days.
- * @param {typeof import('@onecode/store/testing')} testing
+ * @param {typeof import('@onecode/testing')} testing
  * @param {import('@onecode/store').Database} handle
  * @param {string} url
  * @param {string} senderId
@@ -185,7 +185,7 @@ async function addHistory({ buildCaller, fillHistory }, handle, url, senderId, s
  * Creates sends in the state in which the API and the worker leave them.
  * @param {import('pg').Pool} pool
  * @param {import('@onecode/store').Database} handle
- * @param {import('@onecode/store/testing').TestCaller[]} callers
+ * @param {import('@onecode/testing').TestCaller[]} callers
  * @param {Pick<Packages, 'store' | 'testing'>} packages
  * @returns {Pick<Target, 'createSends' | 'createAcceptedSends' | 'clear'>}
  */

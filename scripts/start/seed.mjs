@@ -108,7 +108,7 @@ async function ensureSenders(env) {
  * @param {{ test: SeedKey, live: SeedKey }} keys
  */
 async function addHistory(env, accountId, { test, live }) {
-  const { fillHistory } = await import('@onecode/store/testing'); // needs the build
+  const { fillHistory } = await import('@onecode/testing'); // needs the build
   const [sender] = await onecode(env, 'sender', 'list');
   await fillHistory(String(env['DATABASE_URL']), {
     ...HISTORY,

@@ -36,7 +36,7 @@ export class Terminal {
   /** A line that is wider than the terminal would leave its beginning behind. */
   #drawStatus() {
     if (this.#status === '') return;
-    this.#stream.write(`${CLEAR_LINE}${this.#status.slice(0, (this.#stream.columns ?? 80) - 1)}`);
+    this.#stream.write(`${CLEAR_LINE}${this.#status.slice(0, (this.#stream.columns || 80) - 1)}`);
   }
 }
 

@@ -1,4 +1,4 @@
-import { Stack } from '../harness/stack.js';
+import { ProcessStack } from '@onecode/testing';
 
 const SENDS = 200;
 const WRONG = '9999999999';
@@ -9,11 +9,11 @@ interface Created {
   detail?: string;
 }
 
-/** Somebody who may ask for codes for a person as often as the account lets them, and who guesses at all that they get. */
-describe('whoever asks for codes beforehand, and guesses then', () => {
-  let stack: Stack;
+/** An attacker who requests as many codes for one recipient as the account allows, and guesses at each of them. */
+describe('guesses at many codes that were requested beforehand', () => {
+  let stack: ProcessStack;
   beforeAll(async () => {
-    stack = await Stack.start({ workers: 0 });
+    stack = await ProcessStack.start({ workers: 0 });
   });
   afterAll(() => stack.stop());
 
@@ -21,12 +21,12 @@ describe('whoever asks for codes beforehand, and guesses then', () => {
     const account = await stack.onecode('account create --name A --free-quota 5000 --rate-per-minute 100000');
     return stack.makeKey(String(account['id']), 'live');
   }
-  /** Many creations at once. @returns what was answered */
+  /** Creates many sends at once. @returns the answers */
   const askFor = (key: string, bodies: readonly object[]) =>
     Promise.all(bodies.map((body) => stack.request<Created>('POST', '/v1/send', { key, body })));
   const idsOf = (answers: Awaited<ReturnType<typeof askFor>>): string[] =>
     answers.flatMap(({ status, body }) => (status === 202 && body.id !== undefined ? [body.id] : []));
-  /** Five wrong guesses at each. @returns how many were judged */
+  /** Makes five wrong guesses at each. @returns how many were judged */
   async function guessAll(key: string, ids: readonly string[]): Promise<number> {
     let judged = 0;
     for (const id of ids)
@@ -39,7 +39,7 @@ describe('whoever asks for codes beforehand, and guesses then', () => {
   const many = (to: (n: number) => string, code?: string): object[] =>
     Array.from({ length: SENDS }, (_, n) => ({ to: to(n), ...(code !== undefined && { code }) }));
 
-  it('has no more than a hundred of them judged', async () => {
+  it('are judged at most a hundred times', async () => {
     const key = await liveKey();
     const answers = await askFor(
       key,
@@ -54,7 +54,7 @@ describe('whoever asks for codes beforehand, and guesses then', () => {
     expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(86_400);
   });
 
-  it('has fewer judged where the account chooses codes of four digits', async () => {
+  it('are judged less often where the account chooses codes of four digits', async () => {
     const key = await liveKey();
     const ids = idsOf(
       await askFor(

@@ -1,17 +1,16 @@
-import pg from 'pg';
-import { Stack } from '../harness/stack.js';
+import { ProcessStack } from '@onecode/testing';
 
-/** Longer than anybody ought to wait for somebody else's lock, and shorter than the lock is held. */
+/** Longer than a request should wait for another account's lock, and shorter than the test holds the lock. */
 const SLOWEST_MS_MAX = 1_500;
 const OTHERS = 5;
 const REQUESTS = 200;
 
 describe('while a transaction holds the row of one account', () => {
-  let stack: Stack;
+  let stack: ProcessStack;
   let held: { id: string; key: string };
   let others: string[];
   beforeAll(async () => {
-    stack = await Stack.start({ workers: 0 });
+    stack = await ProcessStack.start({ workers: 0 });
     const make = async () => {
       const { id } = await stack.onecode(
         'account create --name A --free-quota 5000 --rate-per-minute 100000',
@@ -24,9 +23,8 @@ describe('while a transaction holds the row of one account', () => {
   });
   afterAll(() => stack.stop());
 
-  it('the creations of others take no longer, and its own are answered in the end', async () => {
-    const client = new pg.Client({ connectionString: stack.db.url });
-    await client.connect();
+  it('creations of other accounts take no longer, and its own are answered when it ends', async () => {
+    const client = await stack.db.connect();
     let recipients = 0;
     const create = (key: string) => {
       recipients += 1;
@@ -37,7 +35,7 @@ describe('while a transaction holds the row of one account', () => {
     let slowestMs = 0;
     const own = [create(held.key)];
     for (let n = 0; n < REQUESTS / OTHERS; n++) {
-      // One of the held account in each group of the others'.
+      // Each group of the others has one creation of the held account.
       if (n % 10 === 0) own.push(create(held.key));
       const begun = performance.now();
       const answers = await Promise.all(others.map(create));

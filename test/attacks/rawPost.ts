@@ -1,15 +1,15 @@
 import { connect, type Socket } from 'node:net';
 
-/** A `POST` that is written by hand, and its answer. */
+/** A `POST` that a test writes part by part, and its answer. */
 export interface RawPost {
-  /** Writes so much more of the request; nothing once the connection is closed. */
+  /** Writes the next part of the request, unless the connection is closed. */
   write(part: string | Buffer): void;
   /** The answer, once the server has closed the connection: its status (0 for none) and its body. */
   answered: Promise<{ status: number; body: string; at: number }>;
   end(): void;
 }
 
-/** Begins a `POST`: its head goes out at once, and says how long the body will be. */
+/** Begins a `POST`: sends its head with the body's length. */
 export function beginPost(
   url: string,
   headers: Readonly<Record<string, string>>,

@@ -1,21 +1,18 @@
-import { createTestDatabase } from '@onecode/store/testing';
-import { Stack } from '../harness/stack.js';
-import { startTcpProxy, type TcpProxy } from '../harness/tcpProxy.js';
-import { until } from '../harness/until.js';
+import { createTestDatabase, ProcessStack, startTcpProxy, until, type TcpProxy } from '@onecode/testing';
 import { beginPost, type RawPost } from './rawPost.js';
 
 const PHONE = '+5511987654321';
-/** Milliseconds after its commit from which a revocation holds for everybody. */
+/** The time after its commit by which every request obeys a revocation. */
 const HOLDS_MS = 1_000;
 
-describe('while keys and accounts end', () => {
-  let stack: Stack;
+describe('while keys are revoked and accounts suspended', () => {
+  let stack: ProcessStack;
   let proxy: TcpProxy;
   let accountId: string;
   beforeAll(async () => {
     const db = await createTestDatabase();
     proxy = await startTcpProxy(db.url);
-    stack = await Stack.start({ db, workers: 0, env: { DATABASE_URL: proxy.url } });
+    stack = await ProcessStack.start({ db, workers: 0, env: { DATABASE_URL: proxy.url } });
     accountId = String((await stack.onecode('account create --name A --free-quota 100'))['id']);
   });
   afterEach(() => proxy.open());
@@ -42,7 +39,7 @@ describe('while keys and accounts end', () => {
     return until(`the end of ${ms} ms`, () => performance.now() - begun > ms);
   };
 
-  /** Begins a request whose body comes but for its last byte. */
+  /** Begins a request and sends all of its body but the last byte. */
   function beginAll(path: string, { key }: Key, body: string): { request: RawPost; finish: () => void } {
     const request = beginPost(
       `${stack.apis[0]}${path}`,
@@ -53,7 +50,7 @@ describe('while keys and accounts end', () => {
     return { request, finish: () => request.write(body.slice(-1)) };
   }
 
-  describe('a body that is finished after the key has ended', () => {
+  describe('a request whose body ends after its key was revoked', () => {
     it('creates nothing', async () => {
       const key = await makeKey();
       const { request, finish } = beginAll('/v1/send', key, JSON.stringify({ to: PHONE }));
@@ -72,7 +69,7 @@ describe('while keys and accounts end', () => {
       expect(count).toBe(0);
     });
 
-    it('verifies nothing, and says that the account is suspended', async () => {
+    it('verifies nothing, and answers that the account is suspended', async () => {
       const account = String((await stack.onecode('account create --name B --free-quota 100'))['id']);
       const key = await makeKey(account);
       const { id } = await stack.create(key.key, { to: PHONE });
@@ -94,8 +91,8 @@ describe('while keys and accounts end', () => {
     });
   });
 
-  describe('a key that has ended', () => {
-    it('is accepted from nobody whose request came a second later, however late the database answers', async () => {
+  describe('a revoked key', () => {
+    it('is refused for every request a second later, however late the database answers', async () => {
       const key = await makeKey();
       const { id } = await stack.create(key.key, { to: PHONE });
       await Promise.all(Array.from({ length: 10 }, () => stack.status(key.key, id)));
@@ -118,7 +115,7 @@ describe('while keys and accounts end', () => {
       expect(answers.filter(([, status]) => status === 200)).toEqual([]);
     });
 
-    it('ends after a fail-over that lost the last commit, too', async () => {
+    it('is refused even after a fail-over that lost the last commit', async () => {
       const [lost, key] = [await makeKey(), await makeKey()];
       const state = (): Promise<object[]> => stack.db.sql('select to_jsonb(v) as row from callers_version v');
       const [before] = (await state()) as { row: object }[];
@@ -126,7 +123,7 @@ describe('while keys and accounts end', () => {
       const { id } = await stack.create(key.key, { to: PHONE });
       await passed(HOLDS_MS);
       await stack.status(key.key, id);
-      // What the standby has, and then its first change.
+      // The state of the standby, and then its first change.
       await stack.db.sql('delete from callers_version');
       await stack.db.sql(
         'insert into callers_version select * from jsonb_populate_record(null::callers_version, $1)',

@@ -1,14 +1,13 @@
-import { Stack } from '../harness/stack.js';
-import { until } from '../harness/until.js';
+import { ProcessStack, until } from '@onecode/testing';
 
 const CODE = '042913';
 
-describe('codes that are settled before their message leaves', () => {
-  let stack: Stack;
+describe('codes that are verified or locked before their message is sent', () => {
+  let stack: ProcessStack;
   let accountId: string;
   let key: string;
   beforeAll(async () => {
-    stack = await Stack.start({ workers: 0 });
+    stack = await ProcessStack.start({ workers: 0 });
     const account = await stack.onecode('account create --name A --free-quota 3');
     accountId = String(account['id']);
     key = await stack.makeKey(accountId, 'live');
@@ -16,7 +15,7 @@ describe('codes that are settled before their message leaves', () => {
   });
   afterAll(() => stack.stop());
 
-  it('are not sent and not charged, and what is still open is', async () => {
+  it('are neither sent nor charged, while open ones are', async () => {
     const make = (n: number) => stack.create(key, { to: `+551198765000${n}`, code: CODE });
     const [verified, locked, open] = [await make(1), await make(2), await make(3)];
     expect(await stack.verify(key, verified.id, CODE)).toMatchObject({ valid: true });

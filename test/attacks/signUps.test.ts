@@ -1,8 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { createTestDatabase, type TestDatabase } from '@onecode/store/testing';
-import { closedPort } from '../harness/closedPort.js';
-import { testRedisUrl } from '../harness/redisContents.js';
-import { startProcess, untilReady, type StartedProcess } from '../harness/startedProcess.js';
+import {
+  closedPort,
+  createTestDatabase,
+  startProcess,
+  testRedisUrl,
+  untilReady,
+  type StartedProcess,
+  type TestDatabase,
+} from '@onecode/testing';
 
 const START_MS_MAX = 60_000;
 const ATTACK_MS_MAX = 120_000;
@@ -26,7 +31,7 @@ beforeEach(async () => {
     METRICS_PORT: '0',
     BASE_URL: 'https://api.example.test',
     CONSOLE_URL: url,
-    // As behind a proxy, which says where each request comes from.
+    // As behind a proxy, which names the address of each client.
     PROXY_HOPS: '1',
   });
   await untilReady(server);
@@ -56,7 +61,7 @@ it(
     let underWay = true;
     const attack = Promise.all(
       Array.from({ length: TRIES }, (_, n) =>
-        // Guessable, with many readings: it takes long to judge.
+        // A guessable password with many matches, which is slow to judge.
         signUp(`203.0.113.${n % 250}`, `a${n}@example.com`, 'p4ssw0rdp4ssw0rdp4ssw0rd'),
       ),
     ).finally(() => {
@@ -64,11 +69,11 @@ it(
     });
     while (underWay) expect((await fetch(`${url}/api/sign-up-offer`)).status).toBe(200);
     const answers = tally(await Promise.all((await attack).map(codeOf)));
-    // While some are judged, they hold the network's places for the day.
+    // While their passwords are judged, they use up the network's sign-ups of the day.
     const { invalid_input: judged = 0, too_many_sign_ups: full = 0, rate_limited: limited } = answers;
     expect([judged + full, limited]).toEqual([30, TRIES - 30]);
     expect(await db.sql('select from users')).toEqual([]);
-    // Whoever comes from elsewhere signs up.
+    // A person from another network signs up.
     expect(await codeOf(await signUp('198.51.100.7', 'ana@example.com', 'correct horse battery'))).toBe(
       'made',
     );

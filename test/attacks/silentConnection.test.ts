@@ -1,19 +1,16 @@
-import { createTestDatabase } from '@onecode/store/testing';
-import { Stack } from '../harness/stack.js';
-import { startTcpProxy, type TcpProxy } from '../harness/tcpProxy.js';
-import { until } from '../harness/until.js';
+import { createTestDatabase, ProcessStack, startTcpProxy, until, type TcpProxy } from '@onecode/testing';
 
 const PHONE = '+5511987654321';
 
-describe('while connections to the database are silent', () => {
-  let stack: Stack;
+describe('while connections to the database do not answer', () => {
+  let stack: ProcessStack;
   let proxy: TcpProxy;
   let key: string;
   let id: string;
   beforeAll(async () => {
     const db = await createTestDatabase();
     proxy = await startTcpProxy(db.url);
-    stack = await Stack.start({ db, workers: 0, env: { DATABASE_URL: proxy.url } });
+    stack = await ProcessStack.start({ db, workers: 0, env: { DATABASE_URL: proxy.url } });
     const account = await stack.onecode('account create --name A --free-quota 100');
     key = await stack.makeKey(String(account['id']), 'test');
     ({ id } = await stack.create(key, { to: PHONE }));
@@ -29,7 +26,7 @@ describe('while connections to the database are silent', () => {
     ms: number;
   }
 
-  /** Looks at the send every so many milliseconds for a time, each time without waiting for the answer before. */
+  /** Reads the send's status at this interval for a time, without waiting for earlier answers. */
   async function look(everyMs: number, forMs: number, path = `/v1/send/${id}/status`): Promise<Timed[]> {
     const begun = performance.now();
     const asked: Promise<Timed>[] = [];
@@ -49,8 +46,8 @@ describe('while connections to the database are silent', () => {
   const slowest = (answers: readonly Timed[]): number => Math.max(...answers.map(({ ms }) => ms));
   const failed = (answers: readonly Timed[]): Timed[] => answers.filter(({ status }) => status !== 200);
 
-  describe('requests that look something up', () => {
-    it('wait hardly for a pooled connection that fell silent', async () => {
+  describe('requests with a look-up', () => {
+    it('hardly wait for a pooled connection that stopped answering', async () => {
       await look(10, 500);
       proxy.abandon('latest');
       const answers = await look(10, 2_000);
@@ -58,7 +55,7 @@ describe('while connections to the database are silent', () => {
       expect(slowest(answers)).toBeLessThan(700);
     });
 
-    it('wait for a moment when all pooled connections fell silent at once', async () => {
+    it('wait for a moment when all pooled connections stop answering at once', async () => {
       await Promise.all(Array.from({ length: 40 }, () => look(10, 300)));
       proxy.abandon();
       const answers = await look(10, 2_000);
@@ -66,7 +63,7 @@ describe('while connections to the database are silent', () => {
       expect(slowest(answers)).toBeLessThan(1_500);
     });
 
-    it('have their answers from a database that takes half a second for each', async () => {
+    it('are answered from a database that takes half a second for each query', async () => {
       await look(10, 500);
       proxy.slow(250);
       const answers = await look(200, 4_000);
@@ -74,7 +71,7 @@ describe('while connections to the database are silent', () => {
       expect(answers.length).toBeGreaterThan(10);
     });
 
-    it('wait hardly for it where anybody may ask', async () => {
+    it('hardly wait for it where no key is needed', async () => {
       await look(10, 500, '/v1/signup-settings');
       proxy.abandon('latest');
       const answers = await look(50, 2_000, '/v1/signup-settings');

@@ -1,8 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { closedPort } from '../harness/closedPort.js';
-import { testRedisUrl } from '../harness/redisContents.js';
-import { Stack } from '../harness/stack.js';
-import { startProcess, untilReady, type StartedProcess } from '../harness/startedProcess.js';
+import {
+  closedPort,
+  ProcessStack,
+  startProcess,
+  testRedisUrl,
+  untilReady,
+  type StartedProcess,
+} from '@onecode/testing';
 
 const ACCOUNTS = 5;
 const FREE_SENDS = 10;
@@ -16,13 +20,13 @@ interface Json {
   detail: string;
 }
 
-/** Somebody who signs up again and again with invented addresses, for the free sends. */
-describe('accounts that signed up by themselves', () => {
-  let stack: Stack;
+/** An attacker who signs up again and again with invented addresses to get free sends. */
+describe('trial accounts', () => {
+  let stack: ProcessStack;
   let server: StartedProcess;
   let url: string;
   beforeAll(async () => {
-    stack = await Stack.start({ workers: 0 });
+    stack = await ProcessStack.start({ workers: 0 });
     const port = await closedPort();
     url = `http://localhost:${port}`;
     server = startProcess('apps/console/dist/main.js', {
@@ -43,7 +47,7 @@ describe('accounts that signed up by themselves', () => {
     await stack.stop();
   });
 
-  /** Signs somebody up who makes an account and a live key. */
+  /** Signs a person up, and creates an account and a live key. */
   async function signUp(): Promise<{ accountId: string; key: string }> {
     const headers: Record<string, string> = { origin: url, 'content-type': 'application/json' };
     const ask = async (method: string, path: string, body?: object) => {
@@ -81,7 +85,7 @@ describe('accounts that signed up by themselves', () => {
     return counts;
   };
 
-  it('send to no satellite, no premium range and no country that was not named, and share a ceiling until they have credits', async () => {
+  it('send to no satellite number, no premium number and no country beyond the listed ones, and share a ceiling until they have credits', async () => {
     const people: { accountId: string; key: string }[] = [];
     for (let n = 0; n < ACCOUNTS; n++) people.push(await signUp());
     const all = (to: (n: number) => string) =>

@@ -1,7 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { Stack } from '../harness/stack.js';
-import { until } from '../harness/until.js';
+import { ProcessStack, until } from '@onecode/testing';
 import { beginPost, type RawPost } from './rawPost.js';
 
 const MEBIBYTE = 2 ** 20;
@@ -9,11 +8,11 @@ const POST_BYTES = 3 * MEBIBYTE;
 const POST = Buffer.alloc(POST_BYTES, 'x');
 const FORGED = { 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` };
 
-describe('while anybody posts webhooks', () => {
-  let stack: Stack;
+describe('a flood of webhooks from strangers', () => {
+  let stack: ProcessStack;
   let url: string;
   beforeEach(async () => {
-    stack = await Stack.start({ workers: 0 });
+    stack = await ProcessStack.start({ workers: 0 });
     url = `${stack.apis[0]}/webhooks/whatsapp`;
     await postReal();
   });
@@ -25,7 +24,7 @@ describe('while anybody posts webhooks', () => {
     return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
   }
 
-  /** A webhook as large as Meta makes them: 1,000 statuses in nearly 3 MB. @returns its status and how long it took */
+  /** Posts a webhook of the largest size that Meta uses: 1,000 statuses in nearly 3 MB. @returns its status and duration */
   async function postReal(): Promise<{ status: number; ms: number }> {
     const statuses = Array.from({ length: 1_000 }, () => ({
       id: `wamid.${randomUUID()}`,
@@ -47,7 +46,7 @@ describe('while anybody posts webhooks', () => {
     return { status, ms: Math.round(performance.now() - begun) };
   }
 
-  /** What the API's memory grows by, at the most, while something goes on. */
+  /** The most that the API's memory grows by during some work. */
   async function growth<T>(act: () => Promise<T>): Promise<{ mebibytes: number; result: T }> {
     const before = await memory();
     let most = before;

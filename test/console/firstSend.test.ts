@@ -1,20 +1,17 @@
+import { ConsoleEnvironment, describeInBrowser, STACK_START_MS_MAX, until } from '@onecode/testing';
 import type { Page } from 'playwright-core';
-import { describeInBrowser } from '../harness/browser.js';
-import { until } from '../harness/until.js';
-import { House } from './house.js';
 
-const START_MS_MAX = 90_000;
 const JOURNEY_MS_MAX = 90_000;
 
 describeInBrowser('from nothing to a verified code, with the console and the API', () => {
-  let house: House;
+  let environment: ConsoleEnvironment;
   beforeAll(async () => {
-    house = await House.open();
-    await house.stack.addSender();
-  }, START_MS_MAX);
-  afterAll(() => house.close());
+    environment = await ConsoleEnvironment.open();
+    await environment.stack.addSender();
+  }, STACK_START_MS_MAX);
+  afterAll(() => environment.close());
 
-  /** Makes an application of this mode and a key for it by the pages. @returns the key */
+  /** Creates an application of this mode and a key on the pages. @returns the key */
   async function makeKey(page: Page, name: string, mode: 'Test' | 'Live'): Promise<string> {
     await page.getByRole('link', { name: 'Applications', exact: true }).click();
     await page.getByRole('button', { name: 'Create application' }).click();
@@ -33,10 +30,10 @@ describeInBrowser('from nothing to a verified code, with the console and the API
   }
 
   it(
-    'sign up, make an application and a key, send with it, see the send and its timeline, verify, see it counted',
+    'sign up, create an application and a key, send, see the send and its timeline, verify, see it counted',
     async () => {
-      const { stack } = house;
-      const page = await house.window();
+      const { stack } = environment;
+      const page = await environment.window();
       await page.goto('/');
       await page.getByRole('link', { name: 'Create an account' }).click();
       await page.getByLabel('Your name').fill('Ana Souza');
@@ -69,17 +66,17 @@ describeInBrowser('from nothing to a verified code, with the console and the API
       const { code } = await stack.simulator.message('+5511987654321');
       expect(await stack.verify(key, id, '0000')).toMatchObject({ valid: false, attempts_left: 4 });
       expect(await stack.verify(key, id, code)).toMatchObject({ valid: true, verification: 'verified' });
-      // The page looks again by itself.
+      // The page refreshes itself.
       await page.getByText('4 guesses left').waitFor();
       await page.getByText('Done: the code was verified').waitFor();
       expect(await page.content()).not.toContain(code);
 
       await page.getByRole('link', { name: 'Overview', exact: true }).click();
       await page.getByText('9 free sends').first().waitFor();
-      // The balance and the figures come by two requests.
-      await until('the send among the figures', async () => {
-        const figures = await page.getByRole('main').innerText();
-        return /Sends\s+1\b/.test(figures) && /Verified\s+100%/.test(figures);
+      // The balance and the statistics come from two requests.
+      await until('the send in the statistics', async () => {
+        const statistics = await page.getByRole('main').innerText();
+        return /Sends\s+1\b/.test(statistics) && /Verified\s+100%/.test(statistics);
       });
 
       await page.getByRole('navigation').getByRole('link', { name: 'Ledger', exact: true }).click();
@@ -90,14 +87,16 @@ describeInBrowser('from nothing to a verified code, with the console and the API
   );
 
   it(
-    'a key is changed for another without a request that fails',
+    'a key is replaced by another without a failed request',
     async () => {
-      const { stack } = house;
+      const { stack } = environment;
       const account = await stack.onecode('account create --name Rotation --credits 1000');
-      const page = await house.windowOf(await house.person(`--account ${account['id']} --role developer`));
+      const page = await environment.windowOf(
+        await environment.createUser(`--account ${account['id']} --role developer`),
+      );
       const old = await makeKey(page, 'Rotating', 'Test');
 
-      // A caller that never rests, and takes its key from its configuration for each request.
+      // A caller that requests all the time, each time with the key in its configuration.
       const configuration = { key: old };
       const statuses: Record<string, number[]> = { old: [], new: [] };
       let calling = true;

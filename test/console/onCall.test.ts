@@ -1,38 +1,36 @@
+import { ConsoleEnvironment, describeInBrowser, STACK_START_MS_MAX } from '@onecode/testing';
 import type { Page } from 'playwright-core';
-import { describeInBrowser } from '../harness/browser.js';
-import { House } from './house.js';
 
-const START_MS_MAX = 90_000;
 const LOOK_MS_MAX = 60_000;
 
-/** How many fields of a page only choose what it shows. */
+/** The number of filter fields of each page. */
 const FILTERS: Readonly<Record<string, number>> = { accounts: 2, audit: 1 };
 
-const PAGES = ['health', 'accounts', 'accounts/ACCOUNT', 'senders', 'switches', 'settings', 'audit'];
+const PAGES = ['health', 'accounts', 'accounts/ACCOUNT', 'senders', 'holds', 'settings', 'audit'];
 
-describeInBrowser('somebody on call', () => {
-  let house: House;
+describeInBrowser('staff on call', () => {
+  let environment: ConsoleEnvironment;
   let page: Page;
   let account: string;
   const changes: string[] = [];
   beforeAll(async () => {
-    house = await House.open();
-    const { stack } = house;
+    environment = await ConsoleEnvironment.open();
+    const { stack } = environment;
     account = String((await stack.onecode('account create --name Acme --credits 5'))['id']);
     await stack.makeKey(account, 'live');
     await stack.addSender();
     await stack.onecode(`hold set account ${account} --reason pumped`);
-    page = await house.windowOf(await house.person('--staff on-call'));
+    page = await environment.windowOf(await environment.createUser('--staff on-call'));
     page.on('request', (request) => {
       if (request.method() !== 'GET') changes.push(`${request.method()} ${new URL(request.url()).pathname}`);
     });
-  }, START_MS_MAX);
-  afterAll(() => house.close());
+  }, STACK_START_MS_MAX);
+  afterAll(() => environment.close());
 
   it.each(PAGES)(
-    'sees all of %s and can change nothing: whatever can be pressed sends no change',
+    'see all of %s and can change nothing: no button sends a change',
     async (name) => {
-      const address = `/operations/${name.replace('ACCOUNT', account)}`;
+      const address = `/staff/${name.replace('ACCOUNT', account)}`;
       await page.goto(address);
       await page.getByRole('heading', { level: 1 }).waitFor();
       await page.waitForLoadState('networkidle');
@@ -44,7 +42,7 @@ describeInBrowser('somebody on call', () => {
         const one = pressable.nth(at);
         if (!(await one.isVisible())) continue;
         await one.click();
-        // What it opened, if anything, must offer no way on.
+        // A dialog that it opened must offer no way to submit.
         for (const inside of await page.getByRole('dialog').locator('button[type=submit]:enabled').all())
           await inside.click();
         await page.goto(address);
@@ -52,7 +50,7 @@ describeInBrowser('somebody on call', () => {
         await page.waitForLoadState('networkidle');
       }
       expect(changes).toEqual([]);
-      // What is left to write in are filters.
+      // The only fields left are filters.
       const fields = page.getByRole('main').locator('input:visible:enabled:not([readonly])');
       expect(await fields.count()).toBe(FILTERS[name] ?? 0);
     },
@@ -60,7 +58,7 @@ describeInBrowser('somebody on call', () => {
   );
 
   it(
-    'looks at the queue board without its buttons',
+    'see the queue board without its buttons',
     async () => {
       await page.goto('/board/queue/deliver');
       await page.getByText('deliver').first().waitFor();

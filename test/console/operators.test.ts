@@ -1,28 +1,26 @@
-import { describeInBrowser } from '../harness/browser.js';
-import { House } from './house.js';
+import { ConsoleEnvironment, describeInBrowser, STACK_START_MS_MAX } from '@onecode/testing';
 
-const START_MS_MAX = 90_000;
 const JOURNEY_MS_MAX = 90_000;
 
-describeInBrowser('what operators press', () => {
-  let house: House;
+describeInBrowser('an operator', () => {
+  let environment: ConsoleEnvironment;
   beforeAll(async () => {
-    house = await House.open();
-    await house.stack.addSender();
-  }, START_MS_MAX);
-  afterAll(() => house.close());
+    environment = await ConsoleEnvironment.open();
+    await environment.stack.addSender();
+  }, STACK_START_MS_MAX);
+  afterAll(() => environment.close());
 
   const accountWithKey = async (name: string, credits: number): Promise<{ id: string; key: string }> => {
-    const account = await house.stack.onecode(
+    const account = await environment.stack.onecode(
       `account create --name ${name} --free-quota 0 --credits ${credits}`,
     );
-    return { id: String(account['id']), key: await house.stack.makeKey(String(account['id']), 'live') };
+    return { id: String(account['id']), key: await environment.stack.makeKey(String(account['id']), 'live') };
   };
 
   it(
-    'credits that they grant turn a waiting 402 into a 202',
+    'grants credits, which turn a 402 into a 202',
     async () => {
-      const { stack } = house;
+      const { stack } = environment;
       const { key } = await accountWithKey('Penniless', 0);
       const ask = () =>
         stack.request('POST', '/v1/send', {
@@ -32,7 +30,7 @@ describeInBrowser('what operators press', () => {
         });
       expect((await ask()).status).toBe(402);
 
-      const page = await house.windowOf(await house.person('--staff operator'));
+      const page = await environment.windowOf(await environment.createUser('--staff operator'));
       await page.getByRole('link', { name: 'Accounts', exact: true }).click();
       await page.getByLabel('Name or account ID').fill('Penni');
       await page.getByRole('link', { name: 'Penniless' }).click();
@@ -52,11 +50,11 @@ describeInBrowser('what operators press', () => {
   );
 
   it(
-    'sends wait while a sender is paused by the page, and leave when it is resumed',
+    'pauses a sender, whose sends wait, and resumes it, and they go out',
     async () => {
-      const { stack } = house;
-      const { key } = await accountWithKey('Patient', 10);
-      const page = await house.windowOf(await house.person('--staff operator'));
+      const { stack } = environment;
+      const { key } = await accountWithKey('Waiting', 10);
+      const page = await environment.windowOf(await environment.createUser('--staff operator'));
       await page.getByRole('link', { name: 'Senders', exact: true }).click();
       await page.getByRole('button', { name: 'Pause', exact: true }).click();
       const dialog = page.getByRole('dialog');
@@ -77,11 +75,11 @@ describeInBrowser('what operators press', () => {
   );
 
   it(
-    'all live delivery is held by a switch, seen on every page of the staff, and released',
+    'holds all live delivery, which every staff page shows, and releases it',
     async () => {
-      const { stack } = house;
+      const { stack } = environment;
       const { key } = await accountWithKey('Held', 10);
-      const page = await house.windowOf(await house.person('--staff operator'));
+      const page = await environment.windowOf(await environment.createUser('--staff operator'));
       await page.getByRole('link', { name: 'Holds', exact: true }).click();
       await page.getByRole('button', { name: 'Hold all live delivery' }).click();
       const dialog = page.getByRole('dialog');

@@ -1,4 +1,4 @@
-import { startProcess } from '../harness/startedProcess.js';
+import { startProcess } from '@onecode/testing';
 
 const PRELOAD = new URL('cluster/clockOffset.mjs', import.meta.url).pathname;
 const OFFSET_MS = 300_000;

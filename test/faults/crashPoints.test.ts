@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { startProcess, until } from '@onecode/testing';
 import { stateOf } from '../../scripts/processes/processes.mjs';
-import { startProcess } from '../harness/startedProcess.js';
-import { until } from '../harness/until.js';
 import { crashPoints } from './cluster/crashPoints.mjs';
 
 const PRELOAD = new URL('cluster/crashPoints.mjs', import.meta.url).pathname;

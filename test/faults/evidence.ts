@@ -1,5 +1,5 @@
 import type { Message, RequestRecord } from '@onecode/simulator';
-import type { SendView } from '../harness/request.js';
+import type { SendView } from '@onecode/testing';
 
 /** One request as its client saw it. Times are milliseconds of the run's own clock, which no fault changes. */
 interface Exchange {

@@ -1,4 +1,4 @@
-import { until } from '../harness/until.js';
+import { until } from '@onecode/testing';
 import { check } from './check/check.js';
 import { readEvidence } from './check/readEvidence.js';
 import { runFault, type FaultContext, type Goals, type Injection } from './faultRunner.js';

@@ -1,8 +1,15 @@
 import { randomBytes } from 'node:crypto';
+import {
+  createTestDatabase,
+  deleteKeys,
+  startProcess,
+  testRedisUrl,
+  untilReady,
+  type LogLine,
+  type StartedProcess,
+  type TestDatabase,
+} from '@onecode/testing';
 import { Redis } from 'ioredis';
-import { createTestDatabase, type TestDatabase } from '@onecode/store/testing';
-import { deleteKeys, testRedisUrl } from '../harness/redisContents.js';
-import { startProcess, untilReady, type LogLine, type StartedProcess } from '../harness/startedProcess.js';
 
 /** Metrics of the process. */
 export interface ProcessMetrics {

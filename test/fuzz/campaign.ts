@@ -1,5 +1,5 @@
+import { RawConnection } from '@onecode/testing';
 import fc from 'fast-check';
-import { RawConnection } from '../../apps/api/test/raw.js';
 import { almostValidRequests } from './almostValid.js';
 import type { Operation } from './contract.js';
 import { hostileRequests } from './hostile.js';

@@ -1,5 +1,5 @@
-import { RawConnection, requestBytes, type RawAnswer } from '../../apps/api/test/raw.js';
-import { checkResponse } from '../../apps/api/test/validated.js';
+import { RawConnection, requestBytes, type RawAnswer } from '@onecode/testing';
+import { checkResponse } from '@onecode/testing/contract';
 import type { FuzzRequest } from './request.js';
 
 /** The bytes of a request. */

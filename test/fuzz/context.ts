@@ -1,6 +1,6 @@
 import { generateApiKey } from '@onecode/domain';
 import { changeSetting, newId, revokeApiKey, type Database } from '@onecode/store';
-import { buildCaller, TEST_ACTOR } from '@onecode/store/testing';
+import { buildCaller, TEST_ACTOR } from '@onecode/testing';
 
 /** An account with a key, and the refusals that even its valid requests may get. */
 export interface FuzzCaller {

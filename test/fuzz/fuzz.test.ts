@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { until } from '../harness/until.js';
+import { until } from '@onecode/testing';
 import { runCampaign } from './campaign.js';
 import { operationsOf, readDocument } from './contract.js';
 import { memoryGrowth } from './results.js';

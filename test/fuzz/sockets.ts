@@ -1,5 +1,5 @@
+import { RawConnection, type RawAnswer } from '@onecode/testing';
 import fc from 'fast-check';
-import { RawConnection, type RawAnswer } from '../../apps/api/test/raw.js';
 import { MALFORMATIONS, MUTATIONS, type Malformation } from './malformedBytes.js';
 import type { Operation } from './contract.js';
 import { pathOf, PICK, requestOf, type RequestDraft, type FuzzRequest } from './request.js';

@@ -1,8 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { pauseSender, resumeSender } from '@onecode/store';
-import { buildAccount, buildCaller, TEST_ACTOR } from '@onecode/store/testing';
-import { Stack } from '../harness/stack.js';
-import { until } from '../harness/until.js';
+import { buildAccount, buildCaller, ProcessStack, TEST_ACTOR, until } from '@onecode/testing';
 
 /** Replacing every process one after another, on a machine that has other work. */
 const ROLL_MS_MAX = 120_000;
@@ -19,7 +17,7 @@ interface KeyPair {
 const withNew = (old: string): KeyPair => ({ old, new: randomBytes(32).toString('base64') });
 
 describe('while secrets are rotated, process by process,', () => {
-  let stack: Stack;
+  let stack: ProcessStack;
   let pepper: KeyPair;
   let secretKey: KeyPair;
   let senderId: string;
@@ -32,7 +30,7 @@ describe('while secrets are rotated, process by process,', () => {
   let recipients = 0;
 
   beforeAll(async () => {
-    stack = await Stack.start({ apis: APIS.length, workers: WORKERS.length });
+    stack = await ProcessStack.start({ apis: APIS.length, workers: WORKERS.length });
     pepper = withNew(stack.secrets.pepper);
     secretKey = withNew(stack.secrets.secretKey);
     senderId = await stack.addSender();

@@ -1,6 +1,6 @@
+import { createTestDatabase, type TestDatabase } from '@onecode/testing';
 import pg from 'pg';
 import { commitsInSteps, concurrentIndex, readMigrations, type Migration } from '@onecode/store/migrations';
-import { createTestDatabase, type TestDatabase } from '@onecode/store/testing';
 import { breaks, contractReason, readShape, sameRulesReason } from './schemaChanges.js';
 
 let db: TestDatabase;

@@ -1,8 +1,5 @@
-import { createTestDatabase } from '@onecode/store/testing';
-import type { SendView } from '../harness/request.js';
-import { Stack } from '../harness/stack.js';
-import { expectUnitsToAddUp } from '../harness/units.js';
-import { until } from '../harness/until.js';
+import { createTestDatabase, ProcessStack, until, type SendView } from '@onecode/testing';
+import { expectUnitsToAddUp } from './unitBalance.js';
 import { buildPreviousRelease, migrate, missingHistory, type PreviousRelease } from './previousRelease.js';
 
 /** Building a release and starting every process, on a machine that has other work. */
@@ -22,7 +19,7 @@ if (reason !== null) process.stderr.write(`${reason}\n`);
 
 describeDeploy('a deploy beside the previous release', () => {
   let previous: PreviousRelease;
-  let stack: Stack;
+  let stack: ProcessStack;
   let accountId: string;
   let liveKey: string;
   let testKey: string;
@@ -36,7 +33,7 @@ describeDeploy('a deploy beside the previous release', () => {
     await db.sql('drop schema public cascade');
     await db.sql('create schema public');
     await migrate(previous.folder, db.url);
-    stack = await Stack.start({ db, release: previous.folder, apis: 2, workers: 2 });
+    stack = await ProcessStack.start({ db, release: previous.folder, apis: 2, workers: 2 });
 
     accountId = String((await stack.onecode(`account create --name Deploy --credits ${UNITS}`))['id']);
     [liveKey, testKey] = await Promise.all([
@@ -76,7 +73,9 @@ describeDeploy('a deploy beside the previous release', () => {
     });
   }
   const resumeSenders = (): Promise<unknown> =>
-    stack.db.sql('update senders set paused_at = null, paused_until = null, pause_reason = null, consecutive_failures = 0');
+    stack.db.sql(
+      'update senders set paused_at = null, paused_until = null, pause_reason = null, consecutive_failures = 0',
+    );
 
   /** Creates a send at one API, and waits until both show it as delivered. */
   async function deliverOne(api: number, to: string): Promise<SendView> {
@@ -241,7 +240,9 @@ describeDeploy('a deploy beside the previous release', () => {
       await untilDelivered(sends.map(({ id }) => id));
       const views = await Promise.all(sends.map(({ id }) => untilStatus(id, 'delivered')));
       expect(new Set(views.map(({ from }) => from))).toEqual(new Set(['+15550783881']));
-      const rows = await stack.db.sql('select consecutive_failures from senders where phone_number_id = $1', [SENDERS[0]]);
+      const rows = await stack.db.sql('select consecutive_failures from senders where phone_number_id = $1', [
+        SENDERS[0],
+      ]);
       expect(rows).toEqual([{ faults: 1 }]);
     });
   });

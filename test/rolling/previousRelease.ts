@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { startProcess } from '@onecode/testing';
 import { buildRelease, commitOf } from '../../scripts/release.mjs';
-import { startProcess } from '../harness/startedProcess.js';
 
 const previous = JSON.parse(readFileSync(new URL('previous-release.json', import.meta.url), 'utf8')) as {
   version: string;

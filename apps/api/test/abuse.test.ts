@@ -1,10 +1,10 @@
 import { allowCountries, changeSetting, setBreaker, tripBreaker } from '@onecode/store';
-import { buildCaller, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
-import { PHONE, startApi, type TestApi } from './api.js';
+import { buildCaller, TEST_ACTOR, type TestCaller } from '@onecode/testing';
+import { PHONE, startApi, type TestApi } from './testApi.js';
 
 const OTHER_PHONE = '+5511987654322';
 const GERMAN = '+4915123456789';
-/** Of a company that offers calls in many countries: a valid number of none. */
+/** A valid number that belongs to no country: one of a company with calls in many countries. */
 const OF_NO_COUNTRY = '+80012345678';
 
 let api: TestApi;
@@ -12,9 +12,9 @@ beforeAll(async () => {
   api = await startApi();
 });
 afterAll(() => api.close());
-afterEach(() => changeSetting(api.store.database, TEST_ACTOR, 'guessBudget', 100));
+afterEach(() => changeSetting(api.db.database, TEST_ACTOR, 'guessBudget', 100));
 
-/** Wrong codes at sends to one number until each of them is locked. */
+/** Guesses wrongly at sends to one number until each of them is locked. */
 async function lock(caller: TestCaller, sends: number): Promise<void> {
   for (let n = 0; n < sends; n++) {
     const { id } = (await api.create(caller).expect(202)).body;
@@ -23,9 +23,9 @@ async function lock(caller: TestCaller, sends: number): Promise<void> {
 }
 
 describe('the guess budget', () => {
-  it('refuses the 21st send to somebody after 20 locked ones, until a right code, and nobody else', async () => {
-    const caller = await buildCaller(api.store.database, 'test');
-    const stranger = await buildCaller(api.store.database, 'test');
+  it('refuses the 21st send to a recipient after 20 locked ones until a right code, and refuses no other recipient', async () => {
+    const caller = await buildCaller(api.db.database, 'test');
+    const stranger = await buildCaller(api.db.database, 'test');
     const key = { 'Idempotency-Key': 'first' };
     const { id } = (await api.create(caller, { to: PHONE }, key).expect(202)).body;
     await lock(caller, 20);
@@ -46,12 +46,12 @@ describe('the guess budget', () => {
     await api.create(caller).expect(202);
   });
 
-  it('that is off refuses nobody', async () => {
-    await changeSetting(api.store.database, TEST_ACTOR, 'guessBudget', 5);
-    const caller = await buildCaller(api.store.database, 'test');
+  it('refuses nobody while it is off', async () => {
+    await changeSetting(api.db.database, TEST_ACTOR, 'guessBudget', 5);
+    const caller = await buildCaller(api.db.database, 'test');
     await lock(caller, 1);
     await api.create(caller).expect(429);
-    await changeSetting(api.store.database, TEST_ACTOR, 'guessBudget', null);
+    await changeSetting(api.db.database, TEST_ACTOR, 'guessBudget', null);
     await lock(caller, 2);
     await api.create(caller).expect(202);
   });
@@ -59,10 +59,10 @@ describe('the guess budget', () => {
 
 describe('a list of countries', () => {
   it.each(['test', 'live'] as const)('refuses other numbers in %s mode as a fault of "to"', async (mode) => {
-    const caller = await buildCaller(api.store.database, mode, { freeQuota: 2 });
+    const caller = await buildCaller(api.db.database, mode, { freeQuota: 2 });
     const key = { 'Idempotency-Key': 'before' };
     await api.create(caller, { to: GERMAN }, key).expect(202);
-    await allowCountries(api.store.database, TEST_ACTOR, caller.accountId, ['BR', 'US']);
+    await allowCountries(api.db.database, TEST_ACTOR, caller.accountId, ['BR', 'US']);
     for (const to of [GERMAN, OF_NO_COUNTRY]) {
       const { body } = await api.create(caller, { to }, { 'Idempotency-Key': 'after' }).expect(422);
       expect(body).toMatchObject({
@@ -72,14 +72,14 @@ describe('a list of countries', () => {
       });
     }
     await api.create(caller, { to: GERMAN }, key).expect(202);
-    // The refusals bound no key and took no unit.
+    // The refusals bound no key and reserved no unit.
     await api.create(caller, { to: PHONE }, { 'Idempotency-Key': 'after' }).expect(202);
   });
 
-  it('says so after the form of the request and before the limits', async () => {
-    const caller = await buildCaller(api.store.database, 'test', { ratePerMinute: 1 });
+  it('is checked after the form of the request and before the limits', async () => {
+    const caller = await buildCaller(api.db.database, 'test', { ratePerMinute: 1 });
     await api.create(caller).expect(202);
-    await allowCountries(api.store.database, TEST_ACTOR, caller.accountId, ['BR']);
+    await allowCountries(api.db.database, TEST_ACTOR, caller.accountId, ['BR']);
     expect((await api.create(caller, { to: GERMAN, code: '1' })).body.code).toBe('invalid_code');
     expect((await api.create(caller, { to: GERMAN })).body.code).toBe('invalid_recipient');
     expect((await api.create(caller)).body.code).toBe('rate_limited');
@@ -88,9 +88,9 @@ describe('a list of countries', () => {
 
 describe('a tripped breaker', () => {
   it('answers 429 with the seconds left for that country, and 202 for others and for repeats', async () => {
-    const caller = await buildCaller(api.store.database, 'live');
+    const caller = await buildCaller(api.db.database, 'live');
     const rule = { unverifiedPercent: 100, minSends: 1 };
-    await setBreaker(api.store.database, TEST_ACTOR, caller.accountId, rule);
+    await setBreaker(api.db.database, TEST_ACTOR, caller.accountId, rule);
     const key = { 'Idempotency-Key': 'pumped' };
     await api.create(caller, { to: GERMAN }, key).expect(202);
     const evidence = {
@@ -100,7 +100,7 @@ describe('a tripped breaker', () => {
       unverified: 1,
       lastOpenUntil: null,
     };
-    expect(await tripBreaker(api.store.database, { ...evidence, rule }, 90)).toBe(true);
+    expect(await tripBreaker(api.db.database, { ...evidence, rule }, 90)).toBe(true);
     const refused = await api.create(caller, { to: GERMAN }).expect(429);
     const seconds = Number(refused.headers['retry-after']);
     expect(seconds).toBeLessThanOrEqual(90);

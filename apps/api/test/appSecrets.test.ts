@@ -1,8 +1,14 @@
 import { readApiConfig } from '../src/config.js';
-import { apiEnvironment } from './api.js';
+import { apiVariables } from './testApi.js';
+
+const VARIABLES = {
+  DATABASE_URL: 'postgres://127.0.0.1:1/none',
+  REDIS_URL: 'redis://127.0.0.1:1',
+  QUEUE_PREFIX: 'test',
+};
 
 const read = (secrets: string): string[] =>
-  readApiConfig({ ...apiEnvironment('postgres://127.0.0.1:1/none'), WHATSAPP_APP_SECRET: secrets })
+  readApiConfig({ ...apiVariables({ variables: VARIABLES }), WHATSAPP_APP_SECRET: secrets })
     .WHATSAPP_APP_SECRET;
 
 describe('WHATSAPP_APP_SECRET', () => {

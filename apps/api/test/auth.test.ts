@@ -8,17 +8,16 @@ import {
   revokeApiKey,
   suspendAccount,
 } from '@onecode/store';
-import { buildCaller, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
-import { until } from '../../../test/harness/until.js';
-import { PHONE, startApi, type TestApi } from './api.js';
-import { ask, type RawAnswer } from './raw.js';
+import { buildCaller, TEST_ACTOR, until, type RawAnswer, type TestCaller } from '@onecode/testing';
+import { rawRequest } from '@onecode/testing/contract';
+import { PHONE, startApi, type TestApi } from './testApi.js';
 
 let api: TestApi;
 let caller: TestCaller;
 
 beforeAll(async () => {
   api = await startApi();
-  caller = await buildCaller(api.store.database, 'test', { ratePerMinute: 10_000 });
+  caller = await buildCaller(api.db.database, 'test', { ratePerMinute: 10_000 });
 });
 afterAll(() => api.close());
 
@@ -26,7 +25,7 @@ type Operation = (...authorization: string[]) => Promise<RawAnswer>;
 const operation =
   (method: string, path: string, body = ''): Operation =>
   (...authorization) =>
-    ask(
+    rawRequest(
       api.port,
       method,
       path,
@@ -110,16 +109,16 @@ describe.each<[string, Operation, number]>([
 });
 
 describe('a key', () => {
-  it('tells the mode: its sends are of its application’s', async () => {
+  it('determines the mode of its sends: that of its application', async () => {
     for (const mode of ['test', 'live'] as const) {
-      const owner = await buildCaller(api.store.database, mode);
+      const owner = await buildCaller(api.db.database, mode);
       expect(owner.key.startsWith(`ak_${mode}_`)).toBe(true);
       expect((await create(`Bearer ${owner.key}`)).json['mode']).toBe(mode);
     }
   });
 
   it('is not taken from the address or the body', async () => {
-    const { json } = await ask(
+    const { json } = await rawRequest(
       api.port,
       'POST',
       `/v1/send?access_token=${caller.key}`,
@@ -129,13 +128,13 @@ describe('a key', () => {
     expect(json).toMatchObject({ code: 'missing_credentials' });
   });
 
-  it('is not needed for the sign-up settings, and a wrong one does no harm there', async () => {
+  it('is not needed for the sign-up settings, where a wrong one is ignored', async () => {
     await api.request.get('/v1/signup-settings').expect(200);
     await api.request.get('/v1/signup-settings').set('Authorization', 'Bearer wrong').expect(200);
   });
 
-  it('that is revoked stops within a second while requests run, and others go on', async () => {
-    const doomed = await createApiKey(api.store.database, TEST_ACTOR, caller.applicationId);
+  it('that is revoked stops within a second under load, and other keys continue', async () => {
+    const doomed = await createApiKey(api.db.database, TEST_ACTOR, caller.applicationId);
     if (doomed === null) throw new Error('no application');
     const answers: { at: number; status: number }[] = [];
     let running = true;
@@ -147,7 +146,7 @@ describe('a key', () => {
     };
     const runners = [runner(), runner(), runner()];
     await until('answers before', () => answers.length > 5);
-    await revokeApiKey(api.store.database, TEST_ACTOR, doomed.id);
+    await revokeApiKey(api.db.database, TEST_ACTOR, doomed.id);
     const revokedAt = Date.now();
     await until('answers after', () => answers.filter(({ at }) => at > revokedAt + 1_000).length > 5);
     running = false;
@@ -158,8 +157,8 @@ describe('a key', () => {
     expect((await create(`Bearer ${caller.key}`)).status).toBe(202);
   });
 
-  it('of a suspended account is not valid within a second, and is again once it is resumed', async () => {
-    const suspended = await buildCaller(api.store.database, 'test', { ratePerMinute: 10_000 });
+  it('of a suspended account is refused within a second, and accepted again once the account is resumed', async () => {
+    const suspended = await buildCaller(api.db.database, 'test', { ratePerMinute: 10_000 });
     const answer = async () => {
       const { status, json } = await create(`Bearer ${suspended.key}`);
       detail = json['detail'];
@@ -167,18 +166,18 @@ describe('a key', () => {
     };
     let detail: unknown;
     expect(await answer()).toEqual([202, null]);
-    await suspendAccount(api.store.database, TEST_ACTOR, suspended.accountId, 'unpaid');
+    await suspendAccount(api.db.database, TEST_ACTOR, suspended.accountId, 'unpaid');
     const begin = performance.now();
     await until('a refusal', async () => (await answer())[0] === 401);
     expect(performance.now() - begin).toBeLessThan(1_000 + 500);
     expect(await answer()).toEqual([401, 'invalid_api_key']);
     expect(detail).toBe('The account of this key is suspended.');
     expect((await create(`Bearer ${caller.key}`)).status).toBe(202);
-    await resumeAccount(api.store.database, TEST_ACTOR, suspended.accountId);
+    await resumeAccount(api.db.database, TEST_ACTOR, suspended.accountId);
     expect(await answer()).toEqual([202, null]);
   });
 
-  it('with a typo is told apart without a look-up, so even while PostgreSQL is away', async () => {
+  it('with a typo is recognised without a look-up, even while PostgreSQL is down', async () => {
     const database = openDatabase('postgres://nobody@127.0.0.1:1/none', { connectionsMax: 1 });
     const cutOff = await startApi({ database });
     const answerTo = async (key: string) => (await cutOff.create({ key })).body.code;
@@ -190,11 +189,11 @@ describe('a key', () => {
     await closeDatabase(database);
   });
 
-  it('works at once even if it was refused just before', async () => {
-    const { key, keyId } = await buildCaller(api.store.database, 'test');
-    await api.store.sql('update api_keys set revoked_at = now() where id = $1', [keyId]);
+  it('works at once even if it was refused a moment ago', async () => {
+    const { key, keyId } = await buildCaller(api.db.database, 'test');
+    await api.db.sql('update api_keys set revoked_at = now() where id = $1', [keyId]);
     expect((await create(`Bearer ${key}`)).status).toBe(401);
-    await api.store.sql('update api_keys set revoked_at = null where id = $1', [keyId]);
+    await api.db.sql('update api_keys set revoked_at = null where id = $1', [keyId]);
     expect((await create(`Bearer ${key}`)).status).toBe(202);
   });
 });

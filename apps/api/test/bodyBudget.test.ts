@@ -1,9 +1,8 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Problem } from '@onecode/domain';
-import { until } from '../../../test/harness/until.js';
+import { RawConnection, requestBytes, until } from '@onecode/testing';
 import { BodyBudget } from '../src/bodyBudget.js';
-import { RawConnection, requestBytes } from './raw.js';
 
 const KIB = 1_024;
 const BYTES_MAX = 256 * KIB;
@@ -11,7 +10,7 @@ const BODY = Buffer.alloc(BYTES_MAX, 'x');
 
 let server: Server;
 let port: number;
-/** The lengths of the bodies that were read, and the codes of those that were refused, in their order. */
+/** The lengths of the bodies that were read and the codes of those that were refused, in order. */
 let ends: (number | string)[];
 let requests: number;
 beforeEach(async () => {
@@ -97,13 +96,13 @@ describe('the budget of bodies', () => {
     expect(ends).toEqual(['payload_too_large', 'payload_too_large']);
   });
 
-  it('reads many at a time one after the other, and each body is its own', async () => {
+  it('reads many at a time, and mixes no bodies up', async () => {
     const posts = await Promise.all(Array.from({ length: 3 }, () => begin(BYTES_MAX)));
     for (const post of posts) expect((await post.answer()).body).toBe('read');
     expect(ends).toEqual([BYTES_MAX, BYTES_MAX, BYTES_MAX]);
   });
 
-  it('cuts those off that make no progress while others wait, and nobody else', async () => {
+  it('cuts off only those that make no progress while others wait', async () => {
     const slow = await begin(BYTES_MAX - 1);
     const begun = performance.now();
     await until('the end of what a slow one would get', () => performance.now() - begun > 700);
@@ -114,7 +113,7 @@ describe('the budget of bodies', () => {
     expect(ends).toEqual(['request_timeout', BYTES_MAX]);
   });
 
-  it('reads the newest of those that wait first', async () => {
+  it('reads the newest waiting one first', async () => {
     const first = await begin(100 * KIB);
     await until('the first', () => requests === 1);
     const older = await begin(BYTES_MAX, BYTES_MAX);
@@ -126,7 +125,7 @@ describe('the budget of bodies', () => {
     expect(ends.slice(1)).toEqual([200 * KIB, BYTES_MAX]);
   });
 
-  it('keeps small ones waiting for nobody, and cuts the oldest off when there are too many', async () => {
+  it('never makes small ones wait, and cuts the oldest off when there are too many', async () => {
     const large = await begin(BYTES_MAX - 1);
     const small = [];
     for (const count of [1, 2, 3]) {
@@ -140,13 +139,13 @@ describe('the budget of bodies', () => {
     large.destroy();
   });
 
-  it('refuses the oldest of too many that wait', async () => {
+  it('refuses the oldest when too many wait', async () => {
     const posts = await Promise.all(Array.from({ length: 8 }, () => begin(BYTES_MAX - 1)));
     await until('a refusal', () => ends.includes('too_busy'));
     for (const post of posts) post.destroy();
   });
 
-  it('has all its memory again when clients go away', async () => {
+  it('frees its memory when clients disconnect', async () => {
     for (let round = 0; round < 4; round++) {
       const gone = await begin(BYTES_MAX - 1);
       await until('the request', () => requests === round + 1);

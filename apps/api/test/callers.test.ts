@@ -9,10 +9,14 @@ import {
   type Caller,
   type Database,
 } from '@onecode/store';
-import { buildCaller, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
-import { startTcpProxy } from '../../../test/harness/tcpProxy.js';
-import { useTestDatabase } from '../../../test/harness/testDatabase.js';
-import { until } from '../../../test/harness/until.js';
+import {
+  buildCaller,
+  startTcpProxy,
+  TEST_ACTOR,
+  until,
+  useTestDatabase,
+  type TestCaller,
+} from '@onecode/testing';
 import { rememberCallers, type Callers } from '../src/callers.js';
 
 const KEYS = 100;
@@ -29,14 +33,14 @@ const hashOf = ({ key }: TestCaller): string => hashApiKey(key).toString('latin1
 const build = (): Promise<TestCaller> => buildCaller(store.database, 'test');
 const revoke = ({ keyId }: TestCaller): Promise<unknown> => revokeApiKey(store.database, TEST_ACTOR, keyId);
 
-/** Revokes a key so that nobody is told. */
-async function revokeInSecret({ keyId }: TestCaller): Promise<void> {
+/** Revokes a key without raising the callers' version. */
+async function revokeUnannounced({ keyId }: TestCaller): Promise<void> {
   await store.sql('alter table api_keys disable trigger keys_raise_callers_version');
   await store.sql('update api_keys set revoked_at = now() where id = $1', [keyId]);
   await store.sql('alter table api_keys enable trigger keys_raise_callers_version');
 }
 
-/** Asks for a caller all the time for so long. @returns whether there was one each time */
+/** Looks a caller up again and again for so long. @returns whether it was found each time */
 async function isThereFor(ms: number, hash: string): Promise<boolean> {
   const begin = performance.now();
   let isThere = true;
@@ -48,7 +52,7 @@ async function isThereFor(ms: number, hash: string): Promise<boolean> {
 }
 
 describe('a caller', () => {
-  it('is remembered beyond a second, until some key changes', async () => {
+  it('is remembered for more than a second, until some key changes', async () => {
     const [caller, other] = [await build(), await build()];
     expect(await callerOf(hashOf(caller))).toEqual({
       keyId: caller.keyId,
@@ -56,7 +60,7 @@ describe('a caller', () => {
       accountId: caller.accountId,
       mode: 'test',
     });
-    await revokeInSecret(caller);
+    await revokeUnannounced(caller);
     expect(await isThereFor(2_000, hashOf(caller))).toBe(true);
     await revoke(other);
     expect(await isThereFor(1_000, hashOf(caller))).toBe(false);
@@ -66,13 +70,13 @@ describe('a caller', () => {
   it('is remembered until some account is suspended', async () => {
     const [caller, other] = [await build(), await build()];
     await callerOf(hashOf(caller));
-    await revokeInSecret(caller);
+    await revokeUnannounced(caller);
     expect(await isThereFor(1_000, hashOf(caller))).toBe(true);
     await suspendAccount(store.database, TEST_ACTOR, other.accountId, 'unpaid');
     expect(await isThereFor(1_000, hashOf(caller))).toBe(false);
   });
 
-  it('whose key is revoked after a long time without requests is there no more for the first one', async () => {
+  it('whose key was revoked during a long time without requests is refused at the first request', async () => {
     const caller = await build();
     const begin = performance.now();
     await callerOf(hashOf(caller));
@@ -87,12 +91,12 @@ describe('a caller', () => {
     expect(callers.stillHolds(hashOf(caller), judged)).toBe(true);
     await revoke(other);
     await until('the end', () => !callers.stillHolds(hashOf(caller), judged), 1_000);
-    // Somebody else asked: the same caller, judged anew.
+    // After another look-up the same caller is checked again.
     expect(await callerOf(hashOf(caller))).toEqual(judged);
     expect(callers.stillHolds(hashOf(caller), judged)).toBe(false);
   });
 
-  it('whose account is suspended is told from one whose key is revoked, and goes on once it is resumed', async () => {
+  it('of a suspended account is distinguished from one with a revoked key, and works again once the account is resumed', async () => {
     const [caller, other] = [await build(), await build()];
     await suspendAccount(store.database, TEST_ACTOR, caller.accountId, 'unpaid');
     await revoke(other);
@@ -102,7 +106,7 @@ describe('a caller', () => {
     expect(await callerOf(hashOf(caller))).toMatchObject({ accountId: caller.accountId });
   });
 
-  it('is not remembered from a look-up that its key’s revocation overtook', async () => {
+  it('is not remembered from a look-up that began before its key was revoked', async () => {
     const many = await Promise.all(Array.from({ length: KEYS }, build));
     const revoked = Promise.all(many.map(revoke));
     let asking = true;
@@ -123,7 +127,7 @@ describe('a caller', () => {
 });
 
 describe('while answers come late', () => {
-  /** The database; what it answers to the version's question is there when the test lets it go. */
+  /** The database, with answers about the callers' version that arrive when the test releases them. */
   function withHeldAnswers(): { database: Database; held: (() => void)[]; hold: (isHeld: boolean) => void } {
     const held: (() => void)[] = [];
     let isHeld = false;
@@ -144,7 +148,7 @@ describe('while answers come late', () => {
     await until('the end of what is relied on', () => performance.now() - begun > ms);
   };
 
-  it('one that was asked for before a revocation does not let its key in a second later', async () => {
+  it('one to a question from before a revocation does not admit the key a second later', async () => {
     const { database, held, hold } = withHeldAnswers();
     callers = rememberCallers(database);
     const caller = await build();
@@ -162,7 +166,7 @@ describe('while answers come late', () => {
     expect(await Promise.all([first, second])).toEqual([undefined, undefined]);
   });
 
-  it('an answer that a later one has overtaken says nothing any more', async () => {
+  it('one that a later answer has overtaken is ignored', async () => {
     const { database, held, hold } = withHeldAnswers();
     callers = rememberCallers(database);
     const caller = await build();
@@ -183,7 +187,7 @@ describe('while answers come late', () => {
   });
 });
 
-describe('while the database is away', () => {
+describe('while the database is down', () => {
   let proxy: Awaited<ReturnType<typeof startTcpProxy>>;
   let database: Database;
   beforeEach(async () => {
@@ -196,7 +200,7 @@ describe('while the database is away', () => {
     await proxy.close();
   });
 
-  it('what is remembered is relied on for less than a second, and again once the database is back', async () => {
+  it('remembered callers are accepted for less than a second, and again once the database is back', async () => {
     const caller = await build();
     await callerOf(hashOf(caller));
     proxy.cut();

@@ -5,7 +5,7 @@ import { parseCreateSend, parseVerify } from '../src/contract.js';
 const PHONE = '+5511987654321';
 const DIGITS = Array.from('0123456789');
 
-/** What a parser made of some bytes: its value, or the problem that it threw. Anything else that it throws is let through. */
+/** The result of a parser for some bytes: its value, or the problem that it threw. Rethrows everything else. */
 function outcome<T>(parse: (body: Buffer) => T, body: Buffer | string): T | Problem {
   try {
     return parse(Buffer.from(body as string));
@@ -189,7 +189,7 @@ describe('whatever the bytes', () => {
     objectText.map((text) => Buffer.from(text)),
   );
 
-  it('a parser answers or throws a problem, and never anything else', () => {
+  it('a parser returns a value or throws a problem, and nothing else', () => {
     fc.assert(
       fc.property(anyBody, (body) => {
         outcome(parseCreateSend, body);

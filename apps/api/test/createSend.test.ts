@@ -1,10 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import { unseal, type Mode } from '@onecode/domain';
 import { findAccount } from '@onecode/store';
-import { buildCaller, TEST_SECRET_KEY, type TestCaller } from '@onecode/store/testing';
-import { until } from '../../../test/harness/until.js';
-import { bearer, PHONE, startApi, type TestApi } from './api.js';
-import { ask, type RawAnswer } from './raw.js';
+import { buildCaller, TEST_SECRET_KEY, until, type RawAnswer, type TestCaller } from '@onecode/testing';
+import { rawRequest } from '@onecode/testing/contract';
+import { bearer, PHONE, startApi, type TestApi } from './testApi.js';
 
 let api: TestApi;
 let test: TestCaller;
@@ -12,8 +11,8 @@ let live: TestCaller;
 
 beforeAll(async () => {
   api = await startApi();
-  test = await buildCaller(api.store.database, 'test');
-  live = await buildCaller(api.store.database, 'live', { freeQuota: 100 });
+  test = await buildCaller(api.db.database, 'test');
+  live = await buildCaller(api.db.database, 'live', { freeQuota: 100 });
 });
 afterAll(() => api.close());
 
@@ -26,7 +25,7 @@ interface StoredSend {
 }
 
 async function stored(id: string): Promise<StoredSend> {
-  const [row] = await api.store.sql<StoredSend>('select * from sends where id = $1', [id]);
+  const [row] = await api.db.sql<StoredSend>('select * from sends where id = $1', [id]);
   if (row === undefined) throw new Error(`no send ${id}`);
   return row;
 }
@@ -38,16 +37,16 @@ async function sealedCode(id: string): Promise<string> {
 
 /** Sends a body in exactly these bytes, with no header but the given ones and the key. */
 function post(body: string | Buffer, ...headers: [string, string][]): Promise<RawAnswer> {
-  return ask(api.port, 'POST', '/v1/send', [...Object.entries(bearer(test)), ...headers], body);
+  return rawRequest(api.port, 'POST', '/v1/send', [...Object.entries(bearer(test)), ...headers], body);
 }
 
 describe('a send that was accepted', () => {
   it.each<Mode>(['test', 'live'])(
     'is answered with all 14 fields in %s mode: queued, pending, the rest null',
     async (mode) => {
-      const [before] = await api.store.sql<{ now: Date }>('select clock_timestamp() as now');
+      const [before] = await api.db.sql<{ now: Date }>('select clock_timestamp() as now');
       const { status, type, headers, body } = await api.create(callers()[mode]);
-      const [after] = await api.store.sql<{ now: Date }>('select clock_timestamp() as now');
+      const [after] = await api.db.sql<{ now: Date }>('select clock_timestamp() as now');
       expect([status, type, headers['cache-control']]).toEqual([202, 'application/json', 'no-store']);
       expect(body).toEqual({
         id: expect.any(String),
@@ -77,15 +76,15 @@ describe('a send that was accepted', () => {
     expect((await api.status(live, body.id)).body).toEqual(body);
   });
 
-  it('has an id of its own each time', async () => {
+  it('has a new id each time', async () => {
     const ids = await Promise.all(Array.from({ length: 10 }, async () => (await api.create(test)).body.id));
     expect(new Set(ids).size).toBe(10);
   });
 
   it('takes a unit of the free quota first, then a credit, and nothing in test mode', async () => {
-    const payer = await buildCaller(api.store.database, 'live', { freeQuota: 1, credits: 1 });
-    const sandbox = await buildCaller(api.store.database, 'test', { id: payer.accountId });
-    const left = async (): Promise<unknown> => findAccount(api.store.database, payer.accountId);
+    const payer = await buildCaller(api.db.database, 'live', { freeQuota: 1, credits: 1 });
+    const sandbox = await buildCaller(api.db.database, 'test', { id: payer.accountId });
+    const left = async (): Promise<unknown> => findAccount(api.db.database, payer.accountId);
     expect((await api.create(sandbox)).status).toBe(202);
     expect(await left()).toMatchObject({ freeQuota: 1, credits: 1 });
     expect((await api.create(payer)).status).toBe(202);
@@ -152,7 +151,7 @@ describe('the code', () => {
     ];
     expect(answers.map(({ status }) => status)).toEqual([202, 202, 409, 422, 200, 200, 200, 200]);
     for (const answer of answers) expect(JSON.stringify([answer.headers, answer.text])).not.toContain(code);
-    const [row] = await api.store.sql('select to_jsonb(s) as all from sends s where id = $1', [id]);
+    const [row] = await api.db.sql('select to_jsonb(s) as all from sends s where id = $1', [id]);
     expect(JSON.stringify(row)).not.toContain(code);
     expect(JSON.stringify(row)).not.toContain(Buffer.from(code).toString('hex'));
 
@@ -162,7 +161,7 @@ describe('the code', () => {
       expect(jobs).not.toContain(secret);
   });
 
-  /** Everything in Redis about the jobs, once one for this send is there. */
+  /** Everything in Redis about the jobs, once there is one for this send. */
   async function redisTexts(id: string): Promise<string> {
     return until('a job for the send', async () => {
       const keys = await api.redis.keys(`${api.prefix}:deliver:*`);
@@ -178,7 +177,7 @@ describe('the code', () => {
 
 describe('the language', () => {
   it.each(['pt-BR', 'en'] as const)('is the account’s when it is left out: %s', async (language) => {
-    const caller = await buildCaller(api.store.database, 'test', { language });
+    const caller = await buildCaller(api.db.database, 'test', { language });
     expect((await stored((await api.create(caller)).body.id)).locale).toBe(language);
     for (const locale of ['pt-BR', 'en'])
       expect((await stored((await api.create(caller, { to: PHONE, locale })).body.id)).locale).toBe(locale);

@@ -1,13 +1,13 @@
 import { closeDatabase, openDatabase } from '@onecode/store';
-import { buildAccount, buildCaller, type TestCaller } from '@onecode/store/testing';
-import { bearer, PHONE, startApi, type TestApi } from './api.js';
+import { buildAccount, buildCaller, type TestCaller } from '@onecode/testing';
+import { bearer, PHONE, startApi, type TestApi } from './testApi.js';
 
 let api: TestApi;
 let test: TestCaller;
 
 beforeAll(async () => {
   api = await startApi();
-  test = await buildCaller(api.store.database, 'test');
+  test = await buildCaller(api.db.database, 'test');
 });
 afterAll(() => api.close());
 
@@ -53,7 +53,7 @@ describe('a new send is refused', () => {
     ['a locale in another form', { to: PHONE, locale: 'pt-br' }, 'invalid_locale'],
     ['an empty locale', { to: PHONE, locale: '' }, 'invalid_locale'],
   ])('with %s, in both modes', async (_name, body, code) => {
-    const live = await buildCaller(api.store.database, 'live', { id: test.accountId });
+    const live = await buildCaller(api.db.database, 'live', { id: test.accountId });
     for (const caller of [test, live]) {
       const answer = await api.create(caller, body);
       expect(answer.body).toMatchObject({ status: 422, code });
@@ -65,7 +65,7 @@ describe('a new send is refused', () => {
     expect(Object.keys(body.errors)).toEqual(['to', 'code', 'locale']);
   });
 
-  it('as internal_error while the database is away', async () => {
+  it('as internal_error while the database is down', async () => {
     const database = openDatabase('postgres://nobody@127.0.0.1:1/none', { connectionsMax: 1 });
     const cutOff = await startApi({ database });
     const { body } = await cutOff.create(test);
@@ -83,7 +83,7 @@ interface Scene {
 
 /** A live caller with one unit and a limit of two sends a minute, who has created one send with the key `used`. */
 async function scene(units = 2, ratePerMinute = 2): Promise<Scene> {
-  const caller = await buildCaller(api.store.database, 'live', { freeQuota: units, ratePerMinute });
+  const caller = await buildCaller(api.db.database, 'live', { freeQuota: units, ratePerMinute });
   const create: Scene['create'] = (body, headers) => api.create(caller, body, headers);
   await create({ to: PHONE }, { 'Idempotency-Key': 'used' }).expect(202);
   return { caller, create };
@@ -155,7 +155,7 @@ describe('of two faults the first in this order is answered', () => {
 describe('a refusal consumes nothing', () => {
   /** Everything that the database holds for an account. */
   async function holdings(accountId: string): Promise<unknown> {
-    const [row] = await api.store.sql(
+    const [row] = await api.db.sql(
       `select to_jsonb(a) as account,
         (select jsonb_agg(to_jsonb(p) order by p.id) from applications p where p.account_id = a.id) as applications,
         (select jsonb_agg(to_jsonb(s) order by s.id) from sends s where s.account_id = a.id) as sends,
@@ -183,23 +183,23 @@ describe('a refusal consumes nothing', () => {
     expect((await create({ to: PHONE, code: '9999' }, { 'Idempotency-Key': 'new' })).status).toBe(202);
   });
 
-  it('402 takes no place in a limit and binds no key', async () => {
+  it('402 counts against no limit and binds no key', async () => {
     const { caller, create } = await scene(1);
     const before = await holdings(caller.accountId);
     const key = { 'Idempotency-Key': 'new' };
     for (let round = 0; round < 3; round++) expect((await create({ to: PHONE }, key)).status).toBe(402);
     expect(await holdings(caller.accountId)).toEqual(before);
-    await api.store.sql('update accounts set credits = 1 where id = $1', [caller.accountId]);
+    await api.db.sql('update accounts set credits = 1 where id = $1', [caller.accountId]);
     expect((await create({ to: PHONE, code: '9999' }, key)).status).toBe(202);
   });
 
-  it('a failure of ours leaves nothing behind, and the same request works afterwards', async () => {
+  it('an internal error leaves nothing behind, and the same request works afterwards', async () => {
     const { caller, create } = await scene();
     const before = await holdings(caller.accountId);
     const key = { 'Idempotency-Key': 'new' };
-    await api.store.sql('alter table ledger_entries rename to ledger_away');
+    await api.db.sql('alter table ledger_entries rename to ledger_away');
     const failed = await create({ to: PHONE }, key);
-    await api.store.sql('alter table ledger_away rename to ledger_entries');
+    await api.db.sql('alter table ledger_away rename to ledger_entries');
     expect(failed.body).toMatchObject({ status: 500, code: 'internal_error' });
     expect(await holdings(caller.accountId)).toEqual(before);
     expect((await create({ to: PHONE }, key)).status).toBe(202);
@@ -211,20 +211,19 @@ describe('a refusal consumes nothing', () => {
     const key = { 'Idempotency-Key': 'new' };
     for (let round = 0; round < 3; round++) expect((await create({ to: PHONE }, key)).status).toBe(429);
     expect(await holdings(caller.accountId)).toEqual(before);
-    await api.store.sql(
-      `update sends set created_at = created_at - interval '1 minute' where account_id = $1`,
-      [caller.accountId],
-    );
+    await api.db.sql(`update sends set created_at = created_at - interval '1 minute' where account_id = $1`, [
+      caller.accountId,
+    ]);
     expect((await create({ to: PHONE, code: '9999' }, key)).status).toBe(202);
   });
 });
 
 describe('test mode', () => {
-  it('is never refused for want of units', async () => {
-    const id = await buildAccount(api.store.database, { freeQuota: 0 });
+  it('is never refused for a lack of units', async () => {
+    const id = await buildAccount(api.db.database, { freeQuota: 0 });
     const [sandbox, live] = [
-      await buildCaller(api.store.database, 'test', { id }),
-      await buildCaller(api.store.database, 'live', { id }),
+      await buildCaller(api.db.database, 'test', { id }),
+      await buildCaller(api.db.database, 'live', { id }),
     ];
     expect((await api.create(live)).status).toBe(402);
     expect((await api.create(sandbox)).status).toBe(202);

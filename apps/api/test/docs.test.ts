@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Problem, PROBLEMS } from '@onecode/domain';
+import { describeInBrowser, useBrowser } from '@onecode/testing';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import type { Browser, Page } from 'playwright-core';
-import { describeInBrowser, useBrowser } from '../../../test/harness/browser.js';
 import { openApiDocument } from '../src/contract.js';
 import { docsRouter } from '../src/docs.js';
 
@@ -52,7 +52,7 @@ describe('the documentation over HTTP', () => {
     expect((await fetch(`${base}/docs/errors`, { method })).status).toBe(200);
   });
 
-  it('sends other methods away with the ones that are allowed', async () => {
+  it('refuses other methods and names the allowed ones', async () => {
     const response = await fetch(`${base}/openapi.json`, { method: 'POST' });
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
@@ -87,7 +87,7 @@ describe('the documentation over HTTP', () => {
 describeInBrowser('the documentation in Chromium', () => {
   const browser = useBrowser();
 
-  /** Opens a page and collects what it asked for elsewhere and what it complained of. */
+  /** Opens a page, and collects its requests to other origins and its errors. */
   async function open(
     path: string,
     options: Parameters<Browser['newPage']>[0] = {},
@@ -124,7 +124,7 @@ describeInBrowser('the documentation in Chromium', () => {
     return opened;
   }
 
-  it('shows the four operations without a complaint or a call elsewhere, and never asks for a key', async () => {
+  it('shows the four operations without errors or requests to other origins, and never asks for a key', async () => {
     const { page, complaints } = await openUnfolded();
     const shown = await page.locator('.opblock-summary-path').allInnerTexts();
     const plain = shown.map((path) => path.replace(/\u200b/g, ''));

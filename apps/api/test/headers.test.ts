@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto';
 import { PROBLEMS } from '@onecode/domain';
 import { closeDatabase, openDatabase } from '@onecode/store';
-import { buildCaller } from '@onecode/store/testing';
-import { APP_SECRET, bearer, PHONE, startApi, VERIFY_TOKEN, type TestApi } from './api.js';
-import { ask, RawConnection, type RawAnswer } from './raw.js';
+import { buildCaller, RawConnection, type RawAnswer } from '@onecode/testing';
+import { rawRequest } from '@onecode/testing/contract';
+import { APP_SECRET, bearer, PHONE, startApi, VERIFY_TOKEN, type TestApi } from './testApi.js';
 
 const BODY = JSON.stringify({ to: PHONE });
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-/** Answers that anybody may keep. */
+/** Answers that any cache may keep. */
 const PUBLIC = new Set(['the contract', 'the reference', 'the page of errors', 'an asset']);
 
 let api: TestApi;
@@ -15,15 +15,15 @@ let answers: Map<string, RawAnswer>;
 
 /** One answer of every kind that the API gives. */
 async function answersOf(api: TestApi): Promise<Map<string, RawAnswer>> {
-  const test = await buildCaller(api.store.database, 'test', { ratePerMinute: 1 });
-  const live = await buildCaller(api.store.database, 'live', { freeQuota: 0 });
+  const test = await buildCaller(api.db.database, 'test', { ratePerMinute: 1 });
+  const live = await buildCaller(api.db.database, 'live', { freeQuota: 0 });
   const as = (caller: { key: string }, ...more: [string, string][]) => [
     ...Object.entries(bearer(caller)),
     ...more,
   ];
-  const get = (path: string, headers: [string, string][] = []) => ask(api.port, 'GET', path, headers);
+  const get = (path: string, headers: [string, string][] = []) => rawRequest(api.port, 'GET', path, headers);
   const post = (path: string, headers: [string, string][], body: string) =>
-    ask(api.port, 'POST', path, headers, body);
+    rawRequest(api.port, 'POST', path, headers, body);
   const once: [string, string] = ['Idempotency-Key', 'once'];
   const webhook = '{}';
   const signed: [string, string] = [
@@ -111,7 +111,7 @@ describe('every kind of answer', () => {
       ]);
   });
 
-  it('asks for HTTPS from now on, where the service is reached by it', () => {
+  it('requires HTTPS from now on, if the service is reached over HTTPS', () => {
     for (const [name, { headers }] of answers)
       expect([name, headers['strict-transport-security']]).toEqual([
         name,
@@ -119,7 +119,7 @@ describe('every kind of answer', () => {
       ]);
   });
 
-  it('has each header once, and none that tells what is behind it or lets browsers in', () => {
+  it('has each header once, and none that reveals the software or admits browsers', () => {
     for (const [name, { headers, headerCounts }] of answers) {
       for (const [header, count] of Object.entries(headerCounts))
         expect([name, header, count]).toEqual([name, header, 1]);
@@ -152,13 +152,15 @@ describe('every kind of answer', () => {
 
 describe('a request id', () => {
   it('is ours, whatever the client sends', async () => {
-    const { headers } = await ask(api.port, 'GET', '/v1/signup-settings', [['X-Request-Id', 'planted']]);
+    const { headers } = await rawRequest(api.port, 'GET', '/v1/signup-settings', [
+      ['X-Request-Id', 'planted'],
+    ]);
     expect(headers['x-request-id']).toMatch(UUID);
   });
 });
 
 describe('without HTTPS', () => {
-  it('nothing asks for HTTPS from now on', async () => {
+  it('no answer requires HTTPS', async () => {
     const plain = await startApi({ baseUrl: 'http://codes.test' });
     for (const [name, { headers }] of await answersOf(plain))
       expect([name, headers['strict-transport-security']]).toEqual([name, undefined]);
@@ -166,11 +168,11 @@ describe('without HTTPS', () => {
   });
 });
 
-describe('a failure of ours', () => {
-  it('has the same headers, and tells nothing of its reason', async () => {
+describe('an internal error', () => {
+  it('has the same headers, and reveals nothing of its cause', async () => {
     const database = openDatabase('postgres://nobody:planted@127.0.0.1:1/none', { connectionsMax: 1 });
     const cutOff = await startApi({ database });
-    const { json, headers, body } = await ask(cutOff.port, 'GET', '/v1/signup-settings');
+    const { json, headers, body } = await rawRequest(cutOff.port, 'GET', '/v1/signup-settings');
     expect(json).toMatchObject({ status: 500, code: 'internal_error' });
     expect(headers).toMatchObject({
       'x-request-id': expect.stringMatching(UUID),

@@ -1,15 +1,15 @@
 import { createApiKey, findAccount, limitApplication } from '@onecode/store';
-import { buildCaller, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
-import { bearer, PHONE, startApi, type TestApi } from './api.js';
+import { buildCaller, TEST_ACTOR, type RawAnswer, type TestCaller } from '@onecode/testing';
+import { rawRequest } from '@onecode/testing/contract';
+import { bearer, PHONE, startApi, type TestApi } from './testApi.js';
 import { bringTo, expire } from './deliveries.js';
-import { ask, type RawAnswer } from './raw.js';
 
 let api: TestApi;
 let test: TestCaller;
 
 beforeAll(async () => {
   api = await startApi();
-  test = await buildCaller(api.store.database, 'test', { ratePerMinute: 10_000 });
+  test = await buildCaller(api.db.database, 'test', { ratePerMinute: 10_000 });
 });
 afterAll(() => api.close());
 
@@ -26,7 +26,7 @@ function create(
   { caller = test, headers = [] }: { caller?: Pick<TestCaller, 'key'>; headers?: [string, string][] } = {},
 ): Promise<RawAnswer> {
   const sent = [...Object.entries(bearer(caller)), ...headers, ['Idempotency-Key', key] as const];
-  return ask(api.port, 'POST', '/v1/send', sent, body);
+  return rawRequest(api.port, 'POST', '/v1/send', sent, body);
 }
 
 async function idOf(answer: RawAnswer | Promise<RawAnswer>): Promise<string> {
@@ -36,7 +36,7 @@ async function idOf(answer: RawAnswer | Promise<RawAnswer>): Promise<string> {
 }
 
 async function storedKey(id: string): Promise<Buffer | null> {
-  const [row] = await api.store.sql<{ idempotency_key: Buffer | null }>(
+  const [row] = await api.db.sql<{ idempotency_key: Buffer | null }>(
     'select idempotency_key from sends where id = $1',
     [id],
   );
@@ -49,7 +49,7 @@ describe('the key', () => {
     expect(await idOf(create(key))).toBe(await idOf(create(key)));
   });
 
-  it('is no key when it is left out, empty or only spaces and tabs', async () => {
+  it('counts as absent when it is left out, empty or only spaces and tabs', async () => {
     const without = () => api.create(test, BODY).then(({ body }) => body.id as string);
     const ids = [await without(), await without()];
     for (const key of ['', '', '  ', ' \t ', '\t']) ids.push(await idOf(create(key)));
@@ -57,7 +57,7 @@ describe('the key', () => {
     for (const id of ids) expect(await storedKey(id)).toBeNull();
   });
 
-  it('loses outer spaces and tabs, and no others', async () => {
+  it('is trimmed of outer spaces and tabs only', async () => {
     const key = newKey();
     const id = await idOf(create(key));
     for (const padded of [` ${key}`, `${key} `, `\t${key}\t`, ` \t ${key} \t `])
@@ -81,11 +81,11 @@ describe('the key', () => {
     expect(await idOf(create(key))).toBe(id);
   });
 
-  it('is another key when it lacks its last byte', async () => {
+  it('is another key without its last byte', async () => {
     expect(await idOf(create(utf8('clé à')))).not.toBe(await idOf(create(utf8('clé à').slice(0, -1))));
   });
 
-  it('is another key in other letters', async () => {
+  it('is case-sensitive', async () => {
     expect(await idOf(create('Case'))).not.toBe(await idOf(create('case')));
   });
 
@@ -157,11 +157,11 @@ describe('the body is compared byte by byte, so the same key conflicts with', ()
   });
 });
 
-describe('whose key it is', () => {
+describe('the scope of a key', () => {
   it('two applications use the same key without sharing a send, not even in one account', async () => {
     const key = newKey();
-    const sibling = await buildCaller(api.store.database, 'test', { id: test.accountId });
-    const stranger = await buildCaller(api.store.database, 'test');
+    const sibling = await buildCaller(api.db.database, 'test', { id: test.accountId });
+    const stranger = await buildCaller(api.db.database, 'test');
     const ids = await Promise.all(
       [test, sibling, stranger].map((caller) => idOf(create(key, BODY, { caller }))),
     );
@@ -171,7 +171,7 @@ describe('whose key it is', () => {
 
   it('two API keys of one application share it', async () => {
     const key = newKey();
-    const second = await createApiKey(api.store.database, TEST_ACTOR, test.applicationId);
+    const second = await createApiKey(api.db.database, TEST_ACTOR, test.applicationId);
     if (second === null) throw new Error('no application');
     expect(await idOf(create(key, BODY, { caller: second }))).toBe(await idOf(create(key)));
   });
@@ -179,10 +179,10 @@ describe('whose key it is', () => {
 
 describe('a repeat', () => {
   it('shows the send as it stands now', async () => {
-    const caller = await buildCaller(api.store.database, 'live');
+    const caller = await buildCaller(api.db.database, 'live');
     const key = newKey();
     const id = await idOf(create(key, BODY, { caller }));
-    await bringTo(api.store, id, 'delivered');
+    await bringTo(api.db, id, 'delivered');
     const { json } = await create(key, BODY, { caller });
     expect(json).toMatchObject({ id, status: 'delivered', channel: 'whatsapp', from: expect.any(String) });
     expect(json).toEqual((await api.status(caller, id)).body);
@@ -191,7 +191,7 @@ describe('a repeat', () => {
   it('recovers the old send after its deadline, and prolongs nothing', async () => {
     const key = newKey();
     const id = await idOf(create(key));
-    await expire(api.store, id);
+    await expire(api.db, id);
     const { body: before } = await api.status(test, id);
     const { json } = await create(key);
     expect(json).toEqual(before);
@@ -222,29 +222,29 @@ describe('a repeat', () => {
   });
 
   it('recovers a failed send, and reserves nothing again', async () => {
-    const caller = await buildCaller(api.store.database, 'live', { freeQuota: 1 });
+    const caller = await buildCaller(api.db.database, 'live', { freeQuota: 1 });
     const key = newKey();
     const id = await idOf(create(key, BODY, { caller }));
-    await bringTo(api.store, id, 'failed');
-    expect(await findAccount(api.store.database, caller.accountId)).toMatchObject({ freeQuota: 1 });
+    await bringTo(api.db, id, 'failed');
+    expect(await findAccount(api.db.database, caller.accountId)).toMatchObject({ freeQuota: 1 });
     expect((await create(key, BODY, { caller })).json).toMatchObject({ id, status: 'failed' });
-    expect(await findAccount(api.store.database, caller.accountId)).toMatchObject({ freeQuota: 1 });
+    expect(await findAccount(api.db.database, caller.accountId)).toMatchObject({ freeQuota: 1 });
   });
 
-  it('takes no second unit and no place in any limit, and works while a limit is reached', async () => {
-    const caller = await buildCaller(api.store.database, 'live', {
+  it('reserves no second unit, counts against no limit, and works while a limit is reached', async () => {
+    const caller = await buildCaller(api.db.database, 'live', {
       freeQuota: 1,
       credits: 1,
       ratePerMinute: 2,
     });
-    await limitApplication(api.store.database, TEST_ACTOR, caller.applicationId, {
+    await limitApplication(api.db.database, TEST_ACTOR, caller.applicationId, {
       perMinute: 2,
       perRecipientHour: 2,
     });
     const key = newKey();
     const id = await idOf(create(key, BODY, { caller }));
     for (let round = 0; round < 4; round++) expect(await idOf(create(key, BODY, { caller }))).toBe(id);
-    expect(await findAccount(api.store.database, caller.accountId)).toMatchObject({
+    expect(await findAccount(api.db.database, caller.accountId)).toMatchObject({
       freeQuota: 0,
       credits: 1,
     });
@@ -254,16 +254,16 @@ describe('a repeat', () => {
   });
 
   it('80 times at once is one send and one charge', async () => {
-    const caller = await buildCaller(api.store.database, 'live', { freeQuota: 10 });
+    const caller = await buildCaller(api.db.database, 'live', { freeQuota: 10 });
     const key = newKey();
     const ids = await Promise.all(Array.from({ length: 80 }, () => idOf(create(key, BODY, { caller }))));
     expect(new Set(ids).size).toBe(1);
-    expect(await findAccount(api.store.database, caller.accountId)).toMatchObject({ freeQuota: 9 });
-    const sends = await api.store.sql('select id from sends where account_id = $1', [caller.accountId]);
+    expect(await findAccount(api.db.database, caller.accountId)).toMatchObject({ freeQuota: 9 });
+    const sends = await api.db.sql('select id from sends where account_id = $1', [caller.accountId]);
     expect(sends).toEqual([{ id: ids[0] }]);
   });
 
-  it('with two bodies at once leaves one of them the winner, and the other a conflict', async () => {
+  it('with two bodies at once accepts one of them and refuses the other as a conflict', async () => {
     const key = newKey();
     const bodies = [BODY, `${BODY} `];
     const answers = await Promise.all(

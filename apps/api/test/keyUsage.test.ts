@@ -1,12 +1,10 @@
 import { hashApiKey } from '@onecode/domain';
 import { closeDatabase, createApiKey, listApiKeys, openDatabase, revokeApiKey } from '@onecode/store';
-import { buildCaller, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
-import { startTcpProxy } from '../../../test/harness/tcpProxy.js';
-import { until } from '../../../test/harness/until.js';
+import { buildCaller, startTcpProxy, TEST_ACTOR, until, type TestCaller } from '@onecode/testing';
+import { rawRequest } from '@onecode/testing/contract';
 import { createKeyUsageTracker } from '../src/keyUsage.js';
-import { apiEnvironment, PHONE, startApi, bearer, type TestApi } from './api.js';
-import { ApiProcess } from './process.js';
-import { ask } from './raw.js';
+import { apiVariables, PHONE, startApi, bearer, type TestApi } from './testApi.js';
+import { ApiProcess } from './apiProcess.js';
 
 let api: TestApi;
 let caller: TestCaller;
@@ -14,35 +12,35 @@ beforeAll(async () => {
   api = await startApi();
 });
 beforeEach(async () => {
-  caller = await buildCaller(api.store.database, 'test');
+  caller = await buildCaller(api.db.database, 'test');
 });
 afterAll(() => api.close());
 
 const usesOf = async ({ applicationId }: TestCaller): Promise<(Date | null)[]> =>
-  (await listApiKeys(api.store.database, applicationId))!.map((key) => key.lastUsedAt);
+  (await listApiKeys(api.db.database, applicationId))!.map((key) => key.lastUsedAt);
 const age = (seconds: number) =>
-  api.store.sql('update api_keys set last_used_at = now() - make_interval(secs => $1) where id = $2', [
+  api.db.sql('update api_keys set last_used_at = now() - make_interval(secs => $1) where id = $2', [
     seconds,
     caller.keyId,
   ]);
 
 describe('the last use of a key', () => {
-  it('is recorded, of this key only, after the request and not in it', async () => {
-    await createApiKey(api.store.database, TEST_ACTOR, caller.applicationId);
+  it('is recorded for this key only, after the request rather than in it', async () => {
+    await createApiKey(api.db.database, TEST_ACTOR, caller.applicationId);
     expect((await api.create(caller)).status).toBe(202);
     expect(await usesOf(caller)).toEqual([null, null]);
     await api.keyUsage.flush();
     expect(await usesOf(caller)).toEqual([expect.any(Date), null]);
   });
 
-  it('is that of any operation, whatever it answers', async () => {
+  it('comes from any operation, whatever its answer', async () => {
     expect((await api.create(caller, { to: 'nobody' })).status).toBe(422);
     await api.keyUsage.flush();
     expect(await usesOf(caller)).toEqual([expect.any(Date)]);
   });
 
   it('does not come from a request that was refused for its key', async () => {
-    await revokeApiKey(api.store.database, TEST_ACTOR, caller.keyId);
+    await revokeApiKey(api.db.database, TEST_ACTOR, caller.keyId);
     expect((await api.create(caller)).status).toBe(401);
     await api.keyUsage.flush();
     expect(await usesOf(caller)).toEqual([null]);
@@ -70,8 +68,8 @@ describe('the last use of a key', () => {
     expect(after!.getTime() > before!.getTime()).toBe(isWritten);
   });
 
-  it('is kept while the database is away, and written when it is back', async () => {
-    const proxy = await startTcpProxy(api.store.url);
+  it('is kept while the database is down, and written when it is back', async () => {
+    const proxy = await startTcpProxy(api.db.url);
     const database = openDatabase(proxy.url, { connectionsMax: 1 });
     const keyUsage = createKeyUsageTracker(database);
     keyUsage.note(hashApiKey(caller.key).toString('latin1'));
@@ -84,13 +82,13 @@ describe('the last use of a key', () => {
     await proxy.close();
   });
 
-  it('is written by a process on its own, and at its stop', async () => {
-    const other = await buildCaller(api.store.database, 'test');
-    const started = ApiProcess.start({ ...apiEnvironment(api.store.url), LOG_LEVEL: 'info' });
+  it('is written by a running process from time to time, and when it stops', async () => {
+    const other = await buildCaller(api.db.database, 'test');
+    const started = ApiProcess.start({ ...apiVariables(api), LOG_LEVEL: 'info' });
     try {
       const { port } = await started.ready();
       const use = (one: TestCaller) =>
-        ask(port, 'POST', '/v1/send', Object.entries(bearer(one)), JSON.stringify({ to: PHONE }));
+        rawRequest(port, 'POST', '/v1/send', Object.entries(bearer(one)), JSON.stringify({ to: PHONE }));
       expect((await use(caller)).status).toBe(202);
       await until('the use of a key', async () => (await usesOf(caller))[0]);
       expect((await use(other)).status).toBe(202);

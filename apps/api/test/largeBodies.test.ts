@@ -1,15 +1,13 @@
-import { buildCaller, type TestCaller } from '@onecode/store/testing';
-import { until } from '../../../test/harness/until.js';
-import { PHONE, startApi, type TestApi } from './api.js';
-import { RawConnection, requestBytes } from './raw.js';
-import { checkResponse } from './validated.js';
+import { buildCaller, RawConnection, requestBytes, until, type TestCaller } from '@onecode/testing';
+import { checkResponse } from '@onecode/testing/contract';
+import { PHONE, startApi, type TestApi } from './testApi.js';
 
 let api: TestApi;
 let caller: TestCaller;
 
 beforeAll(async () => {
   api = await startApi();
-  caller = await buildCaller(api.store.database, 'test', { ratePerMinute: 100_000 });
+  caller = await buildCaller(api.db.database, 'test', { ratePerMinute: 100_000 });
 });
 afterAll(() => api.close());
 
@@ -34,7 +32,7 @@ type Case = [
 ];
 const INVALID = { status: 422, code: 'invalid_json' };
 const ID = '0199c7a2-5b1e-7c3a-9f40-2d6a8e1b4c57';
-/** What can be told from the first bytes of the body at the latest. */
+/** Requests whose answer is certain by the first bytes of the body. */
 const REQUESTS: Case[] = [
   ['a creation', 'POST', '/v1/send', [KEY], INVALID],
   ['a guess', 'POST', `/v1/send/${ID}/verify`, [KEY], INVALID],
@@ -67,7 +65,7 @@ const open = async (
   return connection.write(requestBytes(method, path, [HOST, ...own, framing]));
 };
 
-/** Reads the one answer that a request may have, and sees the connection closed behind it. */
+/** Reads the single answer to a request, and checks that the connection closes after it. */
 async function onlyAnswer(connection: RawConnection, [, method, path, , expected]: Case): Promise<void> {
   const answer = await connection.answer(method);
   checkResponse({ method, path, ...answer });
@@ -120,7 +118,7 @@ describe('a client that goes on sending after its answer', () => {
 });
 
 describe('slow clients', () => {
-  it('are cut off, at their headers or their body, while others are served', async () => {
+  it('are cut off in their headers or their body, while others are served', async () => {
     const slowHead = await RawConnection.open(api.port);
     const slowBody = await RawConnection.open(api.port);
     slowHead.write(`POST /v1/send HTTP/1.1\r\nHost: codes.test\r\nAuthorization: Bearer ${caller.key}\r\n`);

@@ -1,7 +1,7 @@
 import { changeSetting, findAccount, limitApplication } from '@onecode/store';
-import { buildCaller, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
+import { buildCaller, TEST_ACTOR, type TestCaller } from '@onecode/testing';
 import type { Response } from 'supertest';
-import { PHONE, startApi, type TestApi } from './api.js';
+import { PHONE, startApi, type TestApi } from './testApi.js';
 
 let api: TestApi;
 beforeAll(async () => {
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 afterEach(() =>
-  api.store.sql(
+  api.db.sql(
     'update settings set code_validity_seconds = 600, account_rate_per_minute = 600, free_sends = 10',
   ),
 );
@@ -21,18 +21,18 @@ const retryAfter = ({ headers }: Response): number => {
 const statuses = async (answers: PromiseLike<Response>[]): Promise<number[]> =>
   (await Promise.all(answers)).map(({ status }) => status);
 const count = (all: number[], status: number): number => all.filter((one) => one === status).length;
-/** Makes an account's sends older, so that their windows open sooner. */
+/** Moves an account's sends into the past, so that their windows open sooner. */
 const age = (caller: TestCaller, seconds: number): Promise<unknown> =>
-  api.store.sql(
-    'update sends set created_at = created_at - make_interval(secs => $2) where account_id = $1',
-    [caller.accountId, seconds],
-  );
+  api.db.sql('update sends set created_at = created_at - make_interval(secs => $2) where account_id = $1', [
+    caller.accountId,
+    seconds,
+  ]);
 
 describe.each(['test', 'live'] as const)('in %s mode', (mode) => {
   it('the account’s limit counts all its applications, and no other account’s', async () => {
-    const one = await buildCaller(api.store.database, mode, { ratePerMinute: 3 });
-    const two = await buildCaller(api.store.database, mode, { id: one.accountId });
-    const other = await buildCaller(api.store.database, mode, { ratePerMinute: 3 });
+    const one = await buildCaller(api.db.database, mode, { ratePerMinute: 3 });
+    const two = await buildCaller(api.db.database, mode, { id: one.accountId });
+    const other = await buildCaller(api.db.database, mode, { ratePerMinute: 3 });
     expect(await statuses([api.create(one), api.create(two), api.create(one)])).toEqual([202, 202, 202]);
     for (const caller of [one, two]) {
       const refused = await api.create(caller);
@@ -44,17 +44,17 @@ describe.each(['test', 'live'] as const)('in %s mode', (mode) => {
   });
 
   it('the application’s limit counts its own sends', async () => {
-    const limited = await buildCaller(api.store.database, mode);
-    const free = await buildCaller(api.store.database, mode, { id: limited.accountId });
-    await limitApplication(api.store.database, TEST_ACTOR, limited.applicationId, { perMinute: 2 });
+    const limited = await buildCaller(api.db.database, mode);
+    const free = await buildCaller(api.db.database, mode, { id: limited.accountId });
+    await limitApplication(api.db.database, TEST_ACTOR, limited.applicationId, { perMinute: 2 });
     expect(await statuses([api.create(limited), api.create(limited)])).toEqual([202, 202]);
     expect(retryAfter(await api.create(limited).expect(429))).toBeLessThanOrEqual(60);
     expect((await api.create(free)).status).toBe(202);
   });
 
-  it('the recipient’s limit counts one number in whatever form, for an hour', async () => {
-    const caller = await buildCaller(api.store.database, mode);
-    await limitApplication(api.store.database, TEST_ACTOR, caller.applicationId, { perRecipientHour: 2 });
+  it('the recipient’s limit counts all forms of one number, for an hour', async () => {
+    const caller = await buildCaller(api.db.database, mode);
+    await limitApplication(api.db.database, TEST_ACTOR, caller.applicationId, { perRecipientHour: 2 });
     expect((await api.create(caller, { to: PHONE })).status).toBe(202);
     expect((await api.create(caller, { to: '+55 (11) 98765-4321' })).status).toBe(202);
     const refused = await api.create(caller, { to: '+55 11 98765 4321' }).expect(429);
@@ -65,8 +65,8 @@ describe.each(['test', 'live'] as const)('in %s mode', (mode) => {
     expect((await api.create(caller, { to: PHONE })).status).toBe(202);
   });
 
-  it('exactly as many as the limit allows get through at once', async () => {
-    const caller = await buildCaller(api.store.database, mode, { ratePerMinute: 7, freeQuota: 100 });
+  it('exactly as many concurrent requests pass as the limit allows', async () => {
+    const caller = await buildCaller(api.db.database, mode, { ratePerMinute: 7, freeQuota: 100 });
     const all = await statuses(Array.from({ length: 30 }, () => api.create(caller)));
     expect([count(all, 202), count(all, 429)]).toEqual([7, 23]);
   });
@@ -74,30 +74,30 @@ describe.each(['test', 'live'] as const)('in %s mode', (mode) => {
 
 describe('the limits in force', () => {
   it('are 600 a minute for an account, and none for an application', async () => {
-    const caller = await buildCaller(api.store.database, 'test');
-    expect(await findAccount(api.store.database, caller.accountId)).toMatchObject({ ratePerMinute: 600 });
-    // 598 more, as far as the counters know.
+    const caller = await buildCaller(api.db.database, 'test');
+    expect(await findAccount(api.db.database, caller.accountId)).toMatchObject({ ratePerMinute: 600 });
+    // Sets the counters as 598 more sends would.
     await api.create(caller).expect(202);
-    await api.store.sql('update accounts set sends_created = 599 where id = $1', [caller.accountId]);
+    await api.db.sql('update accounts set sends_created = 599 where id = $1', [caller.accountId]);
     await api.create(caller).expect(202);
     await api.create(caller).expect(429);
   });
 
   it('follow the setting without a restart, except where the account has its own', async () => {
-    const ordinary = await buildCaller(api.store.database, 'test');
-    const special = await buildCaller(api.store.database, 'test', { ratePerMinute: 5 });
+    const ordinary = await buildCaller(api.db.database, 'test');
+    const special = await buildCaller(api.db.database, 'test', { ratePerMinute: 5 });
     for (const caller of [ordinary, special]) await api.create(caller).expect(202);
-    await changeSetting(api.store.database, TEST_ACTOR, 'accountRatePerMinute', 1);
+    await changeSetting(api.db.database, TEST_ACTOR, 'accountRatePerMinute', 1);
     expect(await statuses([api.create(ordinary), api.create(special)])).toEqual([429, 202]);
-    await changeSetting(api.store.database, TEST_ACTOR, 'accountRatePerMinute', 2);
+    await changeSetting(api.db.database, TEST_ACTOR, 'accountRatePerMinute', 2);
     expect(await statuses([api.create(ordinary)])).toEqual([202]);
     await api.create(ordinary).expect(429);
   });
 
   it('of an application can be turned on, changed and off while it runs', async () => {
-    const caller = await buildCaller(api.store.database, 'test');
+    const caller = await buildCaller(api.db.database, 'test');
     const limit = (limits: Parameters<typeof limitApplication>[3]) =>
-      limitApplication(api.store.database, TEST_ACTOR, caller.applicationId, limits);
+      limitApplication(api.db.database, TEST_ACTOR, caller.applicationId, limits);
     await api.create(caller).expect(202);
     await limit({ perMinute: 1 });
     await api.create(caller).expect(429);
@@ -110,8 +110,8 @@ describe('the limits in force', () => {
     await api.create(caller).expect(202);
   });
 
-  it('hold for creation only', async () => {
-    const caller = await buildCaller(api.store.database, 'test', { ratePerMinute: 1 });
+  it('apply to creation only', async () => {
+    const caller = await buildCaller(api.db.database, 'test', { ratePerMinute: 1 });
     const { id } = (await api.create(caller)).body;
     await api.create(caller).expect(429);
     await api.status(caller, id).expect(200);
@@ -121,8 +121,8 @@ describe('the limits in force', () => {
 });
 
 describe('Retry-After', () => {
-  it('is the truth: the same key and body work after so many seconds, and not before', async () => {
-    const caller = await buildCaller(api.store.database, 'test', { ratePerMinute: 2 });
+  it('is exact: the same key and body work after this many seconds, and not before', async () => {
+    const caller = await buildCaller(api.db.database, 'test', { ratePerMinute: 2 });
     const key = { 'Idempotency-Key': 'later' };
     await api.create(caller).expect(202);
     await age(caller, 20);
@@ -137,27 +137,25 @@ describe('Retry-After', () => {
   });
 
   it('is at least 1 when the window opens within the second', async () => {
-    const caller = await buildCaller(api.store.database, 'test', { ratePerMinute: 1 });
+    const caller = await buildCaller(api.db.database, 'test', { ratePerMinute: 1 });
     await api.create(caller).expect(202);
-    // The clock goes on meanwhile: more than one round is needed only when this machine is slow.
+    // The clock goes on meanwhile, so a slow machine may need more than one round.
     for (let round = 0; round < 20; round++) {
-      await api.store.sql(
+      await api.db.sql(
         `update sends set created_at = clock_timestamp() - interval '59.5 seconds' where account_id = $1`,
         [caller.accountId],
       );
       const answer = await api.create(caller);
       if (answer.status === 429) return expect(retryAfter(answer)).toBe(1);
-      await api.store.sql('delete from sends where account_id = $1 and account_number > 1', [
-        caller.accountId,
-      ]);
-      await api.store.sql('update accounts set sends_created = 1 where id = $1', [caller.accountId]);
+      await api.db.sql('delete from sends where account_id = $1 and account_number > 1', [caller.accountId]);
+      await api.db.sql('update accounts set sends_created = 1 where id = $1', [caller.accountId]);
     }
     throw new Error('no request was answered within half a second');
   });
 
   it('is that of the window that opens last', async () => {
-    const caller = await buildCaller(api.store.database, 'test', { ratePerMinute: 1 });
-    await limitApplication(api.store.database, TEST_ACTOR, caller.applicationId, {
+    const caller = await buildCaller(api.db.database, 'test', { ratePerMinute: 1 });
+    await limitApplication(api.db.database, TEST_ACTOR, caller.applicationId, {
       perMinute: 1,
       perRecipientHour: 1,
     });
@@ -171,14 +169,14 @@ describe('Retry-After', () => {
 
 describe('units', () => {
   it('15 of them and 60 live sends at once are exactly 15 accepted, and 402 for the rest', async () => {
-    const caller = await buildCaller(api.store.database, 'live', { freeQuota: 10, credits: 5 });
+    const caller = await buildCaller(api.db.database, 'live', { freeQuota: 10, credits: 5 });
     const all = await statuses(Array.from({ length: 60 }, () => api.create(caller)));
     expect([count(all, 202), count(all, 402)]).toEqual([15, 45]);
-    expect(await findAccount(api.store.database, caller.accountId)).toMatchObject({
+    expect(await findAccount(api.db.database, caller.accountId)).toMatchObject({
       freeQuota: 0,
       credits: 0,
     });
-    const ledger = await api.store.sql(
+    const ledger = await api.db.sql(
       `select bucket, count(*)::integer as units from ledger_entries
        where account_id = $1 and kind = 'reserved' group by bucket order by bucket`,
       [caller.accountId],
@@ -192,11 +190,11 @@ describe('units', () => {
 
 describe('the validity of codes', () => {
   it('follows its setting for new sends without a restart, and leaves old ones alone', async () => {
-    const caller = await buildCaller(api.store.database, 'test');
+    const caller = await buildCaller(api.db.database, 'test');
     const life = ({ body }: Response): number => Date.parse(body.expires_at) - Date.parse(body.created_at);
     const old = await api.create(caller);
     expect(life(old)).toBe(600_000);
-    await changeSetting(api.store.database, TEST_ACTOR, 'codeValiditySeconds', 90);
+    await changeSetting(api.db.database, TEST_ACTOR, 'codeValiditySeconds', 90);
     expect(life(await api.create(caller))).toBe(90_000);
     expect((await api.status(caller, old.body.id)).body.expires_at).toBe(old.body.expires_at);
   });

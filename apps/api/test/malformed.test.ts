@@ -1,15 +1,14 @@
 import { generateApiKey, type ProblemCode } from '@onecode/domain';
-import { buildCaller, type TestCaller } from '@onecode/store/testing';
-import { bearer, PHONE, startApi, type TestApi } from './api.js';
-import { ask, RawConnection } from './raw.js';
-import { checkResponse } from './validated.js';
+import { buildCaller, RawConnection, type TestCaller } from '@onecode/testing';
+import { checkResponse, rawRequest } from '@onecode/testing/contract';
+import { bearer, PHONE, startApi, type TestApi } from './testApi.js';
 
 let api: TestApi;
 let caller: TestCaller;
 
 beforeAll(async () => {
   api = await startApi();
-  caller = await buildCaller(api.store.database, 'test', { ratePerMinute: 10_000 });
+  caller = await buildCaller(api.db.database, 'test', { ratePerMinute: 10_000 });
 });
 afterAll(() => api.close());
 afterEach(async () => {
@@ -23,7 +22,7 @@ const CHUNKS = `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`;
 const HOST = 'Host: codes.test\r\n';
 const LIVEZ = `GET /livez HTTP/1.1\r\n${HOST}\r\n`;
 
-/** A creation that would be accepted but for what is put into it. `KEY` becomes the key. */
+/** A valid creation with this change. `KEY` becomes the key. */
 const post = (headers: string, body: string, host = HOST): string =>
   `POST /v1/send HTTP/1.1\r\n${host}Authorization: Bearer KEY\r\n${headers}\r\n${body}`;
 
@@ -221,7 +220,7 @@ describe('a body that is not the JSON of the contract is invalid_json:', () => {
   ])('%s', async (_name, bodyOf) => {
     for (const { path, member, value } of [create, verify]) {
       const body = bodyOf(JSON.stringify({ [member]: value }), member);
-      const { json } = await ask(api.port, 'POST', path, Object.entries(bearer(caller)), body);
+      const { json } = await rawRequest(api.port, 'POST', path, Object.entries(bearer(caller)), body);
       expect(json).toMatchObject({ status: 422, code: 'invalid_json' });
     }
   });

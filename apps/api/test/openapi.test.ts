@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import { PROBLEMS, type ProblemCode } from '@onecode/domain';
+import { openApiSource, validatorAt } from '@onecode/testing/contract';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { openApiDocument } from '../src/contract.js';
-import { source, validatorAt } from './schemas.js';
 
 const document = openApiDocument('https://codes.test') as any;
 
@@ -50,12 +50,12 @@ const OPERATIONS = [
     errors: ['500 internal_error'],
   },
 ];
-/** Ours: what can go wrong before an operation is reached. */
+/** Problems before an operation is reached, which the specification leaves open. */
 const TRANSPORT = ['400 bad_request', '408 request_timeout', '431 headers_too_large'];
 
 const escaped = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
 
-/** Follows a `$ref`, and says at which pointer the node really stands. */
+/** Follows a `$ref`. @returns the node with its own pointer */
 function resolve(pointer: string): { pointer: string; node: any } {
   const keys = pointer
     .split('/')
@@ -96,7 +96,7 @@ describe('openapi.yaml', () => {
 
   it('is what the API was built with', () => {
     const served = openApiDocument('https://api.example.com');
-    expect(served).toEqual({ ...source, servers: [{ url: 'https://api.example.com' }] });
+    expect(served).toEqual({ ...openApiSource, servers: [{ url: 'https://api.example.com' }] });
   });
 
   it('has the four operations and no other', () => {

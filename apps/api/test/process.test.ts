@@ -1,35 +1,40 @@
 import { createHmac } from 'node:crypto';
 import { createServer, type AddressInfo, type Server } from 'node:net';
-import { Redis } from 'ioredis';
-import { buildCaller, type TestCaller } from '@onecode/store/testing';
-import { closedPort } from '../../../test/harness/closedPort.js';
-import { deleteKeys, keysOf, testRedisUrl } from '../../../test/harness/redisContents.js';
-import { startTcpProxy } from '../../../test/harness/tcpProxy.js';
-import { useTestDatabase } from '../../../test/harness/testDatabase.js';
-import { until } from '../../../test/harness/until.js';
-import { APP_SECRET, apiEnvironment, bearer, PHONE, VERIFY_TOKEN } from './api.js';
-import { ApiProcess } from './process.js';
-import { ask, RawConnection, requestBytes } from './raw.js';
+import {
+  buildCaller,
+  closedPort,
+  keysOf,
+  RawConnection,
+  requestBytes,
+  startTcpProxy,
+  testRedisUrl,
+  until,
+  useTestEnvironment,
+  type TestCaller,
+} from '@onecode/testing';
+import { rawRequest } from '@onecode/testing/contract';
+import { APP_SECRET, apiVariables, bearer, PHONE, VERIFY_TOKEN } from './testApi.js';
+import { ApiProcess } from './apiProcess.js';
 
-const store = useTestDatabase();
+const environment = useTestEnvironment();
 let caller: TestCaller;
 const processes: ApiProcess[] = [];
 
 beforeAll(async () => {
-  caller = await buildCaller(store.database, 'live', { freeQuota: 100 });
+  caller = await buildCaller(environment.db.database, 'live', { freeQuota: 100 });
 });
 afterEach(async () => {
   await Promise.all(processes.splice(0).map((one) => one.end()));
 });
 
 function start(changes: Record<string, string> = {}): ApiProcess {
-  const started = ApiProcess.start({ ...apiEnvironment(store.url), LOG_LEVEL: 'info', ...changes });
+  const started = ApiProcess.start({ ...apiVariables(environment), LOG_LEVEL: 'info', ...changes });
   processes.push(started);
   return started;
 }
 const create = (port: number, body = JSON.stringify({ to: PHONE }), ...headers: [string, string][]) =>
-  ask(port, 'POST', '/v1/send', [...Object.entries(bearer(caller)), ...headers], body);
-/** A server that takes a port. */
+  rawRequest(port, 'POST', '/v1/send', [...Object.entries(bearer(caller)), ...headers], body);
+/** A server that occupies a port. */
 async function taken(): Promise<{ server: Server; port: number }> {
   const server = createServer().listen(0);
   await new Promise((resolve) => server.once('listening', resolve));
@@ -39,7 +44,7 @@ async function taken(): Promise<{ server: Server; port: number }> {
 describe('a wrong environment', () => {
   const lines = (text: string): string[] => text.split('\n').filter((line) => line !== '');
 
-  it('is told in one line for each variable that is missing, and ends the process with 1', async () => {
+  it('is reported in one line for each missing variable, and the exit code is 1', async () => {
     const bare = ApiProcess.start({});
     processes.push(bare);
     expect(await bare.exited()).toBe(1);
@@ -59,7 +64,7 @@ describe('a wrong environment', () => {
     expect(bare.stdout).toBe('');
   });
 
-  it('is told in one line for each variable that is malformed, which repeats no value', async () => {
+  it('is reported in one line for each malformed variable, without its value', async () => {
     const wrong = {
       DATABASE_URL: 'mysql://user:planted@db/x',
       REDIS_URL: 'planted',
@@ -96,48 +101,41 @@ describe('a wrong environment', () => {
 });
 
 describe('a running process', () => {
-  it('serves without Redis: it starts, is ready, and accepts sends', async () => {
+  it('starts, is ready and accepts sends without Redis', async () => {
     const { port, metricsPort } = await start({
       REDIS_URL: `redis://127.0.0.1:${await closedPort()}`,
     }).ready();
-    expect((await ask(port, 'GET', '/readyz')).status).toBe(200);
+    expect((await rawRequest(port, 'GET', '/readyz')).status).toBe(200);
     for (const path of ['/livez', '/readyz'])
       expect((await fetch(`http://127.0.0.1:${metricsPort}${path}`)).status).toBe(200);
     const created = await create(port);
     expect(created).toMatchObject({ status: 202, json: { status: 'queued' } });
-    const [row] = await store.sql('select next_enqueue_at is not null as jobs from sends where id = $1', [
-      created.json['id'],
-    ]);
+    const [row] = await environment.db.sql(
+      'select next_enqueue_at is not null as jobs from sends where id = $1',
+      [created.json['id']],
+    );
     expect(row).toEqual({ isDue: true });
   });
 
-  it('does not wait for a Redis that has frozen', async () => {
-    const [redis, proxy] = [new Redis(testRedisUrl()), await startTcpProxy(testRedisUrl())];
-    const environment: Record<string, string> = {
-      ...apiEnvironment(store.url),
-      REDIS_URL: proxy.url,
-      LOG_LEVEL: 'info',
-    };
-    const prefix = environment['QUEUE_PREFIX'] as string;
-    const { port } = await start(environment).ready();
+  it('does not wait for a frozen Redis', async () => {
+    const proxy = await startTcpProxy(testRedisUrl());
+    const { port } = await start({ REDIS_URL: proxy.url }).ready();
     await until('a send that was enqueued', async () => {
       await create(port);
-      return (await keysOf(redis, prefix)).length > 0;
+      return (await keysOf(environment.redis, `${environment.prefix}:deliver`)).length > 0;
     });
     proxy.freeze();
     const begun = performance.now();
     expect((await create(port)).status).toBe(202);
-    // A job takes two seconds to be given up.
+    // The API abandons an enqueue after two seconds.
     expect(performance.now() - begun).toBeLessThan(1_500);
     await proxy.close();
-    await deleteKeys(redis, prefix);
-    redis.disconnect();
   });
 
   it('counts its requests by route, and shows no path', async () => {
     const { port, metricsPort } = await start().ready();
     await create(port);
-    await ask(port, 'GET', '/v1/send/planted-id/status');
+    await rawRequest(port, 'GET', '/v1/send/planted-id/status');
     const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
     expect(metrics).toMatch(
       /onecode_http_request_seconds_count\{.*route="\/v1\/send",.*status="202".*\} 1\n/,
@@ -146,7 +144,7 @@ describe('a running process', () => {
     expect(metrics).not.toContain('planted-id');
   });
 
-  it('stops on SIGTERM within ten seconds with exit code 0: what is under way is answered, what never ends is not waited for', async () => {
+  it('stops on SIGTERM within ten seconds with exit code 0: it answers requests under way, and does not wait for those that never end', async () => {
     const running = start();
     const { port } = await running.ready();
     const [asking, silent, idle] = [
@@ -215,7 +213,7 @@ describe('the log at level trace', () => {
     });
     const signature = `sha256=${createHmac('sha256', APP_SECRET).update(webhook).digest('hex')}`;
     const post = (path: string, headers: [string, string][], text: string) =>
-      ask(port, 'POST', path, headers, text);
+      rawRequest(port, 'POST', path, headers, text);
 
     const created = await create(port, body, key);
     const path = `/v1/send/${String(created.json['id'])}`;
@@ -225,25 +223,31 @@ describe('the log at level trace', () => {
       await create(port, `${body} `, key),
       await create(port, `{"to":"x${TO}","code":"${CODE}"}`, key),
       await create(port, body.slice(1), key),
-      await ask(port, 'GET', `${path}/status?code=${CODE}&to=${encodeURIComponent(TO)}`, own),
-      await ask(port, 'GET', `/v1/send/${CODE}/status`, own),
-      await ask(port, 'GET', `/${CODE}/${caller.key}`),
+      await rawRequest(port, 'GET', `${path}/status?code=${CODE}&to=${encodeURIComponent(TO)}`, own),
+      await rawRequest(port, 'GET', `/v1/send/${CODE}/status`, own),
+      await rawRequest(port, 'GET', `/${CODE}/${caller.key}`),
       await post(`${path}/verify`, own, `{"code":"${CODE}x"}`),
       await post(`${path}/verify`, own, `{"code":"${CODE}"}`),
       await post('/v1/send', [['Authorization', `Bearer ${caller.key}x`]], body),
       await post('/v1/send', [['Authorization', `Basic ${caller.key}`]], body),
       await post('/webhooks/whatsapp', [['X-Hub-Signature-256', signature]], webhook),
       await post('/webhooks/whatsapp', [], webhook),
-      await ask(port, 'GET', `/webhooks/whatsapp?hub.verify_token=${encodeURIComponent(VERIFY_TOKEN)}`),
-      await ask(port, 'GET', '/v1/signup-settings', [
+      await rawRequest(
+        port,
+        'GET',
+        `/webhooks/whatsapp?hub.verify_token=${encodeURIComponent(VERIFY_TOKEN)}`,
+      ),
+      await rawRequest(port, 'GET', '/v1/signup-settings', [
         ['Cookie', `code=${CODE}`],
         ['Referer', `http://x/${CODE}`],
       ]),
     ];
-    // Failures quote rows and parameters most readily.
-    await store.sql(`alter table sends add constraint planted check (recipient <> '${TO}') not valid`);
+    // Errors are most likely to quote rows and parameters.
+    await environment.db.sql(
+      `alter table sends add constraint planted check (recipient <> '${TO}') not valid`,
+    );
     answers.push(await create(port, body, ['Idempotency-Key', `${KEY}-2`]));
-    await store.sql('alter table sends drop constraint planted');
+    await environment.db.sql('alter table sends drop constraint planted');
     expect(answers.at(-1)?.status).toBe(500);
     running.signal('SIGTERM');
     expect(await running.exited()).toBe(0);
@@ -257,15 +261,15 @@ describe('the log at level trace', () => {
         route: expect.any(String),
         duration_ms: expect.any(Number),
       });
-    // What failed stands on one line at error level, however the request's own line ends.
+    // A failure has one line at error level, whatever the request's own line says.
     const failures = running.log.filter(({ level }) => level === 'error');
     expect(failures).toMatchObject([
       { msg: 'a request failed', request_id: answers.at(-1)?.headers['x-request-id'] },
     ]);
 
     const output = running.stdout + running.stderr;
-    const environment = apiEnvironment(store.url);
-    const { username, password } = new URL(store.url);
+    const variables = apiVariables(environment);
+    const { username, password } = new URL(environment.db.url);
     for (const secret of [
       CODE,
       TO.slice(1),
@@ -278,8 +282,8 @@ describe('the log at level trace', () => {
       signature.slice(7),
       APP_SECRET,
       VERIFY_TOKEN,
-      environment['CODE_PEPPER'] as string,
-      environment['SECRET_KEY'] as string,
+      variables['CODE_PEPPER'] as string,
+      variables['SECRET_KEY'] as string,
       `${username}:${password}@`,
     ])
       expect(output.includes(secret) ? `the log holds ${secret}` : 'clean').toBe('clean');

@@ -1,17 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { PROBLEMS } from '@onecode/domain';
 import { changeSetting, closeDatabase, createAccount, findAccount, openDatabase } from '@onecode/store';
-import { buildAccount, buildCaller, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
-import { until } from '../../../test/harness/until.js';
-import { bearer, startApi, type TestApi } from './api.js';
-import { ask } from './raw.js';
+import { buildAccount, buildCaller, TEST_ACTOR, until, type TestCaller } from '@onecode/testing';
+import { rawRequest } from '@onecode/testing/contract';
+import { bearer, startApi, type TestApi } from './testApi.js';
 
 let api: TestApi;
 let caller: TestCaller;
 
 beforeAll(async () => {
   api = await startApi();
-  caller = await buildCaller(api.store.database, 'test');
+  caller = await buildCaller(api.db.database, 'test');
 });
 afterAll(() => api.close());
 
@@ -61,7 +60,7 @@ describe('an unknown path is not_found, with and without a key', () => {
   ])('%s', async (path) => {
     for (const method of ['GET', 'POST', 'DELETE']) {
       const headers = method === 'GET' ? [] : Object.entries(bearer(caller));
-      const { json } = await ask(api.port, method, path, headers);
+      const { json } = await rawRequest(api.port, method, path, headers);
       expect(json).toMatchObject({ status: 404, code: 'not_found' });
     }
   });
@@ -100,7 +99,7 @@ describe.each(PATHS)('%s', (path, allow) => {
   it(`takes ${allow}, and answers every other method with 405 and just that in Allow`, async () => {
     for (const method of METHODS) {
       // Which methods Node's parser knows depends on its version.
-      const { status, headers, json } = await ask(api.port, method, path);
+      const { status, headers, json } = await rawRequest(api.port, method, path);
       if (method === 'QUERY' && status === 400) continue;
       if (allow.split(', ').includes(method)) {
         expect([404, 405]).not.toContain(status);
@@ -116,7 +115,7 @@ describe('HEAD', () => {
   it.each(['/v1/signup-settings', '/openapi.json', '/docs', '/docs/errors', '/livez', '/readyz'])(
     'is GET without the body: %s',
     async (path) => {
-      const [get, head] = [await ask(api.port, 'GET', path), await ask(api.port, 'HEAD', path)];
+      const [get, head] = [await rawRequest(api.port, 'GET', path), await rawRequest(api.port, 'HEAD', path)];
       expect(head.status).toBe(get.status);
       expect(head.body).toBe('');
       for (const name of ['content-type', 'cache-control'])
@@ -127,7 +126,7 @@ describe('HEAD', () => {
   it('of a status asks for the key, and needs an existing id', async () => {
     const { id } = (await api.create(caller)).body;
     const head = (headers: Record<string, string>, of = id as string) =>
-      ask(api.port, 'HEAD', `/v1/send/${of}/status`, Object.entries(headers));
+      rawRequest(api.port, 'HEAD', `/v1/send/${of}/status`, Object.entries(headers));
     expect((await head({})).status).toBe(401);
     expect((await head(bearer(caller), ID)).status).toBe(404);
     expect(await head(bearer(caller))).toMatchObject({ status: 200, body: '' });
@@ -156,15 +155,15 @@ describe('the sign-up settings', () => {
   });
 
   it('follow a change within five seconds, down to none, for new accounts only', async () => {
-    const old = await buildAccount(api.store.database);
+    const old = await buildAccount(api.db.database);
     for (const freeSends of [25, 0, 10]) {
-      await changeSetting(api.store.database, TEST_ACTOR, 'freeSends', freeSends);
+      await changeSetting(api.db.database, TEST_ACTOR, 'freeSends', freeSends);
       await until(
         'the changed setting',
         async () => ((await read()) as { free_sends: number }).free_sends === freeSends,
         5_000,
       );
-      const made = await createAccount(api.store.database, TEST_ACTOR, {
+      const made = await createAccount(api.db.database, TEST_ACTOR, {
         name: 'New',
         language: 'en',
         freeQuota: null,
@@ -172,17 +171,17 @@ describe('the sign-up settings', () => {
         ratePerMinute: null,
       });
       expect(made.freeQuota).toBe(freeSends);
-      expect(await findAccount(api.store.database, old)).toMatchObject({ freeQuota: 10 });
+      expect(await findAccount(api.db.database, old)).toMatchObject({ freeQuota: 10 });
     }
   });
 
   it('are internal_error when they cannot be read', async () => {
-    await api.store.sql('alter table settings rename to settings_away');
+    await api.db.sql('alter table settings rename to settings_away');
     const failed: unknown = await until('an answer without the setting', async () => {
       const { body } = await api.request.get('/v1/signup-settings');
       return (body as { free_sends?: number }).free_sends === undefined && body;
     });
-    await api.store.sql('alter table settings_away rename to settings');
+    await api.db.sql('alter table settings_away rename to settings');
     expect(failed).toMatchObject({ status: 500, code: 'internal_error' });
     expect(await read()).toEqual({ free_sends: 10 });
   });
@@ -191,14 +190,14 @@ describe('the sign-up settings', () => {
 describe('health', () => {
   it('is live and ready while PostgreSQL answers', async () => {
     for (const path of ['/livez', '/readyz'])
-      expect(await ask(api.port, 'GET', path)).toMatchObject({ status: 200, body: 'ok\n' });
+      expect(await rawRequest(api.port, 'GET', path)).toMatchObject({ status: 200, body: 'ok\n' });
   });
 
   it('is live but not ready while PostgreSQL is away, and names what is missing and nothing else', async () => {
     const database = openDatabase('postgres://nobody:planted@127.0.0.1:1/none', { connectionsMax: 1 });
     const cutOff = await startApi({ database });
-    expect((await ask(cutOff.port, 'GET', '/livez')).status).toBe(200);
-    expect(await ask(cutOff.port, 'GET', '/readyz')).toMatchObject({
+    expect((await rawRequest(cutOff.port, 'GET', '/livez')).status).toBe(200);
+    expect(await rawRequest(cutOff.port, 'GET', '/readyz')).toMatchObject({
       status: 503,
       body: 'not ready: database\n',
     });

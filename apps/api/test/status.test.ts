@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { buildCaller, type TestCaller } from '@onecode/store/testing';
-import { bearer, startApi, type TestApi } from './api.js';
-import { bringTo, expire, finishSandbox, type Stage } from './deliveries.js';
-import { ask, type RawAnswer } from './raw.js';
+import { buildCaller, type RawAnswer, type TestCaller } from '@onecode/testing';
+import { rawRequest } from '@onecode/testing/contract';
+import { bearer, startApi, type TestApi } from './testApi.js';
+import { bringTo, expire, simulateDelivery, type DeliveryStatus } from './deliveries.js';
 
 let api: TestApi;
 let caller: TestCaller;
@@ -10,14 +10,14 @@ let stranger: TestCaller;
 
 beforeAll(async () => {
   api = await startApi();
-  caller = await buildCaller(api.store.database, 'live', { freeQuota: 100 });
-  stranger = await buildCaller(api.store.database, 'live');
+  caller = await buildCaller(api.db.database, 'live', { freeQuota: 100 });
+  stranger = await buildCaller(api.db.database, 'live');
 });
 afterAll(() => api.close());
 
 let created = 0;
 async function create(by = caller): Promise<string> {
-  // Nobody has many open codes at a time.
+  // A recipient may have few open codes at a time.
   return (await api.create(by, { to: `+55119${80_000_000 + (created += 1)}`, code: '004217' }).expect(202))
     .body.id;
 }
@@ -36,7 +36,7 @@ const NOTHING_YET = {
 const ROUTED = { ...NOTHING_YET, channel: 'whatsapp', from: expect.stringMatching(/^\+\d+$/) };
 
 describe('the status of a send', () => {
-  it.each<[Stage, object]>([
+  it.each<[DeliveryStatus, object]>([
     ['queued', NOTHING_YET],
     ['sending', ROUTED],
     ['sent', { ...ROUTED, sent_at: SET }],
@@ -45,7 +45,7 @@ describe('the status of a send', () => {
     ['failed', { ...ROUTED, failed_at: SET, failure_reason: 'rejected_by_provider' }],
   ])('shows delivery at %s with all 14 fields', async (stage, fields) => {
     const id = await create();
-    await bringTo(api.store, id, stage);
+    await bringTo(api.db, id, stage);
     const { status, type, headers, body } = await api.status(caller, id);
     expect([status, type, headers['cache-control']]).toEqual([200, 'application/json', 'no-store']);
     const always = {
@@ -59,10 +59,10 @@ describe('the status of a send', () => {
     expect(body).toEqual({ ...always, ...fields });
   });
 
-  it('shows a test send as read in the sandbox, three times set and from null', async () => {
-    const sandbox = await buildCaller(api.store.database, 'test');
+  it('shows a test send as read in the sandbox, with three times set and no sender', async () => {
+    const sandbox = await buildCaller(api.db.database, 'test');
     const id = await create(sandbox);
-    await finishSandbox(api.store, id);
+    await simulateDelivery(api.db, id);
     expect((await api.status(sandbox, id)).body).toMatchObject({
       ...NOTHING_YET,
       status: 'read',
@@ -75,15 +75,15 @@ describe('the status of a send', () => {
     });
   });
 
-  it.each<Stage>(['queued', 'sent', 'delivered', 'read', 'failed'])(
+  it.each<DeliveryStatus>(['queued', 'sent', 'delivered', 'read', 'failed'])(
     'is expired once the deadline has come, and delivery stays %s',
     async (stage) => {
       const id = await create();
-      await bringTo(api.store, id, stage);
+      await bringTo(api.db, id, stage);
       expect((await api.status(caller, id)).body).toMatchObject({ status: stage, verification: 'pending' });
-      await expire(api.store, id);
+      await expire(api.db, id);
       expect((await api.status(caller, id)).body).toMatchObject({ status: stage, verification: 'expired' });
-      const [row] = await api.store.sql('select verification from sends where id = $1', [id]);
+      const [row] = await api.db.sql('select verification from sends where id = $1', [id]);
       expect(row).toEqual({ verification: 'pending' });
     },
   );
@@ -92,7 +92,7 @@ describe('the status of a send', () => {
     const [verified, locked] = [await create(), await create()];
     await api.verify(caller, verified, '004217').expect(200);
     for (let round = 0; round < 5; round++) await api.verify(caller, locked, '1');
-    for (const id of [verified, locked]) await expire(api.store, id);
+    for (const id of [verified, locked]) await expire(api.db, id);
     expect((await api.status(caller, verified)).body).toMatchObject({
       verification: 'verified',
       verified_at: SET,
@@ -105,7 +105,7 @@ describe('the status of a send', () => {
 
   it('is read without changing anything', async () => {
     const id = await create();
-    const row = () => api.store.sql('select * from sends where id = $1', [id]);
+    const row = () => api.db.sql('select * from sends where id = $1', [id]);
     const before = await row();
     for (let round = 0; round < 3; round++) await api.status(caller, id).expect(200);
     expect(await row()).toEqual(before);
@@ -113,7 +113,7 @@ describe('the status of a send', () => {
 
   it('is shown to every application of the account, whatever its mode', async () => {
     const id = await create();
-    const sibling = await buildCaller(api.store.database, 'test', { id: caller.accountId });
+    const sibling = await buildCaller(api.db.database, 'test', { id: caller.accountId });
     expect((await api.status(sibling, id)).body).toEqual((await api.status(caller, id)).body);
   });
 });
@@ -125,7 +125,7 @@ const OPERATIONS = [
 
 describe.each(OPERATIONS)('to $name', ({ name, method, body }) => {
   const askFor = (id: string, headers: Record<string, string>): Promise<RawAnswer> =>
-    ask(api.port, method, `/v1/send/${id}/${name}`, Object.entries(headers), body);
+    rawRequest(api.port, method, `/v1/send/${id}/${name}`, Object.entries(headers), body);
 
   /** An answer without what differs from request to request. */
   function comparable({ status, headers, body }: RawAnswer): unknown {
@@ -133,14 +133,14 @@ describe.each(OPERATIONS)('to $name', ({ name, method, body }) => {
     return { status, headers: Object.entries(rest), body };
   }
 
-  it('a foreign id is, to the byte, what an unknown id is, whatever its state', async () => {
+  it('the answer to another account’s id equals that to an unknown id byte for byte, in every state', async () => {
     const unknown = comparable(await askFor(randomUUID(), bearer(stranger)));
     expect(unknown).toMatchObject({ status: 404, body: expect.stringContaining('"code":"send_not_found"') });
     for (const stage of ['queued', 'sent', 'read', 'failed'] as const) {
       const id = await create();
-      await bringTo(api.store, id, stage);
+      await bringTo(api.db, id, stage);
       expect(comparable(await askFor(id, bearer(stranger)))).toEqual(unknown);
-      await expire(api.store, id);
+      await expire(api.db, id);
       expect(comparable(await askFor(id, bearer(stranger)))).toEqual(unknown);
     }
     const verified = await create();
@@ -187,7 +187,7 @@ describe.each(OPERATIONS)('to $name', ({ name, method, body }) => {
 
   it('an id with a query behind it is that id', async () => {
     const id = await create();
-    const answer = await ask(
+    const answer = await rawRequest(
       api.port,
       method,
       `/v1/send/${id}/${name}?id=x&account=y`,

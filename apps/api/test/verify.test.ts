@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { buildCaller, type TestCaller } from '@onecode/store/testing';
-import { bearer, PHONE, startApi, type TestApi } from './api.js';
-import { bringTo, expire, type Stage } from './deliveries.js';
-import { ask, type RawAnswer } from './raw.js';
+import { buildCaller, type RawAnswer, type TestCaller } from '@onecode/testing';
+import { rawRequest } from '@onecode/testing/contract';
+import { bearer, PHONE, startApi, type TestApi } from './testApi.js';
+import { bringTo, expire, type DeliveryStatus } from './deliveries.js';
 
 const CODE = '004217';
 const VALID = { valid: true, verification: 'verified', attempts_left: 0 };
@@ -17,8 +17,8 @@ let live: TestCaller;
 
 beforeAll(async () => {
   api = await startApi();
-  test = await buildCaller(api.store.database, 'test');
-  live = await buildCaller(api.store.database, 'live', { freeQuota: 1000 });
+  test = await buildCaller(api.db.database, 'test');
+  live = await buildCaller(api.db.database, 'live', { freeQuota: 1000 });
 });
 afterAll(() => api.close());
 
@@ -30,7 +30,7 @@ async function guess(id: string, code: string, caller = test): Promise<unknown> 
   return (await api.verify(caller, id, code).expect(200)).body;
 }
 const post = (id: string, body: string | Buffer, ...headers: [string, string][]): Promise<RawAnswer> =>
-  ask(api.port, 'POST', `/v1/send/${id}/verify`, [...Object.entries(bearer(test)), ...headers], body);
+  rawRequest(api.port, 'POST', `/v1/send/${id}/verify`, [...Object.entries(bearer(test)), ...headers], body);
 
 describe('a guess', () => {
   it('that is right is valid, and sets verified_at', async () => {
@@ -50,7 +50,7 @@ describe('a guess', () => {
     expect((await api.status(test, id)).body).toMatchObject({ verification: 'locked', verified_at: null });
   });
 
-  it('that is right is valid after four wrong ones, and no longer after five', async () => {
+  it('that is right is valid after four wrong ones, but not after five', async () => {
     const [four, five] = [await create(), await create()];
     for (let round = 0; round < 4; round++) await guess(four, '1');
     for (let round = 0; round < 5; round++) await guess(five, '1');
@@ -58,7 +58,7 @@ describe('a guess', () => {
     expect(await guess(five, CODE)).toEqual(LOCKED);
   });
 
-  it('after a right one is not valid, right or wrong, and takes nothing back', async () => {
+  it('after a right one is not valid, right or wrong, and changes nothing', async () => {
     const id = await create();
     await guess(id, CODE);
     const { body: before } = await api.status(test, id);
@@ -69,11 +69,11 @@ describe('a guess', () => {
   it('after the deadline is expired, right or wrong, and is not counted', async () => {
     const id = await create();
     await guess(id, '1');
-    await expire(api.store, id);
+    await expire(api.db, id);
     const { body: before } = await api.status(test, id);
     for (const code of [CODE, '1', CODE]) expect(await guess(id, code)).toEqual(EXPIRED);
     expect((await api.status(test, id)).body).toEqual(before);
-    expect(await api.store.sql('select wrong_guesses from sends where id = $1', [id])).toEqual([
+    expect(await api.db.sql('select wrong_guesses from sends where id = $1', [id])).toEqual([
       { wrong_guesses: 1 },
     ]);
   });
@@ -82,7 +82,7 @@ describe('a guess', () => {
     const [verified, locked] = [await create(), await create()];
     await guess(verified, CODE);
     for (let round = 0; round < 5; round++) await guess(locked, '1');
-    for (const id of [verified, locked]) await expire(api.store, id);
+    for (const id of [verified, locked]) await expire(api.db, id);
     expect(await guess(verified, CODE)).toEqual(USED);
     expect(await guess(locked, CODE)).toEqual(LOCKED);
   });
@@ -113,7 +113,7 @@ describe('a guess', () => {
 
   it('is judged for the account: another of its applications may verify', async () => {
     const id = await create();
-    const sibling = await buildCaller(api.store.database, 'live', { id: test.accountId });
+    const sibling = await buildCaller(api.db.database, 'live', { id: test.accountId });
     expect(await guess(id, '1', sibling)).toEqual(PENDING(4));
     expect(await guess(id, CODE, sibling)).toEqual(VALID);
   });
@@ -146,11 +146,11 @@ describe('the right code', () => {
     expect(await guess(two, CODE)).toEqual(PENDING(4));
   });
 
-  it.each<Stage>(['queued', 'sending', 'sent', 'delivered', 'read', 'failed'])(
+  it.each<DeliveryStatus>(['queued', 'sending', 'sent', 'delivered', 'read', 'failed'])(
     'works while delivery is %s, and changes nothing of it',
     async (stage) => {
       const id = await create(live);
-      await bringTo(api.store, id, stage);
+      await bringTo(api.db, id, stage);
       const { body: before } = await api.status(live, id);
       expect(before).toMatchObject({ status: stage, verification: 'pending' });
       expect(await guess(id, '1', live)).toEqual(PENDING(4));
@@ -189,7 +189,7 @@ describe('a body that is no guess', () => {
     const [used, locked, expired] = [await create(), await create(), await create()];
     await guess(used, CODE);
     for (let round = 0; round < 5; round++) await guess(locked, '1');
-    await expire(api.store, expired);
+    await expire(api.db, expired);
     for (const id of [used, locked, expired]) expect((await post(id, '{}')).status).toBe(422);
   });
 });
@@ -221,15 +221,15 @@ describe('the id', () => {
   });
 });
 
-describe('at once', () => {
-  it('200 right guesses are exactly one valid', async () => {
+describe('concurrent guesses', () => {
+  it('200 right guesses give exactly one valid answer', async () => {
     const id = await create();
     const answers = await Promise.all(Array.from({ length: 200 }, () => guess(id, CODE)));
     expect(answers.filter((answer) => JSON.stringify(answer) === JSON.stringify(VALID))).toHaveLength(1);
     expect(answers.filter((answer) => JSON.stringify(answer) === JSON.stringify(USED))).toHaveLength(199);
   });
 
-  it('200 wrong guesses are exactly five judged ones', async () => {
+  it('of 200 wrong guesses exactly five are judged', async () => {
     const id = await create();
     const answers = await Promise.all(Array.from({ length: 200 }, () => guess(id, '1')));
     for (const left of [4, 3, 2, 1])
@@ -240,7 +240,7 @@ describe('at once', () => {
     expect(await guess(id, CODE)).toEqual(LOCKED);
   });
 
-  it('right and wrong guesses are at most one valid and at most five judged', async () => {
+  it('of right and wrong guesses at most one is valid and at most five are judged', async () => {
     const id = await create();
     const codes = Array.from({ length: 60 }, (_, index) => (index % 6 === 5 ? CODE : '1'));
     const answers = await Promise.all(codes.map((code) => guess(id, code)));
@@ -254,12 +254,12 @@ describe('at once', () => {
   });
 });
 
-describe('a failure of ours', () => {
+describe('an internal error', () => {
   it('is internal_error and never valid, and leaves the code as it was', async () => {
     const id = await create();
-    await api.store.sql('alter table guess_budgets rename to guess_budgets_away');
+    await api.db.sql('alter table guess_budgets rename to guess_budgets_away');
     const { body } = await api.verify(test, id, CODE);
-    await api.store.sql('alter table guess_budgets_away rename to guess_budgets');
+    await api.db.sql('alter table guess_budgets_away rename to guess_budgets');
     expect(body).toMatchObject({ status: 500, code: 'internal_error' });
     expect(await guess(id, CODE)).toEqual(VALID);
   });

@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { until } from '../../../test/harness/until.js';
-import { APP_SECRET, startApi, VERIFY_TOKEN, type TestApi } from './api.js';
-import { ask, type RawAnswer } from './raw.js';
+import { until, type RawAnswer } from '@onecode/testing';
+import { rawRequest } from '@onecode/testing/contract';
+import { APP_SECRET, startApi, VERIFY_TOKEN, type TestApi } from './testApi.js';
 
 let api: TestApi;
 beforeAll(async () => {
@@ -17,7 +17,7 @@ const sign = (body: string | Buffer, secret = APP_SECRET, algorithm = 'sha256'):
 
 function post(body: string | Buffer, ...signatures: string[]): Promise<RawAnswer> {
   const headers = signatures.map((signature) => ['X-Hub-Signature-256', signature] as const);
-  return ask(api.port, 'POST', PATH, headers, body);
+  return rawRequest(api.port, 'POST', PATH, headers, body);
 }
 const postSigned = (body: string | Buffer): Promise<RawAnswer> => post(body, sign(body));
 
@@ -36,13 +36,13 @@ const webhook = (statuses: object[], field = 'messages'): object => ({
 const textOf = (...statuses: object[]): string => JSON.stringify(webhook(statuses));
 
 const stored = (messageId: string): Promise<Record<string, unknown>[]> =>
-  api.store.sql(
+  api.db.sql(
     `select message_id, attempt_id, status, occurred_at, failure, result, due_at is not null as waits
      from receipts where message_id = $1 order by id`,
     [messageId],
   );
 async function storedCount(): Promise<number> {
-  const [row] = await api.store.sql<{ count: number }>('select count(*)::integer as count from receipts');
+  const [row] = await api.db.sql<{ count: number }>('select count(*)::integer as count from receipts');
   return row?.count ?? -1;
 }
 
@@ -53,7 +53,11 @@ describe('the handshake', () => {
     ['hub.challenge', '1158201444'],
   ] as const;
   const shake = (parameters: readonly (readonly [string, string])[]): Promise<RawAnswer> =>
-    ask(api.port, 'GET', `${PATH}?${new URLSearchParams(parameters as [string, string][]).toString()}`);
+    rawRequest(
+      api.port,
+      'GET',
+      `${PATH}?${new URLSearchParams(parameters as [string, string][]).toString()}`,
+    );
   const changed = (name: string, value: string) =>
     RIGHT.map(([key, old]) => [key, key === name ? value : old] as const);
   const without = (name: string) => RIGHT.filter(([key]) => key !== name);
@@ -65,11 +69,11 @@ describe('the handshake', () => {
     expect(answer.headers['x-content-type-options']).toBe('nosniff');
   });
 
-  it('does not mind the order of the parameters, nor others beside them', async () => {
+  it('accepts the parameters in any order, and others beside them', async () => {
     expect((await shake([['more', '1'], ...RIGHT.toReversed()])).body).toBe('1158201444');
   });
 
-  it('gives a challenge back as it is', async () => {
+  it('returns the challenge unchanged', async () => {
     const challenge = '<script>é & "x"\n';
     expect((await shake(changed('hub.challenge', challenge))).body).toBe(challenge);
   });
@@ -133,13 +137,13 @@ describe('a post whose signature is not right is refused, and nothing is stored'
     expect(await storedCount()).toBe(before);
   });
 
-  it('also when the body is no JSON: the signature comes first', async () => {
+  it('even when the body is no JSON: the signature is checked first', async () => {
     expect((await post('no json', sign('other'))).json).toMatchObject({ code: 'invalid_signature' });
   });
 });
 
 describe('a signed post', () => {
-  it('is stored before it is answered, as it was reported, for the worker to apply', async () => {
+  it('is stored unchanged before it is answered, for the worker to apply', async () => {
     const id = newMessageId();
     const attemptId = randomUUID();
     const answer = await postSigned(textOf(status(id, { biz_opaque_callback_data: attemptId })));
@@ -157,7 +161,7 @@ describe('a signed post', () => {
     ]);
   });
 
-  it('keeps what a failure means', async () => {
+  it('keeps the meaning of a failure', async () => {
     const id = newMessageId();
     await postSigned(textOf(status(id, { status: 'failed', errors: [{ code: 131026, title: 'x' }] })));
     expect(await stored(id)).toMatchObject([
@@ -233,7 +237,7 @@ describe('a signed post', () => {
     expect(await storedCount()).toBe(before);
   });
 
-  it('for a message that nobody knows is stored all the same, since it may come before our own record of it', async () => {
+  it('for an unknown message is stored too, since it may arrive before our own record of the message', async () => {
     const id = newMessageId();
     expect((await postSigned(textOf(status(id, { biz_opaque_callback_data: 'not ours' })))).status).toBe(200);
     expect(await stored(id)).toMatchObject([{ attempt_id: null, waits: true }]);
@@ -257,18 +261,18 @@ describe('a signed post', () => {
     expect(await stored(id)).toHaveLength(1);
   });
 
-  it('is internal_error when it cannot be stored, so that it comes again and is stored then', async () => {
+  it('is answered with internal_error when it cannot be stored, so that the provider posts it again', async () => {
     const id = newMessageId();
-    await api.store.sql('alter table receipts rename to receipts_away');
+    await api.db.sql('alter table receipts rename to receipts_away');
     const failed = await postSigned(textOf(status(id)));
-    await api.store.sql('alter table receipts_away rename to receipts');
+    await api.db.sql('alter table receipts_away rename to receipts');
     expect(failed.json).toMatchObject({ status: 500, code: 'internal_error' });
     expect(failed.body).not.toContain(id);
     expect((await postSigned(textOf(status(id)))).status).toBe(200);
     expect(await stored(id)).toHaveLength(1);
   });
 
-  it('enqueues a job for the worker, and tells Redis nothing of the message', async () => {
+  it('enqueues a job for the worker, with nothing of the message in Redis', async () => {
     const jobs = (): Promise<string[]> => api.redis.keys(`${api.prefix}:receipts:*`);
     const id = newMessageId();
     await postSigned(textOf(status(id)));

@@ -1,6 +1,5 @@
 import { setBreaker, tripBreaker } from '@onecode/store';
-import { buildAccount, TEST_ACTOR } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../test/harness/testDatabase.js';
+import { buildAccount, TEST_ACTOR, useTestDatabase } from '@onecode/testing';
 import { expectFault, jsonOf, onecode, onecodeHere, TIME, UNKNOWN_ID } from './onecode.js';
 
 const TO = '+5511987654321';

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { userInfo } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { useTestDatabase } from '../../../test/harness/testDatabase.js';
+import { useTestDatabase } from '@onecode/testing';
 import { expectFault, jsonOf, onecode } from './onecode.js';
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));

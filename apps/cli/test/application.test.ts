@@ -1,6 +1,5 @@
 import { createApplication } from '@onecode/store';
-import { buildAccount, TEST_ACTOR } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../test/harness/testDatabase.js';
+import { buildAccount, TEST_ACTOR, useTestDatabase } from '@onecode/testing';
 import { expectFault, ID, jsonOf, onecode, UNKNOWN_ID } from './onecode.js';
 
 const store = useTestDatabase();

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { useTestDatabase } from '../../../test/harness/testDatabase.js';
+import { useTestDatabase } from '@onecode/testing';
 import { expectFault, onecode } from './onecode.js';
 
 const store = useTestDatabase();

@@ -1,7 +1,6 @@
 import { hashApiKey, isApiKey } from '@onecode/domain';
 import { findCaller } from '@onecode/store';
-import { buildCaller } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../test/harness/testDatabase.js';
+import { buildCaller, useTestDatabase } from '@onecode/testing';
 import { expectFault, ID, jsonOf, onecode, TIME, UNKNOWN_ID } from './onecode.js';
 
 const store = useTestDatabase();

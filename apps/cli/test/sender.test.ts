@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { parseKeyring, unseal } from '@onecode/domain';
 import { coolDownSender } from '@onecode/store';
-import { buildSender } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../test/harness/testDatabase.js';
+import { buildSender, useTestDatabase } from '@onecode/testing';
 import { expectFault, ID, jsonOf, onecode, TIME, UNKNOWN_ID } from './onecode.js';
 
 const SECRET_KEY = randomBytes(32).toString('base64');

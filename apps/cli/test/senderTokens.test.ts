@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { parseKeyring, unseal } from '@onecode/domain';
 import { addSender } from '@onecode/store';
-import { TEST_ACTOR } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../test/harness/testDatabase.js';
+import { TEST_ACTOR, useTestDatabase } from '@onecode/testing';
 import { expectFault, jsonOf, onecode, UNKNOWN_ID } from './onecode.js';
 
 const [OLD_KEY, NEW_KEY] = [1, 2].map(() => randomBytes(32).toString('base64')) as [string, string];

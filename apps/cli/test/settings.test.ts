@@ -1,5 +1,5 @@
 import { readSettings } from '@onecode/store';
-import { useTestDatabase } from '../../../test/harness/testDatabase.js';
+import { useTestDatabase } from '@onecode/testing';
 import { expectFault, jsonOf, onecode } from './onecode.js';
 
 const store = useTestDatabase();

@@ -1,7 +1,13 @@
 import { userInfo } from 'node:os';
 import { createApplication } from '@onecode/store';
-import { buildAccount, buildCaller, buildSend, buildSender, TEST_ACTOR } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../test/harness/testDatabase.js';
+import {
+  buildAccount,
+  buildCaller,
+  buildSend,
+  buildSender,
+  TEST_ACTOR,
+  useTestDatabase,
+} from '@onecode/testing';
 import { expectFault, jsonOf, onecode, TIME, UNKNOWN_ID } from './onecode.js';
 
 const store = useTestDatabase();

@@ -1,6 +1,5 @@
 import { userInfo } from 'node:os';
-import { buildAccount } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../test/harness/testDatabase.js';
+import { buildAccount, useTestDatabase } from '@onecode/testing';
 import { expectFault, jsonOf, onecode, TIME, UNKNOWN_ID } from './onecode.js';
 
 const store = useTestDatabase();

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { startTcpServer } from '../../../test/harness/tcpServer.js';
+import { startTcpServer } from '@onecode/testing';
 import { expectFault, onecode, onecodeHere, UNKNOWN_ID, type Ended } from './onecode.js';
 
 /** Nobody listens on port 1: a command that gets as far as the database says that it cannot be reached. */

@@ -1,5 +1,4 @@
-import { buildAccount } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../test/harness/testDatabase.js';
+import { buildAccount, useTestDatabase } from '@onecode/testing';
 import { expectFault, ID, jsonOf, onecode, TIME, UNKNOWN_ID } from './onecode.js';
 
 const store = useTestDatabase();

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { closeHttpServer, createLog, openQueues } from '@onecode/runtime';
-import { createTestDatabase, TEST_SECRET_KEY, type TestDatabase } from '@onecode/store/testing';
-import { testRedisUrl } from '../../../test/harness/redisContents.js';
+import { createTestDatabase, TEST_SECRET_KEY, testRedisUrl, type TestDatabase } from '@onecode/testing';
 import { createApp } from '../src/app.js';
 import { readConsoleConfig, type ConsoleConfig } from '../src/config.js';
 import { createHttpServer } from '../src/server.js';

@@ -7,7 +7,7 @@ import {
   type Database,
   type Sender,
 } from '@onecode/store';
-import { TEST_PEPPER } from '@onecode/store/testing';
+import { TEST_PEPPER } from '@onecode/testing';
 
 const POLICY = { attemptsMax: 5, backoffMs: 0 };
 const LEASE_MS = 15_000;

@@ -1,7 +1,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
+import type { Windows } from '@onecode/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type { MemberRole } from '@onecode/store';
-import type { Windows } from '../../../test/harness/browser.js';
 import type { SessionView } from '../src/features/session/view.js';
 import type { ConsoleEnvironment } from './console.js';
 

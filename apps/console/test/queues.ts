@@ -1,8 +1,7 @@
+import { deleteKeys, testRedisUrl, until } from '@onecode/testing';
 import { Redis } from 'ioredis';
 import { openQueues, type Queues } from '@onecode/runtime';
 import { newId } from '@onecode/store';
-import { deleteKeys, testRedisUrl } from '../../../test/harness/redisContents.js';
-import { until } from '../../../test/harness/until.js';
 
 /** The queues of one console, as its workers and its API would use them. */
 export interface TestQueues {

@@ -1,32 +1,31 @@
 import { createSend, resetBreaker, setBreaker } from '@onecode/store';
-import { newSend, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
-import { until } from '../../../test/harness/until.js';
+import { newSend, TEST_ACTOR, until, type TestCaller } from '@onecode/testing';
 import { watchBreakers } from '../src/breaker.js';
-import { useWorker } from './fixture.js';
+import { useWorker } from './testWorker.js';
 
 const RULE = { unverifiedPercent: 90, minSends: 10 };
 const SENDS = 20;
 
 describe('the breaker', () => {
-  const fixture = useWorker();
+  const t = useWorker();
   let caller: TestCaller;
   beforeEach(async () => {
-    await fixture.house.db.sql(
+    await t.environment.db.sql(
       'update accounts set breaker_unverified_percent = null, breaker_min_sends = null',
     );
-    caller = await fixture.house.caller('live', { credits: 1000 });
+    caller = await t.environment.caller('live', { credits: 1000 });
   });
 
-  /** Sends that the provider has taken, five minutes back. @param verified how many of them were verified */
+  /** Sends that were delivered five minutes ago. @param verified the number of verified ones */
   async function sent(country: string, verified: number): Promise<void> {
-    const { db } = fixture.house;
+    const { db } = t.environment;
     const ids: string[] = [];
     for (let n = 0; n < SENDS; n++) {
       const made = newSend(caller, { recipient: `+55119876543${n + 10}` });
       const creation = await createSend(db.database, { ...made, country });
       expect(creation.outcome).toBe('created');
       ids.push(made.id);
-      await fixture.house.enqueue('live', made.id, 0);
+      await t.environment.enqueue('live', made.id, 0);
     }
     await until('all sends delivered', async () => {
       const [row] = await db.sql<{ count: number }>(
@@ -49,34 +48,34 @@ describe('the breaker', () => {
     );
   }
   const rounds = async (): Promise<void> => {
-    for (let n = 0; n < 3; n++) await watchBreakers(fixture.worker.context);
+    for (let n = 0; n < 3; n++) await watchBreakers(t.worker.context);
   };
-  const trips = (): Promise<number> => fixture.worker.count('onecode_breaker_trips_total');
+  const trips = (): Promise<number> => t.worker.count('onecode_breaker_trips_total');
   const toCountry = async (country: string): Promise<string> =>
-    (await createSend(fixture.house.db.database, { ...newSend(caller), country })).outcome;
+    (await createSend(t.environment.db.database, { ...newSend(caller), country })).outcome;
 
-  it('stops nobody until it is set, and then the pumped country alone, once', async () => {
+  it('trips for nobody until it is set, and then once, for the country with unverified sends', async () => {
     const before = await trips();
     await sent('NG', 0);
     await sent('BR', SENDS);
     await rounds();
     expect([await toCountry('NG'), await trips()]).toEqual(['created', before]);
-    await setBreaker(fixture.house.db.database, TEST_ACTOR, caller.accountId, RULE);
+    await setBreaker(t.environment.db.database, TEST_ACTOR, caller.accountId, RULE);
     await rounds();
     expect([await toCountry('NG'), await toCountry('BR')]).toEqual(['rate_limited', 'created']);
     expect(await trips()).toBe(before + 1);
   });
 
-  it('never stops an account of which enough codes are verified', async () => {
+  it('never trips for an account with enough verified codes', async () => {
     const before = await trips();
-    await setBreaker(fixture.house.db.database, TEST_ACTOR, caller.accountId, RULE);
+    await setBreaker(t.environment.db.database, TEST_ACTOR, caller.accountId, RULE);
     await sent('BR', 3);
     await rounds();
     expect([await toCountry('BR'), await trips()]).toEqual(['created', before]);
   });
 
-  it('needs sends from after a reset to stop the account again', async () => {
-    const { db } = fixture.house;
+  it('needs sends from after a reset to trip again', async () => {
+    const { db } = t.environment;
     const before = await trips();
     await setBreaker(db.database, TEST_ACTOR, caller.accountId, RULE);
     await sent('NG', 0);
@@ -84,7 +83,7 @@ describe('the breaker', () => {
     await resetBreaker(db.database, TEST_ACTOR, caller.accountId);
     await rounds();
     expect([await toCountry('NG'), await trips()]).toEqual(['created', before + 1]);
-    // The reset, too, lies back further than what follows it.
+    // The reset must be older than the sends that follow it.
     await db.sql(
       `update breaker_trips set tripped_at = tripped_at - interval '1 h', open_until = open_until - interval '5 min'
        where account_id = $1`,

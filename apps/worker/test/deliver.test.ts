@@ -1,21 +1,24 @@
 import { getEventListeners } from 'node:events';
-import { buildSender } from '@onecode/store/testing';
-import { useWorker } from './fixture.js';
+import { buildSender } from '@onecode/testing';
+import { useWorker } from './testWorker.js';
 
 describe('a live send', () => {
   const t = useWorker({ senders: 0 });
 
   it('goes out as one request in the form that the provider documents', async () => {
-    await buildSender(t.house.db.database, {
+    await buildSender(t.environment.db.database, {
       phoneNumberId: '106540352242922',
       number: '+15550783881',
       token: 'a-token-of-its-own',
       template: 'our_template',
     });
-    const id = await t.house.send(await t.house.caller(), { code: '042913', recipient: '+5511987650001' });
-    await t.house.until(id, 'delivered');
-    const [attempt] = await t.house.attempts(id);
-    const calls = await t.house.calls(id);
+    const id = await t.environment.send(await t.environment.caller(), {
+      code: '042913',
+      recipient: '+5511987650001',
+    });
+    await t.environment.until(id, 'delivered');
+    const [attempt] = await t.environment.attempts(id);
+    const calls = await t.environment.calls(id);
     expect(calls).toHaveLength(1);
     const [{ method, path, headers, body }] = calls as [(typeof calls)[0]];
     expect([method, path]).toEqual(['POST', '/v25.0/106540352242922/messages']);
@@ -46,18 +49,18 @@ describe('a live send', () => {
     ['en', 'en', 'en'],
     ['en', 'en_US', 'en_US'],
   ] as const)('in %s by a sender of %s uses the template in %s', async (locale, english, language) => {
-    await buildSender(t.house.db.database, { englishTemplateLanguage: english });
-    const id = await t.house.send(await t.house.caller(), { locale });
-    await t.house.until(id, 'delivered');
-    expect(t.house.simulator.messages()).toMatchObject([{ language }]);
+    await buildSender(t.environment.db.database, { englishTemplateLanguage: english });
+    const id = await t.environment.send(await t.environment.caller(), { locale });
+    await t.environment.until(id, 'delivered');
+    expect(t.environment.simulator.messages()).toMatchObject([{ language }]);
   });
 
   it('is routed, then sent, with its code erased and its attempt recorded', async () => {
-    t.house.simulator.rules.add({ fault: { acceptThenDrop: true } });
-    const sender = await buildSender(t.house.db.database);
-    const caller = await t.house.caller();
-    const id = await t.house.send(caller);
-    const row = await t.house.until(id, 'sent');
+    t.environment.simulator.rules.add({ fault: { acceptThenDrop: true } });
+    const sender = await buildSender(t.environment.db.database);
+    const caller = await t.environment.caller();
+    const id = await t.environment.send(caller);
+    const row = await t.environment.until(id, 'sent');
     expect(row).toMatchObject({
       channel: 'whatsapp',
       from_number: sender.number,
@@ -73,44 +76,46 @@ describe('a live send', () => {
       failed_at: null,
     });
     expect(row.sent_at!.getTime()).toBeGreaterThanOrEqual(row.created_at.getTime());
-    const [message] = t.house.simulator.messages();
-    expect(await t.house.attempts(id)).toMatchObject([
+    const [message] = t.environment.simulator.messages();
+    expect(await t.environment.attempts(id)).toMatchObject([
       { sender_id: sender.id, outcome: 'accepted', error_code: null, message_id: message!.id },
     ]);
-    expect(await t.house.units(caller.accountId)).toEqual({ free_quota: 0, credits: 0, returned: [] });
+    expect(await t.environment.units(caller.accountId)).toEqual({ free_quota: 0, credits: 0, returned: [] });
   });
 
   it.each(['held_for_quality_assessment', 'paused'] as const)(
-    'that the provider took and calls %s is sent, and not sent again',
+    'that the provider accepts as %s is sent, and not sent again',
     async (messageStatus) => {
-      await buildSender(t.house.db.database);
-      t.house.simulator.rules.add({ fault: { messageStatus } });
-      const id = await t.house.send(await t.house.caller());
-      await t.house.until(id, 'delivered');
-      expect(t.house.simulator.requests()).toHaveLength(1);
+      await buildSender(t.environment.db.database);
+      t.environment.simulator.rules.add({ fault: { messageStatus } });
+      const id = await t.environment.send(await t.environment.caller());
+      await t.environment.until(id, 'delivered');
+      expect(t.environment.simulator.requests()).toHaveLength(1);
     },
   );
 
   it('is sent once, however often it is enqueued', async () => {
-    await buildSender(t.house.db.database);
-    t.house.simulator.rules.add({ fault: { latencyMs: 100 } });
-    const id = await t.house.send(await t.house.caller());
-    for (let version = 1; version <= 20; version++) await t.house.enqueue('live', id, version);
-    await t.house.until(id, 'delivered');
-    await t.house.enqueue('live', id, 21);
-    const last = await t.house.send(await t.house.caller(), { recipient: '+5511987650002' });
-    await t.house.until(last, 'delivered');
-    expect(await t.house.calls(id)).toHaveLength(1);
+    await buildSender(t.environment.db.database);
+    t.environment.simulator.rules.add({ fault: { latencyMs: 100 } });
+    const id = await t.environment.send(await t.environment.caller());
+    for (let version = 1; version <= 20; version++) await t.environment.enqueue('live', id, version);
+    await t.environment.until(id, 'delivered');
+    await t.environment.enqueue('live', id, 21);
+    const last = await t.environment.send(await t.environment.caller(), { recipient: '+5511987650002' });
+    await t.environment.until(last, 'delivered');
+    expect(await t.environment.calls(id)).toHaveLength(1);
   });
 
-  it('leaves nothing behind in a worker that runs for months', async () => {
-    await buildSender(t.house.db.database);
-    const caller = await t.house.caller('live', { credits: 30 });
+  it('leaves no listener behind in a long-running worker', async () => {
+    await buildSender(t.environment.db.database);
+    const caller = await t.environment.caller('live', { credits: 30 });
     const ids = await Promise.all(
-      Array.from({ length: 20 }, (_, n) => t.house.send(caller, { recipient: `+55119876510${10 + n}` })),
+      Array.from({ length: 20 }, (_, n) =>
+        t.environment.send(caller, { recipient: `+55119876510${10 + n}` }),
+      ),
     );
     for (const id of ids)
-      await t.house.until(id, (row) => row.status === 'delivered' && row.attempt_id === null);
+      await t.environment.until(id, (row) => row.status === 'delivered' && row.attempt_id === null);
     expect(getEventListeners(t.worker.context.releaseClaim, 'abort')).toEqual([]);
   });
 });

@@ -1,9 +1,9 @@
 import type { Fault } from '@onecode/simulator';
-import { useWorker } from './fixture.js';
+import { useWorker } from './testWorker.js';
 
 type Row = [what: string, fault: Fault];
 
-/** Representatives of every action; `packages/whatsapp` holds the whole table. */
+/** Some errors for every action; the tests of `packages/whatsapp` go through the whole table. */
 const RETRIED: Row[] = [
   ['1', { error: 1 }],
   ['4, the whole app', { error: 4 }],
@@ -12,9 +12,9 @@ const RETRIED: Row[] = [
   ['131016', { error: 131016 }],
   ['133004', { error: 133004 }],
   ['135000', { error: 135000 }],
-  ['a code that nobody knows, with HTTP 503', { error: 987654, http: 503 }],
+  ['an unknown code, with HTTP 503', { error: 987654, http: 503 }],
 ];
-const HANDED_OVER: Row[] = [
+const REASSIGNED: Row[] = [
   ['33', { error: 33 }],
   ['100 with subcode 33', { error: 100, subcode: 33 }],
   ['131045 with its HTTP 500', { error: 131045, http: 500 }],
@@ -44,86 +44,91 @@ const REQUEST: Row[] = [
   ['131008', { error: 131008 }],
   ['131009', { error: 131009 }],
   ['131047', { error: 131047 }],
-  ['a code that nobody knows, with HTTP 400', { error: 987654, http: 400 }],
+  ['an unknown code, with HTTP 400', { error: 987654, http: 400 }],
   ['HTTP 400 without a code', { wrongBody: 'html', http: 400 }],
 ];
 
 describe('the provider’s error', () => {
   const t = useWorker({ senders: 2 });
-  beforeEach(() => t.house.db.sql('delete from sender_country_blocks'));
+  beforeEach(() => t.environment.db.sql('delete from sender_country_blocks'));
 
-  const pausedByFault = async (): Promise<number> =>
-    (await t.house.db.sql('select from senders where paused_until is not null')).length;
+  const coolingDown = async (): Promise<number> =>
+    (await t.environment.db.sql('select from senders where paused_until is not null')).length;
 
-  it.each(RETRIED)('%s is tried again, and no sender rests', async (_, fault) => {
-    t.house.simulator.rules.add({ fault, times: 1 });
-    const id = await t.house.send(await t.house.caller());
-    expect(await t.house.until(id, 'delivered')).toMatchObject({ attempts: 2 });
-    expect(await t.house.attempts(id)).toMatchObject([
+  it.each(RETRIED)('%s is retried, and no sender cools down', async (_, fault) => {
+    t.environment.simulator.rules.add({ fault, times: 1 });
+    const id = await t.environment.send(await t.environment.caller());
+    expect(await t.environment.until(id, 'delivered')).toMatchObject({ attempts: 2 });
+    expect(await t.environment.attempts(id)).toMatchObject([
       { outcome: 'retry', error_code: fault.error },
       { outcome: 'accepted' },
     ]);
-    expect(await pausedByFault()).toBe(0);
+    expect(await coolingDown()).toBe(0);
   });
 
-  it.each(HANDED_OVER)('%s is a fault of the sender: another one sends', async (_, fault) => {
-    t.house.simulator.rules.add({ fault, times: 1 });
-    const id = await t.house.send(await t.house.caller());
-    expect(await t.house.until(id, 'delivered')).toMatchObject({ attempts: 1 });
-    expect(await t.house.attempts(id)).toMatchObject([
+  it.each(REASSIGNED)('%s is a fault of the sender: another sender takes the send', async (_, fault) => {
+    t.environment.simulator.rules.add({ fault, times: 1 });
+    const id = await t.environment.send(await t.environment.caller());
+    expect(await t.environment.until(id, 'delivered')).toMatchObject({ attempts: 1 });
+    expect(await t.environment.attempts(id)).toMatchObject([
       { outcome: 'sender', error_code: fault.error },
       { outcome: 'accepted' },
     ]);
-    expect(await pausedByFault()).toBe(1);
+    expect(await coolingDown()).toBe(1);
   });
 
-  it.each(ALERTED)('%s is for an operator: one alert, and another sender sends', async (_, fault, scope) => {
-    const alertsBefore = await t.worker.count('onecode_configuration_faults_total', { scope });
-    t.house.simulator.rules.add({ fault, times: 1 });
-    const id = await t.house.send(await t.house.caller());
-    expect(await t.house.until(id, 'delivered')).toMatchObject({ attempts: 1 });
-    expect(await t.house.attempts(id)).toMatchObject([
-      { outcome: 'config', error_code: fault.error ?? null },
-      { outcome: 'accepted' },
-    ]);
-    expect(await pausedByFault()).toBe(scope === 'country' ? 0 : 1);
-    const alerts = await t.worker.count('onecode_configuration_faults_total', { scope });
-    expect(alerts - alertsBefore).toBe(1);
-  });
+  it.each(ALERTED)(
+    '%s raises one alert for an operator, and another sender takes the send',
+    async (_, fault, scope) => {
+      const alertsBefore = await t.worker.count('onecode_configuration_faults_total', { scope });
+      t.environment.simulator.rules.add({ fault, times: 1 });
+      const id = await t.environment.send(await t.environment.caller());
+      expect(await t.environment.until(id, 'delivered')).toMatchObject({ attempts: 1 });
+      expect(await t.environment.attempts(id)).toMatchObject([
+        { outcome: 'config', error_code: fault.error ?? null },
+        { outcome: 'accepted' },
+      ]);
+      expect(await coolingDown()).toBe(scope === 'country' ? 0 : 1);
+      const alerts = await t.worker.count('onecode_configuration_faults_total', { scope });
+      expect(alerts - alertsBefore).toBe(1);
+    },
+  );
 
-  it.each(REFUSED)('%s is final for this recipient, and the unit goes back at once', async (_, fault) => {
-    t.house.simulator.rules.add({ fault });
-    const caller = await t.house.caller('live', { freeQuota: 0, credits: 1 });
-    const id = await t.house.send(caller);
-    expect(await t.house.until(id, 'failed')).toMatchObject({
+  it.each(REFUSED)('%s is final for this recipient, and the refund is immediate', async (_, fault) => {
+    t.environment.simulator.rules.add({ fault });
+    const caller = await t.environment.caller('live', { freeQuota: 0, credits: 1 });
+    const id = await t.environment.send(caller);
+    expect(await t.environment.until(id, 'failed')).toMatchObject({
       failure_reason: 'rejected_by_provider',
       sealed_code: null,
       due_at: null,
     });
-    expect(await t.house.attempts(id)).toMatchObject([{ outcome: 'recipient', error_code: fault.error }]);
-    expect(await t.house.units(caller.accountId)).toEqual({
+    expect(await t.environment.attempts(id)).toMatchObject([
+      { outcome: 'recipient', error_code: fault.error },
+    ]);
+    expect(await t.environment.units(caller.accountId)).toEqual({
       free_quota: 0,
       credits: 1,
       returned: ['credit'],
     });
-    expect(await pausedByFault()).toBe(0);
+    expect(await coolingDown()).toBe(0);
   });
 
-  it.each(REQUEST)('%s fails this send with an alert, and blocks no other', async (_, fault) => {
+  it.each(REQUEST)('%s fails this send with an alert, and blocks no other send', async (_, fault) => {
     const alertsBefore = await t.worker.count('onecode_configuration_faults_total', { scope: 'request' });
-    t.house.simulator.rules.add({ fault, times: 1 });
-    const caller = await t.house.caller('live', { credits: 1 });
-    const id = await t.house.send(caller);
-    expect(await t.house.until(id, 'failed')).toMatchObject({
+    t.environment.simulator.rules.add({ fault, times: 1 });
+    const caller = await t.environment.caller('live', { credits: 1 });
+    const id = await t.environment.send(caller);
+    expect(await t.environment.until(id, 'failed')).toMatchObject({
       failure_reason: 'rejected_by_provider',
       sealed_code: null,
     });
-    expect(await t.house.attempts(id)).toMatchObject([
+    expect(await t.environment.attempts(id)).toMatchObject([
       { outcome: 'config', error_code: fault.error ?? null },
     ]);
-    expect(await t.house.units(caller.accountId)).toMatchObject({ returned: ['free_quota'] });
-    expect(await pausedByFault()).toBe(0);
-    await t.house.until(await t.house.send(caller, { recipient: '+5511987650003' }), 'delivered');
+    expect(await t.environment.units(caller.accountId)).toMatchObject({ returned: ['free_quota'] });
+    expect(await coolingDown()).toBe(0);
+    await t.environment.until(await t.environment.send(caller, { recipient: '+5511987650003' }), 'delivered');
     const alerts = await t.worker.count('onecode_configuration_faults_total', { scope: 'request' });
     expect(alerts - alertsBefore).toBe(1);
   });

@@ -1,14 +1,13 @@
 import { listHeartbeats } from '@onecode/store';
-import { useTestDatabase } from '../../../test/harness/testDatabase.js';
-import { until } from '../../../test/harness/until.js';
+import { until, useTestDatabase } from '@onecode/testing';
 import { withHeartbeats } from '../src/heartbeats.js';
-import { House } from './house.js';
+import { WorkerEnvironment } from './workerEnvironment.js';
 import { PROCESSES_MS_MAX, startWorkerProcess } from './workerProcess.js';
 
 const store = useTestDatabase();
 
-describe('what a worker notes of its loops', () => {
-  it('is each round that ended well, and no more than one in two seconds', async () => {
+describe('the heartbeats of a worker’s loops', () => {
+  it('record successful rounds only, at most one in two seconds', async () => {
     const noted = withHeartbeats(store.database);
     const failing = noted('wake', () => Promise.reject(new Error('of a test')));
     const sweep = noted('sweep', async () => {});
@@ -22,18 +21,18 @@ describe('what a worker notes of its loops', () => {
   });
 
   it(
-    'is there for each of the loops of a worker that runs, and goes on',
+    'come from every loop of a running worker, again and again',
     async () => {
-      const house = await House.open();
-      const worker = await startWorkerProcess(house);
-      const runs = () => listHeartbeats(house.db.database);
+      const environment = await WorkerEnvironment.open();
+      const worker = await startWorkerProcess(environment);
+      const runs = () => listHeartbeats(environment.db.database);
       await until('every loop', async () => (await runs()).length === 4);
-      await house.db.sql("update heartbeats set ran_at = now() - interval '1 minute'");
+      await environment.db.sql("update heartbeats set ran_at = now() - interval '1 minute'");
       await until('another sweep', async () =>
         (await runs()).some(({ loop, secondsAgo }) => loop === 'sweep' && secondsAgo < 30),
       );
       await worker.stop();
-      await house.close();
+      await environment.close();
     },
     PROCESSES_MS_MAX,
   );

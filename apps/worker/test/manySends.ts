@@ -1,26 +1,26 @@
 import { hashCode, seal } from '@onecode/domain';
 import { newId } from '@onecode/store';
-import { TEST_PEPPER, TEST_SECRET_KEY } from '@onecode/store/testing';
-import type { House } from './house.js';
+import { TEST_PEPPER, TEST_SECRET_KEY } from '@onecode/testing';
+import type { WorkerEnvironment } from './workerEnvironment.js';
 
 const CODE = '042913';
 
 export interface ManySends {
-  /** All to this one; each to its own unless given. */
+  /** The recipient of all; each has another one unless given. */
   recipient?: string;
-  /** Whether they have found no sender already, so that nobody needs to enqueue them. */
+  /** Whether they already wait for a sender, so that they need not be enqueued. */
   awaitingSender?: boolean;
 }
 
-/** Makes many live sends at once, as if each had been created by itself. @returns their ids, oldest first */
+/** Inserts many live sends in one statement, as if each had been created. @returns their ids, oldest first */
 export async function makeSends(
-  house: House,
+  environment: WorkerEnvironment,
   count: number,
   { recipient, awaitingSender = false }: ManySends = {},
 ): Promise<string[]> {
-  const caller = await house.caller('live', { freeQuota: 0, credits: count });
+  const caller = await environment.caller('live', { freeQuota: 0, credits: count });
   const ids = Array.from({ length: count }, () => newId());
-  await house.db.sql(
+  await environment.db.sql(
     `with made as (
        insert into sends (id, account_id, application_id, mode, account_number, application_number, recipient, canonical_recipient, country,
          locale, charged_from, code_hash, sealed_code, awaiting_sender, due_at, next_enqueue_at, created_at, expires_at)
@@ -50,11 +50,13 @@ export async function makeSends(
 }
 
 /** Enqueues all of them at once. */
-export async function ringFor(house: House, ids: readonly string[]): Promise<void> {
-  await Promise.all(ids.map((id) => house.enqueue('live', id, 0)));
+export async function enqueueAll(environment: WorkerEnvironment, ids: readonly string[]): Promise<void> {
+  await Promise.all(ids.map((id) => environment.enqueue('live', id, 0)));
 }
 
-/** Whether nothing is due any more. Asked often, and answered by an index: the machine has enough to do. */
-export async function allSettled(house: House): Promise<boolean> {
-  return (await house.db.sql('select from sends where next_enqueue_at is not null limit 1')).length === 0;
+/** Whether no send is due any more. Tests ask often, so an index answers it. */
+export async function allSettled(environment: WorkerEnvironment): Promise<boolean> {
+  return (
+    (await environment.db.sql('select from sends where next_enqueue_at is not null limit 1')).length === 0
+  );
 }

@@ -1,31 +1,27 @@
-import { buildSend, buildSender } from '@onecode/store/testing';
-import { testRedisUrl } from '../../../test/harness/redisContents.js';
-import { startProcess } from '../../../test/harness/startedProcess.js';
-import { startTcpProxy } from '../../../test/harness/tcpProxy.js';
-import { until } from '../../../test/harness/until.js';
-import { House } from './house.js';
+import { buildSend, buildSender, startProcess, startTcpProxy, testRedisUrl, until } from '@onecode/testing';
+import { WorkerEnvironment } from './workerEnvironment.js';
 import { PROCESSES_MS_MAX, startWorkerProcess, untilServing, type WorkerProcess } from './workerProcess.js';
 
 describe('a worker process', () => {
-  let house: House;
+  let environment: WorkerEnvironment;
   const processes: WorkerProcess[] = [];
   beforeAll(async () => {
-    house = await House.open();
+    environment = await WorkerEnvironment.open();
   });
-  beforeEach(() => house.clear());
+  beforeEach(() => environment.reset());
   afterEach(async () => {
     for (const process of processes.splice(0)) await process.stop();
   });
-  afterAll(() => house.close());
+  afterAll(() => environment.close());
 
   const start = async (env: Record<string, string> = {}): Promise<WorkerProcess> => {
-    const started = await startWorkerProcess(house, env);
+    const started = await startWorkerProcess(environment, env);
     processes.push(started);
     return started;
   };
 
   it(
-    'names each variable that is missing, a line for each, and ends with exit code 1',
+    'names each missing variable on a line of its own, and ends with exit code 1',
     async () => {
       const started = startProcess('apps/worker/dist/main.js', {});
       expect(await started.exited).toEqual({ code: 1, signal: null });
@@ -41,7 +37,7 @@ describe('a worker process', () => {
   );
 
   it(
-    'names each variable that is malformed, and repeats no value',
+    'names each malformed variable, and repeats no value',
     async () => {
       const values = {
         DATABASE_URL: 'mysql://root:hunter2@db',
@@ -70,30 +66,30 @@ describe('a worker process', () => {
   );
 
   it(
-    'starts without Redis, says so, and sends what waits as soon as Redis appears',
+    'starts without Redis, reports it, and sends what waits as soon as Redis is up',
     async () => {
-      await buildSender(house.db.database);
+      await buildSender(environment.db.database);
       const proxy = await startTcpProxy(testRedisUrl(), 'cut');
       const worker = await start({ REDIS_URL: proxy.url });
-      const id = await house.send(await house.caller());
-      const test = await house.send(await house.caller('test'));
-      const neverRung = await buildSend(house.db.database, await house.caller());
+      const id = await environment.send(await environment.caller());
+      const test = await environment.send(await environment.caller('test'));
+      const neverEnqueued = await buildSend(environment.db.database, await environment.caller());
       expect(await worker.ask('/livez')).toEqual({ status: 200, text: 'ok\n' });
       expect(await worker.ask('/readyz')).toEqual({ status: 503, text: 'not ready: redis\n' });
-      expect(await house.row(id)).toMatchObject({ status: 'queued' });
+      expect(await environment.row(id)).toMatchObject({ status: 'queued' });
 
       await proxy.open();
-      await house.until(id, 'delivered');
-      await house.until(test, 'read');
-      await house.until(neverRung, 'delivered');
+      await environment.until(id, 'delivered');
+      await environment.until(test, 'read');
+      await environment.until(neverEnqueued, 'delivered');
       await untilServing(worker);
 
-      // And again, after it was away.
+      // And again after an outage.
       proxy.cut();
       await until('an outage', async () => (await worker.ask('/readyz')).status === 503);
-      const next = await house.send(await house.caller(), { recipient: '+5511987650002' });
+      const next = await environment.send(await environment.caller(), { recipient: '+5511987650002' });
       await proxy.open();
-      await house.until(next, 'delivered');
+      await environment.until(next, 'delivered');
       expect(await worker.stop()).toEqual({ code: 0, signal: null });
       await proxy.close();
     },
@@ -101,25 +97,25 @@ describe('a worker process', () => {
   );
 
   it(
-    'that loses the database after the provider’s answer sends nothing twice: the receipt settles it',
+    'that loses the database after the provider’s answer sends nothing twice: the receipt settles the attempt',
     async () => {
-      await buildSender(house.db.database);
-      const proxy = await startTcpProxy(house.db.url);
+      await buildSender(environment.db.database);
+      const proxy = await startTcpProxy(environment.db.url);
       const worker = await start({ DATABASE_URL: proxy.url });
-      house.simulator.rules.add({ fault: { latencyMs: 500 } });
-      const caller = await house.caller();
-      const id = await house.send(caller);
-      await until('a call', async () => (await house.calls(id)).length === 1);
+      environment.simulator.rules.add({ fault: { latencyMs: 500 } });
+      const caller = await environment.caller();
+      const id = await environment.send(caller);
+      await until('a call', async () => (await environment.calls(id)).length === 1);
       proxy.cut();
       await until('a job that could not write', () =>
         worker.log().find(({ msg, queue }) => msg === 'a job failed' && queue === 'deliver'),
       );
-      expect(await house.row(id)).toMatchObject({ status: 'sending' });
+      expect(await environment.row(id)).toMatchObject({ status: 'sending' });
       await proxy.open();
-      expect(await house.until(id, 'delivered')).toMatchObject({ attempts: 1, sealed_code: null });
-      expect(await house.attempts(id)).toMatchObject([{ outcome: 'accepted' }]);
-      expect(await house.calls(id)).toHaveLength(1);
-      expect(await house.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
+      expect(await environment.until(id, 'delivered')).toMatchObject({ attempts: 1, sealed_code: null });
+      expect(await environment.attempts(id)).toMatchObject([{ outcome: 'accepted' }]);
+      expect(await environment.calls(id)).toHaveLength(1);
+      expect(await environment.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
       expect(await worker.stop()).toEqual({ code: 0, signal: null });
       await proxy.close();
     },
@@ -127,16 +123,22 @@ describe('a worker process', () => {
   );
 
   it(
-    'writes one alert for many sends that run into the same fault',
+    'logs one alert for many sends with the same fault',
     async () => {
-      const [broken, able] = [await buildSender(house.db.database), await buildSender(house.db.database)];
-      house.simulator.rules.add({ sender: broken.phoneNumberId, fault: { error: 190, latencyMs: 50 } });
-      const caller = await house.caller('live', { credits: 20 });
+      const [broken, able] = [
+        await buildSender(environment.db.database),
+        await buildSender(environment.db.database),
+      ];
+      environment.simulator.rules.add({ sender: broken.phoneNumberId, fault: { error: 190, latencyMs: 50 } });
+      const caller = await environment.caller('live', { credits: 20 });
       const ids = await Promise.all(
-        Array.from({ length: 20 }, (_, n) => house.send(caller, { recipient: `+5511987653${100 + n}` })),
+        Array.from({ length: 20 }, (_, n) =>
+          environment.send(caller, { recipient: `+5511987653${100 + n}` }),
+        ),
       );
       const worker = await start();
-      for (const id of ids) expect(await house.until(id, 'delivered')).toMatchObject({ sender_id: able.id });
+      for (const id of ids)
+        expect(await environment.until(id, 'delivered')).toMatchObject({ sender_id: able.id });
       const alerts = worker.log().filter(({ msg }) => msg?.startsWith('an operator has to act'));
       expect(alerts).toMatchObject([
         { level: 'error', sender_id: broken.id, error_code: 190, scope: 'token' },

@@ -1,19 +1,19 @@
 import { storeReceipts, type Database } from '@onecode/store';
-import { buildCaller, buildSender } from '@onecode/store/testing';
-import { useWorker } from './fixture.js';
+import { buildCaller, buildSender } from '@onecode/testing';
+import { useWorker } from './testWorker.js';
 
 describe('a receipt that the database refuses to apply', () => {
   const t = useWorker({ senders: 0, sweepPauseMs: null, sweepMayFail: true });
 
-  it('holds up no other, is reported, and is applied once the database takes it', async () => {
-    const { db } = t.house;
+  it('delays no other, is reported, and is applied once the database accepts it', async () => {
+    const { db } = t.environment;
     const { database } = db;
     await buildSender(database);
     const caller = await buildCaller(database, 'live', { credits: 25 });
-    t.house.simulator.rules.add({ fault: { acceptThenDrop: true } });
+    t.environment.simulator.rules.add({ fault: { acceptThenDrop: true } });
     const ids: string[] = [];
-    for (let nth = 0; nth < 25; nth++) ids.push(await t.house.send(caller));
-    for (const id of ids) await t.house.until(id, 'sent');
+    for (let nth = 0; nth < 25; nth++) ids.push(await t.environment.send(caller));
+    for (const id of ids) await t.environment.until(id, 'sent');
     await db.sql(
       `create function refuse() returns trigger language plpgsql as $$ begin
          if new.id = '${ids[0]}' then raise exception 'refused'; end if; return new;

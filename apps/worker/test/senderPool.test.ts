@@ -1,13 +1,13 @@
 import type { Send } from '@onecode/domain';
 import { listSenderDetails, resumeSender } from '@onecode/store';
-import { buildSender, TEST_ACTOR } from '@onecode/store/testing';
-import { useWorker } from './fixture.js';
+import { buildSender, TEST_ACTOR } from '@onecode/testing';
+import { useWorker } from './testWorker.js';
 
-describe('the senders that a worker remembers', () => {
+describe('the sender pool', () => {
   const t = useWorker({ senders: 0, sweepPauseMs: null });
 
-  it('are given to every send that asks, also while a fault makes the worker forget them', async () => {
-    const { database } = t.house.db;
+  it('answers every send, also while a fault makes it forget a sender', async () => {
+    const { database } = t.environment.db;
     const faulty = await buildSender(database);
     await buildSender(database);
     const pool = t.worker.context.senders;
@@ -15,7 +15,7 @@ describe('the senders that a worker remembers', () => {
       const sender = (await listSenderDetails(database)).find(({ id }) => id === faulty.id)!;
       const fault = { kind: 'sender', errorCode: 131048, reason: 'limited' } as const;
       const asked = Array.from({ length: 20 }, async (_, n) => {
-        // One after the other, so that some ask at any moment of the fault.
+        // Staggered, so that some ask at every moment of the fault.
         for (let turn = 0; turn < n; turn++) await Promise.resolve();
         return pool.open(faulty.id);
       });

@@ -1,53 +1,52 @@
-import { buildSender } from '@onecode/store/testing';
-import { until } from '../../../test/harness/until.js';
-import { House } from './house.js';
-import { allSettled, makeSends, ringFor, type ManySends } from './manySends.js';
-import { startWorker, type TestWorker } from './worker.js';
+import { buildSender, until } from '@onecode/testing';
+import { WorkerEnvironment } from './workerEnvironment.js';
+import { allSettled, makeSends, enqueueAll, type ManySends } from './manySends.js';
+import { startWorker, type TestWorker } from './testWorker.js';
 
 const LEAVING_MS_MAX = 90_000;
 
 describe('a burst of sends', () => {
-  let house: House;
+  let environment: WorkerEnvironment;
   let workers: TestWorker[];
   beforeEach(async () => {
-    house = await House.open();
-    house.simulator.changeSettings({ senderLimit: true, pairLimit: true });
-    // No receipts: the machine has enough to do.
-    house.simulator.rules.add({ fault: { acceptThenDrop: true } });
-    const env = { WHATSAPP_API_URL: house.simulator.apiUrl, PROVIDER_TIMEOUT_MS: '30000' };
-    workers = [await startWorker(house, { env }), await startWorker(house, { env })];
+    environment = await WorkerEnvironment.open();
+    environment.simulator.changeSettings({ senderLimit: true, pairLimit: true });
+    // No receipts, which would only add load.
+    environment.simulator.rules.add({ fault: { acceptThenDrop: true } });
+    const env = { WHATSAPP_API_URL: environment.simulator.apiUrl, PROVIDER_TIMEOUT_MS: '30000' };
+    workers = [await startWorker(environment, { env }), await startWorker(environment, { env })];
   });
   afterEach(async () => {
     for (const worker of workers) await worker.stop();
-    await house.close();
+    await environment.close();
   });
 
-  /** Makes so many sends, enqueues all at once and waits until the provider has them, each once and without a complaint. */
+  /** Makes sends, enqueues all at once, and waits until the provider has each of them once, without a throttle. */
   async function burst(count: number, wishes?: ManySends): Promise<void> {
-    await ringFor(house, await makeSends(house, count, wishes));
-    await until('an end of all sends', () => allSettled(house), LEAVING_MS_MAX);
-    expect(house.simulator.requests().filter(({ outcome }) => outcome !== 'dropped')).toEqual([]);
-    expect(house.simulator.requests()).toHaveLength(count);
+    await enqueueAll(environment, await makeSends(environment, count, wishes));
+    await until('the end of all sends', () => allSettled(environment), LEAVING_MS_MAX);
+    expect(environment.simulator.requests().filter(({ outcome }) => outcome !== 'dropped')).toEqual([]);
+    expect(environment.simulator.requests()).toHaveLength(count);
   }
   const sentBy = ({ phoneNumberId }: { phoneNumberId: string }): number =>
-    house.simulator.messages().filter(({ sender }) => sender === phoneNumberId).length;
+    environment.simulator.messages().filter(({ sender }) => sender === phoneNumberId).length;
 
   it(
-    'never makes the provider complain about the sender',
+    'never makes the provider throttle the sender',
     async () => {
-      await buildSender(house.db.database);
+      await buildSender(environment.db.database);
       await burst(300);
     },
     LEAVING_MS_MAX,
   );
 
   it(
-    'leaves at the rate that the sender allows',
+    'goes out at the sender’s throughput',
     async () => {
-      await buildSender(house.db.database, { throughput: 20 });
+      await buildSender(environment.db.database, { throughput: 20 });
       await burst(100);
-      // A machine that has other work may stop for a moment: the best three seconds count.
-      const times = house.simulator.requests().map(({ at }) => Date.parse(at));
+      // A busy machine may stall for a moment: the best three seconds count.
+      const times = environment.simulator.requests().map(({ at }) => Date.parse(at));
       const within = times.map((from) => times.filter((at) => at >= from && at < from + 3_000).length);
       expect(Math.max(...within)).toBeGreaterThanOrEqual(3 * 20 * 0.85);
     },
@@ -55,9 +54,12 @@ describe('a burst of sends', () => {
   );
 
   it(
-    'to one recipient goes through as many senders as that takes, and the provider never complains about the pair',
+    'to one recipient uses as many senders as it needs, and the provider never throttles a sender and recipient',
     async () => {
-      const senders = [await buildSender(house.db.database), await buildSender(house.db.database)];
+      const senders = [
+        await buildSender(environment.db.database),
+        await buildSender(environment.db.database),
+      ];
       await burst(60, { recipient: '+5511987650001' });
       expect(Math.min(...senders.map(sentBy))).toBeGreaterThanOrEqual(60 - 45);
     },
@@ -70,7 +72,7 @@ describe('a burst of sends', () => {
       const throughputs = [10, 20, 40];
       const senders = [];
       for (const throughput of throughputs)
-        senders.push(await buildSender(house.db.database, { throughput }));
+        senders.push(await buildSender(environment.db.database, { throughput }));
       await burst(140);
       for (const [nth, sender] of senders.entries()) {
         const share = 2 * throughputs[nth]!;

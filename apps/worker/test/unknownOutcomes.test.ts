@@ -1,7 +1,7 @@
 import type { Fault } from '@onecode/simulator';
-import { buildSender, type TestCaller } from '@onecode/store/testing';
-import { House } from './house.js';
-import { startWorker, type TestWorker } from './worker.js';
+import { buildSender, type TestCaller } from '@onecode/testing';
+import { WorkerEnvironment } from './workerEnvironment.js';
+import { startWorker, type TestWorker } from './testWorker.js';
 
 const BACKOFF_MS = 20;
 /** One more step of the back-off after five attempts. */
@@ -18,114 +18,119 @@ const FAULTS: [string, Fault][] = [
   ['a 500 with a page of HTML', { wrongBody: 'html', http: 500 }],
 ];
 
-describe('an outcome that nobody knows, no receipt coming', () => {
-  let house: House;
+describe('an unknown outcome without a receipt', () => {
+  let environment: WorkerEnvironment;
   let worker: TestWorker;
   const sends = new Map<string, { caller: TestCaller; id: string; code: string }>();
   beforeAll(async () => {
-    house = await House.open();
-    worker = await startWorker(house, {
+    environment = await WorkerEnvironment.open();
+    worker = await startWorker(environment, {
       env: { DELIVERY_BACKOFF_MS: String(BACKOFF_MS), PROVIDER_TIMEOUT_MS: '300' },
     });
-    await buildSender(house.db.database);
-    house.simulator.changeSettings({ sentMs: LATER_MS, deliveredMs: LATER_MS });
+    await buildSender(environment.db.database);
+    environment.simulator.changeSettings({ sentMs: LATER_MS, deliveredMs: LATER_MS });
     for (const [index, [name, fault]] of FAULTS.entries()) {
       const recipient = `+551198765010${index}`;
-      house.simulator.rules.add({ recipient, fault });
-      const caller = await house.caller();
+      environment.simulator.rules.add({ recipient, fault });
+      const caller = await environment.caller();
       const code = `90210${index}`;
-      sends.set(name, { caller, code, id: await house.send(caller, { recipient, code }) });
+      sends.set(name, { caller, code, id: await environment.send(caller, { recipient, code }) });
     }
   });
   afterAll(async () => {
     await worker.stop();
-    await house.close();
+    await environment.close();
   });
 
   it.each(FAULTS.map(([name]) => name))(
-    '%s: the same code again, five calls, and the unit goes back only after the wait for a receipt',
+    '%s: the same code in five calls, and the refund only after the wait for a receipt',
     async (name) => {
       const { caller, id, code } = sends.get(name)!;
-      const row = await house.until(id, 'failed');
+      const row = await environment.until(id, 'failed');
       expect(row).toMatchObject({
         failure_reason: 'attempts_exhausted',
         attempts: 5,
         receipt_until: expect.any(Date),
         sealed_code: null,
       });
-      const attempts = await house.attempts(id);
+      const attempts = await environment.attempts(id);
       expect(attempts.map(({ outcome }) => outcome)).toEqual(Array(5).fill('unknown'));
-      const calls = await house.calls(id);
+      const calls = await environment.calls(id);
       expect(calls).toHaveLength(5);
       for (const { body } of calls) expect(body.split(`"text":"${code}"`)).toHaveLength(3);
       const lastEnd = Math.max(...attempts.map(({ finished_at }) => finished_at!.getTime()));
       expect(row.failed_at!.getTime() - lastEnd).toBeGreaterThanOrEqual(SETTLE_MS - 1);
-      expect(await house.units(caller.accountId)).toMatchObject({ free_quota: 1, returned: ['free_quota'] });
+      expect(await environment.units(caller.accountId)).toMatchObject({
+        free_quota: 1,
+        returned: ['free_quota'],
+      });
     },
   );
 });
 
 describe('a receipt with our opaque data', () => {
-  let house: House;
+  let environment: WorkerEnvironment;
   let worker: TestWorker;
   beforeAll(async () => {
-    house = await House.open();
+    environment = await WorkerEnvironment.open();
   });
   beforeEach(async () => {
-    await house.clear();
-    await buildSender(house.db.database);
+    await environment.reset();
+    await buildSender(environment.db.database);
   });
   afterEach(() => worker.stop());
-  afterAll(() => house.close());
+  afterAll(() => environment.close());
 
   it.each<[string, Fault]>([
     ['a reset', { reset: 'after' }],
     ['an answer without a message id', { wrongBody: 'no_id' }],
     ['a page of HTML', { wrongBody: 'html' }],
   ])('settles %s: the message has arrived, and no second one goes out', async (_, fault) => {
-    // The next attempt is a minute away, so only the receipt can settle it.
-    worker = await startWorker(house, { env: { DELIVERY_BACKOFF_MS: '60000' } });
-    house.simulator.rules.add({ fault });
-    const caller = await house.caller();
-    const id = await house.send(caller);
+    // The next attempt is a minute away, so only the receipt can settle this one.
+    worker = await startWorker(environment, { env: { DELIVERY_BACKOFF_MS: '60000' } });
+    environment.simulator.rules.add({ fault });
+    const caller = await environment.caller();
+    const id = await environment.send(caller);
     // The two receipts may be applied in either order; the later one still fills its time.
-    const row = await house.until(
+    const row = await environment.until(
       id,
       ({ status, attempt_id, sent_at }) => status === 'delivered' && !attempt_id && sent_at !== null,
     );
     expect(row).toMatchObject({ sealed_code: null, due_at: null, failed_at: null });
-    const [message] = house.simulator.messages();
-    expect(await house.attempts(id)).toMatchObject([{ outcome: 'accepted', message_id: message!.id }]);
-    expect(await house.calls(id)).toHaveLength(1);
-    expect(await house.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
+    const [message] = environment.simulator.messages();
+    expect(await environment.attempts(id)).toMatchObject([{ outcome: 'accepted', message_id: message!.id }]);
+    expect(await environment.calls(id)).toHaveLength(1);
+    expect(await environment.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
   });
 
   it.each([
     ['delivered', { status: 'delivered', failure_reason: null }, []],
     ['failed', { status: 'failed', failure_reason: 'rejected_by_provider' }, ['free_quota']],
   ] as const)(
-    'that says %s still counts while the last attempt waits for one',
+    'with the status %s still counts while the last attempt waits for one',
     async (status, ended, returned) => {
-      worker = await startWorker(house, { env: { DELIVERY_ATTEMPTS: '1', DELIVERY_BACKOFF_MS: '60000' } });
-      house.simulator.changeSettings({ sentMs: LATER_MS, deliveredMs: LATER_MS });
-      house.simulator.rules.add({ fault: { wrongBody: 'no_id' } });
-      const caller = await house.caller();
-      const id = await house.send(caller);
-      const waiting = await house.until(
+      worker = await startWorker(environment, {
+        env: { DELIVERY_ATTEMPTS: '1', DELIVERY_BACKOFF_MS: '60000' },
+      });
+      environment.simulator.changeSettings({ sentMs: LATER_MS, deliveredMs: LATER_MS });
+      environment.simulator.rules.add({ fault: { wrongBody: 'no_id' } });
+      const caller = await environment.caller();
+      const id = await environment.send(caller);
+      const waiting = await environment.until(
         id,
         ({ receipt_until, attempt_id }) => receipt_until !== null && attempt_id === null,
       );
       expect(waiting).toMatchObject({ status: 'sending', failed_at: null });
-      expect(await house.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
+      expect(await environment.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
 
-      const [message] = house.simulator.messages();
-      expect(await house.simulator.postReceipt({ messageId: message!.id, status })).toBe(200);
-      expect(await house.until(id, ended.status)).toMatchObject({
+      const [message] = environment.simulator.messages();
+      expect(await environment.simulator.postReceipt({ messageId: message!.id, status })).toBe(200);
+      expect(await environment.until(id, ended.status)).toMatchObject({
         ...ended,
         sealed_code: null,
         due_at: null,
       });
-      expect((await house.units(caller.accountId)).returned).toEqual(returned);
+      expect((await environment.units(caller.accountId)).returned).toEqual(returned);
     },
   );
 });

@@ -1,30 +1,29 @@
 import { createRegistry, openDeliveryQueue } from '@onecode/runtime';
 import { countAwaitingSends } from '@onecode/store';
-import { buildSender } from '@onecode/store/testing';
-import { closedPort } from '../../../test/harness/closedPort.js';
+import { buildSender, closedPort } from '@onecode/testing';
 import { gaugeAwaitingSends } from '../src/metrics.js';
 import { wake } from '../src/sweeper.js';
-import { House } from './house.js';
+import { WorkerEnvironment } from './workerEnvironment.js';
 import { makeSends } from './manySends.js';
-import { startWorker } from './worker.js';
+import { startWorker } from './testWorker.js';
 
 describe('sends that wait for a sender', () => {
-  let house: House;
+  let environment: WorkerEnvironment;
   beforeEach(async () => {
-    house = await House.open();
-    await makeSends(house, 5, { awaitingSender: true });
-    await buildSender(house.db.database);
+    environment = await WorkerEnvironment.open();
+    await makeSends(environment, 5, { awaitingSender: true });
+    await buildSender(environment.db.database);
   });
-  afterEach(() => house.close());
+  afterEach(() => environment.close());
 
-  const waiting = (): Promise<number> => countAwaitingSends(house.db.database);
+  const waiting = (): Promise<number> => countAwaitingSends(environment.db.database);
 
-  it('stay in their rows while Redis is away, and leave when it is there', async () => {
-    const worker = await startWorker(house, { sweepPauseMs: null });
+  it('stay in their rows while Redis is down, and go out when it is up', async () => {
+    const worker = await startWorker(environment, { sweepPauseMs: null });
     const redisUrl = `redis://127.0.0.1:${await closedPort()}`;
     const mute = openDeliveryQueue({
       redisUrl,
-      prefix: house.prefix,
+      prefix: environment.prefix,
       deliveryAttempts: 5,
       onError: () => {},
     });
@@ -33,12 +32,12 @@ describe('sends that wait for a sender', () => {
     await mute.close();
 
     await wake(worker.context);
-    for (const { id } of await house.db.sql<{ id: string }>('select id from sends'))
-      await house.until(id, 'delivered');
+    for (const { id } of await environment.db.sql<{ id: string }>('select id from sends'))
+      await environment.until(id, 'delivered');
     await worker.stop();
   });
 
-  it('are counted for whoever reads the figures, also while the database is away', async () => {
+  it('are counted in the metrics, which are served even while the database is down', async () => {
     const registry = createRegistry('worker');
     let count = waiting;
     gaugeAwaitingSends(registry, () => count());

@@ -1,23 +1,22 @@
-import { startProcess, untilReady, type StartedProcess } from '../../../test/harness/startedProcess.js';
-import { until } from '../../../test/harness/until.js';
-import type { House } from './house.js';
-import { workerEnvironment } from './worker.js';
+import { startProcess, until, untilReady, type StartedProcess } from '@onecode/testing';
+import type { WorkerEnvironment } from './workerEnvironment.js';
+import { workerVariables } from './testWorker.js';
 
-/** The time limit of a test that starts processes: on a machine that has other work, each start takes seconds. */
+/** The time limit of a test that starts processes: on a busy machine each start takes seconds. */
 export const PROCESSES_MS_MAX = 90_000;
 
-/** A worker as a process of its own, as it is built. */
+/** The built worker as a process of its own. */
 export interface WorkerProcess extends StartedProcess {
   /** The status and text of `/livez`, `/readyz` or `/metrics`. */
   ask(path: string): Promise<{ status: number; text: string }>;
 }
 
-/** Starts one that works for this house, and waits until it says that it is up. */
+/** Starts a worker process in this environment, and waits for its log line `ready`. */
 export async function startWorkerProcess(
-  house: House,
+  environment: WorkerEnvironment,
   env: Record<string, string> = {},
 ): Promise<WorkerProcess> {
-  const started = startProcess('apps/worker/dist/main.js', workerEnvironment(house, env));
+  const started = startProcess('apps/worker/dist/main.js', workerVariables(environment, env));
   const { metrics_port: port } = await untilReady(started);
   return {
     ...started,
@@ -28,7 +27,7 @@ export async function startWorkerProcess(
   };
 }
 
-/** Waits until a worker has all that it needs. */
+/** Waits until `/readyz` of a worker answers 200. */
 export async function untilServing(worker: WorkerProcess): Promise<void> {
   await until('a worker that is ready', async () => (await worker.ask('/readyz')).status === 200);
 }

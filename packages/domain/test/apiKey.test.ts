@@ -12,7 +12,7 @@ const fromBase62 = (text: string): number =>
 describe.each(MODES)('a %s key', (mode) => {
   const keys = Array.from({ length: 2000 }, () => generateApiKey(mode));
 
-  it('is its prefix, 27 characters of base62 and six more to check them: 41 in all', () => {
+  it('is a prefix, 27 characters of base62 and a checksum of six: 41 in all', () => {
     for (const key of keys) {
       expect(key).toHaveLength(41);
       expect(key).toMatch(new RegExp(`^ak_${mode}_[0-9A-Za-z]{33}$`));
@@ -20,7 +20,7 @@ describe.each(MODES)('a %s key', (mode) => {
     }
   });
 
-  it('ends with the CRC-32 of all before it, as zlib reckons it', () => {
+  it('ends with the CRC-32 of everything before it, as zlib computes it', () => {
     for (const key of keys) expect(fromBase62(key.slice(-6))).toBe(crc32(key.slice(0, -6)));
   });
 
@@ -29,7 +29,7 @@ describe.each(MODES)('a %s key', (mode) => {
   });
 
   it('is random in every character of its secret', () => {
-    // The first character is less free than the others: 62^27 is more than 2^160.
+    // The first character takes fewer values: 62^27 is more than 2^160.
     for (let place = 9; place < 35; place++)
       expect(new Set(keys.map((key) => key[place])).size).toBe(ALPHABET.length);
   });
@@ -46,7 +46,7 @@ describe.each(MODES)('a %s key', (mode) => {
     }
   });
 
-  it('keeps of itself only a hint that gives away no more than four characters', () => {
+  it('has a hint that reveals at most four characters', () => {
     const key = keys[0] as string;
     expect(apiKeyHint(key)).toBe(`ak_${mode}_…${key.slice(-4)}`);
   });
@@ -69,7 +69,7 @@ describe('any key', () => {
     );
   });
 
-  it('with two neighbours of its secret swapped is not a key', () => {
+  it('with two adjacent characters of its secret swapped is not a key', () => {
     const key = generateApiKey('live');
     for (let place = 8; place < 34; place++) {
       const [one, two] = [key.charAt(place), key.charAt(place + 1)];

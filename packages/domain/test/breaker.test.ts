@@ -18,14 +18,14 @@ describe('the breaker', () => {
     },
   );
 
-  it('with 100 percent is tripped by nothing but all', () => {
+  it('at 100 percent trips only when all codes are unverified', () => {
     expect(breakerTrips({ unverifiedPercent: 100, minSends: 1 }, { sends: 1000, unverified: 999 })).toBe(
       false,
     );
     expect(breakerTrips({ unverifiedPercent: 100, minSends: 1 }, { sends: 1, unverified: 1 })).toBe(true);
   });
 
-  it('never trips without sends, nor when all codes are verified, and another unverified code never calms it', () => {
+  it('never trips without sends or when all codes are verified, and a further unverified code never resets it', () => {
     const rule = fc.record({
       unverifiedPercent: fc.integer({ min: 1, max: 100 }),
       minSends: fc.integer({ min: 1, max: 1000 }),

@@ -2,7 +2,7 @@ import { DELIVERY_STATES, retryDelayMs, type DeliveryState } from '@onecode/doma
 import fc from 'fast-check';
 import { anyReceipt, chance, lifeMs, step } from './deliveryCommands.js';
 import { abandon, begin, must, runAnswer, runClaim } from './deliveryModel.js';
-import { POLICY, retryable, UNKNOWN } from './sends.js';
+import { POLICY, retryable, UNKNOWN } from './sendFixtures.js';
 
 describe('a delivery', () => {
   it('keeps its rules in any order of claims, answers, waits and receipts, and always ends', () => {

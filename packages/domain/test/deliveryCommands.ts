@@ -5,11 +5,11 @@ import {
   runAnswer,
   runClaim,
   runGuess,
-  runHandBack,
+  runRelease,
   SLOT_WAIT_MS,
   write,
   type Model,
-  type World,
+  type Real,
 } from './deliveryModel.js';
 import {
   ACCEPTED,
@@ -20,11 +20,11 @@ import {
   retryable,
   SENDER_FAULT,
   UNKNOWN,
-} from './sends.js';
+} from './sendFixtures.js';
 
 const CLAIM_MS_MAX = LEASE_MS + SLOT_WAIT_MS;
 
-type Command = fc.Command<Model, World>;
+type Command = fc.Command<Model, Real>;
 
 const PROVIDER_SAYS: Outcome[] = [
   ACCEPTED,
@@ -38,112 +38,112 @@ const PROVIDER_SAYS: Outcome[] = [
   RECIPIENT_FAULT,
 ];
 
-/** The nth attempt, counted round, or null while there is none. */
-function attemptAt(world: World, index: number): string | null {
-  const ids = [...world.attempts.keys()];
+/** The nth attempt, modulo their number, or null while there is none. */
+function attemptAt(real: Real, index: number): string | null {
+  const ids = [...real.attempts.keys()];
   return ids[index % ids.length] ?? null;
 }
 
 const claims = (index: number | null): Command => ({
   check: () => true,
-  run: (model, world) => runClaim(model, world, index),
+  run: (model, real) => runClaim(model, real, index),
   toString: () => (index === null ? 'claim, no sender' : `claim for s${index + 1}`),
 });
 
 const answers = (index: number, outcome: Outcome, random: number): Command => ({
   check: () => true,
-  run: (model, world) => runAnswer(model, world, attemptAt(world, index) ?? 'attempt-0', outcome, random),
+  run: (model, real) => runAnswer(model, real, attemptAt(real, index) ?? 'attempt-0', outcome, random),
   toString: () => `answer ${index}: ${outcome.kind}`,
 });
 
-/** What a worker does when nothing is in its way: waits until the send is due, claims it and writes the answer. */
+/** The usual work of a worker: waits until the send is due, claims it and writes the outcome. */
 const delivers = (outcome: Outcome, random: number): Command => ({
   check: () => true,
-  run(model, world) {
-    world.now = new Date(Math.max(Number(world.now), Number(world.send.dueAt ?? 0)));
-    runClaim(model, world, 0);
-    if (world.send.attemptId !== null) runAnswer(model, world, world.send.attemptId, outcome, random);
+  run(model, real) {
+    real.now = new Date(Math.max(Number(real.now), Number(real.send.dueAt ?? 0)));
+    runClaim(model, real, 0);
+    if (real.send.attemptId !== null) runAnswer(model, real, real.send.attemptId, outcome, random);
   },
   toString: () => `delivery: ${outcome.kind}`,
 });
 
-/** A worker claims the send and stops before the time of its slot. */
+/** A worker claims the send and stops before the time of its send slot. */
 const handsBack: Command = {
   check: () => true,
-  run(model, world) {
-    const attempts = world.attempts.size;
-    runClaim(model, world, 1);
-    if (world.attempts.size > attempts) runHandBack(model, world);
+  run(model, real) {
+    const attempts = real.attempts.size;
+    runClaim(model, real, 1);
+    if (real.attempts.size > attempts) runRelease(model, real);
   },
   toString: () => 'claim, handed back',
 };
 
 const reports = (index: number, status: Receipt['status'], failure: Outcome, lateMs: number): Command => ({
   check: () => true,
-  run(model, world) {
-    const id = attemptAt(world, index);
+  run(model, real) {
+    const id = attemptAt(real, index);
     if (id === null) return;
-    const others = [...world.attempts].filter(([other]) => other !== id);
+    const others = [...real.attempts].filter(([other]) => other !== id);
     const decision = applyReceipt(
-      world.send,
-      world.now,
+      real.send,
+      real.now,
       {
         messageId: `wamid.${id}`,
         attemptId: id,
         status,
-        occurredAt: new Date(world.now.getTime() - lateMs),
+        occurredAt: new Date(real.now.getTime() - lateMs),
         failure: status === 'failed' && failure.kind !== 'accepted' ? failure : null,
       },
       {
         id,
-        senderId: world.attempts.get(id)!.senderId,
-        outcome: world.attempts.get(id)!.outcome,
+        senderId: real.attempts.get(id)!.senderId,
+        outcome: real.attempts.get(id)!.outcome,
         otherIsAccepted: others.some(([, { outcome }]) => outcome === 'accepted'),
-        otherClaimedAt: others.find(([other]) => other === world.send.attemptId)?.[1].claimedAt ?? null,
+        otherClaimedAt: others.find(([other]) => other === real.send.attemptId)?.[1].claimedAt ?? null,
       },
       CLAIM_MS_MAX,
     );
-    write(world, decision);
-    check(model, world);
+    write(real, decision);
+    check(model, real);
   },
   toString: () => `receipt ${index}: ${status}`,
 });
 
-/** Guesses until the code is locked, or one that is right. */
+/** Wrong guesses until the code is locked, or a right one. */
 const guesses = (isRight: boolean): Command => ({
   check: () => true,
-  run(model, world) {
-    for (let guess = 0; guess < (isRight ? 1 : GUESSES_MAX); guess++) runGuess(model, world, isRight);
+  run(model, real) {
+    for (let guess = 0; guess < (isRight ? 1 : GUESSES_MAX); guess++) runGuess(model, real, isRight);
   },
   toString: () => (isRight ? 'verified' : 'locked'),
 });
 
 const passes = (ms: number): Command => ({
   check: () => true,
-  run(model, world) {
-    world.now = new Date(world.now.getTime() + ms);
-    check(model, world);
+  run(model, real) {
+    real.now = new Date(real.now.getTime() + ms);
+    check(model, real);
   },
   toString: () => `${ms} ms pass`,
 });
 
 const passesUntil = (field: 'dueAt' | 'expiresAt', offsetMs: number): Command => ({
   check: () => true,
-  run(model, world) {
-    const target = Number(world.send[field] ?? world.now) + offsetMs;
-    world.now = new Date(Math.max(Number(world.now), target));
-    check(model, world);
+  run(model, real) {
+    const target = Number(real.send[field] ?? real.now) + offsetMs;
+    real.now = new Date(Math.max(Number(real.now), target));
+    check(model, real);
   },
   toString: () => `time passes until ${field} ${offsetMs} ms`,
 });
 
-/** A sender has become available: what the sweep does to sends that wait for one. */
+/** A sender has become available: the sweeper makes waiting sends due. */
 const wakes: Command = {
   check: () => true,
-  run(model, world) {
-    if (world.send.awaitingSender && world.now < world.send.expiresAt)
-      world.send = { ...world.send, awaitingSender: false, dueAt: world.now };
-    check(model, world);
+  run(model, real) {
+    if (real.send.awaitingSender && real.now < real.send.expiresAt)
+      real.send = { ...real.send, awaitingSender: false, dueAt: real.now };
+    check(model, real);
   },
   toString: () => 'wake',
 };

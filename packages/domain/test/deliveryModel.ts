@@ -12,20 +12,20 @@ import {
   type Outcome,
   type Send,
 } from '@onecode/domain';
-import { LEASE_MS, liveSend, POLICY, slot } from './sends.js';
+import { LEASE_MS, liveSend, POLICY, slot } from './sendFixtures.js';
 
-/** What must have happened by the rules, told without the code under test. */
+/** What must have happened by the rules, computed without the code under test. */
 export interface Model {
   statuses: DeliveryState[];
   routed: boolean;
   calls: number;
   reassignments: number;
-  /** When it was last learnt that some attempt's outcome is unknown. */
+  /** When an attempt last turned out to have an unknown outcome. */
   unknownSince: number | null;
 }
 
-/** A send with its attempts, its clock and its ledger, kept as the store keeps them. */
-export interface World {
+/** A send with its attempts, its clock and its refunds, kept as the store keeps them. */
+export interface Real {
   now: Date;
   send: Send;
   attempts: Map<string, { senderId: string | null; outcome: AttemptOutcome | null; claimedAt: Date }>;
@@ -33,14 +33,14 @@ export interface World {
 }
 
 const RANK: readonly DeliveryState[] = ['queued', 'sending', 'sent', 'delivered', 'read'];
-/** What a slot is waited for at the most. */
+/** The longest wait for a send slot. */
 export const SLOT_WAIT_MS = 1000;
 const SLOTS = [
   slot({ id: 's1', number: '+15550000' }),
   slot({ id: 's2', number: '+15550001' }, SLOT_WAIT_MS),
 ];
 
-export function begin(lifeMs: number): { model: Model; real: World } {
+export function begin(lifeMs: number): { model: Model; real: Real } {
   const { createdAt } = liveSend();
   const send = liveSend({ expiresAt: new Date(createdAt.getTime() + lifeMs) });
   return {
@@ -49,25 +49,25 @@ export function begin(lifeMs: number): { model: Model; real: World } {
   };
 }
 
-export function write(world: World, decision: Decision<unknown>): void {
-  const before = world.send;
-  world.send = { ...before, ...decision.change };
-  if (before.status !== 'failed' && world.send.status === 'failed') world.refunds += 1;
+export function write(real: Real, decision: Decision<unknown>): void {
+  const before = real.send;
+  real.send = { ...before, ...decision.change };
+  if (before.status !== 'failed' && real.send.status === 'failed') real.refunds += 1;
   for (const attempt of decision.attempts ?? [])
-    world.attempts.set(attempt.id, {
+    real.attempts.set(attempt.id, {
       senderId: attempt.senderId,
       outcome: attempt.outcome,
-      claimedAt: world.attempts.get(attempt.id)?.claimedAt ?? world.now,
+      claimedAt: real.attempts.get(attempt.id)?.claimedAt ?? real.now,
     });
 }
 
-/** Thousands of steps are checked: a bare comparison, where `expect` would take most of the time. */
+/** A bare comparison: `expect` would take most of the time of these thousands of checks. */
 export function must(isSo: boolean, rule: string): void {
   if (!isSo) throw new Error(rule);
 }
 
-export function check(model: Model, world: World): void {
-  const { send } = world;
+export function check(model: Model, real: Real): void {
+  const { send } = real;
   const before = model.statuses.at(-1) as DeliveryState;
   if (send.status !== before) {
     model.statuses.push(send.status);
@@ -85,10 +85,10 @@ export function check(model: Model, world: World): void {
   must((send.dueAt !== null) === waits, 'a send is due exactly while it waits');
   must(waits || !send.awaitingSender, 'only a waiting send waits for a sender');
   must((send.failedAt !== null) === failed && (send.failureReason !== null) === failed, 'failed says why');
-  must(world.refunds === (failed ? 1 : 0), 'one refund for a failed send');
+  must(real.refunds === (failed ? 1 : 0), 'one refund for a failed send');
   must(send.attempts <= POLICY.attemptsMax, 'attempts have a limit');
   must(model.calls <= POLICY.attemptsMax + model.reassignments, 'calls have a limit');
-  const times = [send.createdAt, send.sentAt, send.deliveredAt, send.readAt, world.now]
+  const times = [send.createdAt, send.sentAt, send.deliveredAt, send.readAt, real.now]
     .filter((time) => time !== null)
     .map(Number);
   must(
@@ -96,17 +96,17 @@ export function check(model: Model, world: World): void {
     'created ≤ sent ≤ delivered ≤ read ≤ now',
   );
   const wait = Math.max(LEASE_MS + SLOT_WAIT_MS, settleDelayMs(POLICY));
-  const furthest = Math.max(Number(send.expiresAt), Number(world.now) + wait);
+  const furthest = Math.max(Number(send.expiresAt), Number(real.now) + wait);
   must(Number(send.dueAt ?? 0) <= furthest, 'only an attempt or a receipt is awaited beyond the deadline');
 }
 
-export function runClaim(model: Model, world: World, index: number | null): void {
-  const before = world.send;
-  const now = Number(world.now);
-  const attemptId = `attempt-${world.attempts.size + 1}`;
+export function runClaim(model: Model, real: Real, index: number | null): void {
+  const before = real.send;
+  const now = Number(real.now);
+  const attemptId = `attempt-${real.attempts.size + 1}`;
   const taken = index === null ? null : (SLOTS[index] ?? null);
-  const decision = claim(before, world.now, { attemptId, leaseMs: LEASE_MS, policy: POLICY, slot: taken });
-  write(world, decision);
+  const decision = claim(before, real.now, { attemptId, leaseMs: LEASE_MS, policy: POLICY, slot: taken });
+  write(real, decision);
   const { result } = decision;
   if (decision.attempts?.some((attempt) => attempt.outcome === 'unknown') === true) model.unknownSince = now;
   if (result.kind === 'claimed') {
@@ -130,29 +130,29 @@ export function runClaim(model: Model, world: World, index: number | null): void
     else must(before.attempts === POLICY.attemptsMax, 'attempts are exhausted when all were made');
     mustHaveHadItsReceipt(model, now);
   }
-  check(model, world);
+  check(model, real);
 }
 
-/** Somebody types a code. */
-export function runGuess(model: Model, world: World, isRight: boolean): void {
-  const { attemptId, status } = world.send;
+/** A person enters a code. */
+export function runGuess(model: Model, real: Real, isRight: boolean): void {
+  const { attemptId, status } = real.send;
   write(
-    world,
-    judge(world.send, world.now, () => isRight),
+    real,
+    judge(real.send, real.now, () => isRight),
   );
-  must(world.send.attemptId === attemptId && world.send.status === status, 'a guess leaves a call alone');
-  check(model, world);
+  must(real.send.attemptId === attemptId && real.send.status === status, 'a guess leaves a call alone');
+  check(model, real);
 }
 
-/** The worker stops before the time of the slot. */
-export function runHandBack(model: Model, world: World): void {
-  const before = world.send;
+/** The worker stops before the time of the send slot. */
+export function runRelease(model: Model, real: Real): void {
+  const before = real.send;
   const { attemptId } = before;
   if (attemptId === null) return;
-  write(world, releaseClaim(before, world.now, attemptId));
-  must(world.send.attempts === before.attempts - 1, 'a message that was not written uses up no attempt');
+  write(real, releaseClaim(before, real.now, attemptId));
+  must(real.send.attempts === before.attempts - 1, 'a message that was not written uses up no attempt');
   model.calls -= 1;
-  check(model, world);
+  check(model, real);
 }
 
 function mustHaveHadItsReceipt(model: Model, now: number): void {
@@ -162,34 +162,34 @@ function mustHaveHadItsReceipt(model: Model, now: number): void {
   );
 }
 
-export function runAnswer(model: Model, world: World, id: string, outcome: Outcome, random: number): void {
-  const isStale = world.send.attemptId !== id;
-  const decision = settle(world.send, world.now, id, outcome, POLICY, random);
+export function runAnswer(model: Model, real: Real, id: string, outcome: Outcome, random: number): void {
+  const isStale = real.send.attemptId !== id;
+  const decision = settle(real.send, real.now, id, outcome, POLICY, random);
   must(!isStale || decision.change === undefined, 'a stale answer changes nothing');
   if (!isStale && outcome.kind === 'unknown') {
-    model.unknownSince = Number(world.now);
+    model.unknownSince = Number(real.now);
     must(decision.result.kind !== 'failed', 'an unknown outcome never fails a send');
   }
   if (decision.result.kind === 'failed' && decision.result.reason !== 'rejected_by_provider')
-    mustHaveHadItsReceipt(model, Number(world.now));
+    mustHaveHadItsReceipt(model, Number(real.now));
   if (decision.result.kind === 'reassign') model.reassignments += 1;
-  write(world, decision);
-  check(model, world);
+  write(real, decision);
+  check(model, real);
 }
 
-/** What workers and sweeps would do with nobody helping: claim when due, hear nothing, until nothing is due. */
-export function abandon(model: Model, world: World): void {
-  // A code that was verified or locked does not wait for its deadline.
-  const isPending = world.send.verification === 'pending';
+/** Workers claim when due and no answer or receipt ever comes, until nothing is due. */
+export function abandon(model: Model, real: Real): void {
+  // A send with a verified or locked code does not wait for its deadline.
+  const isPending = real.send.verification === 'pending';
   const end =
-    Math.max(isPending ? Number(world.send.expiresAt) : 0, Number(world.now)) +
+    Math.max(isPending ? Number(real.send.expiresAt) : 0, Number(real.now)) +
     LEASE_MS +
     SLOT_WAIT_MS +
     2 * settleDelayMs(POLICY);
-  for (let round = 0; isUndelivered(world.send); round++) {
+  for (let round = 0; isUndelivered(real.send); round++) {
     must(round < 50, 'every send comes to its end');
-    world.now = new Date(Math.max(Number(world.now), Number(world.send.dueAt)));
-    runClaim(model, world, round % 2);
+    real.now = new Date(Math.max(Number(real.now), Number(real.send.dueAt)));
+    runClaim(model, real, round % 2);
   }
-  must(Number(world.now) <= end, 'every send comes to its end in time');
+  must(Number(real.now) <= end, 'every send comes to its end in time');
 }

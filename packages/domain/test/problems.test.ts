@@ -22,7 +22,7 @@ describe('the problem codes', () => {
     },
   );
 
-  it('each tell a meaning, a cause and a remedy', () => {
+  it('each have a meaning, a cause and a remedy', () => {
     for (const { meaning, cause, remedy, status } of Object.values(PROBLEMS)) {
       for (const text of [meaning, cause, remedy]) expect(text).toMatch(/^\S.*\.$/);
       expect(status).toBeGreaterThanOrEqual(400);

@@ -9,7 +9,7 @@ import {
   sentSend,
   UNKNOWN,
   written,
-} from './sends.js';
+} from './sendFixtures.js';
 
 const NOW = at(60);
 const CLAIM_MS_MAX = 16_000;

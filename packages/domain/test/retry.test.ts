@@ -1,6 +1,6 @@
 import { retryDelayMs, settleDelayMs, type RetryPolicy } from '@onecode/domain';
 import fc from 'fast-check';
-import { POLICY, retryable, UNKNOWN } from './sends.js';
+import { POLICY, retryable, UNKNOWN } from './sendFixtures.js';
 
 const WAIT_MS_MAX = 900_000;
 const policy = fc.record<RetryPolicy>({

@@ -1,8 +1,8 @@
 import { judge, type Send } from '@onecode/domain';
 import fc from 'fast-check';
-import { at, CREATED_AT, LIFE_SECONDS, liveSend, written } from './sends.js';
+import { at, CREATED_AT, LIFE_SECONDS, liveSend, written } from './sendFixtures.js';
 
-/** The specification's words, and nothing else. */
+/** The rules of the specification alone. */
 interface Model {
   second: number;
   wrong: number;
@@ -10,19 +10,19 @@ interface Model {
   valids: number;
   judged: number;
 }
-interface World {
+interface Real {
   send: Send;
 }
 
-const guess = (isRight: boolean): fc.Command<Model, World> => ({
+const guess = (isRight: boolean): fc.Command<Model, Real> => ({
   check: () => true,
-  run(model, world) {
+  run(model, real) {
     let compared = false;
-    const decision = judge(world.send, at(model.second), () => {
+    const decision = judge(real.send, at(model.second), () => {
       compared = true;
       return isRight;
     });
-    world.send = written(world.send, decision);
+    real.send = written(real.send, decision);
 
     const over = model.used || model.wrong === 5 || model.second >= LIFE_SECONDS;
     if (!over) {
@@ -47,13 +47,13 @@ const guess = (isRight: boolean): fc.Command<Model, World> => ({
     });
     expect(model.judged).toBeLessThanOrEqual(5);
     expect(model.valids).toBeLessThanOrEqual(1);
-    expect(world.send.verifiedAt === null).toBe(!model.used);
-    expect(world.send.lockedAt === null).toBe(model.wrong < 5);
+    expect(real.send.verifiedAt === null).toBe(!model.used);
+    expect(real.send.lockedAt === null).toBe(model.wrong < 5);
   },
   toString: () => (isRight ? 'right guess' : 'wrong guess'),
 });
 
-const pass = (seconds: number): fc.Command<Model, World> => ({
+const pass = (seconds: number): fc.Command<Model, Real> => ({
   check: () => true,
   run(model) {
     model.second += seconds;

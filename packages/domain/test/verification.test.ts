@@ -1,5 +1,14 @@
 import { DELIVERY_STATES, guessCost, GUESSES_MAX, judge, verificationAt, type Send } from '@onecode/domain';
-import { at, CREATED_AT, LIFE_SECONDS, liveSend, sendingSend, sentSend, testSend, written } from './sends.js';
+import {
+  at,
+  CREATED_AT,
+  LIFE_SECONDS,
+  liveSend,
+  sendingSend,
+  sentSend,
+  testSend,
+  written,
+} from './sendFixtures.js';
 
 const NOW = at(30);
 const right = () => true;
@@ -95,7 +104,7 @@ describe('a guess', () => {
   ])('that is %s', (_, matches, wrongGuesses) => {
     const judged = (send: Send) => written(send, judge(send, NOW, matches));
 
-    it('has a send looked at now that waits for a worker, a sender or its next attempt', () => {
+    it('makes a send due now that waits for a worker, a sender or its next attempt', () => {
       for (const fields of [{ dueAt: at(1) }, { dueAt: at(LIFE_SECONDS), awaitingSender: true }])
         expect(judged(liveSend({ wrongGuesses, ...fields }))).toMatchObject({
           status: 'queued',
@@ -106,12 +115,12 @@ describe('a guess', () => {
       expect(judged(resting)).toMatchObject({ status: 'sending', dueAt: NOW });
     });
 
-    it('has a send whose message may have gone wait for its receipt', () => {
+    it('makes a send whose message may have been sent wait for its receipt', () => {
       const send = sendingSend({ wrongGuesses, attemptId: null, receiptUntil: at(40), dueAt: at(300) });
       expect(judged(send)).toMatchObject({ dueAt: at(40) });
     });
 
-    it('leaves a call under way, a message that was sent and a test send alone', () => {
+    it('changes nothing about a call under way, a sent message or a test send', () => {
       for (const send of [sendingSend(), sentSend(), testSend()]) {
         const { dueAt, awaitingSender } = judged({ ...send, wrongGuesses });
         expect({ dueAt, awaitingSender }).toEqual({ dueAt: send.dueAt, awaitingSender: false });
@@ -119,7 +128,7 @@ describe('a guess', () => {
     });
   });
 
-  it.each([0, 1, 2, 3])('that is wrong leaves delivery alone after %d others', (wrongGuesses) => {
+  it.each([0, 1, 2, 3])('that is wrong does not change the delivery after %d others', (wrongGuesses) => {
     expect(judge(liveSend({ wrongGuesses }), NOW, wrong).change).toEqual({ wrongGuesses: wrongGuesses + 1 });
   });
 

@@ -1,5 +1,5 @@
 import { deliveryWait, type DeliveryProgress } from '@onecode/domain';
-import { at, LIFE_SECONDS, NOW } from './sends.js';
+import { at, LIFE_SECONDS, NOW } from './sendFixtures.js';
 
 const ENDED = at(LIFE_SECONDS);
 const ATTEMPT = { outcome: 'retry', finishedAt: NOW } as const;

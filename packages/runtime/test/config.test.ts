@@ -34,7 +34,7 @@ function faultsOf(environment: NodeJS.ProcessEnv): readonly string[] {
   return [];
 }
 
-it('gives what was read, with defaults for what was left out', () => {
+it('returns the values, with defaults for missing ones', () => {
   const config = readConfig({ ...GOOD, UNRELATED: 'x', LEVEL: 'debug' }, SPECS);
   expect({ ...config }).toEqual({
     DATABASE_URL: 'postgres://u:p@h/d',
@@ -59,7 +59,7 @@ it('names every fault at once, one line each, as the error’s message does', ()
   expect(() => readConfig(environment, SPECS)).toThrow(faultsOf(environment).join('\n'));
 });
 
-it('takes an empty variable for a missing one, with its default if it has one', () => {
+it('treats an empty variable as missing', () => {
   expect(faultsOf({ ...GOOD, PEPPER: '' })).toEqual(['PEPPER is missing']);
   expect(readConfig({ ...GOOD, ATTEMPTS: '', BASE_URL: '' }, SPECS)).toMatchObject({
     ATTEMPTS: 5,
@@ -115,7 +115,7 @@ it.each([
   expect(readConfig({ ...GOOD, [name]: value }, SPECS)[name]).toBe(read);
 });
 
-describe('where to listen', () => {
+describe('a host to listen on', () => {
   const HOST = { HOST: host('127.0.0.1') };
 
   it.each(['127.0.0.1', '0.0.0.0', '::', '::1', 'fe80::1%eth0', 'localhost', 'metrics.internal', 'a-1.b'])(

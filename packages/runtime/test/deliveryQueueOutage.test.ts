@@ -1,20 +1,17 @@
 import type { DeliveryQueue } from '@onecode/runtime';
-import { closedPort } from '../../../test/harness/closedPort.js';
-import { startTcpProxy, type TcpProxy } from '../../../test/harness/tcpProxy.js';
-import { startTcpServer } from '../../../test/harness/tcpServer.js';
-import { until } from '../../../test/harness/until.js';
-import { openCorner } from './redis.js';
+import { closedPort, startTcpProxy, startTcpServer, until, type TcpProxy } from '@onecode/testing';
+import { openTestQueues } from './testQueues.js';
 
-const corner = openCorner();
+const queues = openTestQueues();
 const proxies: TcpProxy[] = [];
 afterEach(async () => {
-  await corner.clean();
+  await queues.reset();
   for (const proxy of proxies.splice(0)) await proxy.close();
 });
-afterAll(() => corner.end());
+afterAll(() => queues.close());
 
-const job = (sendId: string) => [{ sendId, version: 0 }];
-/** A job is given up after two seconds; an answer in less than this is one that did not wait for that. */
+const jobOf = (sendId: string) => [{ sendId, version: 0 }];
+/** An enqueue is abandoned after two seconds; an answer within this time did not wait for that. */
 const AT_ONCE_MS = 500;
 const IN_TIME_MS = 3_500;
 
@@ -25,47 +22,47 @@ async function msOf(answer: Promise<unknown>): Promise<number> {
 }
 
 function urlAt(port: number): string {
-  const url = new URL(corner.url);
+  const url = new URL(queues.url);
   url.hostname = '127.0.0.1';
   url.port = String(port);
   return url.href;
 }
 
 async function startProxy(): Promise<TcpProxy> {
-  const proxy = await startTcpProxy(corner.url);
+  const proxy = await startTcpProxy(queues.url);
   proxies.push(proxy);
   return proxy;
 }
 
 async function openBehindProxy(): Promise<{ proxy: TcpProxy; deliveryQueue: DeliveryQueue }> {
   const proxy = await startProxy();
-  const deliveryQueue = await corner.openDeliveryQueue(proxy.url);
-  await until('a delivery queue that is ready', () => deliveryQueue.isReady());
-  expect(await deliveryQueue.enqueue('deliver', job('before'))).toBe(true);
+  const deliveryQueue = await queues.open(proxy.url);
+  await until('a ready delivery queue', () => deliveryQueue.isReady());
+  expect(await deliveryQueue.enqueue('deliver', jobOf('before'))).toBe(true);
   return { proxy, deliveryQueue };
 }
 
-/** A job gets through again, and its job is really there. */
+/** Enqueueing works again, and the job is in Redis. */
 async function expectRecovery(deliveryQueue: DeliveryQueue): Promise<void> {
-  let count = 0;
-  await until('a job that is taken', () => deliveryQueue.enqueue('deliver', job(`after-${(count += 1)}`)));
+  let enqueued = 0;
+  await until('an enqueued job', () => deliveryQueue.enqueue('deliver', jobOf(`after-${(enqueued += 1)}`)));
   const jobs = await Promise.all(
-    (await corner.waiting('deliver')).map((id) =>
-      corner.redis.hget(`${corner.prefix}:deliver:${id}`, 'data'),
+    (await queues.waiting('deliver')).map((id) =>
+      queues.redis.hget(`${queues.prefix}:deliver:${id}`, 'data'),
     ),
   );
-  expect(jobs).toContain(JSON.stringify({ sendId: `after-${count}` }));
+  expect(jobs).toContain(JSON.stringify({ sendId: `after-${enqueued}` }));
   await expect(deliveryQueue.ping()).resolves.toBeUndefined();
 }
 
 describe.each([
-  ['nobody listens', closedPort],
-  ['the server never says a word', () => startTcpServer()],
+  ['nothing listens at its address', closedPort],
+  ['the server never answers', () => startTcpServer()],
 ])('when %s', (_, start) => {
-  it('opens, says at once that it took no job, fails a ping, and closes', async () => {
-    const deliveryQueue = await corner.openDeliveryQueue(urlAt(await start()));
+  it('opens, answers at once that it enqueued nothing, fails a ping, and closes', async () => {
+    const deliveryQueue = await queues.open(urlAt(await start()));
     expect(deliveryQueue.isReady()).toBe(false);
-    const answer = deliveryQueue.enqueue('deliver', job('one'));
+    const answer = deliveryQueue.enqueue('deliver', jobOf('one'));
     expect(await msOf(answer)).toBeLessThan(AT_ONCE_MS);
     expect(await answer).toBe(false);
     expect(await deliveryQueue.enqueue('receipts')).toBe(false);
@@ -74,27 +71,27 @@ describe.each([
   });
 });
 
-it('is ready by itself once a Redis that was away at the start is there', async () => {
+it('becomes ready by itself once a Redis that was down at the start is up', async () => {
   const proxy = await startProxy();
   await proxy.refuse();
-  const deliveryQueue = await corner.openDeliveryQueue(proxy.url);
-  expect(await deliveryQueue.enqueue('deliver', job('early'))).toBe(false);
+  const deliveryQueue = await queues.open(proxy.url);
+  expect(await deliveryQueue.enqueue('deliver', jobOf('early'))).toBe(false);
   await proxy.open();
   await expectRecovery(deliveryQueue);
 });
 
-it('says that it took no job while connections are refused, and recovers by itself', async () => {
+it('answers that it enqueued nothing while connections are refused, and recovers by itself', async () => {
   const { proxy, deliveryQueue } = await openBehindProxy();
   await proxy.refuse();
   await until('a delivery queue that noticed', () => !deliveryQueue.isReady());
-  const answers = Array.from({ length: 50 }, () => deliveryQueue.enqueue('deliver', job('lost')));
+  const answers = Array.from({ length: 50 }, () => deliveryQueue.enqueue('deliver', jobOf('lost')));
   expect(await msOf(Promise.all(answers))).toBeLessThan(AT_ONCE_MS);
   expect(new Set(await Promise.all(answers))).toEqual(new Set([false]));
   await proxy.open();
   await expectRecovery(deliveryQueue);
 });
 
-it('recovers from one cut after the other', async () => {
+it('recovers from repeated disconnections', async () => {
   const { proxy, deliveryQueue } = await openBehindProxy();
   for (let round = 0; round < 3; round++) {
     await proxy.refuse();
@@ -103,22 +100,22 @@ it('recovers from one cut after the other', async () => {
   }
 });
 
-it('gives up a job under way when the connection breaks', async () => {
+it('abandons an enqueue under way when the connection breaks', async () => {
   const { proxy, deliveryQueue } = await openBehindProxy();
   proxy.freeze();
-  const answer = deliveryQueue.enqueue('deliver', job('under-way'));
+  const answer = deliveryQueue.enqueue('deliver', jobOf('under-way'));
   await proxy.refuse();
   expect(await msOf(answer)).toBeLessThan(IN_TIME_MS);
   expect(await answer).toBe(false);
 });
 
 describe('when Redis freezes', () => {
-  it('gives each job and each ping up in time, and goes on after the thaw', async () => {
+  it('abandons each enqueue and each ping in time, and recovers afterwards', async () => {
     const { proxy, deliveryQueue } = await openBehindProxy();
     proxy.freeze();
     const answers = [
-      deliveryQueue.enqueue('deliver', job('one')),
-      deliveryQueue.enqueue('simulate', job('two')),
+      deliveryQueue.enqueue('deliver', jobOf('one')),
+      deliveryQueue.enqueue('simulate', jobOf('two')),
       deliveryQueue.enqueue('receipts'),
     ];
     const ping = deliveryQueue.ping().then(
@@ -132,13 +129,15 @@ describe('when Redis freezes', () => {
     await expectRecovery(deliveryQueue);
   });
 
-  it('takes no more than 2,000 jobs under way', async () => {
+  it('has at most 2,000 enqueues under way', async () => {
     const { proxy, deliveryQueue } = await openBehindProxy();
     proxy.freeze();
     const underWay = Promise.all(
-      Array.from({ length: 2_000 }, (_, number) => deliveryQueue.enqueue('deliver', job(`frozen-${number}`))),
+      Array.from({ length: 2_000 }, (_, number) =>
+        deliveryQueue.enqueue('deliver', jobOf(`frozen-${number}`)),
+      ),
     );
-    const oneMore = deliveryQueue.enqueue('deliver', job('one-more')).then(() => 'one more');
+    const oneMore = deliveryQueue.enqueue('deliver', jobOf('one-more')).then(() => 'one more');
     expect(await Promise.race([underWay.then(() => 'under way'), oneMore])).toBe('one more');
     expect(new Set(await underWay)).toEqual(new Set([false]));
     await proxy.open();
@@ -148,26 +147,26 @@ describe('when Redis freezes', () => {
   it('closes in time', async () => {
     const { proxy, deliveryQueue } = await openBehindProxy();
     proxy.freeze();
-    const answer = deliveryQueue.enqueue('deliver', job('one'));
+    const answer = deliveryQueue.enqueue('deliver', jobOf('one'));
     expect(await msOf(deliveryQueue.close())).toBeLessThan(IN_TIME_MS);
     expect(await answer).toBe(false);
   });
 });
 
-describe('a connection that went dead without a word is left for a new one', () => {
-  it('by the delivery queue', async () => {
+describe('a new connection replaces one that silently died', () => {
+  it('in a delivery queue', async () => {
     const { proxy, deliveryQueue } = await openBehindProxy();
     proxy.abandon();
     await expectRecovery(deliveryQueue);
   });
 
-  it('by a consumer', async () => {
+  it('in a consumer', async () => {
     const { proxy, deliveryQueue } = await openBehindProxy();
     const seen: unknown[] = [];
-    corner.startWorker('deliver', async (job) => seen.push(job.data.sendId), proxy.url);
+    queues.consume('deliver', async (job) => seen.push(job.data.sendId), proxy.url);
     await until('the job “before”', () => seen.includes('before'));
     proxy.abandon();
-    await until('a job that is taken', () => deliveryQueue.enqueue('deliver', job('after')));
+    await until('an enqueued job', () => deliveryQueue.enqueue('deliver', jobOf('after')));
     await until('the job “after”', () => seen.includes('after'));
   });
 });

@@ -1,8 +1,8 @@
-import { endScripts, startScript } from './script.js';
+import { killModules, startModule } from './moduleProcess.js';
 
-afterEach(endScripts);
+afterEach(killModules);
 
-/** Makes garbage of both kinds, what dies young and what has grown old, and says how large the heap became for it. */
+/** Makes short-lived and long-lived garbage, and prints how large both parts of the heap became. */
 const WORK = `
   const { getHeapSpaceStatistics } = await import('node:v8');
   const sizeOf = (name) => getHeapSpaceStatistics().find((space) => space.space_name === name).space_size;
@@ -18,12 +18,12 @@ const WORK = `
   process.exit(0);`;
 
 async function work(source: string): Promise<{ young: number; old: number }> {
-  const { code, stdout, stderr } = await startScript(source).ended;
+  const { code, stdout, stderr } = await startModule(source).ended;
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   return JSON.parse(stdout) as { young: number; old: number };
 }
 
-it('a process keeps less garbage that has grown old than Node.js would by itself, and as much room for what dies young', async () => {
+it('a process keeps less long-lived garbage than Node.js by default, and as much room for short-lived objects', async () => {
   const ours = await work(
     `import { runProcess } from '@onecode/runtime'; await runProcess('demo', async () => { ${WORK} });`,
   );

@@ -1,11 +1,11 @@
 import { createServer, type AddressInfo } from 'node:net';
-import { endScripts, linesOf, startScript, type Script } from './script.js';
+import { killModules, linesOf, startModule, type ModuleProcess } from './moduleProcess.js';
 
-afterEach(endScripts);
+afterEach(killModules);
 
-/** A process whose start does `start` and whose stop does `stop`; it says "up" when it is. */
-function startProcess(parts: { before?: string; start?: string; stop?: string }): Script {
-  return startScript(
+/** A process that runs `start` at its start and `stop` at its stop. It logs `up` once it has started. */
+function startProcess(parts: { before?: string; start?: string; stop?: string }): ModuleProcess {
+  return startModule(
     `import { ConfigError, createLog, listen, runProcess } from '@onecode/runtime';
      import { createServer } from 'node:http';
      const alive = setInterval(() => {}, 1000);
@@ -21,8 +21,8 @@ function startProcess(parts: { before?: string; start?: string; stop?: string })
 
 const messagesOf = (stdout: string): unknown[] => linesOf(stdout).map((line) => line['msg']);
 
-describe('a start that fails ends with 1 and nothing but its lines', () => {
-  it('one for each fault of the configuration', async () => {
+describe('a failed start ends with exit code 1 and one line', () => {
+  it('for each fault of the configuration', async () => {
     const { ended } = startProcess({ start: `throw new ConfigError(['A is missing', 'B must be a word']);` });
     expect(await ended).toEqual({
       code: 1,
@@ -31,7 +31,7 @@ describe('a start that fails ends with 1 and nothing but its lines', () => {
     });
   });
 
-  it('one for a port that is taken', async () => {
+  it('for a port in use', async () => {
     const holder = createServer();
     await new Promise<void>((resolve) => holder.listen(0, resolve));
     const { port } = holder.address() as AddressInfo;
@@ -40,7 +40,7 @@ describe('a start that fails ends with 1 and nothing but its lines', () => {
     await new Promise((resolve) => holder.close(resolve));
   });
 
-  it('one for anything else, without secrets', async () => {
+  it('for any other error, without secrets', async () => {
     const message = 'no way\nto\tpostgres://u:planted@h/d with ak_live_planted0123';
     const { ended } = startProcess({ start: `throw new Error(${JSON.stringify(message)});` });
     const { code, stdout, stderr } = await ended;
@@ -52,7 +52,7 @@ describe('a start that fails ends with 1 and nothing but its lines', () => {
 describe('a signal', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)('%s stops gracefully with 0', async (signal) => {
     const child = startProcess({ stop: `await null; log.info('handed back');` });
-    await child.says('up');
+    await child.untilOutput('up');
     child.kill(signal);
     const { code, stdout, stderr } = await child.ended;
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -66,7 +66,7 @@ describe('a signal', () => {
         await new Promise((resolve) => process.once('SIGTERM', resolve));`,
       stop: `log.info('handed back');`,
     });
-    await child.says('starting');
+    await child.untilOutput('starting');
     child.kill('SIGTERM');
     const { code, stdout } = await child.ended;
     expect(code).toBe(0);
@@ -78,13 +78,13 @@ describe('a signal', () => {
     ]);
   });
 
-  it('that comes again stops nothing twice', async () => {
+  it('that comes again does not stop the process twice', async () => {
     const child = startProcess({
       stop: `log.info('stop began'); await new Promise((resolve) => process.once('SIGINT', resolve)); log.info('stop ended');`,
     });
-    await child.says('up');
+    await child.untilOutput('up');
     child.kill('SIGTERM');
-    await child.says('stop began');
+    await child.untilOutput('stop began');
     child.kill('SIGINT');
     const { code, stdout } = await child.ended;
     expect(code).toBe(0);
@@ -93,7 +93,7 @@ describe('a signal', () => {
 
   it('ends with 0 within ten seconds even when the stop hangs', async () => {
     const child = startProcess({ stop: `await new Promise(() => {});` });
-    await child.says('up');
+    await child.untilOutput('up');
     child.kill('SIGTERM');
     const started = performance.now();
     const { code, stdout } = await child.ended;
@@ -104,7 +104,7 @@ describe('a signal', () => {
 
   it('ends with 1 when the stop fails', async () => {
     const child = startProcess({ stop: `throw new Error('no');` });
-    await child.says('up');
+    await child.untilOutput('up');
     child.kill('SIGTERM');
     const { code, stdout } = await child.ended;
     expect(code).toBe(1);
@@ -117,7 +117,7 @@ it.each([
   ['a rejection', `setImmediate(() => { void Promise.reject(new Error('planted ak_live_planted0123')); });`],
 ])('%s that nobody caught ends the process with 1 and a fatal line', async (_, before) => {
   const child = startProcess({ before: `process.once('SIGUSR2', () => { ${before} });` });
-  await child.says('up');
+  await child.untilOutput('up');
   child.kill('SIGUSR2');
   const { code, stdout, stderr } = await child.ended;
   expect({ code, stderr }).toEqual({ code: 1, stderr: '' });

@@ -1,9 +1,9 @@
-import { endScripts, linesOf, startScript } from './script.js';
+import { killModules, linesOf, startModule } from './moduleProcess.js';
 
-afterEach(endScripts);
+afterEach(killModules);
 
-/** What must never be seen, as it would come: whole, or as part of a text. */
-const PLANTED = {
+/** Values that must never appear in a log, in the forms in which they would. */
+const SECRETS = {
   key: 'ak_live_0123456789ABCDEFGHIJabcdefghij012',
   testKey: 'ak_test_zyxwvutsrqponmlkjihgfedcba987654',
   bearer: 'Bearer planted.bearer-token_1',
@@ -27,14 +27,14 @@ const NEVER = [
   'planted-redis',
 ];
 
-/** What a process writes that logs at `trace` with `createLog`; `planted` holds all of the above. */
+/** The output of a process that logs at `trace`; `secrets` holds the values above. */
 async function written(statements: string): Promise<string> {
-  const { ended } = startScript(
+  const { ended } = startModule(
     `import { createLog } from '@onecode/runtime';
-     const planted = JSON.parse(process.env.PLANTED);
+     const secrets = JSON.parse(process.env.SECRETS);
      const log = createLog('test', 'trace');
      ${statements}`,
-    { PLANTED: JSON.stringify(PLANTED) },
+    { SECRETS: JSON.stringify(SECRETS) },
   );
   const { code, stdout, stderr } = await ended;
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -45,7 +45,7 @@ function expectClean(output: string): void {
   expect(NEVER.filter((secret) => output.includes(secret))).toEqual([]);
 }
 
-it('writes one JSON object a line with level, time, process and message', async () => {
+it('writes one JSON object per line, with level, time, process and message', async () => {
   expect(linesOf(await written(`log.info({ send_id: 'abc' }, 'sent'); log.trace('seen');`))).toEqual([
     {
       level: 'info',
@@ -59,8 +59,8 @@ it('writes one JSON object a line with level, time, process and message', async 
   ]);
 });
 
-it('keeps a level silent that was not asked for', async () => {
-  const { stdout } = await startScript(
+it('writes no lines below its level', async () => {
+  const { stdout } = await startModule(
     `import { createLog } from '@onecode/runtime';
      const log = createLog('test', 'warn'); log.info('no'); log.warn('yes');
      createLog('test', 'silent').fatal('no');`,
@@ -69,8 +69,8 @@ it('keeps a level silent that was not asked for', async () => {
 });
 
 it('writes every line, in order, before the process exits', async () => {
-  // The only thread for writes in the background is busy.
-  const { stdout } = await startScript(
+  // The single thread for background writes is busy.
+  const { stdout } = await startModule(
     `import { pbkdf2 } from 'node:crypto';
      import { createLog } from '@onecode/runtime';
      pbkdf2('', '', 300000, 64, 'sha512', () => {});
@@ -116,15 +116,15 @@ describe('a secret never reaches the output, at level trace', () => {
     ['an error without a message', `log.error({ err: new Error(secret) })`],
     ['a thrown text', `log.error({ err: secret }, 'message')`],
   ])('in %s', async (_, statement) => {
-    const output = await written(`for (const secret of Object.values(planted)) { ${statement}; }`);
-    expect(linesOf(output)).toHaveLength(Object.keys(PLANTED).length);
+    const output = await written(`for (const secret of Object.values(secrets)) { ${statement}; }`);
+    expect(linesOf(output)).toHaveLength(Object.keys(SECRETS).length);
     expectClean(output);
   });
 });
 
-it('keeps what stands around a secret', async () => {
+it('keeps the text around a secret', async () => {
   const output = await written(
-    `log.info(Object.values(planted).map((secret) => '< ' + secret + ' >').join(' '))`,
+    `log.info(Object.values(secrets).map((secret) => '< ' + secret + ' >').join(' '))`,
   );
   expect(linesOf(output)[0]?.['msg']).toBe(
     [
@@ -141,7 +141,7 @@ it('leaves ids, times and addresses without a user alone', async () => {
   expect(linesOf(await written(`log.info(${JSON.stringify(text)})`))[0]?.['msg']).toBe(text);
 });
 
-it('says of an error its kind, code and place, and no digits of its message, for they may be a code', async () => {
+it('logs the kind, code and place of an error, and no digits of its message, which may be a code', async () => {
   const output = await written(
     `log.error({ err: Object.assign(new TypeError('code 042913 is wrong'), { code: 'P2010' }) }, 'failed');
      log.error({ err: new Error('the code is 0429') });
@@ -170,8 +170,8 @@ it('cuts a long error short, and survives one that is its own cause', async () =
   expect(linesOf(output).map((line) => line['msg'])).toEqual(['long', 'round']);
 });
 
-it('is not held up by a line that was made to be slow to search', async () => {
-  // A search that begins anew at each letter would take minutes for these.
+it('is not slowed by a line that is expensive to search', async () => {
+  // A search that restarts at each letter would take minutes for these.
   const output = await written(
     `const started = performance.now();
      for (const part of ['a', 'Bearer ', '+1', 'ak_live_', 'wamid.', '://', '+1 ', 'x://y'])

@@ -1,12 +1,12 @@
 import { startLoop } from '@onecode/runtime';
-import { until } from '../../../test/harness/until.js';
+import { until } from '@onecode/testing';
 
 const HOUR_MS = 3_600_000;
 const unexpected = (error: unknown): void => {
   throw error;
 };
 
-it('goes round after round, and never two at once', async () => {
+it('runs round after round, and never two at a time', async () => {
   let rounds = 0;
   let underWay = 0;
   let underWayMax = 0;
@@ -78,7 +78,7 @@ it('stops at once in a pause', async () => {
   expect(rounds).toBe(1);
 });
 
-it('waits at a stop for the round under way, and begins no other', async () => {
+it('waits for the round under way when it stops, and begins no other', async () => {
   const events: string[] = [];
   let finish = (): void => {};
   const loop = startLoop(

@@ -37,7 +37,7 @@ const fails = async (): Promise<void> => {
 };
 const hangs = (): Promise<void> => new Promise(() => {});
 
-it('is alive whatever its checks say', async () => {
+it('is live whatever its checks say', async () => {
   const server = await serve({ database: fails });
   expect(await get(server, '/livez')).toEqual({ status: 200, body: 'ok\n' });
   server.draining();
@@ -50,7 +50,7 @@ it('is ready when every check passes', async () => {
   expect(await get(server, '/readyz?verbose')).toEqual({ status: 200, body: 'ok\n' });
 });
 
-it('names the checks that fail, and nothing of why', async () => {
+it('names the failing checks, and not the reasons', async () => {
   const server = await serve({ database: passes, redis: fails, queue: fails });
   expect(await get(server, '/readyz')).toEqual({ status: 503, body: 'not ready: redis, queue\n' });
 });
@@ -63,14 +63,14 @@ it('is ready again once the checks pass again', async () => {
   expect(await get(server, '/readyz')).toMatchObject({ status: 200 });
 });
 
-it('gives a check that hangs a second, and both of two the same one', async () => {
+it('waits one second for hanging checks, for two of them together', async () => {
   const server = await serve({ database: hangs, redis: hangs, queue: passes });
   const started = performance.now();
   expect(await get(server, '/readyz')).toEqual({ status: 503, body: 'not ready: database, redis\n' });
   expect(performance.now() - started).toBeLessThan(1_900);
 });
 
-it('takes a check that throws before it promises anything for one that fails', async () => {
+it('counts a check that throws synchronously as failing', async () => {
   const server = await serve({
     database: () => {
       throw new Error('at once');
@@ -86,7 +86,7 @@ it('is not ready while it stops, and does not ask its checks', async () => {
   expect(await get(server, '/readyz')).toEqual({ status: 503, body: 'not ready: stopping\n' });
 });
 
-it('serves the registry’s figures with the name of the process', async () => {
+it('serves the metrics of the registry with the name of the process', async () => {
   const registry = createRegistry('worker');
   new Counter({ name: 'sends_total', help: 'sends', registers: [registry] }).inc(3);
   const { status, body } = await get(await serve({}, registry), '/metrics');
@@ -99,7 +99,7 @@ it('serves nothing else', async () => {
   expect(await get(await serve(), '/debug')).toEqual({ status: 404, body: 'not found\n' });
 });
 
-it('answers no more once closed, and frees its port for another', async () => {
+it('stops answering once closed, and frees its port', async () => {
   const server = await serve();
   await get(server, '/livez');
   await server.close();
@@ -107,7 +107,7 @@ it('answers no more once closed, and frees its port for another', async () => {
   opened.push(await serveMetrics(createRegistry('next'), at(server.port), {}));
 });
 
-it('refuses a port that is taken, with the system’s error', async () => {
+it('rejects a port in use with the system’s error', async () => {
   const holder = createServer();
   await listen(holder, 0);
   const { port } = holder.address() as AddressInfo;

@@ -1,18 +1,11 @@
+import { describeWithReference, reference, until } from '@onecode/testing';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { existsSync, readFileSync } from 'node:fs';
 import { WhatsAppAPI } from 'whatsapp-api-js';
 import { Template } from 'whatsapp-api-js/messages';
 import { parse } from 'yaml';
-import { until } from '../../../test/harness/until.js';
 import { metaJson, signatureOf, type NewRule } from '../src/index.js';
 import { bodyOf, closeAll, RECIPIENT, send, SENDER, start, startBoth, type Json } from './sending.js';
 
-// Meta's OpenAPI document and samples lie beside the repository where they may be had; elsewhere the report shows a skip.
-const FOLDER = new URL('../../../../shared/whatsapp/', import.meta.url);
-const isHere = existsSync(FOLDER);
-const describeWithReference = isHere ? describe : describe.skip;
-
-const reference = (name: string): string => readFileSync(new URL(name, FOLDER), 'utf8');
 const sample = (name: string): Json => JSON.parse(reference(`samples/${name}`));
 
 afterEach(closeAll);

@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { until } from '../../../test/harness/until.js';
+import { until } from '@onecode/testing';
 import type { Simulator } from '../src/index.js';
 import { bodyOf, closeAll, control, RECIPIENT, send, start, startBoth, type Json } from './sending.js';
 

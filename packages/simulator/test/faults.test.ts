@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { until } from '../../../test/harness/until.js';
+import { until } from '@onecode/testing';
 import type { Fault, Simulator } from '../src/index.js';
 import { bodyOf, closeAll, OTHER, RECIPIENT, send, start, startBoth } from './sending.js';
 

@@ -1,6 +1,5 @@
+import { describeInBrowser, until, useBrowser } from '@onecode/testing';
 import type { Page } from 'playwright-core';
-import { describeInBrowser, useBrowser } from '../../../test/harness/browser.js';
-import { until } from '../../../test/harness/until.js';
 import { startSimulator } from '../src/index.js';
 import { APP_SECRET, bodyOf, closeAll, RECIPIENT, send, start, startBoth } from './sending.js';
 

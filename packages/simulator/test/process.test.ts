@@ -2,8 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { startProcess, type Exit, type StartedProcess } from '../../../test/harness/startedProcess.js';
-import { until } from '../../../test/harness/until.js';
+import { startProcess, until, type Exit, type StartedProcess } from '@onecode/testing';
 import { bodyOf, closeAll, SENDER, startReceiver } from './sending.js';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));

@@ -1,4 +1,4 @@
-import { until } from '../../../test/harness/until.js';
+import { until } from '@onecode/testing';
 import { signatureOf } from '../src/index.js';
 import {
   APP_SECRET,

@@ -17,13 +17,13 @@ export interface Webhook {
   statuses: Status[];
 }
 
-/** A webhook receiver: a real server that keeps what it gets and answers what the test says. */
+/** A webhook receiver: a server that keeps every webhook and answers what the test says. */
 export class Receiver {
   readonly webhooks: Webhook[] = [];
   readonly handshakes: URLSearchParams[] = [];
   /** The HTTP status for each POST, by its number from 1; 0 leaves it without an answer. */
   answer: (number: number) => number = () => 200;
-  /** What the GET handshake is answered with. */
+  /** The answer to the GET handshake. */
   verify: (query: URLSearchParams) => { status: number; body: string } = (query) => ({
     status: 200,
     body: query.get('hub.challenge') ?? '',
@@ -72,7 +72,7 @@ export class Receiver {
     return this.webhooks.flatMap(({ statuses }) => statuses);
   }
 
-  /** The words of every status so far: `['sent', 'delivered']`. */
+  /** The name of every status so far: `['sent', 'delivered']`. */
   get words(): string[] {
     return this.statuses.map(({ status }) => status);
   }

@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(closeAll);
 
-describe('a request that Meta would not take', () => {
+describe('a request that Meta would refuse', () => {
   const button = (body: Json) => body.template.components[1];
   const cases: [what: string, change: (body: Json) => void, http: number, code: number, says: RegExp][] = [
     ['no messaging_product', (b) => delete b.messaging_product, 400, 100, /messaging_product is required/],

@@ -56,7 +56,7 @@ describe('which rule applies', () => {
   });
 });
 
-describe('a rule that makes no sense is refused:', () => {
+describe('an invalid rule is refused:', () => {
   const wrong: [string, unknown, RegExp][] = [
     ['no object', 'error', /JSON object/],
     ['no fault', { recipient: RECIPIENT }, /fault is missing/],

@@ -11,7 +11,7 @@ export type Json = ReturnType<typeof JSON.parse>;
 
 const open: { close(): Promise<void> }[] = [];
 
-/** Ends everything that `start` and `startReceiver` began. */
+/** Closes everything that `start` and `startReceiver` started. */
 export async function closeAll(): Promise<void> {
   await Promise.all(open.splice(0).map((one) => one.close()));
 }
@@ -22,7 +22,7 @@ export async function startReceiver(): Promise<Receiver> {
   return receiver;
 }
 
-/** A simulator whose receipts come at once, unless the options say otherwise. */
+/** A simulator with immediate receipts unless the options say otherwise. */
 export async function start(options: Partial<SimulatorOptions> = {}): Promise<Simulator> {
   const simulator = await startSimulator({
     appSecret: APP_SECRET,
@@ -42,7 +42,7 @@ export async function startBoth(
   return { simulator, receiver };
 }
 
-/** The body that Meta documents for a one-time code, with what the test wants different. */
+/** The body that Meta documents for a one-time code, with these differences. */
 export function bodyOf({
   to = RECIPIENT,
   code = '042913',
@@ -86,7 +86,7 @@ export interface Sent {
   json: Json;
 }
 
-/** Posts a message and reads the answer whole. */
+/** Posts a message and reads the whole answer. */
 export async function send(
   simulator: Simulator,
   body: unknown = bodyOf(),
@@ -110,7 +110,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Calls one of the simulator's own endpoints. */
+/** Calls an endpoint of the control interface. */
 export async function control(simulator: Simulator, method: string, path: string, body?: unknown) {
   const response = await fetch(`${simulator.url}/simulator/${path}`, {
     method,

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
+import { until } from '@onecode/testing';
 import { WhatsAppAPI } from 'whatsapp-api-js';
-import { until } from '../../../test/harness/until.js';
 import { metaJson, signatureOf } from '../src/index.js';
 import {
   APP_SECRET,
@@ -62,7 +62,7 @@ describe('a webhook that is not answered with 200', () => {
     expect(receiver.webhooks[1]!.rawBody).toBe(receiver.webhooks[0]!.rawBody);
   });
 
-  it('comes again at once, then ever later, and is given up in the end', async () => {
+  it('is posted again at once, then with growing delays, and finally abandoned', async () => {
     const { simulator, receiver } = await startBoth(quick);
     receiver.answer = () => 503;
     await simulator.postWebhook({ n: 1 });
@@ -78,7 +78,7 @@ describe('a webhook that is not answered with 200', () => {
     expect(receiver.webhooks).toHaveLength(4);
   });
 
-  it('reaches a receiver that comes up later, at its new address', async () => {
+  it('reaches a receiver that starts later, at its new address', async () => {
     const gone = await startReceiver();
     const { url } = gone;
     await gone.close();
@@ -125,7 +125,7 @@ describe('the handshake', () => {
   const stateOf = async (url: string) =>
     ((await (await fetch(`${url}/simulator/status`)).json()) as Json).webhooks.handshake;
 
-  it('asks as Meta does, again until it passes, and shows how it stands', async () => {
+  it('asks as Meta does until it passes, and shows its state', async () => {
     const receiver = await startReceiver();
     receiver.verify = () => ({ status: 403, body: '' });
     const simulator = await start({ webhookUrl: receiver.url, verifyToken: 'vibecoding' });
@@ -142,7 +142,7 @@ describe('the handshake', () => {
     expect(state).toEqual({ state: 'passed', reason: null });
   });
 
-  it('does not pass with another answer than the challenge', async () => {
+  it('fails with any answer but the challenge', async () => {
     const receiver = await startReceiver();
     receiver.verify = () => ({ status: 200, body: 'ok' });
     const simulator = await start({ webhookUrl: receiver.url, verifyToken: 'v' });

@@ -115,7 +115,7 @@ describe('the error code decides, not the HTTP status', () => {
 });
 
 describe('Retry-After', () => {
-  it('is handed on with an outcome that may be retried', async () => {
+  it('is passed on with an outcome that may be retried', async () => {
     const error = { error: { code: 130429 } };
     const inAMinute = new Date(Date.now() + 60_000).toUTCString();
     expect(await sendTo(400, error, { 'retry-after': '7' })).toMatchObject({ retryAfterSeconds: 7 });
@@ -155,7 +155,7 @@ describe('the answer is read up to 64 KiB', () => {
     expect(await sendTo(200, answerOf(65_537))).toMatchObject({ kind: 'unknown' });
   });
 
-  it('an endless one is broken off, and the connection with it', async () => {
+  it('an endless one is abandoned, and its connection closed', async () => {
     let closed: Promise<unknown> = Promise.reject(new Error('no request came'));
     closed.catch(() => {});
     const provider = await startProvider((response) => {
@@ -171,7 +171,7 @@ describe('the answer is read up to 64 KiB', () => {
   });
 });
 
-it('makes an outcome of any status and any JSON', async () => {
+it('turns any status and any JSON into an outcome', async () => {
   let next = { status: 200, body: '' };
   const provider = await startProvider((response) => response.writeHead(next.status).end(next.body));
   const kinds = ['accepted', 'retry', 'unknown', 'sender', 'recipient', 'config'];

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { describeWithReference, reference } from '@onecode/testing';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import { WhatsAppAPI } from 'whatsapp-api-js';
@@ -7,7 +8,6 @@ import { parse as parseYaml } from 'yaml';
 import { createCloudApi } from '../src/client.js';
 import { messageBody, signatureMatches, templateLanguage } from '../src/index.js';
 import { closeProviders, startProvider } from './provider.js';
-import { describeWithReference, reference } from './shared.js';
 
 // A CommonJS module: its function arrives as `default` of the default.
 const addFormats = addFormatsModule as unknown as typeof addFormatsModule.default;

@@ -1,6 +1,5 @@
+import { closedPort, startTcpServer } from '@onecode/testing';
 import { createCloudApi } from '../src/client.js';
-import { closedPort } from '../../../test/harness/closedPort.js';
-import { startTcpServer } from '../../../test/harness/tcpServer.js';
 import { closeProviders, startProvider } from './provider.js';
 import { ACCEPTED, MESSAGE, send, SENDER, sendTo } from './sending.js';
 

@@ -1,6 +1,6 @@
 import type { FaultScope, Outcome } from '@onecode/domain';
+import { describeWithReference, reference } from '@onecode/testing';
 import { classifyError } from '../src/index.js';
-import { describeWithReference, reference } from './shared.js';
 
 const classifyCode = (code: number, httpStatus: number | null = 400) =>
   classifyError({ httpStatus, code, subcode: null });

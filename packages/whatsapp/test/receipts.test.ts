@@ -1,6 +1,6 @@
+import { describeWithReference, reference } from '@onecode/testing';
 import fc from 'fast-check';
 import { parseReceipts, UnreadableReceipt } from '../src/index.js';
-import { describeWithReference, reference } from './shared.js';
 
 const ATTEMPT = '0190a6f2-5c1d-7b3e-9f00-1234567890ab';
 const STATUS = {

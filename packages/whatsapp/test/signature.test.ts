@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
+import { describeWithReference, reference } from '@onecode/testing';
 import { handshakeAnswer, signatureMatches } from '../src/index.js';
-import { describeWithReference, reference } from './shared.js';
 
 const SECRET = 'app-secret';
 const BODY = Buffer.from('{"object":"whatsapp_business_account","name":"Jos\\u00e9"}');

@@ -1,6 +1,6 @@
 import type { Message, RequestRecord } from '@onecode/simulator';
+import type { SendView } from '@onecode/testing';
 import type { AttemptRow, Creation, Evidence, Guess, LedgerRow, ReceiptRow, SendRow } from '../evidence.js';
-import type { SendView } from '../../harness/request.js';
 
 /** One promise of the service, and how to find its violations. */
 export interface Invariant {

@@ -1,5 +1,4 @@
-import type { TestDatabase } from '@onecode/store/testing';
-import type { SimulatorControl } from '../../harness/simulatorControl.js';
+import type { SimulatorControl, TestDatabase } from '@onecode/testing';
 import type { Evidence, Rows } from '../evidence.js';
 
 /** Where the evidence comes from. */

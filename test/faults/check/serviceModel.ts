@@ -1,4 +1,5 @@
 import type { Message } from '@onecode/simulator';
+import type { SendView } from '@onecode/testing';
 import type {
   AttemptRow,
   ClientEvent,
@@ -8,7 +9,6 @@ import type {
   Reply,
   SendRow,
 } from '../evidence.js';
-import type { SendView } from '../../harness/request.js';
 import { viewOf } from './views.js';
 
 /** Evidence that can still be changed. */

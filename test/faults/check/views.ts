@@ -1,6 +1,6 @@
+import type { SendView } from '@onecode/testing';
 import { ofEachSend, type Facts, type SendFacts, type Observation } from './facts.js';
 import type { SendRow } from '../evidence.js';
-import type { SendView } from '../../harness/request.js';
 
 /** How much the clocks of the run and of the database may differ. */
 const CLOCK_MS = 2_000;

@@ -1,4 +1,4 @@
-import type { SendView } from '../../harness/request.js';
+import type { SendView } from '@onecode/testing';
 import type { Creation, Guess, Judgement, LedgerRow, SendRow, StatusRequest } from '../evidence.js';
 import { goodRun, type GoodRun } from './goodRun.js';
 import { VALIDITY_MS } from './serviceModel.js';

@@ -6,16 +6,18 @@ import {
   buildCaller,
   buildSender,
   createTestDatabase,
+  SimulatorControl,
+  startProcess,
+  startTcpProxy,
   TEST_ACTOR,
   TEST_PEPPER,
   TEST_SECRET_KEY,
+  until,
+  type StartedProcess,
+  type TcpProxy,
   type TestCaller,
   type TestDatabase,
-} from '@onecode/store/testing';
-import { SimulatorControl } from '../../harness/simulatorControl.js';
-import { startProcess, type StartedProcess } from '../../harness/startedProcess.js';
-import { startTcpProxy, type TcpProxy } from '../../harness/tcpProxy.js';
-import { until } from '../../harness/until.js';
+} from '@onecode/testing';
 import { Services } from './services.js';
 import { SupervisedProcess, type ProcessExit } from './supervisedProcess.js';
 

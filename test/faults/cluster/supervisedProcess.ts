@@ -1,5 +1,4 @@
-import { startProcess, type LogLine, type StartedProcess } from '../../harness/startedProcess.js';
-import { until } from '../../harness/until.js';
+import { startProcess, until, type LogLine, type StartedProcess } from '@onecode/testing';
 
 /** How a process ended. */
 export interface ProcessExit {

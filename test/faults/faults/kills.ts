@@ -1,6 +1,5 @@
 import { startLoop } from '@onecode/runtime';
-import { buildSend } from '@onecode/store/testing';
-import { until } from '../../harness/until.js';
+import { buildSend, until } from '@onecode/testing';
 import { crashPoints } from '../cluster/crashPoints.mjs';
 import type { FaultCluster, FaultSettings } from '../cluster/faultCluster.js';
 import type { Random } from '../load/plan.js';

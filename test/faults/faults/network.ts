@@ -1,4 +1,4 @@
-import type { TcpProxy } from '../../harness/tcpProxy.js';
+import type { TcpProxy } from '@onecode/testing';
 import type { FaultCluster, Proxies } from '../cluster/faultCluster.js';
 import type { Fault } from './fault.js';
 
@@ -15,8 +15,8 @@ const LINKS: readonly { proxies: keyof Proxies; between: string; ready?: Fault['
 /** `isSilent`: nothing arrives, so that readiness must show it. */
 const DISRUPTIONS: readonly { name: string; isSilent: boolean; apply: (proxy: TcpProxy) => void }[] = [
   { name: 'latency of 100 ms each way', isSilent: false, apply: (proxy) => proxy.slow(100) },
-  { name: 'requests lost on the way', isSilent: true, apply: (proxy) => proxy.freeze('there') },
-  { name: 'answers lost on the way', isSilent: true, apply: (proxy) => proxy.freeze('back') },
+  { name: 'requests lost on the way', isSilent: true, apply: (proxy) => proxy.freeze('requests') },
+  { name: 'answers lost on the way', isSilent: true, apply: (proxy) => proxy.freeze('replies') },
   { name: 'replies cut', isSilent: true, apply: (proxy) => proxy.cutReplies() },
 ];
 

@@ -1,5 +1,5 @@
+import { until } from '@onecode/testing';
 import pg from 'pg';
-import { until } from '../../harness/until.js';
 import type { FaultCluster } from '../cluster/faultCluster.js';
 import type { Fault } from './fault.js';
 

@@ -1,5 +1,5 @@
 import { TEST_CODE } from '@onecode/domain';
-import type { SendView } from '../../harness/request.js';
+import type { SendView } from '@onecode/testing';
 import type { ClientEvent, Creation, Guess, Judgement, Reply, StatusRequest } from '../evidence.js';
 import { wrongCode, type Plan } from './plan.js';
 

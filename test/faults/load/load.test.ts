@@ -1,5 +1,4 @@
-import { Stack } from '../../harness/stack.js';
-import { until } from '../../harness/until.js';
+import { ProcessStack, until } from '@onecode/testing';
 import { check } from '../check/check.js';
 import { readEvidence } from '../check/readEvidence.js';
 import type { ClientEvent, Evidence } from '../evidence.js';
@@ -13,10 +12,10 @@ const SEED = 20_261_120;
 const START_MS_MAX = 90_000;
 
 describe('a live load without faults', () => {
-  let stack: Stack;
+  let stack: ProcessStack;
   let evidence: Evidence;
   beforeAll(async () => {
-    stack = await Stack.start({ apis: 2, workers: 2 });
+    stack = await ProcessStack.start({ apis: 2, workers: 2 });
     for (const digit of [1, 2]) await stack.addSender(digit);
     const now = (): number => performance.now();
     const load = startLoad({

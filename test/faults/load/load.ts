@@ -1,4 +1,4 @@
-import { buildCaller, type TestDatabase } from '@onecode/store/testing';
+import { buildCaller, type TestDatabase } from '@onecode/testing';
 import type { ClientEvent } from '../evidence.js';
 import { Client } from './client.js';
 import { plans, type Caller } from './plan.js';

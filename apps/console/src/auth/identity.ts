@@ -3,6 +3,7 @@ import { betterAuth } from 'better-auth';
 import { fromNodeHeaders } from 'better-auth/node';
 import { twoFactor } from 'better-auth/plugins';
 import type { Locale } from '@onecode/domain';
+import type { Logger } from '@onecode/runtime';
 import {
   endSession,
   findPendingUser,
@@ -12,10 +13,11 @@ import {
   PASSWORD_LENGTH_MAX,
   PASSWORD_LENGTH_MIN,
   SESSION_MS_MAX,
+  type Database,
   type StaffRole,
 } from '@onecode/store';
 import { authStorage } from '@onecode/store/sign-in';
-import type { ConsoleDependencies } from '../context.js';
+import type { ConsoleConfig } from '../config.js';
 import { csrfTokenOf } from '../http/csrf.js';
 import { limitedPasswordHasher } from './passwords.js';
 
@@ -57,7 +59,15 @@ const SESSION_SECONDS = SESSION_MS_MAX / 1_000;
 const CLIENT_ADDRESS = 'x-onecode-client';
 
 /** Runs better-auth on our tables. The `__Host-` prefix keeps its cookies to this very host. */
-export function createIdentity({ config, database, log }: ConsoleDependencies): Identity {
+export function createIdentity({
+  config,
+  database,
+  log,
+}: {
+  config: ConsoleConfig;
+  database: Database;
+  log: Logger;
+}): Identity {
   const auth = betterAuth({
     appName: 'Onecode',
     baseURL: config.CONSOLE_URL,

@@ -1,6 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { RequestHandler } from 'express';
-import type { Person } from '../auth/identity.js';
 import { ConsoleProblem } from './problem.js';
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -20,7 +19,7 @@ export function csrfTokenOf(secret: string, sessionToken: string): string {
 }
 
 /** Refuses a signed-in person's change that does not bring the CSRF token of their session. @throws ConsoleProblem `wrong_origin` */
-export function requireCsrfToken(method: string, person: Person | null, given: unknown): void {
+export function requireCsrfToken(method: string, person: { csrfToken: string } | null, given: unknown): void {
   if (SAFE_METHODS.has(method.toUpperCase()) || person === null) return;
   const expected = Buffer.from(person.csrfToken);
   const brought = Buffer.from(typeof given === 'string' ? given : '');

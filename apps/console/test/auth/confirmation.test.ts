@@ -1,5 +1,5 @@
 import { findAccount, listAuditEntries, newId, SIGN_IN_TRIES_MAX } from '@onecode/store';
-import { buildAccount } from '@onecode/store/testing';
+import { buildAccount } from '@onecode/testing';
 import { useConsole } from '../console.js';
 import {
   callConsole,

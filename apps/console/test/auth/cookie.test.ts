@@ -1,5 +1,5 @@
+import { describeInBrowser, useBrowser } from '@onecode/testing';
 import type { Page } from 'playwright-core';
-import { describeInBrowser, useBrowser } from '../../../../test/harness/browser.js';
 import { useConsole } from '../console.js';
 
 const server = useConsole();

@@ -1,5 +1,5 @@
 import { createUser, setPassword } from '@onecode/store';
-import { TEST_ACTOR } from '@onecode/store/testing';
+import { TEST_ACTOR } from '@onecode/testing';
 import { useConsole } from '../console.js';
 import { callConsole, cookieOf, PASSWORD, person, type Answer, type TestPerson } from '../people.js';
 

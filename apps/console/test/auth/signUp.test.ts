@@ -1,5 +1,5 @@
 import { newId } from '@onecode/store';
-import { until } from '../../../../test/harness/until.js';
+import { until } from '@onecode/testing';
 import { judgePassword } from '../../src/auth/passwords.js';
 import { useConsole } from '../console.js';
 import { callConsole, cookieOf, PASSWORD, person, type Answer } from '../people.js';

@@ -1,5 +1,5 @@
 import { changeSetting, listAuditEntries } from '@onecode/store';
-import { buildAccount, TEST_ACTOR } from '@onecode/store/testing';
+import { buildAccount, TEST_ACTOR } from '@onecode/testing';
 import { ROUTES } from '../../src/features/routes.js';
 import { useConsole } from '../console.js';
 import { PASSWORD, person, type Answer, type TestPerson } from '../people.js';

@@ -1,7 +1,5 @@
 import { listAuditEntries, newId } from '@onecode/store';
-import { buildCaller, buildSend } from '@onecode/store/testing';
-import { findSecrets, type Secret } from '../../../../test/harness/disguises.js';
-import { until } from '../../../../test/harness/until.js';
+import { buildCaller, buildSend, findSecrets, until, type Secret } from '@onecode/testing';
 import { useConsole } from '../console.js';
 import { openTestQueues, type TestQueues } from '../queues.js';
 import { person, type TestPerson } from '../people.js';

@@ -1,6 +1,4 @@
-import { testRedisUrl } from '../../../../test/harness/redisContents.js';
-import { startTcpProxy, type TcpProxy } from '../../../../test/harness/tcpProxy.js';
-import { until } from '../../../../test/harness/until.js';
+import { startTcpProxy, testRedisUrl, until, type TcpProxy } from '@onecode/testing';
 import { startConsole, type StartedConsole } from '../console.js';
 import { person, type TestPerson } from '../people.js';
 

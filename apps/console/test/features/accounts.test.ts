@@ -1,5 +1,5 @@
 import { changeSetting, grantCredits, listAuditEntries, newId } from '@onecode/store';
-import { buildAccount, buildCaller, buildSend, TEST_ACTOR } from '@onecode/store/testing';
+import { buildAccount, buildCaller, buildSend, TEST_ACTOR } from '@onecode/testing';
 import type { StaffAccountDetailsView, StaffAccountsView } from '../../src/features/accounts/view.js';
 import { useConsole } from '../console.js';
 import { person, type TestPerson } from '../people.js';

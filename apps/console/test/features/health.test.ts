@@ -1,8 +1,14 @@
 import { placeHold, newId, recordHeartbeat } from '@onecode/store';
-import { buildCaller, buildSend, buildSender, TEST_ACTOR } from '@onecode/store/testing';
-import { testRedisUrl } from '../../../../test/harness/redisContents.js';
-import { startTcpProxy, type TcpProxy } from '../../../../test/harness/tcpProxy.js';
-import { until } from '../../../../test/harness/until.js';
+import {
+  buildCaller,
+  buildSend,
+  buildSender,
+  startTcpProxy,
+  TEST_ACTOR,
+  testRedisUrl,
+  until,
+  type TcpProxy,
+} from '@onecode/testing';
 import type { HealthView } from '../../src/features/health/view.js';
 import { startConsole, type StartedConsole } from '../console.js';
 import { openTestQueues, type TestQueues } from '../queues.js';

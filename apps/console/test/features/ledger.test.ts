@@ -1,6 +1,6 @@
 import { failure } from '@onecode/domain';
 import { changeSend, grantCredits } from '@onecode/store';
-import { buildAccount, buildCaller, buildSend, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
+import { buildAccount, buildCaller, buildSend, TEST_ACTOR, type TestCaller } from '@onecode/testing';
 import type { LedgerEntryView, LedgerView } from '../../src/features/ledger/view.js';
 import { useConsole } from '../console.js';
 import { person, type TestPerson } from '../people.js';

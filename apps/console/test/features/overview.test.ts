@@ -1,4 +1,4 @@
-import { buildCaller, buildSend, buildSender, type TestCaller } from '@onecode/store/testing';
+import { buildCaller, buildSend, buildSender, type TestCaller } from '@onecode/testing';
 import type { OverviewView } from '../../src/features/overview/view.js';
 import { useConsole } from '../console.js';
 import { attempt } from '../delivery.js';

@@ -1,5 +1,5 @@
 import { listAuditEntries, newId } from '@onecode/store';
-import { buildAccount } from '@onecode/store/testing';
+import { buildAccount } from '@onecode/testing';
 import type { ExhaustedRecipientsView } from '../../src/features/recipients/view.js';
 import { useConsole } from '../console.js';
 import { person, type TestPerson } from '../people.js';

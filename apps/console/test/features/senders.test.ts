@@ -1,6 +1,6 @@
 import { unseal } from '@onecode/domain';
 import { listAuditEntries, newId } from '@onecode/store';
-import { buildCaller, buildSend, buildSender, TEST_SECRET_KEY } from '@onecode/store/testing';
+import { buildCaller, buildSend, buildSender, TEST_SECRET_KEY } from '@onecode/testing';
 import type { SendersView, SenderView } from '../../src/features/senders/view.js';
 import { useConsole } from '../console.js';
 import { person, type TestPerson } from '../people.js';
@@ -76,21 +76,21 @@ describe('senders', () => {
 
   it('cool down after a failure until a time, and are active again afterwards', async () => {
     const { id } = await buildSender(server.db.database);
-    const rest = (until: string): Promise<unknown> =>
+    const coolDown = (until: string): Promise<unknown> =>
       server.db.sql(
         `update senders set paused_at = now() - interval '1 hour', paused_until = now() + $2::interval,
-           pause_reason = 'throttled', faults = 2 where id = $1`,
+           pause_reason = 'throttled', consecutive_failures = 2 where id = $1`,
         [id, until],
       );
 
-    await rest('1 minute');
+    await coolDown('1 minute');
     expect(await senderOf(id)).toMatchObject({
       state: 'cooling_down',
       pausedUntil: expect.any(String),
       pauseReason: 'throttled',
       faults: 2,
     });
-    await rest('-1 minute');
+    await coolDown('-1 minute');
     expect(await senderOf(id)).toMatchObject({ state: 'active', pausedUntil: null, pauseReason: null });
   });
 

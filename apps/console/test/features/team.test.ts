@@ -1,4 +1,4 @@
-import { buildAccount } from '@onecode/store/testing';
+import { buildAccount } from '@onecode/testing';
 import { useConsole } from '../console.js';
 import { callConsole, person, type Answer, type TestPerson } from '../people.js';
 

@@ -1,9 +1,7 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { buildAccount } from '@onecode/store/testing';
-import pg from 'pg';
-import { until } from '../../../../test/harness/until.js';
+import { buildAccount, until } from '@onecode/testing';
 import { judgePassword } from '../../src/auth/passwords.js';
 import { limitedPasswordHasher } from '../../src/auth/passwords.js';
 import { useConsole } from '../console.js';
@@ -85,8 +83,7 @@ describe('more passwords at once than can be judged', () => {
 
 describe('many who sign up at once', () => {
   it('leave database connections to everybody else', async () => {
-    const lock = new pg.Client({ connectionString: server.db.url });
-    await lock.connect();
+    const lock = await server.db.connect();
     try {
       // As slow as can be: none ends before the lock does.
       await lock.query('begin; lock table users in access exclusive mode');
@@ -126,13 +123,12 @@ describe('a member who asks for many overviews at once', () => {
   };
 
   it('is told so, and neither keeps connections from anybody nor overviews from other accounts', async () => {
-    const { database, url } = server.db;
+    const { database } = server.db;
     const flood = await memberOf(await buildAccount(database));
     const account = await buildAccount(database);
     const [other, colleague] = [await memberOf(account), await memberOf(account)];
     // As slow as can be: none ends before the lock does.
-    const lock = new pg.Client({ connectionString: url });
-    await lock.connect();
+    const lock = await server.db.connect();
     try {
       await lock.query('begin; lock table sends in access exclusive mode');
       const reading = async (): Promise<number> => {

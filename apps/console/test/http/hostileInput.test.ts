@@ -1,5 +1,5 @@
 import { newId } from '@onecode/store';
-import { buildAccount, buildCaller, buildSend, buildSender } from '@onecode/store/testing';
+import { buildAccount, buildCaller, buildSend, buildSender } from '@onecode/testing';
 import type { Route } from '../../src/http/route.js';
 import { ROUTES } from '../../src/features/routes.js';
 import { useConsole } from '../console.js';

@@ -1,6 +1,5 @@
+import { buildAccount, describeInBrowser, useBrowser } from '@onecode/testing';
 import type { Page } from 'playwright-core';
-import { buildAccount } from '@onecode/store/testing';
-import { describeInBrowser, useBrowser } from '../../../../test/harness/browser.js';
 import { useConsole } from '../console.js';
 import { PASSWORD, person, windowOf } from '../people.js';
 import { codeOf } from '../totp.js';

@@ -1,6 +1,5 @@
+import { describeInBrowser, until, useBrowser } from '@onecode/testing';
 import type { Page } from 'playwright-core';
-import { describeInBrowser, useBrowser } from '../../../../test/harness/browser.js';
-import { until } from '../../../../test/harness/until.js';
 import { useConsole } from '../console.js';
 import { openTestQueues, type TestQueues } from '../queues.js';
 import { person, windowOf } from '../people.js';

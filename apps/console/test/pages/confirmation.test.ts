@@ -1,7 +1,6 @@
+import { buildAccount, describeInBrowser, TEST_ACTOR, useBrowser } from '@onecode/testing';
 import type { Page } from 'playwright-core';
 import { changeSetting, findAccount, listHolds } from '@onecode/store';
-import { buildAccount, TEST_ACTOR } from '@onecode/store/testing';
-import { describeInBrowser, useBrowser } from '../../../../test/harness/browser.js';
 import { useConsole } from '../console.js';
 import { PASSWORD, person, windowOf, type TestPerson } from '../people.js';
 import { letConfirmationPass, withTwoFactor } from '../secondFactor.js';

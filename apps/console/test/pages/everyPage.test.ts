@@ -1,9 +1,15 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import {
+  buildAccount,
+  buildCaller,
+  buildSender,
+  describeInBrowser,
+  fillHistory,
+  useBrowser,
+} from '@onecode/testing';
 import type { AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
-import { buildAccount, buildCaller, buildSender, fillHistory } from '@onecode/store/testing';
-import { describeInBrowser, useBrowser } from '../../../../test/harness/browser.js';
 import { useConsole } from '../console.js';
 import { person, windowOf, type TestPerson } from '../people.js';
 import { letConfirmationPass, withTwoFactor } from '../secondFactor.js';

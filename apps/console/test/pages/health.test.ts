@@ -1,5 +1,5 @@
 import { newId, recordHeartbeat } from '@onecode/store';
-import { describeInBrowser, useBrowser } from '../../../../test/harness/browser.js';
+import { describeInBrowser, useBrowser } from '@onecode/testing';
 import { useConsole } from '../console.js';
 import { person, windowOf } from '../people.js';
 

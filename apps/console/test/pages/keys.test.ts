@@ -1,12 +1,17 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
+import {
+  buildAccount,
+  describeInBrowser,
+  startProcess,
+  testRedisUrl,
+  until,
+  untilReady,
+  useBrowser,
+  type StartedProcess,
+} from '@onecode/testing';
 import type { Page } from 'playwright-core';
-import { buildAccount } from '@onecode/store/testing';
-import { describeInBrowser, useBrowser } from '../../../../test/harness/browser.js';
-import { testRedisUrl } from '../../../../test/harness/redisContents.js';
-import { startProcess, untilReady, type StartedProcess } from '../../../../test/harness/startedProcess.js';
-import { until } from '../../../../test/harness/until.js';
 import { startConsole, type StartedConsole } from '../console.js';
 import { person, windowOf } from '../people.js';
 

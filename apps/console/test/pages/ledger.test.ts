@@ -1,6 +1,11 @@
-import { buildCaller, buildSender, fillHistory } from '@onecode/store/testing';
-import { describeInBrowser, useBrowser } from '../../../../test/harness/browser.js';
-import { until } from '../../../../test/harness/until.js';
+import {
+  buildCaller,
+  buildSender,
+  describeInBrowser,
+  fillHistory,
+  until,
+  useBrowser,
+} from '@onecode/testing';
 import type { LedgerView } from '../../src/features/ledger/view.js';
 import { useConsole } from '../console.js';
 import { person, windowOf } from '../people.js';

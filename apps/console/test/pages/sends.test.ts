@@ -1,7 +1,13 @@
+import {
+  buildCaller,
+  buildSend,
+  buildSender,
+  describeInBrowser,
+  useBrowser,
+  type TestCaller,
+} from '@onecode/testing';
 import type { Page } from 'playwright-core';
 import type { Sender } from '@onecode/store';
-import { buildCaller, buildSend, buildSender, type TestCaller } from '@onecode/store/testing';
-import { describeInBrowser, useBrowser } from '../../../../test/harness/browser.js';
 import { useConsole } from '../console.js';
 import { attempt, report, type } from '../delivery.js';
 import { person, windowOf, type TestPerson } from '../people.js';

@@ -6,10 +6,17 @@ import {
   pauseSender,
   releaseHold,
 } from '@onecode/store';
-import { buildAccount, buildCaller, buildSend, buildSender, TEST_ACTOR } from '@onecode/store/testing';
+import {
+  buildAccount,
+  buildCaller,
+  buildSend,
+  buildSender,
+  describeInBrowser,
+  TEST_ACTOR,
+  until,
+  useBrowser,
+} from '@onecode/testing';
 import type { Page } from 'playwright-core';
-import { describeInBrowser, useBrowser } from '../../../../test/harness/browser.js';
-import { until } from '../../../../test/harness/until.js';
 import { useConsole } from '../console.js';
 import { person, windowOf, type TestPerson } from '../people.js';
 

@@ -35,37 +35,45 @@ export function createChangeBatcher(
   );
 }
 
+/** What a statement needs of changes besides what they write. */
+interface UpdateOptions {
+  /** Further columns of the records `c`, with their types, and their values. */
+  columns: Prisma.Sql;
+  valuesOf: (change: Change) => Record<string, unknown>;
+  /** A further assignment. */
+  set?: Prisma.Sql;
+  /** Columns of the sends `s` and the records `c`. */
+  returning: Prisma.Sql;
+}
+
 /**
- * The first steps of a statement that writes changes of different sends, each guarded by its row's version: `changes`, and `changed` as
- * far as an update of `sends s` from `changes c`, to be followed by `returning`. Everybody locks sends in the order of their ids, so that
- * no two statements wait for each other.
- *
- * @param further what the statement needs of a change besides: the columns of the record with their types, and their values
- * @param set further assignments
+ * The first steps of a statement that writes changes of different sends: `changed` returns those whose rows still had the version.
+ * Everybody locks sends in the order of their ids, so that no two statements wait for each other.
  */
-export function updateOf(
+export function updateSends(
   changes: readonly Change[],
-  further: { columns: Prisma.Sql; valuesOf: (change: Change) => Record<string, unknown> },
-  set: Prisma.Sql = Prisma.empty,
+  { columns, valuesOf, set, returning }: UpdateOptions,
 ): Prisma.Sql {
   const records = JSON.stringify(
     changes.map((change) => ({
       id: change.before.id,
       version: change.version,
       ...recordOf(change.after),
-      ...further.valuesOf(change),
+      ...valuesOf(change),
     })),
   );
   return Prisma.sql`
     changes as materialized (
-      select * from json_to_recordset(${records}::json)
-        as c (id uuid, version integer, ${RECORD_COLUMNS}, ${further.columns})
+      select * from json_to_recordset(${records}::json) as c (id uuid, version integer, ${RECORD_COLUMNS}, ${columns})
     ), locked as materialized (
       ${changes.length === 1 ? ONE_ID : LOCKED_IDS}
     ), changed as (
-      update sends s set ${assignments('c')}, next_enqueue_at = c.due_at + interval '1 second', ${set} version = s.version + 1
+      update sends s set ${assignments('c')}, next_enqueue_at = c.due_at + interval '1 second', version = s.version + 1
+        ${set === undefined ? Prisma.empty : Prisma.sql`, ${set}`}
       from changes c
-      where s.id = any(array(select id from locked)) and c.id = s.id and c.version = s.version`;
+      where s.id = any(array(select id from locked)) and c.id = s.id and c.version = s.version
+      returning ${returning}
+    )`;
 }
 
 /** One probe for each send, in the order of the ids. */

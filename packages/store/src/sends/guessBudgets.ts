@@ -105,7 +105,7 @@ async function reset(
  * By how many guesses, or points, a row `b` of `guess_budgets` exceeds what another code like the guessed ones would need, by the settings
  * `s`, as in `create_sends`. Five come back each day. Null when the budget is off.
  */
-export const GUESSES_BEYOND_BUDGET = Prisma.sql`case when s.guess_budget is not null then greatest(
+const GUESSES_BEYOND_BUDGET = Prisma.sql`case when s.guess_budget is not null then greatest(
   guesses_left_at(b.wrong_in_a_row, b.last_wrong_at, clock_timestamp()) + case b.mode when 'live' then 5 else 1 end - s.guess_budget,
   guesses_left_at(b.guess_points, b.last_wrong_at, clock_timestamp()) + case b.mode when 'live' then 5 else 1 end * b.guess_cost
     - guess_points_max(s.guess_budget, b.guess_cost)

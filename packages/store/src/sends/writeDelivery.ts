@@ -1,7 +1,7 @@
 import { oncePerClient } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
-import { createChangeBatcher, updateOf, type Change } from './changeBatcher.js';
+import { createChangeBatcher, updateSends, type Change } from './changeBatcher.js';
 
 /** Writes what became of a delivery, with its attempts and a failure's refund. @returns whether the row still had the version */
 export function writeDelivery(database: Database, change: Change): Promise<boolean> {
@@ -15,7 +15,7 @@ const batcherOf = oncePerClient((database: Database) =>
 export const isFailure = ({ before, after }: Change): boolean =>
   before.status !== 'failed' && after.status === 'failed';
 
-const ATTEMPTS = {
+const ATTEMPT_RECORDS = {
   columns: Prisma.sql`attempt_records json`,
   valuesOf: ({ attempts }: Change) => ({
     attempt_records: attempts.map(({ id, senderId, outcome, errorCode, messageId }) => ({
@@ -44,9 +44,7 @@ const ATTEMPTED = Prisma.sql`
 /** Deliveries that did not fail, many in one statement. */
 function writeDeliveries(database: Database, changes: readonly Change[]): Promise<{ id: string }[]> {
   return database.sql.query<{ id: string }[]>`
-    with ${updateOf(changes, ATTEMPTS)}
-      returning s.id, c.attempt_records
-    ), ${ATTEMPTED}
+    with ${updateSends(changes, { ...ATTEMPT_RECORDS, returning: Prisma.sql`s.id, c.attempt_records` })}, ${ATTEMPTED}
     select id from changed`;
 }
 
@@ -55,10 +53,9 @@ function writeDeliveries(database: Database, changes: readonly Change[]): Promis
  * accounts in no order.
  */
 async function writeFailure(database: Database, change: Change): Promise<boolean> {
+  const returning = Prisma.sql`s.id, s.account_id, s.charged_from, c.attempt_records`;
   const written = await database.sql.query<{ id: string }[]>`
-    with ${updateOf([change], ATTEMPTS)}
-      returning s.id, s.account_id, s.charged_from, c.attempt_records
-    ), ${ATTEMPTED}, returned as (
+    with ${updateSends([change], { ...ATTEMPT_RECORDS, returning })}, ${ATTEMPTED}, returned as (
       -- Before its ledger entry, which so gets its id under the account's lock: in the order in which entries count.
       update accounts set
         free_quota = free_quota + (changed.charged_from = 'free_quota')::integer,

@@ -1,7 +1,7 @@
 import { oncePerClient } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
-import { createChangeBatcher, updateOf, type Change } from './changeBatcher.js';
+import { createChangeBatcher, updateSends, type Change } from './changeBatcher.js';
 
 /** Writes a judged guess with what it takes from the recipient's budget. @returns whether the row still had the version */
 export function writeVerification(database: Database, guess: Change): Promise<boolean> {
@@ -23,21 +23,17 @@ const isRight = ({ before, after }: Change): boolean =>
 export const isGuess = (change: Change): boolean =>
   isRight(change) || change.after.wrongGuesses > change.before.wrongGuesses;
 
-const JUDGEMENT = {
+const JUDGED = {
   columns: Prisma.sql`is_right boolean`,
   valuesOf: (guess: Change) => ({ is_right: isRight(guess) }),
+  set: Prisma.sql`wrong_guess_times = case when c.is_right then s.wrong_guess_times
+    else array_append(s.wrong_guess_times, clock_timestamp()::timestamptz(3)) end`,
+  returning: Prisma.sql`s.id, s.account_id, s.mode, s.canonical_recipient as recipient, s.guess_cost, c.is_right`,
 };
 
-/** The first steps of every statement: `changed`, and `by_recipient` with what the guesses at each recipient cost. */
-const judged = (guesses: readonly Change[]): Prisma.Sql => Prisma.sql`
-  ${updateOf(
-    guesses,
-    JUDGEMENT,
-    Prisma.sql`wrong_guess_times = case when c.is_right then s.wrong_guess_times
-        else array_append(s.wrong_guess_times, clock_timestamp()::timestamptz(3)) end,`,
-  )}
-    returning s.id, s.account_id, s.mode, s.canonical_recipient as recipient, s.guess_cost, c.is_right
-  ), by_recipient as materialized (
+/** What the guesses of `changed` at each recipient cost. */
+const BY_RECIPIENT = Prisma.sql`
+  by_recipient as materialized (
     select account_id, mode, recipient, bool_or(is_right) as is_right, count(*) filter (where not is_right) as wrong,
       sum(guess_cost) filter (where not is_right) as points, max(guess_cost) filter (where not is_right) as guess_cost
     from changed group by account_id, mode, recipient
@@ -82,12 +78,12 @@ const RESET = Prisma.sql`
 
 function writeWrongGuesses(database: Database, guesses: readonly Change[]): Promise<{ id: string }[]> {
   return database.sql.query<{ id: string }[]>`
-    with ${judged(guesses)}, ${counted(Prisma.empty)} select id from changed`;
+    with ${updateSends(guesses, JUDGED)}, ${BY_RECIPIENT}, ${counted(Prisma.empty)} select id from changed`;
 }
 
 function writeRightGuesses(database: Database, guesses: readonly Change[]): Promise<{ id: string }[]> {
   return database.sql.query<{ id: string }[]>`
-    with ${judged(guesses)}, ${BUDGETS}, ${RESET} select id from changed`;
+    with ${updateSends(guesses, JUDGED)}, ${BY_RECIPIENT}, ${BUDGETS}, ${RESET} select id from changed`;
 }
 
 /** Where guesses at one recipient come together, a right one counts last: it resets the budget. */
@@ -95,5 +91,5 @@ function writeMixedGuesses(database: Database, guesses: readonly Change[]): Prom
   // The condition on the budgets is always true: it makes their locks come first.
   const ofWrongOnly = Prisma.sql`where not is_right and (select count(*) from budgets) >= 0`;
   return database.sql.query<{ id: string }[]>`
-    with ${judged(guesses)}, ${BUDGETS}, ${counted(ofWrongOnly)}, ${RESET} select id from changed`;
+    with ${updateSends(guesses, JUDGED)}, ${BY_RECIPIENT}, ${BUDGETS}, ${counted(ofWrongOnly)}, ${RESET} select id from changed`;
 }

@@ -15,11 +15,17 @@ import {
   type Settings,
   type StaffTwoFactor,
 } from '@onecode/store';
-import { buildAccount, buildCaller, buildSend, createTestDatabase, TEST_ACTOR } from '@onecode/store/testing';
+import {
+  buildAccount,
+  buildCaller,
+  buildSend,
+  createTestDatabase,
+  startTcpProxy,
+  TEST_ACTOR,
+  until,
+  useTestDatabase,
+} from '@onecode/testing';
 import pg from 'pg';
-import { startTcpProxy } from '../../../../test/harness/tcpProxy.js';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
-import { until } from '../../../../test/harness/until.js';
 
 const DEFAULTS: Settings = {
   freeSends: 10,
@@ -151,7 +157,7 @@ describe('credits', () => {
         const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
         return (await store.sql(waiting)).length === 1;
       });
-      proxy.freeze('back');
+      proxy.freeze('replies');
       await lock.query('rollback');
       await until(
         'an account that is free, with its credits',

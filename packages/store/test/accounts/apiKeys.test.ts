@@ -14,8 +14,7 @@ import {
   revokeApiKey,
   suspendAccount,
 } from '@onecode/store';
-import { buildCaller, newSend, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import { buildCaller, newSend, TEST_ACTOR, useTestDatabase, type TestCaller } from '@onecode/testing';
 
 const store = useTestDatabase();
 

@@ -8,8 +8,14 @@ import {
   tripBreaker,
   type CountryEvidence,
 } from '@onecode/store';
-import { buildCaller, buildSender, newSend, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import {
+  buildCaller,
+  buildSender,
+  newSend,
+  TEST_ACTOR,
+  useTestDatabase,
+  type TestCaller,
+} from '@onecode/testing';
 
 const RULE = { unverifiedPercent: 90, minSends: 10 };
 const HOUR = 3600;

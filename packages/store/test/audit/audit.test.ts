@@ -1,5 +1,5 @@
 import * as store from '@onecode/store';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import { useTestDatabase } from '@onecode/testing';
 import { ADDED_NUMBER, OPERATOR_CHANGES, RECIPIENT, TOKEN } from './operatorChanges.js';
 import { USER_CHANGES, PASSWORD, TOKENS } from './userChanges.js';
 import { ACTOR, buildFixture, type Fixture } from './fixture.js';

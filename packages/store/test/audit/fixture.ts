@@ -1,5 +1,5 @@
 import * as store from '@onecode/store';
-import { buildCaller, buildSender, type TestCaller } from '@onecode/store/testing';
+import { buildCaller, buildSender, type TestCaller } from '@onecode/testing';
 
 /** The actor of all changes in these tests. */
 export const ACTOR = {

@@ -1,5 +1,5 @@
 import * as store from '@onecode/store';
-import { TEST_SECRET_KEY } from '@onecode/store/testing';
+import { TEST_SECRET_KEY } from '@onecode/testing';
 import { ACTOR, type AuditedChange } from './fixture.js';
 
 export const TOKEN = 'EAAGplantedTokenOfTheAuditLog';
@@ -215,7 +215,7 @@ export const OPERATOR_CHANGES: Record<string, AuditedChange> = {
     change: ({ database }) => store.resealTokens(database, ACTOR, otherKey),
     changesNothing: ({ database }) => store.resealTokens(database, ACTOR, otherKey),
   },
-  hold: {
+  placeHold: {
     action: 'hold.set',
     change: ({ database, caller }) => store.placeHold(database, ACTOR, hold(caller.accountId)),
     changesNothing: async ({ database, caller }) => {
@@ -223,7 +223,7 @@ export const OPERATOR_CHANGES: Record<string, AuditedChange> = {
       await store.placeHold(database, ACTOR, { ...hold(caller.accountId), reason: 'another reason' });
     },
   },
-  release: {
+  releaseHold: {
     action: 'hold.release',
     given: ({ database, caller }) => store.placeHold(database, ACTOR, hold(caller.accountId)),
     change: ({ database, caller }) => store.releaseHold(database, ACTOR, hold(caller.accountId)),

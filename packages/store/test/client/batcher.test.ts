@@ -1,4 +1,4 @@
-import { until } from '../../../../test/harness/until.js';
+import { until } from '@onecode/testing';
 import { createBatcher } from '../../src/client/batcher.js';
 
 /** Batches that end when the test ends them. */

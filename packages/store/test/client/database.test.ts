@@ -9,9 +9,14 @@ import {
   pingDatabase,
   type Database,
 } from '@onecode/store';
-import { buildCaller, buildSend, newSend } from '@onecode/store/testing';
-import { startTcpProxy, type TcpProxy } from '../../../../test/harness/tcpProxy.js';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import {
+  buildCaller,
+  buildSend,
+  newSend,
+  startTcpProxy,
+  useTestDatabase,
+  type TcpProxy,
+} from '@onecode/testing';
 
 const store = useTestDatabase();
 
@@ -98,7 +103,7 @@ describe('a connection', () => {
     );
     const silent = withDatabase(proxy.url, async (database) => {
       await pingDatabase(database);
-      proxy.freeze('back');
+      proxy.freeze('replies');
       await expect(pingDatabase(database)).rejects.toThrow();
       await proxy.open();
       await expect(pingDatabase(database)).resolves.toBeUndefined();
@@ -201,7 +206,7 @@ describe('a point read', () => {
 
   it('fails in the end when nobody answers, and leaves nothing behind', async () => {
     await backend();
-    proxy.freeze('back');
+    proxy.freeze('replies');
     const { answer, ms } = await timed(() => backend().catch(() => 'failed'));
     expect(answer).toBe('failed');
     expect(ms).toBeLessThan(8_000);

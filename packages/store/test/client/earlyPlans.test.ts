@@ -20,7 +20,7 @@ import {
   newSend,
   type TestCaller,
   type TestDatabase,
-} from '@onecode/store/testing';
+} from '@onecode/testing';
 
 const LEASE_MS = 15_000;
 const POLICY = { attemptsMax: 5, backoffMs: 1_000 };

@@ -29,11 +29,11 @@ import {
   buildSend,
   buildSender,
   newSend,
-  TEST_ACTOR,
-  type TestCaller,
   takeSlots,
-} from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+  TEST_ACTOR,
+  useTestDatabase,
+  type TestCaller,
+} from '@onecode/testing';
 import { nodesOf, plansOf, statementsOf, type Node } from './statementPlans.js';
 
 const SENDS = 20_000;

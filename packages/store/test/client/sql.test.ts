@@ -1,5 +1,5 @@
 import { refusedBy, type Connection } from '@onecode/store';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import { useTestDatabase } from '@onecode/testing';
 
 const store = useTestDatabase();
 

@@ -1,21 +1,14 @@
-import {
-  changeSend,
-  placeHold,
-  listHolds,
-  newId,
-  releaseHold,
-  wakeAwaitingSends,
-  type HoldTarget,
-} from '@onecode/store';
+import { NO_COUNTRY, type HoldTarget } from '@onecode/domain';
+import { changeSend, placeHold, listHolds, newId, releaseHold, wakeAwaitingSends } from '@onecode/store';
 import {
   buildCaller,
   buildSend,
   buildSender,
-  TEST_ACTOR,
-  type TestCaller,
   takeSlots,
-} from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+  TEST_ACTOR,
+  useTestDatabase,
+  type TestCaller,
+} from '@onecode/testing';
 
 const HORIZON_MS = 1000;
 
@@ -34,7 +27,7 @@ beforeEach(async () => {
 const holdFor = (what: HoldTarget) => placeHold(store.database, TEST_ACTOR, { ...what, reason: 'a test' });
 const live: HoldTarget = { kind: 'live', target: '' };
 const brazil: HoldTarget = { kind: 'country', target: 'BR' };
-const nowhere: HoldTarget = { kind: 'country', target: 'ZZ' };
+const nowhere: HoldTarget = { kind: 'country', target: NO_COUNTRY };
 const account = (): HoldTarget => ({ kind: 'account', target: caller.accountId });
 
 /** Who gets a slot of: the caller in Brazil, the caller in no country, the other one in Brazil and in the United States. */

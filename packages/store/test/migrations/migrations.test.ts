@@ -1,8 +1,8 @@
 import { MigrationMismatch } from '@onecode/store/migrations';
-import { createTestDatabase } from '@onecode/store/testing';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createTestDatabase } from '@onecode/testing';
 import { FOLDER, ours, useMigrationFolder } from './migrationFolder.js';
 
 const { up, upOurs, write, remove, sql, applied } = useMigrationFolder();

@@ -1,6 +1,6 @@
 import { commitsInSteps, concurrentIndex } from '@onecode/store/migrations';
+import { until } from '@onecode/testing';
 import pg from 'pg';
-import { until } from '../../../../test/harness/until.js';
 import { useMigrationFolder } from './migrationFolder.js';
 
 const { url, up, write, sql, applied } = useMigrationFolder();

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import { useTestDatabase } from '@onecode/testing';
 
 const store = useTestDatabase();
 let models: Map<string, Model>;
@@ -107,7 +107,7 @@ describe('prisma/schema.prisma', () => {
   it('makes a client that can read every table', async () => {
     for (const name of models.keys()) {
       const delegate = name.charAt(0).toLowerCase() + name.slice(1);
-      const { [delegate]: table } = store.database as unknown as Record<
+      const { [delegate]: table } = store.database.prisma as unknown as Record<
         string,
         { findFirst(): Promise<unknown> }
       >;

@@ -1,6 +1,5 @@
 import { placeHold, newId, searchAccounts, suspendAccount } from '@onecode/store';
-import { buildAccount, buildCaller, buildSend, TEST_ACTOR } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import { buildAccount, buildCaller, buildSend, TEST_ACTOR, useTestDatabase } from '@onecode/testing';
 import { nodesOf, plansOf } from '../client/statementPlans.js';
 
 const MANY = 100_000;

@@ -1,3 +1,4 @@
+import type { HoldTarget } from '@onecode/domain';
 import {
   placeHold,
   newId,
@@ -11,10 +12,8 @@ import {
   readWaitingSends,
   releaseHold,
   storeReceipts,
-  type HoldTarget,
 } from '@onecode/store';
-import { buildCaller, buildSend, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import { buildCaller, buildSend, TEST_ACTOR, useTestDatabase, type TestCaller } from '@onecode/testing';
 
 const store = useTestDatabase();
 let live: TestCaller;

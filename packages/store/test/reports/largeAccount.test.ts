@@ -7,8 +7,7 @@ import {
   type OverviewQuestion,
   type SendFilter,
 } from '@onecode/store';
-import { buildCaller, buildSender, type TestCaller } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import { buildCaller, buildSender, useTestDatabase, type TestCaller } from '@onecode/testing';
 import { nodesOf, plansOf, statementsOf } from '../client/statementPlans.js';
 
 /** More than is looked through for one page, and than an overview looks at. */

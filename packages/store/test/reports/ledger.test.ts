@@ -8,9 +8,14 @@ import {
   type LedgerKind,
   type LedgerPage,
 } from '@onecode/store';
-import { buildCaller, buildSend, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
-import { until } from '../../../../test/harness/until.js';
+import {
+  buildCaller,
+  buildSend,
+  TEST_ACTOR,
+  until,
+  useTestDatabase,
+  type TestCaller,
+} from '@onecode/testing';
 import { sendActions } from '../sends/sendActions.js';
 
 const store = useTestDatabase();

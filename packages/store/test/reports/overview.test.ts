@@ -1,7 +1,6 @@
 import { DELIVERY_STATES } from '@onecode/domain';
 import { newId, overview, type SendStatistics, type OverviewQuestion } from '@onecode/store';
-import { buildCaller, buildSender, type TestCaller } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import { buildCaller, buildSender, useTestDatabase, type TestCaller } from '@onecode/testing';
 import { insertSends, type PastSend } from './pastSends.js';
 
 const ZONE = 'America/Sao_Paulo';

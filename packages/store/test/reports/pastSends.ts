@@ -1,6 +1,6 @@
 import type { DeliveryState, Locale, StoredVerification } from '@onecode/domain';
 import { newId } from '@onecode/store';
-import type { TestCaller, TestDatabase } from '@onecode/store/testing';
+import type { TestCaller, TestDatabase } from '@onecode/testing';
 
 /** A send as it came to stand in the database some time ago. */
 export interface PastSend {

@@ -1,6 +1,5 @@
 import { findSendDetails, newId, storeReceipts, type Sender } from '@onecode/store';
-import { buildCaller, buildSend, buildSender, type TestCaller } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import { buildCaller, buildSend, buildSender, useTestDatabase, type TestCaller } from '@onecode/testing';
 import { accepted, CODE, sendActions, workerActions } from '../sends/sendActions.js';
 
 const PHONE = '+5511987654321';

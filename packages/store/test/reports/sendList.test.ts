@@ -7,8 +7,14 @@ import {
   type SendFilter,
   type SendSummary,
 } from '@onecode/store';
-import { buildCaller, buildSend, buildSender, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import {
+  buildCaller,
+  buildSend,
+  buildSender,
+  TEST_ACTOR,
+  useTestDatabase,
+  type TestCaller,
+} from '@onecode/testing';
 import { hasExpired, insertSends, type PastSend } from './pastSends.js';
 
 const store = useTestDatabase();

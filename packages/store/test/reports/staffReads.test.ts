@@ -1,6 +1,12 @@
 import { findAccountDetails, placeHold, newId, readHeldSends, readSenderActivity } from '@onecode/store';
-import { buildCaller, buildSend, buildSender, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import {
+  buildCaller,
+  buildSend,
+  buildSender,
+  TEST_ACTOR,
+  useTestDatabase,
+  type TestCaller,
+} from '@onecode/testing';
 import { nodesOf, plansOf, statementsOf } from '../client/statementPlans.js';
 
 const ATTEMPTS = 30_000;

@@ -6,9 +6,8 @@ import {
   resumeSender,
   type Sender,
 } from '@onecode/store';
-import { buildSender, TEST_ACTOR, takeSlots, type SlotRequest } from '@onecode/store/testing';
+import { buildSender, takeSlots, TEST_ACTOR, useTestDatabase, type SlotRequest } from '@onecode/testing';
 import fc from 'fast-check';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
 
 const HORIZON_MS = 1000;
 const RECIPIENT = '+5511987654321';

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { unseal, type Keyring } from '@onecode/domain';
 import { addSender, resealTokens, setSenderToken, type ResealedToken } from '@onecode/store';
-import { TEST_ACTOR } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import { TEST_ACTOR, useTestDatabase } from '@onecode/testing';
 
 const KEYS = new Map([1, 2].map((version) => [version, randomBytes(32)]));
 const OLD: Keyring = { current: 1, keys: new Map([[1, KEYS.get(1)!]]) };

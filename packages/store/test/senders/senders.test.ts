@@ -11,8 +11,7 @@ import {
   coolDownSender,
   resumeSender,
 } from '@onecode/store';
-import { buildSender, TEST_ACTOR, TEST_SECRET_KEY, takeSlots } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import { buildSender, takeSlots, TEST_ACTOR, TEST_SECRET_KEY, useTestDatabase } from '@onecode/testing';
 
 const store = useTestDatabase();
 beforeEach(() => store.sql('truncate senders cascade'));

@@ -1,6 +1,5 @@
 import { changeSend, newId, type Sender } from '@onecode/store';
-import { buildCaller, buildSend, buildSender } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import { buildCaller, buildSend, buildSender, useTestDatabase } from '@onecode/testing';
 import { accepted, sendActions, workerActions } from './sendActions.js';
 
 const store = useTestDatabase();

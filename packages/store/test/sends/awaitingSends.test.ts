@@ -13,11 +13,11 @@ import {
   buildCaller,
   buildSend,
   buildSender,
-  type SendWishes,
   TEST_ACTOR,
+  useTestDatabase,
+  type SendOptions,
   type TestCaller,
-} from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+} from '@onecode/testing';
 
 const HORIZON_MS = 1000;
 
@@ -37,7 +37,7 @@ const aged = (id: string, seconds: number) =>
   );
 
 describe('sends that wait for a sender', () => {
-  async function waiting(wishes: SendWishes = {}): Promise<string> {
+  async function waiting(wishes: SendOptions = {}): Promise<string> {
     const id = await buildSend(store.database, live, wishes);
     await changeSend(store.database, { id }, (send) => ({
       result: null,

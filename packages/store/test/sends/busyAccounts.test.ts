@@ -1,8 +1,6 @@
 import { AccountBusy, createSend, revokeApiKey, suspendAccount, type Creation } from '@onecode/store';
-import { buildCaller, newSend, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
+import { buildCaller, newSend, TEST_ACTOR, until, useTestDatabase, type TestCaller } from '@onecode/testing';
 import pg from 'pg';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
-import { until } from '../../../../test/harness/until.js';
 
 const store = useTestDatabase();
 const unlimited = { freeQuota: 10_000, ratePerMinute: 100_000 };

@@ -1,9 +1,7 @@
 import { failure, simulate, type Decision } from '@onecode/domain';
 import { changeSend, findAccount, findSend, newId, type Sender } from '@onecode/store';
-import { buildCaller, buildSend, buildSender } from '@onecode/store/testing';
+import { buildCaller, buildSend, buildSender, until, useTestDatabase } from '@onecode/testing';
 import pg from 'pg';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
-import { until } from '../../../../test/harness/until.js';
 import { CODE, sendActions } from './sendActions.js';
 
 const store = useTestDatabase();

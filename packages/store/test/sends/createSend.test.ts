@@ -1,10 +1,16 @@
 import { createSend, findAccount, limitApplication } from '@onecode/store';
-import { buildCaller, newSend, type SendWishes, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import {
+  buildCaller,
+  newSend,
+  TEST_ACTOR,
+  useTestDatabase,
+  type SendOptions,
+  type TestCaller,
+} from '@onecode/testing';
 
 const store = useTestDatabase();
 
-const create = (caller: TestCaller, wishes?: SendWishes) =>
+const create = (caller: TestCaller, wishes?: SendOptions) =>
   createSend(store.database, newSend(caller, wishes));
 const count = (rows: readonly { outcome: string }[], outcome: string): number =>
   rows.filter((row) => row.outcome === outcome).length;

@@ -1,7 +1,6 @@
 import { judge, simulate } from '@onecode/domain';
 import { changeSend, takeDueSends, type DueSend } from '@onecode/store';
-import { buildCaller, buildSend, type TestCaller } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import { buildCaller, buildSend, useTestDatabase, type TestCaller } from '@onecode/testing';
 
 const store = useTestDatabase();
 let live: TestCaller;

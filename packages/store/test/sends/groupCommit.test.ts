@@ -1,7 +1,13 @@
 import { claim, judge, settle, type RetryPolicy } from '@onecode/domain';
 import { changeSend, createSend, findSend, newId, type Sender } from '@onecode/store';
-import { buildCaller, buildSend, buildSender, newSend, type TestCaller } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import {
+  buildCaller,
+  buildSend,
+  buildSender,
+  newSend,
+  useTestDatabase,
+  type TestCaller,
+} from '@onecode/testing';
 
 const POLICY: RetryPolicy = { attemptsMax: 5, backoffMs: 1_000 };
 const TOGETHER = 60;

@@ -6,8 +6,14 @@ import {
   resetGuessCount,
   newId,
 } from '@onecode/store';
-import { buildCaller, buildSend, newSend, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import {
+  buildCaller,
+  buildSend,
+  newSend,
+  TEST_ACTOR,
+  useTestDatabase,
+  type TestCaller,
+} from '@onecode/testing';
 import { CODE, sendActions } from './sendActions.js';
 
 const WRONG = '999999';

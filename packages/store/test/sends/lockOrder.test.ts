@@ -7,9 +7,7 @@ import {
   type Connection,
   type Database,
 } from '@onecode/store';
-import { buildCaller, buildSend, newSend, type TestCaller } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
-import { until } from '../../../../test/harness/until.js';
+import { buildCaller, buildSend, newSend, until, useTestDatabase, type TestCaller } from '@onecode/testing';
 
 const PROCESSES = 3;
 const ROWS = 30;

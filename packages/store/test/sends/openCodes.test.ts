@@ -12,10 +12,10 @@ import {
   buildSend,
   newSend,
   TEST_ACTOR,
-  type SendWishes,
+  useTestDatabase,
+  type SendOptions,
   type TestCaller,
-} from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+} from '@onecode/testing';
 import { sendActions } from './sendActions.js';
 
 const WRONG = '9999999999';
@@ -25,7 +25,7 @@ const CODES = { six: '042913', five: '04291', four: '0429' } as const;
 const store = useTestDatabase();
 const { verify } = sendActions(store);
 const unlimited = { freeQuota: 10_000, ratePerMinute: 100_000 };
-const create = (caller: TestCaller, wishes: SendWishes = {}): Promise<Creation> =>
+const create = (caller: TestCaller, wishes: SendOptions = {}): Promise<Creation> =>
   createSend(store.database, newSend(caller, { recipient: TO, ...wishes }));
 const outcomes = (creations: readonly Creation[]) =>
   creations.map((one) => (one.outcome === 'rate_limited' ? one.cause : one.outcome));

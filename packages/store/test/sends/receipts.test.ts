@@ -8,7 +8,7 @@ import {
   takeDueReceipts,
   type StoredReceipt,
 } from '@onecode/store';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import { useTestDatabase } from '@onecode/testing';
 
 const store = useTestDatabase();
 beforeEach(() => store.sql('truncate receipts'));

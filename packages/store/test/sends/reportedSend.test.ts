@@ -1,7 +1,6 @@
 import type { Decision, ReportedAttempt, Send } from '@onecode/domain';
 import { changeReportedSend, newId, type WhichReport } from '@onecode/store';
-import { buildCaller, buildSend, buildSender, type TestCaller } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import { buildCaller, buildSend, buildSender, useTestDatabase, type TestCaller } from '@onecode/testing';
 
 const store = useTestDatabase();
 let caller: TestCaller;

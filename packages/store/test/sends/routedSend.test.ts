@@ -1,7 +1,13 @@
 import type { Decision, Send, SendSlot } from '@onecode/domain';
 import { changeRoutedSend, placeHold, newId, pauseSender, resumeSender, type Sender } from '@onecode/store';
-import { buildCaller, buildSend, buildSender, TEST_ACTOR, type TestCaller } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import {
+  buildCaller,
+  buildSend,
+  buildSender,
+  TEST_ACTOR,
+  useTestDatabase,
+  type TestCaller,
+} from '@onecode/testing';
 
 const store = useTestDatabase();
 let caller: TestCaller;

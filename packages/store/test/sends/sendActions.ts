@@ -11,7 +11,7 @@ import {
   type Send,
 } from '@onecode/domain';
 import { changeSend, findSend, type Sender } from '@onecode/store';
-import { TEST_PEPPER, type TestCaller, type TestDatabase } from '@onecode/store/testing';
+import { TEST_PEPPER, type TestCaller, type TestDatabase } from '@onecode/testing';
 
 export const CODE = '042913';
 const POLICY = { attemptsMax: 5, backoffMs: 1000 };

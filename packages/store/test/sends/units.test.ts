@@ -1,7 +1,13 @@
 import { codeMatches, failure, judge, type FailureReason } from '@onecode/domain';
 import { changeSend, createSend, grantCredits } from '@onecode/store';
-import { buildCaller, newSend, TEST_ACTOR, TEST_PEPPER, type TestCaller } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import {
+  buildCaller,
+  newSend,
+  TEST_ACTOR,
+  TEST_PEPPER,
+  useTestDatabase,
+  type TestCaller,
+} from '@onecode/testing';
 
 const store = useTestDatabase();
 

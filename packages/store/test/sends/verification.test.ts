@@ -1,5 +1,4 @@
-import { buildCaller, buildSend } from '@onecode/store/testing';
-import { useTestDatabase } from '../../../../test/harness/testDatabase.js';
+import { buildCaller, buildSend, useTestDatabase } from '@onecode/testing';
 import { CODE, sendActions } from './sendActions.js';
 
 const store = useTestDatabase();

@@ -8,7 +8,7 @@ import {
   type UnitBucket,
   type Verification,
 } from '@onecode/domain';
-import type { Hold, SendDetails, SendPage, SendSummary } from '@onecode/store';
+import type { SendDetails, SendPage, SendSummary } from '@onecode/store';
 import { nextStepOf, type NextStepView } from './nextStep.js';
 import { timelineOf, type TimelineEvent } from './timeline.js';
 import { waitingViews, type WaitingView } from './waiting.js';

@@ -1,6 +1,6 @@
 import { hashApiKey } from '@onecode/domain';
 import { findCaller, newId } from '@onecode/store';
-import { buildAccount, buildCaller } from '@onecode/store/testing';
+import { buildAccount, buildCaller } from '@onecode/testing';
 import type { ApplicationView, KeyView, NewKeyView } from '../../../src/features/applications/view.js';
 import { useConsole } from '../../console.js';
 import { person, type TestPerson } from '../../people.js';

@@ -1,9 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { isApiKey } from '@onecode/domain';
-import { buildCaller } from '@onecode/store/testing';
-import { testRedisUrl } from '../../../../../test/harness/redisContents.js';
-import { startProcess, untilReady } from '../../../../../test/harness/startedProcess.js';
-import { tableContents } from '../../../../../test/harness/tableContents.js';
+import { buildCaller, startProcess, tableContents, testRedisUrl, untilReady } from '@onecode/testing';
 import type { NewKeyView } from '../../../src/features/applications/view.js';
 import { useConsole } from '../../console.js';
 import { callConsole, person, type Answer } from '../../people.js';

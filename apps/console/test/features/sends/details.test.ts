@@ -1,5 +1,5 @@
 import { placeHold, newId, releaseHold } from '@onecode/store';
-import { TEST_ACTOR } from '@onecode/store/testing';
+import { TEST_ACTOR } from '@onecode/testing';
 import { useConsole } from '../../console.js';
 import { attempt, report, type } from '../../delivery.js';
 import { CODE, PHONE, idsOf, createSendsEnvironment, type SendsEnvironment } from './environment.js';

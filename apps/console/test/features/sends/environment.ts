@@ -1,5 +1,5 @@
 import type { Sender } from '@onecode/store';
-import { buildCaller, buildSend, buildSender, type TestCaller } from '@onecode/store/testing';
+import { buildCaller, buildSend, buildSender, type TestCaller } from '@onecode/testing';
 import type { SendDetailsView, SendsView } from '../../../src/features/sends/view.js';
 import type { ConsoleEnvironment } from '../../console.js';
 import { person, type TestPerson } from '../../people.js';

@@ -1,5 +1,5 @@
 import { listAuditEntries, newId } from '@onecode/store';
-import { buildCaller, buildSend } from '@onecode/store/testing';
+import { buildCaller, buildSend } from '@onecode/testing';
 import type { StaffSendView } from '../../../src/features/sends/view.js';
 import { useConsole } from '../../console.js';
 import { person, type TestPerson } from '../../people.js';

@@ -1,0 +1,123 @@
+import type { AddressInfo } from 'node:net';
+import type { Keyring } from '@onecode/domain';
+import { closeHttpServer, createLog, listen, openDeliveryQueue, Registry } from '@onecode/runtime';
+import type { Database } from '@onecode/store';
+import {
+  openTestEnvironment,
+  TEST_PEPPER,
+  TEST_SECRET_KEY,
+  until,
+  type TestCaller,
+  type TestEnvironment,
+} from '@onecode/testing';
+import { contractAgent } from '@onecode/testing/contract';
+import type { Test } from 'supertest';
+import { createApp } from '../src/app.js';
+import { readApiConfig, type ApiConfig } from '../src/config.js';
+import { createKeyUsageTracker, type KeyUsageTracker } from '../src/keyUsage.js';
+import { apiMetrics } from '../src/metrics.js';
+import { createHttpServer } from '../src/server.js';
+
+export const PHONE = '+5511987654321';
+export const APP_SECRET = 'a secret of the provider’s app';
+export const VERIFY_TOKEN = 'a token of the handshake';
+
+type Headers = Record<string, string>;
+
+/** The real application, listening on a free port, in a test environment of its own. */
+export interface TestApi extends Pick<TestEnvironment, 'db' | 'redis' | 'prefix' | 'variables'> {
+  port: number;
+  url: string;
+  /** The base of the problem types in its answers. */
+  docsUrl: string;
+  /** Collects when keys were used. Only the test writes that to the database. */
+  keyUsage: KeyUsageTracker;
+  /** A supertest agent whose requests reject when an answer breaks openapi.yaml. */
+  request: ReturnType<typeof contractAgent>;
+  /** `POST /v1/send`; text is sent as it is. */
+  create(caller: Pick<TestCaller, 'key'>, body?: object | string, headers?: Headers): Test;
+  status(caller: Pick<TestCaller, 'key'>, id: string): Test;
+  /** `POST /v1/send/{id}/verify`. */
+  verify(caller: Pick<TestCaller, 'key'>, id: string, code: string): Test;
+  close(): Promise<void>;
+}
+
+interface TestApiOptions {
+  baseUrl?: string;
+  /** In place of the test database, for tests of outages. */
+  database?: Database;
+}
+
+export const bearer = ({ key }: Pick<TestCaller, 'key'>): Headers => ({ Authorization: `Bearer ${key}` });
+
+const base64 = ({ keys, current }: Keyring): string => (keys.get(current) as Buffer).toString('base64');
+
+/** The variables of an API process in this environment. */
+export function apiVariables({ variables }: Pick<TestEnvironment, 'variables'>): Record<string, string> {
+  return {
+    ...variables,
+    BASE_URL: 'https://codes.test',
+    CODE_PEPPER: base64(TEST_PEPPER),
+    SECRET_KEY: base64(TEST_SECRET_KEY),
+    WHATSAPP_APP_SECRET: APP_SECRET,
+    WHATSAPP_VERIFY_TOKEN: VERIFY_TOKEN,
+    PORT: '0',
+    METRICS_PORT: '0',
+    LOG_LEVEL: 'silent',
+  };
+}
+
+export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
+  const environment = await openTestEnvironment();
+  const { db, redis, prefix } = environment;
+  const config: ApiConfig = readApiConfig({
+    ...apiVariables(environment),
+    ...(options.baseUrl && { BASE_URL: options.baseUrl }),
+  });
+  const deliveryQueue = openDeliveryQueue({
+    redisUrl: config.REDIS_URL,
+    prefix,
+    deliveryAttempts: 5,
+    onError: () => {},
+  });
+  const keyUsage = createKeyUsageTracker(db.database);
+  const app = createApp({
+    config,
+    database: options.database ?? db.database,
+    keyUsage,
+    deliveryQueue,
+    log: createLog('api', config.LOG_LEVEL),
+    metrics: apiMetrics(new Registry()),
+  });
+  const server = createHttpServer(app, config);
+  await listen(server, 0);
+  await until('a ready delivery queue', () => deliveryQueue.isReady());
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
+  const request = contractAgent(url);
+
+  return {
+    port,
+    url,
+    docsUrl: config.DOCS_URL,
+    keyUsage,
+    db,
+    redis,
+    prefix,
+    variables: environment.variables,
+    request,
+    create: (caller, body = { to: PHONE }, headers = {}) =>
+      request
+        .post('/v1/send')
+        .set({ ...bearer(caller), 'Content-Type': 'application/json', ...headers })
+        .send(body),
+    status: (caller, id) => request.get(`/v1/send/${id}/status`).set(bearer(caller)),
+    verify: (caller, id, code) => request.post(`/v1/send/${id}/verify`).set(bearer(caller)).send({ code }),
+    async close() {
+      server.closeIdleConnections();
+      await closeHttpServer(server);
+      await deliveryQueue.close();
+      await environment.close();
+    },
+  };
+}

@@ -1,0 +1,175 @@
+import { setMaxListeners } from 'node:events';
+import { createLog, createRegistry, openDeliveryQueue, startLoop, type Registry } from '@onecode/runtime';
+import { countAwaitingSends } from '@onecode/store';
+import {
+  buildSender,
+  TEST_SECRET_KEY,
+  testRedisUrl,
+  until,
+  type AnswerInstead,
+  type TestCaller,
+} from '@onecode/testing';
+import { createCloudApi } from '@onecode/whatsapp/client';
+import { readWorkerConfig } from '../src/config.js';
+import { startConsumers } from '../src/consumers.js';
+import type { WorkerContext } from '../src/context.js';
+import { gaugeAwaitingSends, workerMetrics } from '../src/metrics.js';
+import { createSenderPool } from '../src/senderPool.js';
+import { sweep, wake } from '../src/sweeper.js';
+import { WorkerEnvironment } from './workerEnvironment.js';
+
+/** The variables of a worker process in this environment. */
+export function workerVariables(
+  { variables, tap }: Pick<WorkerEnvironment, 'variables' | 'tap'>,
+  env: Record<string, string> = {},
+): Record<string, string> {
+  return {
+    ...variables,
+    SECRET_KEY: (TEST_SECRET_KEY.keys.get(1) as Buffer).toString('base64'),
+    WHATSAPP_API_URL: `${tap.url}/v25.0`,
+    METRICS_PORT: '0',
+    DELIVERY_BACKOFF_MS: '20',
+    PROVIDER_TIMEOUT_MS: '5000',
+    ...env,
+  };
+}
+
+export interface TestWorkerOptions {
+  /** Variables that differ from `workerVariables`. */
+  env?: Record<string, string>;
+  leaseMs?: number;
+  /** Null for no sweeps but those that the test makes. */
+  sweepPauseMs?: number | null;
+  /** For tests in which the database refuses something. Elsewhere a failed sweep fails the test. */
+  sweepMayFail?: true;
+}
+
+/** A worker inside the test's own process, assembled as `main.ts` does. */
+export interface TestWorker {
+  context: WorkerContext;
+  /** Resets the environment for the next test, and forgets the senders that the worker remembers. */
+  reset(): Promise<void>;
+  sweep(): Promise<void>;
+  /** The sum of a counter over all series with these labels. */
+  count(metric: string, labels?: Record<string, string>): Promise<number>;
+  stop(): Promise<void>;
+}
+
+const SWEEP_PAUSE_MS = 100;
+const LEASE_MARGIN_MS = 5_000;
+
+export async function startWorker(
+  environment: WorkerEnvironment,
+  options: TestWorkerOptions = {},
+): Promise<TestWorker> {
+  const config = readWorkerConfig(workerVariables(environment, options.env));
+  const log = createLog('worker', 'silent');
+  const registry = createRegistry('worker');
+  const metrics = workerMetrics(registry);
+  const release = new AbortController();
+  setMaxListeners(0, release.signal);
+  const { database } = environment.db;
+  gaugeAwaitingSends(registry, () => countAwaitingSends(database));
+  const context: WorkerContext = {
+    database,
+    deliveryQueue: openDeliveryQueue({
+      redisUrl: config.REDIS_URL,
+      prefix: config.QUEUE_PREFIX,
+      deliveryAttempts: config.DELIVERY_ATTEMPTS,
+      onError: () => {},
+    }),
+    cloudApi: createCloudApi({ baseUrl: config.WHATSAPP_API_URL, timeoutMs: config.PROVIDER_TIMEOUT_MS }),
+    senders: createSenderPool(database, TEST_SECRET_KEY, log, metrics),
+    secretKey: config.SECRET_KEY,
+    policy: { attemptsMax: config.DELIVERY_ATTEMPTS, backoffMs: config.DELIVERY_BACKOFF_MS },
+    leaseMs: options.leaseMs ?? config.PROVIDER_TIMEOUT_MS + LEASE_MARGIN_MS,
+    releaseClaim: release.signal,
+    log,
+    metrics,
+  };
+  const consumers = startConsumers(context, config);
+  const pauseMs = options.sweepPauseMs === undefined ? SWEEP_PAUSE_MS : options.sweepPauseMs;
+  const failures: unknown[] = [];
+  const onError = (error: unknown): void => void failures.push(error);
+  const loops =
+    pauseMs === null ? [] : [sweep, wake].map((work) => startLoop(() => work(context), pauseMs, onError));
+  if (config.REDIS_URL === testRedisUrl())
+    await until('a ready delivery queue', () => context.deliveryQueue.isReady());
+
+  return {
+    context,
+    async reset() {
+      await environment.reset();
+      context.senders = createSenderPool(database, TEST_SECRET_KEY, log, metrics);
+    },
+    sweep: () => sweep(context),
+    count: (metric, labels) => countOf(registry, metric, labels),
+    async stop() {
+      release.abort();
+      await Promise.all([consumers.close(), ...loops.map((loop) => loop.stop())]);
+      await context.deliveryQueue.close();
+      if (options.sweepMayFail === undefined) expect(failures).toEqual([]);
+    },
+  };
+}
+
+async function countOf(
+  registry: Registry,
+  metric: string,
+  labels: Record<string, string> = {},
+): Promise<number> {
+  const values = (await registry.getSingleMetric(metric)?.get())?.values ?? [];
+  return values
+    .filter((value) =>
+      Object.entries(labels).every(
+        ([name, wanted]) => (value.labels as Record<string, unknown>)[name] === wanted,
+      ),
+    )
+    .reduce((sum, { value }) => sum + value, 0);
+}
+
+export interface UseWorkerOptions extends TestWorkerOptions {
+  /** The number of senders at the start of every test; one unless given. */
+  senders?: number;
+  /** What the tap answers in place of the provider. */
+  answerInstead?: AnswerInstead;
+}
+
+/** Read its members inside hooks and tests only. */
+export interface UsedWorker {
+  readonly environment: WorkerEnvironment;
+  readonly worker: TestWorker;
+  /** A live caller, new for every test. */
+  readonly caller: TestCaller;
+}
+
+/** One environment with one worker for all tests of the surrounding `describe`, reset before each of them. */
+export function useWorker({ senders = 1, answerInstead, ...options }: UseWorkerOptions = {}): UsedWorker {
+  let environment: WorkerEnvironment;
+  let worker: TestWorker;
+  let caller: TestCaller;
+  beforeAll(async () => {
+    environment = await WorkerEnvironment.open(answerInstead);
+    worker = await startWorker(environment, options);
+  });
+  beforeEach(async () => {
+    await worker.reset();
+    for (let nth = 0; nth < senders; nth++) await buildSender(environment.db.database);
+    caller = await environment.caller();
+  });
+  afterAll(async () => {
+    await worker.stop();
+    await environment.close();
+  });
+  return {
+    get environment() {
+      return environment;
+    },
+    get worker() {
+      return worker;
+    },
+    get caller() {
+      return caller;
+    },
+  };
+}

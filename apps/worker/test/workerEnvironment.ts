@@ -1,0 +1,241 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Mode } from '@onecode/domain';
+import { openDeliveryQueue, type DeliveryQueue } from '@onecode/runtime';
+import { startSimulator, type Simulator } from '@onecode/simulator';
+import { storeReceipts, type NewAccount } from '@onecode/store';
+import {
+  buildCaller,
+  buildSend,
+  createTestDatabase,
+  startProviderTap,
+  TestEnvironment,
+  testRedisUrl,
+  until,
+  type AnswerInstead,
+  type ProviderTap,
+  type SendOptions,
+  type TappedRequest,
+  type TestCaller,
+  type TestDatabase,
+} from '@onecode/testing';
+import { parseReceipts, signatureMatches } from '@onecode/whatsapp';
+
+const APP_SECRET = 'test-app-secret';
+
+export interface AttemptRow {
+  id: string;
+  sender_id: string | null;
+  outcome: string | null;
+  error_code: number | null;
+  message_id: string | null;
+  started_at: Date;
+  finished_at: Date | null;
+}
+
+export interface SenderRecord {
+  consecutive_failures: number;
+  paused_at: Date | null;
+  paused_until: Date | null;
+  pause_reason: string | null;
+  pause_seconds: number | null;
+}
+
+export interface SendRecord {
+  id: string;
+  status: string;
+  channel: string | null;
+  from_number: string | null;
+  sender_id: string | null;
+  sealed_code: Buffer | null;
+  attempts: number;
+  attempt_id: string | null;
+  receipt_until: Date | null;
+  awaiting_sender: boolean;
+  due_at: Date | null;
+  next_enqueue_at: Date | null;
+  created_at: Date;
+  expires_at: Date;
+  sent_at: Date | null;
+  delivered_at: Date | null;
+  read_at: Date | null;
+  failed_at: Date | null;
+  failure_reason: string | null;
+  version: number;
+}
+
+/**
+ * The test environment of workers. Beside the database and Redis it has a simulated provider, a tap in front of that, and a server
+ * that does with the provider's webhooks what the API does.
+ */
+export class WorkerEnvironment extends TestEnvironment {
+  simulator!: Simulator;
+  tap!: ProviderTap;
+  readonly #deliveryQueue: DeliveryQueue;
+  #webhooks!: Server;
+
+  private constructor(db: TestDatabase) {
+    super(db);
+    this.#deliveryQueue = openDeliveryQueue({
+      redisUrl: testRedisUrl(),
+      prefix: this.prefix,
+      deliveryAttempts: 5,
+      onError: () => {},
+    });
+  }
+
+  /** @param answerInstead what the tap answers in place of the provider */
+  static async open(answerInstead?: AnswerInstead): Promise<WorkerEnvironment> {
+    const environment = new WorkerEnvironment(await createTestDatabase());
+    await environment.#start(answerInstead);
+    return environment;
+  }
+
+  async #start(answerInstead?: AnswerInstead): Promise<void> {
+    this.#webhooks = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        const body = Buffer.concat(chunks);
+        const signature = request.headers['x-hub-signature-256'];
+        if (typeof signature !== 'string' || !signatureMatches(body, signature, APP_SECRET))
+          return void response.writeHead(401).end();
+        return void storeReceipts(this.db.database, parseReceipts(body))
+          .then(() => this.#deliveryQueue.enqueue('receipts'))
+          .then(
+            () => response.end('ok'),
+            () => response.writeHead(500).end(),
+          );
+      });
+    });
+    await new Promise<void>((resolve) => this.#webhooks.listen(0, '127.0.0.1', resolve));
+    this.simulator = await startSimulator({
+      appSecret: APP_SECRET,
+      webhookUrl: `http://127.0.0.1:${(this.#webhooks.address() as AddressInfo).port}/`,
+      delays: { sentMs: 0, deliveredMs: 0 },
+    });
+    this.tap = await startProviderTap(this.simulator.url, answerInstead);
+    await until('a ready delivery queue', () => this.#deliveryQueue.isReady());
+  }
+
+  /** Closes everything. Stop the workers first. */
+  override async close(): Promise<void> {
+    await this.simulator.close();
+    await this.tap.close();
+    this.#webhooks.closeAllConnections();
+    await new Promise((resolve) => this.#webhooks.close(resolve));
+    await this.#deliveryQueue.close();
+    await super.close();
+  }
+
+  /** Ends what earlier tests left behind: their sends, their senders and the faults of the provider. */
+  async reset(): Promise<void> {
+    this.simulator.reset();
+    this.tap.requests.length = 0;
+    await this.db.sql(
+      `update sends set status = 'failed', failed_at = now(), failure_reason = 'attempts_exhausted', sealed_code = null,
+         attempt_id = null, awaiting_sender = false, due_at = null, next_enqueue_at = null, version = version + 1
+       where status in ('queued', 'sending') and mode = 'live'`,
+    );
+    await this.db.sql(
+      "update senders set paused_at = now(), paused_until = null, pause_reason = 'of an earlier test'",
+    );
+  }
+
+  caller(mode: Mode = 'live', account: Partial<NewAccount> = {}): Promise<TestCaller> {
+    return buildCaller(this.db.database, mode, { freeQuota: 1, credits: 0, ...account });
+  }
+
+  /** Creates a send as the API does: inserts the row, then enqueues it. @returns its id */
+  async send(caller: TestCaller, options: SendOptions = {}): Promise<string> {
+    const id = await buildSend(this.db.database, caller, options);
+    await this.enqueue(caller.mode, id, 0);
+    return id;
+  }
+
+  /** Enqueues the job of a send at this version of its row. */
+  async enqueue(mode: Mode, sendId: string, version: number): Promise<void> {
+    await this.#deliveryQueue.enqueue(mode === 'test' ? 'simulate' : 'deliver', [
+      { sendId, version: version },
+    ]);
+  }
+
+  async row(id: string): Promise<SendRecord> {
+    const [row] = await this.db.sql<SendRecord>('select * from sends where id = $1', [id]);
+    if (row === undefined) throw new Error('no such send');
+    return row;
+  }
+
+  /** Waits until the send has this status, or meets this condition. */
+  async until(
+    id: string,
+    expected: SendRecord['status'] | ((row: SendRecord) => boolean),
+  ): Promise<SendRecord> {
+    const matches = typeof expected === 'string' ? (row: SendRecord) => row.status === expected : expected;
+    let last: SendRecord | null = null;
+    const look = async (): Promise<SendRecord | null> => {
+      last = await this.row(id);
+      return matches(last) ? last : null;
+    };
+    try {
+      return await until(`a send that is ${typeof expected === 'string' ? expected : 'as expected'}`, look);
+    } catch (error) {
+      throw new Error(
+        `the send stayed ${JSON.stringify({ ...(last as SendRecord | null), sealed_code: undefined })}`,
+        {
+          cause: error,
+        },
+      );
+    }
+  }
+
+  /** Makes a send older: moves all its times so many seconds into the past. */
+  async age(id: string, seconds: number): Promise<void> {
+    await this.db.sql(
+      `update sends set created_at = created_at - $2::interval, expires_at = expires_at - $2::interval,
+         due_at = due_at - $2::interval, next_enqueue_at = next_enqueue_at - $2::interval, sent_at = sent_at - $2::interval where id = $1`,
+      [id, `${seconds} seconds`],
+    );
+  }
+
+  /** Makes a send due now: its back-off or its lease is over, and the sweeper may enqueue it. */
+  async makeDue(id: string): Promise<void> {
+    await this.db.sql('update sends set due_at = now(), next_enqueue_at = now() where id = $1', [id]);
+  }
+
+  async sender(id: string): Promise<SenderRecord> {
+    const [sender] = await this.db.sql<SenderRecord>(
+      `select faults, paused_at, paused_until, pause_reason,
+         round(extract(epoch from paused_until - paused_at))::integer as pause_seconds from senders where id = $1`,
+      [id],
+    );
+    if (sender === undefined) throw new Error('no such sender');
+    return sender;
+  }
+
+  /** The attempts of a send, oldest first. */
+  attempts(id: string): Promise<AttemptRow[]> {
+    return this.db.sql<AttemptRow>(
+      'select id, sender_id, outcome, error_code, message_id, started_at, finished_at from attempts where send_id = $1 order by started_at, id',
+      [id],
+    );
+  }
+
+  /** The requests to the provider for this send. */
+  async calls(id: string): Promise<TappedRequest[]> {
+    const ids = (await this.attempts(id)).map((attempt) => attempt.id);
+    return this.tap.requests.filter(({ body }) => ids.some((attemptId) => body.includes(attemptId)));
+  }
+
+  /** The units that an account has left, and the bucket of each refund. */
+  async units(accountId: string): Promise<{ free_quota: number; credits: number; returned: string[] }> {
+    const [units] = await this.db.sql<{ free_quota: number; credits: number; returned: string[] }>(
+      `select free_quota, credits, array(
+         select bucket from ledger_entries where account_id = $1 and kind = 'returned' order by id
+       ) as returned from accounts where id = $1`,
+      [accountId],
+    );
+    if (units === undefined) throw new Error('no such account');
+    return units;
+  }
+}

@@ -1,0 +1,132 @@
+import type { ClaimOffer, Decision, Outcome, RetryPolicy, Send, SendSlot } from '@onecode/domain';
+
+/** The moment at which every send of these tests is created. */
+export const CREATED_AT = new Date('2026-03-01T12:00:00.000Z');
+export const LIFE_SECONDS = 600;
+export const POLICY: RetryPolicy = { attemptsMax: 5, backoffMs: 1000 };
+export const LEASE_MS = 15_000;
+
+/** Seconds after creation. */
+export const at = (seconds: number): Date => new Date(CREATED_AT.getTime() + seconds * 1000);
+
+/** The present of these tests, early in the life of the send. */
+export const NOW = at(20);
+export const ms = (time: Date, more: number): Date => new Date(time.getTime() + more);
+
+/** A live send as `create_sends` leaves it, with these fields changed. */
+export function liveSend(fields: Partial<Send> = {}): Send {
+  return {
+    id: '01890a5d-ac96-774b-bcce-b302099a8057',
+    accountId: '01890a5d-ac96-774b-bcce-b302099a8001',
+    applicationId: '01890a5d-ac96-774b-bcce-b302099a8002',
+    mode: 'live',
+    recipient: '+5511987654321',
+    country: 'BR',
+    locale: 'pt-BR',
+    chargedFrom: 'free_quota',
+    codeHash: new Uint8Array(33),
+    createdAt: CREATED_AT,
+    expiresAt: at(LIFE_SECONDS),
+    status: 'queued',
+    verification: 'pending',
+    wrongGuesses: 0,
+    channel: null,
+    from: null,
+    senderId: null,
+    sealedCode: new Uint8Array(40),
+    attempts: 0,
+    attemptId: null,
+    receiptUntil: null,
+    awaitingSender: false,
+    dueAt: CREATED_AT,
+    sentAt: null,
+    deliveredAt: null,
+    readAt: null,
+    verifiedAt: null,
+    lockedAt: null,
+    failedAt: null,
+    failureReason: null,
+    ...fields,
+  };
+}
+
+export function testSend(fields: Partial<Send> = {}): Send {
+  return liveSend({ mode: 'test', chargedFrom: null, sealedCode: null, ...fields });
+}
+
+/** A live send whose attempt `attempt-1` is under way, with a lease from second 0. */
+export function sendingSend(fields: Partial<Send> = {}): Send {
+  return liveSend({
+    status: 'sending',
+    channel: 'whatsapp',
+    from: '+15550783881',
+    senderId: 'sender-1',
+    attempts: 1,
+    attemptId: 'attempt-1',
+    dueAt: new Date(CREATED_AT.getTime() + LEASE_MS),
+    ...fields,
+  });
+}
+
+/** A live send that the provider has accepted. */
+export function sentSend(fields: Partial<Send> = {}): Send {
+  return sendingSend({
+    status: 'sent',
+    attemptId: null,
+    sealedCode: null,
+    dueAt: null,
+    sentAt: at(1),
+    ...fields,
+  });
+}
+
+export function slot(sender: Partial<SendSlot['sender']> = {}, waitMs = 0): SendSlot {
+  return { sender: { id: 'sender-1', number: '+15550783881', ...sender }, waitMs };
+}
+
+export function offer(fields: Partial<ClaimOffer> = {}): ClaimOffer {
+  return { attemptId: 'attempt-new', leaseMs: LEASE_MS, policy: POLICY, slot: slot(), ...fields };
+}
+
+/** The change of a send that fails at `NOW`, without the reason. */
+export const FAILED = {
+  status: 'failed',
+  failedAt: NOW,
+  sealedCode: null,
+  attemptId: null,
+  awaitingSender: false,
+  dueAt: null,
+};
+
+/** The send after the store has written the decision. */
+export function written(send: Send, decision: Decision<unknown>): Send {
+  return { ...send, ...decision.change };
+}
+
+export const ACCEPTED: Outcome = { kind: 'accepted', messageId: 'wamid.1' };
+export const UNKNOWN: Outcome = { kind: 'unknown', errorCode: null, reason: 'no answer in time' };
+export const SENDER_FAULT: Outcome = { kind: 'sender', errorCode: 131042, reason: 'the sender is blocked' };
+export const RECIPIENT_FAULT: Outcome = { kind: 'recipient', errorCode: 131026, reason: 'undeliverable' };
+export const CONFIG_FAULT: Outcome = {
+  kind: 'config',
+  errorCode: 190,
+  reason: 'the token was refused',
+  scope: 'token',
+};
+export const REQUEST_FAULT: Outcome = {
+  kind: 'config',
+  errorCode: 100,
+  reason: 'the request is invalid',
+  scope: 'request',
+};
+
+export function retryable(fields: Partial<Extract<Outcome, { kind: 'retry' }>> = {}): Outcome {
+  return {
+    kind: 'retry',
+    errorCode: 131000,
+    reason: 'the provider is busy',
+    throttled: 'none',
+    retryAfterSeconds: null,
+    ...fields,
+  };
+}

@@ -1,0 +1,71 @@
+import { randomBytes } from 'node:crypto';
+import {
+  Consumer,
+  openDeliveryQueue,
+  BLOCKING,
+  type DeliveryQueue,
+  type QueueName,
+  type JobData,
+} from '@onecode/runtime';
+import { deleteKeys, testRedisUrl, until } from '@onecode/testing';
+import type { Job } from 'bullmq';
+import { Redis } from 'ioredis';
+
+/** Queues in the shared Redis that belong to one test file, with everything that its tests open on them. */
+export interface TestQueues {
+  url: string;
+  /** What their keys begin with. */
+  prefix: string;
+  redis: Redis;
+  /** Opens a delivery queue and waits until it is ready; at another address it does not wait. */
+  open(url?: string): Promise<DeliveryQueue>;
+  /** Starts a consumer of a queue. */
+  consume(queue: QueueName, work: (job: Job<JobData>) => Promise<unknown>, url?: string): void;
+  /** The ids of the waiting jobs, first come first. */
+  waiting(queue: QueueName): Promise<string[]>;
+  /** Closes what the test opened, and deletes every key. */
+  reset(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function openTestQueues(): TestQueues {
+  const url = testRedisUrl();
+  const prefix = `test-${randomBytes(6).toString('hex')}`;
+  const redis = new Redis(url);
+  let opened: Array<{ close(): Promise<unknown> }> = [];
+
+  const queues: TestQueues = {
+    url,
+    prefix,
+    redis,
+    async open(other) {
+      const deliveryQueue = openDeliveryQueue({
+        redisUrl: other ?? url,
+        prefix,
+        deliveryAttempts: 5,
+        onError: () => {},
+      });
+      opened.push(deliveryQueue);
+      if (other === undefined) await until('a ready delivery queue', () => deliveryQueue.isReady());
+      return deliveryQueue;
+    },
+    consume(queue, work, other) {
+      const connection = new Redis(other ?? url, BLOCKING);
+      const consumer = new Consumer(queue, work, { connection, prefix });
+      connection.on('error', () => {});
+      consumer.on('error', () => {});
+      opened.push(consumer, { close: async () => connection.disconnect() });
+    },
+    waiting: (queue) => redis.lrange(`${prefix}:${queue}:wait`, 0, -1).then((ids) => ids.toReversed()),
+    async reset() {
+      for (const one of opened) await one.close();
+      opened = [];
+      await deleteKeys(redis, prefix);
+    },
+    async close() {
+      await queues.reset();
+      redis.disconnect();
+    },
+  };
+  return queues;
+}

@@ -1,0 +1,52 @@
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { describeIf } from './describeIf.js';
+
+const browserPath = findBrowser();
+
+/** Chromium from `CHROMIUM_PATH`, else from the usual place or `PATH`. */
+function findBrowser(): string | undefined {
+  const folders = ['/usr/bin', ...(process.env['PATH'] ?? '').split(delimiter)];
+  const names = ['chromium', 'google-chrome'];
+  const candidates = names.flatMap((name) => folders.map((folder) => join(folder, name)));
+  return [process.env['CHROMIUM_PATH'] ?? '', ...candidates].find((path) => path !== '' && existsSync(path));
+}
+
+/** `describe`; its tests are skipped on a machine without a browser. */
+export const describeInBrowser = describeIf(browserPath !== undefined);
+
+/** What opens browser windows. */
+export type Windows = Pick<Browser, 'newContext' | 'newPage'>;
+
+/** One browser for all tests of a file. Use it inside hooks and tests only. */
+export function useBrowser(): Windows {
+  let browser: Browser | undefined;
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+  afterAll(() => browser?.close());
+  return {
+    newContext: (options) => browser!.newContext(options),
+    newPage: (options) => browser!.newPage(options),
+  };
+}
+
+/** Starts this machine's Chromium, which makes no request of its own. The caller closes it. */
+export async function launchBrowser(): Promise<Browser> {
+  if (browserPath === undefined) throw new Error('there is no Chromium: set CHROMIUM_PATH');
+  // Most test files open no browser, and loading this takes longer than their imports together.
+  const { chromium } = await import('playwright-core');
+  return chromium.launch({
+    executablePath: browserPath,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
+}

@@ -1,0 +1,155 @@
+import { createHash, randomBytes } from 'node:crypto';
+import {
+  guessCost,
+  hashCode,
+  parseRecipient,
+  seal,
+  type Keyring,
+  type Locale,
+  type Mode,
+} from '@onecode/domain';
+import {
+  addSender,
+  createAccount,
+  createApiKey,
+  createApplication,
+  createSend,
+  newId,
+  type Actor,
+  type Database,
+  type NewAccount,
+  type NewSend,
+  type Sender,
+} from '@onecode/store';
+
+const newKeyring = (): Keyring => ({ current: 1, keys: new Map([[1, randomBytes(32)]]) });
+/** The secrets of tests, new in each process. */
+export const TEST_PEPPER: Keyring = newKeyring();
+export const TEST_SECRET_KEY: Keyring = newKeyring();
+
+/** Who makes the changes of the builders. */
+export const TEST_ACTOR: Actor = { kind: 'command_line', id: null, name: 'tester' };
+
+/** What a request needs: an account, an application and a key. */
+export interface TestCaller {
+  accountId: string;
+  applicationId: string;
+  mode: Mode;
+  key: string;
+  keyId: string;
+}
+
+/** @returns its id */
+export async function buildAccount(database: Database, account: Partial<NewAccount> = {}): Promise<string> {
+  const made = await createAccount(database, TEST_ACTOR, {
+    name: 'Test account',
+    language: 'pt-BR',
+    freeQuota: null,
+    credits: 0,
+    ratePerMinute: null,
+    ...account,
+  });
+  return made.id;
+}
+
+/** An application with a key, in a new account unless one is named. */
+export async function buildCaller(
+  database: Database,
+  mode: Mode,
+  account: Partial<NewAccount> & { id?: string } = {},
+): Promise<TestCaller> {
+  const { id, ...rest } = account;
+  const accountId = id ?? (await buildAccount(database, rest));
+  const application = await createApplication(database, TEST_ACTOR, {
+    accountId,
+    name: `Test ${mode}`,
+    mode,
+  });
+  if (application === null) throw new Error('no such account');
+  const key = await createApiKey(database, TEST_ACTOR, application.id);
+  if (key === null) throw new Error('no such application');
+  return { accountId, applicationId: application.id, mode, key: key.key, keyId: key.id };
+}
+
+let senders = 0;
+
+/** A sender with a phone number of its own. */
+export async function buildSender(
+  database: Database,
+  sender: Partial<
+    Pick<Sender, 'phoneNumberId' | 'number' | 'template' | 'englishTemplateLanguage' | 'throughput'>
+  > & {
+    token?: string;
+  } = {},
+): Promise<Sender> {
+  senders += 1;
+  const made = await addSender(database, TEST_ACTOR, TEST_SECRET_KEY, {
+    phoneNumberId: String(106_540_352_242_922 + senders),
+    number: `+1555078${String(3880 + senders)}`,
+    token: 'test-token',
+    template: 'verification_code',
+    englishTemplateLanguage: 'en',
+    ...sender,
+  });
+  if (made === null) throw new Error('the phone number id is taken');
+  return made;
+}
+
+export interface SendOptions {
+  code?: string;
+  /** Another for each send unless given: a recipient may have few open codes at a time. */
+  recipient?: string;
+  locale?: Locale;
+  idempotencyKey?: string;
+  body?: string;
+}
+
+let recipients = 0;
+
+const nextRecipient = (): string => `+55119${80_000_000 + (recipients += 1)}`;
+
+/** What `createSend` takes. */
+export function newSend(caller: TestCaller, options: SendOptions = {}): NewSend {
+  const id = newId();
+  const { code = '042913', recipient = nextRecipient() } = options;
+  return {
+    id,
+    keyId: caller.keyId,
+    accountId: caller.accountId,
+    applicationId: caller.applicationId,
+    idempotency:
+      options.idempotencyKey === undefined
+        ? null
+        : {
+            key: Buffer.from(options.idempotencyKey, 'latin1'),
+            bodyHash: createHash('sha256')
+              .update(options.body ?? '{}')
+              .digest(),
+          },
+    recipient,
+    canonicalRecipient: canonicalOf(recipient),
+    country: 'BR',
+    isCostly: false,
+    locale: options.locale ?? null,
+    codeHash: hashCode(TEST_PEPPER, id, code),
+    sealedCode: caller.mode === 'live' ? seal(TEST_SECRET_KEY, id, code) : null,
+    guessCost: guessCost(code),
+  };
+}
+
+function canonicalOf(recipient: string): string {
+  const parsed = parseRecipient(recipient);
+  if (parsed.kind !== 'phone') throw new Error('the recipient is not a phone number');
+  return parsed.canonical;
+}
+
+/** Creates a send, which must be accepted. @returns its id */
+export async function buildSend(
+  database: Database,
+  caller: TestCaller,
+  options: SendOptions = {},
+): Promise<string> {
+  const creation = await createSend(database, newSend(caller, options));
+  if (creation.outcome !== 'created') throw new Error(`the send was not created: ${creation.outcome}`);
+  return creation.send.id;
+}

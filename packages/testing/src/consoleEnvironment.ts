@@ -1,0 +1,75 @@
+import { randomBytes } from 'node:crypto';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { launchBrowser } from './browser.js';
+import { ProcessStack, type ProcessStackOptions } from './processStack.js';
+import { startProcess, untilReady, type StartedProcess } from './startedProcess.js';
+import { closedPort } from './tcpServer.js';
+
+/** What a person types on the sign-in page. */
+export interface Credentials {
+  email: string;
+  password: string;
+}
+
+/** The built processes as production runs them, with the console and a browser in front of them. */
+export class ConsoleEnvironment {
+  readonly #contexts: BrowserContext[] = [];
+
+  private constructor(
+    readonly stack: ProcessStack,
+    readonly url: string,
+    readonly console: StartedProcess,
+    readonly browser: Browser,
+  ) {}
+
+  static async open(options: ProcessStackOptions = {}): Promise<ConsoleEnvironment> {
+    const stack = await ProcessStack.start(options);
+    const port = await closedPort();
+    const url = `http://localhost:${port}`;
+    const console = startProcess('apps/console/dist/main.js', {
+      ...stack.variables,
+      SECRET_KEY: stack.secrets.secretKey,
+      SESSION_SECRET: randomBytes(32).toString('base64'),
+      PORT: String(port),
+      METRICS_PORT: '0',
+      BASE_URL: String(stack.apis[0]),
+      CONSOLE_URL: url,
+    });
+    await untilReady(console);
+    return new ConsoleEnvironment(stack, url, console, await launchBrowser());
+  }
+
+  /** A new window that shares nothing with the others, like that of a person at another computer. */
+  async window(options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
+    const context = await this.browser.newContext({ locale: 'en-US', baseURL: this.url, ...options });
+    this.#contexts.push(context);
+    return context.newPage();
+  }
+
+  /** Creates a user with the command line. @param role `--staff ROLE`, or `--account ID --role ROLE` */
+  async createUser(role: string): Promise<Credentials> {
+    const email = `${randomBytes(6).toString('hex')}@example.com`;
+    const created = await this.stack.onecode(`user create --email ${email} --name Ana --language en ${role}`);
+    return { email, password: String(created['password']) };
+  }
+
+  /** A window in which this person has signed in on the sign-in page. */
+  async windowOf({ email, password }: Credentials): Promise<Page> {
+    const page = await this.window();
+    await page.goto('/sign-in');
+    await page.getByLabel('Email').fill(email);
+    await page.getByLabel(/^Password/).fill(password);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('navigation', { name: 'Main navigation' }).waitFor({ state: 'attached' });
+    return page;
+  }
+
+  /** Closes everything. @throws when a process ends with another exit code than 0 */
+  async close(): Promise<void> {
+    await Promise.all(this.#contexts.map((context) => context.close()));
+    await this.browser.close();
+    const { code } = await this.console.stop();
+    await this.stack.stop();
+    if (code !== 0) throw new Error(`the console ended with ${code}`);
+  }
+}

@@ -1,0 +1,131 @@
+import pg from 'pg';
+
+/** An invented past of an account, for the seed of `npm start`, benchmarks and pictures of pages. */
+export interface History {
+  accountId: string;
+  /** The account must have no sends yet. */
+  applications: readonly { id: string; mode: 'test' | 'live' }[];
+  /** The sender of the live ones. */
+  senderId: string;
+  sends: number;
+  /** They spread over so many days until now, with more of them at the hours at which people are awake. */
+  days: number;
+}
+
+/**
+ * Writes an account's past: sends with every final status, with the attempts, receipts and ledger entries that the service would
+ * have left. Credits, granted at the start, pay for them.
+ */
+export async function fillHistory(databaseUrl: string, history: History): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    await client.query('begin');
+    await client.query(DRAW_SENDS, [
+      history.sends,
+      history.days,
+      history.applications.map(({ id }) => id),
+      history.applications.map(({ mode }) => mode),
+    ]);
+    for (const statement of INSERTS)
+      await client.query(
+        statement
+          .replaceAll(':account', client.escapeLiteral(history.accountId))
+          .replaceAll(':sender', client.escapeLiteral(history.senderId)),
+      );
+    await client.query('commit');
+    await client.query('analyze sends, attempts, receipts, ledger_entries');
+  } finally {
+    await client.end();
+  }
+}
+
+/** An SQL expression: an id of version 7 for this time. */
+const idAt = (time: string): string =>
+  `(lpad(to_hex((extract(epoch from ${time}) * 1000)::bigint), 12, '0') || '7' || substr(md5(random()::text), 1, 3)
+    || '8' || substr(md5(random()::text), 1, 15))::uuid`;
+
+/** What chance decides about each send, drawn once, because every other row follows from it. */
+const DRAW_SENDS = `
+  create temporary table drawn on commit drop as
+  with candidates as (
+    select date_trunc('milliseconds', now() - interval '5 minutes' - random() * make_interval(days => $2::integer)) as at
+    from generate_series(1, 3 * $1::integer)
+  ), kept as (
+    select at from candidates
+    where random() < (1.1 + sin((extract(hour from at) - 9) * pi() / 12)) / 2.1 * case when extract(isodow from at) > 5 then 0.6 else 1 end
+    limit $1::integer
+  ), lots as (
+    select at, row_number() over (order by at) as number, random() as fate, random() as verdict, random() as place,
+      random() as reader, ceil(power(random(), 2) * cardinality($3::text[]))::integer as choice, random() as pace
+    from kept
+  )
+  select ${idAt('at')} as id, ${idAt('at')} as attempt_id, at, number,
+    ($3::text[])[choice]::uuid as application_id, ($4::text[])[choice] as mode,
+    row_number() over (partition by choice order by at) as application_number,
+    case when ($4::text[])[choice] = 'test' then 'read' when fate < 0.05 then 'failed' when fate < 0.09 then 'sent'
+      when reader < 0.4 then 'delivered' else 'read' end as status,
+    case when fate < 0.09 and ($4::text[])[choice] = 'live' then 'pending' when verdict < 0.87 then 'verified' when verdict < 0.885 then 'locked' else 'pending' end as verification,
+    case when place < 0.75 then 'BR' when place < 0.9 then 'US' else 'PT' end as country,
+    case when place < 0.75 then '+55119' || (60000000 + floor(random() * 9999999))::bigint
+      when place < 0.9 then '+1202555' || lpad(floor(random() * 9999)::text, 4, '0')
+      else '+35191' || (2000000 + floor(random() * 7999999))::bigint end as recipient,
+    case when place < 0.8 then 'pt-BR' else 'en' end as locale,
+    at + make_interval(secs => 0.2 + 0.5 * pace) as sent_at,
+    at + make_interval(secs => 0.9 + 0.5 * pace + exp(2.2 * pace * pace)) as delivered_at,
+    at + make_interval(secs => 4 + 0.5 * pace + exp(2.2 * pace * pace) + 20 * pace) as read_at,
+    at + make_interval(secs => 12 + 60 * pace) as verified_at
+  from lots`;
+
+const INSERTS: readonly string[] = [
+  `insert into ledger_entries (account_id, kind, bucket, units, reason, created_at)
+   select :account, 'granted', 'credit', greatest(1, 2 * count(*)), 'prepaid', min(at) - interval '1 hour' from drawn`,
+
+  `insert into sends (
+     id, account_id, application_id, mode, account_number, application_number, recipient, canonical_recipient, country, locale, charged_from, code_hash,
+     status, verification, wrong_guesses, wrong_guess_times, channel, from_number, sender_id, attempts, created_at, expires_at,
+     sent_at, delivered_at, read_at, verified_at, locked_at, failed_at, failure_reason, version
+   )
+   select d.id, :account, application_id, mode, d.number, application_number, recipient, recipient, country, locale,
+     case mode when 'live' then 'credit' end, decode(repeat('00', 33), 'hex'), status, verification,
+     case verification when 'locked' then 5 else 0 end,
+     case verification when 'locked' then array(select at + make_interval(secs => 20 + 6 * n) from generate_series(1, 5) n) end,
+     case mode when 'live' then 'whatsapp' else 'sandbox' end, case mode when 'live' then r.number end,
+     case mode when 'live' then r.id end, case mode when 'live' then 1 else 0 end, at, at + interval '10 minutes',
+     case when mode = 'test' then at + interval '40 milliseconds' when status <> 'failed' then sent_at end,
+     case when mode = 'test' then at + interval '40 milliseconds' when status in ('delivered', 'read') then delivered_at end,
+     case when mode = 'test' then at + interval '40 milliseconds' when status = 'read' then read_at end,
+     case verification when 'verified' then verified_at end, case verification when 'locked' then at + interval '50 seconds' end,
+     case status when 'failed' then sent_at end, case status when 'failed' then 'rejected_by_provider' end, 3
+   from drawn d cross join senders r where r.id = :sender
+   order by d.number`,
+
+  `insert into attempts (id, send_id, sender_id, outcome, error_code, message_id, started_at, finished_at)
+   select attempt_id, id, :sender, case status when 'failed' then 'recipient' else 'accepted' end,
+     case status when 'failed' then 131026 end, case when status <> 'failed' then 'wamid.' || md5(id::text) end,
+     at + interval '60 milliseconds', sent_at
+   from drawn where mode = 'live' order by number`,
+
+  // The worker deletes receipts after eight days.
+  `insert into receipts (message_id, attempt_id, status, occurred_at, received_at, due_at, result)
+   select 'wamid.' || md5(id::text), attempt_id, r.status, date_trunc('second', r.occurred_at), r.occurred_at, null, 'applied'
+   from drawn d cross join lateral (
+     values ('sent', d.sent_at), ('delivered', d.delivered_at), ('read', d.read_at)
+   ) as r (status, occurred_at)
+   where mode = 'live' and d.at > now() - interval '8 days'
+     and array_position(array['sent', 'delivered', 'read'], r.status) <= array_position(array['sent', 'delivered', 'read'], d.status)`,
+
+  `insert into ledger_entries (account_id, send_id, kind, bucket, units, created_at)
+   select :account, id, kind, 'credit', 1, entry_at
+   from drawn cross join lateral (values ('reserved', at), ('returned', sent_at)) as e (kind, entry_at)
+   where mode = 'live' and (kind = 'reserved' or status = 'failed')
+   order by entry_at`,
+
+  `update accounts set sends_created = (select count(*) from drawn), credits = credits + (
+     select sum(case kind when 'reserved' then -units else units end) from ledger_entries
+     where account_id = :account and bucket = 'credit' and (send_id is not null or reason = 'prepaid')
+   ) where id = :account`,
+
+  `update applications a set sends_created = d.sends
+   from (select application_id, count(*) as sends from drawn group by 1) d where a.id = d.application_id`,
+];

@@ -1,0 +1,272 @@
+import { randomBytes } from 'node:crypto';
+import { bodyOf, request, type Answer, type RequestParts, type SendView } from './apiRequest.js';
+import { SimulatorControl } from './simulatorControl.js';
+import { startProcess, untilReady, type StartedProcess } from './startedProcess.js';
+import { createTestDatabase, type TestDatabase } from './testDatabase.js';
+import { TestEnvironment } from './testEnvironment.js';
+import { until } from './until.js';
+
+/** The time limit, in milliseconds, of a hook that starts a stack: on a busy machine each process takes seconds to start. */
+export const STACK_START_MS_MAX = 90_000;
+
+/** The secrets of the processes of a stack. */
+export interface ProcessStackSecrets {
+  pepper: string;
+  secretKey: string;
+  appSecret: string;
+  verifyToken: string;
+}
+
+export interface ProcessStackOptions {
+  apis?: number;
+  workers?: number;
+  /** Variables for the API and the workers. */
+  env?: Record<string, string>;
+  simulatorEnv?: Record<string, string>;
+  /** Puts something between the workers and the simulator. @returns its address without a path */
+  provider?: (simulatorUrl: string) => Promise<string>;
+  /** A new one unless given. The stack drops it when it stops. */
+  db?: TestDatabase;
+  /** The release of its first processes, see `ProcessStack.release`. */
+  release?: string;
+}
+
+interface Running {
+  process: StartedProcess;
+  metricsUrl: string;
+}
+
+interface RunningApi extends Running {
+  url: string;
+}
+
+interface ApiRequestParts extends RequestParts {
+  /** The index of the API. */
+  api?: number;
+}
+
+/** The built processes as production runs them: the simulator, the APIs and the workers, in a test environment of their own. */
+export class ProcessStack extends TestEnvironment {
+  readonly #processes: StartedProcess[] = [];
+  readonly #apis: RunningApi[] = [];
+  readonly #workers: Running[] = [];
+  #env: Record<string, string> = {};
+  #providerUrl = '';
+  /** Every process that starts from now on gets these. */
+  readonly secrets: ProcessStackSecrets = {
+    pepper: randomBytes(32).toString('base64'),
+    secretKey: randomBytes(32).toString('base64'),
+    appSecret: randomBytes(16).toString('hex'),
+    verifyToken: randomBytes(16).toString('hex'),
+  };
+  simulator!: SimulatorControl;
+
+  private constructor(
+    db: TestDatabase,
+    /** Every process that starts from now on comes from the build in this folder, which ends with a slash; '' is this checkout. */
+    public release: string,
+  ) {
+    super(db);
+  }
+
+  static async start(options: ProcessStackOptions = {}): Promise<ProcessStack> {
+    const stack = new ProcessStack(options.db ?? (await createTestDatabase()), options.release ?? '');
+    await stack.#start(options);
+    return stack;
+  }
+
+  async #start({
+    apis = 1,
+    workers = 1,
+    env = {},
+    simulatorEnv = {},
+    provider,
+  }: ProcessStackOptions): Promise<void> {
+    this.#env = env;
+    await Promise.all(Array.from({ length: apis }, () => this.startApi()));
+    const simulator = this.#run('packages/simulator/dist/main.js', {
+      ...this.#webhookSecrets(),
+      PORT: '0',
+      HOST: '127.0.0.1',
+      WEBHOOK_URL: `${this.apis[0]}/webhooks/whatsapp`,
+      SENT_DELAY_MS: '0',
+      DELIVERED_DELAY_MS: '0',
+      ...simulatorEnv,
+    });
+    const url = await until(
+      'the simulator',
+      () => /simulator ready: (http:\/\/[\d.]+:\d+)/.exec(simulator.output())?.[1],
+    );
+    this.simulator = new SimulatorControl(url);
+    this.#providerUrl = provider === undefined ? url : await provider(url);
+    await Promise.all(Array.from({ length: workers }, () => this.startWorker()));
+  }
+
+  /** The addresses of the APIs. */
+  get apis(): string[] {
+    return this.#apis.map(({ url }) => url);
+  }
+
+  /** The process ids of the APIs. */
+  get apiPids(): number[] {
+    return this.#apis.map(({ process }) => process.pid);
+  }
+
+  /** The metrics addresses of the API and the workers. */
+  get metrics(): string[] {
+    return [...this.#apis, ...this.#workers].map(({ metricsUrl }) => metricsUrl);
+  }
+
+  /** Starts one more API. */
+  async startApi(): Promise<void> {
+    this.#apis.push(await this.#runApi(0));
+  }
+
+  /** Starts one more worker. */
+  async startWorker(): Promise<void> {
+    this.#workers.push(await this.#runWorker());
+  }
+
+  /** Stops an API gracefully and starts another one at its address, as a deployment does. */
+  async replaceApi(api: number): Promise<void> {
+    const { process, url } = this.#apis[api]!;
+    await process.stop();
+    this.#apis[api] = await this.#runApi(Number(new URL(url).port));
+  }
+
+  async stopWorker(worker: number): Promise<void> {
+    await this.#workers[worker]!.process.stop();
+  }
+
+  /** Starts a worker in place of one that was stopped. */
+  async restartWorker(worker: number): Promise<void> {
+    this.#workers[worker] = await this.#runWorker();
+  }
+
+  async #runApi(port: number): Promise<RunningApi> {
+    const process = this.#run(`${this.release}apps/api/dist/main.js`, {
+      ...this.#shared(),
+      ...this.#webhookSecrets(),
+      CODE_PEPPER: this.secrets.pepper,
+      PORT: String(port),
+      BASE_URL: 'http://127.0.0.1:3000',
+    });
+    const { address, metrics_port: metricsPort } = await untilReady(process);
+    return {
+      process,
+      url: `http://127.0.0.1:${(address as { port: number }).port}`,
+      metricsUrl: `http://127.0.0.1:${String(metricsPort)}`,
+    };
+  }
+
+  async #runWorker(): Promise<Running> {
+    const process = this.#run(`${this.release}apps/worker/dist/main.js`, {
+      ...this.#shared(),
+      WHATSAPP_API_URL: `${this.#providerUrl}/v25.0`,
+    });
+    const metricsUrl = `http://127.0.0.1:${String((await untilReady(process))['metrics_port'])}`;
+    return { process, metricsUrl };
+  }
+
+  #shared(): Record<string, string> {
+    return {
+      ...this.variables,
+      SECRET_KEY: this.secrets.secretKey,
+      METRICS_PORT: '0',
+      DELIVERY_BACKOFF_MS: '50',
+      ...this.#env,
+    };
+  }
+
+  #webhookSecrets(): Record<string, string> {
+    const { appSecret, verifyToken } = this.secrets;
+    return { WHATSAPP_APP_SECRET: appSecret, WHATSAPP_VERIFY_TOKEN: verifyToken };
+  }
+
+  #run(path: string, env: Record<string, string>): StartedProcess {
+    const started = startProcess(path, env);
+    this.#processes.push(started);
+    return started;
+  }
+
+  /** Everything that the processes have written so far. */
+  output(): string {
+    return this.#processes.map((process) => process.output()).join('\n');
+  }
+
+  /** One request, to the first of the APIs unless another is named. */
+  request<Body = Record<string, unknown>>(
+    method: string,
+    path: string,
+    { api = 0, ...parts }: ApiRequestParts = {},
+  ): Promise<Answer<Body>> {
+    return request(`${this.apis[api]}${path}`, method, parts);
+  }
+
+  /** Creates a send that must be accepted. */
+  async create(key: string, body: object, parts: ApiRequestParts = {}): Promise<SendView> {
+    return bodyOf(await this.request<SendView>('POST', '/v1/send', { ...parts, key, body }), 202);
+  }
+
+  async status(key: string, id: string, api = 0): Promise<SendView> {
+    return bodyOf(await this.request<SendView>('GET', `/v1/send/${id}/status`, { key, api }), 200);
+  }
+
+  /** Waits until the API shows the send with this status. */
+  async untilStatus(key: string, id: string, wanted: string): Promise<SendView> {
+    return until(`a send that is ${wanted}`, async () => {
+      const view = await this.status(key, id);
+      return view.status === wanted && view;
+    });
+  }
+
+  /** Waits until a worker has found no available sender for the send. */
+  async untilWaiting(id: string): Promise<void> {
+    await until('a send that waits for a sender', async () => {
+      const waiting = await this.db.sql('select from sends where id = $1 and awaiting_sender', [id]);
+      return waiting.length === 1;
+    });
+  }
+
+  async verify(key: string, id: string, code: string, api = 0): Promise<unknown> {
+    return (await this.request('POST', `/v1/send/${id}/verify`, { key, body: { code }, api })).body;
+  }
+
+  /** Runs a command of the operator's command line, which must succeed. Spaces separate its words, and no word contains one. */
+  async onecode<Result = Record<string, string | number | null>>(words: string): Promise<Result> {
+    const env = { DATABASE_URL: this.db.url, SECRET_KEY: this.secrets.secretKey };
+    const command = startProcess(`${this.release}apps/cli/dist/main.js`, env, [
+      ...words.split(' '),
+      '--json',
+    ]);
+    const { code } = await command.exited;
+    if (code !== 0 || command.stderr() !== '')
+      throw new Error(`onecode ${words.split(' ', 2).join(' ')} ended with ${code}: ${command.stderr()}`);
+    return JSON.parse(command.stdout()) as Result;
+  }
+
+  /** Creates an application with a key. @returns the key */
+  async makeKey(accountId: string, mode: 'test' | 'live'): Promise<string> {
+    const application = await this.onecode(
+      `application create --account ${accountId} --name ${mode} --mode ${mode}`,
+    );
+    const { key } = await this.onecode(`key create --application ${application['id']}`);
+    return String(key);
+  }
+
+  /** Adds the sender with this last digit: +1555078388… @returns its id */
+  async addSender(digit = 1): Promise<string> {
+    const sender = await this.onecode(
+      `sender add --phone-number-id 10654035224292${digit} --number +1555078388${digit} --token a-token`,
+    );
+    return String(sender['id']);
+  }
+
+  /** Stops every process and closes the environment. @throws when a process ends with another exit code than 0 */
+  async stop(): Promise<void> {
+    const exits = await Promise.all(this.#processes.map((process) => process.stop()));
+    await this.close();
+    const failures = exits.filter(({ code }) => code !== 0);
+    if (failures.length > 0) throw new Error(`processes ended with ${JSON.stringify(failures)}`);
+  }
+}

@@ -1,0 +1,121 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { closeDatabase, openDatabase, type Database } from '@onecode/store';
+import { migrate, readMigrations } from '@onecode/store/migrations';
+import pg from 'pg';
+
+/** A migrated database that belongs to one test file, and plain SQL on it for what the store has no function for. */
+export interface TestDatabase {
+  url: string;
+  database: Database;
+  sql<Row extends object = Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]>;
+  /** A connection of its own, for locks and transactions. The caller ends it. */
+  connect(): Promise<pg.Client>;
+  /** Closes the connections of `database` and `sql`, and drops the database. */
+  drop(): Promise<void>;
+}
+
+const TEMPLATE_LOCK = 7_165_202;
+
+function serverUrl(): string {
+  const url = process.env['TEST_DATABASE_URL'];
+  if (url === undefined) throw new Error('TEST_DATABASE_URL is missing: run the tests with npm test');
+  return url;
+}
+
+function urlOf(name: string): string {
+  const url = new URL(serverUrl());
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+/** Its name changes with the migrations, so that a server that outlives a run of tests never offers an old template. */
+async function templateName(): Promise<string> {
+  const checksums = (await readMigrations()).map((migration) => migration.checksum).join();
+  return `onecode_test_template_${createHash('sha256').update(checksums).digest('hex').slice(0, 12)}`;
+}
+
+/** Clones a database from the migrated template. The first caller makes the template. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const name = `onecode_test_${randomBytes(6).toString('hex')}`;
+  const template = await templateName();
+  await withServer(async (server) => {
+    // Held until the clone is complete: PostgreSQL copies a template only while nobody is connected to it.
+    await server.query('select pg_advisory_lock($1)', [TEMPLATE_LOCK]);
+    const { rowCount } = await server.query('select from pg_database where datname = $1', [template]);
+    if (rowCount === 0) {
+      await server.query(`drop database if exists ${template}_new with (force)`);
+      await server.query(`create database ${template}_new`);
+      await migrate(urlOf(`${template}_new`));
+      await server.query(`alter database ${template}_new rename to ${template}`);
+    }
+    await server.query(`create database ${name} template ${template}`);
+  });
+  const url = urlOf(name);
+  const database = openDatabase(url, { connectionsMax: 20 });
+  const pool = new pg.Pool({ connectionString: url, max: 2 });
+  // Dropping the database breaks connections that are still closing.
+  pool.on('error', () => {});
+  return {
+    url,
+    database,
+    async sql<Row extends object>(text: string, values: unknown[] = []) {
+      return (await pool.query(text, values)).rows as Row[];
+    },
+    async connect() {
+      const client = new pg.Client({ connectionString: url });
+      await client.connect();
+      return client;
+    },
+    async drop() {
+      await pool.end();
+      await closeDatabase(database);
+      await withServer((server) => server.query(`drop database ${name} with (force)`));
+    },
+  };
+}
+
+/** One database for all tests of a file. Use it inside hooks and tests only. */
+export function useTestDatabase(): Omit<TestDatabase, 'drop'> {
+  let db: TestDatabase;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+  });
+  afterAll(() => db.drop());
+  return {
+    get url() {
+      return db.url;
+    },
+    get database() {
+      return db.database;
+    },
+    sql: (text, values) => db.sql(text, values),
+    connect: () => db.connect(),
+  };
+}
+
+/** All that a database holds: for each `table.column` the text of its values; bytes are hex. */
+export async function tableContents(db: Pick<TestDatabase, 'sql'>): Promise<Map<string, string>> {
+  const columns = await db.sql<{ table: string; column: string }>(
+    `select c.table_name as "table", c.column_name as "column"
+     from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
+     where c.table_schema = 'public' and t.table_type = 'BASE TABLE' order by 1, 2`,
+  );
+  const contents = new Map<string, string>();
+  for (const { table, column } of columns) {
+    const [row] = await db.sql<{ text: string | null }>(
+      `select string_agg("${column}"::text, E'\\n') as text from "${table}"`,
+    );
+    contents.set(`${table}.${column}`, row?.text ?? '');
+  }
+  return contents;
+}
+
+async function withServer(use: (server: pg.Client) => Promise<unknown>): Promise<void> {
+  const server = new pg.Client({ connectionString: serverUrl() });
+  await server.connect();
+  try {
+    await use(server);
+  } finally {
+    await server.end();
+  }
+}

@@ -1,0 +1,52 @@
+import { randomBytes } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { createTestDatabase, type TestDatabase } from './testDatabase.js';
+import { deleteKeys, testRedisUrl } from './testRedis.js';
+
+/** What the processes of one test share, and no other test: a database, and the keys of Redis with one prefix. */
+export class TestEnvironment {
+  readonly redis = new Redis(testRedisUrl());
+  /** What its keys in Redis begin with. */
+  readonly prefix = `test-${randomBytes(6).toString('hex')}`;
+
+  /** Owns the database from now on. */
+  constructor(readonly db: TestDatabase) {}
+
+  /** The variables that lead a process to this environment. */
+  get variables(): { DATABASE_URL: string; REDIS_URL: string; QUEUE_PREFIX: string } {
+    return { DATABASE_URL: this.db.url, REDIS_URL: testRedisUrl(), QUEUE_PREFIX: this.prefix };
+  }
+
+  /** Deletes its keys and its database. Stop first what uses them. */
+  async close(): Promise<void> {
+    await deleteKeys(this.redis, this.prefix);
+    this.redis.disconnect();
+    await this.db.drop();
+  }
+}
+
+export const openTestEnvironment = async (): Promise<TestEnvironment> =>
+  new TestEnvironment(await createTestDatabase());
+
+/** One environment for all tests of a file. Use it inside hooks and tests only. */
+export function useTestEnvironment(): Pick<TestEnvironment, 'db' | 'redis' | 'prefix' | 'variables'> {
+  let environment: TestEnvironment;
+  beforeAll(async () => {
+    environment = await openTestEnvironment();
+  });
+  afterAll(() => environment.close());
+  return {
+    get db() {
+      return environment.db;
+    },
+    get redis() {
+      return environment.redis;
+    },
+    get prefix() {
+      return environment.prefix;
+    },
+    get variables() {
+      return environment.variables;
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import { findAccount } from '@onecode/store';
+import {
+  buildAccount,
+  buildCaller,
+  buildSend,
+  buildSender,
+  fillHistory,
+  useTestDatabase,
+} from '@onecode/testing';
+
+const db = useTestDatabase();
+
+describe('fillHistory', () => {
+  it('writes what the service would have: numbers without gaps, a ledger that adds up, room for new sends', async () => {
+    const accountId = await buildAccount(db.database, { freeQuota: 0 });
+    const live = await buildCaller(db.database, 'live', { id: accountId });
+    const test = await buildCaller(db.database, 'test', { id: accountId });
+    const sender = await buildSender(db.database);
+    await fillHistory(db.url, {
+      accountId,
+      applications: [live, test].map(({ applicationId, mode }) => ({ id: applicationId, mode })),
+      senderId: sender.id,
+      sends: 2_000,
+      days: 30,
+    });
+
+    const [sums] = await db.sql(
+      `select count(*)::integer as sends, max(account_number)::integer as last,
+         bool_and(created_at > now() - interval '31 days' and created_at < now()) as in_time from sends`,
+    );
+    expect(sums).toEqual({ sends: 2_000, last: 2_000, in_time: true });
+    const [unordered] = await db.sql(
+      `select count(*)::integer as count from (
+         select created_at < lag(created_at) over (order by account_number) as back from sends) s where back`,
+    );
+    expect(unordered).toEqual({ count: 0 });
+    const [ledger] = await db.sql<{ balance: number }>(
+      `select sum(case kind when 'reserved' then -units else units end)::integer as balance from ledger_entries`,
+    );
+    expect((await findAccount(db.database, accountId))?.credits).toBe(ledger?.balance);
+    const ends = await db.sql('select distinct status from sends order by 1');
+    expect(ends.map(({ status }) => status)).toEqual(['delivered', 'failed', 'read', 'sent']);
+    expect(await buildSend(db.database, live)).toEqual(expect.any(String));
+  });
+});

@@ -1,0 +1,135 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+type Import = readonly [path: string, specifier: string, why?: string];
+
+const REFUSED: Import[] = [
+  ['packages/domain/src/a.ts', 'node:fs', 'domain is pure'],
+  ['packages/domain/src/a.ts', 'pino', 'domain is pure'],
+  ['packages/domain/src/a.ts', '@onecode/store', 'domain knows no other package'],
+  ['packages/domain/src/a.ts', '../../store/src/index.js', 'not even by a path'],
+  ['packages/store/src/a.ts', '@onecode/whatsapp', 'store knows domain only'],
+  ['packages/store/src/a.ts', '@onecode/runtime', 'store knows domain only'],
+  ['packages/store/src/a.ts', 'bullmq', 'store knows no queue'],
+  ['packages/store/src/a.ts', 'express', 'store knows no HTTP'],
+  ['packages/whatsapp/src/a.ts', '@onecode/store', 'whatsapp knows domain only'],
+  ['packages/whatsapp/src/a.ts', 'pg', 'only store knows SQL'],
+  ['packages/runtime/src/a.ts', '@onecode/domain', 'runtime knows no sibling'],
+  ['packages/runtime/src/a.ts', '@prisma/client', 'only store knows Prisma'],
+  ['packages/simulator/src/a.ts', '@onecode/whatsapp', 'the simulator knows no sibling'],
+  ['apps/api/src/a.ts', '@onecode/worker', 'no app imports an app'],
+  ['apps/api/src/a.ts', '../../worker/src/deliver.js', 'not even by a path'],
+  ['apps/api/src/routes/a.ts', '../../../worker/src/deliver.js', 'from no depth'],
+  [
+    'apps/console/src/features/sends/a.ts',
+    '../../../../worker/src/deliver.js',
+    'from a feature of the console',
+  ],
+  ['apps/console/web/src/a.ts', '../../src/app.js', 'pages know views only'],
+  ['apps/console/web/src/a.ts', '../../src/features/sends/routes.js', 'pages know views only'],
+  ['apps/api/src/a.ts', 'pg', 'only store knows SQL'],
+  ['apps/worker/src/a.ts', '@prisma/client', 'only store knows Prisma'],
+  ['apps/worker/src/a.ts', '@onecode/simulator', 'nothing in production knows the simulator'],
+  ['apps/cli/src/commands/a.ts', '@onecode/simulator', 'nothing in production knows the simulator'],
+  ['apps/console/src/features/sends/a.ts', '@onecode/simulator', 'from no depth'],
+  ['apps/api/src/a.ts', '@onecode/testing', 'nothing in production knows the test environment'],
+  ['apps/worker/src/a.ts', '@onecode/testing', 'nothing in production knows the test environment'],
+  ['apps/cli/src/commands/a.ts', '@onecode/testing', 'nothing in production knows the test environment'],
+  ['apps/console/src/features/sends/a.ts', '@onecode/testing/contract', 'nor a part of it'],
+  ['packages/domain/src/a.ts', '@onecode/testing', 'domain is pure'],
+  ['packages/store/src/sends/a.ts', '@onecode/testing', 'nothing in production knows the test environment'],
+  ['packages/runtime/src/a.ts', '@onecode/testing', 'nothing in production knows the test environment'],
+  ['packages/whatsapp/src/a.ts', '@onecode/testing', 'nothing in production knows the test environment'],
+  ['packages/simulator/src/a.ts', '@onecode/testing', 'the simulator knows no sibling'],
+  ['packages/store/src/a.ts', '../../testing/src/until.js', 'not even by a path'],
+  ['packages/testing/src/a.ts', '@onecode/api', 'an app is nobody’s library'],
+  ['packages/testing/src/a.ts', '@prisma/client', 'the builders call store'],
+  [
+    'packages/testing/src/a.ts',
+    '../../store/src/sends/createSend.js',
+    'packages are imported by their names',
+  ],
+  [
+    'packages/runtime/test/a.test.ts',
+    '../../store/test/sends.js',
+    'no test imports the tests of another package',
+  ],
+  ['apps/console/test/a.test.ts', '../../../test/attacks/rawPost.js', 'nor the tests of the whole'],
+  ['apps/worker/test/a.test.ts', '../../api/src/app.js', 'a test knows the sources of its own workspace'],
+  ['apps/worker/test/a.test.ts', 'pg', 'only store and testing know SQL'],
+  ['test/fuzz/a.test.ts', '../../apps/api/test/testApi.js', 'what tests share is in testing'],
+  ['apps/api/src/a.ts', '@onecode/store/dist/changeSend.js', 'packages are imported by their names'],
+];
+
+const ALLOWED: Import[] = [
+  ['packages/domain/src/a.ts', 'node:crypto'],
+  ['packages/domain/src/a.ts', 'libphonenumber-js/max'],
+  ['packages/domain/src/a.ts', './code.js'],
+  ['packages/store/src/a.ts', '@onecode/domain'],
+  ['packages/store/src/sends/a.ts', '../client/database.js'],
+  ['packages/store/src/a.ts', 'pg'],
+  ['packages/whatsapp/src/a.ts', '@onecode/domain'],
+  ['packages/runtime/src/a.ts', 'bullmq'],
+  ['apps/api/src/routes/a.ts', '../answer.js'],
+  ['apps/console/src/features/sends/a.ts', '../../http/route.js'],
+  ['apps/console/web/src/a.ts', '../../src/features/sends/view.js'],
+  ['apps/worker/src/a.ts', '@onecode/store'],
+  ['apps/worker/src/a.ts', '@onecode/whatsapp'],
+  ['apps/worker/test/a.test.ts', '@onecode/simulator'],
+  ['apps/worker/test/a.test.ts', '@onecode/testing'],
+  ['apps/worker/test/a.test.ts', '../src/sweep.js'],
+  ['apps/console/test/features/a.test.ts', '../../src/config.js'],
+  ['apps/console/test/features/sends/a.test.ts', '../../../src/config.js'],
+  ['packages/store/test/a.test.ts', '@onecode/testing'],
+  ['packages/store/test/a.test.ts', 'pg'],
+  ['packages/testing/src/a.ts', '@onecode/store'],
+  ['packages/testing/src/a.ts', '@onecode/simulator'],
+  ['packages/testing/src/a.ts', 'pg'],
+  ['test/a.test.ts', '@onecode/testing'],
+  ['test/fuzz/a.ts', '../../apps/api/src/contract.js'],
+];
+
+/** Lints files with one import each, at paths as in this repository. @returns the files that a rule of the boundaries refuses */
+function refusedFiles(imports: readonly Import[]): Set<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'onecode-boundaries-'));
+  try {
+    cpSync('.oxlintrc.json', join(folder, '.oxlintrc.json'));
+    imports.forEach(([path, specifier], index) => {
+      const file = join(folder, fileOf(path, index));
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, `export * from '${specifier}';\n`);
+    });
+    const oxlint = join(process.cwd(), 'node_modules/oxlint/bin/oxlint');
+    const run = spawnSync(process.execPath, [oxlint, '--format=unix'], { cwd: folder, encoding: 'utf8' });
+    const reports = run.stdout.split('\n').filter((line) => line.includes('no-restricted-imports'));
+    return new Set(reports.map((line) => line.split(':')[0] as string));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const fileOf = (path: string, index: number): string => path.replace(/a(\.test)?\.ts$/, `a${index}$1.ts`);
+
+describe('the boundaries between packages', () => {
+  const refused = refusedFiles(REFUSED);
+  const allowed = refusedFiles(ALLOWED);
+
+  it.each(named(REFUSED))('$path may not import $specifier: $why', ({ file }) => {
+    expect(refused).toContain(file);
+  });
+
+  it.each(named(ALLOWED))('$path may import $specifier', ({ file }) => {
+    expect(allowed).not.toContain(file);
+  });
+});
+
+function named(imports: readonly Import[]) {
+  return imports.map(([path, specifier, why], index) => ({
+    path,
+    specifier,
+    why,
+    file: fileOf(path, index),
+  }));
+}
