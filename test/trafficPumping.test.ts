@@ -99,7 +99,7 @@ describe('traffic pumping', () => {
     expect(await trips('NG')).toBe(1);
     expect(await trips('BR')).toBe(0);
     const lines = stack.output().split('\n');
-    const alerts = lines.filter((line) => line.includes('an account is kept from a country'));
+    const alerts = lines.filter((line) => line.includes('the fraud breaker stopped an account in a country'));
     expect(alerts.map((line) => JSON.parse(line) as object)).toEqual([
       expect.objectContaining({ account_id: accountId, country: 'NG', sends: PUMPED, unverified: PUMPED }),
     ]);

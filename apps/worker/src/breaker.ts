@@ -2,12 +2,12 @@ import { breakerTrips } from '@onecode/domain';
 import { readBreakerEvidence, tripBreaker } from '@onecode/store';
 import type { WorkerContext } from './context.js';
 
-/** How long an account is kept from a country. */
+/** How long an account's sends to a country are stopped. */
 const STOPPED_SECONDS = 3_600;
 
 /**
- * Judges every account that has its breaker on, and keeps it from the countries in which too few of its codes are verified.
- * Sends that were accepted before are not touched.
+ * Judges every account whose fraud breaker is on, and stops its sends to the countries in which too few of its codes are verified.
+ * Sends that were created before still go out.
  */
 export async function watchBreakers({
   database,
@@ -16,13 +16,13 @@ export async function watchBreakers({
 }: Pick<WorkerContext, 'database' | 'metrics' | 'log'>): Promise<void> {
   for (const evidence of await readBreakerEvidence(database)) {
     if (!breakerTrips(evidence.rule, evidence)) continue;
-    // Every worker sees the same; whoever stops the account raises the one alert.
+    // All workers see the same evidence; the one that trips the breaker raises the alert.
     if (!(await tripBreaker(database, evidence, STOPPED_SECONDS))) continue;
     const { accountId, country, sends, unverified } = evidence;
     metrics.breakerTrips.inc({ country });
     log.warn(
       { account_id: accountId, country, sends, unverified },
-      'an account is kept from a country: too few of its codes are verified',
+      'the fraud breaker stopped an account in a country: too few of its codes are verified',
     );
   }
 }

@@ -7,12 +7,12 @@ import { deliver } from './deliver.js';
 import { applyDueReceipts } from './receipts.js';
 import { simulate } from './simulate.js';
 
-/** A worker that died without a word is noticed after this; its send's own lease may end later. */
+/** After this, another worker takes the job of one that died. The send's own lease may end later. */
 const LOCK_MS = 10_000;
 const STALLED_CHECK_MS = 5_000;
 const BACKOFF_MS_MAX = 30_000;
 
-/** "Not now" for BullMQ: it shows the job as delayed, and this as the reason. */
+/** Tells BullMQ to retry later: it shows the job as delayed, with this message as the reason. */
 class RetryLater extends Error {
   override readonly name = 'RetryLater';
   constructor(readonly delayMs: number) {
@@ -21,7 +21,7 @@ class RetryLater extends Error {
 }
 
 /**
- * An error as Redis and the board may keep it: its kind and code. The original's text may quote parameters, so it stays here.
+ * An error that Redis and the queue board may keep: its kind and code. The original's message may quote parameters.
  */
 function withoutText(error: unknown): Error {
   const { name, code } = error as { name?: unknown; code?: unknown };
@@ -31,22 +31,22 @@ function withoutText(error: unknown): Error {
 
 export interface Consumers {
   isReady(): Promise<void>;
-  /** Takes no more jobs, and waits for those under way. */
+  /** Takes no more jobs and waits for those under way. */
   close(): Promise<void>;
 }
 
-/** Starts the consumers of all queues. They wait for Redis, and find it again after any outage. */
+/** Starts the consumers of all queues. They wait for Redis, and reconnect after any outage. */
 export function startConsumers(context: WorkerContext, config: WorkerConfig): Consumers {
   const { log, policy } = context;
   const connection = new Redis(config.REDIS_URL, BLOCKING);
   connection.on('error', (error) => log.debug({ err: error }, 'Redis is not reachable'));
 
-  const underWay = new Set<Promise<unknown>>();
+  const jobsUnderWay = new Set<Promise<unknown>>();
 
   const consume = (queue: QueueName, concurrency: number, work: Processor<JobData>): Consumer => {
     const process: Processor<JobData> = async (job, token) => {
       const round = work(job, token);
-      underWay.add(round);
+      jobsUnderWay.add(round);
       try {
         return await round;
       } catch (error) {
@@ -59,10 +59,10 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig): Co
         log.error({ err: error, queue, send_id: job.data.sendId }, 'a job failed');
         throw withoutText(error);
       } finally {
-        underWay.delete(round);
+        jobsUnderWay.delete(round);
       }
     };
-    // No `skipVersionCheck`: BullMQ then takes Redis for an old one and wakes up for a retry at whole seconds only.
+    // With `skipVersionCheck`, BullMQ takes Redis for an old version and wakes up for retries at whole seconds only.
     const worker = new Consumer(queue, process, {
       connection,
       prefix: config.QUEUE_PREFIX,
@@ -92,14 +92,14 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig): Co
     },
     async close() {
       const closed = Promise.all(workers.map((worker) => worker.close()));
-      // Without Redis, BullMQ would wait for it to come back; what is under way is all that has to end then.
-      await Promise.race([closed, lost(connection).then(() => Promise.allSettled(underWay))]);
+      // While Redis is down, BullMQ's own stop would wait for it; then only the jobs under way have to end.
+      await Promise.race([closed, lost(connection).then(() => Promise.allSettled(jobsUnderWay))]);
       connection.disconnect();
     },
   };
 }
 
-/** Resolves when the connection is lost, at once if there is none. */
+/** Resolves when the connection is lost, or at once if there is none. */
 function lost(connection: Redis): Promise<void> {
   return new Promise((resolve) => {
     if (connection.status === 'ready') connection.once('close', () => resolve());
@@ -107,7 +107,7 @@ function lost(connection: Redis): Promise<void> {
   });
 }
 
-/** A round of delivery as BullMQ sees it: waits show as delayed, retries as failed attempts, failures as failed. */
+/** A round of delivery for BullMQ: it shows waits as delayed jobs, retries as failed attempts, and failed sends as failed jobs. */
 async function deliverJob(context: WorkerContext, job: Job<JobData>, token?: string): Promise<string> {
   const end = await deliver(context, sendIdOf(job));
   context.metrics.deliveries.inc({ end: end.kind === 'failed' ? end.reason : end.kind });
@@ -117,7 +117,7 @@ async function deliverJob(context: WorkerContext, job: Job<JobData>, token?: str
     case 'not_due':
       return delayJob(context, job, end.waitMs, token);
     case 'released':
-      // At once, and for another worker when this one stops and takes no more jobs.
+      // Due at once: for another worker if this one is stopping and takes no more jobs.
       return delayJob(context, job, 0, token);
     case 'failed':
       throw new UnrecoverableError(end.reason);
@@ -127,8 +127,8 @@ async function deliverJob(context: WorkerContext, job: Job<JobData>, token?: str
 }
 
 /**
- * Puts a job off. Its lock may be lost, with Redis or to a worker that took this one for dead; that is no fault, since the send's
- * row is enqueued again.
+ * Delays a job. Its lock may be lost, with Redis or to a worker that took this one for dead. That does no harm: the sweeper enqueues
+ * the send again.
  */
 async function delayJob(
   { log }: WorkerContext,
@@ -139,7 +139,7 @@ async function delayJob(
   try {
     await job.moveToDelayed(Date.now() + ms, token);
   } catch (error) {
-    log.warn({ err: error, send_id: job.data.sendId }, 'a job could not be put off');
+    log.warn({ err: error, send_id: job.data.sendId }, 'a job could not be delayed');
   }
   throw new DelayedError();
 }

@@ -5,10 +5,10 @@ import type { CloudApi } from '@onecode/whatsapp/client';
 import type { WorkerMetrics } from './metrics.js';
 import type { SenderPool } from './senderPool.js';
 
-/** What a claim lasts beyond the provider's time limit: enough to write the outcome. */
+/** How much longer than the provider's time limit a lease lasts: enough to write the outcome. */
 export const LEASE_MARGIN_MS = 5_000;
 
-/** What the worker's duties work with. */
+/** What the worker's consumers and loops need. */
 export interface WorkerContext {
   database: Database;
   deliveryQueue: DeliveryQueue;
@@ -16,10 +16,10 @@ export interface WorkerContext {
   senders: SenderPool;
   secretKey: Keyring;
   policy: RetryPolicy;
-  /** How long a claim lasts: longer than a call to the provider can take. */
+  /** How long a claim lasts from the time of its slot: longer than a call to the provider can take. */
   leaseMs: number;
-  /** Aborted when a stop can wait no longer for the provider's answers. */
-  releaseClaim: AbortSignal;
+  /** Aborted when the worker's stop can wait no longer: claims are released, and answers not waited for. */
+  releaseClaims: AbortSignal;
   log: Logger;
   metrics: WorkerMetrics;
 }

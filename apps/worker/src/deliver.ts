@@ -16,8 +16,8 @@ import { LEASE_MARGIN_MS, type WorkerContext } from './context.js';
 import type { OpenSender } from './senderPool.js';
 
 /**
- * What became of one round of delivery. `released`: no call was made, because the worker has to stop or was held up for too
- * long; `gone`: there is no such send.
+ * The end of one round of delivery. `released`: no call was made, because the worker has to stop or was frozen for too long; `gone`:
+ * there is no such send.
  */
 export type DeliveryEnd =
   | Exclude<Claim, { kind: 'claimed' }>
@@ -25,50 +25,51 @@ export type DeliveryEnd =
   | { kind: 'released' }
   | { kind: 'gone' };
 
-/** A send that went round more senders than this in one go takes a rest. */
+/** A round ends after so many senders in turn, so that a job does not go on for ever; the next round comes soon. */
 const REASSIGNMENTS_MAX = 20;
-const REST_MS = 1_000;
-/** A call that would begin later than this after its time might outlast the claim: the process was held up. */
-const HELD_UP_MS_MAX = LEASE_MARGIN_MS / 2;
+const NEXT_ROUND_MS = 1_000;
+/** A call that begins later than this after the time of its slot might outlast the lease. */
+const CALL_DELAY_MS_MAX = LEASE_MARGIN_MS / 2;
 
 /**
- * One round of delivery of a live send: claim it with a slot of a sender, wait for the time of the slot (a second at the most),
- * call the provider, write what came of it. A fault of the sender hands the send to another at once. Everything that happens
- * is a value; only our own failures (database away) throw.
+ * One round of delivery of a live send: claims it with a send slot, waits for the time of the slot (a second at most), calls the
+ * provider and writes the outcome. After a fault of the sender, the send goes to another one at once.
+ *
+ * @throws Error only for failures of our own, such as a database that does not answer
  */
 export async function deliver(context: WorkerContext, sendId: string): Promise<DeliveryEnd> {
   for (let reassignments = 0; reassignments < REASSIGNMENTS_MAX; reassignments++) {
     const end = await attempt(context, sendId);
     if (end.kind !== 'reassign') return end;
   }
-  return { kind: 'not_due', waitMs: REST_MS };
+  return { kind: 'not_due', waitMs: NEXT_ROUND_MS };
 }
 
 async function attempt(context: WorkerContext, sendId: string): Promise<DeliveryEnd | { kind: 'reassign' }> {
-  const { database, policy, leaseMs, senders, log, metrics } = context;
+  const { database, policy, leaseMs, senders, metrics } = context;
   const attemptId = newId();
   // crash point: worker before claim
-  const round = await changeRoutedSend(database, sendId, (send, now, slot) => {
+  const changed = await changeRoutedSend(database, sendId, (send, now, slot) => {
     const decision = claim(send, now, { attemptId, leaseMs, policy, slot });
-    const begin = performance.now();
-    const goesAt = begin + (slot?.waitMs ?? 0);
-    const expiresAt = begin + send.expiresAt.getTime() - now.getTime();
-    return { ...decision, result: { claimed: decision.result, send, slot, goesAt, expiresAt } };
+    const decidedAt = performance.now();
+    const slotAt = decidedAt + (slot?.waitMs ?? 0);
+    const expiresAt = decidedAt + send.expiresAt.getTime() - now.getTime();
+    return { ...decision, result: { claimed: decision.result, send, slot, slotAt, expiresAt } };
   });
-  if (round === null) return { kind: 'gone' };
-  const { snapshot } = round;
-  const { claimed, send, slot, goesAt, expiresAt } = round.result;
+  if (changed === null) return { kind: 'gone' };
+  const { snapshot } = changed;
+  const { claimed, send, slot, slotAt, expiresAt } = changed.result;
   if (claimed.kind !== 'claimed') return claimed;
   if (slot === null) throw new Error('a send was claimed without a slot');
   // crash point: worker after claim
   const sender = await senders.open(slot.sender.id);
-  const mayBegin = await reached(goesAt, context.releaseClaim);
-  // Looked at last of all: whoever was frozen meanwhile may have lost its claim, or the code its life.
-  if (!mayBegin || performance.now() >= Math.min(goesAt + HELD_UP_MS_MAX, expiresAt)) {
-    const back = await changeSendSnapshot(database, snapshot, (current, now) =>
+  const hasSlot = await waitUntil(slotAt, context.releaseClaims);
+  // The last check before the call: a process that was frozen may have lost its claim, or the code may have expired.
+  if (!hasSlot || performance.now() >= Math.min(slotAt + CALL_DELAY_MS_MAX, expiresAt)) {
+    const released = await changeSendSnapshot(database, snapshot, (current, now) =>
       releaseClaim(current, now, attemptId),
     );
-    return { kind: back ?? 'gone' };
+    return { kind: released ?? 'gone' };
   }
 
   const endTimer = metrics.attempts.startTimer();
@@ -76,31 +77,36 @@ async function attempt(context: WorkerContext, sendId: string): Promise<Delivery
   // crash point: worker after call
   const seconds = endTimer({ outcome: outcome.kind });
   if (outcome.kind === 'sender' || (outcome.kind === 'config' && outcome.scope !== 'request')) {
-    await senders.faulted(sender, send, outcome);
+    await senders.recordFault(sender, send, outcome);
     // crash point: worker after pause
   }
 
-  // Nobody but a receipt or a new owner changes a claimed send, so what the claim left is most likely still so.
+  // Only a receipt, a guess or another worker changes a claimed send, so the snapshot is most likely still current.
   const settlement = await changeSendSnapshot(database, snapshot, (current, now) =>
     settle(current, now, attemptId, outcome, policy, Math.random()),
   );
   // crash point: worker after settle
   if (settlement === null) return { kind: 'gone' };
   const facts = { send_id: sendId, attempt_id: attemptId, attempt: claimed.attempt, sender_id: sender.id };
-  log.info(
-    { ...facts, outcome: outcome.kind, settlement: settlement.kind, seconds, ...whyOf(outcome) },
-    'attempt',
-  );
-  if (outcome.kind === 'accepted') await senders.succeeded(sender);
-  if (outcome.kind === 'config' && outcome.scope === 'request') {
-    metrics.configurationFaults.inc({ scope: 'request', error_code: String(outcome.errorCode ?? 'none') });
-    log.error({ ...facts, ...whyOf(outcome) }, 'the provider refused a request of ours');
-  }
+  logAttempt(context, facts, outcome, settlement, seconds);
+  if (outcome.kind === 'accepted') await senders.recordSuccess(sender);
   return settlement;
 }
 
-const whyOf = (outcome: Outcome): object =>
-  outcome.kind === 'accepted' ? {} : { error_code: outcome.errorCode, reason: outcome.reason };
+function logAttempt(
+  { log, metrics }: WorkerContext,
+  facts: object,
+  outcome: Outcome,
+  settlement: Settlement,
+  seconds: number,
+): void {
+  const why = outcome.kind === 'accepted' ? {} : { error_code: outcome.errorCode, reason: outcome.reason };
+  log.info({ ...facts, outcome: outcome.kind, settlement: settlement.kind, seconds, ...why }, 'attempt');
+  if (outcome.kind === 'config' && outcome.scope === 'request') {
+    metrics.configurationFaults.inc({ scope: 'request', error_code: String(outcome.errorCode ?? 'none') });
+    log.error({ ...facts, ...why }, 'the provider refused a request of ours');
+  }
+}
 
 async function call(
   context: WorkerContext,
@@ -132,15 +138,15 @@ async function call(
     },
   );
   // crash point: worker during call
-  return untilReleased(answer, context.releaseClaim);
+  return untilReleased(answer, context.releaseClaims);
 }
 
-/** Waits until a time of `performance.now()`. @returns false when the worker has to stop before */
-async function reached(at: number, releaseClaim: AbortSignal): Promise<boolean> {
-  if (releaseClaim.aborted) return false;
+/** Waits until a time of `performance.now()`. @returns false when claims are released before */
+async function waitUntil(at: number, releaseClaims: AbortSignal): Promise<boolean> {
+  if (releaseClaims.aborted) return false;
   const ms = at - performance.now();
   if (ms <= 0) return true;
-  return wait(ms, true, { signal: releaseClaim }).catch(() => false);
+  return wait(ms, true, { signal: releaseClaims }).catch(() => false);
 }
 
 function openCode(secretKey: Keyring, send: Send): string | null {
@@ -152,15 +158,15 @@ function openCode(secretKey: Keyring, send: Send): string | null {
 }
 
 /**
- * The provider's answer, unless the worker has to stop first: the message may have gone, so the outcome is then unknown.
- * (`Promise.race` against a signal that lives as long as the process would keep every answer in memory.)
+ * The provider's answer, or an unknown outcome if claims are released first: the message may have gone out. (`Promise.race` with a
+ * signal that lives as long as the process would keep every answer in memory.)
  */
-function untilReleased(answer: Promise<Outcome>, releaseClaim: AbortSignal): Promise<Outcome> {
+function untilReleased(answer: Promise<Outcome>, releaseClaims: AbortSignal): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     const onStop = (): void =>
       resolve({ kind: 'unknown', errorCode: null, reason: 'the worker stopped before the answer came' });
-    if (releaseClaim.aborted) onStop();
-    releaseClaim.addEventListener('abort', onStop);
-    answer.finally(() => releaseClaim.removeEventListener('abort', onStop)).then(resolve, reject);
+    if (releaseClaims.aborted) onStop();
+    releaseClaims.addEventListener('abort', onStop);
+    answer.finally(() => releaseClaims.removeEventListener('abort', onStop)).then(resolve, reject);
   });
 }

@@ -1,20 +1,20 @@
 import { newId, recordHeartbeat, type Database, type LoopName } from '@onecode/store';
 
-/** Rounds come faster than anybody wants to know of. */
-const NOTED_MS = 2_000;
+/** Rounds come faster than the health page needs to know. */
+const RECORDED_MS = 2_000;
 
-/** Wraps the rounds of a worker's loops so that the database knows when each last ended well, at most every two seconds. */
+/** Wraps the rounds of a worker's loops: a round that ends well records a heartbeat, at most every two seconds for each loop. */
 export function withHeartbeats(
   database: Database,
 ): (loop: LoopName, round: () => Promise<void>) => () => Promise<void> {
   const workerId = newId();
   return (loop, round) => {
-    let notedAt = -Infinity;
+    let recordedAt = -Infinity;
     return async () => {
       await round();
-      if (performance.now() - notedAt < NOTED_MS) return;
+      if (performance.now() - recordedAt < RECORDED_MS) return;
       await recordHeartbeat(database, loop, workerId);
-      notedAt = performance.now();
+      recordedAt = performance.now();
     };
   };
 }

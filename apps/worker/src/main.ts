@@ -25,8 +25,8 @@ const SWEEP_PAUSE_MS = 1_000;
 const BREAKER_PAUSE_MS = 5_000;
 const WAKE_PAUSE_MS = 250;
 const CLEAN_UP_PAUSE_MS = 60_000;
-/** How long a stop waits for answers of the provider before it hands the sends back. */
-const RELEASE_CLAIMS_MS = 6_000;
+/** How long a stop waits for the provider's answers before it releases the claims. */
+const STOP_WAIT_MS_MAX = 6_000;
 
 await runProcess('worker', async () => {
   const config = readWorkerConfig(process.env);
@@ -40,9 +40,9 @@ await runProcess('worker', async () => {
   });
   const metrics = workerMetrics(registry);
   gaugeAwaitingSends(registry, () => countAwaitingSends(database));
-  const releaseClaim = new AbortController();
-  // One listener for each call under way.
-  setMaxListeners(0, releaseClaim.signal);
+  const releaseClaims = new AbortController();
+  // Each call under way has a listener.
+  setMaxListeners(0, releaseClaims.signal);
   const context: WorkerContext = {
     database,
     deliveryQueue: openDeliveryQueue({
@@ -56,24 +56,23 @@ await runProcess('worker', async () => {
     secretKey: config.SECRET_KEY,
     policy: { attemptsMax: config.DELIVERY_ATTEMPTS, backoffMs: config.DELIVERY_BACKOFF_MS },
     leaseMs: config.PROVIDER_TIMEOUT_MS + LEASE_MARGIN_MS,
-    releaseClaim: releaseClaim.signal,
+    releaseClaims: releaseClaims.signal,
     log,
     metrics,
   };
   const consumers = startConsumers(context, config);
-  const onError = (error: unknown): void => log.error({ err: error }, 'a sweep failed');
-  const noted = withHeartbeats(database);
-  const rounds = [
+  const withHeartbeat = withHeartbeats(database);
+  const duties = [
     ['sweep', sweep, SWEEP_PAUSE_MS],
     ['wake', wake, WAKE_PAUSE_MS],
     ['breaker', watchBreakers, BREAKER_PAUSE_MS],
     ['clean_up', cleanUp, CLEAN_UP_PAUSE_MS],
   ] as const;
-  const loops = rounds.map(([name, work, pauseMs]) =>
+  const loops = duties.map(([loop, duty, pauseMs]) =>
     startLoop(
-      noted(name, () => work(context)),
+      withHeartbeat(loop, () => duty(context)),
       pauseMs,
-      onError,
+      (error) => log.error({ err: error, loop }, 'a round failed'),
     ),
   );
   const checks: ReadinessChecks = {
@@ -87,7 +86,7 @@ await runProcess('worker', async () => {
     log,
     async stop() {
       metricsServer.draining();
-      const timer = setTimeout(() => releaseClaim.abort(), RELEASE_CLAIMS_MS);
+      const timer = setTimeout(() => releaseClaims.abort(), STOP_WAIT_MS_MAX);
       await Promise.all([consumers.close(), ...loops.map((loop) => loop.stop())]);
       clearTimeout(timer);
       await context.deliveryQueue.close();

@@ -1,19 +1,19 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Counter, Gauge, Histogram, type Registry } from '@onecode/runtime';
 
-/** A database that is slower than this has no say in how the other figures are read. */
+/** A slow database must not hold up the other metrics. */
 const COUNT_MS_MAX = 1_000;
 
-/** What the worker counts. */
+/** The worker's metrics. */
 export interface WorkerMetrics {
   attempts: Histogram<'outcome'>;
-  /** Raised once for each pause or block that a configuration fault begins: page somebody on its increase. */
+  /** Raised once for each stop of a sender or country that a configuration fault begins: alert on its increase. */
   configurationFaults: Counter<'scope' | 'error_code'>;
-  senderPauses: Counter<'error_code'>;
+  coolDowns: Counter<'error_code'>;
   deliveries: Counter<'end'>;
   receipts: Counter<'result'>;
   enqueues: Counter<'queue'>;
-  /** Raised once for each account and country that is stopped. */
+  /** Raised once for each account and country that the fraud breaker stops. */
   breakerTrips: Counter<'country'>;
 }
 
@@ -29,25 +29,25 @@ export function workerMetrics(registry: Registry): WorkerMetrics {
     }),
     configurationFaults: new Counter({
       name: 'onecode_configuration_faults_total',
-      help: 'Faults at the provider that an operator has to mend',
+      help: 'Faults at the provider that an operator has to fix',
       labelNames: ['scope', 'error_code'],
       registers,
     }),
-    senderPauses: new Counter({
+    coolDowns: new Counter({
       name: 'onecode_sender_pauses_total',
-      help: 'Pauses of senders after faults of their own',
+      help: 'Cool-downs of senders after failures of their own',
       labelNames: ['error_code'],
       registers,
     }),
     deliveries: new Counter({
       name: 'onecode_deliveries_total',
-      help: 'Ends of rounds of delivery, by what became of the send',
+      help: 'Rounds of delivery, by how they ended',
       labelNames: ['end'],
       registers,
     }),
     receipts: new Counter({
       name: 'onecode_receipts_applied_total',
-      help: 'Stored receipts that were dealt with, by result',
+      help: 'Stored receipts that were handled, by result',
       labelNames: ['result'],
       registers,
     }),
@@ -59,14 +59,14 @@ export function workerMetrics(registry: Registry): WorkerMetrics {
     }),
     breakerTrips: new Counter({
       name: 'onecode_breaker_trips_total',
-      help: 'Accounts kept from a country because too few of their codes were verified',
+      help: 'Accounts stopped in a country because too few of their codes were verified',
       labelNames: ['country'],
       registers,
     }),
   };
 }
 
-/** Shows how many sends wait for a sender, counted each time that the figures are read; not a number while that fails. */
+/** Registers the number of sends that wait for a sender. It is counted whenever metrics are read, and not a number if that fails. */
 export function gaugeAwaitingSends(registry: Registry, count: () => Promise<number>): void {
   const gauge = new Gauge({
     name: 'onecode_awaiting_sender',

@@ -10,15 +10,15 @@ import {
 import type { WorkerContext } from './context.js';
 
 const BATCH = 200;
-/** About five minutes with the waits below: longer than any write of ours takes to follow its receipt. */
+/** About five minutes with the waits below. The write of an attempt never comes that much later than its receipt. */
 const TRIES_MAX = 10;
 const WAIT_SECONDS_MAX = 60;
 
 /**
- * Applies the stored receipts that are due, until none is. One that matches no attempt yet is tried again later, and in the
- * end put aside: other applications may share our number.
+ * Applies the stored receipts that are due, until none is. A receipt that matches no attempt yet is tried again later, and finally
+ * marked as unmatched: another application may use the same number.
  *
- * @returns how many were dealt with
+ * @returns how many receipts were handled
  */
 export async function applyDueReceipts(context: WorkerContext): Promise<number> {
   let handled = 0;
@@ -33,7 +33,7 @@ export async function applyDueReceipts(context: WorkerContext): Promise<number> 
 async function applyBatch(context: WorkerContext, batch: readonly StoredReceipt[]): Promise<void> {
   const { database, metrics } = context;
   const done: Record<ReceiptResult, bigint[]> = { applied: [], ignored: [], unmatched: [] };
-  // Receipts of one message in their order; messages side by side, so that they share round trips.
+  // A message's receipts are applied in order, messages concurrently, so that they share round trips.
   const messages = groupByMessage(batch).map(async (receipts) => {
     for (const stored of receipts) {
       const result = await applyOne(context, stored);
@@ -45,12 +45,12 @@ async function applyBatch(context: WorkerContext, batch: readonly StoredReceipt[
     await finishReceipts(database, ids, result);
     metrics.receipts.inc({ result }, ids.length);
   }
-  // One receipt that cannot be written holds up no other; it comes back when its lease ends.
+  // A receipt that cannot be written holds up no other; it is due again when its lease ends.
   const failed = ended.find(({ status }) => status === 'rejected');
   if (failed?.status === 'rejected') throw failed.reason;
 }
 
-/** Applies one receipt, or puts it off. */
+/** Applies one receipt, or postpones it. */
 async function applyOne(
   { database, leaseMs }: WorkerContext,
   stored: StoredReceipt,

@@ -11,26 +11,27 @@ import {
 } from '@onecode/store';
 import type { WorkerMetrics } from './metrics.js';
 
-/** Milliseconds for which the senders' details are remembered. */
-const REMEMBERED_MS = 1_000;
-/** Seconds for which a sender keeps off a country that the provider forbids to it. */
+/** How long the senders' details are cached. */
+const CACHED_MS = 1_000;
+/** How long a sender is blocked in a country that the provider forbids it to message. */
 const COUNTRY_BLOCK_SECONDS = 3_600;
 
 type Fault = Extract<Outcome, { kind: 'sender' | 'config' }>;
 
-/** A sender, and its token in clear; null when that cannot be opened. */
+/** A sender with its access token in clear. */
 export interface OpenSender extends SenderDetails {
+  /** Null when the sealed token cannot be opened. */
   token: string | null;
 }
 
-/** The senders, and what becomes of them by the provider's answers. */
+/** The senders, and what the provider's answers mean for them. */
 export interface SenderPool {
-  /** What a call needs of a sender. @throws when there is none with this id */
+  /** What a call needs of a sender. @throws Error when there is no such sender */
   open(senderId: string): Promise<OpenSender>;
-  /** Keeps a sender from what it cannot do for now: from everything, or from the send's country. */
-  faulted(sender: SenderDetails, send: Send, fault: Fault): Promise<void>;
-  /** A message was accepted: earlier faults are forgotten. */
-  succeeded(sender: SenderDetails): Promise<void>;
+  /** Lets a sender cool down after its fault, or blocks it in the send's country if the fault is about that. */
+  recordFault(sender: SenderDetails, send: Send, fault: Fault): Promise<void>;
+  /** Forgets a sender's earlier failures: the provider accepted a message of it. */
+  recordSuccess(sender: SenderDetails): Promise<void>;
 }
 
 export function createSenderPool(
@@ -39,10 +40,10 @@ export function createSenderPool(
   log: Logger,
   metrics: WorkerMetrics,
 ): SenderPool {
-  const remembered = new LRUCache<'senders', Map<string, OpenSender>>({
+  const cache = new LRUCache<'senders', Map<string, OpenSender>>({
     max: 1,
-    ttl: REMEMBERED_MS,
-    // Sends that ask while a fault makes us forget get what was read for them: an abort would fail their jobs.
+    ttl: CACHED_MS,
+    // A fault empties the cache. Look-ups under way still get what was read for them: an abort would fail their jobs.
     ignoreFetchAbort: true,
     fetchMethod: async () =>
       new Map(
@@ -51,14 +52,14 @@ export function createSenderPool(
   });
   const open = async (id: string): Promise<OpenSender> => {
     const known =
-      (await remembered.forceFetch('senders')).get(id) ??
-      // Added a moment ago.
-      (await remembered.forceFetch('senders', { forceRefresh: true })).get(id);
-    if (known === undefined) throw new Error('a slot was taken of a sender that is gone');
+      (await cache.forceFetch('senders')).get(id) ??
+      // The sender may have been added a moment ago.
+      (await cache.forceFetch('senders', { forceRefresh: true })).get(id);
+    if (known === undefined) throw new Error('a slot was taken from an unknown sender');
     return known;
   };
 
-  const pause = (sender: SenderDetails, fault: Fault): Promise<boolean> =>
+  const coolDown = (sender: SenderDetails, fault: Fault): Promise<boolean> =>
     coolDownSender(database, sender.id, {
       failuresBefore: sender.consecutiveFailures,
       seconds: coolDownSeconds(sender.consecutiveFailures + 1),
@@ -67,7 +68,7 @@ export function createSenderPool(
 
   return {
     open,
-    async faulted(sender, send, fault) {
+    async recordFault(sender, send, fault) {
       const blocks = fault.kind === 'config' && fault.scope === 'country' && send.country !== null;
       const begun = blocks
         ? await blockCountry(database, {
@@ -76,24 +77,24 @@ export function createSenderPool(
             seconds: COUNTRY_BLOCK_SECONDS,
             errorCode: fault.errorCode,
           })
-        : await pause(sender, fault);
-      remembered.delete('senders');
-      // Many sends run into the same fault at once; whoever begins the pause raises the one alert.
+        : await coolDown(sender, fault);
+      cache.delete('senders');
+      // Many sends meet the same fault at once; the one that begins the stop raises the alert.
       if (!begun) return;
       const errorCode = String(fault.errorCode ?? 'none');
       const facts = { sender_id: sender.id, error_code: fault.errorCode, reason: fault.reason };
       if (fault.kind === 'config') {
         metrics.configurationFaults.inc({ scope: fault.scope, error_code: errorCode });
-        log.error({ ...facts, scope: fault.scope }, 'an operator has to act: a sender is kept back');
+        log.error({ ...facts, scope: fault.scope }, 'an operator has to act: a sender is stopped');
       } else {
-        metrics.senderPauses.inc({ error_code: errorCode });
-        log.warn(facts, 'a sender rests after a fault');
+        metrics.coolDowns.inc({ error_code: errorCode });
+        log.warn(facts, 'a sender cools down after a fault');
       }
     },
-    async succeeded(sender) {
+    async recordSuccess(sender) {
       if (sender.consecutiveFailures === 0) return;
       await recoverSender(database, sender.id);
-      remembered.delete('senders');
+      cache.delete('senders');
     },
   };
 }

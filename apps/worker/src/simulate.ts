@@ -2,7 +2,7 @@ import { simulate as decide } from '@onecode/domain';
 import { changeSend } from '@onecode/store';
 import type { WorkerContext } from './context.js';
 
-/** Ends a test send: read at once, and nothing is sent. Doing it again changes nothing. */
+/** Ends a test send without sending anything. Doing it again changes nothing. */
 export async function simulate(
   { database }: Pick<WorkerContext, 'database'>,
   sendId: string,

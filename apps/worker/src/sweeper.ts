@@ -13,33 +13,33 @@ import type { WorkerContext } from './context.js';
 import { applyDueReceipts } from './receipts.js';
 
 const BATCH = 500;
-/** The senders' slots are locked while sends are woken. */
+/** Small, because the senders' slots are locked while sends are woken. */
 const WAKE_BATCH = 100;
-/** Meta repeats webhooks for seven days; until then a stored one tells a repeat from news. */
+/** Meta repeats webhooks for seven days; until then a stored receipt tells a repeat. */
 const RECEIPT_DAYS = 8;
 
 /**
- * One sweep: everything that must happen even if no job ever comes. Due receipts are applied, so that a send that was delivered
- * is not given up; then sends whose code is of no use any more are failed (which erases it and returns their unit), and the other
- * due ones are enqueued. Without Redis, all of this but the enqueueing goes on.
+ * One round of the sweeper: everything that must happen even without a job. First it applies due receipts, so that no delivered send is
+ * failed; then it fails the due sends whose code expired or was settled (which erases the code and returns the unit), and enqueues the
+ * other due ones. Without Redis, everything but the enqueueing goes on.
  */
 export async function sweep(context: WorkerContext): Promise<void> {
   const { database, deliveryQueue } = context;
-  // A receipt that cannot be applied holds up no send.
+  // A receipt that cannot be applied must not hold up the sends.
   const [receipts] = await Promise.allSettled([applyDueReceipts(context)]);
   await untilFewer(BATCH, async () => {
     const due = await takeDueSends(database, BATCH, !deliveryQueue.isReady());
     // crash point: worker sweep before enqueue
     await enqueue(context, due);
-    for (const send of due) if (send.isOver) await giveUp(context, send.id);
+    for (const send of due) if (send.isOver) await fail(context, send.id);
     return due.length;
   });
   if (receipts.status === 'rejected') throw receipts.reason;
 }
 
 /**
- * Wakes as many of the sends that wait for a sender as have a slot soon, and enqueues them. To be called several times within
- * `SLOT_WAIT_MS_MAX`, or slots go by unused. While Redis is away they go on waiting in their rows.
+ * Wakes the sends that wait for a sender, as many as there are slots soon, and enqueues them. Runs several times within
+ * `SLOT_WAIT_MS_MAX`, or slots stay unused. While Redis is down, the sends go on waiting in their rows.
  */
 export async function wake({ database, deliveryQueue }: WorkerContext): Promise<void> {
   while (deliveryQueue.isReady()) {
@@ -67,8 +67,8 @@ async function enqueue({ deliveryQueue, metrics }: WorkerContext, due: readonly 
   }
 }
 
-/** Fails a send whose deadline has come or whose code is settled. No slot is offered, so no call can come of it. */
-async function giveUp(
+/** Fails a send whose deadline has come or whose code is settled. Without a slot, the claim cannot lead to a call. */
+async function fail(
   { database, policy, leaseMs, metrics, log }: WorkerContext,
   sendId: string,
 ): Promise<void> {
@@ -81,11 +81,12 @@ async function giveUp(
   log.info({ send_id: sendId, reason: end.reason }, 'a send failed');
 }
 
-async function untilFewer(count: number, work: () => Promise<number>): Promise<void> {
-  while ((await work()) >= count);
+/** Repeats `batch` until it handles fewer than `count` rows. */
+async function untilFewer(count: number, batch: () => Promise<number>): Promise<void> {
+  while ((await batch()) >= count);
 }
 
-/** Deletes what is kept for a time only. Needed seldom, so it has a round of its own. */
+/** Deletes what is kept for a limited time. */
 export async function cleanUp({ database }: Pick<WorkerContext, 'database'>): Promise<void> {
   await untilFewer(BATCH, () => deleteOldReceipts(database, RECEIPT_DAYS, BATCH));
   await untilFewer(BATCH, () => deleteOldSenderRecipientWindows(database, BATCH));

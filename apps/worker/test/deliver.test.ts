@@ -116,6 +116,6 @@ describe('a live send', () => {
     );
     for (const id of ids)
       await t.environment.until(id, (row) => row.status === 'delivered' && row.attempt_id === null);
-    expect(getEventListeners(t.worker.context.releaseClaim, 'abort')).toEqual([]);
+    expect(getEventListeners(t.worker.context.releaseClaims, 'abort')).toEqual([]);
   });
 });

@@ -41,9 +41,9 @@ describe('a sender’s fault that hits more than a hundred sends of two workers 
       'an expired token',
       190,
       'onecode_configuration_faults_total',
-      'an operator has to act: a sender is kept back',
+      'an operator has to act: a sender is stopped',
     ],
-    ['an unregistered number', 133010, 'onecode_sender_pauses_total', 'a sender rests after a fault'],
+    ['an unregistered number', 133010, 'onecode_sender_pauses_total', 'a sender cools down after a fault'],
   ])(
     'such as %s raises one alert: one count and one log line',
     async (_, error, metric, line) => {

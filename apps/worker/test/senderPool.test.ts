@@ -20,7 +20,7 @@ describe('the sender pool', () => {
         return pool.open(faulty.id);
       });
       await expect(
-        Promise.all([...asked, pool.faulted(sender, { country: 'BR' } as Send, fault)]),
+        Promise.all([...asked, pool.recordFault(sender, { country: 'BR' } as Send, fault)]),
       ).resolves.toBeDefined();
       await resumeSender(database, TEST_ACTOR, faulty.id);
     }

@@ -83,7 +83,7 @@ export async function startWorker(
     secretKey: config.SECRET_KEY,
     policy: { attemptsMax: config.DELIVERY_ATTEMPTS, backoffMs: config.DELIVERY_BACKOFF_MS },
     leaseMs: options.leaseMs ?? config.PROVIDER_TIMEOUT_MS + LEASE_MARGIN_MS,
-    releaseClaim: release.signal,
+    releaseClaims: release.signal,
     log,
     metrics,
   };

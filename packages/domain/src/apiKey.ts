@@ -5,9 +5,9 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 /** 62^27 is the first power of 62 above 2^160. */
 const SECRET_CHARACTERS = 27;
 /** 62^6 is the first power of 62 above 2^32. */
-const CHECK_CHARACTERS = 6;
+const CHECKSUM_CHARACTERS = 6;
 const SECRET_BYTES = 20;
-const FORM = new RegExp(`^ak_(?:test|live)_[${ALPHABET}]{${SECRET_CHARACTERS + CHECK_CHARACTERS}}$`);
+const FORM = new RegExp(`^ak_(?:test|live)_[${ALPHABET}]{${SECRET_CHARACTERS + CHECKSUM_CHARACTERS}}$`);
 
 function base62(value: bigint, width: number): string {
   let text = '';
@@ -25,20 +25,22 @@ function crc32(text: string): number {
   return (crc ^ 0xffffffff) >>> 0;
 }
 
-const checkPart = (text: string): string => base62(BigInt(crc32(text)), CHECK_CHARACTERS);
+const checksum = (text: string): string => base62(BigInt(crc32(text)), CHECKSUM_CHARACTERS);
 
 /**
- * Makes an API key: `ak_test_` or `ak_live_`, 160 random bits in base62, and a CRC-32 of all of that. The check part lets a
- * typing error or a leak scanner's find be judged without a look-up; it protects nothing.
+ * Makes an API key: `ak_test_` or `ak_live_`, 160 random bits in base62, and the CRC-32 of all that. The checksum tells a mistyped key
+ * or a leak scanner's false positive without a look-up; it protects nothing.
  */
 export function generateApiKey(mode: Mode): string {
   const body = `ak_${mode}_${base62(BigInt(`0x${randomBytes(SECRET_BYTES).toString('hex')}`), SECRET_CHARACTERS)}`;
-  return body + checkPart(body);
+  return body + checksum(body);
 }
 
-/** Whether the text has the form and the check part of a key. Says nothing about whether such a key exists. */
+/** Whether the text has the form and the checksum of a key. Such a key may not exist. */
 export function isApiKey(text: string): boolean {
-  return FORM.test(text) && checkPart(text.slice(0, -CHECK_CHARACTERS)) === text.slice(-CHECK_CHARACTERS);
+  return (
+    FORM.test(text) && checksum(text.slice(0, -CHECKSUM_CHARACTERS)) === text.slice(-CHECKSUM_CHARACTERS)
+  );
 }
 
 /** What is stored of a key: its SHA-256. The key has 160 random bits, so a slow hash would add nothing. */
@@ -46,7 +48,7 @@ export function hashApiKey(key: string): Buffer {
   return createHash('sha256').update(key).digest();
 }
 
-/** What may be shown of a key later: its prefix and its last four characters. */
+/** What may be shown of a key after its creation: its prefix and its last four characters. */
 export function apiKeyHint(key: string): string {
   return `${key.slice(0, 8)}…${key.slice(-4)}`;
 }

@@ -1,21 +1,21 @@
 import { createHmac, randomInt, timingSafeEqual } from 'node:crypto';
 import { keyOf, type Keyring } from './keyring.js';
 
-/** The code of every test send whose caller chose none. */
+/** The code of a test send whose caller chose none. */
 export const TEST_CODE = '000000';
 const GENERATED_DIGITS = 6;
 
-/** A code of six digits, each as likely as any other (`crypto.randomInt` rejects to stay unbiased). */
+/** A random code of six digits. All are equally likely: `crypto.randomInt` has no modulo bias. */
 export function generateCode(): string {
   return String(randomInt(10 ** GENERATED_DIGITS)).padStart(GENERATED_DIGITS, '0');
 }
 
 function macOf(key: Buffer, sendId: string, code: string): Buffer {
-  // A send id has a fixed length, so id and code cannot run into each other.
+  // Send ids have one length, so no other id and code give the same bytes.
   return createHmac('sha256', key).update(sendId).update(code).digest();
 }
 
-/** What is kept of a code for checking: one byte of key version, then HMAC-SHA256(pepper, send id ‖ code). 33 bytes. */
+/** What is stored to check a code: the key version (1 byte), then HMAC-SHA256(pepper, send id ‖ code). 33 bytes. */
 export function hashCode(pepper: Keyring, sendId: string, code: string): Buffer {
   return Buffer.concat([Buffer.of(pepper.current), macOf(keyOf(pepper, pepper.current), sendId, code)]);
 }

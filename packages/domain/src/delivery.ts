@@ -16,7 +16,7 @@ const LIFE_SHARE_MIN = 0.1;
 const after = (now: Date, ms: number): Date => new Date(now.getTime() + ms);
 const earlier = (one: Date, other: Date): Date => (one < other ? one : other);
 
-/** What a definitive failure changes: nothing is due any more, and the sealed code goes. The store returns the unit with it. */
+/** What a definitive failure changes: nothing is due any more and the sealed code is erased. The store returns the unit with it. */
 export function failure(reason: FailureReason, now: Date): SendChange {
   return {
     status: 'failed',
@@ -29,7 +29,7 @@ export function failure(reason: FailureReason, now: Date): SendChange {
   };
 }
 
-/** Whether enough of the code's life is left for somebody to receive and type it: a tenth of it, or 30 seconds if less. */
+/** Whether a message is still worth sending: more of the code's life is left than a tenth or 30 seconds, whichever is less. */
 export function isWorthSending(send: Pick<Send, 'createdAt' | 'expiresAt'>, now: Date): boolean {
   const lifeMs = send.expiresAt.getTime() - send.createdAt.getTime();
   const leastMs = Math.min(LIFE_SECONDS_MIN * 1000, lifeMs * LIFE_SHARE_MIN);
@@ -37,17 +37,16 @@ export function isWorthSending(send: Pick<Send, 'createdAt' | 'expiresAt'>, now:
 }
 
 /**
- * What it changes of a live send's delivery that its code was verified or locked: what waits, for a worker, a sender or its next
- * attempt, is looked at now, and given up by `claim`; after an attempt of unknown outcome not before its receipt had time to tell. A
- * call that is under way is let end.
+ * Stops the delivery of a live send whose code was just verified or locked. A send that waits becomes due now, so that `claim` fails
+ * it; after an attempt of unknown outcome, it becomes due when the time for its receipt is over. A call under way goes on.
  */
-export function stopWaiting(send: Send, now: Date): SendChange {
+export function stopDelivery(send: Send, now: Date): SendChange {
   if (send.mode !== 'live' || !isUndelivered(send) || send.attemptId !== null) return {};
   const { receiptUntil } = send;
   return { awaitingSender: false, dueAt: mayStillArrive(receiptUntil, now) ? receiptUntil : now };
 }
 
-/** The end of a test send: read at once, through no sender. */
+/** Ends a test send: it is `read` at once, without a sender. */
 export function simulate(send: Send, now: Date): Decision<'read' | 'settled'> {
   if (send.status !== 'queued') return { result: 'settled' };
   return {
@@ -63,48 +62,49 @@ export function simulate(send: Send, now: Date): Decision<'read' | 'settled'> {
   };
 }
 
-/** What became of a worker's wish to act on a send. */
+/** What came of a worker's claim. */
 export type Claim =
   | { kind: 'claimed'; attempt: number }
-  /** Delivered, failed, or waiting for receipts only. */
+  /** There is nothing to send: delivered, failed, or waiting for a receipt or the deadline. */
   | { kind: 'settled' }
-  /** Somebody holds the lease, or the back-off has not ended. */
+  /** Another worker's lease or the back-off has not ended. */
   | { kind: 'not_due'; waitMs: number }
   | { kind: 'no_sender' }
   | { kind: 'failed'; reason: FailureReason };
 
-/** What a claim needs besides the send: a slot of a sender (or none) and the attempt that would begin. */
+/** What a claim needs besides the send: a send slot, or null without one, and the attempt that would begin. */
 export interface ClaimOffer {
   attemptId: string;
-  /** Counted from the time of the slot. */
+  /** From the time of the slot. */
   leaseMs: number;
   policy: RetryPolicy;
   slot: SendSlot | null;
 }
 
-/** Why a send may not go out now, or that it may. */
-type Standing = 'settled' | 'not_due' | 'expired' | 'exhausted' | 'no_use' | 'too_late' | 'may_go_out';
+/** Whether a send may go out now, or the first reason why not. */
+type Eligibility = 'eligible' | 'settled' | 'not_due' | 'expired' | 'exhausted' | 'code_settled' | 'too_late';
 
-function standing(send: Send, now: Date, policy: RetryPolicy): Standing {
+function eligibility(send: Send, now: Date, policy: RetryPolicy): Eligibility {
   if (!isUndelivered(send)) return 'settled';
   if (send.dueAt !== null && send.dueAt > now) return 'not_due';
   if (now >= send.expiresAt) return 'expired';
   if (send.attempts >= policy.attemptsMax) return 'exhausted';
-  if (send.verification !== 'pending') return 'no_use';
-  return isWorthSending(send, now) ? 'may_go_out' : 'too_late';
+  if (send.verification !== 'pending') return 'code_settled';
+  return isWorthSending(send, now) ? 'eligible' : 'too_late';
 }
 
 /**
- * Claims a live send for one call to the provider, or says why not. The claim holds until its lease ends; an attempt whose
- * lease has ended is taken over, and its outcome is then unknown. A send whose deadline has come, or whose code was verified or
- * locked, fails here (after a receipt had time to tell, if its message may have gone), and one with too little life left, now or at
- * the time of its slot, waits for its deadline without another call.
+ * Claims a live send for one call to the provider, or says why not. The claim lasts until its lease ends. A later claim then ends the
+ * earlier attempt as `unknown` and begins its own.
+ *
+ * A send whose deadline has come, whose attempts are used up, or whose code was verified or locked fails here; if a message may have
+ * gone out, only when the time for its receipt is over. A send with too little life left, now or at the time of its slot, waits for
+ * its deadline without another call.
  */
 export function claim(send: Send, now: Date, offer: ClaimOffer): Decision<Claim> {
-  const stands = standing(send, now, offer.policy);
-  if (stands === 'settled') return { result: { kind: 'settled' } };
-  if (stands === 'not_due')
-    return { result: { kind: 'not_due', waitMs: Number(send.dueAt) - now.getTime() } };
+  const state = eligibility(send, now, offer.policy);
+  if (state === 'settled') return { result: { kind: 'settled' } };
+  if (state === 'not_due') return { result: { kind: 'not_due', waitMs: Number(send.dueAt) - now.getTime() } };
 
   const lapsed: AttemptChange[] =
     send.attemptId === null
@@ -120,13 +120,13 @@ export function claim(send: Send, now: Date, offer: ClaimOffer): Decision<Claim>
         ];
   const receiptUntil = lapsed.length > 0 ? after(now, settleDelayMs(offer.policy)) : send.receiptUntil;
 
-  if (stands === 'expired' || stands === 'no_use') return giveUp('expired_before_delivery');
-  if (stands === 'exhausted') return giveUp('attempts_exhausted');
-  if (stands === 'too_late') return wait({ dueAt: send.expiresAt }, 'settled');
+  if (state === 'expired' || state === 'code_settled') return giveUp('expired_before_delivery');
+  if (state === 'exhausted') return giveUp('attempts_exhausted');
+  if (state === 'too_late') return postpone({ dueAt: send.expiresAt }, 'settled');
   const { slot } = offer;
-  if (slot === null) return wait({ dueAt: send.expiresAt, awaitingSender: true }, 'no_sender');
-  const goesAt = after(now, slot.waitMs);
-  if (!isWorthSending(send, goesAt)) return wait({ dueAt: send.expiresAt }, 'settled');
+  if (slot === null) return postpone({ dueAt: send.expiresAt, awaitingSender: true }, 'no_sender');
+  const slotAt = after(now, slot.waitMs);
+  if (!isWorthSending(send, slotAt)) return postpone({ dueAt: send.expiresAt }, 'settled');
   return {
     result: { kind: 'claimed', attempt: send.attempts + 1 },
     change: {
@@ -138,7 +138,7 @@ export function claim(send: Send, now: Date, offer: ClaimOffer): Decision<Claim>
       attemptId: offer.attemptId,
       receiptUntil,
       awaitingSender: false,
-      dueAt: after(goesAt, offer.leaseMs),
+      dueAt: after(slotAt, offer.leaseMs),
     },
     attempts: [
       ...lapsed,
@@ -147,17 +147,17 @@ export function claim(send: Send, now: Date, offer: ClaimOffer): Decision<Claim>
   };
 
   function giveUp(reason: FailureReason): Decision<Claim> {
-    if (mayStillArrive(receiptUntil, now)) return wait({ dueAt: receiptUntil }, 'settled');
+    if (mayStillArrive(receiptUntil, now)) return postpone({ dueAt: receiptUntil }, 'settled');
     return { result: { kind: 'failed', reason }, change: failure(reason, now), attempts: lapsed };
   }
-  function wait(change: SendChange, kind: 'settled' | 'no_sender'): Decision<Claim> {
+  function postpone(change: SendChange, kind: 'settled' | 'no_sender'): Decision<Claim> {
     return { result: { kind }, change: { ...change, receiptUntil, attemptId: null }, attempts: lapsed };
   }
 }
 
 /**
- * Gives a claimed send back whose message was certainly never written, as when the worker stops before the time of its slot:
- * due now, for any worker, and without using up an attempt.
+ * Releases a claim whose message was certainly not sent, as when the worker stops before the time of the slot. The send is due now, for
+ * any worker, and the attempt does not count.
  */
 export function releaseClaim(send: Send, now: Date, attemptId: string): Decision<'released' | 'stale'> {
   if (send.attemptId !== attemptId) return { result: 'stale' };
@@ -170,7 +170,7 @@ export function releaseClaim(send: Send, now: Date, attemptId: string): Decision
   };
 }
 
-/** Whether a message of unknown outcome may have gone, and its receipt still has time to say so. */
+/** Whether a message of unknown outcome may have gone out, and its receipt still has time to come. */
 function mayStillArrive(receiptUntil: Date | null, now: Date): receiptUntil is Date {
   return receiptUntil !== null && now < receiptUntil;
 }
@@ -182,12 +182,15 @@ export type Settlement =
   /** The sender cannot serve this send: claim again at once for another. */
   | { kind: 'reassign' }
   | { kind: 'failed'; reason: FailureReason }
-  /** There will be no other attempt, but one may have gone through: only a receipt or the end of the wait decides. */
+  /** No attempt is left, but a message may have gone out: a receipt decides, or the end of the wait for it. */
   | { kind: 'awaiting_receipt' }
-  /** Somebody else acts on this send by now; nothing was written. */
+  /** The attempt no longer holds the claim; nothing is written. */
   | { kind: 'stale' };
 
-/** Writes the outcome of an attempt. Only the attempt that holds the claim may: a worker that wakes up late changes nothing. */
+/**
+ * Decides what follows from an attempt's outcome. Only the attempt that holds the claim counts: a worker that was frozen past its lease
+ * changes nothing.
+ */
 export function settle(
   send: Send,
   now: Date,
@@ -214,7 +217,7 @@ export function settle(
   const failed = (reason: FailureReason): Decision<Settlement> =>
     done({ kind: 'failed', reason }, failure(reason, now));
 
-  // A receipt was faster than the provider's answer: what became of the message is known, whatever the answer was.
+  // A receipt came before the provider's answer: what became of the message is known, whatever the answer is.
   if (!isUndelivered(send)) {
     const sentAt = send.sentAt ?? send.deliveredAt ?? send.readAt ?? now;
     return {
@@ -233,7 +236,7 @@ export function settle(
   const receiptUntil = outcome.kind === 'unknown' ? after(now, settleDelayMs(policy)) : send.receiptUntil;
   const isExhausted = send.attempts >= policy.attemptsMax;
   if (!isExhausted && send.verification === 'pending') {
-    // Not beyond the deadline: the send is looked at then, and given up.
+    // Not beyond the deadline, at which the send fails.
     const wanted = after(now, retryDelayMs(policy, send.attempts, outcome, random));
     const dueAt = earlier(wanted, now < send.expiresAt ? send.expiresAt : now);
     return done({ kind: 'retry', delayMs: dueAt.getTime() - now.getTime() }, { receiptUntil, dueAt });

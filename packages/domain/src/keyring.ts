@@ -1,6 +1,6 @@
 /**
- * Secret keys by version (1 to 255). New values are made with `current`; old versions stay readable until they are taken
- * out of the environment, which is how a key is rotated.
+ * Secret keys by version (1 to 255). `current` makes new values; the others read old ones. A key is rotated by putting a new version
+ * first, and later removing the old one from the environment.
  */
 export interface Keyring {
   current: number;

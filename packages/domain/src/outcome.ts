@@ -1,18 +1,18 @@
-/** How far a configuration fault reaches, and so what has to pause. */
+/** What a configuration fault concerns, and so what has to pause. */
 export type FaultScope = 'token' | 'business' | 'template' | 'country' | 'app' | 'request';
 
 /**
- * What one call to the provider came to.
+ * The outcome of one call to the provider.
  *
- * - `accepted`: the provider took the message and named it.
- * - `retry`: it certainly did not take the message; the same sender may try again. `throttled` says which window was full.
- * - `unknown`: the message may have gone (time-out or reset after writing, an answer without a message id).
- * - `sender`: this sender cannot send now; another can.
- * - `recipient`: nobody can send to this recipient; the send has failed.
+ * - `accepted`: the provider accepted the message and gave it an id.
+ * - `retry`: the provider certainly did not accept the message; the same sender may try again. `throttled` says which limit was reached.
+ * - `unknown`: the message may have gone out (time-out or reset after writing, an answer without a message id).
+ * - `sender`: this sender cannot send now; another may.
+ * - `recipient`: no sender can reach this recipient; the send has failed.
  * - `config`: an operator has to act on what `scope` names.
  *
- * `errorCode` is the provider's code where it gave one. `reason` is one of our own fixed sentences: never a text of the
- * provider's, which may quote a phone number.
+ * `errorCode` is the provider's code, null where it gave none. `reason` is one of our own fixed sentences, never the provider's text,
+ * which may quote a phone number.
  */
 export type Outcome =
   | { kind: 'accepted'; messageId: string }

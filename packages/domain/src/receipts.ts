@@ -9,11 +9,11 @@ import {
   type SendChange,
 } from './send.js';
 
-/** A provider's report on one message. Times are the provider's, in whole seconds. */
+/** The provider's report on one message. Its times are the provider's, in whole seconds. */
 export interface Receipt {
   /** The provider's message id. Personal data: it encodes the phone number. */
   messageId: string;
-  /** The attempt id that we sent along as opaque data, or null when it is absent or not ours. */
+  /** The attempt id that we sent as opaque data; null when it is missing or not an id of ours. */
   attemptId: string | null;
   status: 'sent' | 'delivered' | 'read' | 'failed';
   occurredAt: Date;
@@ -21,26 +21,26 @@ export interface Receipt {
   failure: Exclude<Outcome, { kind: 'accepted' }> | null;
 }
 
-/** The attempt that a receipt reports on, and what is known of the others of the same send. */
+/** The attempt that a receipt reports on, and what is known of the send's other attempts. */
 export interface ReportedAttempt {
   id: string;
   senderId: string | null;
   outcome: AttemptChange['outcome'];
-  /** Another message was accepted, and may still arrive. */
+  /** Whether the provider accepted another message, which may still arrive. */
   otherIsAccepted: boolean;
-  /** When the other attempt was claimed that has not ended yet. */
+  /** When the attempt under way was claimed, if it is another one; null without one. */
   otherClaimedAt: Date | null;
 }
 
-/** What became of a receipt. `later`: it can only be judged once another attempt has ended. */
+/** What came of a receipt. `later`: it cannot be judged until another attempt has ended. */
 export type ReceiptEnd = 'applied' | 'ignored' | 'later';
 
 const ORDER: readonly DeliveryState[] = ['queued', 'sending', 'sent', 'delivered', 'read'];
 
 /**
- * Applies a provider's report. Status only moves forward, whatever order reports come in; a late one still fills its own time.
- * A failure counts only before delivery is confirmed, and only when no other message of this send may still arrive. Where an
- * attempt under way would have to say so, it waits for that attempt, but no longer than a claim lasts: its worker may have died.
+ * Applies a receipt. Whatever the order in which receipts come, the status only moves forward; a late receipt still sets its own time.
+ * A failure counts only before delivery is confirmed and while no other message of the send may still arrive. If that depends on an
+ * attempt under way, the receipt waits for its end, but no longer than a claim lasts: its worker may have died.
  *
  * @param claimMsMax how long an attempt may be under way
  */
@@ -72,8 +72,8 @@ function applyProgress(
   }
   const field = ({ sent: 'sentAt', delivered: 'deliveredAt', read: 'readAt' } as const)[reported];
   if (send[field] === null && send.status !== 'failed')
-    change[field] = placed(send, now, field, receipt.occurredAt);
-  // The provider names the message: this settles an attempt of which we never heard the answer.
+    change[field] = clampedTime(send, now, field, receipt.occurredAt);
+  // The provider has the message: this settles an attempt whose answer never came.
   const attempts: AttemptChange[] =
     attempt.outcome === 'accepted'
       ? []
@@ -99,7 +99,7 @@ function applyFailure(
 ): Decision<ReceiptEnd> {
   const reported = receipt.failure;
   if (reported === null || (!isUndelivered(send) && send.status !== 'sent')) return { result: 'ignored' };
-  // An undelivered send is claimed again when the other attempt's lease ends; one that is sent would never be looked at again.
+  // An undelivered send is claimed again when the other attempt's lease ends; a `sent` one is not, so its receipt has to wait.
   const otherMayBeUnderWay =
     attempt.otherClaimedAt !== null &&
     (isUndelivered(send) || now.getTime() < attempt.otherClaimedAt.getTime() + claimMsMax);
@@ -124,13 +124,13 @@ function applyFailure(
 }
 
 /**
- * The provider's time, which counts whole seconds on another clock, placed between the times that we know: never before the
- * step that came first, never after the step that came later, never in the future.
+ * The provider's time, which is in whole seconds of another clock, kept between the times of the earlier and later steps, and out of
+ * the future.
  */
-function placed(send: Send, now: Date, field: 'sentAt' | 'deliveredAt' | 'readAt', at: Date): Date {
+function clampedTime(send: Send, now: Date, field: 'sentAt' | 'deliveredAt' | 'readAt', at: Date): Date {
   const earlier = { sentAt: [], deliveredAt: [send.sentAt], readAt: [send.deliveredAt, send.sentAt] }[field];
   const later = { sentAt: [send.deliveredAt, send.readAt], deliveredAt: [send.readAt], readAt: [] }[field];
-  const floor = earlier.find((time) => time !== null) ?? send.createdAt;
-  const ceiling = later.find((time) => time !== null) ?? now;
-  return new Date(Math.max(floor.getTime(), Math.min(ceiling.getTime(), at.getTime())));
+  const min = earlier.find((time) => time !== null) ?? send.createdAt;
+  const max = later.find((time) => time !== null) ?? now;
+  return new Date(Math.max(min.getTime(), Math.min(max.getTime(), at.getTime())));
 }

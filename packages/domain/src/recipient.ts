@@ -11,17 +11,17 @@ import { canonicalNumber } from './canonicalNumber.js';
 /** A phone number that can be sent to. */
 export interface PhoneRecipient {
   kind: 'phone';
-  /** What was asked for, normalised. This is what is shown and sent. */
+  /** The requested number, normalised. It is shown and sent. */
   e164: string;
-  /** One form for all numbers that reach the same WhatsApp user. Limits, budgets and searches go by it. */
+  /** See `canonicalNumber`. */
   canonical: string;
   /** An ISO 3166 code, or null for numbers of no country. */
   country: string | null;
-  /** Whether who is called at this number may earn by it, or the call costs far more than others do. */
+  /** Whether the number's owner may earn by a message or call, or it costs far more than to other numbers. */
   isCostly: boolean;
 }
 
-/** What the `to` of a request turned out to be. */
+/** What the `to` of a request names. */
 export type Recipient = PhoneRecipient | { kind: 'email' } | { kind: 'invalid' };
 
 const PHONE = /^\+[0-9 ()-]+$/;
@@ -29,16 +29,16 @@ const EMAIL =
   /^[^\s@.,:;<>()[\]"\\]+(?:\.[^\s@.,:;<>()[\]"\\]+)*@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,}$/u;
 /** The longest address that SMTP can carry (RFC 5321, 4.5.3.1.3). */
 const EMAIL_LENGTH_MAX = 254;
-/** Generous for a number with its spaces and brackets. */
+/** More than any number needs with its spaces and brackets. */
 const PHONE_LENGTH_MAX = 40;
-/** E.164 allows 15 digits; some national plans, such as Germany's, say more. */
+/** E.164 allows 15 digits; libphonenumber also reads longer numbers of some national plans, such as Germany's. */
 const E164 = /^\+[1-9][0-9]{4,14}$/;
 /**
- * The calling codes of no country under which every number is costly: shared cost (808), satellites (870, 881), personal numbers
- * (878), international networks (882, 883), relief in disasters (888) and premium rate (979). Not 800, which is free of charge.
+ * The calling codes without a country under which every number is costly: shared cost (808), satellites (870, 881), personal numbers
+ * (878), international networks (882, 883), relief in disasters (888) and premium rate (979). Not freephone (800).
  */
 const COSTLY_CALLING_CODES = new Set(['808', '870', '878', '881', '882', '883', '888', '979']);
-/** The same inside countries, as libphonenumber names them. */
+/** The costly number types within countries, as libphonenumber names them. */
 const COSTLY_TYPES = new Set<NumberType>([
   'PREMIUM_RATE',
   'SHARED_COST',
@@ -47,14 +47,13 @@ const COSTLY_TYPES = new Set<NumberType>([
   'PAGER',
   'VOICEMAIL',
 ]);
-/** No recipient is longer, outer spaces included. Judged before any pattern that takes more than linear time. */
+/** No recipient is longer, outer spaces included. Checked first: some of the patterns take more than linear time. */
 const TEXT_LENGTH_MAX = 1000;
 
 /**
- * Reads a recipient: a phone number with `+` and country code, in which spaces, hyphens and round brackets may stand, or an
- * e-mail address. Extensions, `tel:` forms, letters and text around the number are refused, and so is a number whose length
- * is impossible in its country. Whether a range inside a country is in use is not judged: ranges change faster than any table of
- * them.
+ * Reads a recipient: an e-mail address, or a phone number with `+` and country code that may contain spaces, hyphens and round
+ * brackets. Invalid are extensions, `tel:` forms, letters, text around the number, and lengths that are impossible in the country.
+ * Whether a range within a country is in use is not checked: ranges change faster than any table of them.
  */
 export function parseRecipient(to: string): Recipient {
   if (to.length > TEXT_LENGTH_MAX) return { kind: 'invalid' };
@@ -63,7 +62,7 @@ export function parseRecipient(to: string): Recipient {
   if (text.length > PHONE_LENGTH_MAX || !PHONE.test(text)) return { kind: 'invalid' };
   const asked = parsePhoneNumberFromString(text.replace(/[ ()-]/g, ''), { extract: false });
   if (asked === undefined || asked.ext !== undefined || !E164.test(asked.number)) return { kind: 'invalid' };
-  // The canonical form is the one that is judged: libphonenumber no longer knows Mexico's old one.
+  // The canonical form is checked, because libphonenumber no longer knows Mexico's old one.
   const canonical = canonicalNumber(asked.number);
   const number =
     canonical === asked.number ? asked : parsePhoneNumberFromString(canonical, { extract: false });
@@ -84,20 +83,20 @@ function isCostly(number: PhoneNumber): boolean {
 /** Stands for numbers of no country where a country's code is stored. ISO 3166 leaves the code to its users. */
 export const NO_COUNTRY = 'ZZ';
 
-/** Whether this is an ISO 3166 code (two capital letters) of a country that a recipient can be of. */
+/** Whether this is an ISO 3166 code (two capital letters) of a country that has phone numbers. */
 export function isCountry(code: string): boolean {
   return /^[A-Z]{2}$/.test(code) && isSupportedCountry(code);
 }
 
-/** The ISO 3166 codes of all countries that a recipient can be of. */
+/** The ISO 3166 codes of all countries that have phone numbers. */
 export const COUNTRIES: readonly string[] = getCountries();
 
-/** How much of a number is shown at the most, and never more than half of what follows the calling code. */
+/** A masked number shows no more digits than this, and no more than half of those after the calling code. */
 const DIGITS_SHOWN_MAX = 4;
 
 /**
- * What may be shown of a number: its calling code and its last digits, as in `+55 ••••• 4321`. As many dots for every number, so
- * that they do not tell its length.
+ * Masks a number down to its calling code and last digits, as in `+55 ••••• 4321`. The number of dots is always the same, so that it
+ * does not tell the length.
  *
  * @param e164 a number as `parseRecipient` gives it
  */

@@ -1,18 +1,18 @@
 import type { Outcome } from './outcome.js';
 
-/** How often and how patiently a delivery is tried. */
+/** How often a delivery is attempted, and the first step of its back-off. */
 export interface RetryPolicy {
   attemptsMax: number;
   backoffMs: number;
 }
 
-/** A provider that asks for a longer wait than a code can live is not followed beyond this. */
+/** No wait is longer, whatever the provider asks for. */
 const WAIT_MS_MAX = 900_000;
 
 /**
- * Milliseconds to wait after the attempt with this number (1 for the first): exponential from `backoffMs`, plus up to half of
- * it as jitter. A full pair window asks for 4^n seconds (Meta's advice for error 131056), and a provider's own Retry-After is
- * honoured; the longest of them counts.
+ * Milliseconds to wait after the nth attempt (1 for the first): exponential from `backoffMs`, plus up to half of that as jitter. A
+ * full sender–recipient window asks for 4^n seconds (Meta's advice for error 131056), and the provider may ask by Retry-After; the
+ * longest of them counts.
  *
  * @param random a number from 0 up to, not including, 1
  */
@@ -24,8 +24,8 @@ export function retryDelayMs(policy: RetryPolicy, attempt: number, outcome: Outc
 }
 
 /**
- * Milliseconds to wait for a receipt after the last attempt when some attempt's outcome is unknown: one more step of the
- * back-off. Only then is the send given up, so that a time-out alone never returns a unit.
+ * Milliseconds to wait for a receipt after an attempt of unknown outcome: the step of the back-off after the last attempt. A send fails
+ * only after that, so that a time-out alone never returns a unit.
  */
 export function settleDelayMs(policy: RetryPolicy): number {
   return Math.min(WAIT_MS_MAX, policy.backoffMs * 2 ** policy.attemptsMax);

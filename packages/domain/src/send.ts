@@ -2,7 +2,7 @@ export type Mode = 'test' | 'live';
 export type Locale = 'pt-BR' | 'en';
 export const DELIVERY_STATES = ['queued', 'sending', 'sent', 'delivered', 'read', 'failed'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
-/** The code's state as it is stored. `expired` is never stored: it follows from the clock (see `verificationAt`). */
+/** The code's state as stored. `expired` is never stored: it follows from the clock, as `verificationAt` says. */
 export type StoredVerification = 'pending' | 'verified' | 'locked';
 export type Verification = StoredVerification | 'expired';
 export type FailureReason = 'expired_before_delivery' | 'attempts_exhausted' | 'rejected_by_provider';
@@ -10,7 +10,7 @@ export type FailureReason = 'expired_before_delivery' | 'attempts_exhausted' | '
 export type UnitBucket = 'free_quota' | 'credit';
 export type Channel = 'sandbox' | 'whatsapp';
 
-/** One code to one recipient, as it stands in the database. Times are the database's. */
+/** One code to one recipient, as stored. Times are the database's. */
 export interface Send {
   readonly id: string;
   readonly accountId: string;
@@ -32,13 +32,13 @@ export interface Send {
   /** The sender's E.164 number. */
   from: string | null;
   senderId: string | null;
-  /** The sealed code, until it is no longer needed. */
+  /** Erased when it is no longer needed. */
   sealedCode: Uint8Array | null;
   /** Calls to the provider that count against the limit. */
   attempts: number;
-  /** The attempt under way; its lease ends at `dueAt`. */
+  /** The attempt under way, whose lease ends at `dueAt`. */
   attemptId: string | null;
-  /** Until when a receipt may still tell of an attempt whose outcome is unknown; null when there was none. */
+  /** Until when a receipt of an attempt of unknown outcome is waited for; null without such an attempt. */
   receiptUntil: Date | null;
   awaitingSender: boolean;
   /** Nobody may act on the delivery before this time; null when nothing is left to do. */
@@ -47,7 +47,7 @@ export interface Send {
   deliveredAt: Date | null;
   readAt: Date | null;
   verifiedAt: Date | null;
-  /** When the last wrong code was judged; no code is judged after it. */
+  /** When the last allowed wrong guess was judged. */
   lockedAt: Date | null;
   failedAt: Date | null;
   failureReason: FailureReason | null;
@@ -91,14 +91,14 @@ export interface AttemptChange {
   messageId: string | null;
 }
 
-/** What a pure decision wants: a result for the caller and, unless nothing should change, what to write. */
+/** What a pure rule decides: a result for the caller and, unless nothing changes, what to write. */
 export interface Decision<R> {
   result: R;
   change?: SendChange;
   attempts?: AttemptChange[];
 }
 
-/** Whether delivery can still move on without a receipt: the send waits for us. */
+/** Whether the send is still ours to deliver: the provider has not accepted a message of it, as far as we know. */
 export function isUndelivered(send: Pick<Send, 'status'>): boolean {
   return send.status === 'queued' || send.status === 'sending';
 }

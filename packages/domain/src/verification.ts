@@ -1,10 +1,10 @@
-import { stopWaiting } from './delivery.js';
+import { stopDelivery } from './delivery.js';
 import type { Decision, Send, Verification } from './send.js';
 
-/** Wrong codes after which a send is locked. */
+/** Wrong guesses after which a send is locked. */
 export const GUESSES_MAX = 5;
 
-/** What a verify call answers. */
+/** The answer to a guess. */
 export interface Judgement {
   valid: boolean;
   verification: Verification;
@@ -17,8 +17,8 @@ export function verificationAt(send: Pick<Send, 'verification' | 'expiresAt'>, n
 }
 
 /**
- * Judges one guess. `matches` is asked only while a guess still counts. The change is to be committed before the judgement is
- * answered, so that a guess is spent even if its answer is lost. A code that it verifies or locks is not sent any more.
+ * Judges one guess. `matches` is called only while guesses count. The caller commits the change before it answers, so that a guess is
+ * spent even if the answer is lost. Once the code is verified or locked, it is no longer delivered.
  */
 export function judge(send: Send, now: Date, matches: () => boolean): Decision<Judgement> {
   const state = verificationAt(send, now);
@@ -26,7 +26,7 @@ export function judge(send: Send, now: Date, matches: () => boolean): Decision<J
   if (matches())
     return {
       result: { valid: true, verification: 'verified', attemptsLeft: 0 },
-      change: { verification: 'verified', verifiedAt: now, ...stopWaiting(send, now) },
+      change: { verification: 'verified', verifiedAt: now, ...stopDelivery(send, now) },
     };
   const wrongGuesses = send.wrongGuesses + 1;
   const isLast = wrongGuesses >= GUESSES_MAX;
@@ -38,17 +38,17 @@ export function judge(send: Send, now: Date, matches: () => boolean): Decision<J
     },
     change: {
       wrongGuesses,
-      ...(isLast && { verification: 'locked', lockedAt: now, ...stopWaiting(send, now) }),
+      ...(isLast && { verification: 'locked', lockedAt: now, ...stopDelivery(send, now) }),
     },
   };
 }
 
-/** Digits from which on a wrong guess costs no less: those of a generated code. */
+/** The digits of a generated code. Longer codes are no harder to guess for the budget. */
 const FULL_DIGITS = 6;
 
 /**
- * What a wrong guess at a code takes from its recipient's guess budget: 1 for six digits or more, 10 for five, 100 for four. One point
- * is a chance of one in a million to be right.
+ * The points that a wrong guess takes from the recipient's guess budget: 1 for a code of six digits or more, 10 for five, 100 for four.
+ * A point is a chance of one in a million to guess right.
  *
  * @param code 4 to 10 digits
  */

@@ -21,7 +21,7 @@ describe('a sealed secret', () => {
     expect(unseal(OLD, SEND, seal(OLD, SEND, secret))).toBe(secret);
   });
 
-  it('never looks the same twice and does not hold the secret', () => {
+  it('differs each time and does not contain the secret', () => {
     const sealed = Array.from({ length: 50 }, () => seal(OLD, SEND, '042913'));
     expect(new Set(sealed.map((one) => one.toString('hex'))).size).toBe(50);
     for (const one of sealed) expect(one.toString('latin1')).not.toContain('042913');

@@ -7,7 +7,7 @@ import {
   type RequiredValidatorSpec,
 } from 'envalid';
 
-/** A faulty environment: one line for each fault, none of which repeats a value. */
+/** The environment is not valid. Each fault is one line, and none repeats a value. */
 export class ConfigError extends Error {
   constructor(readonly faults: readonly string[]) {
     super(faults.join('\n'));
@@ -15,10 +15,10 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads a process's configuration. A variable that is missing and has no default, or is malformed, is a fault; an empty one
- * counts as missing.
+ * Reads a process's configuration. A variable that is malformed, or missing without a default, is a fault; an empty one counts as
+ * missing.
  *
- * @throws ConfigError with every fault, so that they can be mended in one go
+ * @throws ConfigError with all faults, so that they can be fixed at once
  */
 export function readConfig<S extends Record<string, RequiredValidatorSpec<unknown>>>(
   environment: NodeJS.ProcessEnv,
@@ -40,7 +40,7 @@ export function readConfig<S extends Record<string, RequiredValidatorSpec<unknow
 }
 
 /**
- * A variable that `parse` reads; its error messages complete the sentence "NAME …" and must not repeat the value.
+ * A variable that `parse` reads. The messages of its errors complete the sentence "NAME …" and must not repeat the value.
  *
  * @param fallback makes the variable optional
  */
@@ -54,7 +54,7 @@ export function text(fallback?: string): RequiredValidatorSpec<string> {
   return variable((value) => value, fallback);
 }
 
-/** An absolute address with one of these schemes; slashes at its end are dropped. */
+/** An absolute URL with one of these schemes, read without slashes at its end. */
 export function address(schemes: readonly string[], fallback?: string): RequiredValidatorSpec<string> {
   return variable((value) => {
     const scheme = /^([a-z]+):\/\/\S*$/.exec(value)?.[1];
@@ -74,7 +74,7 @@ export function wholeNumber(min: number, max: number, fallback?: number): Requir
   }, fallback);
 }
 
-/** A TCP port; 0 picks a free one. */
+/** A TCP port; 0 takes a free one. */
 export function port(fallback?: number): RequiredValidatorSpec<number> {
   return wholeNumber(0, 65_535, fallback);
 }
@@ -82,7 +82,7 @@ export function port(fallback?: number): RequiredValidatorSpec<number> {
 const HOST_NAME = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 const HOST_NAME_LENGTH_MAX = 253;
 
-/** Where to listen: an IP address, or a name that stands for one. */
+/** An address to listen at: an IP address or a host name. */
 export function host(fallback?: string): RequiredValidatorSpec<string> {
   return variable((value) => {
     const isName = value.length <= HOST_NAME_LENGTH_MAX && HOST_NAME.test(value);

@@ -2,13 +2,13 @@ import { Worker, type Processor, type WorkerOptions } from 'bullmq';
 import type { RedisOptions } from 'ioredis';
 import { reconnectMs, type QueueName, type JobData } from './queues.js';
 
-/** How long a consumer waits for a job before it looks whether Redis is still there. */
+/** How long a consumer blocks for a job before it asks Redis again. */
 const BLOCK_SECONDS_MAX = 2;
 const RETRY_MS = 1_000;
 
 /**
- * Options for a consumer's connections: they wait for Redis as long as it takes. A connection that owes an answer for longer
- * than a consumer ever blocks is dead without a word, as after a lost network path, and is left for a new one.
+ * Options for a consumer's connections. Commands wait for Redis without limit. A connection without an answer for longer than a consumer
+ * ever blocks is dead, as after a lost network path, and a new one replaces it.
  */
 export const BLOCKING = {
   maxRetriesPerRequest: null,
@@ -18,8 +18,8 @@ export const BLOCKING = {
 } satisfies RedisOptions;
 
 /**
- * A worker on one queue that works again within seconds of any outage's end: BullMQ by itself blocks for up to ten seconds on a
- * connection that may be dead, and rests for fifteen after an error.
+ * A BullMQ worker on one queue that works again within seconds of the end of any outage. By default, BullMQ blocks for up to ten seconds
+ * on a connection that may be dead, and waits for fifteen after an error.
  */
 export class Consumer extends Worker<JobData> {
   constructor(queue: QueueName, process: Processor<JobData>, options: WorkerOptions) {

@@ -9,35 +9,35 @@ import {
   type QueuesOptions,
 } from './queues.js';
 
-/** Finished jobs stay for the board, within bounds. */
+/** How many finished jobs stay visible on the queue board, in seconds and number. */
 const KEPT_COMPLETED: KeepJobs = { age: 3_600, count: 1_000 };
 const KEPT_FAILED: KeepJobs = { age: 7 * 86_400, count: 5_000 };
 
-/** A job only wakes a worker: an enqueue that takes longer than this is given up, and the sweeper enqueues again. */
+/** No caller waits longer for Redis: a job only wakes a worker, and the sweeper enqueues again what was lost. */
 const ENQUEUE_MS_MAX = ANSWER_MS_MAX;
-/** Jobs on their way to Redis at the most, so that a frozen Redis does not fill our memory. */
+/** The most jobs on their way to Redis, so that a frozen Redis does not fill our memory. */
 const ENQUEUES_MAX = 2_000;
 
-/** A send to enqueue. A send whose row has changed since has another version, and may be enqueued again. */
+/** A send to enqueue, with its row's version. A send that has changed has another version and may be enqueued again. */
 export interface SendToEnqueue {
   sendId: string;
   version: number;
 }
 
 interface DeliveryQueueOptions extends QueuesOptions {
-  /** How often a delivery is tried before the board shows it as failed. */
+  /** Attempts after which the queue board shows a job as failed. */
   deliveryAttempts: number;
 }
 
-/** Wakes workers to look at sends and receipts. Redis may be away: a lost job costs a few seconds, never a send. */
+/** Jobs that wake workers for sends and receipts. Redis may be down: a lost job costs a few seconds, never a send. */
 export interface DeliveryQueue {
-  /** Whether jobs can reach Redis now. */
+  /** Whether Redis can be reached now. */
   isReady(): boolean;
   /**
    * Enqueues a job for each of these sends, or one for the stored receipts. A send whose job of the same version still waits or is
-   * being worked on gets no second one. What is enqueued in one turn of the event loop goes to Redis together.
+   * active gets no second one. What is enqueued in one turn of the event loop goes to Redis in one round trip.
    *
-   * @returns whether Redis took the jobs; false is no error
+   * @returns whether Redis accepted the jobs; false is no error
    */
   enqueue(queue: 'deliver' | 'simulate', sends: readonly SendToEnqueue[]): Promise<boolean>;
   enqueue(queue: 'receipts'): Promise<boolean>;
@@ -46,49 +46,54 @@ export interface DeliveryQueue {
   close(): Promise<void>;
 }
 
-/** Opens the delivery queue. Connects in the background, so it succeeds while Redis is away. */
+interface Batch {
+  sends: SendToEnqueue[];
+  accepted: Promise<boolean>;
+}
+
+/** Opens the delivery queue. It connects in the background, and so succeeds while Redis is down. */
 export function openDeliveryQueue({ deliveryAttempts, ...options }: DeliveryQueueOptions): DeliveryQueue {
   const queues = openQueues(options);
-  let underWay = 0;
-  /** Sends of this turn, and whether Redis will have taken their jobs. */
-  const batches = new Map<QueueName, { sends: SendToEnqueue[]; taken: Promise<boolean> }>();
+  let jobsUnderWay = 0;
+  /** The sends of this turn of the event loop, and whether Redis accepts their jobs. */
+  const batches = new Map<QueueName, Batch>();
 
-  const openBatch = (name: QueueName): { sends: SendToEnqueue[]; taken: Promise<boolean> } => {
+  const openBatch = (name: QueueName): Batch => {
     const sends: SendToEnqueue[] = [];
-    const taken = nextTurn().then(() => {
+    const accepted = nextTurn().then(() => {
       batches.delete(name);
       return add(name, sends);
     });
-    return { sends, taken };
+    return { sends, accepted };
   };
   const add = (name: QueueName, sends: readonly SendToEnqueue[]): Promise<boolean> => {
     const jobs = jobsOf(name, sends, deliveryAttempts);
-    underWay += jobs.length;
+    jobsUnderWay += jobs.length;
     const queue = queues.of(name);
     const [first, ...others] = jobs;
-    // One alone needs no pipeline and no transaction, which cost as much as the job.
+    // A single job goes without the pipeline and the transaction, which cost as much as the job.
     const added: Promise<unknown> =
       first !== undefined && others.length === 0
         ? queue.add(first.name, first.data, first.opts)
         : queue.addBulk(jobs);
-    const taken = added.then(
+    const accepted = added.then(
       () => true,
       () => false,
     );
-    void taken.finally(() => {
-      underWay -= jobs.length;
+    void accepted.finally(() => {
+      jobsUnderWay -= jobs.length;
     });
-    return within(ENQUEUE_MS_MAX, taken);
+    return within(ENQUEUE_MS_MAX, accepted);
   };
 
   return {
     isReady: () => queues.isReady(),
     async enqueue(name: QueueName, sends: readonly SendToEnqueue[] = []) {
-      if (!queues.isReady() || underWay >= ENQUEUES_MAX) return false;
+      if (!queues.isReady() || jobsUnderWay >= ENQUEUES_MAX) return false;
       const batch = batches.get(name) ?? openBatch(name);
       batches.set(name, batch);
       batch.sends.push(...sends);
-      return batch.taken;
+      return batch.accepted;
     },
     ping: () => queues.ping(),
     close: () => queues.close(),
@@ -107,7 +112,7 @@ function jobsOf(
     removeOnFail: KEPT_FAILED,
   };
   if (name === 'receipts')
-    // A job that comes while receipts are applied must not be lost: it asks for one more round.
+    // A job that comes while receipts are applied must not be lost: it asks for another round.
     return [{ name, data: {}, opts: { ...common, deduplication: { id: name, keepLastIfActive: true } } }];
   return sends.map(({ sendId, version }) => ({
     name,

@@ -17,26 +17,25 @@ export function listen(server: Server, port: number, host?: string): Promise<voi
   });
 }
 
-/** Stops taking connections, lets requests under way finish, and closes each connection as it falls idle. */
+/** Accepts no more connections, lets requests under way finish, and closes each connection when it is idle. */
 export async function closeHttpServer(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => {
     server.close(() => resolve());
   });
-  const sweep = setInterval(() => server.closeIdleConnections(), 50);
+  const timer = setInterval(() => server.closeIdleConnections(), 50);
   try {
     await closed;
   } finally {
-    clearInterval(sweep);
+    clearInterval(timer);
   }
 }
 
-/** What a request's log lines carry. */
+/** The property of a request that holds its id. */
 const REQUEST_ID = Symbol('request id');
 type Identified = IncomingMessage & { [REQUEST_ID]?: string };
 
 /**
- * Gives each request an id that its answer and its log lines carry, and writes one line when it has been answered, or when its
- * connection is gone.
+ * Gives each request an id, which its answer and its log lines carry, and logs one line when it was answered or its connection closed.
  *
  * @param routeOf the pattern of the route that took the request: never the path itself, which may hold anything
  */
@@ -65,7 +64,7 @@ export function requestLog(
   };
 }
 
-/** The request's own log, whose lines carry its id; `log` where the request has none yet. */
+/** A log whose lines carry the request's id; `log` itself for a request without one. */
 export function logOf(request: IncomingMessage, log: Logger): Logger {
   const id = (request as Identified)[REQUEST_ID];
   return id === undefined ? log : log.child({ request_id: id });

@@ -2,27 +2,26 @@ import { ConfigError } from './config.js';
 import { keepHeapSmall } from './heap.js';
 import { redact, type Logger } from './log.js';
 
-/** A process that is up. */
+/** A process that has started. */
 export interface Running {
   log: Logger;
-  /** Stops taking work, lets what is under way finish or hands it back, and closes everything. */
+  /** Takes no more work, finishes or releases the work under way, and closes everything. */
   stop: () => Promise<void>;
 }
 
-/** A stop that takes longer than this is cut short: whoever sent the signal kills after ten seconds. */
+/** A longer stop is cut short: supervisors kill a process ten seconds after SIGTERM. */
 const STOP_MS_MAX = 9_000;
 
 /**
- * Runs a process: a faulty configuration or a start that fails ends it with one clear line for each fault and exit code 1;
- * SIGTERM and SIGINT end it gracefully with exit code 0; an error that nobody caught ends it with exit code 1, because what
- * state it left behind is not known.
+ * Runs a process. An invalid configuration or a failed start ends it with one line for each fault and exit code 1. SIGTERM and SIGINT
+ * stop it gracefully with exit code 0. An uncaught error ends it with exit code 1, because the state that it leaves is unknown.
  */
 export async function runProcess(name: string, start: () => Promise<Running>): Promise<void> {
   keepHeapSmall();
   let running: Running;
-  let stopWanted: NodeJS.Signals | null = null;
+  let pendingSignal: NodeJS.Signals | null = null;
   let onSignal = (signal: NodeJS.Signals): void => {
-    stopWanted = signal;
+    pendingSignal = signal;
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => onSignal(signal));
 
@@ -61,7 +60,7 @@ export async function runProcess(name: string, start: () => Promise<Running>): P
       },
     );
   };
-  if (stopWanted !== null) onSignal(stopWanted);
+  if (pendingSignal !== null) onSignal(pendingSignal);
 }
 
 function startFault(error: unknown): string {
@@ -74,13 +73,13 @@ function startFault(error: unknown): string {
   return `could not start: ${redact(message).trim().replaceAll(/\s+/g, ' ')}`;
 }
 
-/** Repeats a piece of work with a pause between its rounds until stopped. Rounds never overlap. */
+/** Repeats work, with a pause between its rounds, until stopped. Rounds never overlap. */
 export interface Loop {
   stop(): Promise<void>;
 }
 
 /**
- * Starts a loop. A round that fails is reported and the loop goes on.
+ * Starts a loop. After a round that fails, which `onError` reports, the loop goes on.
  *
  * @param pauseMs between the end of a round and the start of the next
  */

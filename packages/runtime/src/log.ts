@@ -6,8 +6,8 @@ export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', '
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /**
- * What must never be written, wherever in a line it stands: keys, credentials, message ids, phone numbers. Callers choose parts
- * of lines (a path, a header), so no pattern may begin with an unbounded run: searching would take quadratic time.
+ * What no log line may contain: keys, credentials, message ids, phone numbers. Callers choose parts of lines (a path, a header), so no
+ * pattern may begin with an unbounded run: its search would take quadratic time.
  */
 const SECRETS: readonly [RegExp, string][] = [
   [/ak_(test|live)_[0-9A-Za-z]+/g, 'ak_$1_[removed]'],
@@ -24,14 +24,14 @@ export function redact(line: string): string {
   return SECRETS.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), line);
 }
 
-/** A line of a stack trace; lines of the message itself have no position at their end. */
+/** A frame of a stack trace. Lines of the message have no position at their end. */
 const FRAME = /^\s+at .+:\d+:\d+\)?$/;
-/** An error may be its own cause. */
+/** Bounded, because an error may be its own cause. */
 const CAUSES_MAX = 4;
 
 /**
- * What is logged of an error: its kind, code, where it arose, and its message without any run of digits, because drivers quote
- * rows and parameters in their messages.
+ * What is logged of an error: its kind, code, stack and message. Runs of digits are removed from the message, because drivers quote
+ * rows and parameters.
  */
 export function describeError(error: unknown, causes = 0): object {
   if (!(error instanceof Error)) return { type: typeof error };
@@ -54,14 +54,14 @@ export function describeError(error: unknown, causes = 0): object {
   };
 }
 
-/** Without a message of ours, pino would take the error's own, past `describeError`. */
+/** Without a message of ours, pino would log the error's own, which `describeError` has not cleaned. */
 function withMessage(args: Parameters<LogFn>): Parameters<LogFn> {
   const [subject, message] = args as [unknown, unknown];
   const holdsError = subject instanceof Error || (subject as { err?: unknown } | null)?.err instanceof Error;
   return holdsError && message === undefined ? [subject, 'an error'] : args;
 }
 
-/** Structured lines on standard output, one JSON object each, with secrets removed whatever field they hide in. */
+/** A log of JSON lines on standard output, with secrets removed from every field. */
 export function createLog(processName: string, level: LogLevel): Logger {
   const options: LoggerOptions = {
     level,
@@ -76,6 +76,6 @@ export function createLog(processName: string, level: LogLevel): Logger {
       },
     },
   };
-  // Written at once: a write in flight when the process exits comes after later lines, or not at all.
+  // Synchronous: a write in flight when the process exits would be lost, or come after later lines.
   return pino(options, pino.destination({ dest: 1, sync: true }));
 }

@@ -6,23 +6,23 @@ import { listen } from './http.js';
 
 export { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-/** What a process needs for being ready, by name; each answers or throws. */
+/** What a process needs to be ready, by name. Each check resolves or throws. */
 export type ReadinessChecks = Readonly<Record<string, () => Promise<void>>>;
 
 const CHECK_MS_MAX = 1_000;
 
-/** Milliseconds between two looks at the event loop's lag. The usual ten cost an idle process up to 1% of a processor more. */
-const LAG_LOOK_MS = 100;
+/** How often the event loop's lag is sampled. The default of 10 ms costs an idle process up to 1% of a processor. */
+const LAG_SAMPLE_MS = 100;
 
-/** A registry with the process's own figures in it already. */
+/** A registry that has the metrics of the process itself. */
 export function createRegistry(processName: string): Registry {
   const registry = new Registry();
   registry.setDefaultLabels({ process: processName });
-  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_LOOK_MS });
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_SAMPLE_MS });
   return registry;
 }
 
-/** Runs the checks side by side. @returns the names of those that failed or took longer than a second */
+/** Runs the checks concurrently. @returns the names of those that failed or took longer than a second */
 export async function failedChecks(checks: ReadinessChecks): Promise<string[]> {
   const results = await Promise.all(
     Object.entries(checks).map(async ([name, check]) => ((await answersInTime(check)) ? [] : [name])),
@@ -48,19 +48,19 @@ async function answersInTime(check: () => Promise<void>): Promise<boolean> {
 
 export interface MetricsServer {
   port: number;
-  /** From now on the process says that it is not ready. */
+  /** From now on, `/readyz` answers that the process is stopping. */
   draining(): void;
   close(): Promise<void>;
 }
 
-/** Where metrics are served. They say much of a business: not beyond this machine unless somebody says so. */
+/** Where metrics are served. They tell much about a business, and so stay on this machine by default. */
 export interface MetricsAddress {
   METRICS_HOST: string;
-  /** 0 picks a free one. */
+  /** 0 takes a free port. */
   METRICS_PORT: number;
 }
 
-/** The variables that `MetricsAddress` is read from. */
+/** The environment variables of `MetricsAddress`. */
 export const METRICS_ADDRESS = { METRICS_HOST: host('127.0.0.1'), METRICS_PORT: port(0) };
 
 /** Serves `/metrics`, `/livez` and `/readyz` on a port of their own. */

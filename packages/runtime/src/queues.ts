@@ -1,22 +1,22 @@
 import { Queue } from 'bullmq';
 import { Redis, type RedisOptions } from 'ioredis';
 
-/** The queues. `deliver` and `simulate` carry send ids; `receipts` carries nothing but the nudge. */
+/** The queues. Jobs of `deliver` and `simulate` hold a send's id; those of `receipts` hold nothing. */
 export const QUEUE_NAMES = ['deliver', 'simulate', 'receipts'] as const;
 export type QueueName = (typeof QUEUE_NAMES)[number];
 
-/** The data of every job: ids only, because Redis and the queue board are no place for anything else. */
+/** The data of a job: an id only, because whoever reads Redis or the queue board may see it. */
 export interface JobData {
   sendId?: string;
 }
 
-/** Redis has so long for an answer. */
+/** How long Redis may take for an answer. */
 export const ANSWER_MS_MAX = 2_000;
 
 /** Milliseconds before the next attempt to reach Redis. */
 export const reconnectMs = (times: number): number => Math.min(50 * 2 ** Math.min(times, 6), 1_000);
 
-/** Options for a connection whose commands must fail soon instead of waiting for Redis to come back. */
+/** Options for a connection whose commands fail soon instead of waiting for Redis. */
 const FAIL_FAST = {
   enableOfflineQueue: false,
   maxRetriesPerRequest: 1,
@@ -28,14 +28,14 @@ const FAIL_FAST = {
 
 export interface QueuesOptions {
   redisUrl: string;
-  /** Keeps this service's queues apart from whatever else is in that Redis. */
+  /** Separates this service's queues from other keys in the same Redis. */
   prefix: string;
   onError: (error: Error) => void;
 }
 
-/** The queues, for those who add to them or look at them. Redis may be away: what is asked of a queue then fails soon. */
+/** The queues, for adding jobs and reading their state. While Redis is down, calls fail soon. */
 export interface Queues {
-  /** Whether anything can reach the queues now. */
+  /** Whether Redis can be reached now. */
   isReady(): boolean;
   of(name: QueueName): Queue<JobData>;
   /** Answers when Redis does. @throws when it does not */
@@ -43,13 +43,13 @@ export interface Queues {
   close(): Promise<void>;
 }
 
-/** Opens the queues. Connects in the background, so it succeeds while Redis is away. */
+/** Opens the queues. They connect in the background, and so open while Redis is down. */
 export function openQueues({ redisUrl, prefix, onError }: QueuesOptions): Queues {
   const connection = new Redis(redisUrl, FAIL_FAST);
   connection.on('error', onError);
   const queues = new Map<QueueName, Queue<JobData>>();
   let closed = false;
-  // A closed connection still counts as ready until the socket's end is seen.
+  // After `disconnect`, ioredis says `ready` until the socket has closed.
   const isReady = (): boolean => !closed && connection.status === 'ready';
 
   return {
@@ -83,7 +83,7 @@ export function openQueues({ redisUrl, prefix, onError }: QueuesOptions): Queues
   };
 }
 
-/** The answer, or false when it takes longer. */
+/** The answer, or false if it takes longer. */
 export async function within(ms: number, answer: Promise<boolean>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => {

@@ -27,7 +27,7 @@ beforeEach(async () => {
 const holdFor = (what: HoldTarget) => placeHold(store.database, TEST_ACTOR, { ...what, reason: 'a test' });
 const live: HoldTarget = { kind: 'live', target: '' };
 const brazil: HoldTarget = { kind: 'country', target: 'BR' };
-const nowhere: HoldTarget = { kind: 'country', target: 'ZZ' };
+const nowhere: HoldTarget = { kind: 'country', target: NO_COUNTRY };
 const account = (): HoldTarget => ({ kind: 'account', target: caller.accountId });
 
 /** Who gets a slot of: the caller in Brazil, the caller in no country, the other one in Brazil and in the United States. */
