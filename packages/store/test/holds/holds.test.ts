@@ -1,4 +1,4 @@
-import type { HoldTarget } from '@onecode/domain';
+import { NO_COUNTRY, type HoldTarget } from '@onecode/domain';
 import { changeSend, placeHold, listHolds, newId, releaseHold, wakeAwaitingSends } from '@onecode/store';
 import {
   buildCaller,
