@@ -44,7 +44,7 @@ function withoutCode(httpStatus: number | null): Failure {
 }
 
 function withUnknownCode(httpStatus: number | null, code: number): Failure {
-  // A receipt's failure is final whatever its code, and nothing tells what an operator could mend.
+  // A receipt's failure is final whatever its code, and nothing tells what an operator could fix.
   if (httpStatus === null) return NO_DELIVERY(code);
   if (isRedirect(httpStatus)) return REDIRECT(code);
   if (isRefusal(httpStatus)) return config('request', 'The provider gave an unknown error code.')(code);
