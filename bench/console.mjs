@@ -90,7 +90,7 @@ const QUERIES = /** @type {Record<string, Record<string, string>>} */ ({
     'until two weeks ago': `?to=${new Date(Date.now() - 14 * DAY_MS).toISOString()}`,
   },
   '/accounts/:account/ledger': { newest: '', granted: '?kind=granted', returned: '?kind=returned' },
-  '/operations/accounts': { newest: '', found: '?text=Benchmark' },
+  '/staff/accounts': { newest: '', found: '?text=Benchmark' },
 });
 
 /** Searches are posts: what they look for must not appear in a URL. */

@@ -60,7 +60,7 @@ describe('while secrets are rotated, process by process,', () => {
         expect(await stack.verify(testKey, batch.pop()!, CODE, api)).toMatchObject({ valid: true });
   }
 
-  /** Each send that waits must go out with its first attempt: a box or a token that does not open costs one. */
+  /** Each send that waits must go out with its first attempt: a sealed code or token that does not open costs one. */
   async function expectAllToBeDelivered(): Promise<void> {
     await resumeSender(stack.db.database, TEST_ACTOR, senderId);
     await until('the delivery of all that waited', async () => {
@@ -107,11 +107,11 @@ describe('while secrets are rotated, process by process,', () => {
     'then every one makes new values with them, and nothing is lost between those that do and those that do not yet',
     async () => {
       await roll(keyrings((keys) => `2:${keys.new},1:${keys.old}`));
-      const versions = await stack.db.sql<{ hash: number; box: number }>(
-        'select get_byte(code_hash, 0) as hash, get_byte(sealed_code, 0) as box from sends where id = any ($1)',
+      const versions = await stack.db.sql<{ hash: number; sealed: number }>(
+        'select get_byte(code_hash, 0) as hash, get_byte(sealed_code, 0) as sealed from sends where id = any ($1)',
         [waiting],
       );
-      expect(new Set(versions.map(({ hash, box }) => `${hash} ${box}`))).toEqual(new Set(['2 2']));
+      expect(new Set(versions.map(({ hash, sealed }) => `${hash} ${sealed}`))).toEqual(new Set(['2 2']));
     },
     ROLL_MS_MAX,
   );

@@ -103,8 +103,8 @@ describe.each<[string, Operation, number]>([
   });
 
   it('repeats no credential in its answer', async () => {
-    for (const value of ['Bearer planted-credential', 'Basic planted-credential'])
-      expect(JSON.stringify(await call(value))).not.toContain('planted-credential');
+    for (const value of ['Bearer leaked-credential', 'Basic leaked-credential'])
+      expect(JSON.stringify(await call(value))).not.toContain('leaked-credential');
   });
 });
 

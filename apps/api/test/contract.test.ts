@@ -230,13 +230,13 @@ describe('whatever the bytes', () => {
   });
 
   it('no text of a problem repeats what the client sent', () => {
-    const planted = fc.string({
+    const secretText = fc.string({
       unit: fc.constantFrom('q', 'w', 'x', 'z', '7', '3', '9'),
       minLength: 8,
       maxLength: 20,
     });
     fc.assert(
-      fc.property(planted, planted, (one, two) => {
+      fc.property(secretText, secretText, (one, two) => {
         for (const body of [
           JSON.stringify({ to: one, code: two, locale: one }),
           JSON.stringify({ to: PHONE, [one]: two }),

@@ -153,7 +153,7 @@ describe('every kind of answer', () => {
 describe('a request id', () => {
   it('is ours, whatever the client sends', async () => {
     const { headers } = await rawRequest(api.port, 'GET', '/v1/signup-settings', [
-      ['X-Request-Id', 'planted'],
+      ['X-Request-Id', 'leaked'],
     ]);
     expect(headers['x-request-id']).toMatch(UUID);
   });
@@ -170,7 +170,7 @@ describe('without HTTPS', () => {
 
 describe('an internal error', () => {
   it('has the same headers, and reveals nothing of its cause', async () => {
-    const database = openDatabase('postgres://nobody:planted@127.0.0.1:1/none', { connectionsMax: 1 });
+    const database = openDatabase('postgres://nobody:leaked@127.0.0.1:1/none', { connectionsMax: 1 });
     const cutOff = await startApi({ database });
     const { json, headers, body } = await rawRequest(cutOff.port, 'GET', '/v1/signup-settings');
     expect(json).toMatchObject({ status: 500, code: 'internal_error' });
@@ -180,7 +180,7 @@ describe('an internal error', () => {
       'cache-control': 'no-store',
       'strict-transport-security': expect.stringMatching(/^max-age/),
     });
-    expect(body).not.toMatch(/planted|127\.0\.0\.1|prisma|postgres/i);
+    expect(body).not.toMatch(/leaked|127\.0\.0\.1|prisma|postgres/i);
     await cutOff.close();
     await closeDatabase(database);
   });

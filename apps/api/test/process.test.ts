@@ -66,16 +66,16 @@ describe('a wrong environment', () => {
 
   it('is reported in one line for each malformed variable, without its value', async () => {
     const wrong = {
-      DATABASE_URL: 'mysql://user:planted@db/x',
-      REDIS_URL: 'planted',
-      BASE_URL: 'ftp://planted',
-      DOCS_URL: '/planted',
+      DATABASE_URL: 'mysql://user:leaked@db/x',
+      REDIS_URL: 'leaked',
+      BASE_URL: 'ftp://leaked',
+      DOCS_URL: '/leaked',
       PORT: '65536',
       METRICS_PORT: '-1',
-      CODE_PEPPER: 'cGxhbnRlZA==',
-      SECRET_KEY: 'planted planted planted planted planted!',
-      DELIVERY_ATTEMPTS: 'planted',
-      LOG_LEVEL: 'planted',
+      CODE_PEPPER: 'bGVha2Vk==',
+      SECRET_KEY: 'leaked leaked leaked leaked leaked!',
+      DELIVERY_ATTEMPTS: 'leaked',
+      LOG_LEVEL: 'leaked',
     };
     const faulty = start({ ...wrong, WHATSAPP_APP_SECRET: '' });
     expect(await faulty.exited()).toBe(1);
@@ -84,7 +84,7 @@ describe('a wrong environment', () => {
       expect(told.filter((line) => line.startsWith(`api: ${name} must `))).toHaveLength(1);
     expect(told).toContain('api: WHATSAPP_APP_SECRET is missing');
     expect(told).toHaveLength(Object.keys(wrong).length + 1);
-    expect(faulty.stderr).not.toMatch(/planted|cGxhbnRlZA|65536/);
+    expect(faulty.stderr).not.toMatch(/leaked|bGVha2Vk|65536/);
     expect(faulty.stdout).toBe('');
   });
 
@@ -111,7 +111,7 @@ describe('a running process', () => {
     const created = await create(port);
     expect(created).toMatchObject({ status: 202, json: { status: 'queued' } });
     const [row] = await environment.db.sql(
-      'select next_enqueue_at is not null as jobs from sends where id = $1',
+      'select next_enqueue_at is not null as "isDue" from sends where id = $1',
       [created.json['id']],
     );
     expect(row).toEqual({ isDue: true });
@@ -135,13 +135,13 @@ describe('a running process', () => {
   it('counts its requests by route, and shows no path', async () => {
     const { port, metricsPort } = await start().ready();
     await create(port);
-    await rawRequest(port, 'GET', '/v1/send/planted-id/status');
+    await rawRequest(port, 'GET', '/v1/send/leaked-id/status');
     const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
     expect(metrics).toMatch(
       /onecode_http_request_seconds_count\{.*route="\/v1\/send",.*status="202".*\} 1\n/,
     );
     expect(metrics).toContain('route="/v1/send/:id/status"');
-    expect(metrics).not.toContain('planted-id');
+    expect(metrics).not.toContain('leaked-id');
   });
 
   it('stops on SIGTERM within ten seconds with exit code 0: it answers requests under way, and does not wait for those that never end', async () => {
@@ -199,7 +199,7 @@ describe('a running process', () => {
 describe('the log at level trace', () => {
   const CODE = '7391846205';
   const TO = '+5511912345678';
-  const KEY = 'planted-idempotency-key';
+  const KEY = 'leaked-idempotency-key';
   const WAMID = 'wamid.HBgNNTUxMTkxMjM0NTY3OA==';
 
   it('has one line for each request, with the id of its answer, and no secret in any', async () => {
@@ -244,10 +244,10 @@ describe('the log at level trace', () => {
     ];
     // Errors are most likely to quote rows and parameters.
     await environment.db.sql(
-      `alter table sends add constraint planted check (recipient <> '${TO}') not valid`,
+      `alter table sends add constraint leaked check (recipient <> '${TO}') not valid`,
     );
     answers.push(await create(port, body, ['Idempotency-Key', `${KEY}-2`]));
-    await environment.db.sql('alter table sends drop constraint planted');
+    await environment.db.sql('alter table sends drop constraint leaked');
     expect(answers.at(-1)?.status).toBe(500);
     running.signal('SIGTERM');
     expect(await running.exited()).toBe(0);

@@ -194,7 +194,7 @@ describe('health', () => {
   });
 
   it('is live but not ready while PostgreSQL is away, and names what is missing and nothing else', async () => {
-    const database = openDatabase('postgres://nobody:planted@127.0.0.1:1/none', { connectionsMax: 1 });
+    const database = openDatabase('postgres://nobody:leaked@127.0.0.1:1/none', { connectionsMax: 1 });
     const cutOff = await startApi({ database });
     expect((await rawRequest(cutOff.port, 'GET', '/livez')).status).toBe(200);
     expect(await rawRequest(cutOff.port, 'GET', '/readyz')).toMatchObject({

@@ -31,7 +31,7 @@ async function trip(country: string): Promise<void> {
   expect(await tripBreaker(store.database, { ...evidence, rule }, 3600)).toBe(true);
 }
 
-it('a new account is open: every defence that can be off is off', async () => {
+it('a new account is open: every abuse control that can be off is off', async () => {
   expect(await account('show', id)).toMatchObject(OPEN);
 });
 

@@ -7,7 +7,7 @@ import { expectFault, onecode } from './onecode.js';
 const store = useTestDatabase();
 const SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
 const NOWHERE = 'postgres://operator@127.0.0.1:1/onecode';
-const ADD = ['sender', 'add', '--phone-number-id', '1', '--number', '+15550783881', '--token', 'planted'];
+const ADD = ['sender', 'add', '--phone-number-id', '1', '--number', '+15550783881', '--token', 'leaked'];
 
 let folder: string;
 beforeAll(() => {

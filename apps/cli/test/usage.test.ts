@@ -3,7 +3,7 @@ import { startTcpServer } from '@onecode/testing';
 import { expectFault, onecode, onecodeHere, UNKNOWN_ID, type Ended } from './onecode.js';
 
 /** Nobody listens on port 1: a command that gets as far as the database says that it cannot be reached. */
-const NOWHERE = { DATABASE_URL: 'postgres://operator:planted-password@127.0.0.1:1/onecode' };
+const NOWHERE = { DATABASE_URL: 'postgres://operator:leaked-password@127.0.0.1:1/onecode' };
 const KEY = 'ak_live_0123456789ABCDEFGHIJKLMNOPQ012345';
 const TOKEN = 'EAAGplantedToken';
 
@@ -163,14 +163,14 @@ describe('a command that cannot be done ends with 1 and one line', () => {
     [{}, 'DATABASE_URL is missing'],
     [{ DATABASE_URL: '' }, 'DATABASE_URL is missing'],
     [
-      { DATABASE_URL: 'mysql://u:planted-password@h/d' },
+      { DATABASE_URL: 'mysql://u:leaked-password@h/d' },
       'DATABASE_URL must be an address that begins with postgres:// or postgresql://',
     ],
     [NOWHERE, 'the database cannot be reached'],
   ])('with %j', async (env, line) => {
     const ended = await onecode(['settings', 'get', '--json'], env);
     expectFault(ended, 1, line);
-    expect(ended.stderr).not.toContain('planted-password');
+    expect(ended.stderr).not.toContain('leaked-password');
   });
 
   it('when the database takes the connection and never answers', async () => {
@@ -188,7 +188,7 @@ describe('a command that cannot be done ends with 1 and one line', () => {
     const url = new URL(process.env['TEST_DATABASE_URL'] ?? '');
     const get = (change: Partial<URL>) =>
       onecode(['settings', 'get'], { DATABASE_URL: Object.assign(new URL(url), change).href });
-    const wrong = await get({ password: 'planted-password' });
+    const wrong = await get({ password: 'leaked-password' });
     expectFault(wrong, 1, 'the database refused the user or the password in DATABASE_URL');
     expectFault(await get({ pathname: '/nothing_here' }), 1, 'the database that DATABASE_URL names does not');
     expectFault(

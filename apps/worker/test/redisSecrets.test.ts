@@ -3,7 +3,7 @@ import { buildSender, findSecrets, redisContents, until, type Secret } from '@on
 import { WorkerEnvironment } from './workerEnvironment.js';
 import { startWorker, type TestWorker } from './testWorker.js';
 
-const TOKEN = 'EAAG-planted-token-7f3b';
+const TOKEN = 'EAAG-leaked-token-7f3b';
 const FAULTS: Fault[] = [
   { duplicates: 1 },
   { error: 131000 },

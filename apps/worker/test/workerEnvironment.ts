@@ -205,7 +205,7 @@ export class WorkerEnvironment extends TestEnvironment {
 
   async sender(id: string): Promise<SenderRecord> {
     const [sender] = await this.db.sql<SenderRecord>(
-      `select faults, paused_at, paused_until, pause_reason,
+      `select consecutive_failures, paused_at, paused_until, pause_reason,
          round(extract(epoch from paused_until - paused_at))::integer as pause_seconds from senders where id = $1`,
       [id],
     );

@@ -81,7 +81,7 @@ export function check(model: Model, real: Real): void {
   must(send.channel === (model.routed ? 'whatsapp' : null), 'the channel is set once routed');
   must((send.from !== null) === model.routed, 'the sender’s number is set once routed');
   must((send.senderId !== null) === model.routed, 'the sender is set once routed');
-  must((send.sealedCode !== null) === waits, 'the box is there exactly while it is needed');
+  must((send.sealedCode !== null) === waits, 'the sealed code is there exactly while it is needed');
   must((send.dueAt !== null) === waits, 'a send is due exactly while it waits');
   must(waits || !send.awaitingSender, 'only a waiting send waits for a sender');
   must((send.failedAt !== null) === failed && (send.failureReason !== null) === failed, 'failed says why');

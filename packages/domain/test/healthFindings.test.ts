@@ -1,4 +1,10 @@
-import { healthFindings, healthVerdict, type HealthStatistics, type Verdict } from '../src/healthFindings.js';
+import {
+  healthFindings,
+  healthVerdict,
+  type Finding,
+  type HealthStatistics,
+  type Verdict,
+} from '../src/healthFindings.js';
 
 type Read = { [Name in keyof HealthStatistics]: NonNullable<HealthStatistics[Name]> };
 type Sender = Read['senders'][number];
@@ -182,5 +188,105 @@ describe('the verdict', () => {
       'no_worker',
       'postgresql_slow',
     ]);
+  });
+});
+
+describe('a threshold', () => {
+  const swept = (seconds: number) => ({ loops: sweptSecondsAgo(seconds, seconds + 5) });
+  const failed = (failing: number) => provider({ calls: 1_000, failing });
+  const answered = (secondsP95: number) => provider({ secondsP95 });
+  const unapplied = (oldestDueSeconds: number) => receipts({ oldestDueSeconds });
+  const waited = (oldestSeconds: number) => waiting({ forSender: { count: 9, oldestSeconds } });
+
+  const THRESHOLDS: [
+    finding: `${Finding['whose']} ${Finding['what']} ${Finding['check']}`,
+    change: (value: number) => Partial<HealthStatistics>,
+    degraded: number,
+    failing: number,
+  ][] = [
+    ['postgresql postgresql_slow postgresql', (postgresqlMs) => ({ postgresqlMs }), 200, 1_000],
+    ['postgresql postgresql_full postgresql', (used) => ({ connections: { used, most: 100 } }), 80, 95],
+    ['redis redis_slow redis', (redisMs) => ({ redisMs }), 200, 1_000],
+    ['us sweeper_stopped loops', swept, 10, 20],
+    ['meta provider_failing attempts', failed, 100, 500],
+    ['meta provider_slow latency', answered, 3, 8],
+    ['us receipts_late receiptsDue', unapplied, 15, 60],
+    ['us sends_late due', late, 5, 15],
+    ['us senders_busy forSender', waited, 10, 60],
+  ];
+
+  it.each(THRESHOLDS)('of %s counts from its very value', (expected, change, degraded, failing) => {
+    const found = (value: number): string[] =>
+      healthFindings({ ...HEALTHY, ...change(value) }).map(
+        ({ whose, severity, what, check }) => `${severity}: ${whose} ${what} ${check}`,
+      );
+    expect(found(degraded - 0.001)).toEqual([]);
+    expect(found(degraded)).toEqual([`degraded: ${expected}`]);
+    expect(found(failing - 0.001)).toEqual([`degraded: ${expected}`]);
+    expect(found(failing)).toEqual([`failing: ${expected}`]);
+  });
+});
+
+describe('the findings', () => {
+  const found = (change: Partial<HealthStatistics>): string[] =>
+    healthFindings({ ...HEALTHY, ...change }).map(({ what, check }) => `${what} ${check}`);
+
+  it.each<[string, Partial<HealthStatistics>, string[]]>([
+    ['no PostgreSQL', { postgresqlMs: null, connections: null }, ['postgresql_away postgresql']],
+    [
+      'a slow PostgreSQL, named once',
+      { postgresqlMs: 200, connections: null },
+      ['postgresql_slow postgresql'],
+    ],
+    ['no Redis', { redisMs: null }, ['redis_away redis']],
+    ['no answer about the queues', { queues: null }, ['redis_away redis']],
+    ['no worker', { loops: [] }, ['no_worker loops']],
+    ['a paused queue', { queues: [queue(true), queue()] }, ['queue_paused queues']],
+    ['a refused configuration', provider({ config: 1 }), ['configuration_fault attempts']],
+    [
+      'no sender for waiting sends',
+      { senders: [], ...waiting({ forSender: { count: 1, oldestSeconds: 300 } }) },
+      ['no_senders senders'],
+    ],
+    ['a paused sender', { senders: [sender('paused'), sender()] }, ['senders_paused senders']],
+    [
+      'a sender that cools down',
+      { senders: [sender('cooling_down'), sender()] },
+      ['senders_cooling_down senders'],
+    ],
+    [
+      'sends that wait although one of two senders is active',
+      { senders: [sender('paused'), sender()], ...waiting({ forSender: { count: 1, oldestSeconds: 60 } }) },
+      ['senders_busy forSender', 'senders_paused senders'],
+    ],
+    [
+      'no receipt for 20 accepted messages',
+      { ...receipts({ lastTenMinutes: 0 }), ...provider({ calls: 20, accepted: 20, failing: 0 }) },
+      ['receipts_missing receipts'],
+    ],
+    ['a hold', waiting({ held: { count: 1, oldestSeconds: 1 } }), ['sends_held held']],
+  ])('of %s name their check', (_, change, expected) => {
+    expect(found(change)).toEqual(expected);
+  });
+
+  it.each(['connections', 'waiting', 'attempts', 'provider', 'receipts'] as const)(
+    'without an answer about %s say that PostgreSQL is slow',
+    (source) => {
+      expect(found({ [source]: null })).toEqual(['postgresql_slow postgresql']);
+    },
+  );
+
+  it.each(['loops', 'senders'] as const)('say nothing without an answer about %s alone', (source) => {
+    expect(found({ [source]: null })).toEqual([]);
+  });
+
+  it('judge the provider from five calls on', () => {
+    expect(found(provider({ calls: 4, failing: 4 }))).toEqual([]);
+    expect(found(provider({ calls: 5, failing: 5 }))).toEqual(['provider_failing attempts']);
+  });
+
+  it('expect no sender as long as no send waits for one', () => {
+    expect(found({ senders: [], ...waiting({ forSender: none }) })).toEqual([]);
+    expect(found({ senders: [], waiting: null })).toEqual(['postgresql_slow postgresql']);
   });
 });

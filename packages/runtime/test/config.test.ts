@@ -74,31 +74,31 @@ it('drops slashes at the end of an address', () => {
 });
 
 it.each([
-  ['DATABASE_URL', 'planted'],
-  ['DATABASE_URL', 'postgres:planted'],
-  ['DATABASE_URL', 'redis://planted'],
-  ['DATABASE_URL', ' postgres://planted'],
-  ['DATABASE_URL', 'postgres://planted\n'],
+  ['DATABASE_URL', 'leaked'],
+  ['DATABASE_URL', 'postgres:leaked'],
+  ['DATABASE_URL', 'redis://leaked'],
+  ['DATABASE_URL', ' postgres://leaked'],
+  ['DATABASE_URL', 'postgres://leaked\n'],
   ['DATABASE_URL', 'postgres://pla nted/d'],
   ['BASE_URL', 'http://'],
-  ['BASE_URL', 'http://planted:port'],
+  ['BASE_URL', 'http://leaked:port'],
   ['PORT', '-1'],
   ['PORT', '65536'],
   ['PORT', '80.5'],
   ['PORT', '0x50'],
   ['PORT', '8e1'],
   ['PORT', ' 80'],
-  ['PORT', 'planted'],
+  ['PORT', 'leaked'],
   ['ATTEMPTS', '0'],
   ['ATTEMPTS', '21'],
   ['ATTEMPTS', '99999999999999999999'],
-  ['LEVEL', 'planted'],
+  ['LEVEL', 'leaked'],
   ['LEVEL', 'INFO'],
-  ['PEPPER', 'planted'],
+  ['PEPPER', 'leaked'],
 ])('refuses %s=%j in one line without the value', (name, value) => {
   const faults = faultsOf({ ...GOOD, [name]: value });
   expect(faults).toEqual([expect.stringMatching(new RegExp(`^${name} must be [^\n]+$`))]);
-  expect(faults.join()).not.toContain('planted');
+  expect(faults.join()).not.toContain('leaked');
 });
 
 it.each([

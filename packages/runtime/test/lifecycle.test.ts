@@ -41,7 +41,7 @@ describe('a failed start ends with exit code 1 and one line', () => {
   });
 
   it('for any other error, without secrets', async () => {
-    const message = 'no way\nto\tpostgres://u:planted@h/d with ak_live_planted0123';
+    const message = 'no way\nto\tpostgres://u:leaked@h/d with ak_live_planted0123';
     const { ended } = startProcess({ start: `throw new Error(${JSON.stringify(message)});` });
     const { code, stdout, stderr } = await ended;
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -113,8 +113,8 @@ describe('a signal', () => {
 });
 
 it.each([
-  ['an exception', `setImmediate(() => { throw new Error('planted ak_live_planted0123'); });`],
-  ['a rejection', `setImmediate(() => { void Promise.reject(new Error('planted ak_live_planted0123')); });`],
+  ['an exception', `setImmediate(() => { throw new Error('leaked ak_live_planted0123'); });`],
+  ['a rejection', `setImmediate(() => { void Promise.reject(new Error('leaked ak_live_planted0123')); });`],
 ])('%s that nobody caught ends the process with 1 and a fatal line', async (_, before) => {
   const child = startProcess({ before: `process.once('SIGUSR2', () => { ${before} });` });
   await child.untilOutput('up');
@@ -124,6 +124,6 @@ it.each([
   expect(linesOf(stdout).at(-1)).toMatchObject({
     level: 'fatal',
     msg: 'an error that nobody caught',
-    err: { type: 'Error', message: 'planted ak_live_[removed]' },
+    err: { type: 'Error', message: 'leaked ak_live_[removed]' },
   });
 });

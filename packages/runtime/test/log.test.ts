@@ -6,25 +6,25 @@ afterEach(killModules);
 const SECRETS = {
   key: 'ak_live_0123456789ABCDEFGHIJabcdefghij012',
   testKey: 'ak_test_zyxwvutsrqponmlkjihgfedcba987654',
-  bearer: 'Bearer planted.bearer-token_1',
+  bearer: 'Bearer leaked.bearer-token_1',
   token: 'EAAGm0PX4ZCpsBAplantedTokenOfASender',
   phone: '+5511987654321',
   spacedPhone: '+55 (11) 98765-4321',
   phoneInPath: '/v1/send/%2B5511987654321/status',
   wamid: 'wamid.HBgNNTUxMTk4NzY1NDMyMRUCABEYEjdFRkYz+A/b_c-d==',
-  database: 'postgres://onecode:planted-password@db:5432/onecode',
-  redis: 'rediss://:planted-redis@redis:6379',
+  database: 'postgres://onecode:leaked-password@db:5432/onecode',
+  redis: 'rediss://:leaked-redis@redis:6379',
 };
 const NEVER = [
   '0123456789ABCDEFGHIJ',
   'zyxwvutsrq',
-  'planted.bearer',
+  'leaked.bearer',
   'plantedToken',
   '987654321',
   '98765-4321',
   'HBgNNTUx',
-  'planted-password',
-  'planted-redis',
+  'leaked-password',
+  'leaked-redis',
 ];
 
 /** The output of a process that logs at `trace`; `secrets` holds the values above. */

@@ -33,7 +33,7 @@ async function get({ port }: MetricsServer, path: string): Promise<{ status: num
 
 const passes = async (): Promise<void> => {};
 const fails = async (): Promise<void> => {
-  throw new Error('planted-password');
+  throw new Error('leaked-password');
 };
 const hangs = (): Promise<void> => new Promise(() => {});
 

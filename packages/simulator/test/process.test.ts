@@ -32,7 +32,7 @@ function run(env: Record<string, string>): StartedProcess {
 const endOf = (started: StartedProcess): Promise<Exit> =>
   until('the end of the process', () => started.ended(), 10_000);
 
-const GOOD = { PORT: '0', WHATSAPP_APP_SECRET: 'planted-secret', WEBHOOK_URL: 'http://127.0.0.1:9/' };
+const GOOD = { PORT: '0', WHATSAPP_APP_SECRET: 'leaked-secret', WEBHOOK_URL: 'http://127.0.0.1:9/' };
 
 describe('the process', () => {
   it('prints one line with its addresses, is alive and ready on both ports, and simulates', async () => {
@@ -41,7 +41,7 @@ describe('the process', () => {
       ...GOOD,
       METRICS_PORT: '0',
       WEBHOOK_URL: receiver.url,
-      WHATSAPP_VERIFY_TOKEN: 'planted-token',
+      WHATSAPP_VERIFY_TOKEN: 'leaked-token',
       SENT_DELAY_MS: '0',
       DELIVERED_DELAY_MS: '10',
       READ_DELAY_MS: '20',
@@ -55,18 +55,18 @@ describe('the process', () => {
 
     const answer = await fetch(`${url}/v25.0/${SENDER}/messages`, {
       method: 'POST',
-      headers: { Authorization: 'Bearer planted-bearer', 'Content-Type': 'application/json' },
+      headers: { Authorization: 'Bearer leaked-bearer', 'Content-Type': 'application/json' },
       body: JSON.stringify(bodyOf()),
     });
     expect(answer.status).toBe(200);
     await until('3 statuses', () => receiver.words.length === 3);
     expect(receiver.words).toEqual(['sent', 'delivered', 'read']);
-    expect(receiver.handshakes[0]!.get('hub.verify_token')).toBe('planted-token');
+    expect(receiver.handshakes[0]!.get('hub.verify_token')).toBe('leaked-token');
     expect((await fetch(`${url}/`)).headers.get('content-type')).toContain('text/html');
 
     started.signal('SIGTERM');
     expect(await endOf(started)).toEqual({ code: 0, signal: null });
-    expect(started.output()).not.toMatch(/planted|wamid|042913|98765/);
+    expect(started.output()).not.toMatch(/leaked|wamid|042913|98765/);
   });
 
   it.each(['SIGTERM', 'SIGINT'] as const)(
@@ -101,7 +101,7 @@ describe('the process', () => {
     const started = run({
       PORT: '70000',
       METRICS_PORT: 'some',
-      WEBHOOK_URL: 'ftp://planted-place/',
+      WEBHOOK_URL: 'ftp://leaked-place/',
       SENT_DELAY_MS: '-1',
     });
     expect(await endOf(started)).toEqual({ code: 1, signal: null });

@@ -15,6 +15,8 @@ export interface TestDatabase {
 }
 
 const TEMPLATE_LOCK = 7_165_202;
+/** Tests say nothing about how busy the machine is. */
+const TIMEOUTS = { connectionMs: 30_000, statementMs: 30_000 };
 
 function serverUrl(): string {
   const url = process.env['TEST_DATABASE_URL'];
@@ -51,7 +53,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     await server.query(`create database ${name} template ${template}`);
   });
   const url = urlOf(name);
-  const database = openDatabase(url, { connectionsMax: 20 });
+  const database = openDatabase(url, { connectionsMax: 20, timeouts: TIMEOUTS });
   const pool = new pg.Pool({ connectionString: url, max: 2 });
   // Dropping the database breaks connections that are still closing.
   pool.on('error', () => {});

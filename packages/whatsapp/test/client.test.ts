@@ -17,7 +17,7 @@ describe('the request', () => {
     expect(request).toMatchObject({
       method: 'POST',
       url: '/v25.0/106540352242922/messages',
-      headers: { authorization: 'Bearer planted-token', 'content-type': 'application/json' },
+      headers: { authorization: 'Bearer leaked-token', 'content-type': 'application/json' },
     });
     expect(request?.headers['content-length']).toBe(String(request?.body.length));
     expect(JSON.parse(request?.body ?? '')).toEqual(messageBody(MESSAGE));
@@ -109,7 +109,7 @@ describe('the error code decides, not the HTTP status', () => {
       const outcome = await sendTo(400, {
         error: { code, message: quoting, error_data: { details: quoting } },
       });
-      expect(JSON.stringify(outcome)).not.toMatch(/planted-token|5511987654321|042913/);
+      expect(JSON.stringify(outcome)).not.toMatch(/leaked-token|5511987654321|042913/);
     }
   });
 });

@@ -163,7 +163,7 @@ describe('what is not ours is harmless', () => {
     ['a number', 7],
     ['a text', 'statuses'],
     ['statuses that are no array', { entry: [{ changes: [{ value: { statuses: STATUS } }] }] }],
-    ['a planted prototype', JSON.parse('{"__proto__":{"entry":[{"changes":[]}]}}')],
+    ['a leaked prototype', JSON.parse('{"__proto__":{"entry":[{"changes":[]}]}}')],
   ])('%s gives no receipt', (_, body) => {
     expect(parse(body)).toEqual([]);
   });

@@ -3,7 +3,7 @@ import { createCloudApi } from '../src/client.js';
 import { type AuthenticationMessage } from '../src/index.js';
 import { startProvider } from './provider.js';
 
-export const SENDER = { phoneNumberId: '106540352242922', token: 'planted-token' };
+export const SENDER = { phoneNumberId: '106540352242922', token: 'leaked-token' };
 export const MESSAGE: AuthenticationMessage = {
   to: '+5511987654321',
   code: '042913',

@@ -113,14 +113,14 @@ export function addAccountCommands(program: Command): void {
     .argument('<id>', 'the account', id('the account'))
     .addHelpText('after', '\nExample:\n  $ onecode account show 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f')
     .action(async (accountId: string, _options: object, command: Command) => {
-      const [account, defences] = await withDatabase((database) =>
+      const [account, abuseControls] = await withDatabase((database) =>
         Promise.all([findAccount(database, accountId), findAbuseControls(database, accountId)]),
       );
       const known = found(account);
       print(command, {
         ...suspensionRow(known),
         trial_countries: known.trialCountries,
-        ...(defences && abuseControlsRow(defences)),
+        ...(abuseControls && abuseControlsRow(abuseControls)),
       });
     });
 

@@ -26,7 +26,9 @@ function targetOf(kind: HoldTarget['kind'], typed: string | undefined): HoldTarg
   if (kind === 'country') {
     const country = typed?.toUpperCase();
     if (country === undefined || !isCountryTarget(country))
-      throw new UsageError(`the target must be a country code such as BR, or ${NO_COUNTRY} for numbers of no country`);
+      throw new UsageError(
+        `the target must be a country code such as BR, or ${NO_COUNTRY} for numbers of no country`,
+      );
     return { kind, target: country };
   }
   if (typed === undefined || !isId(typed))
@@ -39,7 +41,7 @@ export function addHoldCommands(program: Command): void {
   const holds = program
     .command('hold')
     .description('holds: live sends wait until an operator releases them; sender pause stops one sender')
-    .addHelpText('after', '\nExample:\n  $ onecode hold set country BR --reason "pumped"');
+    .addHelpText('after', '\nExample:\n  $ onecode hold set country BR --reason "traffic pumping"');
 
   holds
     .command('set')

@@ -1,4 +1,10 @@
-import { parseKeyring, SENDER_TEMPLATE_INITIAL, SENDER_THROUGHPUT, senderState, type PhoneRecipient } from '@onecode/domain';
+import {
+  parseKeyring,
+  SENDER_TEMPLATE_INITIAL,
+  SENDER_THROUGHPUT,
+  senderState,
+  type PhoneRecipient,
+} from '@onecode/domain';
 import { readConfig, variable } from '@onecode/runtime';
 import {
   addSender,
@@ -79,7 +85,12 @@ export function addSenderCommands(program: Command): void {
       'access token; - reads it from standard input, where no list of processes shows it',
       token('--token'),
     )
-    .option('--template <name>', 'authentication template', templateName('--template'), SENDER_TEMPLATE_INITIAL)
+    .option(
+      '--template <name>',
+      'authentication template',
+      templateName('--template'),
+      SENDER_TEMPLATE_INITIAL,
+    )
     .option(
       '--english <language>',
       'en or en_US: the language under which the English template was approved',

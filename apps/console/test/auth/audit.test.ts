@@ -139,7 +139,7 @@ describe('the audit log', () => {
     const operator = await person(server, { staff: 'operator' });
     const ana = await person(server);
     await signIn(ana.email, 'not the password');
-    const { entries } = (await operator.get('/operations/audit?area=user&limit=1')).body;
+    const { entries } = (await operator.get('/staff/audit?area=user&limit=1')).body;
     expect(entries).toMatchObject([{ action: 'user.sign_in_failed', actor: { kind: 'nobody' } }]);
   });
 });

@@ -26,7 +26,7 @@ const from = (): Record<string, string> => {
   return { 'x-forwarded-for': `203.0.${addresses >> 8}.${addresses & 255}` };
 };
 const grant = (who: TestPerson, grantId: string = newId()): Promise<Answer> =>
-  who.post(`/operations/accounts/${account}/credits`, { amount: 5, reason: 'invoice 7', grantId });
+  who.post(`/staff/accounts/${account}/credits`, { amount: 5, reason: 'invoice 7', grantId });
 const confirm = (who: TestPerson, code: string): Promise<Answer> =>
   who.call('POST', '/auth/two-factor/confirm', { code }, from());
 const confirmPassword = (who: TestPerson, password: string): Promise<Answer> =>
@@ -124,7 +124,7 @@ describe('a change that requires a recent confirmation', () => {
     const operator = await person(server, { staff: 'operator' });
     await letConfirmationPass(server, operator);
     expect(
-      await operator.post(`/operations/accounts/${account}/credits`, {
+      await operator.post(`/staff/accounts/${account}/credits`, {
         amount: 0,
         reason: 'x',
         grantId: newId(),

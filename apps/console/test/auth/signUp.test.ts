@@ -207,7 +207,7 @@ describe('the first account', () => {
     expect(made).toMatchObject({ details: { after: { trialCountries: ['BR', 'PT'] } } });
 
     const operator = await person(server, { staff: 'operator' });
-    const details = `/operations/accounts/${id}`;
+    const details = `/staff/accounts/${id}`;
     expect((await operator.get(details)).body).toMatchObject({ trialCountries: ['BR', 'PT'] });
     const grant = { amount: 5, reason: 'invoice 1', grantId: newId() };
     expect((await operator.post(`${details}/credits`, grant)).status).toBe(204);

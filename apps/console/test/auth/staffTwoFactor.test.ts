@@ -45,7 +45,7 @@ describe('while staff need a second factor', () => {
       needsTwoFactor: true,
     });
     const on = await turnOn(server, who);
-    expect((await on.who.get('/operations/settings')).status).toBe(200);
+    expect((await on.who.get('/staff/settings')).status).toBe(200);
     expect((await on.who.get('/session')).body).toMatchObject({
       user: { hasTwoFactor: true },
       needsTwoFactor: true,
@@ -66,7 +66,7 @@ describe('while staff need a second factor', () => {
         { 'x-forwarded-for': '203.0.113.9' },
       );
     expect(await turnOff(operator)).toMatchObject(REQUIRED);
-    expect((await operator.who.get('/operations/settings')).status).toBe(200);
+    expect((await operator.who.get('/staff/settings')).status).toBe(200);
     expect((await turnOff(customer)).status).toBe(204);
   });
 
@@ -78,22 +78,22 @@ describe('while staff need a second factor', () => {
     for (const one of [who, customer])
       expect((await one.get(`/accounts/${account}/members`)).status).toBe(200);
     expect((await customer.get('/session')).body.needsTwoFactor).toBe(false);
-    expect(await customer.get('/operations/settings')).toMatchObject({ status: 404 });
+    expect(await customer.get('/staff/settings')).toMatchObject({ status: 404 });
   });
 });
 
 describe('requiring it', () => {
   const require = (who: TestPerson, staffTwoFactor = 'required'): Promise<Answer> =>
-    who.put('/operations/settings/staff-two-factor', { staffTwoFactor });
+    who.put('/staff/settings/staff-two-factor', { staffTwoFactor });
 
   it('is for operators who have one: nobody shuts everybody out by accident', async () => {
     const without = await person(server, { staff: 'operator' });
     expect(await require(without)).toMatchObject(REQUIRED);
-    expect((await without.get('/operations/settings')).body.settings.staffTwoFactor).toBe('optional');
+    expect((await without.get('/staff/settings')).body.settings.staffTwoFactor).toBe('optional');
 
     const { who } = await withTwoFactor(server, { staff: 'operator' });
     expect((await require(who)).status).toBe(204);
-    expect((await who.get('/operations/settings')).body.settings.staffTwoFactor).toBe('required');
+    expect((await who.get('/staff/settings')).body.settings.staffTwoFactor).toBe('required');
     expect(await listAuditEntries(server.db.database, { limit: 1, actionPrefix: 'settings.' })).toMatchObject(
       [{ actor: { id: who.id }, details: { name: 'staffTwoFactor', before: 'optional', after: 'required' } }],
     );

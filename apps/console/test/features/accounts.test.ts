@@ -14,7 +14,7 @@ beforeAll(async () => {
   account = await buildAccount(server.db.database, { name: 'Loja Azul', credits: 7, freeQuota: 2 });
 });
 
-const at = (path = '', id = account): string => `/operations/accounts/${id}${path}`;
+const at = (path = '', id = account): string => `/staff/accounts/${id}${path}`;
 const show = async (id = account): Promise<StaffAccountDetailsView> =>
   (await onCall.get<StaffAccountDetailsView>(at('', id))).body;
 const latest = async () => (await listAuditEntries(server.db.database, { limit: 1 }))[0];
@@ -25,7 +25,7 @@ describe('operators and accounts', () => {
     for (const name of names) await buildAccount(server.db.database, { name });
 
     const search = async (query: string): Promise<StaffAccountsView> =>
-      (await onCall.get<StaffAccountsView>(`/operations/accounts?${query}`)).body;
+      (await onCall.get<StaffAccountsView>(`/staff/accounts?${query}`)).body;
 
     expect((await search('text=azul')).accounts).toMatchObject([
       { id: account, name: 'Loja Azul', credits: 7, freeQuota: 2, suspendedAt: null, held: false },
@@ -210,14 +210,14 @@ describe('operators and accounts', () => {
 
 describe('the settings', () => {
   it('change what is given only, and tell who changed what', async () => {
-    await operator.put('/operations/settings', { freeSends: 25, guessBudget: null });
+    await operator.put('/staff/settings', { freeSends: 25, guessBudget: null });
 
-    const { body } = await onCall.get('/operations/settings');
+    const { body } = await onCall.get('/staff/settings');
     expect(body).toMatchObject({
       settings: { freeSends: 25, guessBudget: null, codeValiditySeconds: 600, accountRatePerMinute: 600 },
       bounds: { codeValiditySeconds: { min: 1, max: 5_400 } },
     });
-    const history = await onCall.get('/operations/audit?area=settings');
+    const history = await onCall.get('/staff/audit?area=settings');
     expect(history.body.entries).toMatchObject([
       { actor: { name: operator.email }, changes: [{ field: 'guessBudget', before: 100, after: null }] },
       { actor: { name: operator.email }, changes: [{ field: 'freeSends', before: 10, after: 25 }] },
@@ -231,12 +231,12 @@ describe('the settings', () => {
     [{ guessBudget: 4 }, { guessBudget: 'minimum' }],
     [{ freeSends: 1, pepper: 1 }, { body: 'additionalProperties' }],
   ])('refuse %j', async (body, errors) => {
-    const before = (await onCall.get('/operations/settings')).body;
+    const before = (await onCall.get('/staff/settings')).body;
 
-    expect(await operator.put('/operations/settings', body)).toMatchObject({ status: 422, body: { errors } });
+    expect(await operator.put('/staff/settings', body)).toMatchObject({ status: 422, body: { errors } });
 
-    expect((await onCall.get('/operations/settings')).body).toEqual(before);
-    expect((await onCall.put('/operations/settings', { freeSends: 3 })).status).toBe(403);
+    expect((await onCall.get('/staff/settings')).body).toEqual(before);
+    expect((await onCall.put('/staff/settings', { freeSends: 3 })).status).toBe(403);
   });
 });
 
@@ -248,9 +248,9 @@ describe('the audit log', () => {
       await grantCredits(database, TEST_ACTOR, other, amount, `grant ${amount}`);
     await changeSetting(database, TEST_ACTOR, 'freeSends', 11);
 
-    const first = (await onCall.get(`/operations/audit?account=${other}&area=account&limit=2`)).body;
+    const first = (await onCall.get(`/staff/audit?account=${other}&area=account&limit=2`)).body;
     const second = (
-      await onCall.get(`/operations/audit?account=${other}&area=account&limit=2&before=${first.next}`)
+      await onCall.get(`/staff/audit?account=${other}&area=account&limit=2&before=${first.next}`)
     ).body;
 
     expect(first.entries).toMatchObject([
@@ -276,6 +276,6 @@ describe('the audit log', () => {
 
   it('refuses filters that are none', async () => {
     for (const query of ['account=1', 'area=A', 'before=x', 'limit=0', 'limit=101'])
-      expect((await onCall.get(`/operations/audit?${query}`)).status).toBe(422);
+      expect((await onCall.get(`/staff/audit?${query}`)).status).toBe(422);
   });
 });

@@ -33,7 +33,7 @@ afterAll(async () => {
 /** Waits until the page would show what is looked for. */
 function untilSeen(what: string, look: (view: HealthView) => boolean): Promise<HealthView> {
   return until(what, async () => {
-    const { status, body } = await onCall.get<HealthView>('/operations/health');
+    const { status, body } = await onCall.get<HealthView>('/staff/health');
     expect(status).toBe(200);
     return look(body) && body;
   });
@@ -112,7 +112,7 @@ describe('the health page’s statistics', () => {
       .catch(() => {});
     const view = await untilSeen('receipts that cannot be read', ({ receipts }) => receipts === null);
     expect([view.waiting, view.provider, view.postgresqlMs]).not.toContain(null);
-    await onCall.get('/operations/health');
+    await onCall.get('/staff/health');
     const [{ count }] = (await server.db.sql<{ count: number }>(
       "select count(*)::integer as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
     )) as [{ count: number }];

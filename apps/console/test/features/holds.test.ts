@@ -12,7 +12,7 @@ beforeAll(async () => {
   onCall = await person(server, { staff: 'on_call' });
 });
 
-const show = async (): Promise<HoldsView> => (await onCall.get<HoldsView>('/operations/holds')).body;
+const show = async (): Promise<HoldsView> => (await onCall.get<HoldsView>('/staff/holds')).body;
 const latest = async () => (await listAuditEntries(server.db.database, { limit: 1 }))[0];
 
 describe('holds', () => {
@@ -28,7 +28,7 @@ describe('holds', () => {
       ['country', 'BR'],
       ['account', caller.accountId],
     ])
-      expect((await operator.post('/operations/holds', { kind, target, reason: 'a test' })).status).toBe(204);
+      expect((await operator.post('/staff/holds', { kind, target, reason: 'a test' })).status).toBe(204);
 
     const held = { reason: 'a test', since: expect.any(String), setBy: operator.email };
     expect(await show()).toEqual({
@@ -41,7 +41,7 @@ describe('holds', () => {
       isCapped: false,
     });
     expect(await latest()).toMatchObject({ action: 'hold.set', accountId: caller.accountId });
-    const { body } = await onCall.get(`/operations/accounts/${caller.accountId}`);
+    const { body } = await onCall.get(`/staff/accounts/${caller.accountId}`);
     expect(body.held).toBe(true);
 
     for (const [kind, target] of [
@@ -49,7 +49,7 @@ describe('holds', () => {
       ['country', 'BR'],
       ['account', caller.accountId],
     ])
-      expect((await operator.post('/operations/holds/release', { kind, target })).status).toBe(204);
+      expect((await operator.post('/staff/holds/release', { kind, target })).status).toBe(204);
     expect((await show()).holds).toEqual([]);
     expect(await latest()).toMatchObject({ action: 'hold.release', accountId: caller.accountId });
   });
@@ -66,23 +66,23 @@ describe('holds', () => {
   ])('are not set by %j', async (body, errors) => {
     const last = await latest();
 
-    expect(await operator.post('/operations/holds', body)).toMatchObject({ status: 422, body: { errors } });
+    expect(await operator.post('/staff/holds', body)).toMatchObject({ status: 422, body: { errors } });
 
     expect((await show()).holds).toEqual([]);
     expect(await latest()).toEqual(last);
   });
 
   it('can hold numbers of no country', async () => {
-    await operator.post('/operations/holds', { kind: 'country', target: 'ZZ', reason: 'satellites' });
+    await operator.post('/staff/holds', { kind: 'country', target: 'ZZ', reason: 'satellites' });
     expect((await show()).holds).toMatchObject([{ kind: 'country', target: 'ZZ' }]);
-    await operator.post('/operations/holds/release', { kind: 'country', target: 'ZZ' });
+    await operator.post('/staff/holds/release', { kind: 'country', target: 'ZZ' });
   });
 
   it('are not released where there is none, and not by on-call staff', async () => {
     const live = { kind: 'live', target: '' };
-    expect((await operator.post('/operations/holds/release', live)).status).toBe(404);
-    expect((await onCall.post('/operations/holds', { ...live, reason: 'why' })).status).toBe(403);
-    expect((await onCall.post('/operations/holds/release', live)).status).toBe(403);
+    expect((await operator.post('/staff/holds/release', live)).status).toBe(404);
+    expect((await onCall.post('/staff/holds', { ...live, reason: 'why' })).status).toBe(403);
+    expect((await onCall.post('/staff/holds/release', live)).status).toBe(403);
     expect((await show()).holds).toEqual([]);
   });
 });

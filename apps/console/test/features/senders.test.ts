@@ -19,12 +19,12 @@ const NEW = {
   number: '+1 555-078-9999',
   token: TOKEN,
   template: 'verification_code',
-  english: 'en_US',
+  englishTemplateLanguage: 'en_US',
   throughput: 80,
 };
 
 const senderOf = async (id: string): Promise<SenderView> => {
-  const { body } = await onCall.get<SendersView>('/operations/senders');
+  const { body } = await onCall.get<SendersView>('/staff/senders');
   return body.senders.find((sender) => sender.id === id)!;
 };
 const latest = async () => (await listAuditEntries(server.db.database, { limit: 1 }))[0];
@@ -38,16 +38,20 @@ const tokenOf = async (id: string): Promise<string> => {
 
 describe('senders', () => {
   it('are added and given another token, which no answer and no audit entry ever holds', async () => {
-    const added = await operator.post<{ id: string }>('/operations/senders', NEW);
+    const added = await operator.post<{ id: string }>('/staff/senders', NEW);
     expect(added.status).toBe(200);
     const { id } = added.body;
-    expect(await senderOf(id)).toMatchObject({ number: '+15550789999', english: 'en_US', state: 'active' });
+    expect(await senderOf(id)).toMatchObject({
+      number: '+15550789999',
+      englishTemplateLanguage: 'en_US',
+      state: 'active',
+    });
     expect(await tokenOf(id)).toBe(TOKEN);
 
-    await operator.put(`/operations/senders/${id}/token`, { token: `${TOKEN}-2` });
+    await operator.put(`/staff/senders/${id}/token`, { token: `${TOKEN}-2` });
     expect(await tokenOf(id)).toBe(`${TOKEN}-2`);
 
-    const answers = [added, await onCall.get('/operations/senders'), await onCall.get('/operations/audit')];
+    const answers = [added, await onCall.get('/staff/senders'), await onCall.get('/staff/audit')];
     expect(JSON.stringify(answers)).not.toContain('leaked');
     const log = await listAuditEntries(server.db.database, { actionPrefix: 'sender.', limit: 9 });
     expect(log.map(({ action, subject }) => [action, subject])).toEqual([
@@ -60,7 +64,7 @@ describe('senders', () => {
   it('are paused with a reason and resumed', async () => {
     const { id } = await buildSender(server.db.database);
 
-    await operator.post(`/operations/senders/${id}/pause`, { reason: 'Meta asked us to' });
+    await operator.post(`/staff/senders/${id}/pause`, { reason: 'Meta asked us to' });
     expect(await senderOf(id)).toMatchObject({
       state: 'paused',
       pausedAt: expect.any(String),
@@ -69,7 +73,7 @@ describe('senders', () => {
     });
     expect(await latest()).toMatchObject({ action: 'sender.pause', subject: id });
 
-    await operator.post(`/operations/senders/${id}/resume`);
+    await operator.post(`/staff/senders/${id}/resume`);
     expect(await senderOf(id)).toMatchObject({ state: 'active', pausedAt: null, pauseReason: null });
     expect(await latest()).toMatchObject({ action: 'sender.resume', subject: id });
   });
@@ -88,7 +92,7 @@ describe('senders', () => {
       state: 'cooling_down',
       pausedUntil: expect.any(String),
       pauseReason: 'throttled',
-      faults: 2,
+      consecutiveFailures: 2,
     });
     await coolDown('-1 minute');
     expect(await senderOf(id)).toMatchObject({ state: 'active', pausedUntil: null, pauseReason: null });
@@ -97,7 +101,7 @@ describe('senders', () => {
   it('get another throughput', async () => {
     const { id } = await buildSender(server.db.database);
 
-    await operator.put(`/operations/senders/${id}/throughput`, { throughput: 500 });
+    await operator.put(`/staff/senders/${id}/throughput`, { throughput: 500 });
 
     expect((await senderOf(id)).throughput).toBe(500);
     expect(await latest()).toMatchObject({ action: 'sender.change_throughput', subject: id });
@@ -141,17 +145,17 @@ describe('senders', () => {
     [{ ...NEW, phoneNumberId: 'x1' }, { phoneNumberId: 'pattern' }],
     [{ ...NEW, token: 'two words' }, { token: 'pattern' }],
     [{ ...NEW, template: 'Mine!' }, { template: 'pattern' }],
-    [{ ...NEW, english: 'fr' }, { english: 'enum' }],
+    [{ ...NEW, englishTemplateLanguage: 'fr' }, { englishTemplateLanguage: 'enum' }],
     [{ ...NEW, throughput: 1_001 }, { throughput: 'maximum' }],
   ])('are not added with a fault: %#', async (body, errors) => {
-    const answer = await operator.post('/operations/senders', body);
+    const answer = await operator.post('/staff/senders', body);
     expect(answer).toMatchObject({ status: 422, body: { code: 'invalid_input', errors } });
     expect(JSON.stringify(answer.body)).not.toContain('leaked');
   });
 
   it('are not added twice', async () => {
     const { phoneNumberId } = await buildSender(server.db.database);
-    expect(await operator.post('/operations/senders', { ...NEW, phoneNumberId })).toMatchObject({
+    expect(await operator.post('/staff/senders', { ...NEW, phoneNumberId })).toMatchObject({
       status: 422,
       body: { errors: { phoneNumberId: 'taken' } },
     });
@@ -161,12 +165,12 @@ describe('senders', () => {
     const { id } = await buildSender(server.db.database);
     const last = await latest();
     const changes = (who: TestPerson, sender: string) => [
-      who.put(`/operations/senders/${sender}/token`, { token: 'another' }),
-      who.put(`/operations/senders/${sender}/throughput`, { throughput: 5 }),
-      who.post(`/operations/senders/${sender}/pause`, { reason: 'why' }),
-      who.post(`/operations/senders/${sender}/resume`),
+      who.put(`/staff/senders/${sender}/token`, { token: 'another' }),
+      who.put(`/staff/senders/${sender}/throughput`, { throughput: 5 }),
+      who.post(`/staff/senders/${sender}/pause`, { reason: 'why' }),
+      who.post(`/staff/senders/${sender}/resume`),
     ];
-    const refused = await Promise.all([onCall.post('/operations/senders', NEW), ...changes(onCall, id)]);
+    const refused = await Promise.all([onCall.post('/staff/senders', NEW), ...changes(onCall, id)]);
     expect(refused.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403]);
     const unknown = await Promise.all(changes(operator, newId()));
     expect(unknown.map(({ status }) => status)).toEqual([404, 404, 404, 404]);

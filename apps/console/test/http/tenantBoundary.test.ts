@@ -241,12 +241,12 @@ describe('the tenant boundary of the routes', () => {
 
   it('grants, holds, sender tokens and the staff’s second factor require a recent confirmation', () => {
     expect(named(ROUTES.filter(({ confirmed }) => confirmed)).map(({ name }) => name)).toEqual([
-      'POST /operations/senders',
-      'PUT /operations/senders/:sender/token',
-      'PUT /operations/settings/staff-two-factor',
-      'POST /operations/accounts/:target/credits',
-      'POST /operations/holds',
-      'POST /operations/holds/release',
+      'POST /staff/senders',
+      'PUT /staff/senders/:sender/token',
+      'PUT /staff/settings/staff-two-factor',
+      'POST /staff/accounts/:target/credits',
+      'POST /staff/holds',
+      'POST /staff/holds/release',
     ]);
   });
 

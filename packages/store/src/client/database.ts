@@ -42,13 +42,21 @@ export interface DatabaseOptions {
    * in which they are written, and each connection plans a statement once, since every plan for it would be the same.
    */
   byIndexOnly?: boolean;
+  /**
+   * Milliseconds for a connection and for a statement; 3,000 and 5,000 unless told. Waiting longer is an error: a caller is told of an
+   * outage instead of kept waiting.
+   */
+  timeouts?: Timeouts;
   /** Called for a connection that broke while idle; the pool replaces it by itself. */
   onConnectionError?: (error: Error) => void;
 }
 
-/** Waiting longer than this for a connection or a statement is an error: a caller is told of an outage instead of kept waiting. */
-const CONNECTION_MS_MAX = 3_000;
-const STATEMENT_MS_MAX = 5_000;
+interface Timeouts {
+  connectionMs: number;
+  statementMs: number;
+}
+
+const TIMEOUTS: Timeouts = { connectionMs: 3_000, statementMs: 5_000 };
 
 /** Opens the pools. Connects at the first query, so it succeeds while PostgreSQL is away. */
 export function openDatabase(url: string, options: DatabaseOptions): Database {
@@ -59,7 +67,16 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
       : withHedging(openPool(url, options.readConnectionsMax, options));
   const adapter = adapterOf(pool, options);
   // Any other format takes a stack trace for every query.
-  const prisma = new PrismaClient({ adapter, errorFormat: 'minimal' });
+  const prisma = new PrismaClient({
+    adapter,
+    errorFormat: 'minimal',
+    ...(options.timeouts && {
+      transactionOptions: {
+        maxWait: options.timeouts.connectionMs,
+        timeout: options.timeouts.statementMs,
+      },
+    }),
+  });
   const sql = adapterSql(adapter);
   return {
     prisma,
@@ -75,13 +92,14 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
 }
 
 function openPool(url: string, connectionsMax: number, options: DatabaseOptions): pg.Pool {
+  const { connectionMs, statementMs } = options.timeouts ?? TIMEOUTS;
   const pool = new pg.Pool({
     connectionString: url,
     max: connectionsMax,
-    connectionTimeoutMillis: CONNECTION_MS_MAX,
-    statement_timeout: STATEMENT_MS_MAX,
-    query_timeout: STATEMENT_MS_MAX + 1_000,
-    idle_in_transaction_session_timeout: STATEMENT_MS_MAX,
+    connectionTimeoutMillis: connectionMs,
+    statement_timeout: statementMs,
+    query_timeout: statementMs + 1_000,
+    idle_in_transaction_session_timeout: statementMs,
     // The adapter takes every time for UTC in ISO form, whatever the server's default. Compiling one of our statements would take
     // longer than running it.
     options: settingsText({

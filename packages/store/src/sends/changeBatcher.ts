@@ -35,11 +35,9 @@ export function createChangeBatcher(
   );
 }
 
-/** What a statement needs of changes besides what they write. */
 interface UpdateOptions {
   /** Further columns of the records `c`, with their types, and their values. */
-  columns: Prisma.Sql;
-  valuesOf: (change: Change) => Record<string, unknown>;
+  records?: { columns: Prisma.Sql; valuesOf: (change: Change) => Record<string, unknown> };
   /** A further assignment. */
   set?: Prisma.Sql;
   /** Columns of the sends `s` and the records `c`. */
@@ -52,33 +50,35 @@ interface UpdateOptions {
  */
 export function updateSends(
   changes: readonly Change[],
-  { columns, valuesOf, set, returning }: UpdateOptions,
+  { records, set, returning }: UpdateOptions,
 ): Prisma.Sql {
-  const records = JSON.stringify(
+  const isAlone = changes.length === 1;
+  const json = JSON.stringify(
     changes.map((change) => ({
       id: change.before.id,
       version: change.version,
       ...recordOf(change.after),
-      ...valuesOf(change),
+      ...records?.valuesOf(change),
     })),
   );
   return Prisma.sql`
     changes as materialized (
-      select * from json_to_recordset(${records}::json) as c (id uuid, version integer, ${RECORD_COLUMNS}, ${columns})
-    ), locked as materialized (
-      ${changes.length === 1 ? ONE_ID : LOCKED_IDS}
-    ), changed as (
+      select * from json_to_recordset(${json}::json)
+        as c (id uuid, version integer, ${RECORD_COLUMNS} ${records === undefined ? Prisma.empty : Prisma.sql`, ${records.columns}`})
+    ), ${isAlone ? Prisma.empty : LOCKED} changed as (
       update sends s set ${assignments('c')}, next_enqueue_at = c.due_at + interval '1 second', version = s.version + 1
         ${set === undefined ? Prisma.empty : Prisma.sql`, ${set}`}
       from changes c
-      where s.id = any(array(select id from locked)) and c.id = s.id and c.version = s.version
+      where s.id = any(array(select id from ${isAlone ? CHANGES : LOCKED_CHANGES})) and c.id = s.id and c.version = s.version
       returning ${returning}
     )`;
 }
 
-/** One probe for each send, in the order of the ids. */
-const LOCKED_IDS = Prisma.sql`
-  select s.id from (select id, version from changes order by id) c
-  cross join lateral (select id from sends where id = c.id and version = c.version for no key update) s`;
-/** The update itself locks a single row. */
-const ONE_ID = Prisma.sql`select id from changes`;
+/** One probe for each send, in the order of the ids. A single send is locked by its update. */
+const LOCKED = Prisma.sql`
+  locked as materialized (
+    select s.id from (select id, version from changes order by id) c
+    cross join lateral (select id from sends where id = c.id and version = c.version for no key update) s
+  ),`;
+const CHANGES = Prisma.sql`changes`;
+const LOCKED_CHANGES = Prisma.sql`locked`;

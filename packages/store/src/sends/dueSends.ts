@@ -72,7 +72,7 @@ export async function wakeAwaitingSends(
             where b.sender_id = a.id and b.country = w.country and b.blocked_until > statement_timestamp()
           ) and not exists (
             select from sender_recipient_windows p
-            where p.sender_id = a.id and p.recipient_hash = hashtextextended(w.recipient, 0)
+            where p.sender_id = a.id and p.recipient_hash = hashtextextended(w.canonical_recipient, 0)
               and p.free_at > statement_timestamp() + make_interval(secs => ${horizonMs} / 1000.0)
           )
         )

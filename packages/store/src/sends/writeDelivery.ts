@@ -9,7 +9,11 @@ export function writeDelivery(database: Database, change: Change): Promise<boole
 }
 
 const batcherOf = oncePerClient((database: Database) =>
-  createChangeBatcher((changes) => writeDeliveries(database, changes)),
+  createChangeBatcher((changes) =>
+    changes.some(({ attempts }) => attempts.length > 0)
+      ? writeAttempts(database, changes)
+      : writeStates(database, changes),
+  ),
 );
 
 export const isFailure = ({ before, after }: Change): boolean =>
@@ -41,11 +45,19 @@ const ATTEMPTED = Prisma.sql`
       message_id = coalesce(excluded.message_id, attempts.message_id)
   )`;
 
-/** Deliveries that did not fail, many in one statement. */
-function writeDeliveries(database: Database, changes: readonly Change[]): Promise<{ id: string }[]> {
+const ATTEMPTED_SENDS = {
+  records: ATTEMPT_RECORDS,
+  returning: Prisma.sql`s.id, s.account_id, s.charged_from, c.attempt_records`,
+};
+const ONLY_IDS = { returning: Prisma.sql`s.id` };
+
+function writeStates(database: Database, changes: readonly Change[]): Promise<{ id: string }[]> {
+  return database.sql.query<{ id: string }[]>`with ${updateSends(changes, ONLY_IDS)} select id from changed`;
+}
+
+function writeAttempts(database: Database, changes: readonly Change[]): Promise<{ id: string }[]> {
   return database.sql.query<{ id: string }[]>`
-    with ${updateSends(changes, { ...ATTEMPT_RECORDS, returning: Prisma.sql`s.id, c.attempt_records` })}, ${ATTEMPTED}
-    select id from changed`;
+    with ${updateSends(changes, ATTEMPTED_SENDS)}, ${ATTEMPTED} select id from changed`;
 }
 
 /**
@@ -53,9 +65,8 @@ function writeDeliveries(database: Database, changes: readonly Change[]): Promis
  * accounts in no order.
  */
 async function writeFailure(database: Database, change: Change): Promise<boolean> {
-  const returning = Prisma.sql`s.id, s.account_id, s.charged_from, c.attempt_records`;
   const written = await database.sql.query<{ id: string }[]>`
-    with ${updateSends([change], { ...ATTEMPT_RECORDS, returning })}, ${ATTEMPTED}, returned as (
+    with ${updateSends([change], ATTEMPTED_SENDS)}, ${ATTEMPTED}, returned as (
       -- Before its ledger entry, which so gets its id under the account's lock: in the order in which entries count.
       update accounts set
         free_quota = free_quota + (changed.charged_from = 'free_quota')::integer,

@@ -24,8 +24,10 @@ export const isGuess = (change: Change): boolean =>
   isRight(change) || change.after.wrongGuesses > change.before.wrongGuesses;
 
 const JUDGED = {
-  columns: Prisma.sql`is_right boolean`,
-  valuesOf: (guess: Change) => ({ is_right: isRight(guess) }),
+  records: {
+    columns: Prisma.sql`is_right boolean`,
+    valuesOf: (guess: Change) => ({ is_right: isRight(guess) }),
+  },
   set: Prisma.sql`wrong_guess_times = case when c.is_right then s.wrong_guess_times
     else array_append(s.wrong_guess_times, clock_timestamp()::timestamptz(3)) end`,
   returning: Prisma.sql`s.id, s.account_id, s.mode, s.canonical_recipient as recipient, s.guess_cost, c.is_right`,

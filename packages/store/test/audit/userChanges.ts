@@ -1,7 +1,7 @@
 import * as store from '@onecode/store';
 import { ACTOR, EMAIL, type AuditedChange, type Fixture } from './fixture.js';
 
-export const PASSWORD = 'planted-password-of-the-audit-log';
+export const PASSWORD = 'leaked-password-of-the-audit-log';
 /** The tokens of all links that were made. */
 export const TOKENS: string[] = [];
 

@@ -78,7 +78,7 @@ describe('a connection', () => {
   });
 
   it('that cannot be had is an error that does not tell the password', async () => {
-    const away = 'postgres://onecode:planted-password@127.0.0.1:1/onecode';
+    const away = 'postgres://onecode:leaked-password@127.0.0.1:1/onecode';
     const error = await withDatabase(away, (database) =>
       pingDatabase(database).then(
         () => null,
@@ -86,7 +86,7 @@ describe('a connection', () => {
       ),
     );
     expect(error).toBeInstanceOf(Error);
-    expect(`${error!.message} ${error!.stack} ${JSON.stringify(error)}`).not.toContain('planted-password');
+    expect(`${error!.message} ${error!.stack} ${JSON.stringify(error)}`).not.toContain('leaked-password');
   });
 
   it('that others keep too long, or that falls silent, is an error before anybody gives up waiting', async () => {

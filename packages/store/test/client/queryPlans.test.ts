@@ -76,7 +76,7 @@ async function fill(): Promise<void> {
        awaiting_sender, due_at, next_enqueue_at, sent_at, created_at, expires_at)
      select gen_random_uuid(), $1, $2, 'live', n, n, convert_to('key ' || n, 'utf8'), sha256('{}'),
        phone, phone, 'BR', 'pt-BR', 'free_quota', convert_to(repeat('h', 33), 'utf8'),
-       case when waits then 'box'::bytea end, case when waits then 'sending' else 'sent' end, 'whatsapp',
+       case when waits then 'sealed'::bytea end, case when waits then 'sending' else 'sent' end, 'whatsapp',
        senders.number, senders.id, n % 40 = 1,
        case when waits then due end, case when waits then due + interval '1 second' end,
        case when not waits then made end, made, made + interval '10 minutes'

@@ -48,7 +48,7 @@ export async function insertSends(
          code_hash, sealed_code, status, verification, wrong_guesses, channel, from_number, sender_id, due_at, next_enqueue_at, sent_at,
          delivered_at, read_at, verified_at, locked_at, failed_at, failure_reason, created_at, expires_at)
        select g.id, account_id, application_id, mode, account_number, application_number, recipient, recipient, 'BR', locale,
-         case when is_live then 'credit' end, convert_to(repeat('h', 33), 'utf8'), case when is_live and waits then 'box'::bytea end,
+         case when is_live then 'credit' end, convert_to(repeat('h', 33), 'utf8'), case when is_live and waits then 'sealed'::bytea end,
          status, verification, case when verification = 'locked' then 5 else 0 end,
          case when status <> 'queued' then case when is_live then 'whatsapp' else 'sandbox' end end,
          case when is_live and status <> 'queued' then s.number end, case when is_live and status <> 'queued' then s.id end,

@@ -179,7 +179,7 @@ describe('the details of a send', () => {
     const id = await buildSend(store.database, caller);
     const attemptId = newId();
     await claimSend(id, attemptId);
-    await settleSend(id, attemptId, accepted('wamid.planted'));
+    await settleSend(id, attemptId, accepted('wamid.leaked'));
     const details = (await detailsOf(id))!;
     const [row] = await store.sql<{ code_hash: Buffer }>('select code_hash from sends where id = $1', [id]);
     const text = JSON.stringify(details);

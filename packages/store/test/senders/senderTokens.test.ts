@@ -24,7 +24,7 @@ async function senderWith(keyring: Keyring, token: string): Promise<string> {
   return made!.id;
 }
 
-const boxes = (): Promise<{ id: string; sealed_token: Buffer }[]> =>
+const sealedTokens = (): Promise<{ id: string; sealed_token: Buffer }[]> =>
   store.sql('select id, sealed_token from senders order by id');
 
 const statesOf = (resealed: ResealedToken[]): unknown =>
@@ -38,29 +38,29 @@ describe('resealing', () => {
       [first, 'resealed'],
       [second, 'current'],
     ]);
-    const opened = (await boxes()).map(({ id, sealed_token: box }) => unseal(NEW, id, box));
+    const opened = (await sealedTokens()).map(({ id, sealed_token: sealed }) => unseal(NEW, id, sealed));
     expect(opened).toEqual(['token-1', 'token-2']);
   });
 
   it('changes nothing when all is done', async () => {
     const id = await senderWith(OLD, 'token');
     await resealTokens(store.database, TEST_ACTOR, BOTH);
-    const before = await boxes();
+    const before = await sealedTokens();
     expect(statesOf(await resealTokens(store.database, TEST_ACTOR, BOTH))).toEqual([[id, 'current']]);
-    expect(await boxes()).toEqual(before);
+    expect(await sealedTokens()).toEqual(before);
   });
 
   it('leaves a token alone whose key is gone, names it, and goes on with the others', async () => {
     const lost = await senderWith({ current: 3, keys: new Map([[3, randomBytes(32)]]) }, 'lost');
     const impostor = await senderWith({ current: 2, keys: new Map([[2, randomBytes(32)]]) }, 'lost too');
     const good = await senderWith(OLD, 'token');
-    const before = await boxes();
+    const before = await sealedTokens();
     expect(statesOf(await resealTokens(store.database, TEST_ACTOR, BOTH))).toEqual([
       [lost, 'unreadable'],
       [impostor, 'unreadable'],
       [good, 'resealed'],
     ]);
-    expect((await boxes()).slice(0, 2)).toEqual(before.slice(0, 2));
+    expect((await sealedTokens()).slice(0, 2)).toEqual(before.slice(0, 2));
   });
 
   it('does not bring an old token back over one that is set at the same time', async () => {
@@ -70,8 +70,8 @@ describe('resealing', () => {
         resealTokens(store.database, TEST_ACTOR, BOTH),
         setSenderToken(store.database, TEST_ACTOR, OLD, id, 'set meanwhile'),
       ]);
-      const box = (await boxes()).find((row) => row.id === id)!.sealed_token;
-      expect(unseal(BOTH, id, box)).toBe('set meanwhile');
+      const sealed = (await sealedTokens()).find((row) => row.id === id)!.sealed_token;
+      expect(unseal(BOTH, id, sealed)).toBe('set meanwhile');
     }
   });
 });
@@ -81,7 +81,9 @@ describe('setting a token', () => {
     const one = await senderWith(OLD, 'one');
     const other = await senderWith(OLD, 'other');
     expect(await setSenderToken(store.database, TEST_ACTOR, BOTH, one, 'another')).toBe(true);
-    const opened = new Map((await boxes()).map(({ id, sealed_token: box }) => [id, unseal(BOTH, id, box)]));
+    const opened = new Map(
+      (await sealedTokens()).map(({ id, sealed_token: sealed }) => [id, unseal(BOTH, id, sealed)]),
+    );
     expect(opened).toEqual(
       new Map([
         [one, 'another'],

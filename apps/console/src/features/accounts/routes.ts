@@ -29,7 +29,7 @@ const targetOf = ({ params }: Pick<Call, 'params'>): string => params['target'] 
 export const accountRoutes: readonly Route[] = [
   route({
     method: 'get',
-    path: '/operations/accounts',
+    path: '/staff/accounts',
     access: 'on_call',
     query: Type.Object({
       text: Type.String({ maxLength: 200, default: '' }),
@@ -45,7 +45,7 @@ export const accountRoutes: readonly Route[] = [
   }),
   route({
     method: 'get',
-    path: '/operations/accounts/:target',
+    path: '/staff/accounts/:target',
     access: 'on_call',
     async handle(call) {
       const { database } = call.context;
@@ -58,7 +58,7 @@ export const accountRoutes: readonly Route[] = [
   }),
   route({
     method: 'post',
-    path: '/operations/accounts/:target/credits',
+    path: '/staff/accounts/:target/credits',
     access: 'operator',
     confirmed: true,
     body: Type.Object(
@@ -79,7 +79,7 @@ export const accountRoutes: readonly Route[] = [
   }),
   route({
     method: 'put',
-    path: '/operations/accounts/:target/rate',
+    path: '/staff/accounts/:target/rate',
     access: 'operator',
     body: Type.Object(
       {
@@ -98,7 +98,7 @@ export const accountRoutes: readonly Route[] = [
   }),
   route({
     method: 'put',
-    path: '/operations/accounts/:target/countries',
+    path: '/staff/accounts/:target/countries',
     access: 'operator',
     body: Type.Object(
       {
@@ -115,7 +115,7 @@ export const accountRoutes: readonly Route[] = [
   }),
   route({
     method: 'put',
-    path: '/operations/accounts/:target/breaker',
+    path: '/staff/accounts/:target/breaker',
     access: 'operator',
     body: Type.Object(
       {
@@ -139,7 +139,7 @@ export const accountRoutes: readonly Route[] = [
   }),
   route({
     method: 'post',
-    path: '/operations/accounts/:target/breaker/reset',
+    path: '/staff/accounts/:target/breaker/reset',
     access: 'operator',
     async handle(call) {
       orNotFound(await resetBreaker(call.context.database, call.actor, targetOf(call)));
@@ -147,7 +147,7 @@ export const accountRoutes: readonly Route[] = [
   }),
   route({
     method: 'post',
-    path: '/operations/accounts/:target/suspend',
+    path: '/staff/accounts/:target/suspend',
     access: 'operator',
     body: Type.Object({ reason: REASON }, STRICT),
     async handle(call) {
@@ -157,7 +157,7 @@ export const accountRoutes: readonly Route[] = [
   }),
   route({
     method: 'post',
-    path: '/operations/accounts/:target/resume',
+    path: '/staff/accounts/:target/resume',
     access: 'operator',
     async handle(call) {
       orNotFound(await resumeAccount(call.context.database, call.actor, targetOf(call)));

@@ -8,7 +8,7 @@ import { auditEntryView, type AuditPageView } from './view.js';
 export const auditRoutes: readonly Route[] = [
   route({
     method: 'get',
-    path: '/operations/audit',
+    path: '/staff/audit',
     access: 'on_call',
     query: Type.Object({
       account: Type.Optional(idField),

@@ -5,7 +5,7 @@ import { healthView } from './view.js';
 export const healthRoutes: readonly Route[] = [
   route({
     method: 'get',
-    path: '/operations/health',
+    path: '/staff/health',
     access: 'on_call',
     async handle({ context }) {
       return healthView(await context.readHealth(), new Date());

@@ -36,7 +36,7 @@ export interface SenderStatistics {
   state: SenderState;
   pausedUntil: Date | null;
   pauseReason: string | null;
-  faults: number;
+  consecutiveFailures: number;
 }
 
 /** The statistics of the health page. Null means that a source did not answer in time. */
@@ -147,7 +147,7 @@ async function readSenders(database: Database): Promise<SenderStatistics[]> {
       state,
       pausedUntil: isStopped ? sender.pausedUntil : null,
       pauseReason: isStopped ? sender.pauseReason : null,
-      faults: sender.consecutiveFailures,
+      consecutiveFailures: sender.consecutiveFailures,
     };
   });
 }

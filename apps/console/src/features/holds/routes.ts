@@ -16,7 +16,7 @@ const TARGET = {
 export const holdRoutes: readonly Route[] = [
   route({
     method: 'get',
-    path: '/operations/holds',
+    path: '/staff/holds',
     access: 'on_call',
     async handle({ context }) {
       return holdsView(await readHeldSends(context.database));
@@ -24,7 +24,7 @@ export const holdRoutes: readonly Route[] = [
   }),
   route({
     method: 'get',
-    path: '/operations/countries',
+    path: '/staff/countries',
     access: 'on_call',
     async handle(): Promise<CountriesView> {
       return { countries: COUNTRIES };
@@ -32,7 +32,7 @@ export const holdRoutes: readonly Route[] = [
   }),
   route({
     method: 'post',
-    path: '/operations/holds',
+    path: '/staff/holds',
     access: 'operator',
     confirmed: true,
     body: Type.Object({ ...TARGET, reason: nameField(200) }, { additionalProperties: false }),
@@ -44,7 +44,7 @@ export const holdRoutes: readonly Route[] = [
   }),
   route({
     method: 'post',
-    path: '/operations/holds/release',
+    path: '/staff/holds/release',
     access: 'operator',
     confirmed: true,
     body: Type.Object(TARGET, { additionalProperties: false }),

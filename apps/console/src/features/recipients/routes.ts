@@ -45,5 +45,5 @@ const routesBelow = (account: string, sees: Access, resets: Access): readonly Ro
 /** Recipients who get no new code because of too many wrong guesses in a row, for the account's members and for staff. */
 export const recipientRoutes: readonly Route[] = [
   ...routesBelow('/accounts/:account', 'viewer', 'admin'),
-  ...routesBelow('/operations/accounts/:target', 'on_call', 'operator'),
+  ...routesBelow('/staff/accounts/:target', 'on_call', 'operator'),
 ];

@@ -23,7 +23,7 @@ const THROUGHPUT = Type.Integer({ minimum: SENDER_THROUGHPUT.min, maximum: SENDE
 export const senderRoutes: readonly Route[] = [
   route({
     method: 'get',
-    path: '/operations/senders',
+    path: '/staff/senders',
     access: 'on_call',
     async handle({ context: { database } }): Promise<SendersView> {
       const [senders, activity, blocked] = await Promise.all([
@@ -47,7 +47,7 @@ export const senderRoutes: readonly Route[] = [
   }),
   route({
     method: 'post',
-    path: '/operations/senders',
+    path: '/staff/senders',
     access: 'operator',
     confirmed: true,
     body: Type.Object(
@@ -56,7 +56,7 @@ export const senderRoutes: readonly Route[] = [
         number: Type.String({ maxLength: 40 }),
         token: TOKEN,
         template: Type.String({ pattern: SENDER_PATTERNS.template.source }),
-        english: Type.Enum(['en', 'en_US']),
+        englishTemplateLanguage: Type.Enum(['en', 'en_US']),
         throughput: THROUGHPUT,
       },
       STRICT,
@@ -65,8 +65,7 @@ export const senderRoutes: readonly Route[] = [
       const number = parseRecipient(body.number);
       if (number.kind !== 'phone')
         throw new ConsoleProblem('invalid_input', { errors: { number: 'format' } });
-      const { english, ...rest } = body;
-      const wanted = { ...rest, number: number.e164, englishTemplateLanguage: english };
+      const wanted = { ...body, number: number.e164 };
       const made = await addSender(context.database, actor, context.config.SECRET_KEY, wanted);
       if (made === null) throw new ConsoleProblem('invalid_input', { errors: { phoneNumberId: 'taken' } });
       return { id: made.id };
@@ -74,7 +73,7 @@ export const senderRoutes: readonly Route[] = [
   }),
   route({
     method: 'put',
-    path: '/operations/senders/:sender/token',
+    path: '/staff/senders/:sender/token',
     access: 'operator',
     confirmed: true,
     body: Type.Object({ token: TOKEN }, STRICT),
@@ -92,7 +91,7 @@ export const senderRoutes: readonly Route[] = [
   }),
   route({
     method: 'put',
-    path: '/operations/senders/:sender/throughput',
+    path: '/staff/senders/:sender/throughput',
     access: 'operator',
     body: Type.Object({ throughput: THROUGHPUT }, STRICT),
     async handle(call) {
@@ -101,7 +100,7 @@ export const senderRoutes: readonly Route[] = [
   }),
   route({
     method: 'post',
-    path: '/operations/senders/:sender/pause',
+    path: '/staff/senders/:sender/pause',
     access: 'operator',
     body: Type.Object({ reason: nameField(200) }, STRICT),
     async handle(call) {
@@ -110,7 +109,7 @@ export const senderRoutes: readonly Route[] = [
   }),
   route({
     method: 'post',
-    path: '/operations/senders/:sender/resume',
+    path: '/staff/senders/:sender/resume',
     access: 'operator',
     async handle(call) {
       await changeSender(call, resumeSender);

@@ -1,4 +1,11 @@
-import { SENDER_PATTERNS, SENDER_TEMPLATE_INITIAL, SENDER_THROUGHPUT, senderState, type AttemptOutcome, type SenderState } from '@onecode/domain';
+import {
+  SENDER_PATTERNS,
+  SENDER_TEMPLATE_INITIAL,
+  SENDER_THROUGHPUT,
+  senderState,
+  type AttemptOutcome,
+  type SenderState,
+} from '@onecode/domain';
 import type { BlockedCountry, Sender, SenderActivity } from '@onecode/store';
 import { operatorExplanationView, type OperatorExplanationView } from '../sends/errorExplanation.js';
 
@@ -20,10 +27,10 @@ export interface SenderView {
   /** E.164. */
   number: string;
   template: string;
-  english: 'en' | 'en_US';
+  englishTemplateLanguage: 'en' | 'en_US';
   throughput: number;
   /** Consecutive failures. */
-  faults: number;
+  consecutiveFailures: number;
   /** `paused` by an operator, or `cooling_down` after a failure until `pausedUntil`. */
   state: SenderState;
   pausedAt: string | null;
@@ -67,21 +74,11 @@ export function senderView(
   blocked: readonly BlockedCountry[],
   now: Date,
 ): SenderView {
-  const {
-    pausedAt,
-    pausedUntil,
-    pauseReason,
-    createdAt,
-    englishTemplateLanguage,
-    consecutiveFailures,
-    ...rest
-  } = sender;
+  const { pausedAt, pausedUntil, pauseReason, createdAt, ...rest } = sender;
   const state = senderState(sender, now);
   const isStopped = state !== 'active';
   return {
     ...rest,
-    english: englishTemplateLanguage,
-    faults: consecutiveFailures,
     state,
     pausedAt: isStopped ? (pausedAt?.toISOString() ?? null) : null,
     pausedUntil: isStopped ? (pausedUntil?.toISOString() ?? null) : null,

@@ -78,7 +78,7 @@ export const sendRoutes: readonly Route[] = [
   }),
   route({
     method: 'get',
-    path: '/operations/sends/:send',
+    path: '/staff/sends/:send',
     access: 'on_call',
     async handle({ context: { database }, actor, person, params }) {
       const id = params['send'] ?? '';
@@ -91,7 +91,10 @@ export const sendRoutes: readonly Route[] = [
       // Before the answer: what cannot be logged is not shown.
       const read = { action: 'send.read', accountId: account.id, subject: id } as const;
       await noteRead(database, { ...actor, id: person.id }, read);
-      return staffSendView(sendDetailsView(found, isHeld({ ...found, accountId: account.id }, holds), new Date()), account);
+      return staffSendView(
+        sendDetailsView(found, isHeld({ ...found, accountId: account.id }, holds), new Date()),
+        account,
+      );
     },
   }),
 ];

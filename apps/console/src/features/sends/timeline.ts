@@ -3,7 +3,7 @@ import type { AttemptDetails, ReceiptDetails, SendDetails } from '@onecode/store
 import { explanationView, type ExplanationView } from './errorExplanation.js';
 
 type Event =
-  | { kind: 'created'; unit: UnitBucket | null }
+  | { kind: 'created'; chargedFrom: UnitBucket | null }
   | { kind: 'routed'; sender: string | null }
   | {
       kind: 'attempt';
@@ -28,7 +28,7 @@ type Event =
   | { kind: 'locked' }
   | { kind: 'expired' }
   | { kind: 'failed'; reason: FailureReason | null }
-  | { kind: 'returned'; unit: UnitBucket };
+  | { kind: 'returned'; chargedFrom: UnitBucket };
 
 /** An event in the history of a send. */
 export type TimelineEvent = Event & { at: string };
@@ -63,7 +63,7 @@ export function timelineOf(send: SendDetails): TimelineEvent[] {
 function deliveryOf(send: SendDetails): Dated[] {
   const { attempts, channel, createdAt, failedAt, failureReason, readAt } = send;
   const [first] = attempts;
-  const events: Dated[] = [{ kind: 'created', time: createdAt, unit: send.chargedFrom }];
+  const events: Dated[] = [{ kind: 'created', time: createdAt, chargedFrom: send.chargedFrom }];
   if (first !== undefined) events.push({ kind: 'routed', time: first.startedAt, sender: first.senderNumber });
   for (const [n, attempt] of attempts.entries()) events.push(attemptEvent(send, attempt, n + 1));
   if (channel === 'sandbox' && readAt !== null) events.push({ kind: 'simulated', time: readAt });
@@ -139,6 +139,6 @@ function codeOf({
 
 function unitsOf({ units }: SendDetails): Dated[] {
   return units.flatMap(({ kind, bucket, at }) =>
-    kind === 'returned' ? [{ kind, unit: bucket, time: at }] : [],
+    kind === 'returned' ? [{ kind, chargedFrom: bucket, time: at }] : [],
   );
 }

@@ -29,7 +29,7 @@ export interface SendView {
   createdAt: string;
   expiresAt: string;
   failureReason: FailureReason | null;
-  unit: UnitBucket | null;
+  chargedFrom: UnitBucket | null;
 }
 
 export interface SendsView {
@@ -66,7 +66,7 @@ function sendView(send: SendSummary): SendView {
     createdAt: send.createdAt.toISOString(),
     expiresAt: send.expiresAt.toISOString(),
     failureReason: send.failureReason,
-    unit: send.chargedFrom,
+    chargedFrom: send.chargedFrom,
   };
 }
 

@@ -11,8 +11,7 @@ export interface WaitingView {
 export function waitingViews(send: SendDetails, isHeld: boolean): WaitingView[] {
   const delivery = deliveryWait(send, isHeld);
   const views: WaitingView[] = [];
-  if (delivery !== null)
-    views.push({ kind: delivery.for, until: delivery.until?.toISOString() ?? null });
+  if (delivery !== null) views.push({ kind: delivery.for, until: delivery.until?.toISOString() ?? null });
   if (send.verification === 'pending') views.push({ kind: 'code', until: send.expiresAt.toISOString() });
   return views;
 }

@@ -21,7 +21,7 @@ const orOff = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]
 export const settingsRoutes: readonly Route[] = [
   route({
     method: 'get',
-    path: '/operations/settings',
+    path: '/staff/settings',
     access: 'on_call',
     async handle({ context }) {
       const { database } = context;
@@ -31,7 +31,7 @@ export const settingsRoutes: readonly Route[] = [
   }),
   route({
     method: 'put',
-    path: '/operations/settings',
+    path: '/staff/settings',
     access: 'operator',
     // A setting that is left out stays as it is: two operators who change different settings do not undo each other's change.
     body: Type.Partial(
@@ -53,7 +53,7 @@ export const settingsRoutes: readonly Route[] = [
   }),
   route({
     method: 'put',
-    path: '/operations/settings/staff-two-factor',
+    path: '/staff/settings/staff-two-factor',
     access: 'operator',
     confirmed: true,
     body: Type.Object({ staffTwoFactor: Type.Enum([...STAFF_TWO_FACTOR]) }, { additionalProperties: false }),

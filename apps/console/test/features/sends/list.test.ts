@@ -41,7 +41,7 @@ describe('the list of sends', () => {
       createdAt: expect.stringMatching(/^\d{4}-.*Z$/),
       expiresAt: expect.stringMatching(/^\d{4}-.*Z$/),
       failureReason: null,
-      unit: null,
+      chargedFrom: null,
     } satisfies Record<keyof SendView, unknown>);
   });
 

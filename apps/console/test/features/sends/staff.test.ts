@@ -15,7 +15,7 @@ describe('a send that somebody on call looks up by its id', () => {
     const caller = await buildCaller(server.db.database, 'live', { name: 'Loja Azul', credits: 1 });
     const id = await buildSend(server.db.database, caller, { recipient: '+5511912345678', code: '734192' });
 
-    const { status, body } = await onCall.get<StaffSendView>(`/operations/sends/${id}`);
+    const { status, body } = await onCall.get<StaffSendView>(`/staff/sends/${id}`);
     expect(status).toBe(200);
     expect(body).toMatchObject({
       id,
@@ -31,8 +31,8 @@ describe('a send that somebody on call looks up by its id', () => {
   });
 
   it('does not exist when there is none', async () => {
-    expect(await onCall.get(`/operations/sends/${newId()}`)).toMatchObject({ status: 404 });
-    expect(await onCall.get('/operations/sends/not-an-id')).toMatchObject({ status: 404 });
+    expect(await onCall.get(`/staff/sends/${newId()}`)).toMatchObject({ status: 404 });
+    expect(await onCall.get('/staff/sends/not-an-id')).toMatchObject({ status: 404 });
   });
 
   it('is in the audit log, once an hour for each reader, however often the page reads again', async () => {
@@ -43,15 +43,15 @@ describe('a send that somebody on call looks up by its id', () => {
     const reads = () =>
       listAuditEntries(database, { accountId: caller.accountId, actionPrefix: 'send.', limit: 9 });
 
-    await Promise.all(Array.from({ length: 12 }, () => onCall.get(`/operations/sends/${id}`)));
+    await Promise.all(Array.from({ length: 12 }, () => onCall.get(`/staff/sends/${id}`)));
     expect(await reads()).toMatchObject([
       { action: 'send.read', actor: { id: onCall.id, name: onCall.email }, subject: id, details: {} },
     ]);
-    await operator.get(`/operations/sends/${id}`);
+    await operator.get(`/staff/sends/${id}`);
     expect((await reads()).map(({ actor }) => actor.id)).toEqual([operator.id, onCall.id]);
 
     await server.db.sql("update logged_reads set logged_at = logged_at - interval '61 minutes'");
-    await onCall.get(`/operations/sends/${id}`);
+    await onCall.get(`/staff/sends/${id}`);
     expect((await reads()).map(({ actor }) => actor.id)).toEqual([onCall.id, operator.id, onCall.id]);
   });
 
@@ -61,12 +61,12 @@ describe('a send that somebody on call looks up by its id', () => {
     await server.db.sql(
       "alter table audit_entries add constraint full_up check (action <> 'send.read') not valid",
     );
-    const refused = await onCall.get(`/operations/sends/${id}`);
+    const refused = await onCall.get(`/staff/sends/${id}`);
     await server.db.sql('alter table audit_entries drop constraint full_up');
     expect(refused).toMatchObject({ status: 500, body: { code: 'internal_error' } });
     expect(JSON.stringify(refused.body)).not.toContain(caller.accountId);
     // And nothing says that it was logged.
-    expect((await onCall.get(`/operations/sends/${id}`)).status).toBe(200);
+    expect((await onCall.get(`/staff/sends/${id}`)).status).toBe(200);
     expect(await listAuditEntries(server.db.database, { actionPrefix: 'send.', limit: 1 })).toMatchObject([
       { subject: id },
     ]);
@@ -78,7 +78,7 @@ describe('a send that somebody on call looks up by its id', () => {
     const member = await person(server, { accounts: { [caller.accountId]: 'viewer' } });
     const [before] = await listAuditEntries(server.db.database, { limit: 1 });
     expect((await member.get(`/accounts/${caller.accountId}/sends/${id}`)).status).toBe(200);
-    expect((await onCall.get(`/operations/sends/${newId()}`)).status).toBe(404);
+    expect((await onCall.get(`/staff/sends/${newId()}`)).status).toBe(404);
     expect((await listAuditEntries(server.db.database, { limit: 1 }))[0]).toEqual(before);
   });
 });

@@ -29,7 +29,7 @@ export function AccountPicker({
   // A chosen account is looked up by id: the field then holds its name, which other accounts may share.
   const search = value !== null && (typed === '' || typed === chosen) ? value : text;
   const { data } = useData<StaffAccountsView>(
-    `/operations/accounts?text=${encodeURIComponent(search)}&limit=${CHOICES_MAX}`,
+    `/staff/accounts?text=${encodeURIComponent(search)}&limit=${CHOICES_MAX}`,
   );
   const choices = (data?.accounts ?? []).map(({ id, name }) => ({ value: id, label: name }));
   return (

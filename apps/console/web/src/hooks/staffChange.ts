@@ -8,7 +8,7 @@ import { type Change, useChange } from '../api/queries.js';
  * @param stale paths below `/api` that are read again afterwards, with every path below them and the audit log
  */
 export function useStaffChange(stale: readonly string[], onDone: () => void) {
-  const { mutate, isPending, error, reset } = useChange(...stale, '/operations/audit');
+  const { mutate, isPending, error, reset } = useChange(...stale, '/staff/audit');
   return {
     pending: isPending,
     problem: error,
@@ -26,22 +26,22 @@ export function useStaffChange(stale: readonly string[], onDone: () => void) {
 /** A change of an account made by staff. */
 export function useAccountChange(id: string, onDone: () => void) {
   const { t } = useTranslation();
-  const { send, ...change } = useStaffChange(['/operations/accounts', '/operations/holds'], onDone);
+  const { send, ...change } = useStaffChange(['/staff/accounts', '/staff/holds'], onDone);
   return {
     ...change,
     /** `path` is below that of the account. */
     send: ({ path, ...rest }: Change): void =>
-      send({ ...rest, path: `/operations/accounts/${id}${path}` }, t('saved')),
+      send({ ...rest, path: `/staff/accounts/${id}${path}` }, t('saved')),
   };
 }
 
 /** A change of a sender. */
 export function useSenderChange(onDone: () => void) {
-  const { send, ...change } = useStaffChange(['/operations/senders'], onDone);
+  const { send, ...change } = useStaffChange(['/staff/senders'], onDone);
   return {
     ...change,
     /** `path` is below that of the senders. */
     send: ({ path, ...rest }: Change, message: string): void =>
-      send({ ...rest, path: `/operations/senders${path}` }, message),
+      send({ ...rest, path: `/staff/senders${path}` }, message),
   };
 }

@@ -23,7 +23,7 @@ import { RateSection } from './rateSection.js';
 export function AccountDetails() {
   const { t } = useTranslation('accounts');
   const { target } = useParams();
-  const { data, error, refetch } = useData<StaffAccountDetailsView>(`/operations/accounts/${target}`);
+  const { data, error, refetch } = useData<StaffAccountDetailsView>(`/staff/accounts/${target}`);
   // While another account loads, the query still holds the previous one.
   const account = data?.id === target ? data : undefined;
   return (
@@ -90,7 +90,7 @@ function Details({ account }: { account: StaffAccountDetailsView }) {
       <ApplicationsSection account={account} />
       <Section title={t('recipients:title')} description={t('recipients:description')}>
         <ExhaustedRecipients
-          account={`/operations/accounts/${account.id}`}
+          account={`/staff/accounts/${account.id}`}
           mayReset={mayOperate}
           empty={
             <Text size="sm" c="dimmed">

@@ -21,7 +21,7 @@ export function Accounts() {
   const [search, setSearch] = useSearchParams();
   const [typed, setTyped] = useState(search.get('text') ?? '');
   const [text] = useDebouncedValue(typed.trim(), DEBOUNCE_MS);
-  const list = usePages<StaffAccountsView>(`/operations/accounts?text=${encodeURIComponent(text)}`);
+  const list = usePages<StaffAccountsView>(`/staff/accounts?text=${encodeURIComponent(text)}`);
   const accounts = list.data?.flatMap((page) => page.accounts) ?? [];
   return (
     <Page title={t('list.title')} description={t('list.description')}>

@@ -43,7 +43,7 @@ export function CountriesSection({ account }: Props) {
 
 function CountriesForm({ account, onClose }: Props & { onClose: () => void }) {
   const { t } = useTranslation(['accounts', 'common']);
-  const { data } = useData<CountriesView>('/operations/countries');
+  const { data } = useData<CountriesView>('/staff/countries');
   const choices = useCountryChoices(data?.countries ?? []);
   const change = useAccountChange(account.id, onClose);
   const form = useForm({

@@ -36,7 +36,7 @@ export function RateSection({ account }: Props) {
 function RateForm({ account, onClose }: Props & { onClose: () => void }) {
   const { t } = useTranslation(['accounts', 'common']);
   const { whole } = useNumbers();
-  const { data } = useData<SettingsView>('/operations/settings');
+  const { data } = useData<SettingsView>('/staff/settings');
   const { min, max } = data?.bounds.accountRatePerMinute ?? { min: 1, max: 1_000_000 };
   const change = useAccountChange(account.id, onClose);
   const form = useForm({

@@ -21,7 +21,7 @@ export function AuditTable({
 }) {
   const { t } = useTranslation('audit');
   const isNarrow = useMatches({ base: true, sm: false });
-  const list = usePages<AuditPageView>(`/operations/audit?${new URLSearchParams(query).toString()}`);
+  const list = usePages<AuditPageView>(`/staff/audit?${new URLSearchParams(query).toString()}`);
   if (list.error !== null) return <Failure problem={list.error} onRetry={() => void list.refetch()} />;
   if (list.data === undefined) return <Loading />;
   const entries = list.data.flatMap((page) => page.entries);

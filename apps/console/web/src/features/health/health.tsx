@@ -14,7 +14,7 @@ const REFRESH_MS = 3_000;
 /** Where a problem is: our side, Redis, PostgreSQL or Meta. A verdict, and the statistics behind it. */
 export function Health() {
   const { t } = useTranslation('health');
-  const { data, error, failureReason, refetch } = useData<HealthView>('/operations/health', {
+  const { data, error, failureReason, refetch } = useData<HealthView>('/staff/health', {
     refreshMs: REFRESH_MS,
   });
   // Shown at the first failure, not after the retries: people open this page because something is wrong.

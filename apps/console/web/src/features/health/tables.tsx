@@ -99,9 +99,9 @@ export function SenderTable({ senders }: { senders: HealthView['senders'] }) {
     >
       <Rows
         texts={3}
-        head={[t('senders.number'), t('senders.state'), t('senders.until'), t('senders.faults')]}
+        head={[t('senders.number'), t('senders.state'), t('senders.until'), t('senders.consecutiveFailures')]}
         none={t('senders.none')}
-        rows={senders?.map(({ id, number, state, pausedUntil, pauseReason, faults }) => (
+        rows={senders?.map(({ id, number, state, pausedUntil, pauseReason, consecutiveFailures }) => (
           <Table.Tr key={id}>
             <Table.Th scope="row" fw={500}>
               <Text inherit style={{ whiteSpace: 'nowrap' }}>
@@ -117,7 +117,7 @@ export function SenderTable({ senders }: { senders: HealthView['senders'] }) {
               <SenderBadge state={state} />
             </Table.Td>
             <Table.Td>{pausedUntil === null ? '–' : <Time at={pausedUntil} seconds />}</Table.Td>
-            <Table.Td ta="end">{whole(faults)}</Table.Td>
+            <Table.Td ta="end">{whole(consecutiveFailures)}</Table.Td>
           </Table.Tr>
         ))}
       />

@@ -10,16 +10,16 @@ type Hold = Pick<HoldView, 'kind' | 'target'>;
 /** Sets and releases holds. */
 export function useHoldChange(onDone: () => void) {
   const { t } = useTranslation('holds');
-  const { send, ...change } = useStaffChange(['/operations/holds', '/operations/accounts'], onDone);
+  const { send, ...change } = useStaffChange(['/staff/holds', '/staff/accounts'], onDone);
   return {
     ...change,
     set: ({ kind, target }: Hold, reason: string): void =>
       send(
-        { method: 'POST', path: '/operations/holds', body: { kind, target, reason } },
+        { method: 'POST', path: '/staff/holds', body: { kind, target, reason } },
         t(kind === 'live' ? 'live.held' : 'set'),
       ),
     release: ({ kind, target }: Hold): void =>
-      send({ method: 'POST', path: '/operations/holds/release', body: { kind, target } }, t('release.done')),
+      send({ method: 'POST', path: '/staff/holds/release', body: { kind, target } }, t('release.done')),
   };
 }
 

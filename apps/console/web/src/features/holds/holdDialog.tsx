@@ -56,7 +56,7 @@ function CountryField({
   error: string | null;
 }) {
   const { t } = useTranslation(['holds', 'common']);
-  const { data } = useData<CountriesView>('/operations/countries');
+  const { data } = useData<CountriesView>('/staff/countries');
   const choices = useCountryChoices([...(data?.countries ?? []), NO_COUNTRY]);
   return (
     <Select

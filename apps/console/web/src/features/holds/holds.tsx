@@ -20,7 +20,7 @@ export function Holds() {
   const { t } = useTranslation('holds');
   const mayOperate = useMayOperate();
   const [holding, setHolding] = useState<'country' | 'account' | null>(null);
-  const { data, error, refetch } = useData<HoldsView>('/operations/holds', { refreshMs: REFRESH_MS });
+  const { data, error, refetch } = useData<HoldsView>('/staff/holds', { refreshMs: REFRESH_MS });
   const otherHolds = data?.holds.filter(({ kind }) => kind !== 'live') ?? [];
   return (
     <Page

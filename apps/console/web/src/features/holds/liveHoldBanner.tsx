@@ -11,7 +11,7 @@ const REFRESH_MS = 10_000;
 /** Tells staff on each of their pages that all live delivery is on hold. */
 export function LiveHoldBanner() {
   const { t } = useTranslation('holds');
-  const { data } = useData<HoldsView>('/operations/holds', { refreshMs: REFRESH_MS });
+  const { data } = useData<HoldsView>('/staff/holds', { refreshMs: REFRESH_MS });
   const live = data?.holds.find(({ kind }) => kind === 'live');
   if (live === undefined) return null;
   return (

@@ -115,7 +115,7 @@ function Reset({
 }) {
   const { t } = useTranslation('recipients');
   // The account's data has the number of blocked recipients, and the audit log the reset.
-  const { mutate, isPending, error, reset } = useChange(account, '/operations/audit');
+  const { mutate, isPending, error, reset } = useChange(account, '/staff/audit');
   const recipient = one?.recipient ?? '';
   const close = (): void => {
     reset();

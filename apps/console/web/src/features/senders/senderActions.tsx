@@ -12,13 +12,7 @@ import { ThroughputForm, TokenForm } from './senderForms.js';
 type DialogName = 'pause' | 'resume' | 'throughput' | 'token';
 
 /** Actions of operators on a sender. */
-export function SenderActions({
-  sender,
-  rules,
-}: {
-  sender: SenderView;
-  rules: SenderRulesView;
-}) {
+export function SenderActions({ sender, rules }: { sender: SenderView; rules: SenderRulesView }) {
   const { t } = useTranslation('senders');
   const [open, setOpen] = useState<DialogName | null>(null);
   const close = (): void => setOpen(null);

@@ -12,13 +12,7 @@ import { useNumbers } from '../../hooks/formats.js';
 const OUTCOMES = ['accepted', 'retry', 'unknown', 'sender', 'recipient', 'config'] as const;
 
 /** A sender: state, facts, calls in the last hour, recent errors. */
-export function SenderCard({
-  sender,
-  rules,
-}: {
-  sender: SenderView;
-  rules: SenderRulesView;
-}) {
+export function SenderCard({ sender, rules }: { sender: SenderView; rules: SenderRulesView }) {
   const { t } = useTranslation('senders');
   const { whole } = useNumbers();
   return (
@@ -45,10 +39,10 @@ export function SenderCard({
           </Fact>
           <Fact label={t('facts.template')}>
             <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-              {sender.template} · pt_BR, {sender.english}
+              {sender.template} · pt_BR, {sender.englishTemplateLanguage}
             </Text>
           </Fact>
-          <Fact label={t('facts.faults')}>{whole(sender.faults)}</Fact>
+          <Fact label={t('facts.consecutiveFailures')}>{whole(sender.consecutiveFailures)}</Fact>
         </SimpleGrid>
         <LastHour sender={sender} />
         <SenderErrors errors={sender.errors} />

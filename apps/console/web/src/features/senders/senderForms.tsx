@@ -26,14 +26,14 @@ export function AddSenderDialog({ opened, ...props }: AddSenderProps & { opened:
 function AddSenderForm({ onClose, rules }: AddSenderProps) {
   const { t } = useTranslation('senders');
   const validate = useSenderValidation(rules);
-  const change = useChange('/operations/senders', '/operations/audit');
+  const change = useChange('/staff/senders', '/staff/audit');
   const form = useForm({
     initialValues: {
       phoneNumberId: '',
       number: '',
       token: '',
       template: rules.templateInitial,
-      english: 'en',
+      englishTemplateLanguage: 'en',
       throughput: rules.throughput.initial,
     },
     validate,
@@ -41,7 +41,7 @@ function AddSenderForm({ onClose, rules }: AddSenderProps) {
   const add = ({ throughput, ...texts }: typeof form.values): void => {
     const trimmed = Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, text.trim()]));
     change.mutate(
-      { method: 'POST', path: '/operations/senders', body: { ...trimmed, throughput } },
+      { method: 'POST', path: '/staff/senders', body: { ...trimmed, throughput } },
       {
         onSuccess: () => {
           onClose();
@@ -88,11 +88,11 @@ function AddSenderForm({ onClose, rules }: AddSenderProps) {
       />
       <TextInput label={t('add.template')} required {...form.getInputProps('template')} />
       <Select
-        label={t('add.english')}
+        label={t('add.englishTemplateLanguage')}
         description={t('add.englishWhat')}
         data={['en', 'en_US']}
         allowDeselect={false}
-        {...form.getInputProps('english')}
+        {...form.getInputProps('englishTemplateLanguage')}
       />
       <NumberInput
         label={t('throughput.label')}

@@ -18,7 +18,7 @@ export function Senders() {
   const { t } = useTranslation('senders');
   const mayOperate = useMayOperate();
   const [adding, setAdding] = useState(false);
-  const { data, error, refetch } = useData<SendersView>('/operations/senders', { refreshMs: REFRESH_MS });
+  const { data, error, refetch } = useData<SendersView>('/staff/senders', { refreshMs: REFRESH_MS });
   const add = mayOperate && (
     <Button
       leftSection={<IconPlus size={16} />}

@@ -35,7 +35,7 @@ export function SendDetails() {
 /** The page of one send of any account for staff, without the recipient. */
 export function StaffSendDetails() {
   const { t } = useTranslation(['sends', 'accounts']);
-  const reading = useSend<StaffSendView>('/operations/sends');
+  const reading = useSend<StaffSendView>('/staff/sends');
   const { send } = reading;
   return (
     <SendPage

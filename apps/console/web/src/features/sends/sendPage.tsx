@@ -96,7 +96,7 @@ function SendFacts({
   const { t } = useTranslation(['sends', 'common']);
   const countryName = useCountryName();
   const isReturned = send.timeline.some(({ kind }) => kind === 'returned');
-  const cost = send.unit === null ? t('details.unitNone') : t(`details.units.${send.unit}`);
+  const cost = send.chargedFrom === null ? t('details.unitNone') : t(`details.units.${send.chargedFrom}`);
   return (
     <Section title={t('details.facts')}>
       <Stack gap="xs" component="dl" m={0}>

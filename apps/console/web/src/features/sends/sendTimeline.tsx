@@ -160,7 +160,7 @@ function Body({ event }: { event: TimelineEvent }) {
   const { t } = useTranslation('sends');
   switch (event.kind) {
     case 'created':
-      return <Line text={t(`timeline.${CREATED[event.unit ?? 'none']}`)} />;
+      return <Line text={t(`timeline.${CREATED[event.chargedFrom ?? 'none']}`)} />;
     case 'routed':
       return event.sender === null ? null : (
         <Line text={t('timeline.routedFrom', { sender: event.sender })} />
@@ -172,7 +172,7 @@ function Body({ event }: { event: TimelineEvent }) {
     case 'failed':
       return event.reason === null ? null : <Line text={t(`timeline.failedFor.${event.reason}`)} />;
     case 'returned':
-      return <Line text={t(`timeline.returnedTo.${event.unit}`)} />;
+      return <Line text={t(`timeline.returnedTo.${event.chargedFrom}`)} />;
     default:
       return null;
   }

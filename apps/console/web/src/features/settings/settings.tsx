@@ -21,7 +21,7 @@ const GUESS_BUDGET_INITIAL = 100;
 /** The settings of the service, and their history. */
 export function Settings() {
   const { t } = useTranslation('settings');
-  const { data, error, refetch } = useData<SettingsView>('/operations/settings');
+  const { data, error, refetch } = useData<SettingsView>('/staff/settings');
   return (
     <Page title={t('title')} description={t('description')} actions={<ReadOnlyBadge />}>
       {error !== null && <Failure problem={error} onRetry={() => void refetch()} />}
@@ -47,7 +47,7 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
   const { t, i18n } = useTranslation(['settings', 'common']);
   const mayOperate = useMayOperate();
   const { whole } = useNumbers();
-  const change = useChange('/operations/settings', '/operations/audit', '/operations/accounts');
+  const change = useChange('/staff/settings', '/staff/audit', '/staff/accounts');
   const rule =
     (name: keyof Settings) =>
     (value: number | null | string): string | null => {
@@ -92,7 +92,7 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
       ([name, value]) => value !== settings[name as keyof Settings],
     );
     change.mutate(
-      { method: 'PUT', path: '/operations/settings', body: Object.fromEntries(changed) },
+      { method: 'PUT', path: '/staff/settings', body: Object.fromEntries(changed) },
       { onSuccess: () => notifications.show({ message: t('saved'), color: 'teal' }) },
     );
   };

@@ -14,7 +14,7 @@ export function StaffTwoFactor({ value }: { value: SettingsView['settings']['sta
   const { hasTwoFactor } = useSession().user;
   const mayOperate = useMayOperate();
   const [confirming, setConfirming] = useState(false);
-  const { pending, problem, reset, send } = useStaffChange(['/operations/settings', '/session'], () =>
+  const { pending, problem, reset, send } = useStaffChange(['/staff/settings', '/session'], () =>
     setConfirming(false),
   );
   const close = (): void => {
@@ -61,7 +61,7 @@ export function StaffTwoFactor({ value }: { value: SettingsView['settings']['sta
           send(
             {
               method: 'PUT',
-              path: '/operations/settings/staff-two-factor',
+              path: '/staff/settings/staff-two-factor',
               body: { staffTwoFactor: next },
             },
             t('common:saved'),
