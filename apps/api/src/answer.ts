@@ -2,9 +2,7 @@ import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Response } from 'express';
 import { PROBLEMS, type Problem } from '@onecode/domain';
 
-/**
- * Writes a JSON answer. The media type stands without a charset: JSON has none (RFC 8259, 11), and Express would add one.
- */
+/** Writes a JSON answer. Its media type has no charset: JSON has none (RFC 8259, 11), and Express would add one. */
 export function answerJson(response: Response, status: number, body: object): void {
   response.statusCode = status;
   response.setHeader('Content-Type', 'application/json');
@@ -18,7 +16,7 @@ export function answerText(response: Response, status: number, text: string): vo
   response.end(text);
 }
 
-/** The problem+json body of a problem (RFC 9457). */
+/** The body of a problem, as application/problem+json (RFC 9457). */
 export function problemBody(problem: Problem, docsUrl: string): string {
   const { status } = PROBLEMS[problem.code];
   return JSON.stringify({
@@ -31,12 +29,12 @@ export function problemBody(problem: Problem, docsUrl: string): string {
   });
 }
 
-/** How long a client that is still writing is listened to after its answer, so that it gets to read it. */
+/** How long a connection stays open after the answer while the client is still writing, so that the client can read it. */
 export const LINGER_MS = 1_000;
 
 /**
- * Ends a refusal. If the request's body is still coming in, the connection closes with it, but not at once: that would reset
- * it, and the client might lose the answer. What comes in meanwhile is thrown away.
+ * Ends a refusal. If the request's body is still coming in, the connection closes after the answer, but not at once: that would reset
+ * the connection, and the client might lose the answer. What still comes in is discarded.
  */
 export function endRefusal(response: Response, body: string): void {
   const request = response.req;
@@ -52,7 +50,7 @@ export function endRefusal(response: Response, body: string): void {
   request.once('end', end).once('close', end).resume();
 }
 
-/** Whether a part of the request's body has not come in yet. `complete` alone is false too before Node has looked for one. */
+/** Whether a part of the request's body has not come in yet. `complete` alone is also false before Node has looked for a body. */
 function isReceiving({ complete, headers }: IncomingMessage): boolean {
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
   return hasBody && !complete;

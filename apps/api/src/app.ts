@@ -14,12 +14,12 @@ import { signupSettingsRoute } from './routes/signupSettings.js';
 import { verifyRoute } from './routes/verify.js';
 import { webhookHandshakeRoute, webhookRoute } from './routes/whatsappWebhook.js';
 
-/** The API is ready when it can serve from PostgreSQL, Redis or not. */
+/** The API is ready when PostgreSQL is, with or without Redis. */
 export function readinessChecks(database: Database): ReadinessChecks {
   return { database: () => pingDatabase(database) };
 }
 
-/** Builds the HTTP application: what it serves, and in which order a request is looked at. */
+/** Builds the HTTP application: its routes, and what every request passes before them. */
 export function createApp(dependencies: ApiDependencies): Express {
   const { config, database, log, metrics, keyUsage } = dependencies;
   const context: ApiContext = { ...dependencies, authenticate: authenticator(database, keyUsage) };
@@ -50,7 +50,7 @@ export function createApp(dependencies: ApiDependencies): Express {
   return app;
 }
 
-/** Serves a path's methods, and answers 405 with `Allow` to every other. */
+/** Serves a path's methods, and answers other methods with 405 and `Allow`. */
 function resource(
   app: Express,
   path: string,

@@ -2,54 +2,54 @@ import type { IncomingMessage } from 'node:http';
 import { isDeepStrictEqual } from 'node:util';
 import { hashApiKey, isApiKey, Problem } from '@onecode/domain';
 import type { Caller, Database } from '@onecode/store';
-import { rememberCallers } from './callers.js';
+import { createCallerCache } from './callers.js';
 import type { KeyUsageTracker } from './keyUsage.js';
 
-/** Who sent a request, as far as is known by now. */
+/** Who sent a request. */
 interface Authenticated {
   caller: Caller;
   /**
-   * Judges the key again, if what was known may no longer hold: a body may take seconds to come, and so may the database's answers.
+   * Checks the key again if the last check is too old: a body may take seconds to come, and so may the database's answers.
    *
    * @throws Problem `invalid_api_key`
    */
-  readonly again: () => Promise<void>;
+  readonly recheck: () => Promise<void>;
 }
 
 export type Authenticate = (request: IncomingMessage) => Promise<Authenticated>;
 
 /**
- * Makes the check of the Bearer credential. Notes the use of keys that are valid.
+ * Makes the check of the Bearer credential, which also records the use of valid keys.
  *
- * @throws Problem `missing_credentials` without a Bearer credential, `invalid_api_key` with one that names no live key
+ * @throws Problem `missing_credentials` without a Bearer credential, `invalid_api_key` unless it is a valid key
  */
 export function authenticator(database: Database, keyUsage: KeyUsageTracker): Authenticate {
-  const callers = rememberCallers(database);
-  const judge = async (hash: string): Promise<Caller> => {
-    const judged = await callers.judge(hash);
-    if (judged === 'suspended') throw invalidKey('suspended');
-    if (judged === undefined) throw invalidKey('revoked');
-    return judged;
+  const callers = createCallerCache(database);
+  const find = async (hash: string): Promise<Caller> => {
+    const caller = await callers.find(hash);
+    if (caller === 'suspended') throw invalidKey('suspended');
+    if (caller === undefined) throw invalidKey('revoked');
+    return caller;
   };
   return async (request) => {
     const credential = bearerCredential(request.headers.authorization);
     if (credential === null) throw new Problem('missing_credentials');
     if (!isApiKey(credential)) throw new Problem('invalid_api_key');
-    // Keys are remembered by their hash only, as in the database.
+    // Only hashes of keys are cached, as only hashes are stored.
     const hash = hashApiKey(credential).toString('latin1');
-    const caller = await judge(hash);
-    keyUsage.note(hash);
+    const caller = await find(hash);
+    keyUsage.record(hash);
     return {
       caller,
-      again: async () => {
-        if (callers.stillHolds(hash, caller)) return;
-        if (!isDeepStrictEqual(await judge(hash), caller)) throw new Problem('invalid_api_key');
+      recheck: async () => {
+        if (callers.isCurrent(hash, caller)) return;
+        if (!isDeepStrictEqual(await find(hash), caller)) throw new Problem('invalid_api_key');
       },
     };
   };
 }
 
-/** The refusal of a key that names nobody, or whose account is suspended. */
+/** The refusal of a key that is unknown or revoked, or whose account is suspended. */
 export function invalidKey(cause: 'revoked' | 'suspended'): Problem {
   return new Problem(
     'invalid_api_key',
@@ -57,7 +57,7 @@ export function invalidKey(cause: 'revoked' | 'suspended'): Problem {
   );
 }
 
-/** What follows `Bearer` (in any case, RFC 9110, 11.1), or null when nothing does. */
+/** What follows `Bearer` (in any case: RFC 9110, 11.1), or null without that. */
 function bearerCredential(header: string | undefined): string | null {
   const credential = /^bearer(?:[ \t]+(.*))?$/i.exec(header ?? '')?.[1]?.replace(/[ \t]+$/, '') ?? '';
   return credential === '' ? null : credential;

@@ -1,16 +1,17 @@
 import type { IncomingMessage } from 'node:http';
 import { Problem, type ProblemCode } from '@onecode/domain';
 
-/** The client went away before its request was complete: there is nobody to answer. */
+/** The client closed the connection before its request was complete, so that there is nobody to answer. */
 export class ClientGone extends Error {}
 
-/** The refusal of a body of more bytes than these. */
+/** The refusal of a body of more than `bytesMax` bytes. */
 export function tooLarge(code: ProblemCode, bytesMax: number): Problem {
   return new Problem(code, { detail: `The body is larger than ${bytesMax} bytes.` });
 }
 
 /**
- * Reads a request's body, counting its bytes as they arrive, and refuses it as soon as it is too long, announced or not.
+ * Reads a request's body. It refuses a body that is too large by `Content-Length` unread, and otherwise as soon as it has become too
+ * large.
  *
  * @throws Problem with the given code, ClientGone
  */
@@ -35,12 +36,12 @@ function readBody(request: IncomingMessage, bytesMax: number, code: ProblemCode)
   });
 }
 
-/** 64 KiB: the most that a body of the contract may have. */
+/** 64 KiB: the contract's limit for a body. */
 const JSON_BYTES_MAX = 65_536;
 
 /**
- * Reads the body of an operation of the contract. Its bytes are what counts: a missing media type is no fault, and a body in
- * a content coding is refused as what it is, not JSON.
+ * Reads the body of an operation of the contract. Only its bytes count: the media type may be missing, and a compressed body is not
+ * JSON.
  *
  * @throws Problem `invalid_json`
  */

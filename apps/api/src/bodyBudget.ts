@@ -2,57 +2,57 @@ import type { IncomingMessage } from 'node:http';
 import { Problem, type ProblemCode } from '@onecode/domain';
 import { ClientGone, tooLarge } from './body.js';
 
-/** While bodies wait for a buffer, each that has one must bring so many bytes in so many milliseconds, or give it back. */
+/** While bodies wait for a buffer, a body that has one must receive so many bytes in so many milliseconds, or it is cut off. */
 const PROGRESS_MS = 300;
 const PROGRESS_BYTES_MIN = 32 * 1024;
-/** Bodies that say they are no larger than this wait for nothing. */
+/** Bodies with a `Content-Length` up to this wait for no buffer. */
 const SMALL_BYTES_MAX = 64 * 1024;
 
 interface BodyLimits {
-  /** Of one body. */
+  /** The largest body. */
   bytesMax: number;
-  /** What a body is refused with that is too large. */
+  /** The code of the problem for a larger one. */
   tooLarge: ProblemCode;
-  /** Large bodies that are read at a time. */
+  /** Large bodies that are read at the same time. */
   largeMax: number;
-  /** Large bodies that wait for that, unread; for one more, the oldest is refused. */
+  /** Large bodies that wait unread; one more makes the oldest be refused. */
   waitingMax: number;
-  /** Small bodies that are read at a time; for one more, the oldest is cut off. */
+  /** Small bodies that are read at the same time; one more makes the oldest be cut off. */
   smallMax: number;
 }
 
 /** A body that waits for a buffer. */
 interface Waiting {
-  goOn: () => void;
+  proceed: () => void;
   refuse: () => void;
 }
 
-/** A body that comes in. */
+/** A body that is being read. */
 interface Incoming {
-  /** What came in since when, for its progress. */
-  came: { bytes: number; since: number };
-  /** Ends a body that makes no progress. */
+  /** The bytes received in the current interval, and when that began. */
+  progress: { bytes: number; since: number };
+  /** Refuses the body, which comes too slowly. */
   cutOff: () => void;
 }
 
 /**
- * Bounds the memory that bodies take which anybody may send. Large ones are read into so many buffers and no more, and wait for one
- * unread. While they wait, whoever brings too little is cut off. The newest goes first: in a flood, a sender that gives up when it
- * has waited for too long would else be read when it has gone.
+ * Bounds the memory of bodies that anybody may send. Large bodies are read into a fixed number of buffers, and wait for one unread.
+ * While some wait, a body that makes too little progress is cut off. The newest waiting body goes first: in a flood, the oldest would
+ * be read when its client has already given up.
  */
 export class BodyBudget {
   readonly #large = new Set<Incoming>();
   readonly #small = new Set<Incoming>();
   /** Oldest first. */
   readonly #waiting = new Set<Waiting>();
-  /** Buffers that nobody uses. Made anew for each body, they would pile up until they are collected. */
+  /** Free buffers, kept for reuse: new ones for each body would pile up until they are collected. */
   readonly #spare: Buffer[] = [];
   #timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly limits: BodyLimits) {}
 
   /**
-   * Reads a request's body, and lends it for as long as `use` takes.
+   * Reads a request's body for `use`, which must not keep it: its buffer is reused afterwards.
    *
    * @throws Problem with the limits' code, `request_timeout` or `too_busy`; ClientGone
    */
@@ -67,23 +67,23 @@ export class BodyBudget {
   }
 
   async #readLarge<T>(request: IncomingMessage, use: (body: Buffer) => T): Promise<T> {
-    if (this.#large.size >= this.limits.largeMax) await this.#turn(request);
+    if (this.#large.size >= this.limits.largeMax) await this.#waitForBuffer(request);
     const buffer = this.#spare.pop() ?? Buffer.allocUnsafeSlow(this.limits.bytesMax);
     try {
       return use(await this.#readInto(buffer, request, this.#large));
     } finally {
       this.#spare.push(buffer);
-      [...this.#waiting].at(-1)?.goOn();
+      [...this.#waiting].at(-1)?.proceed();
     }
   }
 
-  /** Waits until one of the buffers is free. */
-  #turn(request: IncomingMessage): Promise<void> {
+  /** Waits for a free buffer. */
+  #waitForBuffer(request: IncomingMessage): Promise<void> {
     const [oldest] = this.#waiting;
     if (oldest !== undefined && this.#waiting.size >= this.limits.waitingMax) oldest.refuse();
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {
-        goOn: () => settle(resolve),
+        proceed: () => settle(resolve),
         refuse: () => settle(() => reject(new Problem('too_busy'))),
       };
       const onGone = (): void => settle(() => reject(new ClientGone()));
@@ -94,45 +94,46 @@ export class BodyBudget {
         how();
       };
       request.on('error', onGone).on('close', onGone);
-      if (this.#waiting.size === 0) this.#timer = setInterval(() => this.#watch(), PROGRESS_MS / 3);
+      if (this.#waiting.size === 0) this.#timer = setInterval(() => this.#checkProgress(), PROGRESS_MS / 3);
       this.#waiting.add(waiting);
     });
   }
 
-  #readInto(buffer: Buffer, request: IncomingMessage, among: Set<Incoming>): Promise<Buffer> {
+  #readInto(buffer: Buffer, request: IncomingMessage, group: Set<Incoming>): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       let bytes = 0;
       const incoming: Incoming = {
-        came: { bytes: 0, since: performance.now() },
+        progress: { bytes: 0, since: performance.now() },
         cutOff: () => fail(new Problem('request_timeout', { detail: 'The body came too slowly.' })),
       };
       const onData = (chunk: Buffer): void => {
         if (bytes + chunk.length > buffer.length)
           return fail(tooLarge(this.limits.tooLarge, this.limits.bytesMax));
         bytes += chunk.copy(buffer, bytes);
-        incoming.came.bytes += chunk.length;
+        incoming.progress.bytes += chunk.length;
       };
       const onEnd = (): void => settle(() => resolve(buffer.subarray(0, bytes)));
       const onGone = (): void => fail(new ClientGone());
       const fail = (error: Error): void => settle(() => reject(error));
       const settle = (how: () => void): void => {
-        among.delete(incoming);
+        group.delete(incoming);
         request.pause().off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone);
         how();
       };
-      among.add(incoming);
+      group.add(incoming);
       request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);
     });
   }
 
-  #watch(): void {
-    // What has come in meanwhile is read first: the process itself may have been busy.
+  /** Cuts off the large bodies that make too little progress. */
+  #checkProgress(): void {
+    // Data that has arrived is read first: the process itself may have been busy.
     setImmediate(() => {
       const now = performance.now();
-      for (const { came, cutOff } of this.#large) {
-        if (now - came.since < PROGRESS_MS) continue;
-        if (came.bytes < PROGRESS_BYTES_MIN) cutOff();
-        Object.assign(came, { bytes: 0, since: now });
+      for (const { progress, cutOff } of this.#large) {
+        if (now - progress.since < PROGRESS_MS) continue;
+        if (progress.bytes < PROGRESS_BYTES_MIN) cutOff();
+        Object.assign(progress, { bytes: 0, since: now });
       }
     });
   }

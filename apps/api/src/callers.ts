@@ -2,95 +2,99 @@ import { LRUCache } from 'lru-cache';
 import { findCaller, readCallersVersion, type Caller, type Database } from '@onecode/store';
 
 /**
- * Milliseconds for which an answer that nothing has changed is relied on, from when it was asked for: a key that is revoked, or whose
- * account is suspended, stops within a second.
+ * How long the cache is valid after the version of the callers was asked for: a key that is revoked, or whose account is suspended,
+ * stops working within a second.
  */
-const RELIED_ON_MS = 900;
-/** Milliseconds after which it is asked for again, beside a request that does not wait for it. */
-const ASKED_AGAIN_MS = 450;
-/** A question that has waited longer than this for its answer is shared no more: its answer may come too late to be relied on. */
+const VALID_MS = 900;
+/** After this, a request has the version read again without waiting for it. */
+const REFRESH_AFTER_MS = 450;
+/** A read of the version that is older than this is not shared: its answer may come too late to be valid. */
 const SHARED_MS = 200;
-/** A database that answers too late all the time is one that does not answer. */
-const JUDGED_MS_MAX = 5_000;
-const REMEMBERED_KEYS_MAX = 10_000;
+/** A look-up fails when the database's answers have come too late for so long. */
+const FIND_MS_MAX = 5_000;
+const CACHED_KEYS_MAX = 10_000;
 
-/** Who a key speaks for: nobody when its account is suspended, or when there is no such key. */
-type Judged = Caller | 'suspended' | undefined;
+/** Whom a key authenticates; undefined when there is no such key. */
+type Found = Caller | 'suspended' | undefined;
 
-export interface Callers {
-  /** Who the key with this SHA-256 in latin1 speaks for. @throws the database's error, or one that it answers too late */
-  judge(hash: string): Promise<Judged>;
-  /** Whether what was judged of a key still holds, as far as can be told without asking anybody. */
-  stillHolds(hash: string, caller: Caller): boolean;
+export interface CallerCache {
+  /**
+   * Whom the key with this SHA-256, in latin1, authenticates.
+   *
+   * @throws the database's error, or an Error when it answers too late
+   */
+  find(hash: string): Promise<Found>;
+  /** Whether the cache is valid and still has this caller for the key, without asking the database. */
+  isCurrent(hash: string, caller: Caller): boolean;
 }
 
 /**
- * Remembers callers until some key or account has changed, which it asks the database twice a second while requests come in.
- * Requests that come in with the same key while it is being looked up share the look-up; keys that are not valid are not remembered.
+ * Caches callers until some key or account changes. A change gives the callers another version in the database, which is read twice a
+ * second while requests come in. Requests with the same key share its look-up; keys that are not valid are not cached.
  *
- * Everything in a cache was looked up after the version was asked that the cache belongs to. While later questions have the same answer,
- * nothing was taken away between the two, however late the answers come and in whichever order.
+ * All callers in a cache were looked up after its version was read. While later reads find the same version, no key and no account was
+ * taken away in between, however late the answers come and in whatever order.
  */
-export function rememberCallers(database: Database): Callers {
-  const nothingKnown = (): LRUCache<string, Exclude<Judged, undefined>> =>
+export function createCallerCache(database: Database): CallerCache {
+  const emptyCache = (): LRUCache<string, Exclude<Found, undefined>> =>
     new LRUCache({
-      max: REMEMBERED_KEYS_MAX,
+      max: CACHED_KEYS_MAX,
       fetchMethod: async (hash) => (await findCaller(database, Buffer.from(hash, 'latin1'))) ?? undefined,
     });
-  let known = nothingKnown();
+  let cache = emptyCache();
+  /** The version of the callers in the cache. */
   let version: string | undefined;
-  /** When the question was asked to which `version` is the answer. */
-  let askedAt = -Infinity;
-  /** The latest question that waits for its answer. */
-  let question: { askedAt: number; answered: Promise<void> } | undefined;
+  /** When the read of that version began. */
+  let versionAskedAt = -Infinity;
+  /** The latest read of the version that is under way. */
+  let versionRead: { askedAt: number; done: Promise<void> } | undefined;
 
-  const age = (): number => performance.now() - askedAt;
+  const isValid = (): boolean => performance.now() - versionAskedAt <= VALID_MS;
 
-  const ask = async (at: number): Promise<void> => {
+  const readVersion = async (askedAt: number): Promise<void> => {
     const found = await readCallersVersion(database);
-    // The answer to a later question says more.
-    if (at < askedAt) return;
-    // Another cache, not an empty one: a look-up from before the change that is still under way ends in the old one.
-    if (found !== version) known = nothingKnown();
+    // A later read has already answered.
+    if (askedAt < versionAskedAt) return;
+    // A new cache instead of a cleared one: look-ups under way from before the change still fill the old one.
+    if (found !== version) cache = emptyCache();
     version = found;
-    askedAt = at;
+    versionAskedAt = askedAt;
   };
-  const asked = (): Promise<void> => {
-    const at = performance.now();
-    if (question !== undefined && at - question.askedAt <= SHARED_MS) return question.answered;
-    const mine = { askedAt: at, answered: ask(at) };
+  const refresh = (): Promise<void> => {
+    const askedAt = performance.now();
+    if (versionRead !== undefined && askedAt - versionRead.askedAt <= SHARED_MS) return versionRead.done;
+    const mine = { askedAt, done: readVersion(askedAt) };
     const ended = (): void => {
-      if (question === mine) question = undefined;
+      if (versionRead === mine) versionRead = undefined;
     };
-    mine.answered.then(ended, ended);
-    question = mine;
-    return mine.answered;
+    mine.done.then(ended, ended);
+    versionRead = mine;
+    return mine.done;
   };
-  const lookUp = async (hash: string, cache: typeof known): Promise<Judged> => {
-    const caller = await cache.fetch(hash);
-    // Whoever is resumed goes on at once.
-    if (caller === 'suspended') cache.delete(hash);
+  const lookUp = async (hash: string, from: typeof cache): Promise<Found> => {
+    const caller = await from.fetch(hash);
+    // Not cached: after a suspension ends, its keys work at once.
+    if (caller === 'suspended') from.delete(hash);
     return caller;
   };
 
   return {
-    async judge(hash) {
+    async find(hash) {
       const begunAt = performance.now();
       do {
-        const cache = known;
-        const isOld = age() > RELIED_ON_MS;
-        if (isOld) {
-          const [caller] = await Promise.all([lookUp(hash, cache), asked()]);
-          if (cache === known && age() <= RELIED_ON_MS) return caller;
+        const current = cache;
+        if (!isValid()) {
+          const [caller] = await Promise.all([lookUp(hash, current), refresh()]);
+          if (current === cache && isValid()) return caller;
           continue;
         }
-        // A failure is not lost: once the last answer is too old, a request waits for the question and fails with it.
-        if (age() > ASKED_AGAIN_MS) void asked().catch(() => undefined);
-        const caller = cache.get(hash) ?? (await lookUp(hash, cache));
-        if (cache === known && age() <= RELIED_ON_MS) return caller;
-      } while (performance.now() - begunAt < JUDGED_MS_MAX);
+        // Its failure is not lost: once the cache is no longer valid, requests wait for the read and fail with it.
+        if (performance.now() - versionAskedAt > REFRESH_AFTER_MS) void refresh().catch(() => undefined);
+        const caller = current.get(hash) ?? (await lookUp(hash, current));
+        if (current === cache && isValid()) return caller;
+      } while (performance.now() - begunAt < FIND_MS_MAX);
       throw new Error('the database answers too late to tell who calls');
     },
-    stillHolds: (hash, caller) => age() <= RELIED_ON_MS && known.peek(hash) === caller,
+    isCurrent: (hash, caller) => isValid() && cache.peek(hash) === caller,
   };
 }

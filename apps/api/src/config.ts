@@ -11,7 +11,7 @@ import {
   wholeNumber,
 } from '@onecode/runtime';
 
-/** The API's environment, as docs and `.env.example` list it. @throws ConfigError with every fault */
+/** Reads the API's environment variables. @throws ConfigError with every fault */
 export function readApiConfig(environment: NodeJS.ProcessEnv) {
   const config = readConfig(environment, {
     DATABASE_URL: address(['postgres', 'postgresql']),

@@ -5,7 +5,7 @@ import type { ApiConfig } from './config.js';
 import type { KeyUsageTracker } from './keyUsage.js';
 import type { ApiMetrics } from './metrics.js';
 
-/** What the application is built from. */
+/** What the application needs. */
 export interface ApiDependencies {
   config: ApiConfig;
   database: Database;
@@ -15,7 +15,7 @@ export interface ApiDependencies {
   keyUsage: KeyUsageTracker;
 }
 
-/** What the routes work with. */
+/** What the routes need. */
 export interface ApiContext extends ApiDependencies {
   authenticate: Authenticate;
 }

@@ -2,12 +2,12 @@ import { parseRecipient, Problem, type Locale, type PhoneRecipient, type Problem
 import type { ErrorObject } from 'ajv';
 import { DOCUMENT, validateCreateSend, validateVerifyCode } from './generated/contract.js';
 
-/** The address that stands in openapi.yaml for the public base address of the service. */
+/** The public base address of the service in openapi.yaml. */
 const PLACEHOLDER = 'https://api.example.com';
 
 /**
- * The OpenAPI document as it is served: its server is `baseUrl`, and the problem types in its examples lie under `docsUrl`.
- * Both without a slash at the end.
+ * The OpenAPI document as it is served: with `baseUrl` as its server, and the problem types of its examples under `docsUrl`. Both have
+ * no slash at the end.
  */
 export function openApiDocument(baseUrl: string, docsUrl = `${baseUrl}/docs`): object {
   const document = JSON.parse(DOCUMENT, (_key, value: unknown) =>
@@ -16,14 +16,14 @@ export function openApiDocument(baseUrl: string, docsUrl = `${baseUrl}/docs`): o
   return { ...document, servers: [{ url: baseUrl }] };
 }
 
-/** What a client asks for with `POST /v1/send`; null where it leaves the choice to the service. */
+/** The input of `POST /v1/send`; null where the client leaves the choice to the service. */
 export interface CreateSendInput {
   recipient: PhoneRecipient;
   code: string | null;
   locale: Locale | null;
 }
 
-/** What a client asks for with `POST /v1/send/{id}/verify`. */
+/** The input of `POST /v1/send/{id}/verify`. */
 export interface VerifyInput {
   code: string;
 }
@@ -34,7 +34,7 @@ interface Fault {
   message: string;
 }
 
-/** Says whether a body follows its schema; what does not is in `errors` until the next call. */
+/** Says whether a body follows its schema. `errors` has the violations until the next call. */
 interface BodyValidator {
   (body: unknown): boolean;
   errors?: ErrorObject[] | null;
@@ -54,8 +54,10 @@ const OPTION_FAULTS: Fault[] = [
 ];
 
 /**
- * Reads the body of `POST /v1/send`. Throws a `Problem`: `invalid_json` for any fault of structure, and otherwise the code
- * of the first faulty field in the order to, code, locale, with a message for each faulty field.
+ * Reads the body of `POST /v1/send`.
+ *
+ * @throws Problem `invalid_json` for a fault of structure; otherwise the code of the first faulty field in the order to, code, locale,
+ *   with a message for each faulty field
  */
 export function parseCreateSend(body: Buffer): CreateSendInput {
   const { members, faulty } = readMembers(body, validateCreateSend);
@@ -74,7 +76,7 @@ export function parseCreateSend(body: Buffer): CreateSendInput {
   });
 }
 
-/** Reads the body of `POST /v1/send/{id}/verify`. Throws a `Problem` with `invalid_json`. */
+/** Reads the body of `POST /v1/send/{id}/verify`. @throws Problem `invalid_json` */
 export function parseVerify(body: Buffer): VerifyInput {
   const { code } = readMembers(body, validateVerifyCode).members;
   if (code === undefined) throw unreadable('The member "code" is missing.');
@@ -82,8 +84,9 @@ export function parseVerify(body: Buffer): VerifyInput {
 }
 
 /**
- * Reads a JSON object whose schema allows string members only. Throws `invalid_json` unless it is one, in strict UTF-8, with
- * known members, each given once. `faulty` names the members that break another rule of the schema.
+ * Reads a JSON object whose schema allows string members only. `faulty` names the members that violate their own rule.
+ *
+ * @throws Problem `invalid_json` unless the body is valid UTF-8, valid JSON, and an object with known members, each given once
  */
 function readMembers(
   body: Buffer,
@@ -97,8 +100,8 @@ function readMembers(
       'The body must be an object with the documented members only, each of the documented type.',
     );
   const members = value as Record<string, string>;
-  // JSON.parse keeps the last of repeated members. What it kept is flat and all strings, so each member that it dropped
-  // left at least one more string in the text.
+  // JSON.parse keeps the last of repeated members. The object is flat and all its values are strings, so each member that was dropped
+  // has left at least one more string in the text.
   const strings = text.match(/"(?:[^"\\]|\\.)*"/g) ?? [];
   if (strings.length !== 2 * Object.keys(members).length)
     throw unreadable('A member is given more than once.');

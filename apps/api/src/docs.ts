@@ -17,7 +17,7 @@ const ASSETS = [
   { name: 'icon.svg', root: OWN_FILES },
 ];
 
-/** Nothing from outside and nothing inline. The renderer's style sheet holds its pictures as `data:` addresses. */
+/** Nothing external and nothing inline. The renderer's style sheet holds its images as `data:` URLs. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -29,7 +29,7 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Problems that the four operations never answer with: those of the provider's webhook. */
+/** Problems of the provider's webhook, which the four operations never answer with. */
 const WEBHOOK_CODES: ReadonlySet<ProblemCode> = new Set([
   'forbidden',
   'invalid_signature',
@@ -38,9 +38,9 @@ const WEBHOOK_CODES: ReadonlySet<ProblemCode> = new Set([
 ]);
 
 /**
- * Serves `/openapi.json`, `/docs` and `/docs/errors`. `baseUrl` is the public base address of the service, `docsUrl` the base
- * of the problem types; both without a slash at the end. Pages refer to each other by relative addresses, so that they
- * also work behind a path prefix.
+ * Serves `/openapi.json`, `/docs` and `/docs/errors`. `baseUrl` is the public base address of the service, `docsUrl` the base of the
+ * problem types; both have no slash at the end. The pages link to each other by relative addresses, so that they also work behind a
+ * path prefix.
  */
 export function docsRouter({ baseUrl, docsUrl }: { baseUrl: string; docsUrl: string }): Router {
   const router = express.Router({ strict: true, caseSensitive: true });
@@ -102,7 +102,7 @@ function renderErrorsPage(docsUrl: string): string {
     <main class="errors">
       <h1>Errors</h1>
       <p>Every error is <code>application/problem+json</code>. Branch on <code>code</code>, which never changes; the other
-      texts may. A wrong code at verification is no error: it is 200 with <code>valid: false</code>.</p>
+      texts may. A wrong code is no error: its answer is 200 with <code>valid: false</code>.</p>
       <ul>${links.join('')}</ul>
       <h2>Answers of the API</h2>
       ${problems(codes.filter((code) => !WEBHOOK_CODES.has(code)))}

@@ -11,7 +11,7 @@ import {
 import { closeDatabase, openDatabase } from '@onecode/store';
 import { createApp, readinessChecks } from './app.js';
 import { readApiConfig } from './config.js';
-import { createKeyUsageTracker, recordKeyUsages } from './keyUsage.js';
+import { createKeyUsageTracker, startKeyUsageLoop } from './keyUsage.js';
 import { apiMetrics } from './metrics.js';
 import { createHttpServer } from './server.js';
 
@@ -36,7 +36,7 @@ await runProcess('api', async () => {
     onError: (error) => log.debug({ err: error }, 'Redis is not reachable'),
   });
   const keyUsage = createKeyUsageTracker(database);
-  const keyUses = recordKeyUsages(keyUsage, log);
+  const keyUsageLoop = startKeyUsageLoop(keyUsage, log);
   const app = createApp({ config, database, deliveryQueue, log, metrics: apiMetrics(registry), keyUsage });
   const server = createHttpServer(app, config);
   await listen(server, config.PORT);
@@ -49,7 +49,7 @@ await runProcess('api', async () => {
       metrics.draining();
       await closeHttpServer(server);
       await deliveryQueue.close();
-      await keyUses.stop();
+      await keyUsageLoop.stop();
       await closeDatabase(database);
       await metrics.close();
     },

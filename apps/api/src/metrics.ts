@@ -1,6 +1,6 @@
 import { Counter, Histogram, type Registry } from '@onecode/runtime';
 
-/** What the API counts. */
+/** The API's metrics. */
 export interface ApiMetrics {
   requests: Histogram<'route' | 'method' | 'status'>;
   creations: Counter<'mode' | 'outcome'>;

@@ -4,14 +4,14 @@ import { logOf, type Logger } from '@onecode/runtime';
 import { endRefusal, problemBody } from './answer.js';
 import { ClientGone } from './body.js';
 
-/** The `WWW-Authenticate` challenges: a 401 must have one (RFC 9110, 15.5.2). Those of Bearer are RFC 6750's. */
+/** The `WWW-Authenticate` challenges, which every 401 must have (RFC 9110, 15.5.2). RFC 6750 says those of Bearer. */
 const CHALLENGES: Readonly<Record<string, string>> = {
   missing_credentials: 'Bearer realm="onecode"',
   invalid_api_key: 'Bearer realm="onecode", error="invalid_token"',
   invalid_signature: 'X-Hub-Signature-256',
 };
 
-/** The one place that turns an error into an answer: a `Problem` into its problem+json, anything else into a 500. */
+/** The only place that turns errors into answers: a `Problem` into its problem+json, anything else into a 500. */
 export function problemWriter(docsUrl: string, log: Logger): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
     if (error instanceof ClientGone) {
@@ -31,7 +31,7 @@ export function problemWriter(docsUrl: string, log: Logger): ErrorRequestHandler
 
 function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
-  // Express and its file sender say by a status of 4xx that the request is at fault, as with a range beyond a file's end.
+  // Express and its file server throw errors with a 4xx status for faulty requests, such as a range beyond a file's end.
   const { status } = error as { status?: unknown };
   return new Problem(
     typeof status === 'number' && status >= 400 && status < 500 ? 'bad_request' : 'internal_error',
@@ -41,7 +41,7 @@ function asProblem(error: unknown): Problem {
 function writeHead(response: Response, problem: Problem): void {
   response.statusCode = PROBLEMS[problem.code].status;
   response.setHeader('Content-Type', 'application/problem+json');
-  // Over what the route may have said of the answer that it meant to give.
+  // Overwrites what the route may have set for its own answer.
   response.setHeader('Cache-Control', 'no-store');
   const challenge = CHALLENGES[problem.code];
   if (challenge !== undefined) response.setHeader('WWW-Authenticate', challenge);

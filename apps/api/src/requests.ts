@@ -22,7 +22,7 @@ export function requestTimer(metrics: ApiMetrics): RequestHandler {
   };
 }
 
-/** Headers of every answer. What is public says so itself later. */
+/** The headers of every answer. Routes with public answers overwrite `Cache-Control`. */
 export function commonHeaders(baseUrl: string): Readonly<Record<string, string>> {
   return {
     'X-Content-Type-Options': 'nosniff',
@@ -41,10 +41,10 @@ export function withCommonHeaders(baseUrl: string): RequestHandler {
 }
 
 /**
- * The target of a request in a form that Express can read, and answer with our own problems. An absolute address gives its
- * path (RFC 9112, 3.2.2). Where the percent-encoding is broken, percent signs stand for themselves, so that such an id is
- * merely unknown. So does a number sign: a target has no fragment, and Express would cut it off and serve the rest. What is no
- * path at all becomes `*`, which names nothing.
+ * The target of a request in a form that Express can route, so that our own problems answer it. An absolute URL becomes its path
+ * (RFC 9112, 3.2.2). In a malformed percent-encoding, percent signs stand for themselves, so that such an id is merely unknown. So does
+ * a number sign: a target has no fragment, and Express would cut it off and serve the rest. A target without a path becomes `*`, which
+ * is no route.
  */
 export function readableTarget(target: string): string {
   const path = (target.startsWith('/') ? target : pathOfAddress(target)).replaceAll('#', '%23');
@@ -63,7 +63,7 @@ function pathOfAddress(target: string): string {
     : '*';
 }
 
-/** Headers that may come once: which of two would count is a matter of taste, and attackers live on that. */
+/** Headers that may come once. Of two, parsers disagree which counts, and attackers use that. */
 const SINGLE = [
   'host',
   'authorization',
@@ -77,13 +77,13 @@ const SINGLE = [
 const HOST = /^(?:\[[0-9a-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::[0-9]*)?$/i;
 
 /**
- * Refuses requests without a host or with a wrong one, or with a header twice that may come once; other transfer codings than
- * chunked; and other versions of HTTP than 1, which Node's parser would read in the same way.
+ * Refuses ambiguous requests: with a missing or malformed host, a repeated header that may come once, a transfer coding other than
+ * chunked, or a version other than HTTP/1, which Node's parser would read in the same way.
  */
 export const refuseAmbiguous: RequestHandler = (request, _response, next) => {
   if (request.httpVersionMajor !== 1)
     throw new Problem('bad_request', { detail: 'The version of HTTP is neither 1.0 nor 1.1.' });
-  // Node's parser refuses other codings too, but only after a route that needs no body may have answered.
+  // Node's parser also refuses other codings, but maybe after a route that needs no body has answered.
   if (!/^(?:chunked)?$/i.test(request.headers['transfer-encoding'] ?? ''))
     throw new Problem('bad_request', { detail: 'The transfer coding is not chunked alone.' });
   const names = request.rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());

@@ -9,10 +9,10 @@ import { commonHeaders, readableTarget } from './requests.js';
 
 const HEADERS_MS_MAX = 10_000;
 const REQUEST_MS_MAX = 15_000;
-/** Longer than the idle time of the usual load balancers, so that they never write to a connection that we are closing. */
+/** Longer than the idle time-out of usual load balancers, so that they never write to a connection that we are closing. */
 const KEEP_ALIVE_MS = 65_000;
 
-/** Each takes memory, whatever it sends or does not send. */
+/** Bounded, because each connection takes memory, whatever it sends. */
 const CONNECTIONS_MAX = 4_000;
 
 const PARSER_PROBLEMS: Readonly<Record<string, ProblemCode>> = {
@@ -20,7 +20,7 @@ const PARSER_PROBLEMS: Readonly<Record<string, ProblemCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 };
 
-/** An HTTP server that cuts slow clients off, and answers even broken HTTP with problem+json: once each, and in order. */
+/** An HTTP server that cuts slow clients off and answers even malformed HTTP with problem+json, once each and in order. */
 export function createHttpServer(
   app: Express,
   { BASE_URL, DOCS_URL }: Pick<ApiConfig, 'BASE_URL' | 'DOCS_URL'>,
@@ -31,7 +31,7 @@ export function createHttpServer(
       requestTimeout: REQUEST_MS_MAX,
       connectionsCheckingInterval: 1_000,
       keepAliveTimeout: KEEP_ALIVE_MS,
-      // The application says so itself, as problem+json.
+      // `refuseAmbiguous` answers that with problem+json.
       requireHostHeader: false,
       ...messagesOf(app),
     },
@@ -41,7 +41,7 @@ export function createHttpServer(
     },
   );
   server.maxConnections = CONNECTIONS_MAX;
-  // Whoever keeps a connection without a request makes room for those who have one.
+  // At the limit, idle connections make room for new ones.
   server.on('drop', () => server.closeIdleConnections());
   const headers = commonHeaders(BASE_URL);
   const refuse = (socket: Duplex, code: ProblemCode): void =>
@@ -50,7 +50,7 @@ export function createHttpServer(
   const latestAnswers = new WeakMap<Duplex, ServerResponse>();
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     latestAnswers.set(request.socket, response);
-    // Whoever has its answer may not go on sending for long.
+    // After its answer, a client may not go on sending for long.
     response.once('finish', () => {
       if (!request.complete) destroySoon(request.socket, () => !request.complete);
     });
@@ -58,7 +58,7 @@ export function createHttpServer(
 
   const broken = new WeakSet<Duplex>();
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-    // Node reports whatever still comes in on a broken connection as one more error.
+    // Node reports what still comes in on a broken connection as another error.
     if (broken.has(socket)) return;
     broken.add(socket);
     if (error.code === 'ECONNRESET') return void socket.destroy();
@@ -72,7 +72,7 @@ export function createHttpServer(
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
     refuse(socket, 'bad_request');
   });
-  // An expectation that we do not know is no reason to refuse (RFC 9110, 10.1.1, allows either).
+  // An unknown expectation is ignored, as RFC 9110 (10.1.1) allows.
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
     server.emit('request', request, response),
   );
@@ -80,8 +80,8 @@ export function createHttpServer(
 }
 
 /**
- * Requests and responses that are Express's from birth. It would else change the prototype of each, and V8 takes every access to
- * such an object the slow way, which costs more than all that Express does besides.
+ * Classes of requests and responses that already inherit from Express's prototypes. Express would otherwise change the prototype of each
+ * object, which makes V8 access it slowly; that costs more than everything else that Express does.
  */
 function messagesOf(app: Express): {
   IncomingMessage: typeof IncomingMessage;
@@ -116,10 +116,10 @@ function endWithProblem(
   destroySoon(socket);
 }
 
-/** Closes a connection once its client has had the time to read an answer; what still comes in is thrown away. */
-function destroySoon(socket: Duplex, stillWanted: () => boolean = () => true): void {
+/** Closes a connection, if `isNeeded` then, after its client had time to read an answer. What still comes in is discarded. */
+function destroySoon(socket: Duplex, isNeeded: () => boolean = () => true): void {
   const timer = setTimeout(() => {
-    if (stillWanted()) socket.destroy();
+    if (isNeeded()) socket.destroy();
   }, LINGER_MS);
   socket.once('close', () => clearTimeout(timer)).resume();
 }

@@ -17,17 +17,17 @@ import {
   useTestDatabase,
   type TestCaller,
 } from '@onecode/testing';
-import { rememberCallers, type Callers } from '../src/callers.js';
+import { createCallerCache, type CallerCache } from '../src/callers.js';
 
 const KEYS = 100;
 
 const store = useTestDatabase();
-let callers: Callers;
+let callers: CallerCache;
 beforeEach(() => {
-  callers = rememberCallers(store.database);
+  callers = createCallerCache(store.database);
 });
 
-const callerOf = (hash: string): ReturnType<Callers['judge']> => callers.judge(hash);
+const callerOf = (hash: string): ReturnType<CallerCache['judge']> => callers.find(hash);
 
 const hashOf = ({ key }: TestCaller): string => hashApiKey(key).toString('latin1');
 const build = (): Promise<TestCaller> => buildCaller(store.database, 'test');
@@ -88,12 +88,12 @@ describe('a caller', () => {
   it('holds until its key is revoked, as far as is known without asking', async () => {
     const [caller, other] = [await build(), await build()];
     const judged = (await callerOf(hashOf(caller))) as Caller;
-    expect(callers.stillHolds(hashOf(caller), judged)).toBe(true);
+    expect(callers.isCurrent(hashOf(caller), judged)).toBe(true);
     await revoke(other);
-    await until('the end', () => !callers.stillHolds(hashOf(caller), judged), 1_000);
+    await until('the end', () => !callers.isCurrent(hashOf(caller), judged), 1_000);
     // After another look-up the same caller is checked again.
     expect(await callerOf(hashOf(caller))).toEqual(judged);
-    expect(callers.stillHolds(hashOf(caller), judged)).toBe(false);
+    expect(callers.isCurrent(hashOf(caller), judged)).toBe(false);
   });
 
   it('of a suspended account is distinguished from one with a revoked key, and works again once the account is resumed', async () => {
@@ -150,7 +150,7 @@ describe('while answers come late', () => {
 
   it('one to a question from before a revocation does not admit the key a second later', async () => {
     const { database, held, hold } = withHeldAnswers();
-    callers = rememberCallers(database);
+    callers = createCallerCache(database);
     const caller = await build();
     await callerOf(hashOf(caller));
     await age(950);
@@ -168,7 +168,7 @@ describe('while answers come late', () => {
 
   it('one that a later answer has overtaken is ignored', async () => {
     const { database, held, hold } = withHeldAnswers();
-    callers = rememberCallers(database);
+    callers = createCallerCache(database);
     const caller = await build();
     await callerOf(hashOf(caller));
     await age(950);
@@ -193,7 +193,7 @@ describe('while the database is down', () => {
   beforeEach(async () => {
     proxy = await startTcpProxy(store.url);
     database = openDatabase(proxy.url, { connectionsMax: 2 });
-    callers = rememberCallers(database);
+    callers = createCallerCache(database);
   });
   afterEach(async () => {
     await closeDatabase(database);

@@ -72,7 +72,7 @@ describe('the last use of a key', () => {
     const proxy = await startTcpProxy(api.db.url);
     const database = openDatabase(proxy.url, { connectionsMax: 1 });
     const keyUsage = createKeyUsageTracker(database);
-    keyUsage.note(hashApiKey(caller.key).toString('latin1'));
+    keyUsage.record(hashApiKey(caller.key).toString('latin1'));
     proxy.cut();
     await expect(keyUsage.flush()).rejects.toThrow();
     await proxy.open();

@@ -10,7 +10,7 @@ import {
   wholeNumber,
 } from '@onecode/runtime';
 
-/** The worker's environment, as docs and `.env.example` list it. @throws ConfigError with every fault */
+/** Reads the worker's environment variables. @throws ConfigError with every fault */
 export function readWorkerConfig(environment: NodeJS.ProcessEnv) {
   return readConfig(environment, {
     DATABASE_URL: address(['postgres', 'postgresql']),

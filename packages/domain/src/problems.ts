@@ -1,4 +1,4 @@
-/** What one problem code stands for. The three texts are for people and may change; `status` is the HTTP status. */
+/** What a problem code means. The three texts are for people and may change; `status` is the HTTP status. */
 export interface ProblemEntry {
   readonly status: number;
   readonly meaning: string;
@@ -18,7 +18,7 @@ const TABLE = {
     meaning: 'The API key is not valid.',
     cause: 'The key is malformed, was never issued, or has been revoked, or its account is suspended.',
     remedy:
-      'Check that the whole key was copied. If it was revoked, create a new one in the dashboard. If the detail speaks of the account, ask the operator.',
+      'Check that the whole key was copied. If it was revoked, create a new one in the dashboard. If the detail says that the account is suspended, ask the operator.',
   },
   insufficient_credits: {
     status: 402,
@@ -49,9 +49,9 @@ const TABLE = {
     status: 422,
     meaning: 'The recipient is not a valid phone number.',
     cause:
-      'The field "to" is missing, lacks the + and the country code, or is not a possible number; or it is of a country, or a satellite or premium range, that the account does not send to.',
+      'The field "to" is missing, lacks the + and the country code, or is not a possible number; or the account does not send to its country, or to satellite and premium-rate numbers.',
     remedy:
-      'Give the number in E.164 form, for example +447700900123. If the detail speaks of its country or range, ask for another number, or ask the operator to allow it; credits lift what holds for accounts on trial.',
+      'Give the number in E.164 form, for example +447700900123. If the detail names its country or range, ask for another number, or ask the operator to allow it; credits end the limits of a trial account.',
   },
   channel_unavailable: {
     status: 422,
@@ -61,7 +61,7 @@ const TABLE = {
   },
   invalid_code: {
     status: 422,
-    meaning: 'The code of your own is not 4 to 10 digits.',
+    meaning: 'The code that you chose is not 4 to 10 digits.',
     cause: 'The field "code" is shorter or longer than allowed, or has characters other than 0 to 9.',
     remedy: 'Send 4 to 10 digits as a string, or leave the field out and let the service choose the code.',
   },
@@ -82,16 +82,16 @@ const TABLE = {
     status: 429,
     meaning: 'A limit was reached: no send can be created now.',
     cause:
-      'A creation limit of the account, of the application or for this recipient was reached; or this recipient has as many open codes as may be guessed at, or too many wrong codes in a row were given for it; or hardly any code sent to its country was verified, which looks like fraud; or the live sends that accounts without credits share in a day are used up. The detail says which.',
+      'A creation limit of the account, the application or this recipient was reached; or this recipient has as many open codes as may be guessed at, or too many wrong codes in a row were given for it; or hardly any code sent to its country was verified, which looks like fraud; or the daily live sends that accounts without credits share are used up. The detail says which.',
     remedy:
-      'Wait for the seconds in the Retry-After header, then repeat the same key and body. After too many wrong codes, a right one on a code that is still open ends the wait, and so does an admin of the account, in the dashboard.',
+      'Wait for the seconds in the Retry-After header, then repeat the same key and body. After too many wrong codes, a right code for a send that is still open ends the wait, and so does an admin of the account, in the dashboard.',
   },
   internal_error: {
     status: 500,
     meaning: 'Something failed inside the service.',
-    cause: 'A fault of ours. Your request was not the reason.',
+    cause: 'The fault is ours, not in your request.',
     remedy:
-      'When creating a send, retry a few times with growing delays, with the same key and body. When verifying, do not retry by itself: the code may have been used up. Quote the X-Request-Id when you report it.',
+      'When creating a send, retry a few times with growing delays, with the same key and body. Do not repeat a verification automatically: the code may have been used up. Quote the X-Request-Id when you report it.',
   },
   not_found: {
     status: 404,
@@ -145,22 +145,22 @@ const TABLE = {
   },
   too_busy: {
     status: 503,
-    meaning: 'Too many webhooks come in at a time.',
-    cause: 'The memory for webhooks that are not read yet is given out, and as many as may wait for it do.',
+    meaning: 'Too many webhooks arrive at the same time.',
+    cause: 'All memory for incoming webhooks is in use, and no more may wait for it.',
     remedy:
       'Nothing to do for the provider, which repeats its webhooks; look at what else calls this address.',
   },
 } as const satisfies Record<string, ProblemEntry>;
 
-/** A stable code that clients branch on. Those of the specification's section 7 come first in the table, then ours. */
+/** A stable code that clients branch on. The table has those of the specification's section 7 first, then ours. */
 export type ProblemCode = keyof typeof TABLE;
 
-/** Every problem code with its HTTP status and what to tell people about it. */
+/** Every problem code with its HTTP status and its texts. */
 export const PROBLEMS: Readonly<Record<ProblemCode, ProblemEntry>> = TABLE;
 
-/** What a problem may carry besides its code. */
+/** What a problem may have besides its code. */
 export interface ProblemDetails {
-  /** One sentence for people; never holds anything that the client sent. */
+  /** One sentence for people, without anything that the client sent. */
   readonly detail?: string;
   /** A message for each faulty field, by the field's name. */
   readonly errors?: Readonly<Record<string, string>>;

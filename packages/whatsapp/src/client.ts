@@ -15,18 +15,18 @@ export interface CloudApiSender {
 export interface CloudApiOptions {
   /** Address up to and including the version: `https://graph.facebook.com/v25.0`. */
   baseUrl: string;
-  /** For one whole call, the reading of the answer included. */
+  /** The time limit of a whole call, with the reading of the answer. */
   timeoutMs: number;
 }
 
 export interface CloudApi {
-  /** Sends one code, once. Never throws: every end is an `Outcome`, and none holds the token, the code or the number. */
+  /** Sends one code once. Never throws: every end is an `Outcome`, which contains neither token nor code nor number. */
   sendCode(sender: CloudApiSender, message: AuthenticationMessage): Promise<Outcome>;
 }
 
 /**
- * A client for Meta's Cloud API. It keeps its idle connections for some seconds; they hold up no exit, and there is nothing to
- * close.
+ * Creates a client for Meta's Cloud API. It keeps idle connections for some seconds. They do not keep the process running, and need no
+ * closing.
  *
  * @throws {TypeError} if `baseUrl` is not a plain http or https address.
  */
@@ -79,7 +79,7 @@ function outcomeOf(end: ExchangeEnd): Outcome {
 function outcomeOfAnswer({ status, headers, text }: ExchangeEnd & { end: 'answered' }): Outcome {
   const answer = members(parseJson(text));
   const messageId = members(elements(answer['messages'])[0])['id'];
-  // `message_status` may say held or paused: the provider has the message all the same, and receipts tell the rest.
+  // `message_status` may say held or paused: the provider still has the message, and receipts tell the rest.
   if (status >= 200 && status < 300 && isMessageId(messageId)) return { kind: 'accepted', messageId };
 
   const { code, error_subcode: subcode } = members(answer['error']);

@@ -2,7 +2,7 @@ import type { FaultScope, Outcome } from '@onecode/domain';
 
 export type Failure = Exclude<Outcome, { kind: 'accepted' }>;
 
-/** A failure that still lacks the provider's code, which is null where the provider gave none. */
+/** Makes the failure for the provider's code, or for null where it gave none. */
 export type Verdict = (errorCode: number | null) => Failure;
 
 export const retry =
@@ -29,10 +29,10 @@ const MARKETING_API = 'The provider took the request for one of its marketing in
 
 /**
  * What each error code of the Cloud API means for a send. Source of the codes: Meta, "Error codes" of the WhatsApp Business
- * Platform; 104 and 131030 are not rows of that table but are met in practice. The sentences are ours.
+ * Platform. 104 and 131030 are not in that table but occur in practice. The sentences are ours.
  */
 export const ERROR_TABLE: ReadonlyMap<number, Verdict> = new Map<number, Verdict>([
-  // The token and its permissions. 3 comes with HTTP 500 and is still no passing fault.
+  // The token and its permissions. 3 comes with HTTP 500 but does not pass by itself.
   [0, config('token', 'The access token is no longer accepted.')],
   [3, config('token', 'The access token lacks a capability or permission.')],
   [10, config('token', 'A permission was never granted or was taken away.')],
@@ -52,7 +52,7 @@ export const ERROR_TABLE: ReadonlyMap<number, Verdict> = new Map<number, Verdict
   // The app.
   [131030, config('app', 'The app is in test mode and the recipient is not on its list.')],
 
-  // Limits. 4 counts a whole app and 80007 a whole business account: another sender of the same one would not help.
+  // Limits. 4 is a limit of the whole app and 80007 of the whole business account: another sender of the same one would not help.
   [4, retry('The app has made too many calls.', 'business')],
   [80007, retry('The business account has made too many calls.', 'business')],
   [130429, retry('The sender has reached its throughput.', 'sender')],
@@ -64,8 +64,8 @@ export const ERROR_TABLE: ReadonlyMap<number, Verdict> = new Map<number, Verdict
   [131000, retry('The provider had an internal error.')],
   [131016, retry('A service of the provider is unavailable.')],
   [133004, retry("The provider's server is unavailable.")],
-  // Meta calls this an error with the request but says no more, and a second try may pass. It is as vague as 1, so it is
-  // treated alike: tried again, within the bound on attempts. To pause everything on it would be worse.
+  // Meta calls this an error of the request but says no more, and another attempt may succeed. It is as vague as 1, and so is retried
+  // like that, up to the limit of attempts. To fail or pause on it would be worse.
   [135000, retry('The provider refused the request without saying why.')],
 
   // The sender.
@@ -92,7 +92,7 @@ export const ERROR_TABLE: ReadonlyMap<number, Verdict> = new Map<number, Verdict
   [131049, recipient('The provider chose not to deliver to this recipient.')],
   [131050, recipient('The recipient has stopped messages from this business.')],
 
-  // The request as we build it.
+  // The request that we make.
   [100, config('request', 'A parameter of the request is unknown or too long.')],
   [131008, config('request', 'A required parameter of the request is missing.')],
   [131009, config('request', 'A parameter of the request has a wrong value.')],

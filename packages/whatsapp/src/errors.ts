@@ -1,6 +1,6 @@
 import { config, ERROR_TABLE, type Failure, recipient, retry, sender, unknown } from './errorTable.js';
 
-/** What the provider said. `httpStatus` is null for an error in a receipt, which comes without a status of its own. */
+/** An error of the provider. `httpStatus` is null for an error in a receipt. */
 export interface ProviderError {
   httpStatus: number | null;
   /** `error.code`, or null where there was none. */
@@ -10,14 +10,14 @@ export interface ProviderError {
 }
 
 /**
- * What an error of the provider's means for a send. The code decides wherever it is known, whatever the HTTP status: 3 comes
- * with a 500 and must not be retried, 130429 with a 400 and must be. The status decides the rest.
+ * What an error of the provider means for a send. A known code decides, whatever the HTTP status: 3 comes with a 500 and must not be
+ * retried, 130429 comes with a 400 and must be. Otherwise the status decides.
  *
- * `retryAfterSeconds` is always null here: it is in the answer's headers, not in the error.
+ * `retryAfterSeconds` is always null here: the answer's headers have it, not the error.
  */
 export function classifyError({ httpStatus, code, subcode }: ProviderError): Failure {
   if (code === null) return withoutCode(httpStatus);
-  // 100 is a fault of the request, except that subcode 33 means: no such phone number id, or not for this token.
+  // 100 is a fault of the request, but with subcode 33 it means: no such phone number id for this token.
   if (code === 100 && subcode === 33) return UNKNOWN_SENDER(code);
   const verdict = ERROR_TABLE.get(code) ?? (code >= 200 && code <= 299 ? MISSING_PERMISSION : undefined);
   return verdict?.(code) ?? withUnknownCode(httpStatus, code);
@@ -44,7 +44,7 @@ function withoutCode(httpStatus: number | null): Failure {
 }
 
 function withUnknownCode(httpStatus: number | null, code: number): Failure {
-  // A receipt's failure is final whatever its code, and nothing tells what an operator could fix.
+  // The failure in a receipt is final whatever its code, and an unknown code does not say what an operator could fix.
   if (httpStatus === null) return NO_DELIVERY(code);
   if (isRedirect(httpStatus)) return REDIRECT(code);
   if (isRefusal(httpStatus)) return config('request', 'The provider gave an unknown error code.')(code);

@@ -1,13 +1,13 @@
 import { Pool, type Dispatcher } from 'undici';
 
-/** An answer's headers by their names in lower case; one that came several times is a list. */
+/** An answer's headers by lower-case name. A repeated header is a list. */
 export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /**
  * How one POST ended.
  * - `answered`: the whole answer was read.
  * - `unsent`: nothing was written, so the provider cannot have acted on it.
- * - `lost`: the request was, or may have been, written, and its answer is not known.
+ * - `lost`: the request was or may have been written, and its answer is unknown.
  */
 export type ExchangeEnd =
   | { end: 'answered'; status: number; headers: AnswerHeaders; text: string }
@@ -24,11 +24,11 @@ const ANSWER_BYTES_MAX = 64 * 1024;
 const UTF8 = new TextDecoder();
 
 /**
- * Makes POSTs to one origin, over as many connections as there are POSTs at a time. Each never throws, never follows a redirect,
- * is written once at the most, and ends within `timeoutMs`, which counts from looking up the name to the last byte of the answer.
+ * Makes POSTs to one origin, over as many connections as there are concurrent POSTs. A POST never throws, follows no redirect, is
+ * written at most once, and ends within `timeoutMs`, from the name look-up to the last byte of the answer.
  */
 export function openExchanges(origin: string, timeoutMs: number): (post: Post) => Promise<ExchangeEnd> {
-  // The exchange's own time limit is the only one.
+  // The exchange has its own time limit, and needs no other.
   const pool = new Pool(origin, { connect: { timeout: timeoutMs }, headersTimeout: 0, bodyTimeout: 0 });
   return ({ path, headers, body }) =>
     new Promise((resolve) => {
@@ -41,8 +41,8 @@ export function openExchanges(origin: string, timeoutMs: number): (post: Post) =
 }
 
 /**
- * What is known about one POST. Undici calls `onRequestStart` once there is a connection, right before the first byte is written:
- * until then nothing can have been sent, and from then on nobody knows. (`fetch` does not tell one from the other.)
+ * One POST. Undici calls `onRequestStart` when there is a connection, right before it writes the first byte: until then nothing was sent,
+ * and from then on the request may have arrived. (`fetch` does not distinguish the two.)
  */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #resolve: (end: ExchangeEnd) => void;
@@ -61,7 +61,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // Its time ended while it waited for a connection, and it was called unsent: so it must never be written.
+    // The time limit ended while the POST waited for a connection, and its end is `unsent`: it must not be written.
     if (this.#ended) this.#leave();
   }
 
@@ -86,7 +86,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity')
       return this.#end({
         end: 'lost',
-        reason: "The provider's answer was packed although we cannot unpack.",
+        reason: "The provider's answer was compressed, although we accept no compression.",
       });
     this.#end({ end: 'answered', status, headers, text: UTF8.decode(Buffer.concat(this.#chunks)) });
   }
@@ -103,7 +103,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#leave();
   }
 
-  /** The first end counts. */
+  /** Only the first end counts. */
   #end(end: ExchangeEnd): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -111,13 +111,13 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#resolve(end);
   }
 
-  /** Closes the connection, without a look at what may still come. */
+  /** Closes the connection, whatever may still arrive. */
   #leave(): void {
     this.#controller?.abort(new Error('the exchange has ended'));
   }
 }
 
-/** What the network said, without its message, which can name addresses. */
+/** The reason of a network error, without its message, which can name addresses. */
 function whyUnsent(error: unknown): string {
   switch ((error as { code?: unknown } | null)?.code) {
     case 'ECONNREFUSED':

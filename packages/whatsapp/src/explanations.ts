@@ -4,14 +4,14 @@ import { EN } from './explanations/en.js';
 import { PT_BR } from './explanations/ptBR.js';
 import type { ExplanationTexts, Texts } from './explanations/texts.js';
 
-/** Who can do something about an error: the recipient, whoever operates the service, the provider, or nobody but time. */
+/** Who can act on an error. `us`: who operates the service. `nobody`: it passes by itself, or stays. */
 export type Whose = 'recipient' | 'us' | 'provider' | 'nobody';
 
-/** An error of the provider's in plain words. */
+/** A provider's error in plain words. */
 export interface Explanation {
-  /** What happened to the message: for whoever asked for it. */
+  /** What happened to the message, for the integrator. */
   meaning: string;
-  /** What to do: for whoever can do something. */
+  /** What to do, for whoever can act. */
   remedy: string;
   whose: Whose;
 }
@@ -27,9 +27,9 @@ const WHOSE_BY_OUTCOME: Record<AttemptOutcome, Whose> = {
   config: 'us',
 };
 
-/** Where the class of a code does not say who can do something. */
+/** Codes whose class does not say who can act. */
 const WHOSE_BY_CODE: ReadonlyMap<number, Whose> = new Map([
-  // Limits: ours to raise, or gone in a moment.
+  // Limits: we can have them raised, or they pass in a moment.
   [4, 'us'],
   [80007, 'us'],
   [130429, 'us'],
@@ -37,17 +37,17 @@ const WHOSE_BY_CODE: ReadonlyMap<number, Whose> = new Map([
   // Maintenance.
   [131057, 'provider'],
   [2494100, 'provider'],
-  // Recipients that can do nothing about it.
+  // Refusals that the recipient cannot change.
   [130403, 'us'],
   [130472, 'nobody'],
   [131049, 'nobody'],
 ]);
 
 /**
- * Says in plain words what an error of the provider's means and what to do. Never fails: what no code explains is told by how the
- * attempt ended. The codes are Meta's ("Error codes" of the WhatsApp Business Platform), the words ours.
+ * Explains a provider's error in plain words: what it means and what to do. Without a known code, the outcome of the attempt is
+ * explained. The codes are Meta's ("Error codes" of the WhatsApp Business Platform), the words ours.
  *
- * @param code the provider's, or null where it gave none
+ * @param code the provider's code, or null where it gave none
  * @param outcome how the attempt ended; `recipient` for a receipt that reports a failure
  */
 export function explainError(code: number | null, outcome: AttemptOutcome, language: Locale): Explanation {
@@ -57,14 +57,14 @@ export function explainError(code: number | null, outcome: AttemptOutcome, langu
 
 function textsOf(code: number | null, outcome: AttemptOutcome, texts: ExplanationTexts): Texts {
   if (code === 100 && outcome === 'sender') return texts.unknownSender;
-  // The whole range are permissions: see `classifyError`.
+  // The whole range is about permissions, as in `classifyError`.
   const known = code !== null && code > 200 && code <= 299 ? 200 : code;
   return (known === null ? undefined : texts.codes.get(known)) ?? texts.outcomes[outcome];
 }
 
 function whoseTurn(code: number | null, outcome: AttemptOutcome): Whose {
   const own = code === null ? undefined : WHOSE_BY_CODE.get(code);
-  // By the code's own class where it has one: a receipt reports every failure alike.
+  // A known code's own class goes first: receipts report all failures with the same outcome.
   const kind = code === null ? undefined : ERROR_TABLE.get(code)?.(code).kind;
   return own ?? WHOSE_BY_OUTCOME[kind ?? outcome];
 }

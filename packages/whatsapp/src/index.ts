@@ -1,4 +1,4 @@
-// The client has an entry of its own: who only reads receipts or explains errors loads no HTTP client.
+// `client.ts` has an entry of its own, so that readers of receipts and errors load no HTTP client.
 export * from './errors.js';
 export * from './explanations.js';
 export * from './message.js';

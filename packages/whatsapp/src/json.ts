@@ -1,9 +1,9 @@
-/** The members of a JSON object; of anything else, none. So that foreign JSON can be walked without a throw. */
+/** The members of a JSON object, or none for anything else, so that reading foreign JSON never throws. */
 export function members(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
-/** The elements of a JSON array; of anything else, none. */
+/** The elements of a JSON array, or none for anything else. */
 export function elements(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
@@ -14,7 +14,7 @@ export function errorNumber(value: unknown): number | null {
   return typeof number === 'number' && (number | 0) === number ? number : null;
 }
 
-/** The value of a JSON text, or undefined if it is none. */
+/** The value of a JSON text, or undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -4,15 +4,15 @@ export interface AuthenticationMessage {
   code: string;
   template: string;
   language: string;
-  /** Our attempt's UUID. It comes back in receipts as opaque data, so it must say nothing about the recipient. */
+  /** Our attempt's UUID, which comes back in receipts as opaque data. */
   attemptId: string;
 }
 
 /**
  * The body of `POST /{phone number id}/messages` for an authentication template with a copy-code button.
  *
- * The code goes in twice, and the button's `sub_type` is `url` although the template's button is of type copy code:
- * Meta refuses `copy_code` here (132018). Source: Meta, "Copy code button authentication templates".
+ * The body contains the code twice. The button's `sub_type` is `url`, although the template's button is of type copy code: Meta refuses
+ * `copy_code` here (132018). Source: Meta, "Copy code button authentication templates".
  */
 export function messageBody(message: AuthenticationMessage) {
   const parameters = [{ type: 'text', text: message.code }];

@@ -1,8 +1,8 @@
 const MESSAGE_ID_CHARACTERS_MAX = 512;
 
 /**
- * Whether a value can serve as a message id: a string of 1–512 characters without control characters (PostgreSQL refuses
- * NUL) or lone surrogates (they do not survive UTF-8, so two different ids would become one).
+ * Whether a value can be a message id: a string of 1 to 512 characters without control characters (PostgreSQL refuses NUL) and without
+ * lone surrogates (UTF-8 cannot encode them, so that different ids would become the same).
  */
 export function isMessageId(value: unknown): value is string {
   return (

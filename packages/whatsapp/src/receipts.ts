@@ -3,7 +3,7 @@ import { classifyError } from './errors.js';
 import { elements, errorNumber, members, parseJson } from './json.js';
 import { isMessageId } from './messageId.js';
 
-/** The body of a webhook is not JSON. Its text is not repeated here: it may hold personal data. */
+/** The body of a webhook is not JSON. The message does not repeat it, because it may contain personal data. */
 export class UnreadableReceipt extends Error {
   override readonly name = 'UnreadableReceipt';
 
@@ -14,15 +14,15 @@ export class UnreadableReceipt extends Error {
 
 const CANONICAL_UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** 2009-01-01: WhatsApp did not exist before, so an earlier time is a fault and not a time. */
+/** 2009-01-01. WhatsApp did not exist before, so an earlier time is wrong. */
 const EARLIEST_SECONDS = 1_230_768_000;
 const CLOCK_SKEW_SECONDS = 86_400;
 
 /**
- * The receipts in the raw body of a status webhook, in the order in which they stand there, duplicates included.
+ * The receipts in the raw body of a status webhook, in their order, with duplicates.
  *
- * Lenient: other objects, fields, statuses and keys are passed over, and so is a status whose message id cannot be one.
- * A missing or impossible time becomes the present, because a receipt must not be lost for its time.
+ * Other objects, fields, statuses and members are ignored, and so is a status without a possible message id. A missing or impossible
+ * time becomes the present, because a receipt must not be lost for its time.
  *
  * @throws {UnreadableReceipt} only if the body is not JSON.
  */
@@ -41,7 +41,7 @@ export function parseReceipts(rawBody: Buffer): Receipt[] {
 
 function receipt(status: Record<string, unknown>): Receipt | null {
   const { id, status: name, type, timestamp, biz_opaque_callback_data: opaque, errors } = status;
-  // Statuses of payments share this array and also know a `failed`.
+  // This array also has the statuses of payments, which can be `failed` too.
   if (!isAbsentOr(type, 'message') || !isReceiptStatus(name) || !isMessageId(id)) return null;
   return {
     messageId: id,
@@ -61,7 +61,7 @@ function failureOf(error: unknown): Receipt['failure'] {
   return classifyError({ httpStatus: null, code: errorNumber(code), subcode: errorNumber(subcode) });
 }
 
-/** `timestamp` is a string of whole seconds. Milliseconds would be a year that PostgreSQL cannot read. */
+/** The time of a `timestamp`, a string of whole seconds. Milliseconds would give a year that PostgreSQL cannot store. */
 function timeOf(timestamp: unknown): Date {
   const text = typeof timestamp === 'string' || typeof timestamp === 'number' ? String(timestamp) : '';
   const now = Date.now();

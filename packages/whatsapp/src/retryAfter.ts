@@ -1,14 +1,14 @@
 import type { AnswerHeaders } from './exchange.js';
 import { elements, members, parseJson } from './json.js';
 
-/** Longer than any code lives; so that a nonsensical header cannot park a send for years. */
+/** An hour; a longer wait is most likely a mistake. */
 const WAIT_SECONDS_MAX = 3_600;
 
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
 /**
- * Whole seconds that the provider asks to wait, 0–3600, or null. Reads `Retry-After` (seconds or an HTTP date, RFC 9110,
- * 10.2.3) and, where that is absent or malformed, Meta's `X-Business-Use-Case-Usage`, which counts minutes.
+ * The whole seconds that the provider asks us to wait, 0 to 3600, or null if it does not. From `Retry-After` (seconds or an HTTP date:
+ * RFC 9110, 10.2.3) or, where that is missing or malformed, from Meta's `X-Business-Use-Case-Usage`, which has minutes.
  *
  * @param now milliseconds since the epoch
  */

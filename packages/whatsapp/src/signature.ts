@@ -2,14 +2,14 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
 const SIGNATURE = /^sha256=([0-9a-fA-F]{64})$/;
 
-/** Whether `header` may be a signature at all, which can be told before there is a body. */
+/** Whether `header` has the form of a signature, which can be told before the body is read. */
 export function isSignature(header: unknown): header is string {
   return typeof header === 'string' && SIGNATURE.test(header);
 }
 
 /**
  * Whether `header`, the value of `X-Hub-Signature-256`, is the HMAC-SHA256 of the raw body under the app secret.
- * Takes the bytes as they arrived: parsed and written again they differ. An empty secret matches nothing.
+ * The bytes must be those that arrived: parsed and serialised again, they differ. An empty secret matches nothing.
  * Source: Meta, "Create a webhook endpoint" (`sha256=` and 64 hex digits).
  */
 export function signatureMatches(rawBody: Buffer, header: string | undefined, appSecret: string): boolean {
@@ -37,7 +37,7 @@ export function handshakeAnswer(query: HandshakeQuery, expectedToken: string): s
   return timingSafeEqual(sha256(verifyToken), sha256(expectedToken)) ? challenge : null;
 }
 
-/** Digests have one length, so comparing them tells nothing about the length of the token. */
+/** Digests have one length, so that comparing them does not reveal the length of the token. */
 function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

@@ -19,7 +19,7 @@ const RECIPIENT_REFUSALS: Readonly<Record<RecipientCause, { detail: string; erro
   },
   trial_country: {
     detail:
-      'Until it has had credits, this account sends to the countries that were named at its sign-up only.',
+      'Until it has had credits, this account sends only to the countries that were named at its sign-up.',
     errors: { to: 'Must be a number of a country that was named at sign-up.' },
   },
   trial_range: {
@@ -28,19 +28,19 @@ const RECIPIENT_REFUSALS: Readonly<Record<RecipientCause, { detail: string; erro
   },
 };
 
-/** A sentence for each reason to wait; `Retry-After` says for how long. */
+/** The detail for each limit; `Retry-After` says how long to wait. */
 const LIMITS: Readonly<Record<LimitCause, string>> = {
   account_rate: 'This account has created as many sends as it may in a minute.',
   application_rate: 'This application has created as many sends as it may in a minute.',
   recipient_rate: 'This application has sent to this recipient as often as it may in an hour.',
   wrong_guesses:
-    'Too many wrong codes in a row were given for this recipient. A right one on a code that is still open ends this, so does an administrator of the account, and some is forgiven each day.',
+    'Too many wrong codes in a row were given for this recipient. A right code for a send that is still open ends this, and so does an admin of the account; a part is forgiven each day.',
   open_codes:
-    'This recipient has as many open codes as may be guessed at. One has to be verified, or to expire, before the next.',
+    'This recipient has as many open codes as may be guessed at. One of them has to be verified or to expire before the next.',
   breaker:
-    'Hardly any code that this account sent to this country was verified, which looks like fraud: sending there is stopped for a while.',
+    'Hardly any code that this account sent to this country was verified, which looks like fraud. Sending to this country is stopped for a while.',
   trial_ceiling:
-    'Accounts that never had credits share a number of live sends a day, and today’s are used up. Credits end this.',
+    'Accounts that never had credits share a daily number of live sends, and today’s are used up. Credits end this limit.',
 };
 
 /** `POST /v1/send`: the checks stand in the order in which they are answered. */
@@ -52,10 +52,10 @@ export function createSendRoute({
   metrics,
 }: ApiContext): RequestHandler {
   return async (request, response) => {
-    const { caller, again } = await authenticate(request);
+    const { caller, recheck } = await authenticate(request);
     const key = idempotencyKey(request);
     const body = await readJsonBody(request);
-    await again();
+    await recheck();
     const { recipient, code: ownCode, locale } = parseCreateSend(body);
 
     const id = newId();
@@ -96,7 +96,7 @@ export function createSendRoute({
       case 'existing':
         break;
       case 'created':
-        // Not awaited: the row is the truth, and the sweeper enqueues what this one does not reach.
+        // Not awaited: the row is committed, and the sweeper enqueues it if this fails.
         void deliveryQueue.enqueue(caller.mode === 'test' ? 'simulate' : 'deliver', [
           { sendId: id, version: 0 },
         ]);
@@ -107,8 +107,8 @@ export function createSendRoute({
 }
 
 /**
- * The key's bytes without outer spaces and tabs, or null for none. Node hands header values over as latin1, one character for
- * each byte; `trim()` would also eat the byte 0xA0, which ends many letters in UTF-8.
+ * The key's bytes without outer spaces and tabs, or null without a key. Node gives header values in latin1, one character for each
+ * byte; `trim()` would also remove the byte 0xA0, which ends many letters in UTF-8.
  */
 function idempotencyKey(request: IncomingMessage): Buffer | null {
   const header = request.headers['idempotency-key'];

@@ -5,13 +5,13 @@ import { answerJson } from '../answer.js';
 import type { ApiContext } from '../context.js';
 import { sendView } from '../sendView.js';
 
-/** `GET /v1/send/{id}/status`: a send of the key's account; any other id is unknown. */
+/** `GET /v1/send/{id}/status`: a send of the key's account. Sends of other accounts are unknown. */
 export function sendStatusRoute({ authenticate, database }: ApiContext): RequestHandler<{ id: string }> {
   return async (request, response) => {
-    const { caller, again } = await authenticate(request);
+    const { caller, recheck } = await authenticate(request);
     const { id } = request.params;
     const found = isId(id) ? await findSend(database, caller.accountId, id) : null;
-    await again();
+    await recheck();
     if (found === null) throw new Problem('send_not_found');
     answerJson(response, 200, sendView(found.send, found.now));
   };

@@ -14,11 +14,11 @@ export function verifyRoute({
   metrics,
 }: ApiContext): RequestHandler<{ id: string }> {
   return async (request, response) => {
-    const { caller, again } = await authenticate(request);
+    const { caller, recheck } = await authenticate(request);
     const { id } = request.params;
     if (!isId(id)) throw new Problem('send_not_found');
     const body = await readJsonBody(request);
-    await again();
+    await recheck();
     const { code } = parseVerify(body);
     // crash point: api verify before commit
     const judgement = await changeSend(database, { id, accountId: caller.accountId }, (send, now) =>
@@ -27,8 +27,8 @@ export function verifyRoute({
     // crash point: api verify after commit
     if (judgement === null) throw new Problem('send_not_found');
     metrics.verifications.inc({ verification: judgement.verification, valid: String(judgement.valid) });
-    // The database may have taken its time, and this answer lets somebody in.
-    await again();
+    // The database may have taken long, and this answer lets somebody in.
+    await recheck();
     answerJson(response, 200, {
       valid: judgement.valid,
       verification: judgement.verification,

@@ -12,9 +12,9 @@ import type { ApiContext } from '../context.js';
 import { answerText } from '../answer.js';
 import { BodyBudget } from '../bodyBudget.js';
 
-/** The most that Meta documents for one webhook. */
+/** The largest webhook that Meta documents. */
 const WEBHOOK_BYTES_MAX = 3 * 1024 * 1024;
-/** Whoever finds the address may post to it: what posts take while they come in is bounded (24, 32 and 16 MiB). */
+/** Anybody may post to the address, so the memory of bodies is bounded: 24 MiB of large, 32 of waiting and 16 of small ones. */
 const BODY_LIMITS = {
   bytesMax: WEBHOOK_BYTES_MAX,
   tooLarge: 'payload_too_large',
@@ -23,11 +23,11 @@ const BODY_LIMITS = {
   smallMax: 256,
 } as const;
 
-/** `GET /webhooks/whatsapp`: the handshake with which the provider checks that the address is ours. */
+/** `GET /webhooks/whatsapp`: the handshake by which the provider checks that the address is ours. */
 export function webhookHandshakeRoute({ config }: ApiContext): RequestHandler {
   return (request, response) => {
     const query = new URLSearchParams(request.url.split('?')[1] ?? '');
-    /** A parameter that comes twice counts as none: which of two is meant is anybody's guess. */
+    /** A parameter's value; undefined if it is repeated, because it is unclear which one counts. */
     const only = (name: string): string | undefined => {
       const values = query.getAll(name);
       return values.length === 1 ? values[0] : undefined;
@@ -42,8 +42,8 @@ export function webhookHandshakeRoute({ config }: ApiContext): RequestHandler {
 }
 
 /**
- * `POST /webhooks/whatsapp`: status reports. What cannot be signed is refused unread. The signature is checked over the raw bytes
- * before anything in them is read, and the reports are stored before the 200; the worker applies them.
+ * `POST /webhooks/whatsapp`: receipts. A post without a possible signature is refused unread. The signature over the raw bytes is checked
+ * before they are parsed, and the receipts are stored before the 200; the worker applies them.
  */
 export function webhookRoute({ database, deliveryQueue, config, metrics }: ApiContext): RequestHandler {
   const budget = new BodyBudget(BODY_LIMITS);
