@@ -56,20 +56,23 @@ async function checkAndTest(processes, jestArgs, { checked = true, env: more = {
     const isPassed = await runStep(processes, { ...npm(['run', '--silent', script]), env: process.env });
     if (!isPassed) throw new UserError(`npm run ${script} failed.`);
   }
-  const chromium = checked ? chromiumPath(console.log) : undefined;
+  if (checked) process.env['CHROMIUM_PATH'] = chromiumPath(console.log);
   const { startServices } = await import('../services/services.mjs'); // needs the packages
   const { databaseUrl, redisUrl } = await startServices({ processes, throwaway: true, log: console.log });
+  const { startBrowserServer } = await import('@onecode/testing');
+  const browser = checked ? await startBrowserServer() : null;
   const env = {
     ...process.env,
     ...more,
-    CHROMIUM_PATH: chromium,
     TEST_DATABASE_URL: databaseUrl,
     TEST_REDIS_URL: redisUrl,
+    ...(browser && { BROWSER_ENDPOINT: browser.wsEndpoint() }),
   };
   const results = join(processes.folder, 'results.json');
   const node = ['--experimental-vm-modules', '--no-warnings=ExperimentalWarning'];
   const args = [...node, 'node_modules/jest/bin/jest.js', '--json', `--outputFile=${results}`, ...jestArgs];
   const isPassed = await runStep(processes, { command: process.execPath, args, env: withoutServices(env) });
+  await browser?.close();
   logSlowestFiles(results);
   return summarise(results, isPassed);
 }

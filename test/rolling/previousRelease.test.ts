@@ -230,7 +230,7 @@ describeDeploy('a deploy beside the previous release', () => {
       await stack.restartWorker(1 - worker);
     });
 
-    it('both workers keep off a sender that rests after a fault which one of them met', async () => {
+    it('both workers keep off a sender that cools down after a fault which one of them met', async () => {
       await stack.simulator.addRule({ sender: SENDERS[0]!, fault: { error: 131048 } });
       const sends = await Promise.all(
         Array.from({ length: 20 }, (_, n) =>

@@ -114,7 +114,7 @@ describe('while live delivery is held', () => {
     await makeSends(t.environment, 300, { awaitingSender: true });
     await until('calls', () => calls() > 20);
     await set(live);
-    const heldAt = performance.now();
+    const before = calls();
     // Every other send waits again: those with a send slot have used it.
     await until('all others waiting', async () => {
       const [row] = await t.environment.db.sql<{ busy: number }>(
@@ -123,10 +123,9 @@ describe('while live delivery is held', () => {
       return row!.busy === 0;
     });
     const made = calls();
-    const lastCallMs = performance.now() - heldAt;
     expect(made).toBeLessThan(300);
-    // The horizon of a send slot, and the time in which a busy machine notices the hold.
-    expect(lastCallMs).toBeLessThan(1_000 + 2_000);
+    // Send slots lie at most a second ahead: 45 of them, and the tenth of the throughput that may go at once.
+    expect(made - before).toBeLessThanOrEqual(50);
     for (let round = 0; round < 5; round++) await t.worker.sweep();
     expect(calls()).toBe(made);
   });

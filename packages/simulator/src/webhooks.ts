@@ -17,7 +17,7 @@ export interface WebhookCounts {
   delivered: number;
   /** Still to be posted, for the first time or again. */
   waiting: number;
-  /** Given up after the last attempt, or for want of room. */
+  /** Given up after the last attempt, or because too many wait. */
   abandoned: number;
 }
 

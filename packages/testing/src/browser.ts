@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import type { Browser } from 'playwright-core';
+import type { Browser, BrowserServer, LaunchOptions } from 'playwright-core';
 import { describeIf } from './describeIf.js';
 
 const browserPath = findBrowser();
@@ -32,12 +32,26 @@ export function useBrowser(): Windows {
   };
 }
 
-/** Starts this machine's Chromium, which makes no request of its own. The caller closes it. */
+/**
+ * A browser that makes no request of its own: a connection to the one at `BROWSER_ENDPOINT`, which all test files share, or else this
+ * machine's Chromium, started for the caller. The caller closes it.
+ */
 export async function launchBrowser(): Promise<Browser> {
-  if (browserPath === undefined) throw new Error('there is no Chromium: set CHROMIUM_PATH');
   // Most test files open no browser, and loading this takes longer than their imports together.
   const { chromium } = await import('playwright-core');
-  return chromium.launch({
+  const endpoint = process.env['BROWSER_ENDPOINT'];
+  return endpoint === undefined ? chromium.launch(launchOptions()) : chromium.connect(endpoint);
+}
+
+/** Starts this machine's Chromium for several processes, which reach it at `wsEndpoint()`. The caller closes it. */
+export async function startBrowserServer(): Promise<BrowserServer> {
+  const { chromium } = await import('playwright-core');
+  return chromium.launchServer(launchOptions());
+}
+
+function launchOptions(): LaunchOptions {
+  if (browserPath === undefined) throw new Error('there is no Chromium: set CHROMIUM_PATH');
+  return {
     executablePath: browserPath,
     args: [
       '--no-sandbox',
@@ -48,5 +62,5 @@ export async function launchBrowser(): Promise<Browser> {
       '--disable-component-update',
       '--disable-sync',
     ],
-  });
+  };
 }
