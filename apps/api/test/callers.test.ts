@@ -27,7 +27,7 @@ beforeEach(() => {
   callers = createCallerCache(store.database);
 });
 
-const callerOf = (hash: string): ReturnType<CallerCache['judge']> => callers.find(hash);
+const callerOf = (hash: string): ReturnType<CallerCache['find']> => callers.find(hash);
 
 const hashOf = ({ key }: TestCaller): string => hashApiKey(key).toString('latin1');
 const build = (): Promise<TestCaller> => buildCaller(store.database, 'test');

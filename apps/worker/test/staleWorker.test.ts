@@ -4,7 +4,7 @@ import { useWorker } from './testWorker.js';
 import { WorkerEnvironment } from './workerEnvironment.js';
 import { PROCESSES_MS_MAX, startWorkerProcess, untilServing } from './workerProcess.js';
 
-const CRASH_POINTS = new URL('../../../test/faults/environment/crashPoints.mjs', import.meta.url).pathname;
+const CRASH_POINTS = new URL('../../../test/faults/cluster/crashPoints.mjs', import.meta.url).pathname;
 const FROZEN_AT = 'worker after claim';
 
 it(

@@ -4,18 +4,18 @@ const NEW_TOKEN = 'Give the sender a new access token, then resume it.';
 const PERMISSIONS =
   'In Meta’s business settings, give the token’s system user the permission whatsapp_business_messaging for this account, then resume the sender.';
 const ACCOUNT_QUALITY =
-  'Open the account quality page of the business in Meta’s Business Suite, follow what it asks or request a review; use senders of another business meanwhile.';
-const LOOK_AT_NUMBER = 'Look at the number in WhatsApp Manager, register it again, then resume the sender.';
+  'Open the account quality page of the business in Meta’s Business Suite, do what it asks for or request a review; meanwhile, use senders of another business.';
+const CHECK_NUMBER = 'Check the number in WhatsApp Manager, register it again, then resume the sender.';
 const PIN =
   'Reset the two-step PIN of the number in WhatsApp Manager, register it again, then resume the sender.';
 const OUR_REQUEST =
-  'This is a fault of the service itself: give the code and the time to its developers. Other sends are not affected.';
-const TRIED_AGAIN = 'The send is tried again by itself. If many sends meet this, look at Meta’s status page.';
+  'This is a fault of the service itself: report the code and the time to its developers. Other sends are not affected.';
+const RETRIED = 'The send is retried automatically. If this happens to many sends, check Meta’s status page.';
 const TEMPLATE_MANAGER =
-  'Open the template in WhatsApp Manager, mend what it names, wait for the approval, then resume the sender.';
+  'Open the template in WhatsApp Manager, fix what it reports, wait for approval, then resume the sender.';
 const TEMPLATE_FORM =
-  'Make it an authentication template with one code and one copy-code or one-tap button, have it approved, then resume the sender.';
-const OTHER_NUMBER = 'Ask the person for another number, or reach them in another way.';
+  'Use an authentication template with one code and one copy-code or one-tap button, have it approved, then resume the sender.';
+const OTHER_NUMBER = 'Ask the person for another number, or contact them in another way.';
 const MARKETING =
   'Check that the template’s category is still authentication and not marketing, then resume the sender.';
 
@@ -23,12 +23,12 @@ const codes: readonly (readonly [number, Texts])[] = [
   [0, ['WhatsApp no longer accepts the sender’s access token.', NEW_TOKEN]],
   [3, ['The sender’s access token lacks a capability.', PERMISSIONS]],
   [10, ['A permission of the sender’s access token was never granted or was taken away.', PERMISSIONS]],
-  [104, ['WhatsApp saw no access token in the request.', NEW_TOKEN]],
+  [104, ['WhatsApp found no access token in the request.', NEW_TOKEN]],
   [190, ['The sender’s access token has expired or is not valid.', NEW_TOKEN]],
   [200, ['The sender’s access token lacks a permission.', PERMISSIONS]],
   [131005, ['The sender’s access token may not send messages.', PERMISSIONS]],
 
-  [368, ['WhatsApp has restricted the sender’s business for breaking a policy.', ACCOUNT_QUALITY]],
+  [368, ['WhatsApp has restricted the sender’s business for violating a policy.', ACCOUNT_QUALITY]],
   [131031, ['WhatsApp has locked the sender’s business account.', ACCOUNT_QUALITY]],
   [
     131042,
@@ -40,7 +40,7 @@ const codes: readonly (readonly [number, Texts])[] = [
   [
     131064,
     [
-      'The sender’s business account is limited because templates were put in the wrong category.',
+      'The sender’s business account is limited because its templates are in the wrong category.',
       'Review the categories of its templates; Meta lifts the limit when the period ends.',
     ],
   ],
@@ -54,14 +54,14 @@ const codes: readonly (readonly [number, Texts])[] = [
   [
     130497,
     [
-      'The sender’s business may not write to numbers of this country.',
-      'Verify the business with Meta, or add a sender of a business that may write to this country.',
+      'The sender’s business may not message numbers in this country.',
+      'Verify the business with Meta, or add a sender of a business that may message this country.',
     ],
   ],
   [
     131030,
     [
-      'The sender is a test number and may write to listed numbers only.',
+      'The sender is a test number and may message only listed numbers.',
       'Use a production number, or add the recipient to the list in Meta’s app dashboard.',
     ],
   ],
@@ -69,43 +69,43 @@ const codes: readonly (readonly [number, Texts])[] = [
   [
     4,
     [
-      'The app had made too many calls, so WhatsApp did not take this one.',
-      'This send is tried again by itself. If it lasts, look at the app’s rate limits in Meta’s dashboard.',
+      'The app had made too many calls, so WhatsApp did not accept this one.',
+      'This send is retried automatically. If it keeps happening, check the app’s rate limits in Meta’s dashboard.',
     ],
   ],
   [
     80007,
     [
-      'The business account had made too many calls, so WhatsApp did not take this one.',
-      'This send is tried again by itself. If it lasts, add senders of another business account.',
+      'The business account had made too many calls, so WhatsApp did not accept this one.',
+      'This send is retried automatically. If it keeps happening, add senders of another business account.',
     ],
   ],
   [
     130429,
     [
-      'The sender had reached its messages a second.',
-      'This send is tried again by itself. If it lasts, lower the throughput set for the sender to what Meta grants, or add senders.',
+      'The sender had reached its limit of messages per second.',
+      'This send is retried automatically. If it keeps happening, lower the sender’s throughput to what Meta grants, or add senders.',
     ],
   ],
   [
     131056,
     [
-      'The sender had written to this number too often in a short time.',
-      'It is tried again by itself. Let people wait longer between two codes.',
+      'The sender had messaged this number too often in a short time.',
+      'This send is retried automatically. Make people wait longer between two codes.',
     ],
   ],
 
-  [1, ['WhatsApp had an error that it does not explain.', TRIED_AGAIN]],
-  [2, ['WhatsApp was down or overloaded.', TRIED_AGAIN]],
-  [131000, ['WhatsApp had an internal error.', TRIED_AGAIN]],
-  [131016, ['A part of WhatsApp was unavailable.', TRIED_AGAIN]],
-  [133004, ['A server of WhatsApp was unavailable.', TRIED_AGAIN]],
-  [135000, ['WhatsApp refused the message without saying why.', TRIED_AGAIN]],
+  [1, ['WhatsApp had an error that it did not explain.', RETRIED]],
+  [2, ['WhatsApp was down or overloaded.', RETRIED]],
+  [131000, ['WhatsApp had an internal error.', RETRIED]],
+  [131016, ['A part of WhatsApp was unavailable.', RETRIED]],
+  [133004, ['A WhatsApp server was unavailable.', RETRIED]],
+  [135000, ['WhatsApp refused the message without saying why.', RETRIED]],
 
   [
     33,
     [
-      'The sender’s number was deleted at WhatsApp.',
+      'The sender’s number was deleted from WhatsApp.',
       'Replace the sender: add another number and pause this one.',
     ],
   ],
@@ -116,37 +116,37 @@ const codes: readonly (readonly [number, Texts])[] = [
       'Have the display name approved in WhatsApp Manager, then resume the sender.',
     ],
   ],
-  [131045, ['The sender’s number is not registered correctly.', LOOK_AT_NUMBER]],
+  [131045, ['The sender’s number is not registered correctly.', CHECK_NUMBER]],
   [
     131048,
     [
       'The sender is limited because too many people block or report it.',
-      'Look at the number’s quality in WhatsApp Manager, and at who asks for codes that nobody types; let others send meanwhile.',
+      'Check the number’s quality in WhatsApp Manager, and who requests codes that nobody types; other senders send meanwhile.',
     ],
   ],
   [
     131057,
     [
       'The sender is under maintenance at WhatsApp.',
-      'Wait: it passes within minutes, and others send meanwhile.',
+      'Wait: it passes within minutes, and other senders send meanwhile.',
     ],
   ],
-  [133000, ['The sender’s number was not completely deregistered.', LOOK_AT_NUMBER]],
+  [133000, ['The sender’s number was not completely deregistered.', CHECK_NUMBER]],
   [133005, ['The two-step PIN of the sender’s number is wrong.', PIN]],
-  [133006, ['The sender’s number must be verified again.', LOOK_AT_NUMBER]],
+  [133006, ['The sender’s number must be verified again.', CHECK_NUMBER]],
   [
     133008,
     [
-      'The two-step PIN of the sender’s number was guessed too often.',
+      'The two-step PIN of the sender’s number was entered wrong too often.',
       'Wait as long as Meta says, then set a new PIN.',
     ],
   ],
-  [133009, ['The two-step PIN of the sender’s number was guessed too fast.', PIN]],
-  [133010, ['The sender’s number is not registered with WhatsApp.', LOOK_AT_NUMBER]],
+  [133009, ['The two-step PIN of the sender’s number was entered too many times in a short time.', PIN]],
+  [133010, ['The sender’s number is not registered with WhatsApp.', CHECK_NUMBER]],
   [
     133015,
     [
-      'The sender’s number was deleted a moment ago and cannot be registered yet.',
+      'The sender’s number was just deleted and cannot be registered yet.',
       'Wait five minutes, register the number, then resume the sender.',
     ],
   ],
@@ -154,14 +154,14 @@ const codes: readonly (readonly [number, Texts])[] = [
     133016,
     [
       'The sender’s number was registered too often.',
-      'Wait until Meta lifts the block (up to 72 hours); let others send meanwhile.',
+      'Wait until Meta lifts the block (up to 72 hours); other senders send meanwhile.',
     ],
   ],
   [
     2494100,
     [
       'The sender’s number is being moved and is under maintenance.',
-      'Wait until the move has ended, then resume it.',
+      'Wait until the move is complete, then resume the sender.',
     ],
   ],
 
@@ -169,51 +169,51 @@ const codes: readonly (readonly [number, Texts])[] = [
     130403,
     [
       'The sender’s business has blocked this number.',
-      'Unblock the number at WhatsApp if it was blocked by mistake.',
+      'Unblock the number in WhatsApp if it was blocked by mistake.',
     ],
   ],
-  [130472, ['The number is in an experiment of WhatsApp’s and gets no such messages.', OTHER_NUMBER]],
+  [130472, ['The number is part of a WhatsApp experiment and gets no such messages.', OTHER_NUMBER]],
   [
     131021,
-    ['The number is the very one that we send from.', 'Send the code to a number of the person’s own.'],
+    ['The number is the one that the code is sent from.', 'Send the code to the person’s own number.'],
   ],
   [
     131026,
     [
-      'WhatsApp could not deliver to this number: it has no WhatsApp, runs a very old version, or its owner has not accepted WhatsApp’s terms.',
-      'Ask the person to check the number, or for another one; a landline and a number without WhatsApp get no code.',
+      'WhatsApp could not deliver to this number: it has no WhatsApp account, uses a very old version, or its owner has not accepted WhatsApp’s terms.',
+      'Ask the person to check the number or give another one; landlines and numbers without WhatsApp get no code.',
     ],
   ],
   [
     131049,
     [
       'WhatsApp chose not to deliver to this number for now.',
-      'Wait a day before the next code to this number, or use another one.',
+      'Wait a day before the next code to this number, or use another number.',
     ],
   ],
   [
     131050,
     [
       'The person has stopped messages from this business.',
-      'Ask the person to allow messages from the business in WhatsApp, or for another number.',
+      'Ask the person to allow messages from the business in WhatsApp, or to give another number.',
     ],
   ],
 
   [100, ['WhatsApp did not accept a parameter of the message.', OUR_REQUEST]],
   [131008, ['A parameter was missing from the message.', OUR_REQUEST]],
   [131009, ['A parameter of the message had a value that WhatsApp does not accept.', OUR_REQUEST]],
-  [131047, ['WhatsApp took the message for one outside a template.', OUR_REQUEST]],
+  [131047, ['WhatsApp treated the message as one without a template.', OUR_REQUEST]],
   [131051, ['WhatsApp does not know this type of message.', OUR_REQUEST]],
   [131052, ['WhatsApp could not fetch a file.', OUR_REQUEST]],
-  [131053, ['WhatsApp could not take over a file.', OUR_REQUEST]],
-  [131055, ['WhatsApp took the message for marketing, which goes another way.', MARKETING]],
+  [131053, ['WhatsApp could not process a file.', OUR_REQUEST]],
+  [131055, ['WhatsApp treated the message as marketing, which has an API of its own.', MARKETING]],
   [131062, ['WhatsApp sends codes to phone numbers only.', OUR_REQUEST]],
-  [134100, ['WhatsApp’s marketing interface took the message, and refused it.', MARKETING]],
-  [134101, ['The template is not known to WhatsApp’s marketing interface yet.', MARKETING]],
-  [134102, ['WhatsApp’s marketing interface cannot use the template.', MARKETING]],
+  [134100, ['WhatsApp’s marketing API received the message and refused it.', MARKETING]],
+  [134101, ['WhatsApp’s marketing API does not know the template yet.', MARKETING]],
+  [134102, ['WhatsApp’s marketing API cannot use the template.', MARKETING]],
 
   [131063, ['WhatsApp counts the template as marketing, which is switched off for the business.', MARKETING]],
-  [132000, ['The sender’s template expects another number of parameters.', TEMPLATE_FORM]],
+  [132000, ['The sender’s template expects a different number of parameters.', TEMPLATE_FORM]],
   [
     132001,
     [
@@ -222,25 +222,25 @@ const codes: readonly (readonly [number, Texts])[] = [
     ],
   ],
   [132005, ['The text of the sender’s template is too long with the code in it.', TEMPLATE_MANAGER]],
-  [132007, ['The text of the sender’s template breaks WhatsApp’s rules.', TEMPLATE_MANAGER]],
-  [132012, ['The sender’s template expects its parameters in another form.', TEMPLATE_FORM]],
+  [132007, ['The text of the sender’s template violates WhatsApp’s rules.', TEMPLATE_MANAGER]],
+  [132012, ['The sender’s template expects its parameters in a different format.', TEMPLATE_FORM]],
   [
     132015,
     [
-      'WhatsApp has paused the sender’s template because people disliked it.',
-      'Wait until the pause ends or edit the template in WhatsApp Manager; give the sender another approved template meanwhile.',
+      'WhatsApp has paused the sender’s template because of negative feedback.',
+      'Wait until the pause ends or edit the template in WhatsApp Manager; meanwhile, give the sender another approved template.',
     ],
   ],
   [
     132016,
     [
-      'WhatsApp has switched the sender’s template off for good.',
-      'Make a new template, have it approved, and give it to the sender.',
+      'WhatsApp has disabled the sender’s template permanently.',
+      'Create a new template, have it approved, and give it to the sender.',
     ],
   ],
   [132018, ['The parameters of the sender’s template are not valid.', TEMPLATE_FORM]],
   [132068, ['The flow in the sender’s template is blocked.', TEMPLATE_FORM]],
-  [132069, ['The flow in the sender’s template is slowed down.', TEMPLATE_FORM]],
+  [132069, ['The flow in the sender’s template is throttled.', TEMPLATE_FORM]],
   [
     2388019,
     [
@@ -250,9 +250,9 @@ const codes: readonly (readonly [number, Texts])[] = [
   ],
   [2388039, ['The status of the sender’s template cannot be changed now.', TEMPLATE_MANAGER]],
   [2388040, ['A field of the sender’s template is too long.', TEMPLATE_MANAGER]],
-  [2388047, ['The header of the sender’s template has a wrong format.', TEMPLATE_MANAGER]],
-  [2388072, ['The body of the sender’s template has a wrong format.', TEMPLATE_MANAGER]],
-  [2388073, ['The footer of the sender’s template has a wrong format.', TEMPLATE_MANAGER]],
+  [2388047, ['The header of the sender’s template has the wrong format.', TEMPLATE_MANAGER]],
+  [2388072, ['The body of the sender’s template has the wrong format.', TEMPLATE_MANAGER]],
+  [2388073, ['The footer of the sender’s template has the wrong format.', TEMPLATE_MANAGER]],
   [2388293, ['The sender’s template has too many parameters for its length.', TEMPLATE_MANAGER]],
   [2388299, ['The sender’s template begins or ends with a parameter.', TEMPLATE_MANAGER]],
 ];
@@ -260,15 +260,15 @@ const codes: readonly (readonly [number, Texts])[] = [
 export const EN: ExplanationTexts = {
   codes: new Map(codes),
   outcomes: {
-    accepted: ['WhatsApp took the message.', 'Wait: receipts tell the rest.'],
-    retry: ['WhatsApp did not take the message, for a reason that may pass.', TRIED_AGAIN],
+    accepted: ['WhatsApp accepted the message.', 'Wait for its receipts.'],
+    retry: ['WhatsApp did not accept the message, for a reason that may pass.', RETRIED],
     unknown: [
-      'The answer of WhatsApp was lost, so the message may or may not have gone.',
-      'A receipt settles it, or the same code is sent again.',
+      'WhatsApp’s answer was lost, so the message may or may not have gone out.',
+      'Wait: a receipt settles it, or the same code is sent again.',
     ],
     sender: [
       'WhatsApp did not let this sender send.',
-      'Look at the number in WhatsApp Manager, then resume the sender; others send meanwhile.',
+      'Check the number in WhatsApp Manager, then resume the sender; other senders send meanwhile.',
     ],
     recipient: ['WhatsApp reported that it did not deliver the message.', OTHER_NUMBER],
     config: [

@@ -1,13 +1,13 @@
 import type { AttemptOutcome } from '@onecode/domain';
 
-/** What an error means for a message, and what whoever can do something about it should do. */
+/** What an error means for a message, and what to do about it. */
 export type Texts = readonly [meaning: string, remedy: string];
 
-/** Everything that is said of errors in one language. */
+/** The explanations in one language. */
 export interface ExplanationTexts {
   readonly codes: ReadonlyMap<number, Texts>;
-  /** For an end that no known code explains. */
+  /** For outcomes without a known code. */
   readonly outcomes: Readonly<Record<AttemptOutcome, Texts>>;
-  /** Code 100 where it is a fault of the sender: subcode 33. */
+  /** For code 100 with subcode 33, which is a fault of the sender. */
   readonly unknownSender: Texts;
 }
