@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import { isatty } from 'node:tty';
-import { ConfigError, readConfig, variable } from '@onecode/runtime';
+import { ConfigError, readConfig, variable } from '@onecode/runtime/config';
 import type { Actor } from '@onecode/store';
 
 /** One line of letters, digits, signs and spaces between them: no control, format or separator characters. */

@@ -1,4 +1,4 @@
-import { address, readConfig } from '@onecode/runtime';
+import { address, readConfig } from '@onecode/runtime/config';
 import { closeDatabase, openDatabase, refusedBy, type Database } from '@onecode/store';
 import { environment } from './environment.js';
 import { UserError } from './errors.js';

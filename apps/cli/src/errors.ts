@@ -1,4 +1,4 @@
-import { ConfigError } from '@onecode/runtime';
+import { ConfigError } from '@onecode/runtime/config';
 import { CommanderError, type Command } from 'commander';
 
 /** A command that was not written correctly: exit code 2. Its message is one line and repeats nothing that was typed. */

@@ -1,4 +1,4 @@
-import { VERSION } from '@onecode/runtime';
+import { VERSION } from '@onecode/runtime/version';
 import { Command } from 'commander';
 import { addAccountCommands } from './commands/account.js';
 import { addApplicationCommands } from './commands/application.js';

@@ -5,7 +5,7 @@ import {
   senderState,
   type PhoneRecipient,
 } from '@onecode/domain';
-import { readConfig, variable } from '@onecode/runtime';
+import { readConfig, variable } from '@onecode/runtime/config';
 import {
   addSender,
   changeThroughput,

@@ -1,5 +1,5 @@
 import { parseKeyring } from '@onecode/domain';
-import { readConfig, variable } from '@onecode/runtime';
+import { readConfig, variable } from '@onecode/runtime/config';
 import { resealTokens, setSenderToken } from '@onecode/store';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
