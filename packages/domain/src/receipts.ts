@@ -35,7 +35,8 @@ export interface ReportedAttempt {
 /** What came of a receipt. `later`: it cannot be judged until another attempt has ended. */
 export type ReceiptEnd = 'applied' | 'ignored' | 'later';
 
-const ORDER: readonly DeliveryState[] = ['queued', 'sending', 'sent', 'delivered', 'read'];
+/** The states that receipts report, in order. The states before them have index -1. */
+const PROGRESS: readonly DeliveryState[] = ['sent', 'delivered', 'read'];
 
 /**
  * Applies a receipt. Whatever the order in which receipts come, the status only moves forward; a late receipt still sets its own time.
@@ -64,7 +65,7 @@ function applyProgress(
   attempt: ReportedAttempt,
 ): Decision<ReceiptEnd> {
   const change: SendChange = {};
-  if (send.status !== 'failed' && ORDER.indexOf(reported) > ORDER.indexOf(send.status)) {
+  if (send.status !== 'failed' && PROGRESS.indexOf(reported) > PROGRESS.indexOf(send.status)) {
     change.status = reported;
     change.sealedCode = null;
     change.dueAt = null;

@@ -12,7 +12,7 @@ export function seal(keyring: Keyring, ownerId: string, secret: string): Buffer 
   const cipher = createCipheriv('aes-256-gcm', keyOf(keyring, keyring.current), nonce).setAAD(
     Buffer.from(ownerId),
   );
-  const ciphertext = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
+  const ciphertext = Buffer.concat([cipher.update(Buffer.from(secret)), cipher.final()]);
   return Buffer.concat([Buffer.of(keyring.current), nonce, cipher.getAuthTag(), ciphertext]);
 }
 

@@ -20,8 +20,9 @@ describe('a keyring', () => {
     expect(keyOf(keyring, 1)).toEqual(KEY);
   });
 
-  it('takes base64 without its padding, and white space around it', () => {
+  it('takes base64 with or without its padding, and white space around it', () => {
     expect(keyOf(parseKeyring(` ${text.replace(/=+$/, '')}\n`), 1)).toEqual(KEY);
+    expect(keyOf(parseKeyring(`${text}=`), 1)).toEqual(KEY);
   });
 
   it('takes every version that fits into a byte', () => {
@@ -41,6 +42,7 @@ describe('a keyring', () => {
     ['hexadecimal', KEY.toString('hex')],
     ['base64url', Buffer.alloc(32, 0xfb).toString('base64url')],
     ['a character that is not base64', `${text.slice(0, -2)}!=`],
+    ['padding inside', `${text.slice(0, 10)}=${text.slice(10, -1)}`],
     ['a space inside', `${text.slice(0, 10)} ${text.slice(10)}`],
     ['quoted', `"${text}"`],
     ['version 0', `0:${text}`],

@@ -210,6 +210,7 @@ describe('a report of failure', () => {
   it('of an earlier attempt leaves a retry its chance, unless nobody can reach the recipient', () => {
     const waiting = sendingSend({ attemptId: null, attempts: 2, receiptUntil: at(30) });
     const passing = apply(waiting, report('failed', at(30), retryable()), attempt({ outcome: 'unknown' }));
+    expect(passing.result).toBe('applied');
     expect(written(waiting, passing)).toEqual(waiting);
     expect(passing.attempts).toMatchObject([{ outcome: 'retry', errorCode: 131000 }]);
     const definitive = apply(waiting, report('failed'), attempt({ outcome: 'unknown' }));

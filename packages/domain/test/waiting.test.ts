@@ -29,7 +29,7 @@ describe('what a delivery waits for', () => {
     ['the next attempt', sending({}), { for: 'next_attempt', until: at(30) }],
     [
       'a receipt of a message that may have gone',
-      sending({ attempts: [ATTEMPT, { outcome: 'unknown', finishedAt: NOW }] }),
+      sending({ attempts: [ATTEMPT, ATTEMPT, { outcome: 'unknown', finishedAt: NOW }] }),
       { for: 'receipt', until: at(30) },
     ],
     [
