@@ -5,7 +5,8 @@ export type FaultScope = 'token' | 'business' | 'template' | 'country' | 'app' |
  * The outcome of one call to the provider.
  *
  * - `accepted`: the provider accepted the message and gave it an id.
- * - `retry`: the provider certainly did not accept the message; the same sender may try again. `throttled` says which limit was reached.
+ * - `retry`: the provider certainly did not accept the message; the same sender may try again. `throttled` says whose
+ *   limit was reached; `recipient_window` is that of this sender and this recipient.
  * - `unknown`: the message may have gone out (time-out or reset after writing, an answer without a message id).
  * - `sender`: this sender cannot send now; another may.
  * - `recipient`: no sender can reach this recipient; the send has failed.
@@ -20,7 +21,7 @@ export type Outcome =
       kind: 'retry';
       errorCode: number | null;
       reason: string;
-      throttled: 'none' | 'sender' | 'pair' | 'business';
+      throttled: 'none' | 'sender' | 'recipient_window' | 'business';
       /** Seconds that the provider asked to wait, or null. */
       retryAfterSeconds: number | null;
     }

@@ -18,9 +18,10 @@ const WAIT_MS_MAX = 900_000;
  */
 export function retryDelayMs(policy: RetryPolicy, attempt: number, outcome: Outcome, random: number): number {
   const exponential = policy.backoffMs * 2 ** (attempt - 1) * (1 + random / 2);
-  const pair = outcome.kind === 'retry' && outcome.throttled === 'pair' ? 4 ** attempt * 1000 : 0;
-  const asked = outcome.kind === 'retry' ? (outcome.retryAfterSeconds ?? 0) * 1000 : 0;
-  return Math.round(Math.min(WAIT_MS_MAX, Math.max(exponential, pair, asked)));
+  const windowMs =
+    outcome.kind === 'retry' && outcome.throttled === 'recipient_window' ? 4 ** attempt * 1000 : 0;
+  const askedMs = outcome.kind === 'retry' ? (outcome.retryAfterSeconds ?? 0) * 1000 : 0;
+  return Math.round(Math.min(WAIT_MS_MAX, Math.max(exponential, windowMs, askedMs)));
 }
 
 /**

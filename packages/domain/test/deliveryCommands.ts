@@ -30,7 +30,7 @@ const PROVIDER_SAYS: Outcome[] = [
   ACCEPTED,
   UNKNOWN,
   retryable(),
-  retryable({ throttled: 'pair' }),
+  retryable({ throttled: 'recipient_window' }),
   retryable({ retryAfterSeconds: 300 }),
   SENDER_FAULT,
   CONFIG_FAULT,

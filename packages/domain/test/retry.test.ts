@@ -15,7 +15,7 @@ const outcome = fc.oneof(
     kind: fc.constant('retry' as const),
     errorCode: fc.constant(131000),
     reason: fc.constant('busy'),
-    throttled: fc.constantFrom('none', 'sender', 'pair', 'business'),
+    throttled: fc.constantFrom('none', 'sender', 'recipient_window', 'business'),
     retryAfterSeconds: fc.option(fc.integer({ min: 0, max: 10_000 })),
   }),
 );
@@ -63,12 +63,14 @@ describe('the wait after an attempt', () => {
   });
 
   it('is 4^n seconds when the window of sender and recipient is full', () => {
-    const waits = [1, 2, 3, 4, 5].map((n) => retryDelayMs(POLICY, n, retryable({ throttled: 'pair' }), 0.99));
+    const waits = [1, 2, 3, 4, 5].map((n) =>
+      retryDelayMs(POLICY, n, retryable({ throttled: 'recipient_window' }), 0.99),
+    );
     expect(waits).toEqual([4000, 16_000, 64_000, 256_000, WAIT_MS_MAX]);
   });
 
   it('takes the longest of what is asked', () => {
-    const both = retryable({ throttled: 'pair', retryAfterSeconds: 10 });
+    const both = retryable({ throttled: 'recipient_window', retryAfterSeconds: 10 });
     expect(retryDelayMs(POLICY, 1, both, 0)).toBe(10_000);
     expect(retryDelayMs(POLICY, 2, both, 0)).toBe(16_000);
     expect(retryDelayMs({ ...POLICY, backoffMs: 60_000 }, 2, both, 0)).toBe(120_000);

@@ -35,7 +35,7 @@ export async function runProcess(name: string, start: () => Promise<Running>): P
   const { log, stop } = running;
 
   process.on('uncaughtException', (error) => {
-    log.fatal({ err: error }, 'an error that nobody caught');
+    log.fatal({ err: error }, 'uncaught error');
     process.exit(1);
   });
 

@@ -115,7 +115,7 @@ describe('a signal', () => {
 it.each([
   ['an exception', `setImmediate(() => { throw new Error('leaked ak_live_planted0123'); });`],
   ['a rejection', `setImmediate(() => { void Promise.reject(new Error('leaked ak_live_planted0123')); });`],
-])('%s that nobody caught ends the process with 1 and a fatal line', async (_, before) => {
+])('%s that is not caught ends the process with 1 and a fatal line', async (_, before) => {
   const child = startProcess({ before: `process.once('SIGUSR2', () => { ${before} });` });
   await child.untilOutput('up');
   child.kill('SIGUSR2');
@@ -123,7 +123,7 @@ it.each([
   expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
   expect(linesOf(stdout).at(-1)).toMatchObject({
     level: 'fatal',
-    msg: 'an error that nobody caught',
+    msg: 'uncaught error',
     err: { type: 'Error', message: 'leaked ak_live_[removed]' },
   });
 });

@@ -6,7 +6,7 @@ export type Failure = Exclude<Outcome, { kind: 'accepted' }>;
 export type Verdict = (errorCode: number | null) => Failure;
 
 export const retry =
-  (reason: string, throttled: 'none' | 'sender' | 'pair' | 'business' = 'none'): Verdict =>
+  (reason: string, throttled: 'none' | 'sender' | 'recipient_window' | 'business' = 'none'): Verdict =>
   (errorCode) => ({ kind: 'retry', errorCode, reason, throttled, retryAfterSeconds: null });
 
 export const unknown =
@@ -56,7 +56,7 @@ export const ERROR_TABLE: ReadonlyMap<number, Verdict> = new Map<number, Verdict
   [4, retry('The app has made too many calls.', 'business')],
   [80007, retry('The business account has made too many calls.', 'business')],
   [130429, retry('The sender has reached its throughput.', 'sender')],
-  [131056, retry('Too many messages from this sender to this recipient.', 'pair')],
+  [131056, retry('Too many messages from this sender to this recipient.', 'recipient_window')],
 
   // The platform.
   [1, retry('The provider had an error that it does not explain.')],

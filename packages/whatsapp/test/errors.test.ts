@@ -34,7 +34,7 @@ const CODES: Array<[Expected, number[]]> = [
   [{ kind: 'recipient' }, [130403, 130472, 131021, 131026, 131049, 131050]],
   [{ kind: 'retry', throttled: 'business' }, [4, 80007]],
   [{ kind: 'retry', throttled: 'sender' }, [130429]],
-  [{ kind: 'retry', throttled: 'pair' }, [131056]],
+  [{ kind: 'retry', throttled: 'recipient_window' }, [131056]],
   [{ kind: 'retry', throttled: 'none' }, [1, 2, 131000, 131016, 133004, 135000]],
 ];
 
@@ -128,7 +128,7 @@ const THROTTLED: Record<string, string> = {
   app: 'business',
   waba: 'business',
   phone: 'sender',
-  pair: 'pair',
+  pair: 'recipient_window',
 };
 
 describeWithReference('the reference table of error codes', () => {

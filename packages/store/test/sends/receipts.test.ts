@@ -46,7 +46,7 @@ describe('storing receipts', () => {
           kind: 'retry',
           errorCode: null,
           reason: 'busy',
-          throttled: 'pair',
+          throttled: 'recipient_window',
           retryAfterSeconds: 5,
         },
       }),
