@@ -243,7 +243,7 @@ describeDeploy('a deploy beside the previous release', () => {
       const rows = await stack.db.sql('select consecutive_failures from senders where phone_number_id = $1', [
         SENDERS[0],
       ]);
-      expect(rows).toEqual([{ faults: 1 }]);
+      expect(rows).toEqual([{ consecutive_failures: 1 }]);
     });
   });
 
