@@ -237,8 +237,8 @@ export function settle(
   const isExhausted = send.attempts >= policy.attemptsMax;
   if (!isExhausted && send.verification === 'pending') {
     // Not beyond the deadline, at which the send fails.
-    const wanted = after(now, retryDelayMs(policy, send.attempts, outcome, random));
-    const dueAt = earlier(wanted, now < send.expiresAt ? send.expiresAt : now);
+    const retryAt = after(now, retryDelayMs(policy, send.attempts, outcome, random));
+    const dueAt = earlier(retryAt, now < send.expiresAt ? send.expiresAt : now);
     return done({ kind: 'retry', delayMs: dueAt.getTime() - now.getTime() }, { receiptUntil, dueAt });
   }
   if (!mayStillArrive(receiptUntil, now))

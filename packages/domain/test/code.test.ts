@@ -28,17 +28,17 @@ function chiSquared(counts: readonly number[]): number {
 describe('generated codes', () => {
   it('are six digits, evenly spread over a million draws, leading zeros among them', () => {
     const thousands = Array.from({ length: 1000 }, () => 0);
-    const rests = Array.from({ length: 1000 }, () => 0);
+    const remainders = Array.from({ length: 1000 }, () => 0);
     const digits = Array.from({ length: 6 }, () => Array.from({ length: 10 }, () => 0));
     for (let draw = 0; draw < 1_000_000; draw++) {
       const code = generateCode();
       if (!/^[0-9]{6}$/.test(code)) throw new Error('a code is not six digits');
       const number = Number(code);
       thousands[Math.floor(number / 1000)]! += 1;
-      rests[number % 1000]! += 1;
+      remainders[number % 1000]! += 1;
       for (let place = 0; place < 6; place++) digits[place]![Number(code[place])]! += 1;
     }
-    for (const counts of [thousands, rests, ...digits])
+    for (const counts of [thousands, remainders, ...digits])
       expect(chiSquared(counts)).toBeLessThan(chiSquaredMax(counts.length - 1));
     expect(digits[0]![0]).toBeGreaterThan(90_000);
   });

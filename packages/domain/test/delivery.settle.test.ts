@@ -61,7 +61,7 @@ describe('the outcome of an attempt', () => {
   it.each([
     ['sender', SENDER_FAULT],
     ['config', CONFIG_FAULT],
-  ])('%s: handed over at once, without using up the attempt', (kind, outcome) => {
+  ])('%s: reassigned at once, without using up the attempt', (kind, outcome) => {
     const send = sendingSend({ attempts: 5 });
     const decision = settled(send, outcome);
     expect(decision.result).toEqual({ kind: 'reassign' });

@@ -68,14 +68,14 @@ const delivers = (outcome: Outcome, random: number): Command => ({
 });
 
 /** A worker claims the send and stops before the time of its send slot. */
-const handsBack: Command = {
+const releasesClaim: Command = {
   check: () => true,
   run(model, real) {
     const attempts = real.attempts.size;
     runClaim(model, real, 1);
     if (real.attempts.size > attempts) runRelease(model, real);
   },
-  toString: () => 'claim, handed back',
+  toString: () => 'claim, released',
 };
 
 const reports = (index: number, status: Receipt['status'], failure: Outcome, lateMs: number): Command => ({
@@ -178,7 +178,7 @@ export const step = [
   anyWait,
   fc.integer({ min: 1, max: 20_000 }).map(passes),
   fc.constant(wakes),
-  fc.constant(handsBack),
+  fc.constant(releasesClaim),
   fc.boolean().map(guesses),
 ];
 export const lifeMs = fc.constantFrom(1000, 20_000, 120_000, 600_000);

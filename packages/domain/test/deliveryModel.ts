@@ -113,8 +113,8 @@ export function runClaim(model: Model, real: Real, index: number | null): void {
     model.routed = true;
     model.calls += 1;
     must(taken !== null, 'no claim without a sender');
-    const goesAt = new Date(now + (taken?.waitMs ?? 0));
-    must(isWorthSending(before, goesAt), 'no claim with too little life left when the message goes');
+    const slotAt = new Date(now + (taken?.waitMs ?? 0));
+    must(isWorthSending(before, slotAt), 'no claim with too little life left at the time of the slot');
     must(isUndelivered(before), 'no claim on a settled send');
     must(Number(before.dueAt) <= now, 'no claim before it is due');
     must(now < Number(before.expiresAt), 'no claim after the deadline');

@@ -111,8 +111,8 @@ describe('a guess', () => {
           dueAt: NOW,
           awaitingSender: false,
         });
-      const resting = sendingSend({ wrongGuesses, attemptId: null, dueAt: at(300) });
-      expect(judged(resting)).toMatchObject({ status: 'sending', dueAt: NOW });
+      const backingOff = sendingSend({ wrongGuesses, attemptId: null, dueAt: at(300) });
+      expect(judged(backingOff)).toMatchObject({ status: 'sending', dueAt: NOW });
     });
 
     it('makes a send whose message may have been sent wait for its receipt', () => {

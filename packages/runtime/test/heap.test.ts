@@ -23,7 +23,7 @@ async function work(source: string): Promise<{ young: number; old: number }> {
   return JSON.parse(stdout) as { young: number; old: number };
 }
 
-it('a process keeps less long-lived garbage than Node.js by default, and as much room for short-lived objects', async () => {
+it('a process keeps less long-lived garbage than Node.js by default, and as much memory for short-lived objects', async () => {
   const ours = await work(
     `import { runProcess } from '@onecode/runtime'; await runProcess('demo', async () => { ${WORK} });`,
   );

@@ -51,12 +51,12 @@ describe('a failed start ends with exit code 1 and one line', () => {
 
 describe('a signal', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)('%s stops gracefully with 0', async (signal) => {
-    const child = startProcess({ stop: `await null; log.info('handed back');` });
+    const child = startProcess({ stop: `await null; log.info('work released');` });
     await child.untilOutput('up');
     child.kill(signal);
     const { code, stdout, stderr } = await child.ended;
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(messagesOf(stdout)).toEqual(['up', 'stopping', 'handed back', 'stopped']);
+    expect(messagesOf(stdout)).toEqual(['up', 'stopping', 'work released', 'stopped']);
     expect(linesOf(stdout)[1]).toMatchObject({ signal });
   });
 
@@ -64,7 +64,7 @@ describe('a signal', () => {
     const child = startProcess({
       start: `process.stdout.write('{"msg":"starting"}\\n');
         await new Promise((resolve) => process.once('SIGTERM', resolve));`,
-      stop: `log.info('handed back');`,
+      stop: `log.info('work released');`,
     });
     await child.untilOutput('starting');
     child.kill('SIGTERM');
@@ -73,7 +73,7 @@ describe('a signal', () => {
     expect(messagesOf(stdout).filter((message) => message !== 'up')).toEqual([
       'starting',
       'stopping',
-      'handed back',
+      'work released',
       'stopped',
     ]);
   });

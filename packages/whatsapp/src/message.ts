@@ -33,7 +33,7 @@ export function messageBody(message: AuthenticationMessage) {
   };
 }
 
-/** The template language for a locale. `english` is the one that the English template was approved in. */
-export function templateLanguage(locale: 'pt-BR' | 'en', english: 'en' | 'en_US'): string {
-  return locale === 'pt-BR' ? 'pt_BR' : english;
+/** The template language for a locale. `englishTemplateLanguage` is the one that the English template was approved in. */
+export function templateLanguage(locale: 'pt-BR' | 'en', englishTemplateLanguage: 'en' | 'en_US'): string {
+  return locale === 'pt-BR' ? 'pt_BR' : englishTemplateLanguage;
 }

@@ -83,7 +83,7 @@ describe('a message id that the database could not keep', () => {
     ['of 513 characters', 'w'.repeat(513)],
     ['that is a number', 7],
     ['missing', undefined],
-  ])('%s: the status is passed over, its neighbour is not', (_, id) => {
+  ])('%s: the status is passed over, the one beside it is not', (_, id) => {
     const receipts = parse(post({ ...STATUS, id }, STATUS));
     expect(receipts.map(({ messageId }) => messageId)).toEqual([STATUS.id]);
   });
