@@ -103,7 +103,7 @@ describe('trial accounts', () => {
     const ordinary = await all((n) => `+55119${80_000_000 + n}`);
     expect(statusesOf(ordinary)).toEqual({ '202': CEILING, '429': ACCOUNTS * FREE_SENDS - CEILING });
     const limited = ordinary.find(({ status }) => status === 429)!;
-    expect(limited.body.detail).toMatch(/share a number of live sends a day/);
+    expect(limited.body.detail).toMatch(/share a daily number of live sends/);
     expect(Number(limited.headers.get('retry-after'))).toBeLessThanOrEqual(86_400);
 
     const { accountId, key } = people[0]!;

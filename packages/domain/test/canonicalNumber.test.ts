@@ -45,6 +45,8 @@ describe('the canonical form of a number', () => {
     ['a number of Mexico', '+525512345678', '+525512345678'],
     ['the same as it was called until 2019', '+5215512345678', '+525512345678'],
     ['too short a number of Mexico that begins with 1', '+521551234567', '+521551234567'],
+    ['too long a number of Mexico that begins with 1', '+52155123456789', '+52155123456789'],
+    ['too long a number of Argentina', '+5411234567890', '+5411234567890'],
     ['a mobile number of Buenos Aires', '+5491123456789', '+5491123456789'],
     ['the same without the 9', '+541123456789', '+5491123456789'],
     ['an area code of three digits', '+543514567890', '+5493514567890'],

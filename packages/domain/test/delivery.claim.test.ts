@@ -127,6 +127,12 @@ describe('a claim', () => {
     expect(written(liveSend(), decision)).toMatchObject({ status: 'queued', dueAt: at(LIFE_SECONDS) });
   });
 
+  it('with too little life left does not wait for a sender', () => {
+    const decision = claim(liveSend(), at(570), offer(noSlot));
+    expect(decision.result).toEqual({ kind: 'settled' });
+    expect(written(liveSend(), decision)).toMatchObject({ awaitingSender: false, dueAt: at(LIFE_SECONDS) });
+  });
+
   it.each([LIFE_SECONDS, LIFE_SECONDS + 1000])(
     'at second %d fails a queued send with expired_before_delivery',
     (second) => {

@@ -44,7 +44,9 @@ describe('the outcome of an attempt', () => {
     const decision = settled(sendingSend({ attempts: 3 }), retryable(), 0.5);
     expect(decision.result).toEqual({ kind: 'retry', delayMs: 5000 });
     expect(decision.change).toEqual({ attemptId: null, receiptUntil: null, dueAt: ms(NOW, 5000) });
-    expect(decision.attempts).toMatchObject([{ id: 'attempt-1', outcome: 'retry', errorCode: 131000 }]);
+    expect(decision.attempts).toEqual([
+      { id: 'attempt-1', senderId: 'sender-1', outcome: 'retry', errorCode: 131000, messageId: null },
+    ]);
   });
 
   it('unknown: as retry, but the message may have gone', () => {

@@ -42,7 +42,7 @@ const list = async (who: TestPerson, path: string): Promise<ExhaustedRecipientsV
 
 describe.each([
   ['the team', 'accounts', 'viewer', 'admin'],
-  ['the staff', 'operations/accounts', 'on_call', 'operator'],
+  ['the staff', 'staff/accounts', 'on_call', 'operator'],
 ] as const)('recipients who are refused, for %s,', (_, path, sees, resets) => {
   const below = (): string => `/${path}/${account}`;
 
