@@ -24,7 +24,10 @@ describe('a flood of webhooks from strangers', () => {
     return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
   }
 
-  /** Posts a webhook of the largest size that Meta uses: 1,000 statuses in nearly 3 MB. @returns its status and duration */
+  /**
+   * Posts a webhook of the largest size that Meta uses: 1,000 statuses in nearly 3 MB. As Meta does, it posts again after a server
+   * error, which a busy machine may answer with. @returns its last status, and the duration until then
+   */
   async function postReal(): Promise<{ status: number; ms: number }> {
     const statuses = Array.from({ length: 1_000 }, () => ({
       id: `wamid.${randomUUID()}`,
@@ -38,12 +41,11 @@ describe('a flood of webhooks from strangers', () => {
     const body = JSON.stringify({ object: 'whatsapp_business_account', entry });
     const signature = createHmac('sha256', stack.secrets.appSecret).update(body).digest('hex');
     const begun = performance.now();
-    const { status } = await fetch(url, {
-      method: 'POST',
-      headers: { 'x-hub-signature-256': `sha256=${signature}`, connection: 'close' },
-      body,
-    });
-    return { status, ms: Math.round(performance.now() - begun) };
+    const headers = { 'x-hub-signature-256': `sha256=${signature}`, connection: 'close' };
+    for (let retries = 0; ; retries++) {
+      const { status } = await fetch(url, { method: 'POST', headers, body });
+      if (status < 500 || retries === 3) return { status, ms: Math.round(performance.now() - begun) };
+    }
   }
 
   /** The most that the API's memory grows by during some work. */
