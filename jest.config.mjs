@@ -24,6 +24,9 @@ export default {
   transformIgnorePatterns: ['/node_modules/'],
   testEnvironment: 'node',
   testTimeout: 60_000,
-  maxWorkers: 2,
+  // Tests wait for processes and for time-outs often enough that a third worker fills two cores.
+  maxWorkers: 3,
+  // Modules of finished test files stay in a worker's memory; collecting them takes more time than starting a new worker.
+  workerIdleMemoryLimit: '600MB',
   watchman: false,
 };
