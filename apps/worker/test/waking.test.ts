@@ -41,10 +41,10 @@ describe('sends that wait for a sender', () => {
     const registry = createRegistry('worker');
     let count = waiting;
     gaugeAwaitingSends(registry, () => count());
-    const figure = async (): Promise<string | undefined> =>
+    const metric = async (): Promise<string | undefined> =>
       /^onecode_awaiting_sender\S* (\S+)$/m.exec(await registry.metrics())?.[1];
-    expect(await figure()).toBe('5');
+    expect(await metric()).toBe('5');
     count = () => Promise.reject(new Error('the database is away'));
-    expect(await figure()).toMatch(/^nan$/i);
+    expect(await metric()).toMatch(/^nan$/i);
   });
 });

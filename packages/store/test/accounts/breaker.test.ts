@@ -79,7 +79,7 @@ async function past(batch: Past, by: TestCaller = caller): Promise<string[]> {
 
 const evidence = (): Promise<CountryEvidence[]> => readBreakerEvidence(store.database);
 /** What is known of each country: sends and unverified ones. */
-const figures = async (): Promise<Record<string, [number, number]>> =>
+const statistics = async (): Promise<Record<string, [number, number]>> =>
   Object.fromEntries(
     (await evidence()).map(({ country, sends, unverified }) => [country, [sends, unverified]]),
   );
@@ -95,7 +95,7 @@ describe('the evidence for the breaker', () => {
     await past({ count: 3, country: 'BR', verified: 2 });
     await past({ count: 2, country: null });
     await past({ count: 9 }, other);
-    expect(await figures()).toEqual({ NG: [4, 4], BR: [3, 1], ZZ: [2, 2] });
+    expect(await statistics()).toEqual({ NG: [4, 4], BR: [3, 1], ZZ: [2, 2] });
     expect(await evidenceOn('NG')).toMatchObject({
       accountId: caller.accountId,
       rule: RULE,
@@ -119,17 +119,17 @@ describe('the evidence for the breaker', () => {
       `update sends set status = 'failed', failed_at = sent_at, failure_reason = 'rejected_by_provider' where id = $1`,
       failed,
     );
-    expect(await figures()).toEqual({});
+    expect(await statistics()).toEqual({});
     await past({ count: 1, ageSeconds: 121 });
     await past({ count: 1, verified: 1, sentAfterSeconds: 61 });
-    expect(await figures()).toEqual({ NG: [2, 1] });
+    expect(await statistics()).toEqual({ NG: [2, 1] });
   });
 
   it('has what expired sooner', async () => {
     const [id] = await past({ count: 1, ageSeconds: 60 });
-    expect(await figures()).toEqual({});
+    expect(await statistics()).toEqual({});
     await store.sql(`update sends set expires_at = created_at + interval '60 s' where id = $1`, [id]);
-    expect(await figures()).toEqual({ NG: [1, 1] });
+    expect(await statistics()).toEqual({ NG: [1, 1] });
   });
 
   it('is no test send, however many there are', async () => {
@@ -142,20 +142,20 @@ describe('the evidence for the breaker', () => {
          next_enqueue_at = null
        where mode = 'test'`,
     );
-    expect(await figures()).toEqual({ NG: [2, 2] });
+    expect(await statistics()).toEqual({ NG: [2, 2] });
   });
 
   it('is the latest 1,000 sends and no more, without those that are too young', async () => {
     await past({ count: 3, country: 'US', ageSeconds: 3600 });
     const ids = await past({ count: 998, ageSeconds: 300 });
-    expect(await figures()).toEqual({ NG: [998, 998], US: [2, 2] });
+    expect(await statistics()).toEqual({ NG: [998, 998], US: [2, 2] });
     await store.sql('update accounts set rate_per_minute = 100 where id = $1', [caller.accountId]);
     // The youngest two minutes of the busiest account: 200 sends.
     await store.sql(
       `update sends set created_at = now() - interval '1 min', sent_at = now() where id = any ($1)`,
       [ids.slice(-200)],
     );
-    expect(await figures()).toEqual({ NG: [798, 798], US: [3, 3] });
+    expect(await statistics()).toEqual({ NG: [798, 798], US: [3, 3] });
   });
 });
 
@@ -220,7 +220,7 @@ describe('a tripped breaker', () => {
       stoppedCountries: [],
       stoppedUntil: null,
     });
-    expect(await figures()).toEqual({});
+    expect(await statistics()).toEqual({});
     // As if the trip had ended some time before these.
     await store.sql(
       `update breaker_trips set tripped_at = tripped_at - interval '2 h', open_until = now() - interval '6 min'`,

@@ -43,7 +43,7 @@ const ask = (question: Partial<OverviewQuestion> = {}, accountId = live.accountI
 const ours = (is: (send: PastSend) => boolean = () => true): PastSend[] =>
   sends.filter((send) => send.caller.accountId === live.accountId && is(send));
 
-/** The figures of these sends, by counting them. */
+/** The statistics of these sends, by counting them. */
 function statisticsOf(some: readonly PastSend[]): SendStatistics {
   const count = (is: (send: PastSend) => boolean): number => some.filter(is).length;
   const delivered = some.filter(({ status }) => status === 'delivered' || status === 'read');
