@@ -168,8 +168,14 @@ describe('a key', () => {
     expect(await answer()).toEqual([202, null]);
     await suspendAccount(api.db.database, TEST_ACTOR, suspended.accountId, 'unpaid');
     const begin = performance.now();
-    await until('a refusal', async () => (await answer())[0] === 401);
-    expect(performance.now() - begin).toBeLessThan(1_000 + 500);
+    let latestAccepted = begin;
+    await until('a refusal', async () => {
+      const asked = performance.now();
+      const [status] = await answer();
+      if (status === 202) latestAccepted = asked;
+      return status === 401;
+    });
+    expect(latestAccepted - begin).toBeLessThan(1_000);
     expect(await answer()).toEqual([401, 'invalid_api_key']);
     expect(detail).toBe('The account of this key is suspended.');
     expect((await create(`Bearer ${caller.key}`)).status).toBe(202);

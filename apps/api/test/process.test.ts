@@ -126,9 +126,9 @@ describe('a running process', () => {
     });
     proxy.freeze();
     const begun = performance.now();
-    expect((await create(port)).status).toBe(202);
-    // The API abandons an enqueue after two seconds.
-    expect(performance.now() - begun).toBeLessThan(1_500);
+    for (let n = 0; n < 10; n++) expect((await create(port)).status).toBe(202);
+    // The API abandons an enqueue after two seconds. Creations that waited for that would take twenty.
+    expect(performance.now() - begun).toBeLessThan(10_000);
     await proxy.close();
   });
 

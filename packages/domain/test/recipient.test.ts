@@ -133,7 +133,8 @@ describe('a phone number', () => {
       const began = performance.now();
       parseRecipient(`+${hostile}x`);
       parseRecipient(`a@${hostile}x`);
-      expect(performance.now() - began).toBeLessThan(500);
+      // A quadratic search would take minutes.
+      expect(performance.now() - began).toBeLessThan(3_000);
     }
   });
 });

@@ -92,7 +92,7 @@ describe('hang', () => {
     expect(simulator.messages()).toEqual([]);
     const began = performance.now();
     await simulator.close();
-    expect(performance.now() - began).toBeLessThan(1500);
+    expect(performance.now() - began).toBeLessThan(4_000);
     expect(await ended).toBe('ECONNRESET');
     expect(answered).toBe(false);
   });
@@ -110,7 +110,7 @@ describe('a connection that a client opened and left silent', () => {
     await send(simulator);
     const began = performance.now();
     await simulator.close();
-    expect(performance.now() - began).toBeLessThan(1500);
+    expect(performance.now() - began).toBeLessThan(4_000);
     await until('the end of the connection', () => closed);
   });
 });

