@@ -23,6 +23,7 @@ export default {
   },
   transformIgnorePatterns: ['/node_modules/'],
   testEnvironment: 'node',
+  testSequencer: '<rootDir>/jest.sequencer.mjs',
   testTimeout: 60_000,
   // Tests wait for processes and for time-outs often enough that a third worker fills two cores.
   maxWorkers: 3,
