@@ -64,7 +64,6 @@ describe('a flood of webhooks from strangers', () => {
     const result = await act();
     isOver = true;
     await watched;
-    console.log(`${Math.round(before)} → ${Math.round(most)} MiB`, JSON.stringify(result));
     return { mebibytes: most - before, result };
   }
 
