@@ -9,6 +9,9 @@ const MODES: Mode[] = ['test', 'live'];
 const fromBase62 = (text: string): number =>
   [...text].reduce((value, character) => value * 62 + ALPHABET.indexOf(character), 0);
 
+const toBase62 = (value: number): string =>
+  Array.from({ length: 6 }, (_, place) => ALPHABET[Math.floor(value / 62 ** (5 - place)) % 62]).join('');
+
 describe.each(MODES)('a %s key', (mode) => {
   const keys = Array.from({ length: 2000 }, () => generateApiKey(mode));
 
@@ -67,6 +70,19 @@ describe('any key', () => {
       ),
       { numRuns: 2000 },
     );
+  });
+
+  it.each([
+    ['another prefix', `ak_prod_${'a'.repeat(27)}`],
+    ['something before its prefix', `xak_live_${'a'.repeat(27)}`],
+    ['a shorter secret', `ak_live_${'a'.repeat(26)}`],
+    ['a longer secret', `ak_live_${'a'.repeat(28)}`],
+    ['another alphabet', `ak_live_${'a'.repeat(26)}-`],
+    ['nothing but a checksum', ''],
+  ])('with %s is not a key, although its checksum is right', (_, body) => {
+    const withChecksum = (text: string): string => text + toBase62(crc32(text));
+    expect(isApiKey(withChecksum(`ak_live_${'a'.repeat(27)}`))).toBe(true);
+    expect(isApiKey(withChecksum(body))).toBe(false);
   });
 
   it('with two adjacent characters of its secret swapped is not a key', () => {
