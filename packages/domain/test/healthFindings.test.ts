@@ -260,6 +260,16 @@ describe('the findings', () => {
       ['senders_busy forSender', 'senders_paused senders'],
     ],
     [
+      'sends that wait while no sender is active',
+      { senders: [sender('paused')], ...waiting({ forSender: { count: 1, oldestSeconds: 60 } }) },
+      ['senders_paused senders'],
+    ],
+    [
+      'sends that wait while nobody knows of the senders',
+      { senders: null, ...waiting({ forSender: { count: 1, oldestSeconds: 60 } }) },
+      [],
+    ],
+    [
       'no receipt for 20 accepted messages',
       { ...receipts({ lastTenMinutes: 0 }), ...provider({ calls: 20, accepted: 20, failing: 0 }) },
       ['receipts_missing receipts'],

@@ -35,6 +35,7 @@ describe('a problem', () => {
     const problem = new Problem('rate_limited', { retryAfterSeconds: 7, errors: { to: 'too many' } });
     expect(problem).toBeInstanceOf(Error);
     expect(problem).toMatchObject({
+      name: 'Problem',
       message: 'rate_limited',
       code: 'rate_limited',
       retryAfterSeconds: 7,
