@@ -1,4 +1,4 @@
-import { isCountry, maskRecipient, parseRecipient, type PhoneRecipient } from '@onecode/domain';
+import { isCountry, maskRecipient, NO_COUNTRY, parseRecipient, type PhoneRecipient } from '@onecode/domain';
 import { getCountries, getCountryCallingCode } from 'libphonenumber-js/max';
 
 const phone = (e164: string, country: string | null, canonical = e164) => ({
@@ -28,6 +28,8 @@ describe('a phone number', () => {
     ['+39 02 1234 5678', '+390212345678', 'IT'],
     ['+49 30 901820', '+4930901820', 'DE'],
     ['+290 22158', '+29022158', 'SH'],
+    [`+55 11 98765-4321${'-'.repeat(23)}`, '+5511987654321', 'BR'],
+    ['+5511987654321'.padStart(1000), '+5511987654321', 'BR'],
   ])('%j is read as %s', (to, e164, country) => {
     expect(parseRecipient(to)).toEqual(phone(e164, country));
   });
@@ -77,6 +79,7 @@ describe('a phone number', () => {
     ['one digit', '+5'],
     ['too many digits', '+5511987654321987'],
     ['more than forty characters', `+55 11 98765-4321${'-'.repeat(24)}`],
+    ['more than a thousand characters', '+5511987654321'.padStart(1001)],
     ['more digits than E.164 allows, though its country does', '+49 1234 5678 9123 45'],
     ['an unknown country code', '+999123456789'],
     ['a country code that begins with zero', '+0511987654321'],
@@ -176,7 +179,7 @@ describe('an e-mail address', () => {
     'ana@example.com',
     'Ana.Souza@example.com.br',
     'ana+codes@example.com',
-    '  ana@example.com ',
+    '  ana@example.com  ',
     '+5511987654321@example.com',
     '+55@example.com',
     'jos\u00e9@exemplo.com.br',
@@ -185,6 +188,7 @@ describe('an e-mail address', () => {
     'ana@sub-domain.example.com',
     "o'brien@example.com",
     `${'a'.repeat(64)}@example.com`,
+    `${'a'.repeat(242)}@example.com`,
   ])('%j is seen as one', (to) => {
     expect(parseRecipient(to)).toEqual({ kind: 'email' });
   });
@@ -208,7 +212,7 @@ describe('an e-mail address', () => {
     'ana@example.com,bob@example.com',
     'ana@example.com\n',
     'ana@example.com\u00a0',
-    `${'a'.repeat(250)}@example.com`,
+    `${'a'.repeat(243)}@example.com`,
   ])('%j is not one', (to) => {
     expect(parseRecipient(to)).toEqual({ kind: 'invalid' });
   });
@@ -219,6 +223,10 @@ describe('a country', () => {
   it.each(['ZZ', 'br', 'BRA', 'B', '', '001', 'Br', 'BR ', '__proto__'])('%j is none', (code) =>
     expect(isCountry(code)).toBe(false),
   );
+  it('is none where a number has no country, though the code has the form of one', () => {
+    expect(NO_COUNTRY).toMatch(/^[A-Z]{2}$/);
+    expect(isCountry(NO_COUNTRY)).toBe(false);
+  });
 });
 
 describe('a masked number', () => {
@@ -230,6 +238,7 @@ describe('a masked number', () => {
     ['+29022158', '+290 ••••• 58'],
     ['+1234567', '+1 ••••• 567'],
     ['+99912345', '+••••• 2345'],
+    ['+9991234', '+••••• 234'],
   ])('%s is shown as %s', (e164, shown) => {
     expect(maskRecipient(e164)).toBe(shown);
   });
