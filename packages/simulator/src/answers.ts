@@ -142,7 +142,7 @@ function cut(response: Response): void {
   response.socket?.resetAndDestroy();
 }
 
-function json(response: Response, http: number, body: unknown): void {
+export function json(response: Response, http: number, body: unknown): void {
   const bytes = Buffer.from(JSON.stringify(body));
   response.writeHead(http, {
     'Content-Type': 'application/json; charset=UTF-8',

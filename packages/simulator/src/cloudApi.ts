@@ -1,17 +1,18 @@
 import express, { Router, type Request, type Response } from 'express';
 import { obey, refuse, type SendParts } from './answers.js';
+import type { Business } from './business.js';
 import { graphError, metaError, type MetaError } from './errors.js';
 import type { Rules } from './faults.js';
+import { unknownObject } from './reads.js';
 import type { RequestRecord, Requests } from './requests.js';
-import type { Senders } from './senders.js';
 import type { Throughput } from './throughput.js';
-import { readTemplateRequest, type TemplateRequest, type Templates } from './validation.js';
+import { bearerOf, invalidToken, noToken } from './tokens.js';
+import { readTemplateRequest, type TemplateRequest } from './validation.js';
 
 export interface CloudApiParts extends SendParts {
+  business: Business;
   requests: Requests;
   rules: Rules;
-  senders: Senders;
-  templates: Templates;
   throughput: Throughput;
 }
 
@@ -53,36 +54,32 @@ async function answerSend(parts: CloudApiParts, request: Request, response: Resp
 
 /** Everything that Meta checks before it takes a message, in its order. */
 function judge(
-  { senders, templates, throughput }: CloudApiParts,
+  { business, throughput }: CloudApiParts,
   request: Request,
   phoneNumberId: string,
   record: RequestRecord,
 ): TemplateRequest | MetaError {
-  const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
-  if (token === undefined)
-    return graphError(401, 190, 'An access token is required to request this resource.');
-  const sender = senders.find(phoneNumberId);
-  if (!sender) return unknownSender(phoneNumberId);
-  if (sender.token !== undefined && sender.token !== token)
-    return graphError(401, 190, 'Invalid OAuth access token - Cannot parse access token');
+  const token = bearerOf(request.headers.authorization);
+  if (token === undefined) return noToken();
+  const sender = business.senders.find(phoneNumberId);
+  if (!sender) return unknownObject('post', phoneNumberId);
+  if (sender.token !== undefined && sender.token !== token) return invalidToken();
+  const { wabaId, displayPhoneNumber } = business.senders.describe(phoneNumberId);
+  const refused = business.tokens.refusal(token, 'whatsapp_business_messaging', wabaId, () =>
+    unknownObject('post', phoneNumberId),
+  );
+  if (refused) return refused;
 
   const body = readJson(request);
   if (body === undefined) return unreadable();
-  const wanted = readTemplateRequest(body, templates);
+  const wanted = readTemplateRequest(body, (name, language) =>
+    business.templates.find({ wabaId, name, language }),
+  );
   if ('body' in wanted) return wanted;
   record.to = wanted.to;
   record.opaque = wanted.opaque;
-  if (wanted.to === `+${senders.describe(phoneNumberId).displayPhoneNumber}`) return metaError(131021);
+  if (wanted.to === `+${displayPhoneNumber}`) return metaError(131021);
   return throughput.take(phoneNumberId, wanted.to) ?? wanted;
-}
-
-function unknownSender(phoneNumberId: string): MetaError {
-  return graphError(
-    400,
-    100,
-    `Unsupported post request. Object with ID '${phoneNumberId.slice(0, 64)}' does not exist, cannot be loaded due to missing permissions, or does not support this operation. Please read the Graph API documentation at https://developers.facebook.com/docs/graph-api`,
-    { type: 'GraphMethodException', subcode: 33 },
-  );
 }
 
 /** The parsed body, `undefined` when it is no JSON. Graph finds no parameters in a body that is not declared as JSON. */

@@ -1,4 +1,5 @@
 import express, { Router, type NextFunction, type Request, type Response } from 'express';
+import type { Business } from './business.js';
 import type { Events } from './events.js';
 import type { Rules } from './faults.js';
 import { InvalidInput } from './input.js';
@@ -8,6 +9,7 @@ import type { Requests } from './requests.js';
 import type { Settings } from './settings.js';
 
 export interface ControlParts {
+  business: Business;
   events: Events;
   messages: Messages;
   receipts: Receipts;
@@ -20,7 +22,7 @@ export interface ControlParts {
 
 /** `/simulator/...`: what tests and the phone page use to look inside and to make things go wrong. Not part of Meta's API. */
 export function control(parts: ControlParts): Router {
-  const { events, messages, receipts, requests, rules, settings } = parts;
+  const { business, events, messages, receipts, requests, rules, settings } = parts;
   const router = Router();
   router.use(sameSiteOnly, (_request, response, next) => {
     response.set('Cache-Control', 'no-store');
@@ -35,6 +37,7 @@ export function control(parts: ControlParts): Router {
   router.get('/requests', ({ query }, response) => {
     response.json(requests.newest(limitOf(query['limit'])));
   });
+  router.get('/business', (_request, response) => void response.json(business.snapshot()));
   router.get('/rules', (_request, response) => void response.json(rules.list()));
   router.get('/settings', (_request, response) => void response.json(settings.current));
 
@@ -59,6 +62,19 @@ export function control(parts: ControlParts): Router {
   router.delete('/rules/:id', (request, response) => {
     if (!rules.remove(request.params.id)) return fault(response, 404, ['no such rule']);
     response.status(204).end();
+  });
+  router.put('/portfolio', ({ body }, response) => void response.json(business.portfolio.change(body)));
+  router.put('/business-accounts/:id', ({ params, body }, response) => {
+    response.json(business.accounts.change(params.id, body));
+  });
+  router.put('/business-accounts/:wabaId/templates/:name/:language', ({ params, body }, response) => {
+    response.json(business.templates.change(params, body));
+  });
+  router.put('/senders/:id', ({ params, body }, response) => {
+    response.json(business.senders.change(params.id, body));
+  });
+  router.put('/tokens/:token', ({ params, body }, response) => {
+    response.json(business.tokens.change(params.token, body));
   });
   router.put('/settings', (request, response) => {
     settings.change(request.body);

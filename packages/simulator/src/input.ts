@@ -50,6 +50,18 @@ export function refuseFaults(faults: readonly string[]): void {
   if (faults.length > 0) throw new InvalidInput(faults);
 }
 
+/** The id of a number, account or portfolio. */
+export const digits = text(/^\d{1,32}$/, 'an id (digits)');
+
+/** The named members of a change, checked: what is left out stays as it is. @throws {InvalidInput} */
+export function changeOf<T>(
+  values: unknown,
+  members: Readonly<Record<keyof T & string, Member>>,
+): Partial<T> {
+  refuseFaults(faultsOf(values, members));
+  return values as Partial<T>;
+}
+
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

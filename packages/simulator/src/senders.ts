@@ -1,40 +1,115 @@
-/** One of the business's numbers. */
-export interface Sender {
-  phoneNumberId: string;
+import { changeOf, digits, oneOf, refuseFaults, faultsOf, text, type Member } from './input.js';
+
+/** What Meta knows of a number, in Meta's own words. */
+export interface SenderState {
   /** Digits without `+`. */
-  displayPhoneNumber?: string;
+  displayPhoneNumber: string;
+  /** The name that people see. */
+  verifiedName: string;
   /** The WhatsApp Business account that owns it. */
-  wabaId?: string;
+  wabaId: string;
+  status: (typeof STATUSES)[number];
+  qualityRating: (typeof QUALITIES)[number];
+  throughputLevel: 'STANDARD' | 'HIGH' | 'NOT_APPLICABLE';
+  codeVerificationStatus: 'VERIFIED' | 'NOT_VERIFIED' | 'EXPIRED';
+  nameStatus: 'APPROVED' | 'AVAILABLE_WITHOUT_REVIEW' | 'DECLINED' | 'EXPIRED' | 'PENDING_REVIEW' | 'NONE';
+}
+
+/** One of the business's numbers; what is left out is made up, the same each time. */
+export interface Sender extends Partial<SenderState> {
+  phoneNumberId: string;
   /** When given, no other bearer token is accepted for this number. */
   token?: string;
 }
 
-/** What webhooks tell of a number. */
-export type SenderProfile = Required<Omit<Sender, 'token'>>;
+/** A number with everything that Meta knows of it. */
+export interface SenderProfile extends SenderState {
+  phoneNumberId: string;
+}
 
-const WABA_ID = '102290129340398';
+/** The business account of every number that names no other. */
+export const DEFAULT_WABA_ID = '102290129340398';
+
+const STATUSES = [
+  'CONNECTED',
+  'FLAGGED',
+  'RESTRICTED',
+  'RATE_LIMITED',
+  'BANNED',
+  'PENDING',
+  'UNVERIFIED',
+  'DISCONNECTED',
+  'MIGRATED',
+  'DELETED',
+] as const;
+const QUALITIES = ['GREEN', 'YELLOW', 'RED', 'UNKNOWN', 'NA'] as const;
+
+const MEMBERS: Readonly<Record<keyof SenderState, Member>> = {
+  displayPhoneNumber: text(/^\d{7,15}$/, '7 to 15 digits'),
+  verifiedName: text(/^.{1,512}$/su, 'a text of at most 512 characters'),
+  wabaId: digits,
+  status: oneOf(...STATUSES),
+  qualityRating: oneOf(...QUALITIES),
+  throughputLevel: oneOf('STANDARD', 'HIGH', 'NOT_APPLICABLE'),
+  codeVerificationStatus: oneOf('VERIFIED', 'NOT_VERIFIED', 'EXPIRED'),
+  nameStatus: oneOf('APPROVED', 'AVAILABLE_WITHOUT_REVIEW', 'DECLINED', 'EXPIRED', 'PENDING_REVIEW', 'NONE'),
+};
 
 /** The known senders; without a list every numeric id is one. */
 export class Senders {
-  readonly #known: ReadonlyMap<string, Sender> | null;
+  readonly #configured: ReadonlyMap<string, Sender> | null;
+  /** What changed since the start, and every number that was heard of. */
+  readonly #changes = new Map<string, Partial<SenderState>>();
 
   constructor(senders: readonly Sender[] | undefined) {
-    this.#known = senders ? new Map(senders.map((sender) => [sender.phoneNumberId, sender])) : null;
+    this.#configured = senders ? new Map(senders.map((sender) => [sender.phoneNumberId, sender])) : null;
   }
 
-  /** `null` when no such number exists. */
+  /** `null` when no such number exists, or no longer. */
   find(phoneNumberId: string): Sender | null {
-    if (this.#known) return this.#known.get(phoneNumberId) ?? null;
-    return /^\d{1,32}$/.test(phoneNumberId) ? { phoneNumberId } : null;
+    const exists = this.#configured
+      ? this.#configured.has(phoneNumberId) || this.#changes.has(phoneNumberId)
+      : /^\d{1,32}$/.test(phoneNumberId);
+    if (!exists || this.#changes.get(phoneNumberId)?.status === 'DELETED') return null;
+    if (!this.#changes.has(phoneNumberId)) this.#changes.set(phoneNumberId, {});
+    return this.#configured?.get(phoneNumberId) ?? { phoneNumberId };
   }
 
-  /** What webhooks say about a number; what nobody gave is made up, the same each time. */
+  /** What Meta tells about a number. */
   describe(phoneNumberId: string): SenderProfile {
-    const sender = this.#known?.get(phoneNumberId);
+    const { token: _token, ...configured } = this.#configured?.get(phoneNumberId) ?? {};
     return {
+      displayPhoneNumber: `1555${phoneNumberId.slice(-7).padStart(7, '0')}`,
+      verifiedName: 'Onecode',
+      wabaId: DEFAULT_WABA_ID,
+      status: 'CONNECTED',
+      qualityRating: 'GREEN',
+      throughputLevel: 'STANDARD',
+      codeVerificationStatus: 'VERIFIED',
+      nameStatus: 'APPROVED',
+      ...configured,
+      ...this.#changes.get(phoneNumberId),
       phoneNumberId,
-      displayPhoneNumber: sender?.displayPhoneNumber ?? `1555${phoneNumberId.slice(-7).padStart(7, '0')}`,
-      wabaId: sender?.wabaId ?? WABA_ID,
     };
+  }
+
+  /** The numbers that are configured or were heard of, and still exist; of one business account or of all. */
+  all(wabaId?: string): SenderProfile[] {
+    const ids = new Set([...(this.#configured?.keys() ?? []), ...this.#changes.keys()]);
+    return [...ids]
+      .map((id) => this.describe(id))
+      .filter((sender) => sender.status !== 'DELETED' && (wabaId === undefined || sender.wabaId === wabaId));
+  }
+
+  /** Changes what is named, which may come from parsed JSON; a number that nobody knew begins to exist. @throws {InvalidInput} */
+  change(phoneNumberId: string, values: unknown): SenderProfile {
+    refuseFaults(faultsOf({ id: phoneNumberId }, { id: digits }));
+    const change = changeOf<SenderState>(values, MEMBERS);
+    this.#changes.set(phoneNumberId, { ...this.#changes.get(phoneNumberId), ...change });
+    return this.describe(phoneNumberId);
+  }
+
+  reset(): void {
+    this.#changes.clear();
   }
 }

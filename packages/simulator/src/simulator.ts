@@ -1,5 +1,6 @@
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { refuse } from './answers.js';
+import { Business, type BusinessOptions } from './business.js';
 import { answerUnknownPath, cloudApi, unreadable } from './cloudApi.js';
 import { control } from './control.js';
 import { Events } from './events.js';
@@ -9,15 +10,15 @@ import { health } from './health.js';
 import { listen } from './listening.js';
 import { Messages, type Message } from './messages.js';
 import { phonePage } from './phonePage.js';
+import { reads } from './reads.js';
 import { Receipts, type Receipt } from './receipts.js';
 import { Requests, type RequestRecord } from './requests.js';
-import { Senders, type Sender } from './senders.js';
 import { Settings, type Delays, type SettingValues } from './settings.js';
 import { Throughput } from './throughput.js';
 import { Timers } from './timers.js';
 import { Webhooks, type Retry } from './webhooks.js';
 
-export interface SimulatorOptions {
+export interface SimulatorOptions extends BusinessOptions {
   /** 0, the default, picks a free one. */
   port?: number;
   /** The address to listen on; loopback by default. */
@@ -30,12 +31,6 @@ export interface SimulatorOptions {
   verifyToken?: string;
   /** 300 ms to `sent`, 900 ms to `delivered`, never `read` unless given. */
   delays?: Partial<Delays>;
-  /** The business's numbers; every numeric id when absent. */
-  senders?: readonly Sender[];
-  /** Approved template names; every well-formed name when absent. */
-  templates?: readonly string[];
-  /** Approved languages of the templates. */
-  languages?: readonly string[];
   /** How many messages and requests are remembered; 10,000 by default. */
   keep?: number;
   webhookRetry?: Partial<Retry>;
@@ -49,6 +44,8 @@ export interface Simulator {
   messages(): Message[];
   /** Every request to `/messages`, oldest first. */
   requests(): RequestRecord[];
+  /** What Meta knows of the business: numbers, business accounts, templates, portfolio, access tokens. */
+  readonly business: Business;
   readonly rules: {
     /** @throws {InvalidInput} */
     add(rule: NewRule): Rule;
@@ -84,7 +81,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const timers = new Timers();
   const changed = () => events.changed();
   const settings = new Settings(options.delays ?? {});
-  const senders = new Senders(options.senders);
+  const business = new Business(options);
   const throughput = new Throughput(settings);
   const requests = new Requests(keep);
   const messages = new Messages(keep, (message) => {
@@ -100,7 +97,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     timers,
     changed,
   });
-  const receipts = new Receipts({ messages, senders, settings, timers, webhooks });
+  const receipts = new Receipts({ messages, senders: business.senders, settings, timers, webhooks });
   const status = () => ({
     requests: requests.count,
     messages: messages.size,
@@ -121,6 +118,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     requests.clear();
     rules.clear();
     settings.reset();
+    business.reset();
     throughput.reset();
     webhooks.reset();
     handshake.start(webhooks.url);
@@ -130,13 +128,13 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   let ready = true;
   const app = express();
   app.disable('x-powered-by').disable('etag');
-  const templates = {
-    names: options.templates ?? null,
-    languages: options.languages ?? ['pt_BR', 'en', 'en_US'],
-  };
-  app.use(cloudApi({ messages, receipts, requests, rules, senders, templates, throughput, timers }));
+  app.use(cloudApi({ business, messages, receipts, requests, rules, throughput, timers }));
+  app.use(reads(business));
   app.use(health(() => ready));
-  app.use('/simulator', control({ events, messages, receipts, requests, rules, settings, status, reset }));
+  app.use(
+    '/simulator',
+    control({ business, events, messages, receipts, requests, rules, settings, status, reset }),
+  );
   app.use(phonePage());
   app.use(answerUnknownPath);
   app.use((_error: unknown, _request: Request, response: Response, next: NextFunction) => {
@@ -153,6 +151,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     apiUrl: `${url}/v25.0`,
     messages: () => messages.all(),
     requests: () => requests.all(),
+    business,
     rules,
     get settings() {
       return settings.current;

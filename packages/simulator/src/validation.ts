@@ -1,5 +1,6 @@
 import { graphError, metaError, type MetaError } from './errors.js';
 import { isObject } from './input.js';
+import type { TemplateProfile } from './templates.js';
 
 /** A request that Meta would accept, in the parts that matter here. */
 export interface TemplateRequest {
@@ -13,11 +14,8 @@ export interface TemplateRequest {
   opaque: string | null;
 }
 
-/** The approved templates: `null` takes every well-formed name for an authentication template with a copy-code button. */
-export interface Templates {
-  names: readonly string[] | null;
-  languages: readonly string[];
-}
+/** The sender's template of this name and language, `null` when its business account has none. */
+export type FindTemplate = (name: string, language: string) => Pick<TemplateProfile, 'status'> | null;
 
 type Json = Record<string, unknown>;
 
@@ -56,16 +54,16 @@ const OTHER_TYPES = [
  * in the body, once more in the URL button with index 0.
  * Source: https://developers.facebook.com/documentation/business-messaging/whatsapp/templates/authentication-templates/copy-code-button-authentication-templates
  */
-export function readTemplateRequest(body: unknown, templates: Templates): TemplateRequest | MetaError {
+export function readTemplateRequest(body: unknown, find: FindTemplate): TemplateRequest | MetaError {
   try {
-    return read(body, templates);
+    return read(body, find);
   } catch (error) {
     if (error instanceof Refusal) return error.answer;
     throw error;
   }
 }
 
-function read(body: unknown, templates: Templates): TemplateRequest {
+function read(body: unknown, find: FindTemplate): TemplateRequest {
   if (!isObject(body)) return refuseParameter('The parameter messaging_product is required.');
   oneOf(required(body, 'messaging_product'), 'messaging_product', ['whatsapp']);
   if (body['recipient_type'] !== undefined) oneOf(body['recipient_type'], 'recipient_type', ['individual']);
@@ -78,10 +76,7 @@ function read(body: unknown, templates: Templates): TemplateRequest {
   onlyKeys(template, 'template', ['name', 'language', 'components', 'namespace']);
   const name = string(required(template, 'name', 'template'), "template['name']");
   const language = readLanguage(template);
-  if (!isApproved(name, language, templates))
-    return refuse(132001, {
-      details: `template name (${name.slice(0, 512)}) does not exist in ${language.slice(0, 20)}`,
-    });
+  requireApproved(name, language, find(name, language)?.status);
   const code = readComponents(template['components'] ?? []);
   return { to: `+${input.replace(/^\+/, '')}`, input, template: name, language, code, opaque };
 }
@@ -115,9 +110,17 @@ function readLanguage(template: Json): string {
   return string(required(language, 'code', "template['language']"), "template['language']['code']");
 }
 
-function isApproved(name: string, language: string, templates: Templates): boolean {
-  const known = templates.names?.includes(name) ?? /^[a-z0-9_]{1,512}$/.test(name);
-  return known && templates.languages.includes(language);
+function requireApproved(
+  name: string,
+  language: string,
+  status: TemplateProfile['status'] | undefined,
+): void {
+  const what = `template name (${name.slice(0, 512)})`;
+  if (status === 'PAUSED') refuse(132015, { details: `${what} is paused in ${language} for low quality` });
+  if (status === 'DISABLED')
+    refuse(132016, { details: `${what} is disabled in ${language} for low quality` });
+  if (status !== 'APPROVED')
+    refuse(132001, { details: `${what} does not exist in ${language.slice(0, 20)}` });
 }
 
 function readComponents(value: unknown): string {

@@ -176,7 +176,7 @@ describe('a request that Meta would refuse', () => {
 
   it.each([
     ['POST', '/v25.0/106540352242922/mesages'],
-    ['GET', '/v25.0/106540352242922'],
+    ['GET', '/v25.0/106540352242922/mesages'],
     ['POST', '/latest/106540352242922/messages'],
     ['GET', '/nothing/here'],
   ])('goes to a path that does not exist (%s %s)', async (method, path) => {
