@@ -7,9 +7,13 @@ import type { Receipts } from './receipts.js';
 import type { Outcome, RequestRecord } from './requests.js';
 import { templateText } from './templateText.js';
 import type { Timers } from './timers.js';
+import type { Business } from './business.js';
 import type { TemplateRequest } from './validation.js';
 
+const IDENTITY_CHANGED = 137000;
+
 export interface SendParts {
+  business: Business;
   messages: Messages;
   receipts: Receipts;
   timers: Timers;
@@ -53,7 +57,7 @@ export async function obey(
     return write(response, record, error.http, () => refuse(response, error));
   }
   const message = isRefusal(fault) ? null : accept(parts, wanted, record, fault);
-  const followed = message && parts.receipts.follow(message, fault);
+  const followed = message && parts.receipts.follow(message, withIdentityCheck(parts, fault, wanted));
   if (fault.receiptsBeforeAnswer) await followed;
   record.outcome = outcomeOf(fault);
   if (fault.reset === 'after') return void cut(response);
@@ -63,6 +67,19 @@ export async function obey(
     if (fault.wrongBody !== undefined) wrongBody(response, http, fault.wrongBody, wanted);
     else if (message) json(response, http, success(message, wanted, fault));
   });
+}
+
+/**
+ * A hash that is not the person's own lets the message fail after its acceptance: the number has changed hands.
+ * Source: https://developers.facebook.com/documentation/business-messaging/whatsapp/business-phone-numbers/phone-numbers#identity-change-check
+ */
+function withIdentityCheck(
+  { business: { identities } }: SendParts,
+  fault: Fault,
+  { to, identityKeyHash }: TemplateRequest,
+): Fault {
+  if (identityKeyHash === null || identityKeyHash === identities.hashOf(to)) return fault;
+  return { ...fault, lateFailure: IDENTITY_CHANGED };
 }
 
 /** A wrong body that comes with an error status refuses the message; with any other status it only hides the success. */
@@ -98,6 +115,8 @@ function accept(parts: SendParts, wanted: TemplateRequest, record: RequestRecord
     readAt: null,
     failedAt: null,
     failureCode: null,
+    reportedAt: null,
+    category: wanted.category,
   };
   record.messageId = message.id;
   parts.messages.add(message);

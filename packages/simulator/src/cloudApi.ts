@@ -1,16 +1,16 @@
 import express, { Router, type Request, type Response } from 'express';
 import { obey, refuse, type SendParts } from './answers.js';
-import type { Business } from './business.js';
+import type { BusinessAccountState } from './businessAccounts.js';
 import { graphError, metaError, type MetaError } from './errors.js';
 import type { Rules } from './faults.js';
 import { unknownObject } from './reads.js';
 import type { RequestRecord, Requests } from './requests.js';
 import type { Throughput } from './throughput.js';
+import type { SenderState } from './senders.js';
 import { bearerOf, invalidToken, noToken } from './tokens.js';
 import { readTemplateRequest, type TemplateRequest } from './validation.js';
 
 export interface CloudApiParts extends SendParts {
-  business: Business;
   requests: Requests;
   rules: Rules;
   throughput: Throughput;
@@ -64,7 +64,7 @@ function judge(
   const sender = business.senders.find(phoneNumberId);
   if (!sender) return unknownObject('post', phoneNumberId);
   if (sender.token !== undefined && sender.token !== token) return invalidToken();
-  const { wabaId, displayPhoneNumber } = business.senders.describe(phoneNumberId);
+  const { wabaId, displayPhoneNumber, status } = business.senders.describe(phoneNumberId);
   const refused = business.tokens.refusal(token, 'whatsapp_business_messaging', wabaId, () =>
     unknownObject('post', phoneNumberId),
   );
@@ -79,8 +79,31 @@ function judge(
   record.to = wanted.to;
   record.opaque = wanted.opaque;
   if (wanted.to === `+${displayPhoneNumber}`) return metaError(131021);
-  return throughput.take(phoneNumberId, wanted.to) ?? wanted;
+  const stopped = ACCOUNT_ERROR[business.accounts.describe(wabaId).condition] ?? SENDER_ERROR[status];
+  if (stopped !== undefined) return metaError(stopped);
+  const limited = throughput.take(phoneNumberId, wanted.to);
+  if (limited) return limited;
+  return business.portfolio.take(wanted.to) ? wanted : metaError(131048);
 }
+
+/** What a business account in this condition answers to every send. */
+const ACCOUNT_ERROR: Readonly<Record<BusinessAccountState['condition'], number | undefined>> = {
+  active: undefined,
+  restricted: 368,
+  disabled: 131031,
+  payment_issue: 131042,
+};
+
+/** What a number with this status answers to every send; a flagged one still sends. */
+const SENDER_ERROR: Readonly<Partial<Record<SenderState['status'], number>>> = {
+  RESTRICTED: 131048,
+  RATE_LIMITED: 131048,
+  BANNED: 133010,
+  PENDING: 133010,
+  UNVERIFIED: 133010,
+  DISCONNECTED: 133010,
+  MIGRATED: 133010,
+};
 
 /** The parsed body, `undefined` when it is no JSON. Graph finds no parameters in a body that is not declared as JSON. */
 function readJson(request: Request): unknown {

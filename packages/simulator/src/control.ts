@@ -1,11 +1,13 @@
 import express, { Router, type NextFunction, type Request, type Response } from 'express';
-import type { Business } from './business.js';
+import type { Business, ChangeOptions } from './business.js';
+import type { Change } from './changeWebhooks.js';
 import type { Events } from './events.js';
 import type { Rules } from './faults.js';
-import { InvalidInput } from './input.js';
+import { changeOf, digits, InvalidInput, object, text } from './input.js';
 import type { Messages } from './messages.js';
 import { readReceipt, type Receipts } from './receipts.js';
 import type { Requests } from './requests.js';
+import { DEFAULT_WABA_ID } from './senders.js';
 import type { Settings } from './settings.js';
 
 export interface ControlParts {
@@ -19,6 +21,13 @@ export interface ControlParts {
   status: () => unknown;
   reset: () => void;
 }
+
+const REPLY = text(/^.{1,4096}$/su, 'a text of at most 4096 characters');
+const CHANGE = {
+  wabaId: digits,
+  field: text(/^[a-z_]{1,64}$/, 'the name of a webhook field'),
+  value: object,
+};
 
 /** `/simulator/...`: what tests and the phone page use to look inside and to make things go wrong. Not part of Meta's API. */
 export function control(parts: ControlParts): Router {
@@ -48,6 +57,33 @@ export function control(parts: ControlParts): Router {
       return fault(response, 409, ['the message was read before, failed, or never arrived']);
     response.json(messages.get(request.params.id));
   });
+  router.post('/messages/:id/did-not-request', async (request, response) => {
+    if (!messages.get(request.params.id)) return fault(response, 404, ['no such message']);
+    if (!(await receipts.didNotRequest(request.params.id)))
+      return fault(response, 409, ['the message was reported before, failed, or never arrived']);
+    response.json(messages.get(request.params.id));
+  });
+  router.post('/messages/:id/reply', async (request, response) => {
+    const message = messages.get(request.params.id);
+    if (!message) return fault(response, 404, ['no such message']);
+    const { text: written = '' } = changeOf<{ text: string }>(request.body, { text: REPLY });
+    response.json({ webhook_status: await receipts.reply(message, written) });
+  });
+  router.get('/identities/:recipient', ({ params }, response) => {
+    response.json({ identityKeyHash: business.identities.hashOf(params.recipient) });
+  });
+  router.post('/identities/:recipient/change-hands', ({ params }, response) => {
+    response.json({ identityKeyHash: business.identities.changeHands(params.recipient) });
+  });
+  router.post('/webhooks', async ({ body }, response) => {
+    const {
+      wabaId = DEFAULT_WABA_ID,
+      field = '',
+      value = {},
+    } = changeOf<{ wabaId: string } & Change>(body, CHANGE);
+    await business.tell(wabaId, { field, value });
+    response.status(204).end();
+  });
   router.post('/receipts', async (request, response) => {
     response.json({ webhook_status: await receipts.post(readReceipt(request.body)) });
   });
@@ -63,15 +99,20 @@ export function control(parts: ControlParts): Router {
     if (!rules.remove(request.params.id)) return fault(response, 404, ['no such rule']);
     response.status(204).end();
   });
-  router.put('/portfolio', ({ body }, response) => void response.json(business.portfolio.change(body)));
-  router.put('/business-accounts/:id', ({ params, body }, response) => {
-    response.json(business.accounts.change(params.id, body));
+  router.put('/portfolio', async ({ body, query }, response) => {
+    response.json(await business.changePortfolio(body, optionsOf(query)));
   });
-  router.put('/business-accounts/:wabaId/templates/:name/:language', ({ params, body }, response) => {
-    response.json(business.templates.change(params, body));
+  router.put('/business-accounts/:id', async ({ params, body, query }, response) => {
+    response.json(await business.changeAccount(params.id, body, optionsOf(query)));
   });
-  router.put('/senders/:id', ({ params, body }, response) => {
-    response.json(business.senders.change(params.id, body));
+  router.put(
+    '/business-accounts/:wabaId/templates/:name/:language',
+    async ({ params, body, query }, response) => {
+      response.json(await business.changeTemplate(params, body, optionsOf(query)));
+    },
+  );
+  router.put('/senders/:id', async ({ params, body, query }, response) => {
+    response.json(await business.changeSender(params.id, body, optionsOf(query)));
   });
   router.put('/tokens/:token', ({ params, body }, response) => {
     response.json(business.tokens.change(params.token, body));
@@ -102,6 +143,11 @@ function sameSiteOnly(request: Request, response: Response, next: NextFunction):
 
 function fault(response: Response, http: number, errors: readonly string[]): void {
   response.status(http).json({ errors });
+}
+
+/** `?silent=true` changes the state without a webhook. */
+function optionsOf({ silent }: Request['query']): ChangeOptions {
+  return { silent: silent === 'true' };
 }
 
 function limitOf(value: unknown): number {

@@ -74,6 +74,7 @@ const KNOWN: Readonly<Record<number, KnownError>> = {
   134101: E(400, 'Your template is still syncing'),
   134102: E(500, 'Template unavailable for use'),
   135000: E(400, 'Generic user error'),
+  137000: E(400, "The recipient's identity has changed", 'recipient_identity_key_hash does not match.'),
 };
 
 /** An answer that refuses a request: HTTP status, optional `Retry-After` seconds, and a body in Meta's form. */

@@ -25,6 +25,10 @@ export interface Message {
   readAt: string | null;
   failedAt: string | null;
   failureCode: number | null;
+  /** The person said that they did not ask for this code. */
+  reportedAt: string | null;
+  /** What the receipts say of the price; Meta's category of the template. */
+  category: string;
 }
 
 const RANK: Readonly<Record<MessageStatus, number>> = {
@@ -86,6 +90,14 @@ export class Messages {
     message[TIME_OF[status]] ??= at.toISOString();
     if (status === 'failed') message.failureCode ??= failureCode;
     if (RANK[status] > RANK[message.status] && message.status !== 'failed') message.status = status;
+    this.#changed(message);
+  }
+
+  /** Notes that the person did not ask for it. */
+  report(id: string): void {
+    const message = this.#byId.get(id);
+    if (!message) return;
+    message.reportedAt ??= new Date().toISOString();
     this.#changed(message);
   }
 

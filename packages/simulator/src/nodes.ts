@@ -4,6 +4,7 @@ import type { NodeType } from './graphFields.js';
 import { healthStatus } from './healthStatus.js';
 import type { SenderProfile } from './senders.js';
 import type { TemplateProfile } from './templates.js';
+import { templateText } from './templateText.js';
 
 /**
  * A number's node.
@@ -80,17 +81,13 @@ export const TEMPLATE_NODE: NodeType<TemplateProfile> = {
 function componentsOf(template: TemplateProfile): unknown[] {
   const { language, securityRecommendation, codeExpirationMinutes } = template;
   const portuguese = language.startsWith('pt');
-  const body = portuguese ? '*{{1}}* é seu código de verificação.' : '*{{1}}* is your verification code.';
-  const advice = portuguese
-    ? ' Para sua segurança, não o compartilhe.'
-    : ' For your security, do not share this code.';
   const footer = portuguese
     ? `Este código expira em ${codeExpirationMinutes} minutos.`
     : `This code expires in ${codeExpirationMinutes} minutes.`;
   return [
     {
       type: 'BODY',
-      text: securityRecommendation ? body + advice : body,
+      text: templateText(language, '{{1}}', securityRecommendation),
       add_security_recommendation: securityRecommendation,
       example: { body_text: [['123456']] },
     },

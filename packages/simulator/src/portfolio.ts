@@ -13,6 +13,11 @@ const LIMITS = {
 
 export type MessagingLimit = keyof typeof LIMITS;
 
+/** People in 24 hours. */
+export function limitOf(limit: MessagingLimit): number {
+  return LIMITS[limit];
+}
+
 /** The business portfolio that owns every account, and the app. */
 export interface PortfolioState {
   id: string;
@@ -43,9 +48,13 @@ const MEMBERS: Readonly<Record<keyof PortfolioState, Member>> = {
   messagingLimit: oneOf(...Object.keys(LIMITS)),
 };
 
+const DAY_MS = 86_400_000;
+
 export class Portfolio {
   readonly #initial: PortfolioState;
   #current: PortfolioState;
+  /** When each person was last written to, the longest ago first; kept only while there is a limit. */
+  readonly #written = new Map<string, number>();
 
   /** @throws {InvalidInput} */
   constructor(initial: Partial<PortfolioState>) {
@@ -63,7 +72,21 @@ export class Portfolio {
     return this.#current;
   }
 
+  /** Counts one message to a person at a moment in milliseconds; `false` when the limit of 24 hours is reached. */
+  take(to: string, now = Date.now()): boolean {
+    const most = limitOf(this.#current.messagingLimit);
+    if (most === Infinity) return true;
+    for (const [other, at] of this.#written) {
+      if (at > now - DAY_MS) break;
+      this.#written.delete(other);
+    }
+    if (!this.#written.delete(to) && this.#written.size >= most) return false;
+    this.#written.set(to, now);
+    return true;
+  }
+
   reset(): void {
+    this.#written.clear();
     this.#current = this.#initial;
   }
 }

@@ -115,7 +115,11 @@ function debugToken({ tokens, portfolio, accounts }: Business, request: Request)
 }
 
 /** Why this id may not be read with the request's token; `null` when it may. */
-function permission({ accounts, senders, tokens }: Business, request: Request, id: string): MetaError | null {
+export function permission(
+  { accounts, senders, tokens }: Business,
+  request: Request,
+  id: string,
+): MetaError | null {
   const token = bearerOf(request.headers.authorization);
   if (token === undefined) return noToken();
   const isAccount = accounts.exists(id);

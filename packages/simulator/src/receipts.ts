@@ -1,7 +1,8 @@
+import type { Business } from './business.js';
 import { faultsOf, integer, oneOf, orNull, refuseFaults, text, type Member } from './input.js';
 import type { Fault } from './faults.js';
 import type { Message, Messages } from './messages.js';
-import type { Senders } from './senders.js';
+import { didNotRequestCode, textReply } from './replies.js';
 import type { Settings } from './settings.js';
 import { statusEvent, statusWebhook, type ReceiptStatus, type StatusEvent } from './statusWebhook.js';
 import type { Timers } from './timers.js';
@@ -56,7 +57,7 @@ const UNDELIVERABLE = 131026;
 /** Turns what happens to messages into status webhooks, in the order and at the pace that settings and faults ask for. */
 export class Receipts {
   readonly #messages: Messages;
-  readonly #senders: Senders;
+  readonly #business: Business;
   readonly #settings: Settings;
   readonly #timers: Timers;
   readonly #webhooks: Webhooks;
@@ -64,13 +65,13 @@ export class Receipts {
 
   constructor(parts: {
     messages: Messages;
-    senders: Senders;
+    business: Business;
     settings: Settings;
     timers: Timers;
     webhooks: Webhooks;
   }) {
     this.#messages = parts.messages;
-    this.#senders = parts.senders;
+    this.#business = parts.business;
     this.#settings = parts.settings;
     this.#timers = parts.timers;
     this.#webhooks = parts.webhooks;
@@ -122,28 +123,61 @@ export class Receipts {
     return true;
   }
 
+  /** The person behind the phone says that they did not ask for this code. `false` when it never arrived, or they said so before. */
+  async didNotRequest(id: string): Promise<boolean> {
+    const message = this.#messages.get(id);
+    if (!message || message.dropped || message.status === 'failed' || message.reportedAt !== null)
+      return false;
+    this.#messages.report(id);
+    const { senders, identities } = this.#business;
+    await this.#postReply(
+      didNotRequestCode(message, senders.describe(message.sender), identities.hashOf(message.to)),
+      message,
+    );
+    return true;
+  }
+
+  /** The person writes back. Resolves with the HTTP status of the first attempt, or `null`. */
+  reply(message: Message, text: string): Promise<number | null> {
+    const { senders, identities } = this.#business;
+    const sender = senders.describe(message.sender);
+    return this.#postReply(textReply(message, sender, identities.hashOf(message.to), text), message);
+  }
+
+  #postReply(payload: unknown, message: Message): Promise<number | null> {
+    const { wabaId } = this.#business.senders.describe(message.sender);
+    return this.#business.accounts.describe(wabaId).subscribed
+      ? this.#webhooks.post(payload)
+      : Promise.resolve(null);
+  }
+
   /** Posts one receipt and notes it on its message. Resolves with the HTTP status of the first attempt, or `null`. */
   post(receipt: Receipt, message = this.#messages.get(receipt.messageId)): Promise<number | null> {
     const at = receipt.at === undefined ? new Date() : new Date(receipt.at);
     const code = receipt.status === 'failed' ? (receipt.code ?? UNDELIVERABLE) : null;
     const opaque = receipt.opaque === undefined ? (message?.opaque ?? null) : receipt.opaque;
     this.#messages.advance(receipt.messageId, receipt.status, at, code);
+    const sender = receipt.sender ?? message?.sender ?? '0';
+    const { wabaId, identityKeyCheck: checksIdentity } = this.#business.senders.describe(sender);
+    if (!this.#business.accounts.describe(wabaId).subscribed) return Promise.resolve(null);
     return this.#deliver(
       statusEvent({
         id: receipt.messageId,
         status: receipt.status,
         at,
-        sender: receipt.sender ?? message?.sender ?? '0',
+        sender,
         recipientId: receipt.recipientId ?? message?.waId ?? '0',
         opaque,
         code,
+        category: message?.category ?? 'authentication',
+        identityKeyHash: checksIdentity && message ? this.#business.identities.hashOf(message.to) : null,
       }),
     );
   }
 
   #deliver(event: StatusEvent): Promise<number | null> {
     const { batchMs } = this.#settings.current;
-    if (batchMs === 0) return this.#webhooks.post(statusWebhook([event], this.#senders));
+    if (batchMs === 0) return this.#webhooks.post(statusWebhook([event], this.#business.senders));
     if (this.#batch === null || this.#batch.events.length >= BATCH_MAX)
       this.#batch = this.#openBatch(batchMs);
     this.#batch.events.push(event);
@@ -154,7 +188,7 @@ export class Receipts {
     const events: StatusEvent[] = [];
     const posted = this.#timers.scope.sleep(batchMs).then((elapsed) => {
       if (this.#batch?.events === events) this.#batch = null;
-      return elapsed ? this.#webhooks.post(statusWebhook(events, this.#senders)) : null;
+      return elapsed ? this.#webhooks.post(statusWebhook(events, this.#business.senders)) : null;
     });
     return { events, posted };
   }

@@ -13,6 +13,8 @@ export interface SenderState {
   throughputLevel: 'STANDARD' | 'HIGH' | 'NOT_APPLICABLE';
   codeVerificationStatus: 'VERIFIED' | 'NOT_VERIFIED' | 'EXPIRED';
   nameStatus: 'APPROVED' | 'AVAILABLE_WITHOUT_REVIEW' | 'DECLINED' | 'EXPIRED' | 'PENDING_REVIEW' | 'NONE';
+  /** Whether webhooks tell the identity hash of the person; `POST /{version}/{number}/settings` switches it. */
+  identityKeyCheck: boolean;
 }
 
 /** One of the business's numbers; what is left out is made up, the same each time. */
@@ -53,6 +55,7 @@ const MEMBERS: Readonly<Record<keyof SenderState, Member>> = {
   throughputLevel: oneOf('STANDARD', 'HIGH', 'NOT_APPLICABLE'),
   codeVerificationStatus: oneOf('VERIFIED', 'NOT_VERIFIED', 'EXPIRED'),
   nameStatus: oneOf('APPROVED', 'AVAILABLE_WITHOUT_REVIEW', 'DECLINED', 'EXPIRED', 'PENDING_REVIEW', 'NONE'),
+  identityKeyCheck: oneOf(true, false),
 };
 
 /** The known senders; without a list every numeric id is one. */
@@ -87,6 +90,7 @@ export class Senders {
       throughputLevel: 'STANDARD',
       codeVerificationStatus: 'VERIFIED',
       nameStatus: 'APPROVED',
+      identityKeyCheck: false,
       ...configured,
       ...this.#changes.get(phoneNumberId),
       phoneNumberId,

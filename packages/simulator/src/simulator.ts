@@ -9,6 +9,7 @@ import { Handshake } from './handshake.js';
 import { health } from './health.js';
 import { listen } from './listening.js';
 import { Messages, type Message } from './messages.js';
+import { numberSettings } from './numberSettings.js';
 import { phonePage } from './phonePage.js';
 import { reads } from './reads.js';
 import { Receipts, type Receipt } from './receipts.js';
@@ -44,7 +45,7 @@ export interface Simulator {
   messages(): Message[];
   /** Every request to `/messages`, oldest first. */
   requests(): RequestRecord[];
-  /** What Meta knows of the business: numbers, business accounts, templates, portfolio, access tokens. */
+  /** What Meta knows of the business, and how it changes. */
   readonly business: Business;
   readonly rules: {
     /** @throws {InvalidInput} */
@@ -60,6 +61,8 @@ export interface Simulator {
   setWebhookUrl(url: string | null): void;
   /** The person behind the phone reads a message; `false` when there is nothing to read. Resolves once the webhook was posted. */
   markRead(messageId: string): Promise<boolean>;
+  /** The person behind the phone says that they did not ask for this code; `false` when it never arrived, or they said so before. */
+  reportMessage(messageId: string): Promise<boolean>;
   /** Posts any receipt. Resolves with the HTTP status of the first attempt, `null` without an answer. */
   postReceipt(receipt: Receipt): Promise<number | null>;
   /** Posts any payload, signed as all webhooks are. */
@@ -81,7 +84,6 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const timers = new Timers();
   const changed = () => events.changed();
   const settings = new Settings(options.delays ?? {});
-  const business = new Business(options);
   const throughput = new Throughput(settings);
   const requests = new Requests(keep);
   const messages = new Messages(keep, (message) => {
@@ -97,7 +99,8 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     timers,
     changed,
   });
-  const receipts = new Receipts({ messages, senders: business.senders, settings, timers, webhooks });
+  const business = new Business(options, (payload) => webhooks.post(payload));
+  const receipts = new Receipts({ business, messages, settings, timers, webhooks });
   const status = () => ({
     requests: requests.count,
     messages: messages.size,
@@ -130,6 +133,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   app.disable('x-powered-by').disable('etag');
   app.use(cloudApi({ business, messages, receipts, requests, rules, throughput, timers }));
   app.use(reads(business));
+  app.use(numberSettings(business));
   app.use(health(() => ready));
   app.use(
     '/simulator',
@@ -162,6 +166,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
       handshake.start(webhooks.url);
     },
     markRead: (messageId) => receipts.markRead(messageId),
+    reportMessage: (messageId) => receipts.didNotRequest(messageId),
     postReceipt: (receipt) => receipts.post(receipt),
     postWebhook: (payload) => webhooks.post(payload),
     reset,

@@ -22,6 +22,9 @@ export function statusEvent(event: {
   recipientId: string;
   opaque: string | null;
   code: number | null;
+  category: string;
+  /** `null` where the sender does not check identities. */
+  identityKeyHash: string | null;
 }): StatusEvent {
   const status: Record<string, unknown> = {
     id: event.id,
@@ -29,13 +32,14 @@ export function statusEvent(event: {
     timestamp: String(Math.floor(event.at.getTime() / 1000)),
     recipient_id: event.recipientId,
   };
+  if (event.identityKeyHash !== null) status['recipient_identity_key_hash'] = event.identityKeyHash;
   if (event.opaque !== null) status['biz_opaque_callback_data'] = event.opaque;
   if (event.status === 'sent' || event.status === 'delivered')
     status['pricing'] = {
       billable: true,
       pricing_model: 'PMP',
       type: 'regular',
-      category: 'authentication',
+      category: event.category,
     };
   if (event.code !== null) status['errors'] = [statusError(event.code)];
   return { sender: event.sender, status };

@@ -101,13 +101,13 @@ const MEMBERS: Readonly<Record<keyof TemplateState, Member>> = {
 };
 
 /** What identifies one language of a template. */
-interface Key {
+export interface TemplateKey {
   wabaId: string;
   name: string;
   language: string;
 }
 
-type Change = { key: Key } & Partial<Omit<TemplateProfile, 'id' | keyof Key>>;
+type Change = { key: TemplateKey } & Partial<Omit<TemplateProfile, 'id' | keyof TemplateKey>>;
 
 const NAME = text(/^[a-z0-9_]{1,512}$/, 'lower-case letters, digits and _');
 const LANGUAGE = text(/^[a-z]{2,3}(?:_[A-Z]{2,3})?$/, 'a language as Meta writes it');
@@ -131,14 +131,14 @@ export class Templates {
   }
 
   /** `null` when the business account has no such template in this language. */
-  find(key: Key): TemplateProfile | null {
+  find(key: TemplateKey): TemplateProfile | null {
     const template = this.#read(key);
     return template?.status === 'DELETED' ? null : template;
   }
 
   /** The templates of a business account, oldest first. */
   all(wabaId: string): TemplateProfile[] {
-    const keys = new Map<string, Key>();
+    const keys = new Map<string, TemplateKey>();
     for (const { name, language, wabaId: owner } of this.#configured)
       if (owner === undefined || owner === wabaId)
         keys.set(keyOf({ wabaId, name, language }), { wabaId, name, language });
@@ -147,7 +147,7 @@ export class Templates {
   }
 
   /** Changes what is named, which may come from parsed JSON; a template that nobody knew begins to exist. @throws {InvalidInput} */
-  change(key: Key, values: unknown): TemplateProfile {
+  change(key: TemplateKey, values: unknown): { before: TemplateProfile; after: TemplateProfile } {
     refuseFaults(faultsOf(keyPartsOf(key), { wabaId: digits, name: NAME, language: LANGUAGE }));
     const change = changeOf<TemplateState>(values, MEMBERS);
     const before = this.#read(key) ?? madeUp(key);
@@ -159,14 +159,14 @@ export class Templates {
       previousCategory: category === before.category ? before.previousCategory : before.category,
       qualityAt: quality === before.quality ? before.qualityAt : Math.floor(Date.now() / 1000),
     });
-    return this.#read(key) ?? before;
+    return { before, after: this.#read(key) ?? before };
   }
 
   reset(): void {
     this.#changes.clear();
   }
 
-  #read(key: Key): TemplateProfile | null {
+  #read(key: TemplateKey): TemplateProfile | null {
     const configured = this.#configured.findLast((template) => belongs(template, key));
     const { key: _key, ...change } = this.#changes.get(keyOf(key)) ?? {};
     const exists = configured !== undefined || _key !== undefined;
@@ -175,7 +175,7 @@ export class Templates {
   }
 }
 
-function madeUp(key: Key): TemplateProfile {
+function madeUp(key: TemplateKey): TemplateProfile {
   return {
     ...DEFAULTS,
     ...keyPartsOf(key),
@@ -185,11 +185,11 @@ function madeUp(key: Key): TemplateProfile {
   };
 }
 
-function keyPartsOf({ wabaId, name, language }: Key): Key {
+function keyPartsOf({ wabaId, name, language }: TemplateKey): TemplateKey {
   return { wabaId, name, language };
 }
 
-function belongs(template: Template, { wabaId, name, language }: Key): boolean {
+function belongs(template: Template, { wabaId, name, language }: TemplateKey): boolean {
   return (
     template.name === name &&
     template.language === language &&
@@ -197,12 +197,12 @@ function belongs(template: Template, { wabaId, name, language }: Key): boolean {
   );
 }
 
-function keyOf({ wabaId, name, language }: Key): string {
+function keyOf({ wabaId, name, language }: TemplateKey): string {
   return `${wabaId} ${name} ${language}`;
 }
 
 /** An id of 15 digits, the same each time. */
-function idOf(key: Key): string {
+function idOf(key: TemplateKey): string {
   const digest = createHash('sha256').update(keyOf(key)).digest();
   return String(100_000_000_000_000 + (digest.readUIntBE(0, 6) % 900_000_000_000_000));
 }

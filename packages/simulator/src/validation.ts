@@ -12,10 +12,17 @@ export interface TemplateRequest {
   language: string;
   code: string;
   opaque: string | null;
+  /** The person that the sender means; `null` asks for no check. */
+  identityKeyHash: string | null;
+  /** Meta's category of the template, in lower case as receipts tell it. */
+  category: string;
 }
 
 /** The sender's template of this name and language, `null` when its business account has none. */
-export type FindTemplate = (name: string, language: string) => Pick<TemplateProfile, 'status'> | null;
+export type FindTemplate = (
+  name: string,
+  language: string,
+) => Pick<TemplateProfile, 'status' | 'category'> | null;
 
 type Json = Record<string, unknown>;
 
@@ -70,15 +77,25 @@ function read(body: unknown, find: FindTemplate): TemplateRequest {
   const input = readRecipient(body);
   readType(body);
   const opaque = readOpaque(body['biz_opaque_callback_data']);
+  const identityKeyHash = readIdentityKeyHash(body['recipient_identity_key_hash']);
 
   const template = required(body, 'template');
   if (!isObject(template)) return refuseParameter('Param template must be a JSON object');
   onlyKeys(template, 'template', ['name', 'language', 'components', 'namespace']);
   const name = string(required(template, 'name', 'template'), "template['name']");
   const language = readLanguage(template);
-  requireApproved(name, language, find(name, language)?.status);
+  const { category } = requireApproved(name, language, find(name, language));
   const code = readComponents(template['components'] ?? []);
-  return { to: `+${input.replace(/^\+/, '')}`, input, template: name, language, code, opaque };
+  return {
+    to: `+${input.replace(/^\+/, '')}`,
+    input,
+    template: name,
+    language,
+    code,
+    opaque,
+    identityKeyHash,
+    category: category.toLowerCase(),
+  };
 }
 
 function readRecipient(body: Json): string {
@@ -101,6 +118,10 @@ function readOpaque(value: unknown): string | null {
   return opaque;
 }
 
+function readIdentityKeyHash(value: unknown): string | null {
+  return value === undefined || value === null ? null : string(value, 'recipient_identity_key_hash');
+}
+
 function readLanguage(template: Json): string {
   const language = required(template, 'language', 'template');
   if (!isObject(language)) return refuseParameter("Param template['language'] must be a JSON object");
@@ -110,17 +131,19 @@ function readLanguage(template: Json): string {
   return string(required(language, 'code', "template['language']"), "template['language']['code']");
 }
 
-function requireApproved(
+function requireApproved<T extends Pick<TemplateProfile, 'status'>>(
   name: string,
   language: string,
-  status: TemplateProfile['status'] | undefined,
-): void {
+  template: T | null,
+): T {
   const what = `template name (${name.slice(0, 512)})`;
-  if (status === 'PAUSED') refuse(132015, { details: `${what} is paused in ${language} for low quality` });
-  if (status === 'DISABLED')
+  if (template?.status === 'PAUSED')
+    refuse(132015, { details: `${what} is paused in ${language} for low quality` });
+  if (template?.status === 'DISABLED')
     refuse(132016, { details: `${what} is disabled in ${language} for low quality` });
-  if (status !== 'APPROVED')
-    refuse(132001, { details: `${what} does not exist in ${language.slice(0, 20)}` });
+  if (template?.status !== 'APPROVED')
+    return refuse(132001, { details: `${what} does not exist in ${language.slice(0, 20)}` });
+  return template;
 }
 
 function readComponents(value: unknown): string {

@@ -3,8 +3,10 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { WhatsAppAPI } from 'whatsapp-api-js';
 import { Template } from 'whatsapp-api-js/messages';
 import { parse } from 'yaml';
-import { metaJson, signatureOf, type NewRule } from '../src/index.js';
+import { metaJson, signatureOf, type NewRule, type Simulator } from '../src/index.js';
 import { bodyOf, closeAll, RECIPIENT, send, SENDER, start, startBoth, type Json } from './sending.js';
+
+const ACCOUNT = '102290129340398';
 
 const sample = (name: string): Json => JSON.parse(reference(`samples/${name}`));
 
@@ -137,6 +139,50 @@ describeWithReference("the reference samples: the simulator's own", () => {
     const statusOf = (payload: Json) => payload.entry[0].changes[0].value.statuses[0];
     expect(shapeOf(failed)).toEqual(shapeOf(sample(name)));
     expect(statusOf(failed).errors).toEqual(statusOf(sample(name)).errors);
+  });
+
+  it.each([
+    [
+      'webhook.template-status.paused.json',
+      (simulator: Simulator) =>
+        simulator.business.changeTemplate(
+          { wabaId: ACCOUNT, name: 'verification_code', language: 'pt_BR' },
+          { status: 'PAUSED' },
+        ),
+    ],
+    [
+      'webhook.template-status.approved.json',
+      (simulator: Simulator) =>
+        simulator.business.changeTemplate(
+          { wabaId: ACCOUNT, name: 'order_confirmation', language: 'en_US' },
+          { status: 'APPROVED' },
+        ),
+    ],
+    [
+      'webhook.phone-quality.json',
+      (simulator: Simulator) => simulator.business.changeSender(SENDER, { throughputLevel: 'HIGH' }),
+    ],
+    [
+      'webhook.account-update.restriction.json',
+      (simulator: Simulator) => simulator.business.changeAccount(ACCOUNT, { condition: 'restricted' }),
+    ],
+  ])('webhook of a change has the shape of %s', async (name, change) => {
+    const { simulator, receiver } = await startBoth({
+      templates: [
+        'verification_code',
+        { name: 'order_confirmation', language: 'en_US', category: 'UTILITY', status: 'PENDING' },
+      ],
+    });
+    await change(simulator);
+    expect(shapeOf(JSON.parse(receiver.webhooks[0]!.rawBody))).toEqual(shapeOf(sample(name)));
+  });
+
+  it('report of a code that nobody asked for has the shape of the sample', async () => {
+    const { simulator, receiver } = await startBoth({ delays: { sentMs: 60_000, deliveredMs: 60_000 } });
+    const { json } = await send(simulator);
+    await simulator.reportMessage(json.messages[0].id);
+    const expected = sample('webhook.button.did-not-request-code.json');
+    expect(shapeOf(JSON.parse(receiver.webhooks[0]!.rawBody))).toEqual(shapeOf(expected));
   });
 
   it('signature and escapes are those of the known vector', () => {

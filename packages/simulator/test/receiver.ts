@@ -72,6 +72,22 @@ export class Receiver {
     return this.webhooks.flatMap(({ statuses }) => statuses);
   }
 
+  /** Every change of another field than `messages`, with the account that it belongs to: `[{ id, field, value }]`. */
+  get changes(): { id: string; field: string; value: unknown }[] {
+    return this.webhooks
+      .flatMap(({ rawBody }) => JSON.parse(rawBody).entry ?? [])
+      .flatMap(({ id, changes }) => changes.map((change: object) => ({ id, ...change })))
+      .filter(({ field }) => field !== 'messages');
+  }
+
+  /** Every message of a person so far. */
+  get replies(): Record<string, unknown>[] {
+    return this.webhooks
+      .flatMap(({ rawBody }) => JSON.parse(rawBody).entry ?? [])
+      .flatMap(({ changes }) => changes)
+      .flatMap(({ value }) => value.messages ?? []);
+  }
+
   /** The name of every status so far: `['sent', 'delivered']`. */
   get words(): string[] {
     return this.statuses.map(({ status }) => status);
