@@ -231,6 +231,8 @@ export class ServiceModel {
         dropped: false,
         acceptedAt: at,
         failureCode: null,
+        reportedAt: null,
+        category: 'authentication',
         sentAt: null,
         deliveredAt: null,
         readAt: null,
