@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import { metaError, type MetaError } from './errors.js';
+import { metaError, type Refusal } from './errors.js';
 import type { Fault } from './faults.js';
 import { newMessageId, waIdOf } from './identity.js';
 import type { Message, Messages } from './messages.js';
@@ -19,10 +19,11 @@ export interface SendParts {
   timers: Timers;
 }
 
-/** Answers with an error in Meta's form. */
-export function refuse(response: Response, { http, retryAfter, body }: MetaError): void {
+/** Answers with an error. */
+export function refuse(response: Response, { http, retryAfter, body }: Refusal): void {
   if (retryAfter !== null) response.setHeader('Retry-After', retryAfter);
-  json(response, http, body);
+  if (body === null) webPage(response, http);
+  else json(response, http, body);
 }
 
 /**
@@ -36,26 +37,7 @@ export async function obey(
   record: RequestRecord,
   response: Response,
 ): Promise<void> {
-  if (fault.latencyMs !== undefined && !(await parts.timers.scope.sleep(fault.latencyMs)))
-    return void cut(response);
-  if (fault.hang) {
-    record.outcome = 'hung';
-    response.once(
-      'close',
-      parts.timers.scope.atEnd(() => cut(response)),
-    );
-    return;
-  }
-  if (fault.reset === 'before') {
-    record.outcome = 'reset_before';
-    return void cut(response);
-  }
-  if (fault.error !== undefined) {
-    record.outcome = 'error';
-    record.code = fault.error;
-    const error = metaError(fault.error, fault);
-    return write(response, record, error.http, () => refuse(response, error));
-  }
+  if (await goesWrongAtOnce(parts.timers, fault, record, response)) return;
   const message = isRefusal(fault) ? null : accept(parts, wanted, record, fault);
   const followed = message && parts.receipts.follow(message, withIdentityCheck(parts, fault, wanted));
   if (fault.receiptsBeforeAnswer) await followed;
@@ -67,6 +49,48 @@ export async function obey(
     if (fault.wrongBody !== undefined) wrongBody(response, http, fault.wrongBody, wanted);
     else if (message) json(response, http, success(message, wanted, fault));
   });
+}
+
+/** A read under its fault: it may wait, fail, or be answered as usual. */
+export async function obeyRead(
+  timers: Timers,
+  fault: Fault,
+  response: Response,
+  answer: () => void,
+): Promise<void> {
+  if (await goesWrongAtOnce(timers, fault, null, response)) return;
+  if (fault.wrongBody === 'html') webPage(response, fault.http ?? 200);
+  else if (fault.wrongBody !== undefined) nothing(response, fault.http ?? 200);
+  else answer();
+}
+
+/** Whether a fault ended the call before anything was done; waits first where it says so. */
+async function goesWrongAtOnce(
+  { scope }: Timers,
+  fault: Fault,
+  record: RequestRecord | null,
+  response: Response,
+): Promise<boolean> {
+  const note = (outcome: Outcome) => {
+    if (record) record.outcome = outcome;
+  };
+  if (fault.latencyMs !== undefined && !(await scope.sleep(fault.latencyMs))) cut(response);
+  else if (fault.hang) {
+    note('hung');
+    response.once(
+      'close',
+      scope.atEnd(() => cut(response)),
+    );
+  } else if (fault.reset === 'before') {
+    note('reset_before');
+    cut(response);
+  } else if (fault.error !== undefined) {
+    note('error');
+    if (record) record.code = fault.error;
+    const error = metaError(fault.error, fault);
+    write(response, record, error.http, () => refuse(response, error));
+  } else return false;
+  return true;
 }
 
 /**
@@ -141,19 +165,27 @@ function wrongBody(
     const contacts = [{ input: wanted.input, wa_id: waIdOf(wanted.to) }];
     json(response, http, { messaging_product: 'whatsapp', contacts, messages: [{}] });
   } else if (kind === 'html') {
-    response.writeHead(http, { 'Content-Type': 'text/html; charset=utf-8' });
-    response.end('<!DOCTYPE html><html><body><h1>Sorry, something went wrong.</h1></body></html>');
+    webPage(response, http);
   } else {
-    response.writeHead(http, { 'Content-Type': 'application/json; charset=UTF-8', 'Content-Length': 0 });
-    response.end();
+    nothing(response, http);
   }
 }
 
+function nothing(response: Response, http: number): void {
+  response.writeHead(http, { 'Content-Type': 'application/json; charset=UTF-8', 'Content-Length': 0 });
+  response.end();
+}
+
+function webPage(response: Response, http: number): void {
+  response.writeHead(http, { 'Content-Type': 'text/html; charset=utf-8' });
+  response.end('<!DOCTYPE html><html><body><h1>Sorry, something went wrong.</h1></body></html>');
+}
+
 /** Writes an answer, and notes its status where the caller was still there to get it. */
-function write(response: Response, record: RequestRecord, http: number, send: () => void): void {
+function write(response: Response, record: RequestRecord | null, http: number, send: () => void): void {
   if (response.destroyed) return;
   send();
-  record.http = http;
+  if (record) record.http = http;
 }
 
 /** A TCP reset, without an answer. */

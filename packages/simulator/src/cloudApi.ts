@@ -1,10 +1,11 @@
 import express, { Router, type Request, type Response } from 'express';
 import { obey, refuse, type SendParts } from './answers.js';
 import type { BusinessAccountState } from './businessAccounts.js';
-import { graphError, metaError, type MetaError } from './errors.js';
+import { graphError, metaError, type Refusal } from './errors.js';
 import type { Rules } from './faults.js';
 import { unknownObject } from './reads.js';
 import type { RequestRecord, Requests } from './requests.js';
+import type { Throttles } from './throttles.js';
 import type { Throughput } from './throughput.js';
 import type { SenderState } from './senders.js';
 import { bearerOf, invalidToken, noToken } from './tokens.js';
@@ -13,6 +14,7 @@ import { readTemplateRequest, type TemplateRequest } from './validation.js';
 export interface CloudApiParts extends SendParts {
   requests: Requests;
   rules: Rules;
+  throttles: Throttles;
   throughput: Throughput;
 }
 
@@ -44,21 +46,22 @@ async function answerSend(parts: CloudApiParts, request: Request, response: Resp
     refuse(response, wanted);
     record.outcome = 'refused';
     record.http = wanted.http;
-    record.code = wanted.body.error.code;
+    record.code = wanted.body?.error.code ?? null;
     return;
   }
-  const rule = parts.rules.take(wanted.to, phoneNumberId);
+  const { wabaId } = parts.business.senders.describe(phoneNumberId);
+  const rule = parts.rules.take(wanted.to, phoneNumberId, wabaId);
   record.rule = rule?.id ?? null;
   await obey(parts, rule?.fault ?? {}, wanted, record, response);
 }
 
 /** Everything that Meta checks before it takes a message, in its order. */
 function judge(
-  { business, throughput }: CloudApiParts,
+  { business, throttles, throughput }: CloudApiParts,
   request: Request,
   phoneNumberId: string,
   record: RequestRecord,
-): TemplateRequest | MetaError {
+): TemplateRequest | Refusal {
   const token = bearerOf(request.headers.authorization);
   if (token === undefined) return noToken();
   const sender = business.senders.find(phoneNumberId);
@@ -79,6 +82,8 @@ function judge(
   record.to = wanted.to;
   record.opaque = wanted.opaque;
   if (wanted.to === `+${displayPhoneNumber}`) return metaError(131021);
+  const throttled = throttles.take({ sender: phoneNumberId, recipient: wanted.to, wabaId });
+  if (throttled) return throttled;
   const stopped = ACCOUNT_ERROR[business.accounts.describe(wabaId).condition] ?? SENDER_ERROR[status];
   if (stopped !== undefined) return metaError(stopped);
   const limited = throughput.take(phoneNumberId, wanted.to);

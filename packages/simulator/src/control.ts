@@ -9,6 +9,7 @@ import { readReceipt, type Receipts } from './receipts.js';
 import type { Requests } from './requests.js';
 import { DEFAULT_WABA_ID } from './senders.js';
 import type { Settings } from './settings.js';
+import type { Throttles } from './throttles.js';
 
 export interface ControlParts {
   business: Business;
@@ -18,6 +19,7 @@ export interface ControlParts {
   requests: Requests;
   rules: Rules;
   settings: Settings;
+  throttles: Throttles;
   status: () => unknown;
   reset: () => void;
 }
@@ -31,7 +33,7 @@ const CHANGE = {
 
 /** `/simulator/...`: what tests and the phone page use to look inside and to make things go wrong. Not part of Meta's API. */
 export function control(parts: ControlParts): Router {
-  const { business, events, messages, receipts, requests, rules, settings } = parts;
+  const { business, events, messages, receipts, requests, rules, settings, throttles } = parts;
   const router = Router();
   router.use(sameSiteOnly, (_request, response, next) => {
     response.set('Cache-Control', 'no-store');
@@ -51,6 +53,12 @@ export function control(parts: ControlParts): Router {
   router.get('/settings', (_request, response) => void response.json(settings.current));
 
   router.use(express.json({ limit: '64kb' }));
+  router.get('/throttles', (_request, response) => void response.json(throttles.list()));
+  router.post('/throttles', ({ body }, response) => void response.status(201).json(throttles.add(body)));
+  router.delete('/throttles/:id', ({ params }, response) => {
+    if (!throttles.end(params.id)) return fault(response, 404, ['no such throttle lasts']);
+    response.status(204).end();
+  });
   router.post('/messages/:id/read', async (request, response) => {
     if (!messages.get(request.params.id)) return fault(response, 404, ['no such message']);
     if (!(await receipts.markRead(request.params.id)))

@@ -93,6 +93,9 @@ export interface MetaError {
   };
 }
 
+/** A refusal in Meta's form, or one by a server in front of Meta: a status and a web page. */
+export type Refusal = MetaError | { http: number; retryAfter: number | null; body: null };
+
 /** The parts of a refusal that may differ from what the code usually carries. */
 export interface ErrorParts {
   details?: string;

@@ -1,4 +1,4 @@
-import { graphError, type MetaError } from './errors.js';
+import { graphError, type MetaError, type Refusal } from './errors.js';
 
 /** What one kind of Graph object has: its name in error messages, its fields, and those that come unasked. */
 export interface NodeType<T> {
@@ -65,7 +65,7 @@ export function readPage<T extends { id: string }>(
   const data: Record<string, unknown>[] = [];
   for (const node of nodes.slice(start, start + limit)) {
     const read = readFields(type, node, query.fields);
-    if (isMetaError(read)) return read;
+    if (isRefusal(read)) return read;
     data.push(read);
   }
   if (data.length === 0) return { data };
@@ -82,7 +82,7 @@ export function readPage<T extends { id: string }>(
   };
 }
 
-export function isMetaError(value: Record<string, unknown> | MetaError): value is MetaError {
+export function isRefusal<T extends MetaError | Refusal>(value: Record<string, unknown> | T): value is T {
   return 'http' in value && 'body' in value;
 }
 

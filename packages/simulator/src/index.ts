@@ -12,4 +12,5 @@ export type { Scope, Token, TokenState } from './tokens.js';
 export type { Delays, SettingValues } from './settings.js';
 export { startSimulator, type Simulator, type SimulatorOptions } from './simulator.js';
 export type { ReceiptStatus } from './statusWebhook.js';
+export type { NewThrottle, Throttle } from './throttles.js';
 export { metaJson, signatureOf, type Retry } from './webhooks.js';

@@ -1,32 +1,60 @@
 import { Router, type Request, type Response } from 'express';
-import { refuse, json } from './answers.js';
+import { json, obeyRead, refuse } from './answers.js';
 import type { Business } from './business.js';
-import { graphError, type MetaError } from './errors.js';
-import { isMetaError, readFields, readPage } from './graphFields.js';
+import { graphError, type MetaError, type Refusal } from './errors.js';
+import type { Rules } from './faults.js';
+import { isRefusal, readFields, readPage } from './graphFields.js';
 import { accountNode, senderNode, TEMPLATE_NODE } from './nodes.js';
+import type { Throttles } from './throttles.js';
+import type { Timers } from './timers.js';
 import { bearerOf, invalidToken, noToken } from './tokens.js';
 
-type Answer = Record<string, unknown> | MetaError;
+type Answer = Record<string, unknown> | Refusal;
+
+export interface ReadsParts {
+  business: Business;
+  rules: Rules;
+  throttles: Throttles;
+  timers: Timers;
+  /** Called for each read. */
+  counted: () => void;
+}
 
 /**
  * Graph's reads: a number, a business account with its templates, numbers and subscribed apps, and what a token may do.
  * Source: Meta's OpenAPI for the WhatsApp Business Platform, v23.0.
  */
-export function reads(business: Business): Router {
+export function reads(parts: ReadsParts): Router {
   const router = Router();
-  const answer = (response: Response, body: Answer) =>
-    isMetaError(body) ? refuse(response, body) : json(response, 200, body);
-  router.get(/^\/v\d+\.\d+\/debug_token\/?$/, (request, response) =>
-    answer(response, debugToken(business, request)),
-  );
-  router.get(/^\/v\d+\.\d+\/(?<id>[^/]+)\/?$/, (request, response) =>
-    answer(response, readNode(business, request)),
-  );
-  router.get(
-    /^\/v\d+\.\d+\/(?<id>[^/]+)\/(?<edge>message_templates|phone_numbers|subscribed_apps)\/?$/,
-    (request, response) => answer(response, readEdge(business, request)),
-  );
+  const serve = (path: RegExp, read: (business: Business, request: Request) => Answer) =>
+    router.get(path, (request, response) => serveRead(parts, request, response, read));
+  serve(/^\/v\d+\.\d+\/debug_token\/?$/, debugToken);
+  serve(/^\/v\d+\.\d+\/(?<id>[^/]+)\/?$/, readNode);
+  serve(/^\/v\d+\.\d+\/(?<id>[^/]+)\/(?<edge>message_templates|phone_numbers|subscribed_apps)\/?$/, readEdge);
   return router;
+}
+
+/** Reads, unless the token, a throttle or a fault rule says otherwise. */
+async function serveRead(
+  { business, rules, throttles, timers, counted }: ReadsParts,
+  request: Request,
+  response: Response,
+  read: (business: Business, request: Request) => Answer,
+): Promise<void> {
+  counted();
+  const { id } = request.params;
+  const isNode = typeof id === 'string';
+  const isAccount = isNode && business.accounts.exists(id);
+  const sender = isNode && !isAccount ? id : null;
+  const wabaId = isAccount ? id : sender === null ? null : business.senders.describe(sender).wabaId;
+  const refused = throttles.take({ sender, recipient: null, wabaId });
+  if (refused) return refuse(response, refused);
+  const fault = rules.takeRead(sender, wabaId)?.fault ?? {};
+  await obeyRead(timers, fault, response, () => {
+    const answer = read(business, request);
+    if (isRefusal(answer)) refuse(response, answer);
+    else json(response, 200, answer);
+  });
 }
 
 function readNode(business: Business, request: Request): Answer {

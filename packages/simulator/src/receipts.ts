@@ -91,7 +91,7 @@ export class Receipts {
             { status: 'delivered', afterMs: deliveredMs },
             ...(readMs === null ? [] : [{ status: 'read' as const, afterMs: readMs }]),
           ]
-        : [{ status: 'failed', afterMs: sentMs }];
+        : [{ status: 'failed', afterMs: fault.lateFailureMs ?? sentMs }];
     steps.sort((one, other) => one.afterMs - other.afterMs);
 
     const { scope } = this.#timers;

@@ -15,6 +15,7 @@ import { reads } from './reads.js';
 import { Receipts, type Receipt } from './receipts.js';
 import { Requests, type RequestRecord } from './requests.js';
 import { Settings, type Delays, type SettingValues } from './settings.js';
+import { Throttles, type NewThrottle, type Throttle } from './throttles.js';
 import { Throughput } from './throughput.js';
 import { Timers } from './timers.js';
 import { Webhooks, type Retry } from './webhooks.js';
@@ -54,6 +55,12 @@ export interface Simulator {
     remove(id: string): boolean;
     clear(): void;
   };
+  readonly throttles: {
+    /** @throws {InvalidInput} */
+    add(throttle: NewThrottle): Throttle;
+    list(): Throttle[];
+    end(id: string): boolean;
+  };
   readonly settings: Readonly<SettingValues>;
   /** @throws {InvalidInput} */
   changeSettings(values: Partial<SettingValues>): void;
@@ -84,6 +91,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const timers = new Timers();
   const changed = () => events.changed();
   const settings = new Settings(options.delays ?? {});
+  const throttles = new Throttles(changed);
   const throughput = new Throughput(settings);
   const requests = new Requests(keep);
   const messages = new Messages(keep, (message) => {
@@ -101,8 +109,10 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   });
   const business = new Business(options, (payload) => webhooks.post(payload));
   const receipts = new Receipts({ business, messages, settings, timers, webhooks });
+  let readCount = 0;
   const status = () => ({
     requests: requests.count,
+    reads: readCount,
     messages: messages.size,
     webhooks: {
       url: webhooks.url?.href ?? null,
@@ -119,9 +129,11 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     timers.reset();
     messages.clear();
     requests.clear();
+    readCount = 0;
     rules.clear();
     settings.reset();
     business.reset();
+    throttles.reset();
     throughput.reset();
     webhooks.reset();
     handshake.start(webhooks.url);
@@ -131,13 +143,13 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   let ready = true;
   const app = express();
   app.disable('x-powered-by').disable('etag');
-  app.use(cloudApi({ business, messages, receipts, requests, rules, throughput, timers }));
-  app.use(reads(business));
+  app.use(cloudApi({ business, messages, receipts, requests, rules, throttles, throughput, timers }));
+  app.use(reads({ business, rules, throttles, timers, counted: () => (readCount += 1) }));
   app.use(numberSettings(business));
   app.use(health(() => ready));
   app.use(
     '/simulator',
-    control({ business, events, messages, receipts, requests, rules, settings, status, reset }),
+    control({ business, events, messages, receipts, requests, rules, settings, throttles, status, reset }),
   );
   app.use(phonePage());
   app.use(answerUnknownPath);
@@ -157,6 +169,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     requests: () => requests.all(),
     business,
     rules,
+    throttles,
     get settings() {
       return settings.current;
     },

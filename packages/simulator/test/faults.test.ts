@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { until } from '@onecode/testing';
 import type { Fault, Simulator } from '../src/index.js';
-import { bodyOf, closeAll, OTHER, RECIPIENT, send, start, startBoth } from './sending.js';
+import { bodyOf, closeAll, OTHER, RECIPIENT, send, SENDER, start, startBoth } from './sending.js';
 
 afterEach(closeAll);
 
@@ -183,6 +183,20 @@ describe('lateFailure', () => {
       },
     ]);
     expect(simulator.messages()[0]).toMatchObject({ status: 'failed', failureCode: 131026, sentAt: null });
+  });
+});
+
+describe('lateFailureMs', () => {
+  it('posts the failed receipt so long after the acceptance', async () => {
+    const { simulator, receiver } = await startBoth();
+    simulator.rules.add({ sender: SENDER, fault: { lateFailure: 131042, lateFailureMs: 120 } });
+    const sentAt = performance.now();
+    await send(simulator);
+    await until('a status', () => receiver.words.length === 1);
+    expect(receiver.statuses[0]).toMatchObject({ status: 'failed', errors: [{ code: 131042 }] });
+    expect(receiver.webhooks[0]!.at - sentAt).toBeGreaterThan(115);
+    const { acceptedAt, failedAt } = simulator.messages()[0]!;
+    expect(Date.parse(failedAt!) - Date.parse(acceptedAt)).toBe(120);
   });
 });
 
