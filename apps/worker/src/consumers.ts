@@ -4,6 +4,7 @@ import { Consumer, BLOCKING, type QueueName, type JobData } from '@onecode/runti
 import type { WorkerConfig } from './config.js';
 import type { WorkerContext } from './context.js';
 import { deliver } from './deliver.js';
+import { jobEnd, jobText } from './jobEnd.js';
 import { applyDueReceipts } from './receipts.js';
 import { simulate } from './simulate.js';
 
@@ -15,8 +16,11 @@ const BACKOFF_MS_MAX = 30_000;
 /** Tells BullMQ to retry later: it shows the job as delayed, with this message as the reason. */
 class RetryLater extends Error {
   override readonly name = 'RetryLater';
-  constructor(readonly delayMs: number) {
-    super('the attempt did not succeed; the send’s row has the details');
+  constructor(
+    readonly delayMs: number,
+    why: string,
+  ) {
+    super(why);
   }
 }
 
@@ -107,23 +111,18 @@ function lost(connection: Redis): Promise<void> {
   });
 }
 
-/** A round of delivery for BullMQ: it shows waits as delayed jobs, retries as failed attempts, and failed sends as failed jobs. */
+/** A round of delivery for BullMQ: it shows waits as delayed jobs, retries as failed attempts, and what somebody should look at as failed jobs. */
 async function deliverJob(context: WorkerContext, job: Job<JobData>, token?: string): Promise<string> {
-  const end = await deliver(context, sendIdOf(job));
+  const round = await deliver(context, sendIdOf(job));
+  const { end } = round;
   context.metrics.deliveries.inc({ end: end.kind === 'failed' ? end.reason : end.kind });
-  switch (end.kind) {
-    case 'retry':
-      throw new RetryLater(end.delayMs);
-    case 'not_due':
-      return delayJob(context, job, end.waitMs, token);
-    case 'released':
-      // Due at once: for another worker if this one is stopping and takes no more jobs.
-      return delayJob(context, job, 0, token);
-    case 'failed':
-      throw new UnrecoverableError(end.reason);
-    default:
-      return end.kind;
-  }
+  if (end.kind === 'retry') throw new RetryLater(end.delayMs, jobText(round));
+  if (end.kind === 'not_due') return delayJob(context, job, end.waitMs, token);
+  // Due at once: for another worker if this one is stopping and takes no more jobs.
+  if (end.kind === 'released') return delayJob(context, job, 0, token);
+  const { isFailure, text } = jobEnd(round);
+  if (isFailure) throw new UnrecoverableError(text);
+  return text;
 }
 
 /**

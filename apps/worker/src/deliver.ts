@@ -10,6 +10,7 @@ import {
   type Send,
   type Settlement,
 } from '@onecode/domain';
+import { OWN_FAULTS, type OwnFault } from '@onecode/runtime';
 import { changeSendSnapshot, changeRoutedSend, newId } from '@onecode/store';
 import { templateLanguage } from '@onecode/whatsapp';
 import { LEASE_MARGIN_MS, type WorkerContext } from './context.js';
@@ -19,11 +20,23 @@ import type { OpenSender } from './senderPool.js';
  * The end of one round of delivery. `released`: no call was made, because the worker has to stop or was frozen for too long; `gone`:
  * there is no such send.
  */
-export type DeliveryEnd =
+type DeliveryEnd =
   | Exclude<Claim, { kind: 'claimed' }>
   | Exclude<Settlement, { kind: 'reassign' }>
   | { kind: 'released' }
   | { kind: 'gone' };
+
+/** A round of delivery: how it ended, and the last fault that it met. */
+export interface DeliveryRound {
+  end: DeliveryEnd;
+  fault: Fault | null;
+}
+
+/** A call that did not succeed. `own`: it was not made, because one of our keys does not open what it needs. */
+interface Fault {
+  outcome: Exclude<Outcome, { kind: 'accepted' }>;
+  own: OwnFault | null;
+}
 
 /** A round ends after so many senders in turn, so that a job does not go on for ever; the next round comes soon. */
 const REASSIGNMENTS_MAX = 20;
@@ -37,15 +50,24 @@ const CALL_DELAY_MS_MAX = LEASE_MARGIN_MS / 2;
  *
  * @throws Error only for failures of our own, such as a database that does not answer
  */
-export async function deliver(context: WorkerContext, sendId: string): Promise<DeliveryEnd> {
+export async function deliver(context: WorkerContext, sendId: string): Promise<DeliveryRound> {
+  let fault: Fault | null = null;
   for (let reassignments = 0; reassignments < REASSIGNMENTS_MAX; reassignments++) {
-    const end = await attempt(context, sendId);
-    if (end.kind !== 'reassign') return end;
+    const { end, fault: next } = await attempt(context, sendId);
+    fault = next ?? fault;
+    if (end.kind !== 'reassign') return { end, fault };
   }
-  return { kind: 'not_due', waitMs: NEXT_ROUND_MS };
+  return { end: { kind: 'not_due', waitMs: NEXT_ROUND_MS }, fault };
 }
 
-async function attempt(context: WorkerContext, sendId: string): Promise<DeliveryEnd | { kind: 'reassign' }> {
+interface AttemptEnd {
+  end: DeliveryEnd | { kind: 'reassign' };
+  fault: Fault | null;
+}
+
+const withoutCall = (end: DeliveryEnd): AttemptEnd => ({ end, fault: null });
+
+async function attempt(context: WorkerContext, sendId: string): Promise<AttemptEnd> {
   const { database, policy, leaseMs, senders, metrics } = context;
   const attemptId = newId();
   // crash point: worker before claim
@@ -56,10 +78,10 @@ async function attempt(context: WorkerContext, sendId: string): Promise<Delivery
     const expiresAt = decidedAt + send.expiresAt.getTime() - now.getTime();
     return { ...decision, result: { claimed: decision.result, send, slot, slotAt, expiresAt } };
   });
-  if (changed === null) return { kind: 'gone' };
+  if (changed === null) return withoutCall({ kind: 'gone' });
   const { snapshot } = changed;
   const { claimed, send, slot, slotAt, expiresAt } = changed.result;
-  if (claimed.kind !== 'claimed') return claimed;
+  if (claimed.kind !== 'claimed') return withoutCall(claimed);
   if (slot === null) throw new Error('a send was claimed without a slot');
   // crash point: worker after claim
   const sender = await senders.open(slot.sender.id);
@@ -69,11 +91,11 @@ async function attempt(context: WorkerContext, sendId: string): Promise<Delivery
     const released = await changeSendSnapshot(database, snapshot, (current, now) =>
       releaseClaim(current, now, attemptId),
     );
-    return { kind: released ?? 'gone' };
+    return withoutCall({ kind: released ?? 'gone' });
   }
 
   const endTimer = metrics.attempts.startTimer();
-  const outcome = await call(context, send, sender, attemptId);
+  const { outcome, own } = await call(context, send, sender, attemptId);
   // crash point: worker after call
   const seconds = endTimer({ outcome: outcome.kind });
   if (outcome.kind === 'sender' || (outcome.kind === 'config' && outcome.scope !== 'request')) {
@@ -86,11 +108,11 @@ async function attempt(context: WorkerContext, sendId: string): Promise<Delivery
     settle(current, now, attemptId, outcome, policy, Math.random()),
   );
   // crash point: worker after settle
-  if (settlement === null) return { kind: 'gone' };
+  if (settlement === null) return withoutCall({ kind: 'gone' });
   const facts = { send_id: sendId, attempt_id: attemptId, attempt: claimed.attempt, sender_id: sender.id };
   logAttempt(context, facts, outcome, settlement, seconds);
   if (outcome.kind === 'accepted') await senders.recordSuccess(sender);
-  return settlement;
+  return { end: settlement, fault: outcome.kind === 'accepted' ? null : { outcome, own } };
 }
 
 function logAttempt(
@@ -113,19 +135,30 @@ async function call(
   send: Send,
   sender: OpenSender,
   attemptId: string,
-): Promise<Outcome> {
+): Promise<{ outcome: Outcome; own: OwnFault | null }> {
   const code = openCode(context.secretKey, send);
   if (code === null)
     return {
-      kind: 'retry',
-      errorCode: null,
-      reason: 'the sealed code cannot be opened: is a key missing from SECRET_KEY?',
-      throttled: 'none',
-      retryAfterSeconds: null,
+      own: 'unreadable_code',
+      outcome: {
+        kind: 'retry',
+        errorCode: null,
+        reason: OWN_FAULTS.unreadable_code,
+        throttled: 'none',
+        retryAfterSeconds: null,
+      },
     };
   const { token } = sender;
   if (token === null)
-    return { kind: 'config', errorCode: null, reason: 'the sender’s token cannot be opened', scope: 'token' };
+    return {
+      own: 'unreadable_token',
+      outcome: {
+        kind: 'config',
+        errorCode: null,
+        reason: OWN_FAULTS.unreadable_token,
+        scope: 'token',
+      },
+    };
 
   const answer = context.cloudApi.sendCode(
     { phoneNumberId: sender.phoneNumberId, token },
@@ -138,7 +171,7 @@ async function call(
     },
   );
   // crash point: worker during call
-  return untilReleased(answer, context.releaseClaims);
+  return { own: null, outcome: await untilReleased(answer, context.releaseClaims) };
 }
 
 /** Waits until a time of `performance.now()`. @returns false when claims are released before */

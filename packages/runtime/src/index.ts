@@ -5,5 +5,13 @@ export * from './lifecycle.js';
 export * from './log.js';
 export * from './metrics.js';
 export { openDeliveryQueue, type DeliveryQueue, type SendToEnqueue } from './deliveryQueue.js';
+export {
+  OWN_FAULTS,
+  readJobText,
+  writeJobText,
+  type JobFault,
+  type JobText,
+  type OwnFault,
+} from './jobTexts.js';
 export { openQueues, QUEUE_NAMES, type QueueName, type Queues, type JobData } from './queues.js';
 export { VERSION } from './version.js';

@@ -1,24 +1,57 @@
-import { QUEUE_NAMES } from '@onecode/runtime';
+import { type AttemptOutcome, type Locale } from '@onecode/domain';
+import { QUEUE_NAMES, readJobText, type JobText } from '@onecode/runtime';
 import { isId } from '@onecode/store';
+import { explainError } from '@onecode/whatsapp';
 
 type Json = Record<string, unknown>;
 
 /** Replaces a text that none of our processes writes. */
 const REMOVED = '[removed]';
 
-/** The reasons of failures that our workers and BullMQ write. */
+/** The reasons of failures that our workers and BullMQ write besides how a round ended. */
 const REASONS = new Set([
-  'expired_before_delivery',
-  'attempts_exhausted',
-  'rejected_by_provider',
+  // What the release before wrote about a retry.
   'the attempt did not succeed; the send’s row has the details',
   'the job names no send',
   'job stalled more than allowable limit',
 ]);
 /** An error's class, and a code of the system, the database driver or Prisma. */
 const ERROR_KIND = /^(?:[A-Z][a-z]+){0,6}Error(?: (?:E[A-Z]{2,20}|P[0-9]{4}|SQLSTATE_[0-9A-Z]{5}))?$/;
-/** The results of jobs that our workers write. */
-const RESULTS = new Set(['accepted', 'awaiting_receipt', 'gone', 'no_sender', 'read', 'settled', 'stale']);
+/** How a round of delivery or a simulation may end. */
+const ENDS = new Set([
+  'accepted',
+  'attempts_exhausted',
+  'awaiting_receipt',
+  'expired_before_delivery',
+  'gone',
+  'no_sender',
+  'read',
+  'rejected_by_provider',
+  'retry',
+  'settled',
+  'stale',
+]);
+const FAULT_KINDS: ReadonlySet<string> = new Set<AttemptOutcome>([
+  'config',
+  'recipient',
+  'retry',
+  'sender',
+  'unknown',
+]);
+const WORDS = {
+  en: {
+    withoutCode: 'without a code',
+    openSend: 'Open the send',
+    unreadable_token: 'the sender’s token cannot be opened',
+    unreadable_code: 'the sealed code cannot be opened: is a key missing from SECRET_KEY?',
+  },
+  'pt-BR': {
+    withoutCode: 'sem código',
+    openSend: 'Abrir o envio',
+    unreadable_token: 'o token do remetente não pode ser aberto',
+    unreadable_code: 'o código cifrado não pode ser aberto: falta alguma chave em SECRET_KEY?',
+  },
+} as const;
 const STATES = new Set([
   'active',
   'completed',
@@ -37,10 +70,12 @@ const NAMES: ReadonlySet<unknown> = new Set(QUEUE_NAMES);
  * these functions choose single fields, so that a text in an unexpected field is never shown. A test compares the patterns with the
  * installed release.
  */
-const VIEWS: Readonly<Record<string, (body: Json) => Json>> = {
-  '/api/queues': ({ queues }) => ({ queues: listOf(queues).map(queueView) }),
-  '/api/queues/:queueName/:jobId': ({ job, status }) => ({
-    job: jobView(job as Json),
+const VIEWS: Readonly<Record<string, (body: Json, language: Locale) => Json>> = {
+  '/api/queues': ({ queues }, language) => ({
+    queues: listOf(queues).map((queue) => queueView(queue, language)),
+  }),
+  '/api/queues/:queueName/:jobId': ({ job, status }, language) => ({
+    job: jobView(job as Json, language),
     status: oneOf(STATES, status) ?? 'unknown',
   }),
   // Our workers write no logs, and our jobs have no children.
@@ -57,10 +92,10 @@ const VIEWS: Readonly<Record<string, (body: Json) => Json>> = {
   '/api/redis/stats': (body) => body,
 };
 
-/** Returns the part of an answer that may be shown. @param route the pattern of the board's route */
-export function redactAnswer(route: string, status: number, body: unknown): Json {
+/** Returns the part of an answer that may be shown, in the reader's language. @param route the pattern of the board's route */
+export function redactAnswer(route: string, status: number, body: unknown, language: Locale): Json {
   if (status >= 400) return refusalView(body as Json);
-  return VIEWS[route]?.(body as Json) ?? {};
+  return VIEWS[route]?.(body as Json, language) ?? {};
 }
 
 /** Keeps the key of an error; its other texts may quote the job. */
@@ -76,13 +111,14 @@ function refusalView({ error }: Json): Json {
   };
 }
 
-function queueView({ jobs, ...queue }: Json): Json {
-  return { ...queue, jobs: listOf(jobs).map(jobView) };
+function queueView({ jobs, ...queue }: Json, language: Locale): Json {
+  return { ...queue, jobs: listOf(jobs).map((job) => jobView(job, language)) };
 }
 
-function jobView(job: Json): Json {
-  const { sendId } = (job['data'] ?? {}) as { sendId?: unknown };
-  const { failedReason } = job;
+function jobView(job: Json, language: Locale): Json {
+  const { sendId: named } = (job['data'] ?? {}) as { sendId?: unknown };
+  const sendId = typeof named === 'string' && isId(named) ? named : null;
+  const { failedReason, returnValue } = job;
   const options = (job['opts'] ?? {}) as Json;
   return {
     ...numbersOf(job, [
@@ -96,20 +132,41 @@ function jobView(job: Json): Json {
     ]),
     id: typeof job['id'] === 'string' && /^[0-9]{1,15}$/.test(job['id']) ? job['id'] : REMOVED,
     name: NAMES.has(job['name']) ? job['name'] : REMOVED,
-    data: typeof sendId === 'string' && isId(sendId) ? { sendId } : {},
+    data: sendId === null ? {} : { sendId },
+    ...(sendId !== null && {
+      // The board opens it in a tab of its own.
+      externalUrl: { href: `/staff/sends/${sendId}`, displayText: WORDS[language].openSend },
+    }),
     opts: numbersOf(options, ['attempts', 'delay', 'priority']),
     progress: 0,
-    returnValue: oneOf(RESULTS, job['returnValue']) ?? null,
+    returnValue: typeof returnValue === 'string' ? endView(returnValue, language) : null,
     isFailed: job['isFailed'] === true,
     // The worker's log has the error and its stack beside the send's id.
     stacktrace: [],
     ...(typeof failedReason === 'string' &&
-      failedReason !== '' && { failedReason: reasonView(failedReason) }),
+      failedReason !== '' && { failedReason: reasonView(failedReason, language) }),
   };
 }
 
-const reasonView = (reason: string): string =>
-  REASONS.has(reason) || ERROR_KIND.test(reason) ? reason : REMOVED;
+const reasonView = (reason: string, language: Locale): string =>
+  REASONS.has(reason) || ERROR_KIND.test(reason) ? reason : (endView(reason, language) ?? REMOVED);
+
+/** How a round ended, with the fault's meaning written again in the reader's language; null for any text that says something else. */
+function endView(text: string, language: Locale): string | null {
+  if (ENDS.has(text)) return text;
+  const round = readJobText(text);
+  if (round === null || round.fault === null || !ENDS.has(round.end)) return null;
+  const meaning = faultView(round.fault, language);
+  return meaning === null ? null : `${round.end}: ${meaning}`;
+}
+
+function faultView(fault: NonNullable<JobText['fault']>, language: Locale): string | null {
+  const words = WORDS[language];
+  if (typeof fault === 'string') return words[fault];
+  if (!FAULT_KINDS.has(fault.kind)) return null;
+  const { meaning } = explainError(fault.code, fault.kind as AttemptOutcome, language);
+  return `Meta ${fault.code ?? words.withoutCode} (${fault.kind}): ${meaning}`;
+}
 
 /** A worker's connection, without its name, which may be any text. */
 const workerView = ({ id, addr, age }: Json): Json => ({ id, name: null, addr, age });

@@ -134,9 +134,9 @@ function board({ queues, database }: ConsoleContext, may: 'read' | 'act'): Expre
     options: {
       handlerHooks: {
         async after({ route }, answer) {
-          const body = redactAnswer(route, answer.status ?? 200, answer.body);
           const person = currentPerson.getStore();
           if (person === undefined) throw new Error('the request has no person');
+          const body = redactAnswer(route, answer.status ?? 200, answer.body, person.language);
           await noteShown(database, actorOf(person), route, body);
           return { ...answer, body };
         },

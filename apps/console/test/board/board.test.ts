@@ -1,5 +1,6 @@
 import { listAuditEntries, newId } from '@onecode/store';
 import { buildCaller, buildSend, findSecrets, until, type Secret } from '@onecode/testing';
+import { explainError } from '@onecode/whatsapp';
 import { useConsole } from '../console.js';
 import { openTestQueues, type TestQueues } from '../queues.js';
 import { person, type TestPerson } from '../people.js';
@@ -226,6 +227,8 @@ describe('what a job holds that it should not', () => {
 
   it.each([
     'attempts_exhausted',
+    'rejected_by_provider: Meta 131009 (config): A parameter of the message had a value that WhatsApp does not accept.',
+    'no_sender: the sender’s token cannot be opened',
     'the attempt did not succeed; the send’s row has the details',
     'DriverAdapterError SQLSTATE_23514',
     'PrismaClientKnownRequestError P2010',
@@ -235,6 +238,43 @@ describe('what a job holds that it should not', () => {
     expect(JSON.parse((await ask(onCall, 'GET', `/api/queues/deliver/${id}`)).text).job.failedReason).toBe(
       reason,
     );
+  });
+});
+
+describe('how a round of delivery ended', () => {
+  const jobOf = async (who: TestPerson, id: string) =>
+    JSON.parse((await ask(who, 'GET', `/api/queues/deliver/${id}`)).text).job;
+
+  it('is explained in the reader’s language, by the provider’s code', async () => {
+    const brazilian = await person(server, { staff: 'on_call' });
+    await server.db.sql("update users set language = 'pt-BR' where id = $1", [brazilian.id]);
+    const id = await jobs.failedJob(newId(), 'attempts_exhausted: Meta 131000 (retry): +5511987660077');
+    const { meaning } = explainError(131000, 'retry', 'pt-BR');
+    expect(await jobOf(brazilian, id)).toMatchObject({
+      failedReason: `attempts_exhausted: Meta 131000 (retry): ${meaning}`,
+      externalUrl: { displayText: 'Abrir o envio' },
+    });
+  });
+
+  it.each([
+    'rejected_by_provider: Meta 4711000000 (config): a code that is none',
+    'rejected_by_provider: Meta 131009 (stolen): words of somebody else',
+    'somebody_elses_end: Meta 131009 (config): words of ours',
+    'no_sender: words of somebody else',
+  ])('is removed where our workers write nothing like it: %s', async (reason) => {
+    expect((await jobOf(onCall, await jobs.failedJob(newId(), reason))).failedReason).toBe('[removed]');
+  });
+
+  it('is shown of completed jobs too, and every job links to its send', async () => {
+    const sendId = newId();
+    const id = await jobs.failedJob(sendId);
+    await jobs.redis.hset(`${server.prefix}:deliver:${id}`, {
+      returnvalue: JSON.stringify('rejected_by_provider: Meta 131026 (recipient): X'),
+    });
+    expect(await jobOf(onCall, id)).toMatchObject({
+      returnValue: `rejected_by_provider: Meta 131026 (recipient): ${explainError(131026, 'recipient', 'en').meaning}`,
+      externalUrl: { href: `/staff/sends/${sendId}`, displayText: 'Open the send' },
+    });
   });
 });
 

@@ -1,4 +1,5 @@
-import { describeInBrowser, until, useBrowser } from '@onecode/testing';
+import { buildCaller, buildSend, describeInBrowser, until, useBrowser } from '@onecode/testing';
+import { explainError } from '@onecode/whatsapp';
 import type { Page } from 'playwright-core';
 import { useConsole } from '../console.js';
 import { openTestQueues, type TestQueues } from '../queues.js';
@@ -44,6 +45,25 @@ describeInBrowser('the pages of the queue board', () => {
     expect(await page.getByRole('main').getByRole('button').allTextContents()).toEqual(['No workers']);
     await page.goto('/board');
     await page.getByRole('main').getByRole('link', { name: 'deliver' }).waitFor();
+    expect(complaints).toEqual([]);
+    await close();
+  });
+
+  it('say what Meta’s code means, and lead from a job to its send', async () => {
+    const caller = await buildCaller(server.db.database, 'live', { credits: 1 });
+    const sendId = await buildSend(server.db.database, caller);
+    await jobs.failedJob(sendId, 'rejected_by_provider: Meta 131009 (config): of the worker');
+    await jobs.failedJob();
+    const { page, complaints, close } = await failedDeliveries('on_call');
+    await page
+      .getByText(explainError(131009, 'config', 'en').meaning)
+      .first()
+      .waitFor();
+    const link = page.locator(`a[href="/staff/sends/${sendId}"]`);
+    expect(await link.textContent()).toBe('Open the send');
+    const [send] = await Promise.all([page.waitForEvent('popup'), link.click()]);
+    await send.getByText(sendId).first().waitFor();
+    expect(new URL(send.url()).pathname).toBe(`/staff/sends/${sendId}`);
     expect(complaints).toEqual([]);
     await close();
   });
