@@ -2,6 +2,15 @@
 
 create type active_holds as (all_live boolean, countries text[], accounts uuid[]);
 
+create unlogged table account_turns (
+  account_id uuid not null,
+  starts_at double precision not null,
+  ends_at double precision not null,
+  constraint account_turns_pkey PRIMARY KEY (account_id),
+  constraint account_turns_check CHECK (ends_at > starts_at)
+);
+CREATE INDEX account_turns_starts_at_idx ON public.account_turns USING btree (starts_at);
+
 create table accounts (
   id uuid not null,
   name text not null,
@@ -17,6 +26,7 @@ create table accounts (
   suspended_at timestamp(3) with time zone,
   suspension_reason text,
   trial_countries text[],
+  weight integer default 1 not null,
   constraint accounts_pkey PRIMARY KEY (id),
   constraint accounts_allowed_countries_check CHECK (array_to_string(allowed_countries, ','::text, '?'::text) ~ '^[A-Z]{2}(,[A-Z]{2})*$'::text),
   constraint accounts_breaker_min_sends_check CHECK (breaker_min_sends >= 1 AND breaker_min_sends <= 1000),
@@ -29,6 +39,7 @@ create table accounts (
   constraint accounts_suspension_check CHECK ((suspended_at IS NULL) = (suspension_reason IS NULL)),
   constraint accounts_suspension_reason_check CHECK (length(suspension_reason) >= 1 AND length(suspension_reason) <= 200),
   constraint accounts_trial_countries_check CHECK (array_to_string(trial_countries, ','::text, '?'::text) ~ '^[A-Z]{2}(,[A-Z]{2})*$'::text),
+  constraint accounts_weight_check CHECK (weight >= 1 AND weight <= 100) NOT VALID,
   constraint breaker_is_whole CHECK ((breaker_unverified_percent IS NULL) = (breaker_min_sends IS NULL))
 ) with (fillfactor=50);
 CREATE INDEX accounts_name_words ON public.accounts USING gin (array_to_tsvector(name_words(name)));
@@ -365,6 +376,7 @@ create table sends (
   failed_at timestamp(3) with time zone,
   failure_reason text,
   version integer default 0 not null,
+  promised_until timestamp(3) with time zone,
   constraint sends_pkey PRIMARY KEY (id),
   constraint sends_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint sends_application_id_account_id_mode_fkey FOREIGN KEY (application_id, account_id, mode) REFERENCES applications(id, account_id, mode),
@@ -374,6 +386,7 @@ create table sends (
 CREATE UNIQUE INDEX sends_account_number ON public.sends USING btree (account_id, account_number);
 CREATE UNIQUE INDEX sends_application_number ON public.sends USING btree (application_id, application_number);
 CREATE INDEX sends_awaiting_sender ON public.sends USING btree (created_at) WHERE awaiting_sender;
+CREATE INDEX sends_awaiting_turn ON public.sends USING btree (account_id, COALESCE(country, 'ZZ'::text), locale, expires_at DESC) WHERE awaiting_sender;
 CREATE INDEX sends_failed ON public.sends USING btree (application_id, application_number) WHERE (failed_at IS NOT NULL);
 CREATE UNIQUE INDEX sends_idempotency_key ON public.sends USING btree (application_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 CREATE INDEX sends_locked_at ON public.sends USING btree (application_id, application_number) WHERE (locked_at IS NOT NULL);
@@ -596,6 +609,8 @@ declare
   v_number bigint;
   v_known integer;
   v_charged_from text;
+  -- Whether live sends have to wait for a sender; null until one is created.
+  v_awaits boolean;
   -- How many more guesses, and points of guesses, may be open for the recipient beside this code's own; those that are; and those of
   -- codes that this call has made.
   v_guesses integer;
@@ -883,6 +898,7 @@ begin
       if v_account.trial_countries is not null then
         v_trial_sends := v_trial_sends + 1;
       end if;
+      v_awaits := coalesce(v_awaits, slots_are_taken());
     end if;
 
     v_account.sends_created := v_account.sends_created + 1;
@@ -909,11 +925,11 @@ begin
     send.verification := 'pending';
     send.wrong_guesses := 0;
     send.attempts := 0;
-    send.awaiting_sender := false;
-    send.due_at := now;
-    send.next_enqueue_at := now + interval '2 seconds';
     send.created_at := now;
     send.expires_at := now + make_interval(secs => v_settings.code_validity_seconds);
+    send.awaiting_sender := v_application.mode = 'live' and v_awaits;
+    send.due_at := case when send.awaiting_sender then send.expires_at else now end;
+    send.next_enqueue_at := send.due_at + interval '2 seconds';
     send.version := 0;
     v_sends := v_sends || send;
     v_keys := v_keys || w.idempotency_key;
@@ -945,6 +961,12 @@ begin
     select account_id, id, 'reserved', charged_from, 1 from unnest(v_created) where charged_from is not null;
 end
 $function$;
+
+CREATE OR REPLACE FUNCTION public.direct_slot_wait_ms()
+ RETURNS integer
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$ select 250 $function$;
 
 CREATE OR REPLACE FUNCTION public.grant_credits(p_account_id uuid, p_amount integer, p_reason text, p_grant_id uuid, OUT outcome text, OUT before accounts, OUT after accounts)
  RETURNS record
@@ -1135,6 +1157,17 @@ begin
   end if;
   return true;
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.slots_are_taken()
+ RETURNS boolean
+ LANGUAGE sql
+AS $function$
+  select coalesce(bool_and(
+    coalesce(greatest(s.free_at, s.promised_to), '-infinity') > clock_timestamp() + make_interval(secs => direct_slot_wait_ms() / 1000.0)
+  ), false)
+  from senders r left join send_slots s on s.sender_id = r.id
+  where r.paused_at is null or r.paused_until <= clock_timestamp()
 $function$;
 
 CREATE OR REPLACE FUNCTION public.take_send_slots(p_account_ids uuid[], p_recipients text[], p_countries text[], p_horizon_ms integer, p_promise boolean DEFAULT false)

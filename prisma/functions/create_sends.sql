@@ -4,6 +4,8 @@
 --
 -- The order of checks: key, idempotency key, country, limits, unit, insert.
 --
+-- While sends wait for the senders, a live send waits from the beginning, and its account's turn decides when it leaves. It needs no job.
+--
 -- p_wait_ms: null takes only the accounts that nobody else has locked, and answers `busy` for the others; else how long one waits for
 -- the locks.
 create or replace function create_sends(
@@ -42,6 +44,8 @@ declare
   v_number bigint;
   v_known integer;
   v_charged_from text;
+  -- Whether live sends have to wait for a sender; null until one is created.
+  v_awaits boolean;
   -- How many more guesses, and points of guesses, may be open for the recipient beside this code's own; those that are; and those of
   -- codes that this call has made.
   v_guesses integer;
@@ -329,6 +333,7 @@ begin
       if v_account.trial_countries is not null then
         v_trial_sends := v_trial_sends + 1;
       end if;
+      v_awaits := coalesce(v_awaits, slots_are_taken());
     end if;
 
     v_account.sends_created := v_account.sends_created + 1;
@@ -355,11 +360,11 @@ begin
     send.verification := 'pending';
     send.wrong_guesses := 0;
     send.attempts := 0;
-    send.awaiting_sender := false;
-    send.due_at := now;
-    send.next_enqueue_at := now + interval '2 seconds';
     send.created_at := now;
     send.expires_at := now + make_interval(secs => v_settings.code_validity_seconds);
+    send.awaiting_sender := v_application.mode = 'live' and v_awaits;
+    send.due_at := case when send.awaiting_sender then send.expires_at else now end;
+    send.next_enqueue_at := send.due_at + interval '2 seconds';
     send.version := 0;
     v_sends := v_sends || send;
     v_keys := v_keys || w.idempotency_key;

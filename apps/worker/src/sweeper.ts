@@ -4,6 +4,7 @@ import {
   deleteOldHeartbeats,
   deleteOldSenderRecipientWindows,
   deleteOldReceipts,
+  deletePastTurns,
   newId,
   takeDueSends,
   wakeAwaitingSends,
@@ -15,6 +16,11 @@ import { applyDueReceipts } from './receipts.js';
 const BATCH = 500;
 /** Small, because the senders' slots are locked while sends are woken. */
 const WAKE_BATCH = 100;
+/**
+ * Woken sends whose jobs may wait in the queue. The queue is first in, first out: while the workers cannot keep up, a send waits in its
+ * row, where its account's turn counts. More than what all workers take until the next round.
+ */
+const WAITING_JOBS_MAX = 200;
 /** Meta repeats webhooks for seven days; until then a stored receipt tells a repeat. */
 const RECEIPT_DAYS = 8;
 
@@ -43,7 +49,9 @@ export async function sweep(context: WorkerContext): Promise<void> {
  */
 export async function wake({ database, deliveryQueue }: WorkerContext): Promise<void> {
   while (deliveryQueue.isReady()) {
-    const woken = await wakeAwaitingSends(database, WAKE_BATCH, SLOT_WAIT_MS_MAX);
+    const room = WAITING_JOBS_MAX - (await deliveryQueue.countWaitingJobs('deliver'));
+    if (room <= 0) return;
+    const woken = await wakeAwaitingSends(database, Math.min(WAKE_BATCH, room), SLOT_WAIT_MS_MAX);
     if (woken.length === 0) return;
     // crash point: worker sweep after wake
     await deliveryQueue.enqueue(
@@ -90,5 +98,6 @@ async function untilFewer(count: number, batch: () => Promise<number>): Promise<
 export async function cleanUp({ database }: Pick<WorkerContext, 'database'>): Promise<void> {
   await untilFewer(BATCH, () => deleteOldReceipts(database, RECEIPT_DAYS, BATCH));
   await untilFewer(BATCH, () => deleteOldSenderRecipientWindows(database, BATCH));
+  await deletePastTurns(database);
   await deleteOldHeartbeats(database);
 }

@@ -19,10 +19,18 @@ describe('a send that waits for the time of its send slot', () => {
        on conflict (sender_id) do update set free_at = excluded.free_at`,
     );
 
+  /** A send that waited for such a slot and was woken for it. */
+  async function wokenSend(): Promise<string> {
+    const id = await buildSend(environment.db.database, caller);
+    await environment.db.sql(`update sends set promised_until = now() + interval '1 minute'`);
+    await environment.enqueue('live', id, 0);
+    return id;
+  }
+
   it('is claimed for longer than the wait, and goes out at the time of the slot', async () => {
     const worker = await startWorker(environment, { leaseMs: 10_000 });
     await slotsAreTaken();
-    const id = await environment.send(caller);
+    const id = await wokenSend();
     const claimed = await environment.until(id, (row) => row.attempt_id !== null);
     expect(environment.tap.requests).toEqual([]);
     await environment.until(id, 'delivered');
@@ -36,7 +44,7 @@ describe('a send that waits for the time of its send slot', () => {
   it('is released when its worker stops, uses up no attempt, and another worker sends it', async () => {
     const first = await startWorker(environment);
     await slotsAreTaken();
-    const id = await environment.send(caller);
+    const id = await wokenSend();
     await environment.until(id, (row) => row.attempt_id !== null);
     await first.stop();
     expect(await environment.row(id)).toMatchObject({

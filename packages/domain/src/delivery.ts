@@ -10,8 +10,8 @@ import {
 } from './send.js';
 import type { SendSlot } from './senders.js';
 
-const LIFE_SECONDS_MIN = 30;
-const LIFE_SHARE_MIN = 0.1;
+/** A message is worth sending while more is left of its code's life than so many seconds or that share of it, whichever is less. */
+export const LEAST_LIFE = { seconds: 30, share: 0.1 } as const;
 
 const after = (now: Date, ms: number): Date => new Date(now.getTime() + ms);
 const earlier = (one: Date, other: Date): Date => (one < other ? one : other);
@@ -32,7 +32,7 @@ export function failure(reason: FailureReason, now: Date): SendChange {
 /** Whether a message is still worth sending: more of the code's life is left than a tenth or 30 seconds, whichever is less. */
 export function isWorthSending(send: Pick<Send, 'createdAt' | 'expiresAt'>, now: Date): boolean {
   const lifeMs = send.expiresAt.getTime() - send.createdAt.getTime();
-  const leastMs = Math.min(LIFE_SECONDS_MIN * 1000, lifeMs * LIFE_SHARE_MIN);
+  const leastMs = Math.min(LEAST_LIFE.seconds * 1000, lifeMs * LEAST_LIFE.share);
   return send.expiresAt.getTime() - now.getTime() > leastMs;
 }
 

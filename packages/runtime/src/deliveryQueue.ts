@@ -41,6 +41,8 @@ export interface DeliveryQueue {
    */
   enqueue(queue: 'deliver' | 'simulate', sends: readonly SendToEnqueue[]): Promise<boolean>;
   enqueue(queue: 'receipts'): Promise<boolean>;
+  /** How many jobs of a queue wait for a consumer; infinitely many when Redis does not answer. */
+  countWaitingJobs(queue: QueueName): Promise<number>;
   /** Answers when Redis does. @throws when it does not */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -95,6 +97,11 @@ export function openDeliveryQueue({ deliveryAttempts, ...options }: DeliveryQueu
       batch.sends.push(...sends);
       return batch.accepted;
     },
+    countWaitingJobs: (name) =>
+      queues
+        .of(name)
+        .getWaitingCount()
+        .catch(() => Infinity),
     ping: () => queues.ping(),
     close: () => queues.close(),
   };

@@ -36,7 +36,8 @@ export * from './senders/senderTokens.js';
 export { AccountBusy } from './sends/accountQueues.js';
 export * from './sends/changeSend.js';
 export * from './sends/createSend.js';
-export * from './sends/dueSends.js';
+export * from './sends/awaitingSends.js';
+export { takeDueSends, type DueSend } from './sends/dueSends.js';
 export {
   listExhaustedRecipients,
   resetGuessCount,

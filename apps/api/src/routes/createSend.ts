@@ -96,6 +96,8 @@ export function createSendRoute({
       case 'existing':
         break;
       case 'created':
+        // A send that waits for a sender needs no job: it is woken at its account's turn.
+        if (creation.send.awaitingSender) break;
         // Not awaited: the row is committed, and the sweeper enqueues it if this fails.
         void deliveryQueue.enqueue(caller.mode === 'test' ? 'simulate' : 'deliver', [
           { sendId: id, version: 0 },

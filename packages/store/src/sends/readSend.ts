@@ -113,23 +113,31 @@ const SLOTS_MAX = 100;
 const routedSendReader = oncePerClient((database: Database) =>
   createBatcher(
     async (ids: string[]) => {
-      const routable = (column: string): Prisma.Sql =>
-        Prisma.raw(`array(select ${column} from routable order by position)`);
+      const slots = (isPromised: boolean, horizonMs: Prisma.Sql): Prisma.Sql => {
+        const routable = (column: string): Prisma.Sql =>
+          Prisma.raw(
+            `array(select ${column} from routable where is_promised = ${isPromised} order by position)`,
+          );
+        return Prisma.sql`
+          select routable.ordinal, t.sender_id, t.wait_ms
+          from take_send_slots(
+            ${routable('account_id')}, ${routable('canonical_recipient')}, ${routable('country')}, ${horizonMs}
+          ) t join routable on routable.is_promised = ${isPromised} and routable.position = t.ordinal`;
+      };
       const rows = await database.sql.query<WithOrdinal<RoutedRow>[]>`
         with requested as materialized (
           select r.ordinal, ${sendColumns('s')}, date_trunc('milliseconds', clock_timestamp()) as now,
-            s.canonical_recipient
+            s.canonical_recipient, coalesce(s.promised_until > clock_timestamp(), false) as is_promised
           from unnest(${ids}::uuid[]) with ordinality as r (id, ordinal)
           cross join lateral (select * from sends where id = r.id limit 1) s
         ), routable as materialized (
-          select ordinal, account_id, canonical_recipient, country, row_number() over (order by ordinal) as position from requested
+          select ordinal, account_id, canonical_recipient, country, is_promised,
+            row_number() over (partition by is_promised order by ordinal) as position
+          from requested
           where mode = 'live' and status in ('queued', 'sending') and due_at <= now and now < expires_at
-            and verification = 'pending'
+            and verification = 'pending' and (is_promised or not (select slots_are_taken()))
         ), slots as materialized (
-          select routable.ordinal, t.sender_id, t.wait_ms
-          from take_send_slots(
-            ${routable('account_id')}, ${routable('canonical_recipient')}, ${routable('country')}, ${SLOT_WAIT_MS_MAX}::integer
-          ) t join routable on routable.position = t.ordinal
+          ${slots(true, Prisma.sql`${SLOT_WAIT_MS_MAX}::integer`)} union all ${slots(false, Prisma.sql`direct_slot_wait_ms()`)}
         )
         select requested.*, slots.sender_id as slot_sender_id, slots.wait_ms as slot_wait_ms,
           (select number from senders where id = slots.sender_id) as slot_sender_number

@@ -39,7 +39,14 @@ export async function statementsOf(
       query: (parts, ...values) => transaction.sql.query(recorded(parts as TemplateStringsArray, values)),
       execute: (parts, ...values) => transaction.sql.execute(recorded(parts as TemplateStringsArray, values)),
     };
-    await use({ ...database, prisma: transaction.prisma as Database['prisma'], sql, reads: sql });
+    const connection = { prisma: transaction.prisma, sql, reads: sql };
+    await use({
+      ...database,
+      prisma: transaction.prisma as Database['prisma'],
+      sql,
+      reads: sql,
+      transaction: (work) => work(connection),
+    });
     throw takenBack;
   });
   await expect(run).rejects.toBe(takenBack);

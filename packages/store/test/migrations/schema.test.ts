@@ -21,6 +21,7 @@ const TYPES: Record<string, string> = {
   Int: 'integer',
   'Int @db.SmallInt': 'smallint',
   BigInt: 'bigint',
+  Float: 'double precision',
   Boolean: 'boolean',
   Bytes: 'bytea',
   Json: 'jsonb',

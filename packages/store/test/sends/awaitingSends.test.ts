@@ -112,12 +112,21 @@ describe('sends that wait for a sender', () => {
     expect(await wake()).toBe(1);
   });
 
-  it('are woken oldest first, up to the limit', async () => {
+  it('are woken newest first within an account, up to the limit', async () => {
     const [newer, older] = [await waiting(), await waiting()];
     await aged(older, 60);
     await buildSender(store.database);
     expect(await wake(1)).toBe(1);
-    expect([await isAwaiting(newer), await isAwaiting(older)]).toEqual([true, false]);
+    expect([await isAwaiting(newer), await isAwaiting(older)]).toEqual([false, true]);
+  });
+
+  it('are not woken when too little is left of their code’s life', async () => {
+    const id = await waiting();
+    await aged(id, 571);
+    await buildSender(store.database);
+    expect(await wake()).toBe(0);
+    await aged(id, -3);
+    expect(await wake()).toBe(1);
   });
 
   it('are left to their end once their deadline has come', async () => {
@@ -143,7 +152,7 @@ describe('sends that wait for a sender', () => {
     expect(woken.reduce((sum, count) => sum + count, rest)).toBe(40);
   });
 
-  it('are woken as far as there are slots, however many callers wake at once, oldest first', async () => {
+  it('are woken as far as there are slots, however many callers wake at once, newest first', async () => {
     const ids = [];
     for (let n = 0; n < 30; n++) ids.push(await waiting({ recipient: `+55119876543${10 + n}` }));
     await buildSender(store.database, { throughput: 10 });
@@ -151,7 +160,7 @@ describe('sends that wait for a sender', () => {
     // One at once and eight more, one every ninth of a second; a little later, the tenth.
     expect([9, 10]).toContain(woken);
     const left = await store.sql<{ id: string }>('select id from sends where awaiting_sender');
-    expect(left.map(({ id }) => id).toSorted()).toEqual(ids.slice(woken).toSorted());
+    expect(left.map(({ id }) => id).toSorted()).toEqual(ids.slice(0, -woken).toSorted());
   });
 
   it('are woken again for slots that were promised and not taken', async () => {
@@ -171,22 +180,28 @@ describe('sends that wait for a sender', () => {
     expect(await wake()).toBe(2);
   });
 
-  it('and whose recipient has had enough for now hold up nobody', async () => {
+  it('and whose recipient has had enough for now hold up nobody, and come back one by one', async () => {
     const { id: senderId } = await buildSender(store.database);
     const recipient = '+5511987654321';
-    const enough = [await waiting({ recipient }), await waiting({ recipient })];
     const other = await waiting();
+    const enough = [await waiting({ recipient }), await waiting({ recipient })];
     await store.sql(
       `insert into sender_recipient_windows (sender_id, recipient_hash, free_at)
        select $1, hashtextextended('+5511987654321', 0), clock_timestamp() + interval '5 seconds'`,
       [senderId],
     );
-    expect(await wake(1)).toBe(1);
+    expect(await wakeAwaitingSends(store.database, 100, HORIZON_MS)).toMatchObject([{ id: other }]);
     expect(await wake()).toBe(0);
-    expect(await isAwaiting(other)).toBe(false);
-    await store.sql(`update sender_recipient_windows set free_at = free_at - interval '5 seconds'`);
-    expect(await wake()).toBe(2);
-    expect(await Promise.all(enough.map(isAwaiting))).toEqual([false, false]);
+    // They are due when the window lets them through, without a look at them before.
+    const rows = await store.sql(
+      `select awaiting_sender, round(extract(epoch from due_at - p.free_at))::integer as after_s, next_enqueue_at = due_at as enqueued
+       from sends, sender_recipient_windows p where sends.id = any($1) order by due_at`,
+      [enough],
+    );
+    expect(rows).toEqual([
+      { awaiting_sender: false, after_s: 0, enqueued: true },
+      { awaiting_sender: false, after_s: 6, enqueued: true },
+    ]);
   });
 
   it('are counted', async () => {

@@ -32,6 +32,20 @@ async function slotFor(id: string): Promise<SendSlot | null | undefined> {
 
 const slotsTaken = async (): Promise<number> =>
   (await store.sql('select from sender_recipient_windows')).length;
+/** As if all sends had been woken just now. */
+const PROMISED = `update sends set promised_until = now() + interval '10 seconds'`;
+/** As if the senders' slots of the next milliseconds were promised to sends that were woken. */
+const promisedFor = (ms: number) =>
+  store.sql(
+    `insert into send_slots (sender_id, promised_to)
+     select id, clock_timestamp() + make_interval(secs => $1::float8 / 1000) from senders
+     on conflict (sender_id) do update set promised_to = excluded.promised_to`,
+    [ms],
+  );
+const takeAll = ({ id }: Sender) =>
+  store.sql(`update send_slots set free_at = clock_timestamp() + interval '1 hour' where sender_id = $1`, [
+    id,
+  ]);
 const set = (id: string, change: string) => store.sql(`update sends set ${change} where id = $1`, [id]);
 
 describe('a send that may go out', () => {
@@ -66,6 +80,7 @@ describe('a send that may go out', () => {
         buildSend(store.database, caller, { recipient: `+55119876500${10 + n}` }),
       ),
     );
+    await store.sql(PROMISED);
     const other = await buildSend(store.database, await buildCaller(store.database, 'test'));
     const [gone, test, ...slots] = await Promise.all([newId(), other, ...ids].map(slotFor));
     expect(gone).toBeUndefined();
@@ -75,6 +90,42 @@ describe('a send that may go out', () => {
     expect(waits.length).toBeGreaterThanOrEqual(9);
     expect(waits.length).toBeLessThanOrEqual(11);
     expect(new Set(waits).size).toBe(waits.length);
+  });
+
+  it('gets none while slots are promised to sends that waited, unless it is one of them', async () => {
+    const [direct, woken] = [
+      await buildSend(store.database, caller),
+      await buildSend(store.database, caller, { recipient: '+5511987650002' }),
+    ];
+    await set(woken, `promised_until = now() + interval '10 seconds'`);
+    await promisedFor(1_000);
+    expect(await Promise.all([direct, woken].map(slotFor))).toEqual([
+      null,
+      { sender: { id: sender.id, number: sender.number }, waitMs: 0 },
+    ]);
+    await set(woken, `promised_until = now() - interval '1 second'`);
+    expect(await slotFor(woken)).toBeNull();
+  });
+
+  it('gets one although slots are promised of one sender, when another is free', async () => {
+    const id = await buildSend(store.database, caller);
+    await promisedFor(1_000);
+    const free = await buildSender(store.database);
+    await takeAll(sender);
+    expect(await slotFor(id)).toMatchObject({ sender: { id: free.id } });
+  });
+
+  it('waits for no slot that is further ahead than what is promised is filled up', async () => {
+    await store.sql('update senders set throughput = 10');
+    const ids = await Promise.all(
+      Array.from({ length: 12 }, (_, n) =>
+        buildSend(store.database, caller, { recipient: `+55119876500${10 + n}` }),
+      ),
+    );
+    const waits = (await Promise.all(ids.map(slotFor))).flatMap((slot) => slot?.waitMs ?? []);
+    expect(waits.length).toBeGreaterThan(0);
+    expect(Math.max(...waits)).toBeLessThanOrEqual(250);
+    expect(await slotFor(ids.at(-1)!)).toBeNull();
   });
 
   it('is decided on again, and with a slot, when somebody was faster', async () => {

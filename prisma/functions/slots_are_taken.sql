@@ -1,0 +1,10 @@
+-- Whether no sender that may send has a slot soon that is neither taken nor promised: sends wait for the senders, and whoever comes now
+-- waits for a turn. False without such a sender. Locks nothing, so the answer may be a moment old.
+create or replace function slots_are_taken() returns boolean
+language sql as $$
+  select coalesce(bool_and(
+    coalesce(greatest(s.free_at, s.promised_to), '-infinity') > clock_timestamp() + make_interval(secs => direct_slot_wait_ms() / 1000.0)
+  ), false)
+  from senders r left join send_slots s on s.sender_id = r.id
+  where r.paused_at is null or r.paused_until <= clock_timestamp()
+$$;
