@@ -170,6 +170,7 @@ function bubbleOf(message) {
         element('span', { className: 'ticks' }),
       ),
       copy,
+      element('button', { type: 'button', className: 'copy report', onclick: () => report(message.id) }),
     ),
     element('button', {
       type: 'button',
@@ -191,6 +192,7 @@ function splitAtCode({ text, code }) {
 }
 
 function refresh(item, message) {
+  refreshReport(item.querySelector('.report'), message);
   const state = stateOf(message);
   if (item.dataset.state === state) return;
   item.dataset.state = state;
@@ -204,6 +206,19 @@ function refresh(item, message) {
   button.hidden = done;
 }
 
+/** The second button of a one-time code, in the language of the template. */
+function refreshReport(button, { language, reportedAt, status, dropped }) {
+  const portuguese = language.startsWith('pt');
+  button.lang = language.replace('_', '-');
+  button.hidden = status === 'failed' || dropped;
+  const [ask, thanks] = portuguese
+    ? ['Não solicitei um código', 'Obrigado por avisar']
+    : ["I didn't request a code", 'Thanks for telling us'];
+  button.textContent = reportedAt === null ? ask : thanks;
+  // Not `disabled`: the focus of the one who pressed it would be lost.
+  button.setAttribute('aria-disabled', String(reportedAt !== null));
+}
+
 function stateOf(message) {
   return message.dropped ? 'dropped' : message.status;
 }
@@ -211,6 +226,12 @@ function stateOf(message) {
 async function markRead(id) {
   const trouble = await call('POST', `messages/${encodeURIComponent(id)}/read`);
   announce(trouble === null ? 'Marked as read' : `Not marked as read: ${trouble}`);
+}
+
+async function report(id) {
+  if (messages.get(id)?.reportedAt !== null) return;
+  const trouble = await call('POST', `messages/${encodeURIComponent(id)}/did-not-request`);
+  announce(trouble === null ? 'Reported: the code was not requested' : `Not reported: ${trouble}`);
 }
 
 async function copyCode(code, button) {

@@ -1,3 +1,4 @@
+import { showBusiness, startBusinessPanel } from './businessPanel.js';
 import { show, showAll } from './chat.js';
 import { byId, icon } from './elements.js';
 import { showRules, startFaultPanel } from './faultPanel.js';
@@ -29,8 +30,9 @@ function connected(state) {
   byId('lost').hidden = state === 'live';
 }
 
-function showState({ rules, status }) {
+function showState({ rules, status, business, throttles }) {
   showRules(rules);
+  showBusiness(business, throttles);
   const { webhooks } = status;
   byId('webhook-url').textContent = webhooks.url ?? 'No address is set: receipts go nowhere.';
   for (const count of ['delivered', 'waiting', 'abandoned'])
@@ -52,4 +54,5 @@ function showHandshake({ state, reason }) {
 
 for (const place of document.querySelectorAll('[data-ticks]')) place.append(icon(place.dataset.ticks));
 startFaultPanel();
+startBusinessPanel();
 connect();

@@ -35,8 +35,12 @@ export interface ChangeOptions {
   silent?: boolean;
 }
 
-/** Posts the webhook of a change; resolves once it was posted for the first time. */
-export type PostWebhook = (payload: unknown) => Promise<unknown>;
+export interface BusinessParts {
+  /** Posts a webhook; resolves once it was posted for the first time. */
+  post: (payload: unknown) => Promise<unknown>;
+  /** Called after each change. */
+  changed: () => void;
+}
 
 /**
  * What Meta knows of the business: its portfolio, accounts, numbers, templates and access tokens. Each change of them posts the webhooks
@@ -49,11 +53,11 @@ export class Business {
   readonly portfolio: Portfolio;
   readonly tokens: Tokens;
   readonly identities = new UserIdentities();
-  readonly #post: PostWebhook;
+  readonly #parts: BusinessParts;
 
   /** @throws {InvalidInput} */
-  constructor(options: BusinessOptions, post: PostWebhook) {
-    this.#post = post;
+  constructor(options: BusinessOptions, parts: BusinessParts) {
+    this.#parts = parts;
     this.senders = new Senders(options.senders);
     this.accounts = new BusinessAccounts(options.businessAccounts ?? [], this.senders);
     this.templates = new Templates(options.templates, options.languages ?? LANGUAGES);
@@ -110,8 +114,9 @@ export class Business {
   }
 
   async #tell(wabaId: string, changes: readonly Change[], { silent = false }: ChangeOptions): Promise<void> {
+    this.#parts.changed();
     if (silent || !this.accounts.describe(wabaId).subscribed) return;
-    for (const change of changes) await this.#post(changeWebhook(wabaId, change));
+    for (const change of changes) await this.#parts.post(changeWebhook(wabaId, change));
   }
 
   /** Everything, for whoever looks inside; no tokens. */

@@ -5,7 +5,7 @@ import type { Message } from './messages.js';
 export interface EventSource {
   /** The newest messages, newest first. */
   messages(): Message[];
-  /** What the panels show: rules, counts, webhooks. */
+  /** What the panels show: rules, counts, webhooks, the business account and its throttles. */
   state(): object;
 }
 

@@ -107,7 +107,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     timers,
     changed,
   });
-  const business = new Business(options, (payload) => webhooks.post(payload));
+  const business = new Business(options, { post: (payload) => webhooks.post(payload), changed });
   const receipts = new Receipts({ business, messages, settings, timers, webhooks });
   let readCount = 0;
   const status = () => ({
@@ -123,7 +123,12 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   });
   const events = new Events({
     messages: () => messages.newest(SNAPSHOT_MESSAGES),
-    state: () => ({ rules: rules.list().slice(0, SNAPSHOT_RULES), status: status() }),
+    state: () => ({
+      rules: rules.list().slice(0, SNAPSHOT_RULES),
+      status: status(),
+      business: business.snapshot(),
+      throttles: throttles.list(),
+    }),
   });
   const reset = () => {
     timers.reset();

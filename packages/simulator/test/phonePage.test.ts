@@ -185,6 +185,84 @@ describeInBrowser('the phone page in a real browser', () => {
     expect(simulator.rules.list()).toEqual([]);
   });
 
+  it('pauses a template, flags a number, blocks the account, and takes it all back', async () => {
+    const { simulator, receiver } = await startBoth();
+    await open(simulator.url);
+    await page.locator('#no-senders').waitFor();
+    await send(simulator);
+    const item = (text: string) => page.locator('.thing', { hasText: text });
+    const press = (label: string, of: string) =>
+      page.getByRole('button', { name: `${label}: ${of}`, exact: true }).click();
+    const NUMBER = '+1 555 224-2922';
+
+    await press('Pause', 'verification_code in pt_BR');
+    await item('pt_BR').getByText('Paused').waitFor();
+    expect((await send(simulator)).json.error.code).toBe(132015);
+    await press('Resume', 'verification_code in pt_BR');
+    await item('pt_BR').getByText('Approved').waitFor();
+
+    await press('Flag', NUMBER);
+    await item(NUMBER).getByText('Flagged for low quality').waitFor();
+    await press('Unflag', NUMBER);
+    await item(NUMBER).getByText('Connected').waitFor();
+
+    await press('Block', 'account 102290129340398');
+    await item('Account').getByText('Blocked').waitFor();
+    expect((await send(simulator)).json.error.code).toBe(131031);
+    await press('Unblock', 'account 102290129340398');
+    await item('Account').getByText('Active').waitFor();
+    expect((await send(simulator)).status).toBe(200);
+    expect(receiver.changes.map(({ field }) => field)).toEqual([
+      'message_template_status_update',
+      'message_template_status_update',
+      'phone_number_quality_update',
+      'phone_number_quality_update',
+      'account_update',
+      'account_update',
+    ]);
+    expect(await page.locator('#no-senders').isVisible()).toBe(false);
+    expect(complaints).toEqual([]);
+  });
+
+  it('throttles a number for a minute and shows what it refuses, by keyboard too', async () => {
+    const simulator = await start();
+    await send(simulator);
+    await open(simulator.url);
+    const item = page.locator('.thing', { hasText: '+1 555 224-2922' });
+    await item.getByRole('button', { name: /^Throttle 1 min/ }).focus();
+    await page.keyboard.press('Enter');
+    await item.getByText(/^Throttled, (60|59|58|57) s left · 0 calls refused$/).waitFor();
+    expect((await send(simulator)).json.error.code).toBe(130429);
+    await item.getByText(/· 1 call refused$/).waitFor();
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('End throttle');
+    await page.keyboard.press('Enter');
+    await item.getByText('Connected').waitFor();
+    expect((await send(simulator)).status).toBe(200);
+    simulator.throttles.add({ scope: 'app', forMs: 60_000 });
+    await page.locator('.thing', { hasText: 'The whole app' }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it.each([
+    ['pt_BR', 'Não solicitei um código', 'Obrigado por avisar'],
+    ['en', "I didn't request a code", 'Thanks for telling us'],
+  ])('lets the person say that they did not ask for a code (%s)', async (language, ask, thanks) => {
+    const { simulator, receiver } = await startBoth();
+    await send(simulator, bodyOf({ language }));
+    await open(simulator.url);
+    await page.getByRole('button', { name: ask }).click();
+    await page.getByRole('button', { name: thanks }).waitFor();
+    // The button that was pressed keeps the focus, and a second press does nothing.
+    expect(await page.evaluate('document.activeElement.textContent')).toBe(thanks);
+    await page.keyboard.press('Enter');
+    await until('a report', () => receiver.replies.length > 0);
+    await send(simulator, bodyOf({ to: OTHER }));
+    await phone(OTHER).waitFor();
+    expect(receiver.replies).toMatchObject([{ button: { payload: 'DID_NOT_REQUEST_CODE', text: ask } }]);
+    expect(simulator.messages()[0]!.reportedAt).not.toBeNull();
+    expect(complaints).toEqual([]);
+  });
+
   it('shows how webhooks fare: verified, delivered, failing', async () => {
     const { simulator, receiver } = await startBoth({ verifyToken: 'v' });
     await open(simulator.url);
