@@ -324,6 +324,8 @@ create table senders (
   paused_until timestamp(3) with time zone,
   pause_reason text,
   created_at timestamp(3) with time zone default now() not null,
+  pause_source text,
+  faulted_at timestamp(3) with time zone,
   constraint senders_pkey PRIMARY KEY (id),
   constraint senders_phone_number_id_key UNIQUE (phone_number_id),
   constraint pause_has_a_beginning CHECK (paused_at IS NOT NULL OR paused_until IS NULL),
@@ -331,6 +333,7 @@ create table senders (
   constraint senders_consecutive_failures_check CHECK (consecutive_failures >= 0),
   constraint senders_english_template_language_check CHECK (english_template_language = ANY (ARRAY['en'::text, 'en_US'::text])),
   constraint senders_number_check CHECK (number ~ '^\+[1-9][0-9]{4,14}$'::text),
+  constraint senders_pause_source_check CHECK (pause_source = ANY (ARRAY['operator'::text, 'answer'::text, 'receipt'::text, 'webhook'::text, 'read'::text])),
   constraint senders_phone_number_id_check CHECK (phone_number_id ~ '^[0-9]{1,32}$'::text),
   constraint senders_template_check CHECK (template ~ '^[a-z0-9_]+$'::text AND length(template) <= 512),
   constraint senders_throughput_check CHECK (throughput >= 1 AND throughput <= 1000)
@@ -377,6 +380,7 @@ create table sends (
   failure_reason text,
   version integer default 0 not null,
   promised_until timestamp(3) with time zone,
+  lost_at timestamp(3) with time zone,
   constraint sends_pkey PRIMARY KEY (id),
   constraint sends_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint sends_application_id_account_id_mode_fkey FOREIGN KEY (application_id, account_id, mode) REFERENCES applications(id, account_id, mode),
@@ -1096,8 +1100,8 @@ CREATE OR REPLACE FUNCTION public.send_is_valid(send sends)
 AS $function$
 declare
   v_broken text := case
-    when not (send.sealed_code is null or send.status in ('queued', 'sending')) then 'sealed_code_only_while_needed'
-    when not (send.mode = 'test' or send.sealed_code is not null or send.status not in ('queued', 'sending'))
+    when not (send.sealed_code is null or send.status in ('queued', 'sending', 'sent')) then 'sealed_code_only_while_needed'
+    when not (send.mode = 'test' or send.sealed_code is not null or (send.status not in ('queued', 'sending') and send.lost_at is null))
       then 'sealed_code_while_needed'
     when not (send.channel = case send.mode when 'test' then 'sandbox' else 'whatsapp' end) then 'channel_fits_mode'
     when not (send.status = 'failed' or (send.status = 'queued') = (send.channel is null)) then 'channel_once_routed'
@@ -1111,7 +1115,7 @@ declare
     when not ((send.mode = 'live') = (send.charged_from is not null)) then 'live_takes_a_unit'
     when not ((send.verification = 'locked') = (send.wrong_guesses = 5)) then 'locked_after_five'
     when not ((send.verification = 'locked') = (send.locked_at is not null)) then 'locked_says_when'
-    when not (not send.awaiting_sender or send.status in ('queued', 'sending')) then 'only_waiting_sends_await'
+    when not (not send.awaiting_sender or send.status in ('queued', 'sending') or send.lost_at is not null) then 'only_waiting_sends_await'
     when not (
       (send.channel is not distinct from 'whatsapp') = (send.from_number is not null)
       and (send.from_number is null) = (send.sender_id is null)
@@ -1146,8 +1150,11 @@ declare
     ) then 'times_in_order'
     when not (send.verified_at is null or send.verified_at < send.expires_at) then 'verified_in_time'
     when not ((send.verification = 'verified') = (send.verified_at is not null)) then 'verified_says_when'
-    -- No waiting send that nothing would ever enqueue again.
-    when not ((send.status in ('queued', 'sending')) = (send.due_at is not null)) then 'waiting_is_enqueued'
+    when not (send.lost_at is null or send.status = 'sent') then 'only_sent_is_lost'
+    -- No waiting send that nothing would ever enqueue again, and no code that nothing would ever erase.
+    when not (
+      (send.status in ('queued', 'sending') or (send.status = 'sent' and send.sealed_code is not null)) = (send.due_at is not null)
+    ) then 'waiting_is_enqueued'
   end;
 begin
   if v_broken is not null then

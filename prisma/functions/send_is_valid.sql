@@ -6,8 +6,8 @@ create or replace function send_is_valid(send sends) returns boolean
 language plpgsql immutable as $$
 declare
   v_broken text := case
-    when not (send.sealed_code is null or send.status in ('queued', 'sending')) then 'sealed_code_only_while_needed'
-    when not (send.mode = 'test' or send.sealed_code is not null or send.status not in ('queued', 'sending'))
+    when not (send.sealed_code is null or send.status in ('queued', 'sending', 'sent')) then 'sealed_code_only_while_needed'
+    when not (send.mode = 'test' or send.sealed_code is not null or (send.status not in ('queued', 'sending') and send.lost_at is null))
       then 'sealed_code_while_needed'
     when not (send.channel = case send.mode when 'test' then 'sandbox' else 'whatsapp' end) then 'channel_fits_mode'
     when not (send.status = 'failed' or (send.status = 'queued') = (send.channel is null)) then 'channel_once_routed'
@@ -21,7 +21,7 @@ declare
     when not ((send.mode = 'live') = (send.charged_from is not null)) then 'live_takes_a_unit'
     when not ((send.verification = 'locked') = (send.wrong_guesses = 5)) then 'locked_after_five'
     when not ((send.verification = 'locked') = (send.locked_at is not null)) then 'locked_says_when'
-    when not (not send.awaiting_sender or send.status in ('queued', 'sending')) then 'only_waiting_sends_await'
+    when not (not send.awaiting_sender or send.status in ('queued', 'sending') or send.lost_at is not null) then 'only_waiting_sends_await'
     when not (
       (send.channel is not distinct from 'whatsapp') = (send.from_number is not null)
       and (send.from_number is null) = (send.sender_id is null)
@@ -56,8 +56,11 @@ declare
     ) then 'times_in_order'
     when not (send.verified_at is null or send.verified_at < send.expires_at) then 'verified_in_time'
     when not ((send.verification = 'verified') = (send.verified_at is not null)) then 'verified_says_when'
-    -- No waiting send that nothing would ever enqueue again.
-    when not ((send.status in ('queued', 'sending')) = (send.due_at is not null)) then 'waiting_is_enqueued'
+    when not (send.lost_at is null or send.status = 'sent') then 'only_sent_is_lost'
+    -- No waiting send that nothing would ever enqueue again, and no code that nothing would ever erase.
+    when not (
+      (send.status in ('queued', 'sending') or (send.status = 'sent' and send.sealed_code is not null)) = (send.due_at is not null)
+    ) then 'waiting_is_enqueued'
   end;
 begin
   if v_broken is not null then

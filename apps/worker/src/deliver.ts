@@ -99,7 +99,7 @@ async function attempt(context: WorkerContext, sendId: string): Promise<AttemptE
   // crash point: worker after call
   const seconds = endTimer({ outcome: outcome.kind });
   if (outcome.kind === 'sender' || (outcome.kind === 'config' && outcome.scope !== 'request')) {
-    await senders.recordFault(sender, send, outcome);
+    await senders.recordFault({ senderId: sender.id, attemptId, source: 'answer' }, send, outcome);
     // crash point: worker after pause
   }
 
@@ -111,7 +111,7 @@ async function attempt(context: WorkerContext, sendId: string): Promise<AttemptE
   if (settlement === null) return withoutCall({ kind: 'gone' });
   const facts = { send_id: sendId, attempt_id: attemptId, attempt: claimed.attempt, sender_id: sender.id };
   logAttempt(context, facts, outcome, settlement, seconds);
-  if (outcome.kind === 'accepted') await senders.recordSuccess(sender);
+  if (outcome.kind === 'accepted') await senders.recordSuccess(sender.id, 'answer');
   return { end: settlement, fault: outcome.kind === 'accepted' ? null : { outcome, own } };
 }
 

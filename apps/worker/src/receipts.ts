@@ -1,13 +1,16 @@
-import { applyReceipt, SLOT_WAIT_MS_MAX } from '@onecode/domain';
+import { applyReceipt, isLost, SLOT_WAIT_MS_MAX, type Receipt } from '@onecode/domain';
 import {
   changeReportedSend,
+  findReportedSend,
   finishReceipts,
   postponeReceipt,
   takeDueReceipts,
   type ReceiptResult,
+  type SendSnapshot,
   type StoredReceipt,
 } from '@onecode/store';
 import type { WorkerContext } from './context.js';
+import type { Fault } from './senderPool.js';
 
 const BATCH = 200;
 /** About five minutes with the waits below. The write of an attempt never comes that much later than its receipt. */
@@ -51,19 +54,55 @@ async function applyBatch(context: WorkerContext, batch: readonly StoredReceipt[
 }
 
 /** Applies one receipt, or postpones it. */
-async function applyOne(
-  { database, leaseMs }: WorkerContext,
-  stored: StoredReceipt,
-): Promise<ReceiptResult | 'later'> {
+async function applyOne(context: WorkerContext, stored: StoredReceipt): Promise<ReceiptResult | 'later'> {
+  const { database, leaseMs, policy, senders } = context;
   const { receipt } = stored;
+  const fault = faultOf(receipt);
+  // Before the send is due again: it must not go out by what has just failed.
+  if (fault !== null) await recordFault(context, receipt, fault);
   // crash point: worker before receipt
-  const result = await changeReportedSend(database, receipt, (send, now, attempt) =>
-    applyReceipt(send, now, receipt, attempt, SLOT_WAIT_MS_MAX + leaseMs),
-  );
+  const terms = { policy, claimMsMax: SLOT_WAIT_MS_MAX + leaseMs };
+  const changed = await changeReportedSend(database, receipt, (send, now, attempt) => {
+    const decision = applyReceipt(send, now, receipt, attempt, terms, Math.random());
+    return { ...decision, result: { end: decision.result, senderId: attempt.senderId } };
+  });
   // crash point: worker after receipt
-  if (result !== 'later' && (result !== null || stored.tries >= TRIES_MAX)) return result ?? 'unmatched';
-  await postponeReceipt(database, stored.id, Math.min(WAIT_SECONDS_MAX, 2 ** (stored.tries - 1)));
-  return 'later';
+  const end = changed?.result.end ?? null;
+  if (end === 'later' || (end === null && stored.tries < TRIES_MAX)) {
+    await postponeReceipt(database, stored.id, Math.min(WAIT_SECONDS_MAX, 2 ** (stored.tries - 1)));
+    return 'later';
+  }
+  if (changed === null) return 'unmatched';
+  if (end === 'redelivers') await enqueue(context, changed.snapshot);
+  const { senderId } = changed.result;
+  if (receipt.status !== 'failed' && senderId !== null) await senders.recordSuccess(senderId, 'receipt');
+  return end === 'redelivers' ? 'applied' : (end ?? 'unmatched');
+}
+
+/** The fault of a failed message that stops its sender, or more than that. */
+function faultOf({ failure }: Receipt): Fault | null {
+  if (failure?.kind === 'sender') return failure;
+  return failure?.kind === 'config' && failure.scope !== 'request' ? failure : null;
+}
+
+async function recordFault(
+  { database, senders }: WorkerContext,
+  receipt: Receipt,
+  fault: Fault,
+): Promise<void> {
+  const reported = await findReportedSend(database, receipt);
+  if (reported === null || reported.attempt.senderId === null || isLost(reported.attempt)) return;
+  const { attempt, send } = reported;
+  await senders.recordFault(
+    { senderId: reported.attempt.senderId, attemptId: attempt.id, source: 'receipt' },
+    send,
+    fault,
+  );
+}
+
+/** Without Redis, the sweeper enqueues the send. */
+async function enqueue({ deliveryQueue }: WorkerContext, { send, version }: SendSnapshot): Promise<void> {
+  if (deliveryQueue.isReady()) await deliveryQueue.enqueue('deliver', [{ sendId: send.id, version }]);
 }
 
 function groupByMessage(batch: readonly StoredReceipt[]): StoredReceipt[][] {

@@ -8,6 +8,7 @@ import {
   coolDownSender,
   type Database,
   type SenderDetails,
+  type SenderFault,
 } from '@onecode/store';
 import type { WorkerMetrics } from './metrics.js';
 
@@ -16,7 +17,8 @@ const CACHED_MS = 1_000;
 /** How long a sender is blocked in a country that the provider forbids it to message. */
 const COUNTRY_BLOCK_SECONDS = 3_600;
 
-type Fault = Extract<Outcome, { kind: 'sender' | 'config' }>;
+/** A failure that stops a sender, or more than it. */
+export type Fault = Extract<Outcome, { kind: 'sender' | 'config' }>;
 
 /** A sender with its access token in clear. */
 export interface OpenSender extends SenderDetails {
@@ -29,9 +31,12 @@ export interface SenderPool {
   /** What a call needs of a sender. @throws Error when there is no such sender */
   open(senderId: string): Promise<OpenSender>;
   /** Lets a sender cool down after its fault, or blocks it in the send's country if the fault is about that. */
-  recordFault(sender: SenderDetails, send: Send, fault: Fault): Promise<void>;
-  /** Forgets a sender's earlier failures: the provider accepted a message of it. */
-  recordSuccess(sender: SenderDetails): Promise<void>;
+  recordFault(at: SenderFault, send: Send, fault: Fault): Promise<void>;
+  /**
+   * Forgets a sender's earlier failures: the provider accepted a message of it, or has sent one on to the recipient. What a receipt
+   * stopped, only a receipt proves healthy.
+   */
+  recordSuccess(senderId: string, source: SenderFault['source']): Promise<void>;
 }
 
 export function createSenderPool(
@@ -59,30 +64,37 @@ export function createSenderPool(
     return known;
   };
 
-  const coolDown = (sender: SenderDetails, fault: Fault): Promise<boolean> =>
-    coolDownSender(database, sender.id, {
-      failuresBefore: sender.consecutiveFailures,
-      seconds: coolDownSeconds(sender.consecutiveFailures + 1),
+  const coolDown = async (at: SenderFault, fault: Fault): Promise<boolean> => {
+    const { consecutiveFailures } = await open(at.senderId);
+    return coolDownSender(database, at, {
+      failuresBefore: consecutiveFailures,
+      seconds: coolDownSeconds(consecutiveFailures + 1),
       reason: fault.errorCode === null ? fault.reason : `${fault.reason} (${fault.errorCode})`,
     });
+  };
 
   return {
     open,
-    async recordFault(sender, send, fault) {
+    async recordFault(at, send, fault) {
       const blocks = fault.kind === 'config' && fault.scope === 'country' && send.country !== null;
       const begun = blocks
         ? await blockCountry(database, {
-            senderId: sender.id,
+            senderId: at.senderId,
             country: send.country,
             seconds: COUNTRY_BLOCK_SECONDS,
             errorCode: fault.errorCode,
           })
-        : await coolDown(sender, fault);
+        : await coolDown(at, fault);
       cache.delete('senders');
       // Many sends meet the same fault at once; the one that begins the stop raises the alert.
       if (!begun) return;
       const errorCode = String(fault.errorCode ?? 'none');
-      const facts = { sender_id: sender.id, error_code: fault.errorCode, reason: fault.reason };
+      const facts = {
+        sender_id: at.senderId,
+        error_code: fault.errorCode,
+        reason: fault.reason,
+        source: at.source,
+      };
       if (fault.kind === 'config') {
         metrics.configurationFaults.inc({ scope: fault.scope, error_code: errorCode });
         log.error({ ...facts, scope: fault.scope }, 'an operator has to act: a sender is stopped');
@@ -91,9 +103,10 @@ export function createSenderPool(
         log.warn(facts, 'a sender cools down after a fault');
       }
     },
-    async recordSuccess(sender) {
-      if (sender.consecutiveFailures === 0) return;
-      await recoverSender(database, sender.id);
+    async recordSuccess(senderId, source) {
+      const { consecutiveFailures, pauseSource } = await open(senderId);
+      if (consecutiveFailures === 0 || (pauseSource === 'receipt' && source === 'answer')) return;
+      await recoverSender(database, senderId);
       cache.delete('senders');
     },
   };

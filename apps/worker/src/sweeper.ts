@@ -37,7 +37,7 @@ export async function sweep(context: WorkerContext): Promise<void> {
     const due = await takeDueSends(database, BATCH, !deliveryQueue.isReady());
     // crash point: worker sweep before enqueue
     await enqueue(context, due);
-    for (const send of due) if (send.isOver) await fail(context, send.id);
+    await Promise.all(due.map(async (send) => send.isOver && fail(context, send.id)));
     return due.length;
   });
   if (receipts.status === 'rejected') throw receipts.reason;
@@ -75,7 +75,10 @@ async function enqueue({ deliveryQueue, metrics }: WorkerContext, due: readonly 
   }
 }
 
-/** Fails a send whose deadline has come or whose code is settled. Without a slot, the claim cannot lead to a call. */
+/**
+ * Fails a send whose deadline has come or whose code is settled, and erases the code of one that was sent. Without a slot, the claim
+ * cannot lead to a call.
+ */
 async function fail(
   { database, policy, leaseMs, metrics, log }: WorkerContext,
   sendId: string,

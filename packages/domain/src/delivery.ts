@@ -24,8 +24,25 @@ export function failure(reason: FailureReason, now: Date): SendChange {
     failedAt: now,
     sealedCode: null,
     attemptId: null,
+    lostAt: null,
     awaitingSender: false,
     dueAt: null,
+  };
+}
+
+/**
+ * What the provider's acceptance of a message changes. The sealed code stays until the code ends or the message is delivered, because a
+ * receipt may still report the message as lost; the send is due at the code's end, only to erase it.
+ */
+export function acceptance(send: Send, sentAt: Date): SendChange {
+  const mayGoOutAgain = send.verification === 'pending' && send.sealedCode !== null;
+  return {
+    status: 'sent',
+    sentAt,
+    lostAt: null,
+    awaitingSender: false,
+    sealedCode: mayGoOutAgain ? send.sealedCode : null,
+    dueAt: mayGoOutAgain ? send.expiresAt : null,
   };
 }
 
@@ -38,10 +55,13 @@ export function isWorthSending(send: Pick<Send, 'createdAt' | 'expiresAt'>, now:
 
 /**
  * Stops the delivery of a live send whose code was just verified or locked. A send that waits becomes due now, so that `claim` fails
- * it; after an attempt of unknown outcome, it becomes due when the time for its receipt is over. A call under way goes on.
+ * it; after an attempt of unknown outcome, it becomes due when the time for its receipt is over. A call under way goes on. The code of
+ * a message that the provider has is erased.
  */
 export function stopDelivery(send: Send, now: Date): SendChange {
-  if (send.mode !== 'live' || !isUndelivered(send) || send.attemptId !== null) return {};
+  if (send.mode !== 'live') return {};
+  if (!isUndelivered(send)) return send.sealedCode === null ? {} : { sealedCode: null, dueAt: null };
+  if (send.attemptId !== null) return {};
   const { receiptUntil } = send;
   return { awaitingSender: false, dueAt: mayStillArrive(receiptUntil, now) ? receiptUntil : now };
 }
@@ -99,11 +119,14 @@ function eligibility(send: Send, now: Date, policy: RetryPolicy): Eligibility {
  *
  * A send whose deadline has come, whose attempts are used up, or whose code was verified or locked fails here; if a message may have
  * gone out, only when the time for its receipt is over. A send with too little life left, now or at the time of its slot, waits for
- * its deadline without another call.
+ * its deadline without another call. The code of a message that the provider has is erased when it expires.
  */
 export function claim(send: Send, now: Date, offer: ClaimOffer): Decision<Claim> {
   const state = eligibility(send, now, offer.policy);
-  if (state === 'settled') return { result: { kind: 'settled' } };
+  if (state === 'settled') {
+    const isOver = send.sealedCode !== null && now >= send.expiresAt;
+    return { result: { kind: 'settled' }, ...(isOver && { change: { sealedCode: null, dueAt: null } }) };
+  }
   if (state === 'not_due') return { result: { kind: 'not_due', waitMs: Number(send.dueAt) - now.getTime() } };
 
   const lapsed: AttemptChange[] =
@@ -130,7 +153,7 @@ export function claim(send: Send, now: Date, offer: ClaimOffer): Decision<Claim>
   return {
     result: { kind: 'claimed', attempt: send.attempts + 1 },
     change: {
-      status: 'sending',
+      status: send.lostAt === null ? 'sending' : send.status,
       channel: 'whatsapp',
       from: slot.sender.number,
       senderId: slot.sender.id,
@@ -175,11 +198,23 @@ function mayStillArrive(receiptUntil: Date | null, now: Date): receiptUntil is D
   return receiptUntil !== null && now < receiptUntil;
 }
 
+/**
+ * Whether a message was not delivered for a reason outside of its send: a fault or a limit of the sender, or of what the sender
+ * belongs to. Such an attempt does not count.
+ */
+export function isNotOfThisSend(outcome: Outcome): boolean {
+  return (
+    outcome.kind === 'sender' ||
+    (outcome.kind === 'config' && outcome.scope !== 'request') ||
+    (outcome.kind === 'retry' && outcome.throttled !== 'none')
+  );
+}
+
 /** What to do after an attempt. */
 export type Settlement =
   | { kind: 'accepted' }
   | { kind: 'retry'; delayMs: number }
-  /** The sender cannot serve this send: claim again at once for another. */
+  /** The sender cannot serve this send now: claim again at once for another, or to wait for one. */
   | { kind: 'reassign' }
   | { kind: 'failed'; reason: FailureReason }
   /** No attempt is left, but a message may have gone out: a receipt decides, or the end of the wait for it. */
@@ -226,12 +261,10 @@ export function settle(
       attempts: outcome.kind === 'accepted' ? attempts : [],
     };
   }
-  if (outcome.kind === 'accepted')
-    return done({ kind: 'accepted' }, { status: 'sent', sentAt: now, sealedCode: null, dueAt: null });
+  if (outcome.kind === 'accepted') return done({ kind: 'accepted' }, acceptance(send, now));
   if (outcome.kind === 'recipient') return failed('rejected_by_provider');
   if (outcome.kind === 'config' && outcome.scope === 'request') return failed('rejected_by_provider');
-  if (outcome.kind === 'config' || outcome.kind === 'sender')
-    return done({ kind: 'reassign' }, { attempts: send.attempts - 1, dueAt: now });
+  if (isNotOfThisSend(outcome)) return done({ kind: 'reassign' }, { attempts: send.attempts - 1, dueAt: now });
 
   const receiptUntil = outcome.kind === 'unknown' ? after(now, settleDelayMs(policy)) : send.receiptUntil;
   const isExhausted = send.attempts >= policy.attemptsMax;

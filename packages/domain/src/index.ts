@@ -14,6 +14,7 @@ export * from './retry.js';
 export * from './seal.js';
 export * from './send.js';
 export * from './senders.js';
+export * from './throttle.js';
 export * from './turns.js';
 export * from './verification.js';
 export * from './waiting.js';

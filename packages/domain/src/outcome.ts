@@ -2,11 +2,16 @@
 export type FaultScope = 'token' | 'business' | 'template' | 'country' | 'app' | 'request';
 
 /**
+ * Whose limit was reached: that of one sender and one recipient, of a sender, of all senders of a business account, or of all senders.
+ */
+export type ThrottleScope = 'recipient_window' | 'sender' | 'business' | 'app';
+
+/**
  * The outcome of one call to the provider.
  *
  * - `accepted`: the provider accepted the message and gave it an id.
- * - `retry`: the provider certainly did not accept the message; the same sender may try again. `throttled` says whose
- *   limit was reached; `recipient_window` is that of this sender and this recipient.
+ * - `retry`: the provider certainly did not accept the message; the message may be tried again. `throttled` says whose
+ *   limit was reached, if that is why.
  * - `unknown`: the message may have gone out (time-out or reset after writing, an answer without a message id).
  * - `sender`: this sender cannot send now; another may.
  * - `recipient`: no sender can reach this recipient; the send has failed.
@@ -21,7 +26,7 @@ export type Outcome =
       kind: 'retry';
       errorCode: number | null;
       reason: string;
-      throttled: 'none' | 'sender' | 'recipient_window' | 'business';
+      throttled: 'none' | ThrottleScope;
       /** Seconds that the provider asked to wait, or null. */
       retryAfterSeconds: number | null;
     }

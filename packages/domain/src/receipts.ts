@@ -1,5 +1,6 @@
-import { failure } from './delivery.js';
+import { acceptance, failure, isNotOfThisSend, isWorthSending } from './delivery.js';
 import type { Outcome } from './outcome.js';
+import { retryDelayMs, type RetryPolicy } from './retry.js';
 import {
   isUndelivered,
   type AttemptChange,
@@ -25,6 +26,7 @@ export interface Receipt {
 export interface ReportedAttempt {
   id: string;
   senderId: string | null;
+  startedAt: Date;
   outcome: AttemptChange['outcome'];
   /** Whether the provider accepted another message, which may still arrive. */
   otherIsAccepted: boolean;
@@ -32,8 +34,18 @@ export interface ReportedAttempt {
   otherClaimedAt: Date | null;
 }
 
-/** What came of a receipt. `later`: it cannot be judged until another attempt has ended. */
-export type ReceiptEnd = 'applied' | 'ignored' | 'later';
+/**
+ * What came of a receipt. `redelivers`: it is applied, and the send has to go out again; `later`: it cannot be judged until another
+ * attempt has ended.
+ */
+export type ReceiptEnd = 'applied' | 'redelivers' | 'ignored' | 'later';
+
+/** How deliveries are attempted. */
+export interface DeliveryTerms {
+  policy: RetryPolicy;
+  /** How long an attempt may be under way. */
+  claimMsMax: number;
+}
 
 /** The states that receipts report, in order. The states before them have index -1. */
 const PROGRESS: readonly DeliveryState[] = ['sent', 'delivered', 'read'];
@@ -43,17 +55,21 @@ const PROGRESS: readonly DeliveryState[] = ['sent', 'delivered', 'read'];
  * A failure counts only before delivery is confirmed and while no other message of the send may still arrive. If that depends on an
  * attempt under way, the receipt waits for its end, but no longer than a claim lasts: its worker may have died.
  *
- * @param claimMsMax how long an attempt may be under way
+ * A failure means what the same error means in the answer to a call. If it is not about the recipient or the request, the send goes
+ * out again while its code lives; a send that was `sent` stays that.
+ *
+ * @param random a number from 0 up to, not including, 1
  */
 export function applyReceipt(
   send: Send,
   now: Date,
   receipt: Receipt,
   attempt: ReportedAttempt,
-  claimMsMax: number,
+  terms: DeliveryTerms,
+  random: number,
 ): Decision<ReceiptEnd> {
   return receipt.status === 'failed'
-    ? applyFailure(send, now, receipt, attempt, claimMsMax)
+    ? applyFailure(send, now, receipt, attempt, terms, random)
     : applyProgress(send, now, receipt, receipt.status, attempt);
 }
 
@@ -64,15 +80,14 @@ function applyProgress(
   reported: 'sent' | 'delivered' | 'read',
   attempt: ReportedAttempt,
 ): Decision<ReceiptEnd> {
-  const change: SendChange = {};
-  if (send.status !== 'failed' && PROGRESS.indexOf(reported) > PROGRESS.indexOf(send.status)) {
-    change.status = reported;
-    change.sealedCode = null;
-    change.dueAt = null;
-    change.awaitingSender = false;
-  }
+  // Sent before it was lost: that the receipt comes only now changes nothing.
+  if (reported === 'sent' && isLost(attempt)) return { result: 'ignored' };
+  const isNews =
+    send.status !== 'failed' &&
+    (PROGRESS.indexOf(reported) > PROGRESS.indexOf(send.status) || (reported === 'sent' && send.lostAt !== null));
+  const change: SendChange = isNews ? progress(send, now, receipt, reported) : {};
   const field = ({ sent: 'sentAt', delivered: 'deliveredAt', read: 'readAt' } as const)[reported];
-  if (send[field] === null && send.status !== 'failed')
+  if (send[field] === null && change[field] === undefined && send.status !== 'failed')
     change[field] = clampedTime(send, now, field, receipt.occurredAt);
   // The provider has the message: this settles an attempt whose answer never came.
   const attempts: AttemptChange[] =
@@ -91,19 +106,38 @@ function applyProgress(
   return { result: 'applied', change, attempts };
 }
 
+/** The change of a send whose status moves on. */
+function progress(
+  send: Send,
+  now: Date,
+  receipt: Receipt,
+  reported: 'sent' | 'delivered' | 'read',
+): SendChange {
+  if (reported === 'sent') return acceptance(send, clampedTime(send, now, 'sentAt', receipt.occurredAt));
+  return { status: reported, sealedCode: null, lostAt: null, dueAt: null, awaitingSender: false };
+}
+
+/** Whether it is known already that the attempt's message was not delivered. */
+export function isLost({ outcome }: Pick<ReportedAttempt, 'outcome'>): boolean {
+  return outcome !== null && outcome !== 'accepted' && outcome !== 'unknown';
+}
+
 function applyFailure(
   send: Send,
   now: Date,
   receipt: Receipt,
   attempt: ReportedAttempt,
-  claimMsMax: number,
+  terms: DeliveryTerms,
+  random: number,
 ): Decision<ReceiptEnd> {
   const reported = receipt.failure;
   if (reported === null || (!isUndelivered(send) && send.status !== 'sent')) return { result: 'ignored' };
+  // A repeat must not send the message that replaced the lost one again.
+  if (isLost(attempt) && reported.kind !== 'recipient') return { result: 'ignored' };
   // An undelivered send is claimed again when the other attempt's lease ends; a `sent` one is not, so its receipt has to wait.
   const otherMayBeUnderWay =
     attempt.otherClaimedAt !== null &&
-    (isUndelivered(send) || now.getTime() < attempt.otherClaimedAt.getTime() + claimMsMax);
+    (isUndelivered(send) || now.getTime() < attempt.otherClaimedAt.getTime() + terms.claimMsMax);
   if (otherMayBeUnderWay && !isUndelivered(send)) return { result: 'later' };
   const attempts: AttemptChange[] = [
     {
@@ -115,13 +149,29 @@ function applyFailure(
     },
   ];
   if (attempt.otherIsAccepted || otherMayBeUnderWay) return { result: 'applied', change: {}, attempts };
-  const mayTryAgain = isUndelivered(send) && attempt.id !== send.attemptId && reported.kind !== 'recipient';
-  if (mayTryAgain) return { result: 'applied', change: {}, attempts };
-  return {
-    result: 'applied',
-    change: failure('rejected_by_provider', now),
-    attempts,
-  };
+  const isBeforeNext = isUndelivered(send) && attempt.id !== send.attemptId && reported.kind !== 'recipient';
+  if (isBeforeNext) return { result: 'applied', change: {}, attempts };
+  const change = redelivery(send, now, reported, terms.policy, random);
+  return change === null
+    ? { result: 'applied', change: failure('rejected_by_provider', now), attempts }
+    : { result: 'redelivers', change, attempts };
+}
+
+/** What sends a lost message again; null when it cannot help or comes too late. */
+function redelivery(
+  send: Send,
+  now: Date,
+  lost: NonNullable<Receipt['failure']>,
+  policy: RetryPolicy,
+  random: number,
+): SendChange | null {
+  if (send.sealedCode === null || send.verification !== 'pending' || !isWorthSending(send, now)) return null;
+  const lostAt = send.status === 'sent' ? now : null;
+  if (isNotOfThisSend(lost))
+    return { lostAt, attemptId: null, attempts: Math.max(0, send.attempts - 1), dueAt: now };
+  if (lost.kind !== 'retry' || send.attempts >= policy.attemptsMax) return null;
+  const retryAt = new Date(now.getTime() + retryDelayMs(policy, send.attempts, lost, random));
+  return { lostAt, attemptId: null, dueAt: retryAt < send.expiresAt ? retryAt : send.expiresAt };
 }
 
 /**

@@ -10,18 +10,15 @@ export interface RetryPolicy {
 const WAIT_MS_MAX = 900_000;
 
 /**
- * Milliseconds to wait after the nth attempt (1 for the first): exponential from `backoffMs`, plus up to half of that as jitter. A
- * full sender–recipient window asks for 4^n seconds (Meta's advice for error 131056), and the provider may ask by Retry-After; the
- * longest of them counts.
+ * Milliseconds to wait after the nth attempt (1 for the first): exponential from `backoffMs`, plus up to half of that as jitter,
+ * or what the provider asked for by Retry-After, whichever is longer.
  *
  * @param random a number from 0 up to, not including, 1
  */
 export function retryDelayMs(policy: RetryPolicy, attempt: number, outcome: Outcome, random: number): number {
   const exponential = policy.backoffMs * 2 ** (attempt - 1) * (1 + random / 2);
-  const windowMs =
-    outcome.kind === 'retry' && outcome.throttled === 'recipient_window' ? 4 ** attempt * 1000 : 0;
   const askedMs = outcome.kind === 'retry' ? (outcome.retryAfterSeconds ?? 0) * 1000 : 0;
-  return Math.round(Math.min(WAIT_MS_MAX, Math.max(exponential, windowMs, askedMs)));
+  return Math.round(Math.min(WAIT_MS_MAX, Math.max(exponential, askedMs)));
 }
 
 /**

@@ -32,7 +32,7 @@ export interface Send {
   /** The sender's E.164 number. */
   from: string | null;
   senderId: string | null;
-  /** Erased when it is no longer needed. */
+  /** Kept while the message may have to go out again; erased once that is over. */
   sealedCode: Uint8Array | null;
   /** Calls to the provider that count against the limit. */
   attempts: number;
@@ -43,6 +43,8 @@ export interface Send {
   awaitingSender: boolean;
   /** Nobody may act on the delivery before this time; null when nothing is left to do. */
   dueAt: Date | null;
+  /** Since when the send, once `sent`, has to go out again: its message was lost to a fault that was not the recipient's. */
+  lostAt: Date | null;
   sentAt: Date | null;
   deliveredAt: Date | null;
   readAt: Date | null;
@@ -69,6 +71,7 @@ export type SendChange = Partial<
     | 'receiptUntil'
     | 'awaitingSender'
     | 'dueAt'
+    | 'lostAt'
     | 'sentAt'
     | 'deliveredAt'
     | 'readAt'
@@ -98,7 +101,10 @@ export interface Decision<R> {
   attempts?: AttemptChange[];
 }
 
-/** Whether the send is still ours to deliver: the provider has not accepted a message of it, as far as we know. */
-export function isUndelivered(send: Pick<Send, 'status'>): boolean {
-  return send.status === 'queued' || send.status === 'sending';
+/**
+ * Whether the send is still ours to deliver: the provider has not accepted a message of it, as far as we know, or reported the accepted
+ * one as lost.
+ */
+export function isUndelivered(send: Pick<Send, 'status' | 'lostAt'>): boolean {
+  return send.status === 'queued' || send.status === 'sending' || send.lostAt !== null;
 }

@@ -1,7 +1,7 @@
 import { isUndelivered, type AttemptOutcome, type Send, type Verification } from './send.js';
 
 /** What has been seen of a send's delivery. */
-export interface DeliveryProgress extends Pick<Send, 'status' | 'awaitingSender' | 'dueAt' | 'expiresAt'> {
+export interface DeliveryProgress extends Pick<Send, 'status' | 'awaitingSender' | 'lostAt' | 'dueAt' | 'expiresAt'> {
   verification: Verification;
   /** Oldest first. An attempt is under way until it is finished. */
   attempts: readonly { outcome: AttemptOutcome | null; finishedAt: Date | null }[];
@@ -25,7 +25,8 @@ export interface DeliveryWait {
 /** What a send's delivery waits for; null when nothing more is expected. @param isHeld whether a hold stops the send */
 export function deliveryWait(send: DeliveryProgress, isHeld: boolean): DeliveryWait | null {
   const { status, attempts, awaitingSender, dueAt, expiresAt, verification } = send;
-  if (status === 'sent') return verification === 'pending' ? { for: 'receipt', until: null } : null;
+  if (status === 'sent' && !isUndelivered(send))
+    return verification === 'pending' ? { for: 'receipt', until: null } : null;
   if (!isUndelivered(send)) return null;
   if (attempts.some(({ finishedAt }) => finishedAt === null)) return { for: 'answer', until: null };
   if (isHeld) return { for: 'release', until: expiresAt };

@@ -33,20 +33,20 @@ describe('a delivery', () => {
 
   it('whose every attempt may be retried ends in attempts_exhausted after exactly five', () => {
     const retries = fc.array(
-      fc.record({ throttled: fc.constantFrom('none', 'sender', 'business'), chance }),
+      fc.record({ retryAfterSeconds: fc.constantFrom(null, 0), chance }),
       { minLength: 5, maxLength: 5 },
     );
     fc.assert(
       fc.property(retries, (some) => {
         const { model, real } = begin(600_000);
         const delays: number[] = [];
-        for (const { throttled, chance: random } of some) {
+        for (const { retryAfterSeconds, chance: random } of some) {
           must(real.send.status !== 'failed', 'not before the fifth');
           const due = Number(real.send.dueAt);
           delays.push(due - Number(real.now));
           real.now = new Date(due);
           runClaim(model, real, 0);
-          runAnswer(model, real, real.send.attemptId!, retryable({ throttled }), random);
+          runAnswer(model, real, real.send.attemptId!, retryable({ retryAfterSeconds }), random);
         }
         expect(real.send).toMatchObject({ status: 'failed', failureReason: 'attempts_exhausted' });
         expect(model.calls).toBe(5);

@@ -24,10 +24,19 @@ describe('the outcome of an attempt', () => {
   const settled = (send: Send, outcome: Outcome, random = 0) =>
     settle(send, NOW, 'attempt-1', outcome, POLICY, random);
 
-  it('accepted: sent, code erased, nothing due', () => {
+  it('accepted: sent, with the code until it ends', () => {
+    const { sealedCode, expiresAt } = sendingSend();
     expect(settled(sendingSend(), ACCEPTED)).toEqual({
       result: { kind: 'accepted' },
-      change: { attemptId: null, status: 'sent', sentAt: NOW, sealedCode: null, dueAt: null },
+      change: {
+        attemptId: null,
+        status: 'sent',
+        sentAt: NOW,
+        lostAt: null,
+        awaitingSender: false,
+        sealedCode,
+        dueAt: expiresAt,
+      },
       attempts: [
         {
           id: 'attempt-1',
@@ -63,6 +72,10 @@ describe('the outcome of an attempt', () => {
   it.each([
     ['sender', SENDER_FAULT],
     ['config', CONFIG_FAULT],
+    ['retry', retryable({ throttled: 'recipient_window' })],
+    ['retry', retryable({ throttled: 'sender' })],
+    ['retry', retryable({ throttled: 'business' })],
+    ['retry', retryable({ throttled: 'app' })],
   ])('%s: reassigned at once, without using up the attempt', (kind, outcome) => {
     const send = sendingSend({ attempts: 5 });
     const decision = settled(send, outcome);
@@ -122,8 +135,10 @@ describe('the outcome of an attempt', () => {
       expect(claim(after, NOW, offer()).result).toMatchObject({ kind: 'failed' });
     });
 
-    it('that was accepted: sent', () => {
-      expect(settled(sendingSend(code), ACCEPTED).result).toEqual({ kind: 'accepted' });
+    it('that was accepted: sent, code erased, nothing due', () => {
+      const decision = settled(sendingSend(code), ACCEPTED);
+      expect(decision.result).toEqual({ kind: 'accepted' });
+      expect(decision.change).toMatchObject({ status: 'sent', sealedCode: null, dueAt: null });
     });
   });
 

@@ -15,6 +15,7 @@ import {
   ACCEPTED,
   CONFIG_FAULT,
   LEASE_MS,
+  POLICY,
   RECIPIENT_FAULT,
   REQUEST_FAULT,
   retryable,
@@ -78,7 +79,13 @@ const releasesClaim: Command = {
   toString: () => 'claim, released',
 };
 
-const reports = (index: number, status: Receipt['status'], failure: Outcome, lateMs: number): Command => ({
+const reports = (
+  index: number,
+  status: Receipt['status'],
+  failure: Outcome,
+  lateMs: number,
+  random: number,
+): Command => ({
   check: () => true,
   run(model, real) {
     const id = attemptAt(real, index);
@@ -97,12 +104,15 @@ const reports = (index: number, status: Receipt['status'], failure: Outcome, lat
       {
         id,
         senderId: real.attempts.get(id)!.senderId,
+        startedAt: real.attempts.get(id)!.claimedAt,
         outcome: real.attempts.get(id)!.outcome,
         otherIsAccepted: others.some(([, { outcome }]) => outcome === 'accepted'),
         otherClaimedAt: others.find(([other]) => other === real.send.attemptId)?.[1].claimedAt ?? null,
       },
-      CLAIM_MS_MAX,
+      { policy: POLICY, claimMsMax: CLAIM_MS_MAX },
+      random,
     );
+    if (decision.result === 'redelivers') model.reassignments += 1;
     write(real, decision);
     check(model, real);
   },
@@ -159,6 +169,7 @@ export const anyReceipt = fc
     fc.constantFrom('sent', 'delivered', 'read', 'failed'),
     outcome,
     fc.integer({ min: -5000, max: 700_000 }),
+    chance,
   )
   .map((from) => reports(...from));
 const anyWait = fc

@@ -76,13 +76,21 @@ export function check(model: Model, real: Real): void {
       must(RANK.indexOf(before) <= RANK.indexOf('sent'), 'delivered does not fail');
     else must(RANK.indexOf(send.status) > RANK.indexOf(before), 'status never moves back');
   }
-  const waits = send.status === 'queued' || send.status === 'sending';
+  const waits = send.status === 'queued' || send.status === 'sending' || send.lostAt !== null;
+  const isSent = send.status === 'sent';
   const failed = send.status === 'failed';
   must(send.channel === (model.routed ? 'whatsapp' : null), 'the channel is set once routed');
   must((send.from !== null) === model.routed, 'the sender’s number is set once routed');
   must((send.senderId !== null) === model.routed, 'the sender is set once routed');
-  must((send.sealedCode !== null) === waits, 'the sealed code is there exactly while it is needed');
-  must((send.dueAt !== null) === waits, 'a send is due exactly while it waits');
+  must(send.lostAt === null || isSent, 'only a message that was sent is lost');
+  must(
+    isSent && !waits ? true : (send.sealedCode !== null) === waits,
+    'the sealed code is there while it is needed',
+  );
+  must(
+    (send.dueAt !== null) === (waits || (isSent && send.sealedCode !== null)),
+    'a send is due exactly while it waits, or to erase its code',
+  );
   must(waits || !send.awaitingSender, 'only a waiting send waits for a sender');
   must((send.failedAt !== null) === failed && (send.failureReason !== null) === failed, 'failed says why');
   must(real.refunds === (failed ? 1 : 0), 'one refund for a failed send');

@@ -2,7 +2,11 @@ import { applyReceipt, type Outcome, type Receipt, type ReportedAttempt, type Se
 import fc from 'fast-check';
 import {
   at,
+  CONFIG_FAULT,
+  LIFE_SECONDS,
+  POLICY,
   RECIPIENT_FAULT,
+  REQUEST_FAULT,
   retryable,
   SENDER_FAULT,
   sendingSend,
@@ -12,7 +16,7 @@ import {
 } from './sendFixtures.js';
 
 const NOW = at(60);
-const CLAIM_MS_MAX = 16_000;
+const TERMS = { policy: POLICY, claimMsMax: 16_000 };
 
 function report(status: Receipt['status'], occurredAt = at(30), failure: Outcome = RECIPIENT_FAULT): Receipt {
   return {
@@ -27,6 +31,7 @@ function report(status: Receipt['status'], occurredAt = at(30), failure: Outcome
 const attempt = (fields: Partial<ReportedAttempt> = {}): ReportedAttempt => ({
   id: 'attempt-1',
   senderId: 'sender-1',
+  startedAt: at(0),
   outcome: 'accepted',
   otherIsAccepted: false,
   otherClaimedAt: null,
@@ -34,7 +39,7 @@ const attempt = (fields: Partial<ReportedAttempt> = {}): ReportedAttempt => ({
 });
 
 const apply = (send: Send, receipt: Receipt, which = attempt()) =>
-  applyReceipt(send, NOW, receipt, which, CLAIM_MS_MAX);
+  applyReceipt(send, NOW, receipt, which, TERMS, 0);
 const after = (send: Send, receipt: Receipt, which = attempt()): Send =>
   written(send, apply(send, receipt, which));
 
@@ -69,15 +74,16 @@ describe('a report of progress', () => {
   });
 
   it.each(['sent', 'delivered', 'read'] as const)(
-    '%s settles a send whose answer was never heard: code erased, nothing due, attempt named',
+    '%s settles a send whose answer was never heard, and names its attempt',
     (reported) => {
       const send = sendingSend({ attemptId: null, receiptUntil: at(30), awaitingSender: true });
       const decision = apply(send, report(reported), attempt({ outcome: 'unknown' }));
       expect(decision.result).toBe('applied');
       expect(written(send, decision)).toMatchObject({
         status: reported,
-        sealedCode: null,
-        dueAt: null,
+        ...(reported === 'sent'
+          ? { sealedCode: send.sealedCode, dueAt: at(LIFE_SECONDS) }
+          : { sealedCode: null, dueAt: null }),
         awaitingSender: false,
         [`${reported}At`]: at(30),
       });
@@ -144,8 +150,8 @@ describe('the time of a report', () => {
 });
 
 describe('a report of failure', () => {
-  it('fails a sent send with rejected_by_provider, whatever kind of error it names', () => {
-    for (const failure of [RECIPIENT_FAULT, retryable(), SENDER_FAULT, UNKNOWN]) {
+  it('fails a sent send with rejected_by_provider when it is about the recipient, the request or nobody knows what', () => {
+    for (const failure of [RECIPIENT_FAULT, REQUEST_FAULT, UNKNOWN]) {
       const decision = apply(sentSend(), report('failed', at(30), failure));
       expect(decision.result).toBe('applied');
       expect(written(sentSend(), decision)).toMatchObject({
@@ -171,9 +177,27 @@ describe('a report of failure', () => {
     });
   });
 
-  it('fails it even for an error that may pass: the answer to come will be that it was accepted', () => {
-    const decision = apply(sendingSend(), report('failed', at(30), retryable()), attempt({ outcome: null }));
-    expect(written(sendingSend(), decision)).toMatchObject({ status: 'failed', attemptId: null });
+  it('of a call whose answer is still awaited sends it again: the answer to come will be that it was accepted', () => {
+    const passing = apply(sendingSend(), report('failed', at(30), retryable()), attempt({ outcome: null }));
+    expect(passing.result).toBe('redelivers');
+    expect(written(sendingSend(), passing)).toMatchObject({
+      status: 'sending',
+      attemptId: null,
+      attempts: 1,
+      lostAt: null,
+      dueAt: at(61),
+    });
+    const ofSender = apply(
+      sendingSend(),
+      report('failed', at(30), SENDER_FAULT),
+      attempt({ outcome: null }),
+    );
+    expect(written(sendingSend(), ofSender)).toMatchObject({
+      status: 'sending',
+      attemptId: null,
+      attempts: 0,
+      dueAt: NOW,
+    });
   });
 
   it.each(['delivered', 'read', 'failed'] as const)('is ignored once a send is %s', (status) => {
@@ -218,5 +242,73 @@ describe('a report of failure', () => {
       status: 'failed',
       failureReason: 'rejected_by_provider',
     });
+  });
+});
+
+describe('a message that is reported as lost', () => {
+  const lost = (failure: Outcome, send = sentSend(), which = attempt()) =>
+    apply(send, report('failed', at(30), failure), which);
+
+  it.each([
+    ['a fault of the sender', SENDER_FAULT],
+    ['a fault that an operator has to mend', CONFIG_FAULT],
+    ['a limit', retryable({ throttled: 'sender' })],
+  ])('to %s goes out again at once, as another call that uses up no attempt', (_what, failure) => {
+    const decision = lost(failure);
+    expect(decision).toMatchObject({
+      result: 'redelivers',
+      attempts: [{ id: 'attempt-1', outcome: failure.kind, messageId: 'wamid.1' }],
+    });
+    expect(written(sentSend(), decision)).toEqual(sentSend({ lostAt: NOW, dueAt: NOW, attempts: 0 }));
+  });
+
+  it('to an error that may pass goes out again after the back-off, while attempts are left', () => {
+    expect(written(sentSend(), lost(retryable()))).toEqual(sentSend({ lostAt: NOW, dueAt: at(61) }));
+    const last = sentSend({ attempts: POLICY.attemptsMax });
+    expect(written(last, lost(retryable(), last))).toMatchObject({ status: 'failed' });
+  });
+
+  it('waits no longer than its code lives', () => {
+    const patient = lost(retryable({ retryAfterSeconds: 900 }));
+    expect(written(sentSend(), patient).dueAt).toEqual(at(LIFE_SECONDS));
+  });
+
+  it.each([
+    ['was verified', { verification: 'verified', sealedCode: null, dueAt: null }],
+    ['was locked', { verification: 'locked', sealedCode: null, dueAt: null }],
+    ['has too little life left', { createdAt: at(-600), expiresAt: at(85), dueAt: at(85) }],
+  ] as const)('fails with its unit when its code %s', (_how, fields) => {
+    const send = sentSend(fields);
+    expect(written(send, lost(SENDER_FAULT, send))).toMatchObject({
+      status: 'failed',
+      failureReason: 'rejected_by_provider',
+      lostAt: null,
+    });
+  });
+
+  it.each(['sender', 'config', 'retry'] as const)('goes out once, however often it is reported: %s', (outcome) => {
+    expect(lost(SENDER_FAULT, sentSend(), attempt({ outcome }))).toEqual({ result: 'ignored' });
+    const replaced = sentSend({ lostAt: NOW, attemptId: 'attempt-2' });
+    expect(lost(SENDER_FAULT, replaced, attempt({ outcome }))).toEqual({ result: 'ignored' });
+  });
+
+  it('is not sent again by its own receipt of before', () => {
+    const send = sentSend({ lostAt: at(40), dueAt: at(40) });
+    expect(apply(send, report('sent'), attempt({ outcome: 'sender' }))).toEqual({ result: 'ignored' });
+  });
+
+  it('was delivered after all: nothing goes out again', () => {
+    const send = sentSend({ lostAt: at(40), dueAt: at(40), awaitingSender: true });
+    expect(after(send, report('delivered', at(45)), attempt({ outcome: 'sender' }))).toEqual(
+      sentSend({ status: 'delivered', deliveredAt: at(45) }),
+    );
+  });
+
+  it('is replaced by the next one, whose time counts', () => {
+    const send = sentSend({ lostAt: at(40), attemptId: 'attempt-2', dueAt: at(70) });
+    const next = attempt({ id: 'attempt-2', outcome: null });
+    expect(after(send, report('sent', at(50)), next)).toEqual(
+      sentSend({ attemptId: 'attempt-2', sentAt: at(50), lostAt: null }),
+    );
   });
 });

@@ -39,6 +39,7 @@ export function liveSend(fields: Partial<Send> = {}): Send {
     receiptUntil: null,
     awaitingSender: false,
     dueAt: CREATED_AT,
+    lostAt: null,
     sentAt: null,
     deliveredAt: null,
     readAt: null,
@@ -68,13 +69,14 @@ export function sendingSend(fields: Partial<Send> = {}): Send {
   });
 }
 
-/** A live send that the provider has accepted. */
+/** A live send that the provider has accepted; a status after `sent` erases its code. */
 export function sentSend(fields: Partial<Send> = {}): Send {
+  const isOver = fields.status !== undefined && fields.status !== 'sent';
   return sendingSend({
     status: 'sent',
     attemptId: null,
-    sealedCode: null,
-    dueAt: null,
+    dueAt: at(LIFE_SECONDS),
+    ...(isOver && { sealedCode: null, dueAt: null }),
     sentAt: at(1),
     ...fields,
   });
@@ -94,6 +96,7 @@ export const FAILED = {
   failedAt: NOW,
   sealedCode: null,
   attemptId: null,
+  lostAt: null,
   awaitingSender: false,
   dueAt: null,
 };

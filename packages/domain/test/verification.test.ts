@@ -34,7 +34,7 @@ describe('the state of a code', () => {
 
 describe('a guess', () => {
   it('that is right answers valid, verified, 0, and sets verified_at', () => {
-    expect(judge(sentSend(), NOW, right)).toEqual({
+    expect(judge(sentSend({ status: 'delivered' }), NOW, right)).toEqual({
       result: { valid: true, verification: 'verified', attemptsLeft: 0 },
       change: { verification: 'verified', verifiedAt: NOW },
     });
@@ -53,7 +53,7 @@ describe('a guess', () => {
   });
 
   it('that is the fifth wrong one locks the code, and says when', () => {
-    expect(judge(sentSend({ wrongGuesses: 4 }), NOW, wrong)).toEqual({
+    expect(judge(sentSend({ status: 'delivered', wrongGuesses: 4 }), NOW, wrong)).toEqual({
       result: { valid: false, verification: 'locked', attemptsLeft: 0 },
       change: { wrongGuesses: 5, verification: 'locked', lockedAt: NOW },
     });
@@ -90,7 +90,7 @@ describe('a guess', () => {
   it.each(DELIVERY_STATES)(
     'is judged the same while delivery is %s, and leaves its state as it is',
     (status) => {
-      const send = liveSend({ status, dueAt: NOW });
+      const send = liveSend({ status, dueAt: NOW, sealedCode: null });
       expect(judge(send, NOW, right).result.valid).toBe(true);
       const after = written(send, judge(send, NOW, right));
       expect({ ...after, verification: send.verification, verifiedAt: send.verifiedAt }).toEqual(send);
@@ -120,11 +120,24 @@ describe('a guess', () => {
       expect(judged(send)).toMatchObject({ dueAt: at(40) });
     });
 
-    it('changes nothing about a call under way, a sent message or a test send', () => {
-      for (const send of [sendingSend(), sentSend(), testSend()]) {
+    it('changes nothing about a call under way, a delivered message or a test send', () => {
+      for (const send of [sendingSend(), sentSend({ status: 'delivered' }), testSend()]) {
         const { dueAt, awaitingSender } = judged({ ...send, wrongGuesses });
         expect({ dueAt, awaitingSender }).toEqual({ dueAt: send.dueAt, awaitingSender: false });
       }
+    });
+
+    it('erases the code of a sent message', () => {
+      expect(judged(sentSend({ wrongGuesses }))).toMatchObject({
+        status: 'sent',
+        sealedCode: null,
+        dueAt: null,
+      });
+    });
+
+    it('makes a lost message due, which then fails', () => {
+      const send = sentSend({ wrongGuesses, lostAt: at(10), dueAt: at(LIFE_SECONDS), awaitingSender: true });
+      expect(judged(send)).toMatchObject({ dueAt: NOW, awaitingSender: false });
     });
   });
 

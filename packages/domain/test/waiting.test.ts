@@ -8,6 +8,7 @@ const progress = (fields: Partial<DeliveryProgress>): DeliveryProgress => ({
   status: 'queued',
   verification: 'pending',
   awaitingSender: false,
+  lostAt: null,
   dueAt: at(30),
   expiresAt: ENDED,
   attempts: [],
@@ -38,7 +39,12 @@ describe('what a delivery waits for', () => {
       { for: 'next_attempt', until: at(30) },
     ],
     ['a first attempt', sending({ attempts: [] }), { for: 'next_attempt', until: at(30) }],
-    ['a receipt', progress({ status: 'sent', dueAt: null }), { for: 'receipt', until: null }],
+    ['a receipt', progress({ status: 'sent', dueAt: ENDED }), { for: 'receipt', until: null }],
+    [
+      'a sender, instead of a lost message',
+      progress({ status: 'sent', lostAt: NOW, awaitingSender: true, attempts: [ATTEMPT] }),
+      { for: 'sender', until: ENDED },
+    ],
   ] as const)('is %s', (_, send, wait) => {
     expect(deliveryWait(send, false)).toEqual(wait);
   });

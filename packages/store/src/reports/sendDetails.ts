@@ -39,6 +39,8 @@ export interface SendDetails extends SendSummary {
   awaitingSender: boolean;
   /** When a worker acts on it next; null when nothing is left to do. */
   dueAt: Date | null;
+  /** Since when it has to go out again, because its message was lost. */
+  lostAt: Date | null;
   sentAt: Date | null;
   deliveredAt: Date | null;
   readAt: Date | null;
@@ -58,6 +60,7 @@ interface DetailsRow extends SummaryRow {
   attempts: number;
   awaiting_sender: boolean;
   due_at: Date | null;
+  lost_at: Date | null;
   sent_at: Date | null;
   delivered_at: Date | null;
   read_at: Date | null;
@@ -82,8 +85,8 @@ export async function findSendDetails(
   sendId: string,
 ): Promise<SendDetails | null> {
   const [row] = await database.sql.query<DetailsRow[]>`
-    select ${SUMMARY_COLUMNS}, statement_timestamp() as now, s.from_number, s.attempts, s.awaiting_sender, s.due_at, s.sent_at,
-      s.delivered_at, s.read_at, s.verified_at, s.failed_at, s.wrong_guesses,
+    select ${SUMMARY_COLUMNS}, statement_timestamp() as now, s.from_number, s.attempts, s.awaiting_sender, s.due_at, s.lost_at,
+      s.sent_at, s.delivered_at, s.read_at, s.verified_at, s.failed_at, s.wrong_guesses,
       jsonb_build_object('wrong_guess_times', to_jsonb(coalesce(s.wrong_guess_times, '{}')), 'attempts', (
         select coalesce(jsonb_agg(jsonb_build_object('startedAt', c.started_at, 'finishedAt', c.finished_at,
           'outcome', c.outcome, 'errorCode', c.error_code, 'senderNumber', senders.number) order by c.started_at, c.id), '[]')
@@ -113,6 +116,7 @@ function detailsOf(row: DetailsRow): SendDetails {
     attemptsCounted: row.attempts,
     awaitingSender: row.awaiting_sender,
     dueAt: row.due_at,
+    lostAt: row.lost_at,
     sentAt: row.sent_at,
     deliveredAt: row.delivered_at,
     readAt: row.read_at,

@@ -11,38 +11,52 @@ export interface SenderDetails {
   /** The language code under which the English template was approved. */
   englishTemplateLanguage: 'en' | 'en_US';
   consecutiveFailures: number;
+  pauseSource: StopSource | null;
 }
+
+/** How we know that a sender cannot send: an operator said so, or the provider did, in one of its ways. */
+export type StopSource = 'operator' | 'answer' | 'receipt' | 'webhook' | 'read';
 
 /** The details of all senders, paused ones too: `take_send_slots` decides which of them may send. */
 export async function listSenderDetails(database: Database): Promise<SenderDetails[]> {
   return database.sql.query<SenderDetails[]>`
     select id, phone_number_id as "phoneNumberId", number, sealed_token as "sealedToken", template,
-      english_template_language as "englishTemplateLanguage", consecutive_failures as "consecutiveFailures" from senders`;
+      english_template_language as "englishTemplateLanguage", consecutive_failures as "consecutiveFailures",
+      pause_source as "pauseSource" from senders`;
+}
+
+/** A fault that stops a sender, as an attempt met it. */
+export interface SenderFault {
+  senderId: string;
+  attemptId: string;
+  source: 'answer' | 'receipt';
 }
 
 /**
- * Lets a sender cool down after a failure of its own. Failures that arrive together count once, and an operator's pause stays.
+ * Lets a sender cool down after a fault of its own. An operator's pause stays. Faults that arrive together count once, and so does one of
+ * a message that was begun before the last stop: receipts report such faults minutes later.
  *
  * @param coolDown `failuresBefore` is the count on which `seconds` was decided: a sender whose count has changed stays as it is
  * @returns whether this call began the cool-down
  */
 export async function coolDownSender(
   database: Database,
-  id: string,
+  { senderId, attemptId, source }: SenderFault,
   coolDown: { failuresBefore: number; seconds: number; reason: string },
 ): Promise<boolean> {
   const written = await database.sql.execute`
-    update senders set consecutive_failures = consecutive_failures + 1, paused_at = clock_timestamp(), pause_reason = ${coolDown.reason},
-      paused_until = clock_timestamp() + make_interval(secs => ${coolDown.seconds})
-    where id = ${id}::uuid and consecutive_failures = ${coolDown.failuresBefore}::integer
-      and (paused_at is null or paused_until <= clock_timestamp())`;
+    update senders r set consecutive_failures = consecutive_failures + 1, paused_at = clock_timestamp(), faulted_at = clock_timestamp(),
+      paused_until = clock_timestamp() + make_interval(secs => ${coolDown.seconds}), pause_reason = ${coolDown.reason}, pause_source = ${source}
+    where id = ${senderId}::uuid and consecutive_failures = ${coolDown.failuresBefore}::integer
+      and (paused_at is null or paused_until <= clock_timestamp())
+      and not exists (select from attempts a where a.id = ${attemptId}::uuid and a.started_at <= r.faulted_at)`;
   return written === 1;
 }
 
 /** Resets a sender that has just sent: its consecutive failures, and its cool-down if that is over. */
 export async function recoverSender(database: Database, id: string): Promise<void> {
   await database.sql.execute`
-    update senders set consecutive_failures = 0, paused_at = null, paused_until = null, pause_reason = null
+    update senders set consecutive_failures = 0, paused_at = null, paused_until = null, pause_reason = null, pause_source = null
     where id = ${id}::uuid and consecutive_failures > 0 and (paused_at is null or paused_until <= clock_timestamp())`;
 }
 

@@ -2,6 +2,7 @@ import { seal, type Keyring } from '@onecode/domain';
 import { audited, changedFields, type Actor, type AuditNote } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
+import type { StopSource } from './coolDown.js';
 import { Prisma } from '../generated/prisma/client.js';
 
 /** A sender as operators see it, without its token. */
@@ -18,6 +19,8 @@ export interface Sender {
   /** The end of a cool-down; null while paused: until an operator resumes it. */
   pausedUntil: Date | null;
   pauseReason: string | null;
+  /** How it is known that the sender cannot send; null while it can. */
+  pauseSource: StopSource | null;
   createdAt: Date;
 }
 
@@ -32,6 +35,7 @@ const SELECTED = {
   pausedAt: true,
   pausedUntil: true,
   pauseReason: true,
+  pauseSource: true,
   createdAt: true,
 } as const;
 
@@ -92,7 +96,7 @@ export async function pauseSender(
 ): Promise<Sender | null> {
   return changeSender(database, actor, 'sender.pause', id, async (connection) => {
     await connection.sql.execute`
-      update senders set paused_at = now(), paused_until = null, pause_reason = ${reason}
+      update senders set paused_at = now(), paused_until = null, pause_reason = ${reason}, pause_source = 'operator'
       where id = ${id}::uuid and (paused_at is null or paused_until is not null)`;
     return {};
   });
@@ -104,7 +108,7 @@ export async function resumeSender(database: Database, actor: Actor, id: string)
     const blocks = await connection.prisma.senderCountryBlock.deleteMany({ where: { senderId: id } });
     await connection.prisma.sender.updateMany({
       where: { id },
-      data: { pausedAt: null, pausedUntil: null, pauseReason: null, consecutiveFailures: 0 },
+      data: { pausedAt: null, pausedUntil: null, pauseReason: null, pauseSource: null, consecutiveFailures: 0 },
     });
     return blocks.count === 0 ? {} : { countryBlocksEnded: blocks.count };
   });

@@ -5,6 +5,7 @@ import {
   readRoutedSend,
   readSend,
   type ReadRow,
+  type ReportedRow,
   type RoutedRow,
   type WhichReport,
   type WhichSend,
@@ -79,29 +80,47 @@ export async function changeSendSnapshot<R>(
   return changeSend(database, { id: send.id }, decide);
 }
 
-/** `changeSend` for the send whose attempt a receipt reports on. @returns null when no attempt of ours matches. */
+/**
+ * `changeSend` for the send whose attempt a receipt reports on.
+ *
+ * @returns the result with the send as it is then, or null when no attempt of ours matches
+ */
 export async function changeReportedSend<R>(
   database: Database,
   which: WhichReport,
   decide: (send: Send, now: Date, attempt: ReportedAttempt) => Decision<R>,
-): Promise<R | null> {
-  const changed = await repeatUntilWritten(
+): Promise<Changed<R> | null> {
+  return repeatUntilWritten(
     database,
     () => readReportedSend(database, which),
-    (send, now, row) =>
-      decide(send, now, {
-        id: row.reported_id,
-        senderId: row.reported_sender_id,
-        outcome: row.reported_outcome as AttemptOutcome | null,
-        otherIsAccepted: row.other_is_accepted,
-        otherClaimedAt: row.other_claimed_at,
-      }),
+    (send, now, row) => decide(send, now, reportedAttemptOf(row)),
   );
-  return changed?.result ?? null;
 }
 
-interface Changed<R> {
+/** The send and the attempt that a receipt reports on, or null when no attempt of ours matches. */
+export async function findReportedSend(
+  database: Database,
+  which: WhichReport,
+): Promise<{ send: Send; attempt: ReportedAttempt } | null> {
+  const row = await readReportedSend(database, which);
+  return row === undefined ? null : { send: sendOf(row), attempt: reportedAttemptOf(row) };
+}
+
+function reportedAttemptOf(row: ReportedRow): ReportedAttempt {
+  return {
+    id: row.reported_id,
+    senderId: row.reported_sender_id,
+    startedAt: row.reported_started_at,
+    outcome: row.reported_outcome as AttemptOutcome | null,
+    otherIsAccepted: row.other_is_accepted,
+    otherClaimedAt: row.other_claimed_at,
+  };
+}
+
+/** A change that was committed. */
+export interface Changed<R> {
   result: R;
+  /** The send as the change left it. */
   snapshot: SendSnapshot;
 }
 

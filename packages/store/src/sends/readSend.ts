@@ -29,6 +29,7 @@ export type ReadRow = SendRow & { now: Date };
 export type ReportedRow = ReadRow & {
   reported_id: string;
   reported_sender_id: string | null;
+  reported_started_at: Date;
   reported_outcome: string | null;
   other_is_accepted: boolean;
   other_claimed_at: Date | null;
@@ -86,7 +87,8 @@ const reportedSendReader = oncePerClient((database: Database) =>
     async (requests: WhichReport[]) => {
       const rows = await database.reads.query<WithOrdinal<ReportedRow>[]>`
         select r.ordinal, ${sendColumns('s')}, clock_timestamp() as now,
-          a.id as reported_id, a.sender_id as reported_sender_id, a.outcome as reported_outcome,
+          a.id as reported_id, a.sender_id as reported_sender_id, a.started_at as reported_started_at,
+          a.outcome as reported_outcome,
           exists (
             select from attempts o where o.send_id = s.id and o.id <> a.id and o.outcome = 'accepted'
           ) as other_is_accepted,
@@ -134,7 +136,7 @@ const routedSendReader = oncePerClient((database: Database) =>
           select ordinal, account_id, canonical_recipient, country, is_promised,
             row_number() over (partition by is_promised order by ordinal) as position
           from requested
-          where mode = 'live' and status in ('queued', 'sending') and due_at <= now and now < expires_at
+          where mode = 'live' and (status in ('queued', 'sending') or lost_at is not null) and due_at <= now and now < expires_at
             and verification = 'pending' and (is_promised or not (select slots_are_taken()))
         ), slots as materialized (
           ${slots(true, Prisma.sql`${SLOT_WAIT_MS_MAX}::integer`)} union all ${slots(false, Prisma.sql`direct_slot_wait_ms()`)}

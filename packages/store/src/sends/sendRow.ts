@@ -44,6 +44,7 @@ const COLUMNS = {
   dueAt: writable('due_at', 'timestamptz'),
   createdAt: fixed('created_at', 'timestamptz'),
   expiresAt: fixed('expires_at', 'timestamptz'),
+  lostAt: writable('lost_at', 'timestamptz'),
   sentAt: writable('sent_at', 'timestamptz'),
   deliveredAt: writable('delivered_at', 'timestamptz'),
   readAt: writable('read_at', 'timestamptz'),

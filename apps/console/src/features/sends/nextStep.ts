@@ -1,4 +1,4 @@
-import { deliveryWait } from '@onecode/domain';
+import { deliveryWait, isUndelivered } from '@onecode/domain';
 import type { SendDetails } from '@onecode/store';
 import { explanationView, type ExplanationView } from './errorExplanation.js';
 
@@ -62,15 +62,15 @@ function afterFailure({ failureReason, attempts, receipts }: SendDetails): NextS
   return { step: explanation.whose === 'us' ? 'refused' : 'rejected', explanation };
 }
 
-function afterExpiry({ status }: SendDetails): NextStep {
-  if (status === 'queued' || status === 'sending') return 'giving_up';
-  return status === 'sent' ? 'expired_unconfirmed' : 'expired_unused';
+function afterExpiry(send: SendDetails): NextStep {
+  if (isUndelivered(send)) return 'giving_up';
+  return send.status === 'sent' ? 'expired_unconfirmed' : 'expired_unused';
 }
 
 function whilePending(send: SendDetails, isHeld: boolean, now: Date): NextStep {
   const { status, mode, createdAt, sentAt, wrongGuesses } = send;
   if (wrongGuesses > 0) return 'guessing';
-  if (status === 'queued' || status === 'sending') return whileUndelivered(send, isHeld, now);
+  if (isUndelivered(send)) return whileUndelivered(send, isHeld, now);
   if (mode === 'test') return 'try_code';
   if (status !== 'sent') return 'delivered';
   return secondsBetween(sentAt ?? createdAt, now) > DELIVERY_SECONDS_MAX ? 'unconfirmed' : 'sent';

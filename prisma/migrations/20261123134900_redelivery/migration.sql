@@ -1,0 +1,81 @@
+-- An accepted message may still be reported as lost to a fault that is not the recipient's. The send then goes out again.
+alter table sends add column lost_at timestamptz(3);
+
+alter table senders
+  add column pause_source text
+    constraint senders_pause_source_check check (pause_source in ('operator', 'answer', 'receipt', 'webhook', 'read')),
+  add column faulted_at timestamptz(3);
+
+-- Whether a row of `sends` says nothing that contradicts itself. One check instead of forty: PostgreSQL prepares each check of a table
+-- anew for each statement (decision 23). A row that breaks a rule is refused with the rule's name as the constraint; as in a check, a
+-- rule that is null is not broken. It uses nothing but what PostgreSQL brings along: a dump that is being restored has no other schema
+-- in sight.
+create or replace function send_is_valid(send sends) returns boolean
+language plpgsql immutable as $$
+declare
+  v_broken text := case
+    when not (send.sealed_code is null or send.status in ('queued', 'sending', 'sent')) then 'sealed_code_only_while_needed'
+    when not (send.mode = 'test' or send.sealed_code is not null or (send.status not in ('queued', 'sending') and send.lost_at is null))
+      then 'sealed_code_while_needed'
+    when not (send.channel = case send.mode when 'test' then 'sandbox' else 'whatsapp' end) then 'channel_fits_mode'
+    when not (send.status = 'failed' or (send.status = 'queued') = (send.channel is null)) then 'channel_once_routed'
+    when not (send.canonical_recipient ~ '^\+[1-9][0-9]{4,14}$') then 'canonical_recipient_is_a_number'
+    when not ((send.due_at is null) = (send.next_enqueue_at is null)) then 'due_is_enqueued'
+    when not (
+      (send.status = 'failed') = (send.failed_at is not null) and (send.status = 'failed') = (send.failure_reason is not null)
+    ) then 'failed_says_why'
+    when not (send.guess_cost in (1, 10, 100)) then 'guess_cost_is_of_a_length'
+    when not ((send.idempotency_key is null) = (send.body_hash is null)) then 'idempotency_key_with_body'
+    when not ((send.mode = 'live') = (send.charged_from is not null)) then 'live_takes_a_unit'
+    when not ((send.verification = 'locked') = (send.wrong_guesses = 5)) then 'locked_after_five'
+    when not ((send.verification = 'locked') = (send.locked_at is not null)) then 'locked_says_when'
+    when not (not send.awaiting_sender or send.status in ('queued', 'sending') or send.lost_at is not null) then 'only_waiting_sends_await'
+    when not (
+      (send.channel is not distinct from 'whatsapp') = (send.from_number is not null)
+      and (send.from_number is null) = (send.sender_id is null)
+    ) then 'sender_fits_channel'
+    when not (send.attempts >= 0) then 'sends_attempts_check'
+    when not (octet_length(send.body_hash) = 32) then 'sends_body_hash_check'
+    when not (send.expires_at > send.created_at) then 'sends_check'
+    when not (octet_length(send.code_hash) = 33) then 'sends_code_hash_check'
+    when not (send.country ~ '^[A-Z]{2}$') then 'sends_country_check'
+    when not (send.failure_reason in ('expired_before_delivery', 'attempts_exhausted', 'rejected_by_provider'))
+      then 'sends_failure_reason_check'
+    when not (octet_length(send.idempotency_key) between 1 and 255) then 'sends_idempotency_key_check'
+    when not (send.locale in ('pt-BR', 'en')) then 'sends_locale_check'
+    when not (send.recipient ~ '^\+[1-9][0-9]{4,14}$') then 'sends_recipient_check'
+    when not (send.status in ('queued', 'sending', 'sent', 'delivered', 'read', 'failed')) then 'sends_status_check'
+    when not (send.charged_from in ('free_quota', 'credit')) then 'sends_charged_from_check'
+    when not (send.verification in ('pending', 'verified', 'locked')) then 'sends_verification_check'
+    when not (cardinality(send.wrong_guess_times) <= 5) then 'sends_wrong_guess_times_check'
+    when not (send.wrong_guesses between 0 and 5) then 'sends_wrong_guesses_check'
+    when not (
+      (send.status <> 'sent' or send.sent_at is not null)
+      and (send.status <> 'delivered' or send.delivered_at is not null)
+      and (send.status <> 'read' or send.read_at is not null)
+      and (send.mode = 'live' or send.status <> 'read' or (send.sent_at is not null and send.delivered_at is not null))
+    ) then 'state_says_when'
+    when not (send.mode = 'live' or send.sealed_code is null) then 'test_has_no_sealed_code'
+    when not (send.mode = 'live' or send.status in ('queued', 'read')) then 'test_is_queued_or_read'
+    when not (
+      coalesce(send.sent_at >= send.created_at, true)
+      and coalesce(send.delivered_at >= coalesce(send.sent_at, send.created_at), true)
+      and coalesce(send.read_at >= coalesce(send.delivered_at, send.sent_at, send.created_at), true)
+    ) then 'times_in_order'
+    when not (send.verified_at is null or send.verified_at < send.expires_at) then 'verified_in_time'
+    when not ((send.verification = 'verified') = (send.verified_at is not null)) then 'verified_says_when'
+    when not (send.lost_at is null or send.status = 'sent') then 'only_sent_is_lost'
+    -- No waiting send that nothing would ever enqueue again, and no code that nothing would ever erase.
+    when not (
+      (send.status in ('queued', 'sending') or (send.status = 'sent' and send.sealed_code is not null)) = (send.due_at is not null)
+    ) then 'waiting_is_enqueued'
+  end;
+begin
+  if v_broken is not null then
+    raise check_violation using
+      message = format('new row for relation "sends" violates check constraint "%s"', v_broken),
+      table = 'sends', constraint = v_broken;
+  end if;
+  return true;
+end
+$$;
