@@ -307,6 +307,7 @@ create unlogged table sender_recipient_windows (
   sender_id uuid not null,
   recipient_hash bigint not null,
   free_at timestamp(6) with time zone not null,
+  refusals smallint default 0 not null,
   constraint sender_recipient_windows_pkey PRIMARY KEY (sender_id, recipient_hash)
 );
 CREATE INDEX sender_recipient_windows_free_at ON public.sender_recipient_windows USING btree (free_at);
@@ -326,10 +327,12 @@ create table senders (
   created_at timestamp(3) with time zone default now() not null,
   pause_source text,
   faulted_at timestamp(3) with time zone,
+  business_account_id text,
   constraint senders_pkey PRIMARY KEY (id),
   constraint senders_phone_number_id_key UNIQUE (phone_number_id),
   constraint pause_has_a_beginning CHECK (paused_at IS NOT NULL OR paused_until IS NULL),
   constraint pause_says_why CHECK ((paused_at IS NULL) = (pause_reason IS NULL)),
+  constraint senders_business_account_id_check CHECK (business_account_id ~ '^[0-9]{1,32}$'::text),
   constraint senders_consecutive_failures_check CHECK (consecutive_failures >= 0),
   constraint senders_english_template_language_check CHECK (english_template_language = ANY (ARRAY['en'::text, 'en_US'::text])),
   constraint senders_number_check CHECK (number ~ '^\+[1-9][0-9]{4,14}$'::text),
@@ -426,6 +429,23 @@ create table sign_in_limits (
   last_request bigint not null,
   constraint sign_in_limits_pkey PRIMARY KEY (id),
   constraint sign_in_limits_key_key UNIQUE (key)
+);
+
+create table throttles (
+  scope text not null,
+  subject text not null,
+  refusals smallint not null,
+  rate double precision not null,
+  throttled_at timestamp(3) with time zone not null,
+  recovered_at timestamp(3) with time zone,
+  error_code integer,
+  free_at timestamp(6) with time zone not null,
+  promised_to timestamp(6) with time zone default '1970-01-01 00:00:00+00'::timestamp with time zone not null,
+  constraint throttles_pkey PRIMARY KEY (scope, subject),
+  constraint recovered_says_when CHECK ((refusals = 0) = (recovered_at IS NOT NULL)),
+  constraint throttles_rate_check CHECK (rate > 0::double precision),
+  constraint throttles_refusals_check CHECK (refusals >= 0),
+  constraint throttles_scope_check CHECK (scope = ANY (ARRAY['sender'::text, 'business'::text, 'app'::text]))
 );
 
 create table trial_sends (
@@ -563,6 +583,37 @@ AS $function$
   )::active_holds
   from holds
 $function$;
+
+CREATE OR REPLACE FUNCTION public.active_throttles(p_now timestamp with time zone)
+ RETURNS TABLE(scope text, subject text, free_at timestamp with time zone, promised_to timestamp with time zone, spacing interval, rate double precision)
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT w.scope,
+     w.subject,
+     w.free_at,
+     w.promised_to,
+         CASE
+             WHEN (w.refusals > 0) THEN '00:00:05'::interval
+             ELSE make_interval(secs => ((1)::double precision / w.rate))
+         END AS make_interval,
+     w.rate
+    FROM ( SELECT t.scope,
+             t.subject,
+             t.free_at,
+             t.promised_to,
+             t.refusals,
+             f.rate AS full_rate,
+                 CASE
+                     WHEN (t.refusals > 0) THEN t.rate
+                     ELSE (t.rate + ((f.rate / (20)::double precision) * (EXTRACT(epoch FROM (active_throttles.p_now - t.recovered_at)))::double precision))
+                 END AS rate
+            FROM (throttles t
+              CROSS JOIN LATERAL ( SELECT ((sum(r.throughput))::double precision * (0.9)::double precision) AS rate
+                    FROM senders r
+                   WHERE (sender_throttle_subject(t.scope, r.id, r.business_account_id) = t.subject)) f)) w
+   WHERE ((w.refusals > 0) OR (w.rate < w.full_rate));
+END;
 
 CREATE OR REPLACE FUNCTION public.application_number_at(p_application_id uuid, p_account_number bigint)
  RETURNS bigint
@@ -1176,6 +1227,11 @@ AS $function$
   from senders r left join send_slots s on s.sender_id = r.id
   where r.paused_at is null or r.paused_until <= clock_timestamp()
 $function$;
+CREATE OR REPLACE FUNCTION public.sender_throttle_subject(p_scope text, p_sender_id uuid, p_business_account_id text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+RETURN CASE p_scope WHEN 'sender'::text THEN (p_sender_id)::text WHEN 'business'::text THEN COALESCE(p_business_account_id, (p_sender_id)::text) ELSE ''::text END;
 
 CREATE OR REPLACE FUNCTION public.take_send_slots(p_account_ids uuid[], p_recipients text[], p_countries text[], p_horizon_ms integer, p_promise boolean DEFAULT false)
  RETURNS TABLE(ordinal integer, sender_id uuid, wait_ms integer, slot_at timestamp with time zone)
@@ -1190,6 +1246,16 @@ declare
   v_start timestamptz[];
   v_free timestamptz[];
   v_spacing interval[];
+  -- The throttles, and by sender their positions: of its own, of its business account's and of the app's.
+  v_scopes text[];
+  v_subjects text[];
+  v_throttle_start timestamptz[];
+  v_throttle_free timestamptz[];
+  v_throttle_spacing interval[];
+  v_own integer[];
+  v_business integer[];
+  v_app integer;
+  v_throttle integer;
   v_pick integer;
   v_at timestamptz;
   v_hash bigint;
@@ -1206,13 +1272,27 @@ begin
   -- After the lock: time, pauses of a sender and holds may have moved on while this call waited.
   v_now := clock_timestamp();
   v_end := v_now + make_interval(secs => p_horizon_ms / 1000.0);
+  perform from throttles t order by t.scope, t.subject for update;
+  if found then
+    select array_agg(t.scope), array_agg(t.subject), array_agg(t.spacing),
+      array_agg(greatest(t.free_at, case when p_promise then t.promised_to end, v_now))
+      into v_scopes, v_subjects, v_throttle_spacing, v_throttle_start
+    from active_throttles(v_now) t;
+    v_throttle_free := v_throttle_start;
+    v_app := array_position(v_scopes, 'app');
+  end if;
   select array_agg(a.id), array_agg(a.spacing), array_agg(greatest(
-      a.free_at, case when p_promise then a.promised_to end, v_now - a.spacing * greatest(0, a.throughput / 10.0 - 1)
-    )) into v_ids, v_spacing, v_start
+      a.free_at, case when p_promise then a.promised_to end, v_now - a.spacing * greatest(0, a.burst - 1)
+    )), array_agg(a.own), array_agg(a.business) into v_ids, v_spacing, v_start, v_own, v_business
   from (
-    select r.id, r.throughput, s.free_at, s.promised_to,
-      ceil(10000000.0 / (9 * r.throughput)) * interval '1 microsecond' as spacing
-    from send_slots s join senders r on r.id = s.sender_id
+    select r.id, s.free_at, s.promised_to, t.own, t.business,
+      case when r.paused_at is null then ceil(10000000.0 / (9 * r.throughput)) * interval '1 microsecond' else interval '1 second' end as spacing,
+      case when r.paused_at is null then r.throughput / 10.0 else 0 end as burst
+    from send_slots s join senders r on r.id = s.sender_id cross join lateral (
+      select max(u.position) filter (where u.scope = 'sender') as own, max(u.position) filter (where u.scope = 'business') as business
+      from unnest(v_scopes, v_subjects) with ordinality as u (scope, subject, position)
+      where u.subject = sender_throttle_subject(u.scope, r.id, r.business_account_id)
+    ) t
     where r.paused_at is null or r.paused_until <= v_now
   ) a;
   v_free := v_start;
@@ -1230,7 +1310,9 @@ begin
     v_hash := hashtextextended(p_recipients[v_ordinal], 0);
     select c.position, c.at into v_pick, v_at
     from (
-      select a.id, a.position, greatest(a.free_at, v_now) as at, random() as chance
+      select a.id, a.position, random() as chance, greatest(
+        a.free_at, v_now, v_throttle_free[v_own[a.position]], v_throttle_free[v_business[a.position]], v_throttle_free[v_app]
+      ) as at
       from unnest(v_ids, v_free) with ordinality as a (id, free_at, position)
       order by at, chance
     ) c
@@ -1251,6 +1333,9 @@ begin
 
     if v_pick is not null then
       v_free[v_pick] := v_free[v_pick] + v_spacing[v_pick];
+      foreach v_throttle in array array_remove(array[v_own[v_pick], v_business[v_pick], v_app], null) loop
+        v_throttle_free[v_throttle] := v_at + v_throttle_spacing[v_throttle];
+      end loop;
       if not p_promise then
         insert into sender_recipient_windows as p (sender_id, recipient_hash, free_at)
           values (v_ids[v_pick], v_hash, v_at - recipient_window_burst() + recipient_window_spacing())
@@ -1265,5 +1350,12 @@ begin
     promised_to = case when p_promise then a.free_at else s.promised_to end
   from unnest(v_ids, v_start, v_free) as a (id, start, free_at)
   where s.sender_id = a.id and a.free_at > a.start;
+  if v_throttle_free is not null then
+    update throttles t set
+      free_at = case when p_promise then t.free_at else a.free_at end,
+      promised_to = case when p_promise then a.free_at else t.promised_to end
+    from unnest(v_scopes, v_subjects, v_throttle_start, v_throttle_free) as a (scope, subject, start, free_at)
+    where t.scope = a.scope and t.subject = a.subject and a.free_at > a.start;
+  end if;
 end
 $function$;

@@ -25,7 +25,7 @@ export async function bringTo(db: TestDatabase, id: string, status: DeliveryStat
   if (status !== 'delivered' && status !== 'read') return;
   const receipt: Receipt = { messageId, attemptId, status, occurredAt: new Date(), failure: null };
   await changeReportedSend(database, { attemptId, messageId }, (send, now, attempt) =>
-    applyReceipt(send, now, receipt, attempt, 30_000),
+    applyReceipt(send, now, receipt, attempt, { policy: POLICY, claimMsMax: 30_000 }, 0),
   );
 }
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { parseKeyring, unseal } from '@onecode/domain';
-import { coolDownSender } from '@onecode/store';
+import { coolDownSender, newId } from '@onecode/store';
 import { buildSender, useTestDatabase } from '@onecode/testing';
 import { expectFault, ID, jsonOf, onecode, TIME, UNKNOWN_ID } from './onecode.js';
 
@@ -147,7 +147,8 @@ describe('sender list, pause, resume and throughput', () => {
 
   it('shows how long a rest lasts and why, and a rest that is over as active', async () => {
     const { id } = await buildSender(store.database);
-    await coolDownSender(store.database, id, { failuresBefore: 0, seconds: 600, reason: 'quality' });
+    const fault = { senderId: id, attemptId: newId(), isOfBusiness: false, source: 'answer' } as const;
+    await coolDownSender(store.database, fault, { failuresBefore: 0, seconds: 600, reason: 'quality' });
     expect(await jsonOf(['sender', 'list'], env)).toEqual([
       expect.objectContaining({ state: 'paused', paused_until: TIME, pause_reason: 'quality', faults: 1 }),
     ]);

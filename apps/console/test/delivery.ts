@@ -39,7 +39,7 @@ export async function report(
   const whole: Receipt = { ...receipt, attemptId, occurredAt: new Date() };
   await storeReceipts(database, [whole]);
   await changeReportedSend(database, whole, (send, now, reported) =>
-    applyReceipt(send, now, whole, reported, LEASE_MS),
+    applyReceipt(send, now, whole, reported, { policy: POLICY, claimMsMax: LEASE_MS }, 0),
   );
 }
 

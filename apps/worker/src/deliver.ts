@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import {
   claim,
+  isNotOfThisSend,
   releaseClaim,
   settle,
   unseal,
@@ -14,7 +15,7 @@ import { OWN_FAULTS, type OwnFault } from '@onecode/runtime';
 import { changeSendSnapshot, changeRoutedSend, newId } from '@onecode/store';
 import { templateLanguage } from '@onecode/whatsapp';
 import { LEASE_MARGIN_MS, type WorkerContext } from './context.js';
-import type { OpenSender } from './senderPool.js';
+import type { FailedAttempt, OpenSender } from './senderPool.js';
 
 /**
  * The end of one round of delivery. `released`: no call was made, because the worker has to stop or was frozen for too long; `gone`:
@@ -65,7 +66,7 @@ interface AttemptEnd {
   fault: Fault | null;
 }
 
-const withoutCall = (end: DeliveryEnd): AttemptEnd => ({ end, fault: null });
+const withoutCall = (end: AttemptEnd['end']): AttemptEnd => ({ end, fault: null });
 
 async function attempt(context: WorkerContext, sendId: string): Promise<AttemptEnd> {
   const { database, policy, leaseMs, senders, metrics } = context;
@@ -76,16 +77,16 @@ async function attempt(context: WorkerContext, sendId: string): Promise<AttemptE
     const decidedAt = performance.now();
     const slotAt = decidedAt + (slot?.waitMs ?? 0);
     const expiresAt = decidedAt + send.expiresAt.getTime() - now.getTime();
-    return { ...decision, result: { claimed: decision.result, send, slot, slotAt, expiresAt } };
+    return { ...decision, result: { claimed: decision.result, send, now, slot, slotAt, expiresAt } };
   });
   if (changed === null) return withoutCall({ kind: 'gone' });
   const { snapshot } = changed;
-  const { claimed, send, slot, slotAt, expiresAt } = changed.result;
+  const { claimed, send, now: claimedAt, slot, slotAt, expiresAt } = changed.result;
   if (claimed.kind !== 'claimed') return withoutCall(claimed);
   if (slot === null) throw new Error('a send was claimed without a slot');
   // crash point: worker after claim
-  const sender = await senders.open(slot.sender.id);
   const hasSlot = await waitUntil(slotAt, context.releaseClaims);
+  const sender = await senders.open(slot.sender.id);
   // The last check before the call: a process that was frozen may have lost its claim, or the code may have expired.
   if (!hasSlot || performance.now() >= Math.min(slotAt + CALL_DELAY_MS_MAX, expiresAt)) {
     const released = await changeSendSnapshot(database, snapshot, (current, now) =>
@@ -93,13 +94,19 @@ async function attempt(context: WorkerContext, sendId: string): Promise<AttemptE
     );
     return withoutCall({ kind: released ?? 'gone' });
   }
+  // Stopped between the claim and the call, by another message's answer or an operator.
+  if (sender.stoppedAt !== null && sender.stoppedAt > claimedAt) {
+    await changeSendSnapshot(database, snapshot, (current, now) => releaseClaim(current, now, attemptId));
+    return withoutCall({ kind: 'reassign' });
+  }
 
   const endTimer = metrics.attempts.startTimer();
   const { outcome, own } = await call(context, send, sender, attemptId);
   // crash point: worker after call
   const seconds = endTimer({ outcome: outcome.kind });
-  if (outcome.kind === 'sender' || (outcome.kind === 'config' && outcome.scope !== 'request')) {
-    await senders.recordFault({ senderId: sender.id, attemptId, source: 'answer' }, send, outcome);
+  const at: FailedAttempt = { senderId: sender.id, attemptId, source: 'answer' };
+  if (isNotOfThisSend(outcome)) {
+    await senders.recordFailure(at, send, outcome);
     // crash point: worker after pause
   }
 
@@ -111,7 +118,7 @@ async function attempt(context: WorkerContext, sendId: string): Promise<AttemptE
   if (settlement === null) return withoutCall({ kind: 'gone' });
   const facts = { send_id: sendId, attempt_id: attemptId, attempt: claimed.attempt, sender_id: sender.id };
   logAttempt(context, facts, outcome, settlement, seconds);
-  if (outcome.kind === 'accepted') await senders.recordSuccess(sender.id, 'answer');
+  if (outcome.kind === 'accepted') await senders.recordSuccess(at);
   return { end: settlement, fault: outcome.kind === 'accepted' ? null : { outcome, own } };
 }
 

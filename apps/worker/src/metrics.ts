@@ -10,6 +10,8 @@ export interface WorkerMetrics {
   /** Raised once for each stop of a sender or country that a configuration fault begins: alert on its increase. */
   configurationFaults: Counter<'scope' | 'error_code'>;
   coolDowns: Counter<'error_code'>;
+  /** Raised once for each throttle that begins, by what it covers. */
+  throttles: Counter<'scope' | 'error_code'>;
   deliveries: Counter<'end'>;
   receipts: Counter<'result'>;
   enqueues: Counter<'queue'>;
@@ -37,6 +39,12 @@ export function workerMetrics(registry: Registry): WorkerMetrics {
       name: 'onecode_sender_pauses_total',
       help: 'Cool-downs of senders after failures of their own',
       labelNames: ['error_code'],
+      registers,
+    }),
+    throttles: new Counter({
+      name: 'onecode_throttles_total',
+      help: 'Limits of the provider that were reached, by what they cover',
+      labelNames: ['scope', 'error_code'],
       registers,
     }),
     deliveries: new Counter({

@@ -1,4 +1,4 @@
-import { applyReceipt, isLost, SLOT_WAIT_MS_MAX, type Receipt } from '@onecode/domain';
+import { applyReceipt, isLost, isNotOfThisSend, SLOT_WAIT_MS_MAX, type Receipt } from '@onecode/domain';
 import {
   changeReportedSend,
   findReportedSend,
@@ -10,7 +10,6 @@ import {
   type StoredReceipt,
 } from '@onecode/store';
 import type { WorkerContext } from './context.js';
-import type { Fault } from './senderPool.js';
 
 const BATCH = 200;
 /** About five minutes with the waits below. The write of an attempt never comes that much later than its receipt. */
@@ -57,14 +56,13 @@ async function applyBatch(context: WorkerContext, batch: readonly StoredReceipt[
 async function applyOne(context: WorkerContext, stored: StoredReceipt): Promise<ReceiptResult | 'later'> {
   const { database, leaseMs, policy, senders } = context;
   const { receipt } = stored;
-  const fault = faultOf(receipt);
   // Before the send is due again: it must not go out by what has just failed.
-  if (fault !== null) await recordFault(context, receipt, fault);
+  await recordFailure(context, receipt);
   // crash point: worker before receipt
   const terms = { policy, claimMsMax: SLOT_WAIT_MS_MAX + leaseMs };
   const changed = await changeReportedSend(database, receipt, (send, now, attempt) => {
     const decision = applyReceipt(send, now, receipt, attempt, terms, Math.random());
-    return { ...decision, result: { end: decision.result, senderId: attempt.senderId } };
+    return { ...decision, result: { end: decision.result, attempt } };
   });
   // crash point: worker after receipt
   const end = changed?.result.end ?? null;
@@ -74,30 +72,22 @@ async function applyOne(context: WorkerContext, stored: StoredReceipt): Promise<
   }
   if (changed === null) return 'unmatched';
   if (end === 'redelivers') await enqueue(context, changed.snapshot);
-  const { senderId } = changed.result;
-  if (receipt.status !== 'failed' && senderId !== null) await senders.recordSuccess(senderId, 'receipt');
+  const { id: attemptId, senderId } = changed.result.attempt;
+  if (receipt.status !== 'failed' && senderId !== null)
+    await senders.recordSuccess({ senderId, attemptId, source: 'receipt' });
   return end === 'redelivers' ? 'applied' : (end ?? 'unmatched');
 }
 
-/** The fault of a failed message that stops its sender, or more than that. */
-function faultOf({ failure }: Receipt): Fault | null {
-  if (failure?.kind === 'sender') return failure;
-  return failure?.kind === 'config' && failure.scope !== 'request' ? failure : null;
-}
-
-async function recordFault(
-  { database, senders }: WorkerContext,
-  receipt: Receipt,
-  fault: Fault,
-): Promise<void> {
+/** Stops or throttles what a failed message says, as the answer to a call does. */
+async function recordFailure({ database, senders }: WorkerContext, receipt: Receipt): Promise<void> {
+  const { failure } = receipt;
+  if (failure === null || !isNotOfThisSend(failure)) return;
   const reported = await findReportedSend(database, receipt);
-  if (reported === null || reported.attempt.senderId === null || isLost(reported.attempt)) return;
+  if (reported === null || isLost(reported.attempt)) return;
   const { attempt, send } = reported;
-  await senders.recordFault(
-    { senderId: reported.attempt.senderId, attemptId: attempt.id, source: 'receipt' },
-    send,
-    fault,
-  );
+  const { senderId, id: attemptId } = attempt;
+  if (senderId !== null)
+    await senders.recordFailure({ senderId, attemptId, source: 'receipt' }, send, failure);
 }
 
 /** Without Redis, the sweeper enqueues the send. */

@@ -1,9 +1,20 @@
 import { LRUCache } from 'lru-cache';
-import { coolDownSeconds, unseal, type Keyring, type Outcome, type Send } from '@onecode/domain';
+import {
+  coolDownSeconds,
+  throttleWaitsMs,
+  unseal,
+  windowWaitsMs,
+  type Keyring,
+  type Outcome,
+  type Send,
+} from '@onecode/domain';
 import type { Logger } from '@onecode/runtime';
 import {
   blockCountry,
+  closeRecipientWindow,
+  easeThrottles,
   listSenderDetails,
+  recordThrottle,
   recoverSender,
   coolDownSender,
   type Database,
@@ -17,8 +28,13 @@ const CACHED_MS = 1_000;
 /** How long a sender is blocked in a country that the provider forbids it to message. */
 const COUNTRY_BLOCK_SECONDS = 3_600;
 
-/** A failure that stops a sender, or more than it. */
-export type Fault = Extract<Outcome, { kind: 'sender' | 'config' }>;
+/** A call that failed for a reason outside of its send. */
+export type SenderFailure = Extract<Outcome, { kind: 'sender' | 'config' | 'retry' }>;
+type Fault = Extract<Outcome, { kind: 'sender' | 'config' }>;
+type Throttle = Extract<Outcome, { kind: 'retry' }>;
+
+/** The attempt that met a failure, and how we know. */
+export type FailedAttempt = Pick<SenderFault, 'senderId' | 'attemptId' | 'source'>;
 
 /** A sender with its access token in clear. */
 export interface OpenSender extends SenderDetails {
@@ -30,13 +46,16 @@ export interface OpenSender extends SenderDetails {
 export interface SenderPool {
   /** What a call needs of a sender. @throws Error when there is no such sender */
   open(senderId: string): Promise<OpenSender>;
-  /** Lets a sender cool down after its fault, or blocks it in the send's country if the fault is about that. */
-  recordFault(at: SenderFault, send: Send, fault: Fault): Promise<void>;
+  /**
+   * Stops what a failure is about, so that the send goes out by another sender, or waits: lets the sender cool down, with all of its
+   * business account if that is at fault; blocks it in the send's country; or throttles what has reached its limit.
+   */
+  recordFailure(at: FailedAttempt, send: Send, failure: SenderFailure): Promise<void>;
   /**
    * Forgets a sender's earlier failures: the provider accepted a message of it, or has sent one on to the recipient. What a receipt
    * stopped, only a receipt proves healthy.
    */
-  recordSuccess(senderId: string, source: SenderFault['source']): Promise<void>;
+  recordSuccess(at: FailedAttempt): Promise<void>;
 }
 
 export function createSenderPool(
@@ -64,50 +83,78 @@ export function createSenderPool(
     return known;
   };
 
-  const coolDown = async (at: SenderFault, fault: Fault): Promise<boolean> => {
+  const coolDown = async (at: FailedAttempt, fault: Fault): Promise<boolean> => {
     const { consecutiveFailures } = await open(at.senderId);
-    return coolDownSender(database, at, {
-      failuresBefore: consecutiveFailures,
-      seconds: coolDownSeconds(consecutiveFailures + 1),
-      reason: fault.errorCode === null ? fault.reason : `${fault.reason} (${fault.errorCode})`,
-    });
+    const isOfBusiness = fault.kind === 'config' && fault.scope === 'business';
+    return coolDownSender(
+      database,
+      { ...at, isOfBusiness },
+      {
+        failuresBefore: consecutiveFailures,
+        seconds: coolDownSeconds(consecutiveFailures + 1),
+        reason: fault.errorCode === null ? fault.reason : `${fault.reason} (${fault.errorCode})`,
+      },
+    );
+  };
+
+  const stop = async (at: FailedAttempt, send: Send, fault: Fault): Promise<void> => {
+    const blocks = fault.kind === 'config' && fault.scope === 'country' && send.country !== null;
+    const begun = blocks
+      ? await blockCountry(database, {
+          senderId: at.senderId,
+          country: send.country,
+          seconds: COUNTRY_BLOCK_SECONDS,
+          errorCode: fault.errorCode,
+        })
+      : await coolDown(at, fault);
+    cache.delete('senders');
+    // Many sends meet the same fault at once; the one that begins the stop raises the alert.
+    if (!begun) return;
+    const errorCode = String(fault.errorCode ?? 'none');
+    const facts = {
+      sender_id: at.senderId,
+      error_code: fault.errorCode,
+      reason: fault.reason,
+      source: at.source,
+    };
+    if (fault.kind === 'config') {
+      metrics.configurationFaults.inc({ scope: fault.scope, error_code: errorCode });
+      log.error({ ...facts, scope: fault.scope }, 'an operator has to act: a sender is stopped');
+    } else {
+      metrics.coolDowns.inc({ error_code: errorCode });
+      log.warn(facts, 'a sender cools down after a fault');
+    }
+  };
+
+  const throttle = async (at: FailedAttempt, send: Send, refusal: Throttle): Promise<void> => {
+    const { throttled: scope, errorCode, retryAfterSeconds } = refusal;
+    if (scope === 'none') return;
+    if (scope === 'recipient_window') {
+      const waitsMs = windowWaitsMs(retryAfterSeconds, Math.random());
+      await closeRecipientWindow(database, send.id, { ...at, waitsMs });
+      return;
+    }
+    const waitsMs = throttleWaitsMs(retryAfterSeconds, Math.random());
+    const isNew = await recordThrottle(database, scope, { ...at, errorCode, waitsMs });
+    cache.delete('senders');
+    if (!isNew) return;
+    metrics.throttles.inc({ scope, error_code: String(errorCode ?? 'none') });
+    log.warn(
+      { sender_id: at.senderId, scope, error_code: errorCode, source: at.source },
+      'a limit of the provider was reached',
+    );
   };
 
   return {
     open,
-    async recordFault(at, send, fault) {
-      const blocks = fault.kind === 'config' && fault.scope === 'country' && send.country !== null;
-      const begun = blocks
-        ? await blockCountry(database, {
-            senderId: at.senderId,
-            country: send.country,
-            seconds: COUNTRY_BLOCK_SECONDS,
-            errorCode: fault.errorCode,
-          })
-        : await coolDown(at, fault);
-      cache.delete('senders');
-      // Many sends meet the same fault at once; the one that begins the stop raises the alert.
-      if (!begun) return;
-      const errorCode = String(fault.errorCode ?? 'none');
-      const facts = {
-        sender_id: at.senderId,
-        error_code: fault.errorCode,
-        reason: fault.reason,
-        source: at.source,
-      };
-      if (fault.kind === 'config') {
-        metrics.configurationFaults.inc({ scope: fault.scope, error_code: errorCode });
-        log.error({ ...facts, scope: fault.scope }, 'an operator has to act: a sender is stopped');
-      } else {
-        metrics.coolDowns.inc({ error_code: errorCode });
-        log.warn(facts, 'a sender cools down after a fault');
-      }
-    },
-    async recordSuccess(senderId, source) {
-      const { consecutiveFailures, pauseSource } = await open(senderId);
-      if (consecutiveFailures === 0 || (pauseSource === 'receipt' && source === 'answer')) return;
-      await recoverSender(database, senderId);
-      cache.delete('senders');
+    recordFailure: async (at, send, failure) =>
+      failure.kind === 'retry' ? throttle(at, send, failure) : stop(at, send, failure),
+    async recordSuccess({ senderId, attemptId, source }) {
+      const { consecutiveFailures, pauseSource, isThrottled } = await open(senderId);
+      const hasRecovered = consecutiveFailures > 0 && (pauseSource !== 'receipt' || source === 'receipt');
+      if (hasRecovered) await recoverSender(database, senderId);
+      if (isThrottled) await easeThrottles(database, senderId, attemptId);
+      if (hasRecovered || isThrottled) cache.delete('senders');
     },
   };
 }

@@ -5,6 +5,7 @@ import {
   deleteOldSenderRecipientWindows,
   deleteOldReceipts,
   deletePastTurns,
+  deleteOldThrottles,
   newId,
   takeDueSends,
   wakeAwaitingSends,
@@ -102,5 +103,6 @@ export async function cleanUp({ database }: Pick<WorkerContext, 'database'>): Pr
   await untilFewer(BATCH, () => deleteOldReceipts(database, RECEIPT_DAYS, BATCH));
   await untilFewer(BATCH, () => deleteOldSenderRecipientWindows(database, BATCH));
   await deletePastTurns(database);
+  await deleteOldThrottles(database);
   await deleteOldHeartbeats(database);
 }

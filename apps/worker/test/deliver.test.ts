@@ -55,7 +55,7 @@ describe('a live send', () => {
     expect(t.environment.simulator.messages()).toMatchObject([{ language }]);
   });
 
-  it('is routed, then sent, with its code erased and its attempt recorded', async () => {
+  it('is routed, then sent, with its attempt recorded, and its code kept until it ends', async () => {
     t.environment.simulator.rules.add({ fault: { acceptThenDrop: true } });
     const sender = await buildSender(t.environment.db.database);
     const caller = await t.environment.caller();
@@ -65,12 +65,12 @@ describe('a live send', () => {
       channel: 'whatsapp',
       from_number: sender.number,
       sender_id: sender.id,
-      sealed_code: null,
+      sealed_code: expect.any(Buffer),
       attempts: 1,
       attempt_id: null,
       receipt_until: null,
-      due_at: null,
-      next_enqueue_at: null,
+      due_at: row.expires_at,
+      lost_at: null,
       delivered_at: null,
       read_at: null,
       failed_at: null,

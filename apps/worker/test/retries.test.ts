@@ -12,12 +12,6 @@ const pausesMs = (attempts: AttemptRow[]): number[] =>
     .slice(1)
     .map(({ started_at }, index) => started_at.getTime() - attempts[index]!.finished_at!.getTime());
 
-/** The wait begins when the worker reads the row, a little before it writes the attempt's end. */
-function expectSeconds(waitMs: number, seconds: number): void {
-  expect(waitMs).toBeLessThanOrEqual(seconds * 1_000);
-  expect(waitMs).toBeGreaterThan((seconds - 1) * 1_000);
-}
-
 describe('an answer that says "not now"', () => {
   let environment: WorkerEnvironment;
   let worker: TestWorker;
@@ -43,12 +37,6 @@ describe('an answer that says "not now"', () => {
 
   const jobsOf = async (id: string): Promise<Job[]> =>
     ((await queue.getJobs()) as Job[]).filter((job) => (job.data as { sendId: string }).sendId === id);
-
-  /** Ends the wait of a send, and sweeps. */
-  const makeDueAndSweep = async (id: string): Promise<void> => {
-    await environment.makeDue(id);
-    await worker.sweep();
-  };
 
   it('is followed by a retry with the same code, which succeeds', async () => {
     environment.simulator.rules.add({ fault: { error: 131000 }, times: 2 });
@@ -103,49 +91,6 @@ describe('an answer that says "not now"', () => {
       (await jobsOf(id)).find((job) => job.failedReason?.startsWith('attempts_exhausted')),
     );
     expect(failed.attemptsMade).toBe(5);
-  });
-
-  it.each([
-    ['130429 with Retry-After', { error: 130429, http: 429, retryAfter: 7 }, 7, 130429],
-    ['a bare 429 with Retry-After', { wrongBody: 'html' as const, http: 429, retryAfter: 9 }, 9, null],
-    ['131056, the full sender–recipient window', { error: 131056 }, 4, 131056],
-  ])('%s is obeyed', async (_, fault, seconds, errorCode) => {
-    environment.simulator.rules.add({ fault, times: 1 });
-    const id = await environment.send(await environment.caller());
-    const row = await environment.until(
-      id,
-      ({ attempts, attempt_id }) => attempts === 1 && attempt_id === null,
-    );
-    const [attempt] = await environment.attempts(id);
-    expect(attempt).toMatchObject({ outcome: 'retry', error_code: errorCode });
-    const waitMs = row.due_at!.getTime() - attempt!.finished_at!.getTime();
-    expectSeconds(waitMs, seconds);
-    expect(row).toMatchObject({ status: 'sending', attempts: 1 });
-
-    // Neither a job nor a sweep calls the provider before that.
-    await environment.enqueue('live', id, 99);
-    await until('a delayed job', async () =>
-      (await queue.getDelayed()).some((job) => job.data.sendId === id),
-    );
-    await worker.sweep();
-    expect(await environment.calls(id)).toHaveLength(1);
-
-    await makeDueAndSweep(id);
-    await environment.until(id, 'delivered');
-  });
-
-  it('131056 twice is followed by a wait of 16 seconds', async () => {
-    environment.simulator.rules.add({ fault: { error: 131056 }, times: 2 });
-    const id = await environment.send(await environment.caller());
-    await environment.until(id, ({ attempts, attempt_id }) => attempts === 1 && attempt_id === null);
-    await makeDueAndSweep(id);
-    const row = await environment.until(
-      id,
-      ({ attempts, attempt_id }) => attempts === 2 && attempt_id === null,
-    );
-    const [, second] = await environment.attempts(id);
-    const waitMs = row.due_at!.getTime() - second!.finished_at!.getTime();
-    expectSeconds(waitMs, 16);
   });
 });
 

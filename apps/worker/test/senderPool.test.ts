@@ -1,5 +1,5 @@
 import type { Send } from '@onecode/domain';
-import { listSenderDetails, resumeSender } from '@onecode/store';
+import { listSenderDetails, newId, resumeSender } from '@onecode/store';
 import { buildSender, TEST_ACTOR } from '@onecode/testing';
 import { useWorker } from './testWorker.js';
 
@@ -20,7 +20,14 @@ describe('the sender pool', () => {
         return pool.open(faulty.id);
       });
       await expect(
-        Promise.all([...asked, pool.recordFault(sender, { country: 'BR' } as Send, fault)]),
+        Promise.all([
+          ...asked,
+          pool.recordFailure(
+            { senderId: sender.id, attemptId: newId(), source: 'answer' },
+            { country: 'BR' } as Send,
+            fault,
+          ),
+        ]),
       ).resolves.toBeDefined();
       await resumeSender(database, TEST_ACTOR, faulty.id);
     }

@@ -59,6 +59,7 @@ export interface SendRecord {
   sent_at: Date | null;
   delivered_at: Date | null;
   read_at: Date | null;
+  lost_at: Date | null;
   failed_at: Date | null;
   failure_reason: string | null;
   version: number;
@@ -134,9 +135,11 @@ export class WorkerEnvironment extends TestEnvironment {
     this.tap.requests.length = 0;
     await this.db.sql(
       `update sends set status = 'failed', failed_at = now(), failure_reason = 'attempts_exhausted', sealed_code = null,
-         attempt_id = null, awaiting_sender = false, due_at = null, next_enqueue_at = null, version = version + 1
-       where status in ('queued', 'sending') and mode = 'live'`,
+         attempt_id = null, lost_at = null, awaiting_sender = false, due_at = null, next_enqueue_at = null, version = version + 1
+       where status in ('queued', 'sending', 'sent') and mode = 'live'`,
     );
+    await this.db.sql('delete from throttles');
+    await this.db.sql('delete from sender_recipient_windows');
     await this.db.sql(
       "update senders set paused_at = now(), paused_until = null, pause_reason = 'of an earlier test'",
     );

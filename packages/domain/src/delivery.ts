@@ -202,7 +202,9 @@ function mayStillArrive(receiptUntil: Date | null, now: Date): receiptUntil is D
  * Whether a message was not delivered for a reason outside of its send: a fault or a limit of the sender, or of what the sender
  * belongs to. Such an attempt does not count.
  */
-export function isNotOfThisSend(outcome: Outcome): boolean {
+export function isNotOfThisSend(
+  outcome: Outcome,
+): outcome is Extract<Outcome, { kind: 'sender' | 'config' | 'retry' }> {
   return (
     outcome.kind === 'sender' ||
     (outcome.kind === 'config' && outcome.scope !== 'request') ||
@@ -264,7 +266,8 @@ export function settle(
   if (outcome.kind === 'accepted') return done({ kind: 'accepted' }, acceptance(send, now));
   if (outcome.kind === 'recipient') return failed('rejected_by_provider');
   if (outcome.kind === 'config' && outcome.scope === 'request') return failed('rejected_by_provider');
-  if (isNotOfThisSend(outcome)) return done({ kind: 'reassign' }, { attempts: send.attempts - 1, dueAt: now });
+  if (isNotOfThisSend(outcome))
+    return done({ kind: 'reassign' }, { attempts: send.attempts - 1, dueAt: now });
 
   const receiptUntil = outcome.kind === 'unknown' ? after(now, settleDelayMs(policy)) : send.receiptUntil;
   const isExhausted = send.attempts >= policy.attemptsMax;

@@ -84,7 +84,8 @@ function applyProgress(
   if (reported === 'sent' && isLost(attempt)) return { result: 'ignored' };
   const isNews =
     send.status !== 'failed' &&
-    (PROGRESS.indexOf(reported) > PROGRESS.indexOf(send.status) || (reported === 'sent' && send.lostAt !== null));
+    (PROGRESS.indexOf(reported) > PROGRESS.indexOf(send.status) ||
+      (reported === 'sent' && send.lostAt !== null));
   const change: SendChange = isNews ? progress(send, now, receipt, reported) : {};
   const field = ({ sent: 'sentAt', delivered: 'deliveredAt', read: 'readAt' } as const)[reported];
   if (send[field] === null && change[field] === undefined && send.status !== 'failed')
@@ -167,11 +168,13 @@ function redelivery(
 ): SendChange | null {
   if (send.sealedCode === null || send.verification !== 'pending' || !isWorthSending(send, now)) return null;
   const lostAt = send.status === 'sent' ? now : null;
-  if (isNotOfThisSend(lost))
-    return { lostAt, attemptId: null, attempts: Math.max(0, send.attempts - 1), dueAt: now };
-  if (lost.kind !== 'retry' || send.attempts >= policy.attemptsMax) return null;
-  const retryAt = new Date(now.getTime() + retryDelayMs(policy, send.attempts, lost, random));
-  return { lostAt, attemptId: null, dueAt: retryAt < send.expiresAt ? retryAt : send.expiresAt };
+  if (lost.kind === 'retry' && lost.throttled === 'none') {
+    if (send.attempts >= policy.attemptsMax) return null;
+    const retryAt = new Date(now.getTime() + retryDelayMs(policy, send.attempts, lost, random));
+    return { lostAt, attemptId: null, dueAt: retryAt < send.expiresAt ? retryAt : send.expiresAt };
+  }
+  if (!isNotOfThisSend(lost)) return null;
+  return { lostAt, attemptId: null, attempts: Math.max(0, send.attempts - 1), dueAt: now };
 }
 
 /**

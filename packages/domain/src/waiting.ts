@@ -1,7 +1,10 @@
 import { isUndelivered, type AttemptOutcome, type Send, type Verification } from './send.js';
 
 /** What has been seen of a send's delivery. */
-export interface DeliveryProgress extends Pick<Send, 'status' | 'awaitingSender' | 'lostAt' | 'dueAt' | 'expiresAt'> {
+export interface DeliveryProgress extends Pick<
+  Send,
+  'status' | 'awaitingSender' | 'lostAt' | 'dueAt' | 'expiresAt'
+> {
   verification: Verification;
   /** Oldest first. An attempt is under way until it is finished. */
   attempts: readonly { outcome: AttemptOutcome | null; finishedAt: Date | null }[];

@@ -32,10 +32,10 @@ describe('a delivery', () => {
   });
 
   it('whose every attempt may be retried ends in attempts_exhausted after exactly five', () => {
-    const retries = fc.array(
-      fc.record({ retryAfterSeconds: fc.constantFrom(null, 0), chance }),
-      { minLength: 5, maxLength: 5 },
-    );
+    const retries = fc.array(fc.record({ retryAfterSeconds: fc.constantFrom(null, 0), chance }), {
+      minLength: 5,
+      maxLength: 5,
+    });
     fc.assert(
       fc.property(retries, (some) => {
         const { model, real } = begin(600_000);

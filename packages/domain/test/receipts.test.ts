@@ -187,11 +187,7 @@ describe('a report of failure', () => {
       lostAt: null,
       dueAt: at(61),
     });
-    const ofSender = apply(
-      sendingSend(),
-      report('failed', at(30), SENDER_FAULT),
-      attempt({ outcome: null }),
-    );
+    const ofSender = apply(sendingSend(), report('failed', at(30), SENDER_FAULT), attempt({ outcome: null }));
     expect(written(sendingSend(), ofSender)).toMatchObject({
       status: 'sending',
       attemptId: null,
@@ -286,11 +282,14 @@ describe('a message that is reported as lost', () => {
     });
   });
 
-  it.each(['sender', 'config', 'retry'] as const)('goes out once, however often it is reported: %s', (outcome) => {
-    expect(lost(SENDER_FAULT, sentSend(), attempt({ outcome }))).toEqual({ result: 'ignored' });
-    const replaced = sentSend({ lostAt: NOW, attemptId: 'attempt-2' });
-    expect(lost(SENDER_FAULT, replaced, attempt({ outcome }))).toEqual({ result: 'ignored' });
-  });
+  it.each(['sender', 'config', 'retry'] as const)(
+    'goes out once, however often it is reported: %s',
+    (outcome) => {
+      expect(lost(SENDER_FAULT, sentSend(), attempt({ outcome }))).toEqual({ result: 'ignored' });
+      const replaced = sentSend({ lostAt: NOW, attemptId: 'attempt-2' });
+      expect(lost(SENDER_FAULT, replaced, attempt({ outcome }))).toEqual({ result: 'ignored' });
+    },
+  );
 
   it('is not sent again by its own receipt of before', () => {
     const send = sentSend({ lostAt: at(40), dueAt: at(40) });

@@ -62,7 +62,6 @@ describe('the wait after an attempt', () => {
     expect(retryDelayMs(POLICY, 1, retryable({ retryAfterSeconds: 86_400 }), 0)).toBe(WAIT_MS_MAX);
   });
 
-
   it('takes the longest of what is asked', () => {
     const both = retryable({ retryAfterSeconds: 10 });
     expect(retryDelayMs(POLICY, 1, both, 0)).toBe(10_000);

@@ -1,4 +1,4 @@
-import type { FaultScope, Outcome } from '@onecode/domain';
+import type { FaultScope, Outcome, ThrottleScope } from '@onecode/domain';
 
 export type Failure = Exclude<Outcome, { kind: 'accepted' }>;
 
@@ -6,7 +6,7 @@ export type Failure = Exclude<Outcome, { kind: 'accepted' }>;
 export type Verdict = (errorCode: number | null) => Failure;
 
 export const retry =
-  (reason: string, throttled: 'none' | 'sender' | 'recipient_window' | 'business' = 'none'): Verdict =>
+  (reason: string, throttled: 'none' | ThrottleScope = 'none'): Verdict =>
   (errorCode) => ({ kind: 'retry', errorCode, reason, throttled, retryAfterSeconds: null });
 
 export const unknown =
@@ -53,7 +53,7 @@ export const ERROR_TABLE: ReadonlyMap<number, Verdict> = new Map<number, Verdict
   [131030, config('app', 'The app is in test mode and the recipient is not on its list.')],
 
   // Limits. 4 is a limit of the whole app and 80007 of the whole business account: another sender of the same one would not help.
-  [4, retry('The app has made too many calls.', 'business')],
+  [4, retry('The app has made too many calls.', 'app')],
   [80007, retry('The business account has made too many calls.', 'business')],
   [130429, retry('The sender has reached its throughput.', 'sender')],
   [131056, retry('Too many messages from this sender to this recipient.', 'recipient_window')],

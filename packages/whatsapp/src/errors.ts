@@ -39,6 +39,8 @@ function withoutCode(httpStatus: number | null): Failure {
   if (isRefusal(httpStatus)) {
     return config('request', 'The provider refused the request without an error code.')(null);
   }
+  // The request was not processed (RFC 9110, 15.6.4), unlike after another error of the server.
+  if (httpStatus === 503) return retry('The provider asked to come back later.', 'sender')(null);
   if (httpStatus >= 500) return unknown('The provider failed without an error code.')(null);
   return NO_MESSAGE_ID(null);
 }

@@ -12,6 +12,10 @@ export interface SenderDetails {
   englishTemplateLanguage: 'en' | 'en_US';
   consecutiveFailures: number;
   pauseSource: StopSource | null;
+  /** Whether a limit that covers it was reached, and no message was accepted since. */
+  isThrottled: boolean;
+  /** When it was last paused or throttled, if that has not ended: no message that was begun before may go out. */
+  stoppedAt: Date | null;
 }
 
 /** How we know that a sender cannot send: an operator said so, or the provider did, in one of its ways. */
@@ -22,35 +26,43 @@ export async function listSenderDetails(database: Database): Promise<SenderDetai
   return database.sql.query<SenderDetails[]>`
     select id, phone_number_id as "phoneNumberId", number, sealed_token as "sealedToken", template,
       english_template_language as "englishTemplateLanguage", consecutive_failures as "consecutiveFailures",
-      pause_source as "pauseSource" from senders`;
+      pause_source as "pauseSource", t.throttled_at is not null as "isThrottled", greatest(paused_at, t.throttled_at) as "stoppedAt"
+    from senders r cross join lateral (
+      select max(t.throttled_at) as throttled_at from throttles t
+      where t.refusals > 0 and t.subject = sender_throttle_subject(t.scope, r.id, r.business_account_id)
+    ) t`;
 }
 
 /** A fault that stops a sender, as an attempt met it. */
 export interface SenderFault {
   senderId: string;
   attemptId: string;
+  /** Whether it stops all senders of the sender's business account. */
+  isOfBusiness: boolean;
   source: 'answer' | 'receipt';
 }
 
 /**
- * Lets a sender cool down after a fault of its own. An operator's pause stays. Faults that arrive together count once, and so does one of
+ * Lets a sender cool down after a fault of its own, or all senders of its business account after a fault of that. An operator's pause
+ * stays. Faults that arrive together count once, and so does one of
  * a message that was begun before the last stop: receipts report such faults minutes later.
  *
  * @param coolDown `failuresBefore` is the count on which `seconds` was decided: a sender whose count has changed stays as it is
- * @returns whether this call began the cool-down
+ * @returns whether this call began a cool-down
  */
 export async function coolDownSender(
   database: Database,
-  { senderId, attemptId, source }: SenderFault,
+  { senderId, attemptId, isOfBusiness, source }: SenderFault,
   coolDown: { failuresBefore: number; seconds: number; reason: string },
 ): Promise<boolean> {
   const written = await database.sql.execute`
     update senders r set consecutive_failures = consecutive_failures + 1, paused_at = clock_timestamp(), faulted_at = clock_timestamp(),
       paused_until = clock_timestamp() + make_interval(secs => ${coolDown.seconds}), pause_reason = ${coolDown.reason}, pause_source = ${source}
-    where id = ${senderId}::uuid and consecutive_failures = ${coolDown.failuresBefore}::integer
+    where (id = ${senderId}::uuid and consecutive_failures = ${coolDown.failuresBefore}::integer or ${isOfBusiness} and id <> ${senderId}::uuid
+        and business_account_id = (select business_account_id from senders where id = ${senderId}::uuid))
       and (paused_at is null or paused_until <= clock_timestamp())
       and not exists (select from attempts a where a.id = ${attemptId}::uuid and a.started_at <= r.faulted_at)`;
-  return written === 1;
+  return written > 0;
 }
 
 /** Resets a sender that has just sent: its consecutive failures, and its cool-down if that is over. */

@@ -108,7 +108,13 @@ export async function resumeSender(database: Database, actor: Actor, id: string)
     const blocks = await connection.prisma.senderCountryBlock.deleteMany({ where: { senderId: id } });
     await connection.prisma.sender.updateMany({
       where: { id },
-      data: { pausedAt: null, pausedUntil: null, pauseReason: null, pauseSource: null, consecutiveFailures: 0 },
+      data: {
+        pausedAt: null,
+        pausedUntil: null,
+        pauseReason: null,
+        pauseSource: null,
+        consecutiveFailures: 0,
+      },
     });
     return blocks.count === 0 ? {} : { countryBlocksEnded: blocks.count };
   });

@@ -80,6 +80,11 @@ const available = (horizonMs: number): Prisma.Sql => Prisma.sql`
     select r.id from senders r left join send_slots s on s.sender_id = r.id
     where (r.paused_at is null or r.paused_until <= statement_timestamp())
       and coalesce(greatest(s.free_at, s.promised_to) <= statement_timestamp() + make_interval(secs => ${horizonMs} / 1000.0), true)
+      and not exists (
+        select from active_throttles(statement_timestamp()) t
+        where t.subject = sender_throttle_subject(t.scope, r.id, r.business_account_id)
+          and greatest(t.free_at, t.promised_to) > statement_timestamp() + make_interval(secs => ${horizonMs} / 1000.0)
+      )
   )`;
 
 /** Whether sender `a` may message this country. */

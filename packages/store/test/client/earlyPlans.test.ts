@@ -70,7 +70,8 @@ async function live(caller: TestCaller): Promise<void> {
         now,
         { messageId, attemptId: reported, status: 'delivered', occurredAt: now, failure: null },
         attempt,
-        LEASE_MS,
+        { policy: POLICY, claimMsMax: LEASE_MS },
+        0,
       ),
     );
   for (const isRight of [false, true])

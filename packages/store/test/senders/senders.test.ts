@@ -17,7 +17,11 @@ const store = useTestDatabase();
 beforeEach(() => store.sql('truncate senders cascade'));
 
 const coolDown = (id: string, failuresBefore: number, seconds = 60) =>
-  coolDownSender(store.database, id, { failuresBefore, seconds, reason: 'a failure (131042)' });
+  coolDownSender(
+    store.database,
+    { senderId: id, attemptId: newId(), isOfBusiness: false, source: 'answer' },
+    { failuresBefore, seconds, reason: 'a failure (131042)' },
+  );
 const block = (senderId: string, country: string, seconds = 60) =>
   blockCountry(store.database, { senderId, country, seconds, errorCode: 130497 });
 /** The senders that may message a country now: who gets slots when each has some. */

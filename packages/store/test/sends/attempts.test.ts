@@ -25,7 +25,11 @@ describe('attempts', () => {
     expect(await attemptsOf(id)).toEqual([
       { ...begun, outcome: 'accepted', message_id: 'wamid.begun', finished: true },
     ]);
-    expect(await read(caller, id)).toMatchObject({ status: 'sent', attemptId: null, sealedCode: null });
+    expect(await read(caller, id)).toMatchObject({
+      status: 'sent',
+      attemptId: null,
+      lostAt: null,
+    });
   });
 
   it('keep the provider’s error code', async () => {

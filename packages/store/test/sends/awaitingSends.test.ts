@@ -5,6 +5,7 @@ import {
   findSend,
   pauseSender,
   coolDownSender,
+  newId,
   resumeSender,
   takeDueSends,
   wakeAwaitingSends,
@@ -77,7 +78,8 @@ describe('sends that wait for a sender', () => {
     await pauseSender(store.database, TEST_ACTOR, sender.id);
     expect(await wake()).toBe(0);
     await resumeSender(store.database, TEST_ACTOR, sender.id);
-    await coolDownSender(store.database, sender.id, { failuresBefore: 0, seconds: 60, reason: 'fault' });
+    const fault = { senderId: sender.id, attemptId: newId(), isOfBusiness: false, source: 'answer' } as const;
+    await coolDownSender(store.database, fault, { failuresBefore: 0, seconds: 60, reason: 'fault' });
     expect(await wake()).toBe(0);
     await store.sql(`update senders set paused_until = now() - interval '1 second'`);
     expect(await wake()).toBe(1);

@@ -22,6 +22,7 @@ const SEND: SendDetails = {
   from: null,
   attemptsCounted: 0,
   awaitingSender: false,
+  lostAt: null,
   dueAt: CREATED,
   sentAt: null,
   deliveredAt: null,
