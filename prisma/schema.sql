@@ -140,6 +140,13 @@ create table callers_version (
   constraint callers_version_id_check CHECK (id)
 );
 
+create table code_erasure (
+  id boolean default true not null,
+  up_to uuid not null,
+  constraint code_erasure_pkey PRIMARY KEY (id),
+  constraint code_erasure_id_check CHECK (id)
+);
+
 create table counted_tries (
   key_hash bytea not null,
   tries integer not null,
@@ -1202,10 +1209,8 @@ declare
     when not (send.verified_at is null or send.verified_at < send.expires_at) then 'verified_in_time'
     when not ((send.verification = 'verified') = (send.verified_at is not null)) then 'verified_says_when'
     when not (send.lost_at is null or send.status = 'sent') then 'only_sent_is_lost'
-    -- No waiting send that nothing would ever enqueue again, and no code that nothing would ever erase.
-    when not (
-      (send.status in ('queued', 'sending') or (send.status = 'sent' and send.sealed_code is not null)) = (send.due_at is not null)
-    ) then 'waiting_is_enqueued'
+    -- No waiting send that nothing would ever enqueue again.
+    when not ((send.status in ('queued', 'sending') or send.lost_at is not null) = (send.due_at is not null)) then 'waiting_is_enqueued'
   end;
 begin
   if v_broken is not null then

@@ -2,6 +2,7 @@ import { claim, SLOT_WAIT_MS_MAX } from '@onecode/domain';
 import {
   changeSend,
   deleteOldHeartbeats,
+  eraseExpiredCodes,
   deleteOldSenderRecipientWindows,
   deleteOldReceipts,
   deletePastTurns,
@@ -76,10 +77,7 @@ async function enqueue({ deliveryQueue, metrics }: WorkerContext, due: readonly 
   }
 }
 
-/**
- * Fails a send whose deadline has come or whose code is settled, and erases the code of one that was sent. Without a slot, the claim
- * cannot lead to a call.
- */
+/** Fails a send whose deadline has come or whose code is settled. Without a slot, the claim cannot lead to a call. */
 async function fail(
   { database, policy, leaseMs, metrics, log }: WorkerContext,
   sendId: string,
@@ -98,8 +96,9 @@ async function untilFewer(count: number, batch: () => Promise<number>): Promise<
   while ((await batch()) >= count);
 }
 
-/** Deletes what is kept for a limited time. */
+/** Deletes what is kept for a limited time, and erases the codes that can be sent no more. */
 export async function cleanUp({ database }: Pick<WorkerContext, 'database'>): Promise<void> {
+  await untilFewer(BATCH, () => eraseExpiredCodes(database, BATCH));
   await untilFewer(BATCH, () => deleteOldReceipts(database, RECEIPT_DAYS, BATCH));
   await untilFewer(BATCH, () => deleteOldSenderRecipientWindows(database, BATCH));
   await deletePastTurns(database);

@@ -32,17 +32,16 @@ export function failure(reason: FailureReason, now: Date): SendChange {
 
 /**
  * What the provider's acceptance of a message changes. The sealed code stays until the code ends or the message is delivered, because a
- * receipt may still report the message as lost; the send is due at the code's end, only to erase it.
+ * receipt may still report the message as lost.
  */
 export function acceptance(send: Send, sentAt: Date): SendChange {
-  const mayGoOutAgain = send.verification === 'pending' && send.sealedCode !== null;
   return {
     status: 'sent',
     sentAt,
     lostAt: null,
     awaitingSender: false,
-    sealedCode: mayGoOutAgain ? send.sealedCode : null,
-    dueAt: mayGoOutAgain ? send.expiresAt : null,
+    sealedCode: send.verification === 'pending' ? send.sealedCode : null,
+    dueAt: null,
   };
 }
 
@@ -60,7 +59,7 @@ export function isWorthSending(send: Pick<Send, 'createdAt' | 'expiresAt'>, now:
  */
 export function stopDelivery(send: Send, now: Date): SendChange {
   if (send.mode !== 'live') return {};
-  if (!isUndelivered(send)) return send.sealedCode === null ? {} : { sealedCode: null, dueAt: null };
+  if (!isUndelivered(send)) return send.sealedCode === null ? {} : { sealedCode: null };
   if (send.attemptId !== null) return {};
   const { receiptUntil } = send;
   return { awaitingSender: false, dueAt: mayStillArrive(receiptUntil, now) ? receiptUntil : now };
@@ -119,14 +118,11 @@ function eligibility(send: Send, now: Date, policy: RetryPolicy): Eligibility {
  *
  * A send whose deadline has come, whose attempts are used up, or whose code was verified or locked fails here; if a message may have
  * gone out, only when the time for its receipt is over. A send with too little life left, now or at the time of its slot, waits for
- * its deadline without another call. The code of a message that the provider has is erased when it expires.
+ * its deadline without another call.
  */
 export function claim(send: Send, now: Date, offer: ClaimOffer): Decision<Claim> {
   const state = eligibility(send, now, offer.policy);
-  if (state === 'settled') {
-    const isOver = send.sealedCode !== null && now >= send.expiresAt;
-    return { result: { kind: 'settled' }, ...(isOver && { change: { sealedCode: null, dueAt: null } }) };
-  }
+  if (state === 'settled') return { result: { kind: 'settled' } };
   if (state === 'not_due') return { result: { kind: 'not_due', waitMs: Number(send.dueAt) - now.getTime() } };
 
   const lapsed: AttemptChange[] =

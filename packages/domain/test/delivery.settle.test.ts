@@ -25,7 +25,7 @@ describe('the outcome of an attempt', () => {
     settle(send, NOW, 'attempt-1', outcome, POLICY, random);
 
   it('accepted: sent, with the code until it ends', () => {
-    const { sealedCode, expiresAt } = sendingSend();
+    const { sealedCode } = sendingSend();
     expect(settled(sendingSend(), ACCEPTED)).toEqual({
       result: { kind: 'accepted' },
       change: {
@@ -35,7 +35,7 @@ describe('the outcome of an attempt', () => {
         lostAt: null,
         awaitingSender: false,
         sealedCode,
-        dueAt: expiresAt,
+        dueAt: null,
       },
       attempts: [
         {

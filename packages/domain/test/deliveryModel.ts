@@ -87,10 +87,7 @@ export function check(model: Model, real: Real): void {
     isSent && !waits ? true : (send.sealedCode !== null) === waits,
     'the sealed code is there while it is needed',
   );
-  must(
-    (send.dueAt !== null) === (waits || (isSent && send.sealedCode !== null)),
-    'a send is due exactly while it waits, or to erase its code',
-  );
+  must((send.dueAt !== null) === waits, 'a send is due exactly while it waits');
   must(waits || !send.awaitingSender, 'only a waiting send waits for a sender');
   must((send.failedAt !== null) === failed && (send.failureReason !== null) === failed, 'failed says why');
   must(real.refunds === (failed ? 1 : 0), 'one refund for a failed send');

@@ -81,9 +81,8 @@ describe('a report of progress', () => {
       expect(decision.result).toBe('applied');
       expect(written(send, decision)).toMatchObject({
         status: reported,
-        ...(reported === 'sent'
-          ? { sealedCode: send.sealedCode, dueAt: at(LIFE_SECONDS) }
-          : { sealedCode: null, dueAt: null }),
+        ...(reported === 'sent' ? { sealedCode: send.sealedCode } : { sealedCode: null }),
+        dueAt: null,
         awaitingSender: false,
         [`${reported}At`]: at(30),
       });
@@ -270,9 +269,9 @@ describe('a message that is reported as lost', () => {
   });
 
   it.each([
-    ['was verified', { verification: 'verified', sealedCode: null, dueAt: null }],
-    ['was locked', { verification: 'locked', sealedCode: null, dueAt: null }],
-    ['has too little life left', { createdAt: at(-600), expiresAt: at(85), dueAt: at(85) }],
+    ['was verified', { verification: 'verified', sealedCode: null }],
+    ['was locked', { verification: 'locked', sealedCode: null }],
+    ['has too little life left', { createdAt: at(-600), expiresAt: at(85) }],
   ] as const)('fails with its unit when its code %s', (_how, fields) => {
     const send = sentSend(fields);
     expect(written(send, lost(SENDER_FAULT, send))).toMatchObject({

@@ -75,8 +75,8 @@ export function sentSend(fields: Partial<Send> = {}): Send {
   return sendingSend({
     status: 'sent',
     attemptId: null,
-    dueAt: at(LIFE_SECONDS),
-    ...(isOver && { sealedCode: null, dueAt: null }),
+    dueAt: null,
+    ...(isOver && { sealedCode: null }),
     sentAt: at(1),
     ...fields,
   });

@@ -39,7 +39,7 @@ describe('what a delivery waits for', () => {
       { for: 'next_attempt', until: at(30) },
     ],
     ['a first attempt', sending({ attempts: [] }), { for: 'next_attempt', until: at(30) }],
-    ['a receipt', progress({ status: 'sent', dueAt: ENDED }), { for: 'receipt', until: null }],
+    ['a receipt', progress({ status: 'sent', dueAt: null }), { for: 'receipt', until: null }],
     [
       'a sender, instead of a lost message',
       progress({ status: 'sent', lostAt: NOW, awaitingSender: true, attempts: [ATTEMPT] }),

@@ -39,6 +39,7 @@ export * from './sends/changeSend.js';
 export * from './sends/createSend.js';
 export * from './sends/awaitingSends.js';
 export { takeDueSends, type DueSend } from './sends/dueSends.js';
+export * from './sends/eraseCodes.js';
 export {
   listExhaustedRecipients,
   resetGuessCount,

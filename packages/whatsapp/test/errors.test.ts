@@ -32,7 +32,8 @@ const CODES: Array<[Expected, number[]]> = [
     ],
   ],
   [{ kind: 'recipient' }, [130403, 130472, 131021, 131026, 131049, 131050]],
-  [{ kind: 'retry', throttled: 'business' }, [4, 80007]],
+  [{ kind: 'retry', throttled: 'app' }, [4]],
+  [{ kind: 'retry', throttled: 'business' }, [80007]],
   [{ kind: 'retry', throttled: 'sender' }, [130429]],
   [{ kind: 'retry', throttled: 'recipient_window' }, [131056]],
   [{ kind: 'retry', throttled: 'none' }, [1, 2, 131000, 131016, 133004, 135000]],
@@ -125,7 +126,7 @@ const SCOPES: Record<string, FaultScope> = {
   app: 'app',
 };
 const THROTTLED: Record<string, string> = {
-  app: 'business',
+  app: 'app',
   waba: 'business',
   phone: 'sender',
   pair: 'recipient_window',

@@ -6,6 +6,13 @@ alter table senders
     constraint senders_pause_source_check check (pause_source in ('operator', 'answer', 'receipt', 'webhook', 'read')),
   add column faulted_at timestamptz(3);
 
+-- Up to which send the codes of sent messages were erased that had expired.
+create table code_erasure (
+  id boolean default true not null constraint code_erasure_pkey primary key constraint code_erasure_id_check check (id),
+  up_to uuid not null
+);
+insert into code_erasure (up_to) values ('00000000-0000-0000-0000-000000000000');
+
 -- Whether a row of `sends` says nothing that contradicts itself. One check instead of forty: PostgreSQL prepares each check of a table
 -- anew for each statement (decision 23). A row that breaks a rule is refused with the rule's name as the constraint; as in a check, a
 -- rule that is null is not broken. It uses nothing but what PostgreSQL brings along: a dump that is being restored has no other schema
@@ -65,10 +72,8 @@ declare
     when not (send.verified_at is null or send.verified_at < send.expires_at) then 'verified_in_time'
     when not ((send.verification = 'verified') = (send.verified_at is not null)) then 'verified_says_when'
     when not (send.lost_at is null or send.status = 'sent') then 'only_sent_is_lost'
-    -- No waiting send that nothing would ever enqueue again, and no code that nothing would ever erase.
-    when not (
-      (send.status in ('queued', 'sending') or (send.status = 'sent' and send.sealed_code is not null)) = (send.due_at is not null)
-    ) then 'waiting_is_enqueued'
+    -- No waiting send that nothing would ever enqueue again.
+    when not ((send.status in ('queued', 'sending') or send.lost_at is not null) = (send.due_at is not null)) then 'waiting_is_enqueued'
   end;
 begin
   if v_broken is not null then

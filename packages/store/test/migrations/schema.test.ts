@@ -23,6 +23,7 @@ const TYPES: Record<string, string> = {
   BigInt: 'bigint',
   Float: 'double precision',
   Boolean: 'boolean',
+  Float: 'double precision',
   Bytes: 'bytea',
   Json: 'jsonb',
   'DateTime @db.Date': 'date',

@@ -41,6 +41,7 @@ describe('the details of a send', () => {
       dueAt: aDate,
       sentAt: null,
       deliveredAt: null,
+      lostAt: null,
       readAt: null,
       verifiedAt: null,
       failedAt: null,
