@@ -80,6 +80,8 @@ export interface SendRow {
   awaitingSender: boolean;
   dueAt: number | null;
   nextEnqueueAt: number | null;
+  /** Since when the send has to go out again, because its message was lost. */
+  lostAt: number | null;
   createdAt: number;
   expiresAt: number;
   sentAt: number | null;
@@ -96,6 +98,7 @@ export interface AttemptRow {
   sendId: string;
   senderId: string | null;
   outcome: string | null;
+  errorCode: number | null;
   messageId: string | null;
   startedAt: number;
   /** When its outcome was last written. */

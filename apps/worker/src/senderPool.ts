@@ -29,7 +29,7 @@ const CACHED_MS = 1_000;
 const COUNTRY_BLOCK_SECONDS = 3_600;
 
 /** A call that failed for a reason outside of its send. */
-export type SenderFailure = Extract<Outcome, { kind: 'sender' | 'config' | 'retry' }>;
+type SenderFailure = Extract<Outcome, { kind: 'sender' | 'config' | 'retry' }>;
 type Fault = Extract<Outcome, { kind: 'sender' | 'config' }>;
 type Throttle = Extract<Outcome, { kind: 'retry' }>;
 

@@ -8,7 +8,9 @@ const NEXT_ENQUEUE_MS_MAX = 60_000;
 /** The longest delay that a provider may ask for (`packages/domain/src/retry.ts`). */
 const DELAY_MS_MAX = 900_000;
 
-const isUndelivered = ({ status }: SendRow): boolean => status === 'queued' || status === 'sending';
+/** Whether the send is to go out, for the first time or again. */
+const isUndelivered = ({ status, lostAt }: SendRow): boolean =>
+  status === 'queued' || status === 'sending' || lostAt !== null;
 
 const waitingIsEnqueued = ofEachSend(
   'waiting-is-enqueued',
@@ -68,11 +70,14 @@ const failedSaysWhy = ofEachSend(
 
 const sealedCodeWhileNeeded = ofEachSend(
   'sealed-code-while-needed',
-  'A live send has its sealed code until it is delivered or has failed, and no longer. A test send has none.',
+  'A live send has its sealed code until its message is delivered, its code settled or it has failed, and no longer. A test send has none.',
   ({ row }) => {
     const isNeeded = row.mode === 'live' && isUndelivered(row);
+    // A sent message may still turn out to be lost.
+    const isAllowed =
+      isNeeded || (row.mode === 'live' && row.status === 'sent' && row.verification === 'pending');
     return [
-      row.hasSealedCode !== isNeeded &&
+      ((isNeeded && !row.hasSealedCode) || (row.hasSealedCode && !isAllowed)) &&
         `${row.mode} ${row.status} ${row.hasSealedCode ? 'with' : 'without'} its sealed code`,
     ];
   },

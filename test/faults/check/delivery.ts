@@ -1,8 +1,18 @@
 import { ofEachSend, type SendFacts } from './facts.js';
 import type { AttemptRow } from '../evidence.js';
 
-/** Attempts after which the send was reassigned do not count: the fault was the sender's or the account's. */
-const counts = ({ outcome }: AttemptRow): boolean => outcome !== 'sender' && outcome !== 'config';
+/** Limits of the provider, with the HTTP statuses that say the same without a code. */
+const THROTTLES = new Set([4, 80007, 130429, 131056]);
+const THROTTLE_STATUSES = new Set([429, 503]);
+
+/** Attempts that were the fault of a sender or an account, or met a limit, do not count. */
+function counts({ id, outcome, errorCode }: AttemptRow, requests: SendFacts['requests']): boolean {
+  if (outcome === 'sender' || outcome === 'config') return false;
+  if (outcome !== 'retry') return true;
+  if (errorCode !== null) return !THROTTLES.has(errorCode);
+  const http = requests.find(({ opaque }) => opaque === id)?.http ?? 0;
+  return !THROTTLE_STATUSES.has(http);
+}
 
 /** Attempts that were released before any call do not count either. */
 const attemptsAreLimited = ofEachSend(
@@ -10,7 +20,7 @@ const attemptsAreLimited = ofEachSend(
   'The provider is called for a send at most as often as configured, reassignments aside.',
   ({ row, attempts, requests }, { attemptsMax }) => {
     const called = new Set(requests.map(({ opaque }) => opaque));
-    const counted = attempts.filter((attempt) => counts(attempt) && called.has(attempt.id)).length;
+    const counted = attempts.filter((attempt) => counts(attempt, requests) && called.has(attempt.id)).length;
     return [
       counted > attemptsMax && `${counted} calls`,
       row.attempts > attemptsMax && `${row.attempts} attempts in the row`,
@@ -146,7 +156,8 @@ const reportedFailureCounts = ofEachSend(
       messages.every(
         ({ id, deliveredAt, readAt }) => reported.has(id) && deliveredAt === null && readAt === null,
       );
-    return [settled && row.status === 'sent' && isDead && 'sent, and every message has failed'];
+    const isOver = settled && row.status === 'sent' && row.lostAt === null;
+    return [isOver && isDead && 'sent, and every message has failed'];
   },
 );
 

@@ -43,10 +43,10 @@ async function readRows(database: Sources['database']): Promise<Rows> {
        'sends', array(select to_json(s) from (
          select id, account_id, application_id, mode, encode(idempotency_key, 'hex') as idempotency_key, recipient, charged_from,
            sealed_code is not null as has_sealed_code, status, verification, wrong_guesses, attempts, attempt_id, awaiting_sender,
-           due_at, next_enqueue_at, created_at, expires_at, sent_at, delivered_at, read_at, verified_at, locked_at, failed_at, failure_reason
+           due_at, next_enqueue_at, lost_at, created_at, expires_at, sent_at, delivered_at, read_at, verified_at, locked_at, failed_at, failure_reason
          from sends order by created_at, id) s),
        'attempts', array(select to_json(a) from (
-         select id, send_id, sender_id, outcome, message_id, started_at, finished_at from attempts order by started_at, id) a),
+         select id, send_id, sender_id, outcome, error_code, message_id, started_at, finished_at from attempts order by started_at, id) a),
        'ledger', array(select to_json(l) from (
          select account_id, send_id, kind, bucket, units from ledger_entries order by id) l),
        'receipts', array(select to_json(r) from (

@@ -95,6 +95,7 @@ export class ServiceModel {
       awaitingSender: false,
       dueAt: at,
       nextEnqueueAt: at + 2_000,
+      lostAt: null,
       createdAt: at,
       expiresAt: at + VALIDITY_MS,
       sentAt: null,
@@ -144,6 +145,7 @@ export class ServiceModel {
       if (row.wrongGuesses === GUESSES_MAX)
         Object.assign(row, { verification: 'locked', lockedAt: this.#time() });
     }
+    if (row.status === 'sent' && row.verification !== 'pending') row.hasSealedCode = false;
     const verification = this.#verification(row);
     const body = {
       valid,
@@ -241,7 +243,8 @@ export class ServiceModel {
     this.now += 1;
     const known = outcome === 'answer_lost' ? 'unknown' : outcome;
     const knownMessageId = known === 'accepted' ? messageId : null;
-    const finished = { outcome: known, messageId: knownMessageId, finishedAt: this.#time() };
+    const errorCode = outcome === 'retry' ? 131000 : null;
+    const finished = { outcome: known, errorCode, messageId: knownMessageId, finishedAt: this.#time() };
     this.draft.rows.attempts.push({ id, sendId: row.id, senderId: '1', startedAt, ...finished });
     if (outcome !== 'sender') row.attempts += 1;
     if (outcome === 'accepted') this.#finish(row, 'sent', { sentAt: this.#time() });
@@ -350,7 +353,8 @@ export class ServiceModel {
   }
 
   #finish(row: SendRow, status: string, change: Partial<SendRow>): void {
-    const nothingDue = { hasSealedCode: false, dueAt: null, nextEnqueueAt: null, awaitingSender: false };
+    const hasSealedCode = row.hasSealedCode && status === 'sent' && row.verification === 'pending';
+    const nothingDue = { hasSealedCode, dueAt: null, nextEnqueueAt: null, awaitingSender: false };
     Object.assign(row, nothingDue, { status }, change);
   }
 

@@ -127,6 +127,7 @@ export const VIOLATIONS: Readonly<Record<string, readonly Violate[]>> = {
   'sealed-code-while-needed': [
     ({ delivered }) => void (delivered.hasSealedCode = true),
     ({ failed }) => void (failed.hasSealedCode = true),
+    ({ locked }) => void Object.assign(locked, { hasSealedCode: true }),
     ({ waiting }) => void (waiting.hasSealedCode = false),
   ],
   'receipts-dealt-with': [
@@ -335,6 +336,7 @@ function addAttempt(
     sendId: id,
     senderId: '1',
     outcome,
+    errorCode: null,
     messageId: null,
     startedAt,
     finishedAt,
