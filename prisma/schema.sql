@@ -1222,21 +1222,26 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.slots_are_taken()
- RETURNS boolean
- LANGUAGE sql
-AS $function$
-  select coalesce(bool_and(
-    coalesce(greatest(s.free_at, s.promised_to), '-infinity') > clock_timestamp() + make_interval(secs => direct_slot_wait_ms() / 1000.0)
-  ), false)
-  from senders r left join send_slots s on s.sender_id = r.id
-  where r.paused_at is null or r.paused_until <= clock_timestamp()
-$function$;
 CREATE OR REPLACE FUNCTION public.sender_throttle_subject(p_scope text, p_sender_id uuid, p_business_account_id text)
  RETURNS text
  LANGUAGE sql
  IMMUTABLE
 RETURN CASE p_scope WHEN 'sender'::text THEN (p_sender_id)::text WHEN 'business'::text THEN COALESCE(p_business_account_id, (p_sender_id)::text) ELSE ''::text END;
+
+CREATE OR REPLACE FUNCTION public.slots_are_taken()
+ RETURNS boolean
+ LANGUAGE sql
+AS $function$
+  select coalesce(bool_and(
+    coalesce(greatest(s.free_at, s.promised_to, t.free_at, t.promised_to), '-infinity')
+      > clock_timestamp() + make_interval(secs => direct_slot_wait_ms() / 1000.0)
+  ), false)
+  from senders r left join send_slots s on s.sender_id = r.id cross join lateral (
+    select max(a.free_at) as free_at, max(a.promised_to) as promised_to from active_throttles(clock_timestamp()) a
+    where a.subject = sender_throttle_subject(a.scope, r.id, r.business_account_id)
+  ) t
+  where r.paused_at is null or r.paused_until <= clock_timestamp()
+$function$;
 
 CREATE OR REPLACE FUNCTION public.take_send_slots(p_account_ids uuid[], p_recipients text[], p_countries text[], p_horizon_ms integer, p_promise boolean DEFAULT false)
  RETURNS TABLE(ordinal integer, sender_id uuid, wait_ms integer, slot_at timestamp with time zone)

@@ -23,7 +23,6 @@ const TYPES: Record<string, string> = {
   BigInt: 'bigint',
   Float: 'double precision',
   Boolean: 'boolean',
-  Float: 'double precision',
   Bytes: 'bytea',
   Json: 'jsonb',
   'DateTime @db.Date': 'date',

@@ -47,6 +47,21 @@ begin atomic
   where w.refusals > 0 or w.rate < w.full_rate;
 end;
 
+-- Whether no sender that may send has a slot soon that is neither taken nor promised: sends wait for the senders, and whoever comes now
+-- waits for a turn. False without such a sender. Locks nothing, so the answer may be a moment old.
+create or replace function slots_are_taken() returns boolean
+language sql as $$
+  select coalesce(bool_and(
+    coalesce(greatest(s.free_at, s.promised_to, t.free_at, t.promised_to), '-infinity')
+      > clock_timestamp() + make_interval(secs => direct_slot_wait_ms() / 1000.0)
+  ), false)
+  from senders r left join send_slots s on s.sender_id = r.id cross join lateral (
+    select max(a.free_at) as free_at, max(a.promised_to) as promised_to from active_throttles(clock_timestamp()) a
+    where a.subject = sender_throttle_subject(a.scope, r.id, r.business_account_id)
+  ) t
+  where r.paused_at is null or r.paused_until <= clock_timestamp()
+$$;
+
 -- Gives each of these recipients a sender and a time within the horizon, or none, and none to one that is held. Send slots of a sender
 -- lie a tenth further apart than its throughput asks for, and a tenth of the throughput may go at once: no second ever holds more than
 -- the throughput. A sender that was stopped by a fault, and whose cool-down is over, sends one message a second until one succeeds. What
