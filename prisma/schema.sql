@@ -169,6 +169,26 @@ create table credit_grants (
   constraint credit_grants_amount_check CHECK (amount > 0)
 );
 
+create table denials (
+  message_id text not null,
+  occurred_at timestamp(3) with time zone not null,
+  received_at timestamp(3) with time zone default now() not null,
+  send_id uuid,
+  account_id uuid,
+  application_id uuid,
+  country text,
+  due_at timestamp(3) with time zone default now(),
+  tries integer default 0 not null,
+  constraint denials_pkey PRIMARY KEY (message_id),
+  constraint denials_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
+  constraint denials_application_id_fkey FOREIGN KEY (application_id) REFERENCES applications(id),
+  constraint denials_send_id_fkey FOREIGN KEY (send_id) REFERENCES sends(id)
+);
+CREATE INDEX denials_account_id ON public.denials USING btree (account_id, received_at) WHERE (account_id IS NOT NULL);
+CREATE INDEX denials_due_at ON public.denials USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX denials_send_id ON public.denials USING btree (send_id) WHERE (send_id IS NOT NULL);
+CREATE INDEX denials_unmatched ON public.denials USING btree (received_at) WHERE (send_id IS NULL);
+
 create table guess_budgets (
   account_id uuid not null,
   mode text not null,

@@ -98,6 +98,7 @@ describe('a tripped breaker', () => {
       country: 'DE',
       sends: 1,
       unverified: 1,
+      denying: 0,
       lastOpenUntil: null,
     };
     expect(await tripBreaker(api.db.database, { ...evidence, rule }, 90)).toBe(true);

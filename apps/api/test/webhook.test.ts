@@ -1,5 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { until, type RawAnswer } from '@onecode/testing';
+import { buildCaller, buildSend, redisContents, until, type RawAnswer } from '@onecode/testing';
 import { rawRequest } from '@onecode/testing/contract';
 import { APP_SECRET, startApi, VERIFY_TOKEN, type TestApi } from './testApi.js';
 
@@ -139,6 +139,73 @@ describe('a post whose signature is not right is refused, and nothing is stored'
 
   it('even when the body is no JSON: the signature is checked first', async () => {
     expect((await post('no json', sign('other'))).json).toMatchObject({ code: 'invalid_signature' });
+  });
+});
+
+describe('what people write back', () => {
+  const PLANTED = 'meu segredo plantado 8d1f';
+  const incoming = (message: object): string =>
+    JSON.stringify({
+      object: 'whatsapp_business_account',
+      entry: [
+        {
+          id: '1',
+          changes: [
+            {
+              field: 'messages',
+              value: {
+                contacts: [{ profile: { name: PLANTED }, wa_id: '5511987654321' }],
+                messages: [
+                  { from: '5511987654321', id: newMessageId(), timestamp: '1767225600', ...message },
+                ],
+              },
+            },
+          ],
+        },
+      ],
+    });
+  const deny = (messageId: string): string =>
+    incoming({
+      context: { id: messageId },
+      type: 'button',
+      button: { payload: 'DID_NOT_REQUEST_CODE', text: PLANTED },
+    });
+  const denials = (messageId: string) =>
+    api.db.sql('select send_id, occurred_at from denials where message_id = $1', [messageId]);
+
+  it('is stored when it denies a message, once, with its send, before the answer', async () => {
+    const messageId = newMessageId();
+    const caller = await buildCaller(api.db.database, 'live', { credits: 1 });
+    const sendId = await buildSend(api.db.database, caller);
+    await api.db.sql(
+      `insert into attempts (id, send_id, outcome, message_id, finished_at) values ($1, $2, 'accepted', $3, now())`,
+      [randomUUID(), sendId, messageId],
+    );
+    for (let n = 0; n < 3; n += 1) expect((await postSigned(deny(messageId))).status).toBe(200);
+    expect(await denials(messageId)).toEqual([
+      { send_id: sendId, occurred_at: new Date('2026-01-01T00:00:00Z') },
+    ]);
+  });
+
+  it('is stored when its message is not known yet', async () => {
+    const messageId = newMessageId();
+    expect((await postSigned(deny(messageId))).status).toBe(200);
+    expect(await denials(messageId)).toEqual([{ send_id: null, occurred_at: expect.any(Date) }]);
+  });
+
+  it('leaves no trace otherwise, neither in the database nor in Redis', async () => {
+    const text = incoming({ type: 'text', text: { body: PLANTED }, context: { id: 'wamid.x' } });
+    expect((await postSigned(text)).status).toBe(200);
+    expect((await postSigned(deny(newMessageId()))).status).toBe(200);
+    const tables = await api.db.sql<{ name: string }>(
+      "select quote_ident(table_name) as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'",
+    );
+    expect(tables.length).toBeGreaterThan(20);
+    for (const { name } of tables) {
+      const found = await api.db.sql(`select t::text from ${name} t where t::text like '%plantado%'`);
+      expect([name, found]).toEqual([name, []]);
+    }
+    expect(await redisContents(api.redis, api.prefix)).not.toContain('plantado');
   });
 });
 

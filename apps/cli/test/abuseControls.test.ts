@@ -27,7 +27,7 @@ const account = (...words: string[]): Promise<unknown> => jsonOf(['account', ...
 async function trip(country: string): Promise<void> {
   const rule = { unverifiedPercent: 90, minSends: 50 };
   await setBreaker(store.database, TEST_ACTOR, id, rule);
-  const evidence = { accountId: id, country, sends: 50, unverified: 50, lastOpenUntil: null };
+  const evidence = { accountId: id, country, sends: 50, unverified: 50, denying: 0, lastOpenUntil: null };
   expect(await tripBreaker(store.database, { ...evidence, rule }, 3600)).toBe(true);
 }
 

@@ -18,10 +18,10 @@ export async function watchBreakers({
     if (!breakerTrips(evidence.rule, evidence)) continue;
     // All workers see the same evidence; the one that trips the breaker raises the alert.
     if (!(await tripBreaker(database, evidence, STOPPED_SECONDS))) continue;
-    const { accountId, country, sends, unverified } = evidence;
+    const { accountId, country, sends, unverified, denying } = evidence;
     metrics.breakerTrips.inc({ country });
     log.warn(
-      { account_id: accountId, country, sends, unverified },
+      { account_id: accountId, country, sends, unverified, denying },
       'the fraud breaker stopped an account in a country: too few of its codes are verified',
     );
   }

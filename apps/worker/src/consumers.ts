@@ -3,6 +3,7 @@ import { Redis } from 'ioredis';
 import { Consumer, BLOCKING, type QueueName, type JobData } from '@onecode/runtime';
 import type { WorkerConfig } from './config.js';
 import type { WorkerContext } from './context.js';
+import { applyDueDenials } from './denials.js';
 import { deliver } from './deliver.js';
 import { jobEnd, jobText } from './jobEnd.js';
 import { applyDueReceipts } from './receipts.js';
@@ -87,7 +88,9 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig): Co
   const workers = [
     consume('deliver', config.DELIVERY_CONCURRENCY, (job, token) => deliverJob(context, job, token)),
     consume('simulate', config.DELIVERY_CONCURRENCY, async (job) => simulate(context, sendIdOf(job))),
-    consume('receipts', 1, async () => applyDueReceipts(context)),
+    consume('receipts', 1, async () => {
+      await Promise.all([applyDueReceipts(context), applyDueDenials(context)]);
+    }),
   ];
   return {
     async isReady() {

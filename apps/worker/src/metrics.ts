@@ -14,6 +14,8 @@ export interface WorkerMetrics {
   throttles: Counter<'scope' | 'error_code'>;
   deliveries: Counter<'end'>;
   receipts: Counter<'result'>;
+  /** People's reports that they did not request a code. */
+  denials: Counter<'application_id' | 'country'>;
   enqueues: Counter<'queue'>;
   /** Raised once for each account and country that the fraud breaker stops. */
   breakerTrips: Counter<'country'>;
@@ -57,6 +59,12 @@ export function workerMetrics(registry: Registry): WorkerMetrics {
       name: 'onecode_receipts_applied_total',
       help: 'Stored receipts that were handled, by result',
       labelNames: ['result'],
+      registers,
+    }),
+    denials: new Counter({
+      name: 'onecode_denials_total',
+      help: 'Messages whose recipients say that they did not request a code',
+      labelNames: ['application_id', 'country'],
       registers,
     }),
     enqueues: new Counter({

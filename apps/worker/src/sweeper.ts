@@ -7,12 +7,14 @@ import {
   deleteOldReceipts,
   deletePastTurns,
   deleteOldThrottles,
+  deleteUnmatchedDenials,
   newId,
   takeDueSends,
   wakeAwaitingSends,
   type DueSend,
 } from '@onecode/store';
 import type { WorkerContext } from './context.js';
+import { applyDueDenials } from './denials.js';
 import { applyDueReceipts } from './receipts.js';
 
 const BATCH = 500;
@@ -23,7 +25,7 @@ const WAKE_BATCH = 100;
  * row, where its account's turn counts. More than what all workers take until the next round.
  */
 const WAITING_JOBS_MAX = 200;
-/** Meta repeats webhooks for seven days; until then a stored receipt tells a repeat. */
+/** Meta repeats webhooks for seven days; until then a stored report tells a repeat. */
 const RECEIPT_DAYS = 8;
 
 /**
@@ -33,8 +35,8 @@ const RECEIPT_DAYS = 8;
  */
 export async function sweep(context: WorkerContext): Promise<void> {
   const { database, deliveryQueue } = context;
-  // A receipt that cannot be applied must not hold up the sends.
-  const [receipts] = await Promise.allSettled([applyDueReceipts(context)]);
+  // What cannot be applied must not hold up the sends.
+  const reports = await Promise.allSettled([applyDueReceipts(context), applyDueDenials(context)]);
   await untilFewer(BATCH, async () => {
     const due = await takeDueSends(database, BATCH, !deliveryQueue.isReady());
     // crash point: worker sweep before enqueue
@@ -42,7 +44,7 @@ export async function sweep(context: WorkerContext): Promise<void> {
     await Promise.all(due.map(async (send) => send.isOver && fail(context, send.id)));
     return due.length;
   });
-  if (receipts.status === 'rejected') throw receipts.reason;
+  for (const report of reports) if (report.status === 'rejected') throw report.reason;
 }
 
 /**
@@ -100,6 +102,7 @@ async function untilFewer(count: number, batch: () => Promise<number>): Promise<
 export async function cleanUp({ database }: Pick<WorkerContext, 'database'>): Promise<void> {
   await untilFewer(BATCH, () => eraseExpiredCodes(database, BATCH));
   await untilFewer(BATCH, () => deleteOldReceipts(database, RECEIPT_DAYS, BATCH));
+  await untilFewer(BATCH, () => deleteUnmatchedDenials(database, RECEIPT_DAYS, BATCH));
   await untilFewer(BATCH, () => deleteOldSenderRecipientWindows(database, BATCH));
   await deletePastTurns(database);
   await deleteOldThrottles(database);

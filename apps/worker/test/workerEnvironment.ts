@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Mode } from '@onecode/domain';
 import { openDeliveryQueue, type DeliveryQueue } from '@onecode/runtime';
 import { startSimulator, type Simulator } from '@onecode/simulator';
-import { storeReceipts, type NewAccount } from '@onecode/store';
+import { storeDenials, storeReceipts, type NewAccount } from '@onecode/store';
 import {
   buildCaller,
   buildSend,
@@ -19,7 +19,7 @@ import {
   type TestCaller,
   type TestDatabase,
 } from '@onecode/testing';
-import { parseReceipts, signatureMatches } from '@onecode/whatsapp';
+import { parseWebhook, signatureMatches } from '@onecode/whatsapp';
 
 const APP_SECRET = 'test-app-secret';
 
@@ -101,7 +101,11 @@ export class WorkerEnvironment extends TestEnvironment {
         const signature = request.headers['x-hub-signature-256'];
         if (typeof signature !== 'string' || !signatureMatches(body, signature, APP_SECRET))
           return void response.writeHead(401).end();
-        return void storeReceipts(this.db.database, parseReceipts(body))
+        const { receipts, denials } = parseWebhook(body);
+        return void Promise.all([
+          storeReceipts(this.db.database, receipts),
+          storeDenials(this.db.database, denials),
+        ])
           .then(() => this.#deliveryQueue.enqueue('receipts'))
           .then(
             () => response.end('ok'),

@@ -3,6 +3,7 @@ export * from './breaker.js';
 export * from './canonicalNumber.js';
 export * from './code.js';
 export * from './delivery.js';
+export * from './denials.js';
 export * from './healthFindings.js';
 export * from './holds.js';
 export * from './keyring.js';

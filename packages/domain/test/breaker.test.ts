@@ -14,15 +14,33 @@ describe('the breaker', () => {
   ])(
     'with 90 percent of 50 sends and more: of %i sends %i unverified trip it: %s',
     (sends, unverified, trips) => {
-      expect(breakerTrips(RULE, { sends, unverified })).toBe(trips);
+      expect(breakerTrips(RULE, { sends, unverified, denying: 0 })).toBe(trips);
+    },
+  );
+
+  it.each([
+    // Ten denials are a hundred unverified sends that few others outweigh.
+    [60, 50, 4, false],
+    [60, 50, 5, true],
+    [14, 14, 3, false],
+    [14, 14, 4, true],
+    // A busy and honest account is not stopped by a few people with a grudge.
+    [1000, 200, 50, false],
+    [1000, 250, 722, false],
+  ])(
+    'weighs a denial as ten unverified sends: %i sends, %i unverified, %i denying: %s',
+    (sends, unverified, denying, trips) => {
+      expect(breakerTrips(RULE, { sends, unverified, denying })).toBe(trips);
     },
   );
 
   it('at 100 percent trips only when all codes are unverified', () => {
-    expect(breakerTrips({ unverifiedPercent: 100, minSends: 1 }, { sends: 1000, unverified: 999 })).toBe(
-      false,
-    );
-    expect(breakerTrips({ unverifiedPercent: 100, minSends: 1 }, { sends: 1, unverified: 1 })).toBe(true);
+    expect(
+      breakerTrips({ unverifiedPercent: 100, minSends: 1 }, { sends: 1000, unverified: 999, denying: 0 }),
+    ).toBe(false);
+    expect(
+      breakerTrips({ unverifiedPercent: 100, minSends: 1 }, { sends: 1, unverified: 1, denying: 0 }),
+    ).toBe(true);
   });
 
   it('never trips without sends or when all codes are verified, and a further unverified code never resets it', () => {
@@ -31,12 +49,14 @@ describe('the breaker', () => {
       minSends: fc.integer({ min: 1, max: 1000 }),
     });
     fc.assert(
-      fc.property(rule, fc.nat(1000), fc.nat(1000), (rule, verified, unverified) => {
+      fc.property(rule, fc.nat(1000), fc.nat(1000), fc.nat(50), (rule, verified, unverified, denying) => {
         const sends = verified + unverified;
-        expect(breakerTrips(rule, { sends: 0, unverified: 0 })).toBe(false);
-        expect(breakerTrips(rule, { sends, unverified: 0 })).toBe(false);
-        if (breakerTrips(rule, { sends, unverified }))
-          expect(breakerTrips(rule, { sends: sends + 1, unverified: unverified + 1 })).toBe(true);
+        expect(breakerTrips(rule, { sends: 0, unverified: 0, denying: 0 })).toBe(false);
+        expect(breakerTrips(rule, { sends, unverified: 0, denying: 0 })).toBe(false);
+        if (breakerTrips(rule, { sends, unverified, denying })) {
+          expect(breakerTrips(rule, { sends: sends + 1, unverified: unverified + 1, denying })).toBe(true);
+          expect(breakerTrips(rule, { sends, unverified, denying: denying + 1 })).toBe(true);
+        }
       }),
     );
   });

@@ -21,6 +21,7 @@ export { refusedBy, type Refused } from './client/sql.js';
 export * from './holds/heldSends.js';
 export * from './holds/holds.js';
 export * from './reports/accounts.js';
+export * from './reports/denials.js';
 export * from './reports/health.js';
 export * from './reports/heartbeats.js';
 export * from './reports/ledger.js';
@@ -38,6 +39,7 @@ export { AccountBusy } from './sends/accountQueues.js';
 export * from './sends/changeSend.js';
 export * from './sends/createSend.js';
 export * from './sends/awaitingSends.js';
+export * from './sends/denials.js';
 export { takeDueSends, type DueSend } from './sends/dueSends.js';
 export * from './sends/eraseCodes.js';
 export {

@@ -2,5 +2,5 @@
 export * from './errors.js';
 export * from './explanations.js';
 export * from './message.js';
-export * from './receipts.js';
 export * from './signature.js';
+export * from './webhook.js';

@@ -22,3 +22,8 @@ export function parseJson(text: string): unknown {
     return undefined;
   }
 }
+
+/** Whether a member is absent, null or has the value that is expected. */
+export function isAbsentOr(value: unknown, expected: string): boolean {
+  return value === undefined || value === null || value === expected;
+}

@@ -1,6 +1,6 @@
 import { describeWithReference, reference } from '@onecode/testing';
 import fc from 'fast-check';
-import { parseReceipts, UnreadableReceipt } from '../src/index.js';
+import { parseWebhook, UnreadableWebhook } from '../src/index.js';
 
 const ATTEMPT = '0190a6f2-5c1d-7b3e-9f00-1234567890ab';
 const STATUS = {
@@ -15,6 +15,7 @@ const post = (...statuses: unknown[]) => ({
   object: 'whatsapp_business_account',
   entry: [{ id: '1', changes: [{ field: 'messages', value: { statuses } }] }],
 });
+const parseReceipts = (body: Buffer) => parseWebhook(body).receipts;
 const parse = (body: unknown) => parseReceipts(Buffer.from(JSON.stringify(body)));
 const parseOne = (change: Record<string, unknown>) => parse(post({ ...STATUS, ...change }))[0];
 
@@ -230,7 +231,7 @@ describe('reading never breaks', () => {
         try {
           expect(parseReceipts(Buffer.from(bytes))).toEqual([]);
         } catch (error) {
-          expect(error).toBeInstanceOf(UnreadableReceipt);
+          expect(error).toBeInstanceOf(UnreadableWebhook);
         }
       }),
     );
@@ -247,7 +248,7 @@ describe('reading never breaks', () => {
   });
 
   it.each(['', '{', 'null null', '{"entry":[{]}', '<html>'])('refuses %j, and does not repeat it', (text) => {
-    expect(() => parseReceipts(Buffer.from(text))).toThrow(UnreadableReceipt);
+    expect(() => parseReceipts(Buffer.from(text))).toThrow(UnreadableWebhook);
     expect(() => parseReceipts(Buffer.from(text))).toThrow('The body of the webhook is not JSON.');
   });
 });

@@ -1,12 +1,13 @@
 import type { RequestHandler } from 'express';
 import { Problem } from '@onecode/domain';
-import { storeReceipts } from '@onecode/store';
+import { storeDenials, storeReceipts } from '@onecode/store';
 import {
   handshakeAnswer,
   isSignature,
-  parseReceipts,
+  parseWebhook,
   signatureMatches,
-  UnreadableReceipt,
+  UnreadableWebhook,
+  type WebhookReports,
 } from '@onecode/whatsapp';
 import type { ApiContext } from '../context.js';
 import { answerText } from '../answer.js';
@@ -42,34 +43,37 @@ export function webhookHandshakeRoute({ config }: ApiContext): RequestHandler {
 }
 
 /**
- * `POST /webhooks/whatsapp`: receipts. A post without a possible signature is refused unread. The signature over the raw bytes is checked
- * before they are parsed, and the receipts are stored before the 200; the worker applies them.
+ * `POST /webhooks/whatsapp`: receipts and denials. A post without a possible signature is refused unread. The signature over the raw bytes is checked
+ * before they are parsed, and the reports are stored before the 200; the worker applies them.
  */
 export function webhookRoute({ database, deliveryQueue, config, metrics }: ApiContext): RequestHandler {
   const budget = new BodyBudget(BODY_LIMITS);
   return async (request, response) => {
     const signature = request.headers['x-hub-signature-256'];
     if (!isSignature(signature)) throw new Problem('invalid_signature');
-    const receipts = await budget.read(request, (body) => {
+    const { receipts, denials } = await budget.read(request, (body) => {
       if (!config.WHATSAPP_APP_SECRET.some((secret) => signatureMatches(body, signature, secret)))
         throw new Problem('invalid_signature');
-      return readReceipts(body);
+      return readReports(body);
     });
     // crash point: api webhook before store
-    const stored = await storeReceipts(database, receipts);
+    const [stored, newDenials] = await Promise.all([
+      storeReceipts(database, receipts),
+      storeDenials(database, denials),
+    ]);
     // crash point: api webhook after store
     metrics.receipts.inc({ kind: 'received' }, receipts.length);
     metrics.receipts.inc({ kind: 'duplicate' }, receipts.length - stored.length);
-    if (stored.length > 0) void deliveryQueue.enqueue('receipts');
+    if (stored.length > 0 || newDenials > 0) void deliveryQueue.enqueue('receipts');
     answerText(response, 200, 'ok');
   };
 }
 
-function readReceipts(body: Buffer): ReturnType<typeof parseReceipts> {
+function readReports(body: Buffer): WebhookReports {
   try {
-    return parseReceipts(body);
+    return parseWebhook(body);
   } catch (error) {
-    if (error instanceof UnreadableReceipt) throw new Problem('invalid_json');
+    if (error instanceof UnreadableWebhook) throw new Problem('invalid_json');
     throw error;
   }
 }

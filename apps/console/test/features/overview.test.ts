@@ -1,3 +1,4 @@
+import { storeDenials } from '@onecode/store';
 import { buildCaller, buildSend, buildSender, type TestCaller } from '@onecode/testing';
 import type { OverviewView } from '../../src/features/overview/view.js';
 import { useConsole } from '../console.js';
@@ -88,6 +89,20 @@ describe('the overview', () => {
     [{ bucket: 'hour', locale: 'pt-BR' }, 4],
   ])('of %j counts %i', async (more, sends) => {
     expect((await overview(more)).totals.sends).toBe(sends);
+  });
+
+  it('counts what people deny by application and country', async () => {
+    const [id] = await server.db.sql<{ message_id: string }>(
+      `select message_id from attempts join sends on sends.id = send_id where account_id = $1 and message_id is not null limit 1`,
+      [shop.accountId],
+    );
+    await storeDenials(server.db.database, [{ messageId: id!.message_id, occurredAt: new Date() }]);
+    const denials = [
+      { applicationId: shop.applicationId, name: expect.any(String), country: 'BR', denials: 1 },
+    ];
+    expect(await overview({ mode: 'live' })).toMatchObject({ denials });
+    expect(await overview({ mode: 'test' })).toMatchObject({ denials: [] });
+    expect(await overview({ application: bank.applicationId })).toMatchObject({ denials: [] });
   });
 
   it('of one application counts its own', async () => {

@@ -60,13 +60,16 @@ async function endTrips(connection: Connection, accountId: string): Promise<void
  */
 export async function readBreakerEvidence(database: Database): Promise<CountryEvidence[]> {
   const rows = await database.sql.query<(BreakerRule & Omit<CountryEvidence, 'rule'>)[]>`
-    select a.id as "accountId", e.country, e.sends, e.unverified, e.open_until as "lastOpenUntil",
+    select a.id as "accountId", e.country, e.sends, e.unverified, e.denying, e.open_until as "lastOpenUntil",
       a.breaker_unverified_percent as "unverifiedPercent", a.breaker_min_sends as "minSends"
     from accounts a cross join settings cross join lateral (
       select coalesce(l.country, ${NO_COUNTRY}) as country, t.open_until, count(*)::integer as sends,
-        (count(*) filter (where l.verification <> 'verified'))::integer as unverified
+        (count(*) filter (where l.verification <> 'verified' or l.is_denied))::integer as unverified,
+        (count(distinct l.canonical_recipient) filter (where l.is_denied))::integer as denying
       from (
-        select s.country, s.status, s.verification, s.created_at, s.sent_at from sends s
+        select s.country, s.status, s.verification, s.created_at, s.sent_at, s.canonical_recipient,
+          exists (select from denials where send_id = s.id) as is_denied
+        from sends s
         where s.account_id = a.id and s.mode = 'live'
           and s.account_number > a.sends_created - ${SENDS_MAX}::integer
             - 2 * coalesce(a.rate_per_minute, settings.account_rate_per_minute)

@@ -53,6 +53,8 @@ export interface SendDetails extends SendSummary {
   attempts: AttemptDetails[];
   receipts: ReceiptDetails[];
   units: UnitDetails[];
+  /** When its recipient said that they did not request it, by the provider's clock, oldest first. */
+  deniedAt: Date[];
 }
 
 interface DetailsRow extends SummaryRow {
@@ -72,6 +74,7 @@ interface DetailsRow extends SummaryRow {
     attempts: Serialized<AttemptDetails>[];
     receipts: Serialized<ReceiptDetails>[];
     units: Serialized<UnitDetails>[];
+    denied_at: string[];
   };
 }
 
@@ -102,6 +105,8 @@ export async function findSendDetails(
       ), 'units', (
         select coalesce(jsonb_agg(jsonb_build_object('kind', l.kind, 'bucket', l.bucket, 'at', l.created_at) order by l.id), '[]')
         from ledger_entries l where l.send_id = s.id
+      ), 'denied_at', (
+        select coalesce(jsonb_agg(d.occurred_at order by d.occurred_at), '[]') from denials d where d.send_id = s.id
       )) as lists
     from sends s join applications a on a.id = s.application_id
     where s.id = ${sendId}::uuid and s.account_id = ${accountId}::uuid`;
@@ -135,6 +140,7 @@ function detailsOf(row: DetailsRow): SendDetails {
       receivedAt: new Date(receipt.receivedAt),
     })),
     units: lists.units.map((unit) => ({ ...unit, at: new Date(unit.at) })),
+    deniedAt: lists.denied_at.map((at) => new Date(at)),
   };
 }
 

@@ -145,6 +145,18 @@ describe('the evidence for the breaker', () => {
     expect(await statistics()).toEqual({ NG: [2, 2] });
   });
 
+  it('has every denied send as unverified, and each person who denies once', async () => {
+    const ids = await past({ count: 6, verified: 6 });
+    await store.sql(
+      `insert into denials (message_id, occurred_at, send_id) select 'wamid.' || id, now(), id from unnest($1::uuid[]) id`,
+      [ids.slice(0, 3)],
+    );
+    await store.sql(`update sends set canonical_recipient = '+5511900000001' where id = any ($1)`, [
+      ids.slice(0, 2),
+    ]);
+    expect(await evidenceOn('NG')).toMatchObject({ sends: 6, unverified: 3, denying: 2 });
+  });
+
   it('is the latest 1,000 sends and no more, without those that are too young', async () => {
     await past({ count: 3, country: 'US', ageSeconds: 3600 });
     const ids = await past({ count: 998, ageSeconds: 300 });

@@ -83,7 +83,15 @@ export const OPERATOR_CHANGES: Record<string, AuditedChange> = {
     action: 'account.reset_breaker',
     given: async ({ database, caller: { accountId } }) => {
       await store.setBreaker(database, ACTOR, accountId, rule);
-      const evidence = { accountId, country: 'BR', rule, lastOpenUntil: null, sends: 60, unverified: 59 };
+      const evidence = {
+        accountId,
+        country: 'BR',
+        rule,
+        lastOpenUntil: null,
+        sends: 60,
+        unverified: 59,
+        denying: 0,
+      };
       await store.tripBreaker(database, evidence, 3_600);
     },
     change: ({ database, caller }) => store.resetBreaker(database, ACTOR, caller.accountId),

@@ -38,6 +38,7 @@ describe('the details of a send', () => {
       from: null,
       attemptsCounted: 0,
       awaitingSender: false,
+      deniedAt: [],
       dueAt: aDate,
       sentAt: null,
       deliveredAt: null,

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { overview, UnknownTimeZone } from '@onecode/store';
+import { countDenials, overview, UnknownTimeZone } from '@onecode/store';
 import { idField, timeField } from '../../http/fields.js';
 import { createFairLimiter } from '../../http/limiters.js';
 import { ConsoleProblem } from '../../http/problem.js';
@@ -47,8 +47,11 @@ export const overviewRoutes: readonly Route[] = [
         ...(mode !== undefined && { mode }),
         ...(locale !== undefined && { locale }),
       };
-      return overviewView(
-        await limitOverviews(accountId, () => overview(context.database, accountId, selection)),
+      return limitOverviews(accountId, async () =>
+        overviewView(
+          await overview(context.database, accountId, selection),
+          await countDenials(context.database, accountId, selection),
+        ),
       );
     },
   }),

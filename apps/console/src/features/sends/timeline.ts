@@ -23,6 +23,8 @@ type Event =
       explanation: ExplanationView | null;
     }
   | { kind: 'simulated' }
+  /** The recipient says that they did not request the code. */
+  | { kind: 'denied' }
   | { kind: 'wrong_code'; left: number }
   | { kind: 'verified' }
   | { kind: 'locked' }
@@ -40,6 +42,7 @@ const ORDER: readonly Event['kind'][] = [
   'attempt',
   'simulated',
   'receipt',
+  'denied',
   'wrong_code',
   'verified',
   'locked',
@@ -52,7 +55,7 @@ type Dated = Event & { time: Date };
 
 /** Returns the history of a send, oldest event first. */
 export function timelineOf(send: SendDetails): TimelineEvent[] {
-  return [...deliveryOf(send), ...receiptsOf(send), ...codeOf(send), ...unitsOf(send)]
+  return [...deliveryOf(send), ...receiptsOf(send), ...denialsOf(send), ...codeOf(send), ...unitsOf(send)]
     .toSorted(
       (one, other) =>
         one.time.getTime() - other.time.getTime() || ORDER.indexOf(one.kind) - ORDER.indexOf(other.kind),
@@ -114,6 +117,12 @@ function receiptsOf(send: SendDetails): Dated[] {
     events.set(status, { kind: 'receipt', time, status, errorCode: null, explanation: null });
   }
   return [...events.values()];
+}
+
+function denialsOf({ deniedAt, sentAt, createdAt }: SendDetails): Dated[] {
+  // The provider's clock counts whole seconds: nobody denies a message before it is sent.
+  const earliest = sentAt ?? createdAt;
+  return deniedAt.map((at) => ({ kind: 'denied', time: at < earliest ? earliest : at }));
 }
 
 function codeOf({

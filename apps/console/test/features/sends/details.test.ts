@@ -1,4 +1,4 @@
-import { placeHold, newId, releaseHold } from '@onecode/store';
+import { placeHold, newId, releaseHold, storeDenials } from '@onecode/store';
 import { TEST_ACTOR } from '@onecode/testing';
 import { useConsole } from '../../console.js';
 import { attempt, report, type } from '../../delivery.js';
@@ -69,6 +69,17 @@ describe('a send', () => {
     });
     expect(send.timeline[3]).toMatchObject({ number: 2, outcome: 'accepted', explanation: null });
     expect(send.timeline[7]).toMatchObject({ left: 4 });
+  });
+
+  it('that its recipient denies says so', async () => {
+    const { database } = server.db;
+    const id = await build(live);
+    const messageId = `${MESSAGE}-denied`;
+    await attempt(database, id, sender, { kind: 'accepted', messageId });
+    await storeDenials(database, [{ messageId, occurredAt: new Date(0) }]);
+    const { timeline } = await details(id);
+    expect(timeline.map(({ kind }) => kind)).toEqual(['created', 'routed', 'attempt', 'denied']);
+    expect(timeline.map(({ at }) => at)).toEqual(timeline.map(({ at }) => at).toSorted());
   });
 
   it('that a receipt reports as failed names the code where it came from, and the unit that came back', async () => {

@@ -34,6 +34,7 @@ const SEND: SendDetails = {
   attempts: [],
   receipts: [],
   units: [],
+  deniedAt: [],
 };
 
 const attempt = (end: Partial<AttemptDetails> = {}): AttemptDetails => ({

@@ -12,6 +12,7 @@ import { FirstSteps, useHasSends } from './firstSteps.js';
 import { OverviewBalance } from './balance.js';
 import { OverviewBreakdown } from './breakdown.js';
 import { OverviewControls } from './controls.js';
+import { Denials } from './denials.js';
 import { DeliveryTimes, Outcomes } from './charts.js';
 import { OverviewStatistics } from './statistics.js';
 import { DAYS, overviewPath, useOverviewQuery } from './query.js';
@@ -56,7 +57,7 @@ export function Overview() {
 function OverviewContent({ overview, isHourly }: { overview: OverviewView; isHourly: boolean }) {
   const { t } = useTranslation(['overview', 'common']);
   const { whole } = useNumbers();
-  const { totals, sampled, series, applications, locales } = overview;
+  const { totals, sampled, series, applications, locales, denials } = overview;
   if (totals.sends === 0)
     return (
       <EmptyState icon={IconChartBar} title={t('none.title')}>
@@ -93,6 +94,7 @@ function OverviewContent({ overview, isHourly }: { overview: OverviewView; isHou
           }))}
         />
       </SimpleGrid>
+      {denials.length > 0 && <Denials denials={denials} />}
     </Stack>
   );
 }

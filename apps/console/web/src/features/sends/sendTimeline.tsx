@@ -9,6 +9,7 @@ import {
   IconEye,
   IconFlask,
   IconLock,
+  IconMessageReport,
   IconPlus,
   IconRoute,
   IconSend,
@@ -35,6 +36,7 @@ const ICONS = {
   sent: IconCheck,
   delivered: IconChecks,
   read: IconEye,
+  denied: IconMessageReport,
   wrong_code: IconX,
   verified: IconCircleCheck,
   locked: IconLock,
@@ -109,6 +111,7 @@ function colorOf(event: TimelineEvent): string {
       return event.status === 'failed' ? 'red' : 'brand';
     case 'verified':
       return 'green';
+    case 'denied':
     case 'failed':
     case 'locked':
       return 'red';
@@ -169,6 +172,8 @@ function Body({ event }: { event: TimelineEvent }) {
       return <AttemptBody event={event} />;
     case 'receipt':
       return <Reason event={event} />;
+    case 'denied':
+      return <Line text={t('timeline.deniedText')} />;
     case 'failed':
       return event.reason === null ? null : <Line text={t(`timeline.failedFor.${event.reason}`)} />;
     case 'returned':

@@ -1,0 +1,15 @@
+/** 2009-01-01. WhatsApp did not exist before, so an earlier time is wrong. */
+const EARLIEST_SECONDS = 1_230_768_000;
+const CLOCK_SKEW_SECONDS = 86_400;
+
+/**
+ * The time of a webhook's `timestamp`, a string of whole seconds. A missing or impossible one becomes the present, because a report must
+ * not be lost for its time. Milliseconds would give a year that PostgreSQL cannot store.
+ */
+export function timeOf(timestamp: unknown): Date {
+  const text = typeof timestamp === 'string' || typeof timestamp === 'number' ? String(timestamp) : '';
+  const now = Date.now();
+  const seconds = /^\d{1,12}$/.test(text) ? Number(text) : NaN;
+  const isPossible = seconds >= EARLIEST_SECONDS && seconds <= now / 1000 + CLOCK_SKEW_SECONDS;
+  return new Date(isPossible ? seconds * 1000 : now);
+}
