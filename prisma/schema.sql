@@ -330,6 +330,22 @@ create table sender_country_blocks (
   constraint sender_country_blocks_country_check CHECK (country ~ '^[A-Z]{2}$'::text)
 );
 
+create table sender_language_stops (
+  sender_id uuid not null,
+  locale text not null,
+  code integer,
+  source text not null,
+  reason text not null,
+  consecutive_failures integer default 0 not null,
+  stopped_at timestamp(3) with time zone default now() not null,
+  stopped_until timestamp(3) with time zone,
+  constraint sender_language_stops_pkey PRIMARY KEY (sender_id, locale),
+  constraint sender_language_stops_sender_id_fkey FOREIGN KEY (sender_id) REFERENCES senders(id) ON DELETE CASCADE,
+  constraint sender_language_stops_consecutive_failures_check CHECK (consecutive_failures >= 0),
+  constraint sender_language_stops_locale_check CHECK (locale = ANY (ARRAY['pt-BR'::text, 'en'::text])),
+  constraint sender_language_stops_source_check CHECK (source = ANY (ARRAY['answer'::text, 'receipt'::text, 'webhook'::text, 'read'::text]))
+);
+
 create unlogged table sender_recipient_windows (
   sender_id uuid not null,
   recipient_hash bigint not null,
@@ -1265,6 +1281,13 @@ $function$;
 
 CREATE OR REPLACE FUNCTION public.take_send_slots(p_account_ids uuid[], p_recipients text[], p_countries text[], p_horizon_ms integer, p_promise boolean DEFAULT false)
  RETURNS TABLE(ordinal integer, sender_id uuid, wait_ms integer, slot_at timestamp with time zone)
+ LANGUAGE sql
+AS $function$
+  select * from take_send_slots(p_account_ids, p_recipients, p_countries, null::text[], p_horizon_ms, p_promise)
+$function$;
+
+CREATE OR REPLACE FUNCTION public.take_send_slots(p_account_ids uuid[], p_recipients text[], p_countries text[], p_locales text[], p_horizon_ms integer, p_promise boolean)
+ RETURNS TABLE(ordinal integer, sender_id uuid, wait_ms integer, slot_at timestamp with time zone)
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
@@ -1351,6 +1374,10 @@ begin
       -- planned while the tables were empty.
       and coalesce(v_now >= (
         select b.blocked_until from sender_country_blocks b where b.sender_id = c.id and b.country = p_countries[v_ordinal]
+      ), true)
+      and coalesce(v_now >= (
+        select coalesce(l.stopped_until, 'infinity') from sender_language_stops l
+        where l.sender_id = c.id and l.locale = p_locales[v_ordinal]
       ), true)
       and coalesce(c.at >= (
         select p.free_at from sender_recipient_windows p where p.sender_id = c.id and p.recipient_hash = v_hash

@@ -16,7 +16,7 @@ afterAll(async () => {
 });
 
 const FUNCTIONS = `
-  select proname as name from pg_proc p join pg_namespace n on n.oid = p.pronamespace where n.nspname = 'public' order by 1`;
+  select distinct proname as name from pg_proc p join pg_namespace n on n.oid = p.pronamespace where n.nspname = 'public' order by 1`;
 
 describe('prisma/schema.sql', () => {
   it('is what the migrations make: `npm run generate` writes it', async () => {

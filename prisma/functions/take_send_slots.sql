@@ -3,13 +3,15 @@
 -- the throughput. A sender that was stopped by a fault, and whose cool-down is over, sends one message a second until one succeeds. What
 -- is throttled shares the slots of its throttle. The lock on the send slots makes that exact for any number of callers; all take it in the order of the ids.
 --
+-- p_locales: the languages of the messages; a sender that is stopped for a language gets none in it.
 -- p_promise: the slots are not taken but promised to sends that are about to be woken, and then take slots themselves.
 create or replace function take_send_slots(
   p_account_ids uuid[],
   p_recipients text[],
   p_countries text[],
+  p_locales text[],
   p_horizon_ms integer,
-  p_promise boolean default false
+  p_promise boolean
 ) returns table (ordinal integer, sender_id uuid, wait_ms integer, slot_at timestamptz)
 language plpgsql
 -- Planned once for each connection: to plan anew takes longer than to choose a sender.
@@ -98,6 +100,10 @@ begin
       and coalesce(v_now >= (
         select b.blocked_until from sender_country_blocks b where b.sender_id = c.id and b.country = p_countries[v_ordinal]
       ), true)
+      and coalesce(v_now >= (
+        select coalesce(l.stopped_until, 'infinity') from sender_language_stops l
+        where l.sender_id = c.id and l.locale = p_locales[v_ordinal]
+      ), true)
       and coalesce(c.at >= (
         select p.free_at from sender_recipient_windows p where p.sender_id = c.id and p.recipient_hash = v_hash
       ), true)
@@ -134,4 +140,16 @@ begin
     where t.scope = a.scope and t.subject = a.subject and a.free_at > a.start;
   end if;
 end
+$$;
+
+-- As release 1.0.0 calls it, without languages.
+create or replace function take_send_slots(
+  p_account_ids uuid[],
+  p_recipients text[],
+  p_countries text[],
+  p_horizon_ms integer,
+  p_promise boolean default false
+) returns table (ordinal integer, sender_id uuid, wait_ms integer, slot_at timestamptz)
+language sql as $$
+  select * from take_send_slots(p_account_ids, p_recipients, p_countries, null::text[], p_horizon_ms, p_promise)
 $$;

@@ -157,6 +157,10 @@ describe('a change of the schema', () => {
       'a function with another body',
       `create or replace function double(n integer) returns integer language sql as 'select n + n'`,
     ],
+    [
+      'a second function of the same name that needs more arguments',
+      `create function double(n integer, m integer) returns integer language sql as 'select n * m'`,
+    ],
     ['a new function', `create function half(n integer) returns integer language sql as 'select n / 2'`],
     [
       'a constraint in place of another, with the reason why it refuses nothing new',

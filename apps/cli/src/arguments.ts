@@ -99,6 +99,15 @@ export const phoneNumberId =
     return value;
   };
 
+/** The provider's id of a WhatsApp business account. */
+export const businessAccountId =
+  (what: string): Reader<string> =>
+  (value) => {
+    if (!SENDER_PATTERNS.businessAccountId.test(value))
+      throw new UsageError(`${what} must be 1 to 32 digits`);
+    return value;
+  };
+
 /** A message template's name, in the form that the provider allows. */
 export const templateName =
   (what: string): Reader<string> =>

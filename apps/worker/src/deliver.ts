@@ -95,7 +95,8 @@ async function attempt(context: WorkerContext, sendId: string): Promise<AttemptE
     return withoutCall({ kind: released ?? 'gone' });
   }
   // Stopped between the claim and the call, by another message's answer or an operator.
-  if (sender.stoppedAt !== null && sender.stoppedAt > claimedAt) {
+  const stops = [sender.stoppedAt, sender.languageStops[send.locale]?.stoppedAt];
+  if (stops.some((stoppedAt) => stoppedAt && stoppedAt > claimedAt)) {
     await changeSendSnapshot(database, snapshot, (current, now) => releaseClaim(current, now, attemptId));
     return withoutCall({ kind: 'reassign' });
   }
@@ -118,7 +119,7 @@ async function attempt(context: WorkerContext, sendId: string): Promise<AttemptE
   if (settlement === null) return withoutCall({ kind: 'gone' });
   const facts = { send_id: sendId, attempt_id: attemptId, attempt: claimed.attempt, sender_id: sender.id };
   logAttempt(context, facts, outcome, settlement, seconds);
-  if (outcome.kind === 'accepted') await senders.recordSuccess(at);
+  if (outcome.kind === 'accepted') await senders.recordSuccess(at, send);
   return { end: settlement, fault: outcome.kind === 'accepted' ? null : { outcome, own } };
 }
 

@@ -74,7 +74,7 @@ async function applyOne(context: WorkerContext, stored: StoredReceipt): Promise<
   if (end === 'redelivers') await enqueue(context, changed.snapshot);
   const { id: attemptId, senderId } = changed.result.attempt;
   if (receipt.status !== 'failed' && senderId !== null)
-    await senders.recordSuccess({ senderId, attemptId, source: 'receipt' });
+    await senders.recordSuccess({ senderId, attemptId, source: 'receipt' }, changed.snapshot.send);
   return end === 'redelivers' ? 'applied' : (end ?? 'unmatched');
 }
 

@@ -15,11 +15,14 @@ import {
   easeThrottles,
   listSenderDetails,
   recordThrottle,
+  recoverLanguage,
   recoverSender,
   coolDownSender,
+  stopLanguage,
   type Database,
   type SenderDetails,
   type SenderFault,
+  type StopSource,
 } from '@onecode/store';
 import type { WorkerMetrics } from './metrics.js';
 
@@ -48,14 +51,14 @@ export interface SenderPool {
   open(senderId: string): Promise<OpenSender>;
   /**
    * Stops what a failure is about, so that the send goes out by another sender, or waits: lets the sender cool down, with all of its
-   * business account if that is at fault; blocks it in the send's country; or throttles what has reached its limit.
+   * business account if that is at fault; stops it for the send's country or language only; or throttles what has reached its limit.
    */
   recordFailure(at: FailedAttempt, send: Send, failure: SenderFailure): Promise<void>;
   /**
    * Forgets a sender's earlier failures: the provider accepted a message of it, or has sent one on to the recipient. What a receipt
    * stopped, only a receipt proves healthy.
    */
-  recordSuccess(at: FailedAttempt): Promise<void>;
+  recordSuccess(at: FailedAttempt, send: Send): Promise<void>;
 }
 
 export function createSenderPool(
@@ -97,16 +100,35 @@ export function createSenderPool(
     );
   };
 
+  const stopTemplate = async (at: FailedAttempt, { locale }: Send, fault: Fault): Promise<boolean> => {
+    const failuresBefore = (await open(at.senderId)).languageStops[locale]?.consecutiveFailures ?? 0;
+    return stopLanguage(
+      database,
+      { ...at, locale },
+      {
+        failuresBefore,
+        seconds: coolDownSeconds(failuresBefore + 1),
+        errorCode: fault.errorCode,
+        reason: fault.reason,
+      },
+    );
+  };
+
+  /** @returns whether this call began the stop */
+  const stopWhatIsNamed = (at: FailedAttempt, send: Send, fault: Fault): Promise<boolean> => {
+    const scope = fault.kind === 'config' ? fault.scope : null;
+    if (scope === 'country' && send.country !== null)
+      return blockCountry(database, {
+        senderId: at.senderId,
+        country: send.country,
+        seconds: COUNTRY_BLOCK_SECONDS,
+        errorCode: fault.errorCode,
+      });
+    return scope === 'template' ? stopTemplate(at, send, fault) : coolDown(at, fault);
+  };
+
   const stop = async (at: FailedAttempt, send: Send, fault: Fault): Promise<void> => {
-    const blocks = fault.kind === 'config' && fault.scope === 'country' && send.country !== null;
-    const begun = blocks
-      ? await blockCountry(database, {
-          senderId: at.senderId,
-          country: send.country,
-          seconds: COUNTRY_BLOCK_SECONDS,
-          errorCode: fault.errorCode,
-        })
-      : await coolDown(at, fault);
+    const begun = await stopWhatIsNamed(at, send, fault);
     cache.delete('senders');
     // Many sends meet the same fault at once; the one that begins the stop raises the alert.
     if (!begun) return;
@@ -149,12 +171,17 @@ export function createSenderPool(
     open,
     recordFailure: async (at, send, failure) =>
       failure.kind === 'retry' ? throttle(at, send, failure) : stop(at, send, failure),
-    async recordSuccess({ senderId, attemptId, source }) {
-      const { consecutiveFailures, pauseSource, isThrottled } = await open(senderId);
-      const hasRecovered = consecutiveFailures > 0 && (pauseSource !== 'receipt' || source === 'receipt');
+    async recordSuccess({ senderId, attemptId, source }, { locale }) {
+      const { consecutiveFailures, pauseSource, isThrottled, languageStops } = await open(senderId);
+      const stopped = languageStops[locale];
+      const isProof = (stopSource: StopSource | null | undefined): boolean =>
+        stopSource !== 'receipt' || source === 'receipt';
+      const hasRecovered = consecutiveFailures > 0 && isProof(pauseSource);
+      const templateHasRecovered = (stopped?.consecutiveFailures ?? 0) > 0 && isProof(stopped?.source);
       if (hasRecovered) await recoverSender(database, senderId);
+      if (templateHasRecovered) await recoverLanguage(database, senderId, locale);
       if (isThrottled) await easeThrottles(database, senderId, attemptId);
-      if (hasRecovered || isThrottled) cache.delete('senders');
+      if (hasRecovered || templateHasRecovered || isThrottled) cache.delete('senders');
     },
   };
 }

@@ -85,7 +85,7 @@ describe('the provider’s error', () => {
         { outcome: 'config', error_code: fault.error ?? null },
         { outcome: 'accepted' },
       ]);
-      expect(await coolingDown()).toBe(scope === 'country' ? 0 : 1);
+      expect(await coolingDown()).toBe(scope === 'country' || scope === 'template' ? 0 : 1);
       const alerts = await t.worker.count('onecode_configuration_faults_total', { scope });
       expect(alerts - alertsBefore).toBe(1);
     },

@@ -5,6 +5,7 @@ import { useWorker } from './testWorker.js';
 const NUMBER_NOT_REGISTERED = 133010;
 const TOKEN_EXPIRED = 190;
 const COUNTRY_FORBIDDEN = 130497;
+const TEMPLATE_PAUSED = 132015;
 
 describe('a fault of the sender', () => {
   /** Until this resolves, no request reaches the provider. */
@@ -164,5 +165,37 @@ describe('a fault of the sender', () => {
       "update sender_country_blocks set blocked_until = now() - interval '1 second'",
     );
     await t.environment.until(waiting, 'delivered');
+  });
+
+  it('of its template stops the sender for that language only, longer each time until a message goes out', async () => {
+    const { id: senderId } = await buildSender(t.environment.db.database);
+    const caller = await t.environment.caller('live', { credits: 9 });
+    const stops = () =>
+      t.environment.db.sql(
+        `select locale, code, source, consecutive_failures as failures, extract(epoch from stopped_until - stopped_at)::integer as seconds
+         from sender_language_stops where sender_id = $1`,
+        [senderId],
+      );
+    const end = () =>
+      t.environment.db.sql(`update sender_language_stops set stopped_until = now() - interval '1 second'`);
+    t.environment.simulator.rules.add({ fault: { error: TEMPLATE_PAUSED }, times: 2 });
+
+    const english = await t.environment.send(caller, { locale: 'en', recipient: '+5511987650201' });
+    await t.environment.until(english, (row) => row.awaiting_sender);
+    const first = { locale: 'en', code: TEMPLATE_PAUSED, source: 'answer', failures: 1, seconds: 60 };
+    expect(await stops()).toEqual([first]);
+    expect(await t.environment.sender(senderId)).toMatchObject({ consecutive_failures: 0, paused_at: null });
+
+    await end();
+    await until('a longer stop', async () => (await stops())[0]?.['failures'] === 2);
+    expect(await stops()).toEqual([{ ...first, failures: 2, seconds: 120 }]);
+    expect(await t.environment.until(english, (row) => row.awaiting_sender)).toMatchObject({ attempts: 0 });
+    const portuguese = await t.environment.send(caller, { locale: 'pt-BR', recipient: '+5511987650202' });
+    await t.environment.until(portuguese, 'delivered');
+    expect(await stops()).toMatchObject([{ failures: 2 }]);
+
+    await end();
+    await t.environment.until(english, 'delivered');
+    await until('no faults', async () => (await stops())[0]?.['failures'] === 0);
   });
 });

@@ -32,6 +32,7 @@ export * from './reports/senderActivity.js';
 export * from './reports/sendList.js';
 export type { SendSummary } from './reports/sendSummary.js';
 export * from './senders/coolDown.js';
+export * from './senders/languageStops.js';
 export * from './senders/throttles.js';
 export * from './senders/senders.js';
 export * from './senders/senderTokens.js';

@@ -80,6 +80,7 @@ export async function buildSender(
     Pick<Sender, 'phoneNumberId' | 'number' | 'template' | 'englishTemplateLanguage' | 'throughput'>
   > & {
     token?: string;
+    businessAccountId?: string;
   } = {},
 ): Promise<Sender> {
   senders += 1;

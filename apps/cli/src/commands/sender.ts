@@ -17,6 +17,7 @@ import {
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import {
+  businessAccountId,
   id,
   oneOf,
   phoneNumber,
@@ -57,6 +58,7 @@ function found(sender: Sender | null): Sender {
 
 interface Add {
   phoneNumberId: string;
+  businessAccountId?: string;
   number: PhoneRecipient;
   token: string;
   template: string;
@@ -78,6 +80,11 @@ export function addSenderCommands(program: Command): void {
       '--phone-number-id <id>',
       "the provider's id of the number",
       phoneNumberId('--phone-number-id'),
+    )
+    .option(
+      '--business-account-id <id>',
+      "the provider's id of the WhatsApp business account that the number belongs to; left out, it is found out",
+      businessAccountId('--business-account-id'),
     )
     .requiredOption('--number <number>', 'the number, with + and country code', phoneNumber('--number'))
     .requiredOption(
@@ -113,6 +120,7 @@ export function addSenderCommands(program: Command): void {
       const added = await withDatabase((database) =>
         addSender(database, actor(), config.SECRET_KEY, {
           phoneNumberId: options.phoneNumberId,
+          businessAccountId: options.businessAccountId,
           number: options.number.e164,
           token: accessToken,
           template: options.template,

@@ -1,3 +1,4 @@
+import type { Locale } from '@onecode/domain';
 import type { Database } from '../client/database.js';
 
 /** What a call to the provider needs to know of a sender. */
@@ -16,6 +17,15 @@ export interface SenderDetails {
   isThrottled: boolean;
   /** When it was last paused or throttled, if that has not ended: no message that was begun before may go out. */
   stoppedAt: Date | null;
+  /** By language, the latest stop for a fault of the template there, ended or not. */
+  languageStops: Partial<Record<Locale, LanguageStopState>>;
+}
+
+/** A stop for a language, as a call needs to know of it. */
+export interface LanguageStopState {
+  consecutiveFailures: number;
+  source: StopSource;
+  stoppedAt: Date;
 }
 
 /** How we know that a sender cannot send: an operator said so, or the provider did, in one of its ways. */
@@ -23,14 +33,34 @@ export type StopSource = 'operator' | 'answer' | 'receipt' | 'webhook' | 'read';
 
 /** The details of all senders, paused ones too: `take_send_slots` decides which of them may send. */
 export async function listSenderDetails(database: Database): Promise<SenderDetails[]> {
-  return database.sql.query<SenderDetails[]>`
+  const rows = await database.sql.query<
+    (Omit<SenderDetails, 'languageStops'> & { stops: LanguageStopRow[] })[]
+  >`
     select id, phone_number_id as "phoneNumberId", number, sealed_token as "sealedToken", template,
       english_template_language as "englishTemplateLanguage", consecutive_failures as "consecutiveFailures",
-      pause_source as "pauseSource", t.throttled_at is not null as "isThrottled", greatest(paused_at, t.throttled_at) as "stoppedAt"
+      pause_source as "pauseSource", t.throttled_at is not null as "isThrottled", greatest(paused_at, t.throttled_at) as "stoppedAt", (
+        select coalesce(jsonb_agg(to_jsonb(l)), '[]') from sender_language_stops l where l.sender_id = r.id
+      ) as stops
     from senders r cross join lateral (
       select max(t.throttled_at) as throttled_at from throttles t
       where t.refusals > 0 and t.subject = sender_throttle_subject(t.scope, r.id, r.business_account_id)
     ) t`;
+  return rows.map(({ stops, ...sender }) => ({
+    ...sender,
+    languageStops: Object.fromEntries(
+      stops.map(({ locale, consecutive_failures: consecutiveFailures, source, stopped_at: stoppedAt }) => [
+        locale,
+        { consecutiveFailures, source, stoppedAt: new Date(stoppedAt) },
+      ]),
+    ),
+  }));
+}
+
+interface LanguageStopRow {
+  locale: Locale;
+  consecutive_failures: number;
+  source: StopSource;
+  stopped_at: string;
 }
 
 /** A fault that stops a sender, as an attempt met it. */

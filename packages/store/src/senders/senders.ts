@@ -10,6 +10,8 @@ export interface Sender {
   id: string;
   phoneNumberId: string;
   number: string;
+  /** The provider's id of the business account that the number belongs to; null until it is known. */
+  businessAccountId: string | null;
   template: string;
   englishTemplateLanguage: 'en' | 'en_US';
   /** Messages a second that the provider accepts from it, 1 to 1,000. */
@@ -28,6 +30,7 @@ const SELECTED = {
   id: true,
   phoneNumberId: true,
   number: true,
+  businessAccountId: true,
   template: true,
   englishTemplateLanguage: true,
   throughput: true,
@@ -43,6 +46,8 @@ export interface NewSender {
   phoneNumberId: string;
   /** E.164. */
   number: string;
+  /** Left out: a read of the provider finds it. */
+  businessAccountId?: string | undefined;
   token: string;
   template: string;
   englishTemplateLanguage: 'en' | 'en_US';
@@ -57,16 +62,19 @@ export async function addSender(
   keyring: Keyring,
   sender: NewSender,
 ): Promise<Sender | null> {
-  const { token, ...rest } = sender;
+  const { token, businessAccountId = null, ...rest } = sender;
   const id = newId();
   try {
     return await audited(database, actor, async (connection) => {
       const made = await connection.prisma.sender.create({
-        data: { id, ...rest, sealedToken: new Uint8Array(seal(keyring, id, token)) },
+        data: { id, ...rest, businessAccountId, sealedToken: new Uint8Array(seal(keyring, id, token)) },
         select: SELECTED,
       });
       const { phoneNumberId, template, englishTemplateLanguage, throughput } = made;
-      const details = { after: { phoneNumberId, template, englishTemplateLanguage, throughput } };
+      const account = businessAccountId === null ? {} : { businessAccountId };
+      const details = {
+        after: { phoneNumberId, ...account, template, englishTemplateLanguage, throughput },
+      };
       return {
         result: made as Sender,
         note: { action: 'sender.add', accountId: null, subject: id, details },
@@ -102,10 +110,14 @@ export async function pauseSender(
   });
 }
 
-/** Ends a sender's pause or cool-down, and its country blocks. @returns null when there is no such sender */
+/** Ends a sender's pause or cool-down, its country blocks, and what faults stopped by language. @returns null when there is no such sender */
 export async function resumeSender(database: Database, actor: Actor, id: string): Promise<Sender | null> {
   return changeSender(database, actor, 'sender.resume', id, async (connection) => {
     const blocks = await connection.prisma.senderCountryBlock.deleteMany({ where: { senderId: id } });
+    // What the provider stopped until its template is back stays: the next call would meet it again.
+    const stops = await connection.prisma.senderLanguageStop.deleteMany({
+      where: { senderId: id, stoppedUntil: { not: null } },
+    });
     await connection.prisma.sender.updateMany({
       where: { id },
       data: {
@@ -116,7 +128,10 @@ export async function resumeSender(database: Database, actor: Actor, id: string)
         consecutiveFailures: 0,
       },
     });
-    return blocks.count === 0 ? {} : { countryBlocksEnded: blocks.count };
+    return {
+      ...(blocks.count === 0 ? {} : { countryBlocksEnded: blocks.count }),
+      ...(stops.count === 0 ? {} : { languageStopsEnded: stops.count }),
+    };
   });
 }
 

@@ -87,11 +87,14 @@ const available = (horizonMs: number): Prisma.Sql => Prisma.sql`
       )
   )`;
 
-/** Whether sender `a` may message this country. */
-const isOpenTo = (country: Prisma.Sql): Prisma.Sql => Prisma.sql`
+/** Whether sender `a` may message this country in this language. */
+const isOpenTo = (country: Prisma.Sql, locale: Prisma.Sql): Prisma.Sql => Prisma.sql`
   not exists (
     select from sender_country_blocks b
     where b.sender_id = a.id and b.country = ${country} and b.blocked_until > statement_timestamp()
+  ) and not exists (
+    select from sender_language_stops l
+    where l.sender_id = a.id and l.locale = ${locale} and coalesce(l.stopped_until, 'infinity') > statement_timestamp()
   )`;
 
 /**
@@ -133,7 +136,7 @@ async function readWaitingGroups(
       coalesce((select max(starts_at) from account_turns), 0) as now
     from groups g cross join held join accounts c on c.id = g.account_id left join account_turns t on t.account_id = g.account_id
     where g.is_worth and not is_held(held.holds, g.account_id, g.country)
-      and exists (select from available a where ${isOpenTo(Prisma.sql`g.country`)})`;
+      and exists (select from available a where ${isOpenTo(Prisma.sql`g.country`, Prisma.sql`g.locale`)})`;
   return { groups: rows, now: rows[0]?.now ?? 0 };
 }
 
@@ -164,7 +167,7 @@ async function promiseSlots(
         ${served.map(({ locale }) => locale)}::text[],
         ${served.map(({ accountId }) => turnsOf.get(accountId))}::integer[]
       ) as g (account_id, country, locale, turns) cross join lateral (
-        select w.id, w.account_id, w.country, w.canonical_recipient as recipient, w.expires_at from sends w
+        select w.id, w.account_id, w.country, w.locale, w.canonical_recipient as recipient, w.expires_at from sends w
         where w.awaiting_sender and w.account_id = g.account_id and coalesce(w.country, 'ZZ') = g.country and w.locale = g.locale
           and ${isWorthWaking(horizonMs)}
         order by w.expires_at desc limit g.turns for update skip locked
@@ -174,17 +177,18 @@ async function promiseSlots(
         -- When the first of these senders may write to the recipient.
         select min(coalesce(p.free_at, '-infinity')) from available a
         left join sender_recipient_windows p on p.sender_id = a.id and p.recipient_hash = hashtextextended(w.recipient, 0)
-        where ${isOpenTo(Prisma.sql`w.country`)}
+        where ${isOpenTo(Prisma.sql`w.country`, Prisma.sql`w.locale`)}
       ) as window_at from longest w
     ), open as materialized (
       select *, row_number() over (partition by account_id order by expires_at desc, id desc) as nth from judged
       where window_at <= statement_timestamp() + make_interval(secs => ${horizonMs} / 1000.0)
     ), requests as materialized (
-      select o.id, o.account_id, o.recipient, o.country, t.starts_at, t.ends_at, row_number() over (order by t.position) as ordinal
+      select o.id, o.account_id, o.recipient, o.country, o.locale, t.starts_at, t.ends_at, row_number() over (order by t.position) as ordinal
       from open o join turns t on t.account_id = o.account_id and t.nth = o.nth
     ), promised as materialized (
       select r.* from take_send_slots(
-        ${inOrder('account_id')}, ${inOrder('recipient')}, ${inOrder('country')}, ${horizonMs}::integer, true
+        ${inOrder('account_id')}, ${inOrder('recipient')}, ${inOrder('country')}, ${inOrder('locale')},
+        ${horizonMs}::integer, true
       ) s join requests r using (ordinal) where s.sender_id is not null
     ), given as (
       insert into account_turns as t (account_id, starts_at, ends_at)

@@ -123,7 +123,7 @@ const routedSendReader = oncePerClient((database: Database) =>
         return Prisma.sql`
           select routable.ordinal, t.sender_id, t.wait_ms
           from take_send_slots(
-            ${routable('account_id')}, ${routable('canonical_recipient')}, ${routable('country')}, ${horizonMs}
+            ${routable('account_id')}, ${routable('canonical_recipient')}, ${routable('country')}, ${routable('locale')}, ${horizonMs}, false
           ) t join routable on routable.is_promised = ${isPromised} and routable.position = t.ordinal`;
       };
       const rows = await database.sql.query<WithOrdinal<RoutedRow>[]>`
@@ -133,7 +133,7 @@ const routedSendReader = oncePerClient((database: Database) =>
           from unnest(${ids}::uuid[]) with ordinality as r (id, ordinal)
           cross join lateral (select * from sends where id = r.id limit 1) s
         ), routable as materialized (
-          select ordinal, account_id, canonical_recipient, country, is_promised,
+          select ordinal, account_id, canonical_recipient, country, locale, is_promised,
             row_number() over (partition by is_promised order by ordinal) as position
           from requested
           where mode = 'live' and (status in ('queued', 'sending') or lost_at is not null) and due_at <= now and now < expires_at

@@ -64,6 +64,7 @@ beforeAll(async () => {
     `insert into ledger_entries (account_id, send_id, kind, bucket, units)
        values (:account, :failed, 'returned', 'free_quota', 1)`,
     `insert into sender_country_blocks (sender_id, country, blocked_until) values (:sender, 'BR', now())`,
+    `insert into sender_language_stops (sender_id, locale, source, reason) values (:sender, 'en', 'answer', 'why')`,
     `insert into receipts (message_id, attempt_id, status, occurred_at)
        values ('wamid.taken', null, 'sent', now()), ('wamid.taken', :attempt, 'sent', now())`,
   ])

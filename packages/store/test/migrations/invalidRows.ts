@@ -114,6 +114,31 @@ export const INVALID_ROWS: [constraint: string, what: string, statement: string]
        select gen_random_uuid(), phone_number_id, number, sealed_token, template, english_template_language from senders`,
   ],
   [
+    'sender_language_stops_locale_check',
+    'a stop in an unknown language',
+    `update sender_language_stops set locale = 'fr'`,
+  ],
+  [
+    'sender_language_stops_source_check',
+    'a stop that nobody said',
+    `update sender_language_stops set source = 'rumour'`,
+  ],
+  [
+    'sender_language_stops_consecutive_failures_check',
+    'fewer than no faults of a template',
+    `update sender_language_stops set consecutive_failures = -1`,
+  ],
+  [
+    'sender_language_stops_pkey',
+    'a second stop in a language',
+    `insert into sender_language_stops (sender_id, locale, source, reason) values (:sender, 'en', 'read', 'why')`,
+  ],
+  [
+    'sender_language_stops_sender_id_fkey',
+    'a stop of no sender',
+    `update sender_language_stops set sender_id = :nothing`,
+  ],
+  [
     'sender_country_blocks_country_check',
     'a country in small letters',
     `update sender_country_blocks set country = 'br'`,

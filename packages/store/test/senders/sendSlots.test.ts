@@ -29,11 +29,12 @@ const take = (count: number, recipient?: string) =>
 /** The slots that one call gives, in milliseconds of the database's clock. */
 async function slotsOf(some: readonly SlotRequest[]): Promise<number[]> {
   const rows = await store.database.prisma.$queryRawUnsafe<{ at: number }[]>(
-    `select extract(epoch from slot_at)::float8 * 1000 as at from take_send_slots($1::uuid[], $2::text[], $3::text[], $4::integer)
+    `select extract(epoch from slot_at)::float8 * 1000 as at from take_send_slots($1::uuid[], $2::text[], $3::text[], $4::text[], $5::integer, false)
      where sender_id is not null order by ordinal`,
     some.map(() => accountId),
     some.map(({ recipient }) => recipient),
     some.map(({ country }) => country),
+    some.map(() => 'pt-BR'),
     HORIZON_MS,
   );
   return rows.map(({ at }) => at);
@@ -234,6 +235,47 @@ describe('several senders', () => {
     }));
     const slots = await takeSlots(store.database, mixed, HORIZON_MS);
     expect(slots.map((slot) => slot?.senderId)).toEqual([undefined, one.id, undefined, one.id]);
+  });
+
+  it('are passed over where they are stopped for the language, for that request only and until the stop ends', async () => {
+    const [one, other] = [await buildSender(store.database), await buildSender(store.database)];
+    await pauseSender(store.database, TEST_ACTOR, other.id);
+    const stop = (until: string | null) =>
+      store.sql(
+        `insert into sender_language_stops (sender_id, locale, source, reason, stopped_until) values ($1, 'en', 'webhook', 'paused', now() + $2::interval)
+         on conflict (sender_id, locale) do update set stopped_until = excluded.stopped_until`,
+        [one.id, until],
+      );
+    let recipients = 0;
+    const taken = async () => {
+      const locales = ['en', 'pt-BR', 'en'] as const;
+      const mixed = locales.map((locale) => ({
+        accountId,
+        recipient: `+551198765${1000 + (recipients += 1)}`,
+        country: 'BR',
+        locale,
+      }));
+      return (await takeSlots(store.database, mixed, HORIZON_MS)).map((slot) => slot?.senderId);
+    };
+    for (const until of ['1 minute', null]) {
+      await stop(until);
+      expect(await taken()).toEqual([undefined, one.id, undefined]);
+    }
+    await stop('-1 second');
+    expect(await taken()).toEqual([one.id, one.id, one.id]);
+  });
+
+  it('are given as release 1.0.0 asks for them, without languages', async () => {
+    const one = await buildSender(store.database);
+    await store.sql(
+      `insert into sender_language_stops (sender_id, locale, source, reason) values ($1, 'en', 'webhook', 'paused')`,
+      [one.id],
+    );
+    const rows = await store.sql(
+      `select sender_id from take_send_slots(array[$1]::uuid[], array['+5511987654321'], array['BR'], 1000)`,
+      [accountId],
+    );
+    expect(rows).toEqual([{ sender_id: one.id }]);
   });
 
   it('are none when there is none', async () => {

@@ -7,6 +7,7 @@ import {
   coolDownSender,
   newId,
   resumeSender,
+  stopLanguage,
   takeDueSends,
   wakeAwaitingSends,
 } from '@onecode/store';
@@ -53,6 +54,19 @@ describe('sends that wait for a sender', () => {
   it('are not woken while there is no sender', async () => {
     await waiting();
     expect(await wake()).toBe(0);
+  });
+
+  it('stay asleep while every sender is stopped for their language, and the others are woken', async () => {
+    const { id: senderId } = await buildSender(store.database);
+    const [english, portuguese] = [await waiting({ locale: 'en' }), await waiting({ locale: 'pt-BR' })];
+    const fault = { senderId, attemptId: newId(), source: 'answer', locale: 'en' } as const;
+    const stop = { failuresBefore: 0, seconds: 60, errorCode: 132015, reason: 'The template is paused.' };
+    expect(await stopLanguage(store.database, fault, stop)).toBe(true);
+    expect(await wake()).toBe(1);
+    expect([await isAwaiting(english), await isAwaiting(portuguese)]).toEqual([true, false]);
+    await resumeSender(store.database, TEST_ACTOR, senderId);
+    expect(await wake()).toBe(1);
+    expect(await isAwaiting(english)).toBe(false);
   });
 
   it('are woken once by a new sender: due at once in a new version, which the caller enqueues', async () => {

@@ -53,6 +53,7 @@ export const senderRoutes: readonly Route[] = [
     body: Type.Object(
       {
         phoneNumberId: Type.String({ pattern: SENDER_PATTERNS.phoneNumberId.source }),
+        businessAccountId: Type.Optional(Type.String({ pattern: SENDER_PATTERNS.businessAccountId.source })),
         number: Type.String({ maxLength: 40 }),
         token: TOKEN,
         template: Type.String({ pattern: SENDER_PATTERNS.template.source }),

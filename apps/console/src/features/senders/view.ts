@@ -26,6 +26,7 @@ export interface SenderView {
   phoneNumberId: string;
   /** E.164. */
   number: string;
+  businessAccountId: string | null;
   template: string;
   englishTemplateLanguage: 'en' | 'en_US';
   throughput: number;
@@ -55,7 +56,7 @@ export interface SenderRulesView {
   throughput: { min: number; max: number; initial: number };
   templateInitial: string;
   /** Regular expressions. */
-  patterns: { phoneNumberId: string; template: string; token: string };
+  patterns: { phoneNumberId: string; businessAccountId: string; template: string; token: string };
 }
 
 export const SENDER_RULES: SenderRulesView = {
@@ -63,6 +64,7 @@ export const SENDER_RULES: SenderRulesView = {
   templateInitial: SENDER_TEMPLATE_INITIAL,
   patterns: {
     phoneNumberId: SENDER_PATTERNS.phoneNumberId.source,
+    businessAccountId: SENDER_PATTERNS.businessAccountId.source,
     template: SENDER_PATTERNS.template.source,
     token: SENDER_PATTERNS.token.source,
   },

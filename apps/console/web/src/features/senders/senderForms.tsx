@@ -30,6 +30,7 @@ function AddSenderForm({ onClose, rules }: AddSenderProps) {
   const form = useForm({
     initialValues: {
       phoneNumberId: '',
+      businessAccountId: '',
       number: '',
       token: '',
       template: rules.templateInitial,
@@ -39,7 +40,11 @@ function AddSenderForm({ onClose, rules }: AddSenderProps) {
     validate,
   });
   const add = ({ throughput, ...texts }: typeof form.values): void => {
-    const trimmed = Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, text.trim()]));
+    const trimmed = Object.fromEntries(
+      Object.entries(texts)
+        .map(([name, text]) => [name, text.trim()] as const)
+        .filter(([name, text]) => name !== 'businessAccountId' || text !== ''),
+    );
     change.mutate(
       { method: 'POST', path: '/staff/senders', body: { ...trimmed, throughput } },
       {
@@ -69,6 +74,12 @@ function AddSenderForm({ onClose, rules }: AddSenderProps) {
         inputMode="numeric"
         data-autofocus
         {...form.getInputProps('phoneNumberId')}
+      />
+      <TextInput
+        label={t('facts.businessAccountId')}
+        description={t('add.businessAccountId')}
+        inputMode="numeric"
+        {...form.getInputProps('businessAccountId')}
       />
       <TextInput
         label={t('add.number')}
@@ -195,6 +206,7 @@ function useSenderValidation({ throughput: { min, max }, patterns }: SenderRules
     throughput,
     token: matches(patterns.token, t('fieldErrors.token')),
     phoneNumberId: matches(patterns.phoneNumberId, t('fieldErrors.phoneNumberId')),
+    businessAccountId: matches(`${patterns.businessAccountId}|^$`, t('fieldErrors.phoneNumberId')),
     // The server checks whether the number is possible in its country.
     number: matches('^\\+[0-9 ()-]{5,}$', t('fieldErrors.number')),
     template: matches(patterns.template, t('fieldErrors.template')),
