@@ -81,6 +81,7 @@ function judge(
   if ('body' in wanted) return wanted;
   record.to = wanted.to;
   record.opaque = wanted.opaque;
+  record.language = wanted.language;
   if (wanted.to === `+${displayPhoneNumber}`) return metaError(131021);
   const throttled = throttles.take({ sender: phoneNumberId, recipient: wanted.to, wabaId });
   if (throttled) return throttled;

@@ -22,6 +22,8 @@ export interface RequestRecord {
   /** E.164 with `+`; `null` where the body named no recipient. */
   to: string | null;
   opaque: string | null;
+  /** The language of the template. */
+  language: string | null;
   outcome: Outcome;
   /** The HTTP status that was answered; `null` where no answer was written. */
   http: number | null;
@@ -56,6 +58,7 @@ export class Requests {
       sender,
       to: null,
       opaque: null,
+      language: null,
       outcome: 'pending',
       http: null,
       code: null,

@@ -45,6 +45,7 @@ describe('/simulator/requests', () => {
         sender: '106540352242922',
         to: RECIPIENT,
         opaque: 'att_01J9ZK',
+        language: 'pt_BR',
         outcome: 'accepted',
         http: 200,
         code: null,

@@ -1,4 +1,15 @@
-import type { Message, NewRule, Receipt, RequestRecord, SettingValues } from '@onecode/simulator';
+import type {
+  BusinessAccountState,
+  Message,
+  NewRule,
+  NewThrottle,
+  Receipt,
+  RequestRecord,
+  SenderState,
+  SettingValues,
+  TemplateState,
+  Throttle,
+} from '@onecode/simulator';
 import { until } from './until.js';
 
 /** More than any test makes. */
@@ -42,6 +53,35 @@ export class SimulatorControl {
 
   async changeSettings(settings: Partial<SettingValues>): Promise<void> {
     await this.#call('PUT', '/settings', settings);
+  }
+
+  async addThrottle(throttle: NewThrottle): Promise<Throttle> {
+    return (await this.#call('POST', '/throttles', throttle)) as Throttle;
+  }
+
+  /** Ends a throttle. @returns it with the calls that came while it lasted */
+  async endThrottle(id: string): Promise<Throttle> {
+    await this.#call('DELETE', `/throttles/${id}`);
+    const throttles = (await this.#call('GET', '/throttles')) as Throttle[];
+    return throttles.find((throttle) => throttle.id === id)!;
+  }
+
+  /** Changes what Meta knows of a number, with the webhooks by which it tells that. */
+  async changeSender(phoneNumberId: string, change: Partial<SenderState>): Promise<void> {
+    await this.#call('PUT', `/senders/${phoneNumberId}`, change);
+  }
+
+  /** The same for a business account. */
+  async changeAccount(wabaId: string, change: Partial<BusinessAccountState>): Promise<void> {
+    await this.#call('PUT', `/business-accounts/${wabaId}`, change);
+  }
+
+  /** The same for one language of a business account's template. */
+  async changeTemplate(
+    { wabaId, name, language }: { wabaId: string; name: string; language: string },
+    change: Partial<TemplateState>,
+  ): Promise<void> {
+    await this.#call('PUT', `/business-accounts/${wabaId}/templates/${name}/${language}`, change);
   }
 
   /** The person behind the phone reads a message. */
