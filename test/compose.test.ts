@@ -36,6 +36,7 @@ const OF_SIMULATOR = new Set([
   'DELIVERED_DELAY_MS',
   'READ_DELAY_MS',
   'KEEP_MESSAGES',
+  'DISPLAY_PHONE_NUMBERS',
 ]);
 
 /** The variables that a process's configuration has. */

@@ -115,6 +115,7 @@ describe('docs/configuration.md', () => {
       KEEP_MESSAGES: /const KEEP = ([\d_]+)/
         .exec(fileOf('packages/simulator/src/simulator.ts'))?.[1]
         ?.replace('_', ''),
+      DISPLAY_PHONE_NUMBERS: null,
     };
     const missing = new Set(
       faultsOf(() => readEnvironment({})).map((fault) => fault.replace(' is missing', '')),

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { root } from '../checkout.mjs';
 import { UserError } from '../user-error.mjs';
+import { demoSenders } from './demoSenders.mjs';
 
 const READY_MS_MAX = 60_000;
 const runFile = promisify(execFile);
@@ -38,6 +39,9 @@ export function apps(ports, common) {
       HOST: '127.0.0.1',
       PORT: String(ports.simulator),
       WEBHOOK_URL: `http://127.0.0.1:${ports.api}/webhooks/whatsapp`,
+      DISPLAY_PHONE_NUMBERS: demoSenders
+        .map(({ phoneNumberId, number }) => `${phoneNumberId}=${number}`)
+        .join(','),
     },
   };
   return [

@@ -1,14 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onecode } from './apps.mjs';
+import { demoSenders } from './demoSenders.mjs';
 import { dataFolder } from './settings.mjs';
 
 const file = join(dataFolder, 'demo.json');
-
-const senders = [
-  { phoneNumberId: '106540352242922', number: '+15550783881' },
-  { phoneNumberId: '106540352242923', number: '+15550783882' },
-];
 
 /** The history of the demonstration's account: something for its charts to show. */
 const HISTORY = { sends: 5_000, days: 45 };
@@ -96,7 +92,7 @@ async function createKey(env, account, mode) {
 async function ensureSenders(env) {
   const known = await onecode(env, 'sender', 'list');
   if (known.length > 0) return;
-  for (const { phoneNumberId, number } of senders) {
+  for (const { phoneNumberId, number } of demoSenders) {
     const add = ['sender', 'add', '--phone-number-id', phoneNumberId, '--number', number];
     await onecode(env, ...add, '--token', 'demonstration');
   }

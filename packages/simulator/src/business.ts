@@ -17,6 +17,8 @@ import { UserIdentities } from './userIdentities.js';
 export interface BusinessOptions {
   /** The business's numbers; every numeric id when absent. */
   senders?: readonly Sender[] | undefined;
+  /** What numbers show, digits by phone number id, also of numbers that `senders` does not name. */
+  displayPhoneNumbers?: Readonly<Record<string, string>> | undefined;
   businessAccounts?: readonly BusinessAccount[] | undefined;
   /** Templates, by name in every language or one language with its state; every well-formed name when absent. */
   templates?: readonly (string | Template)[] | undefined;
@@ -58,7 +60,7 @@ export class Business {
   /** @throws {InvalidInput} */
   constructor(options: BusinessOptions, parts: BusinessParts) {
     this.#parts = parts;
-    this.senders = new Senders(options.senders);
+    this.senders = new Senders(options.senders, options.displayPhoneNumbers ?? {});
     this.accounts = new BusinessAccounts(options.businessAccounts ?? [], this.senders);
     this.templates = new Templates(options.templates, options.languages ?? LANGUAGES);
     this.portfolio = new Portfolio(options.portfolio ?? {});

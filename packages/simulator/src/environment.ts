@@ -12,6 +12,8 @@ export interface Environment {
   verifyToken: string | null;
   delays: Partial<Delays>;
   keep: number | null;
+  /** By phone number id. */
+  displayPhoneNumbers: Readonly<Record<string, string>>;
 }
 
 const HOUR_MS = 3_600_000;
@@ -56,11 +58,20 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
       ...(readMs === null ? {} : { readMs }),
     },
     keep: integer('KEEP_MESSAGES', 1, 1_000_000),
+    displayPhoneNumbers: readNumbers(text('DISPLAY_PHONE_NUMBERS'), faults),
   };
   if (environment.webhookUrl !== '' && !isHttpUrl(environment.webhookUrl))
     faults.push('WEBHOOK_URL must be an http or https address');
   refuseFaults(faults);
   return environment;
+}
+
+function readNumbers(value: string | null, faults: string[]): Record<string, string> {
+  const pairs = (value ?? '').split(',').filter((pair) => pair.trim() !== '');
+  const numbers = pairs.map((pair) => /^\s*(\d{1,32})=\+?(\d{7,15})\s*$/.exec(pair));
+  if (numbers.includes(null))
+    faults.push('DISPLAY_PHONE_NUMBERS must be like 106540352242922=15550783881, separated by commas');
+  return Object.fromEntries(numbers.map((match) => [match?.[1], match?.[2]]));
 }
 
 function isHttpUrl(value: string): boolean {

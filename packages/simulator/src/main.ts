@@ -11,12 +11,14 @@ const STOP_DEADLINE_MS = 8000;
 async function run(environment: Environment): Promise<void> {
   const { port, host, appSecret, webhookUrl, verifyToken, delays, keep, metricsPort, metricsHost } =
     environment;
+  const { displayPhoneNumbers } = environment;
   const simulator = await startSimulator({
     port,
     host,
     appSecret,
     webhookUrl,
     delays,
+    displayPhoneNumbers,
     ...(verifyToken === null ? {} : { verifyToken }),
     ...(keep === null ? {} : { keep }),
   });

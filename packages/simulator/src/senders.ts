@@ -60,11 +60,16 @@ const MEMBERS: Readonly<Record<keyof SenderState, Member>> = {
 
 /** The known senders; without a list every numeric id is one. */
 export class Senders {
+  readonly #displayPhoneNumbers: Readonly<Record<string, string>>;
   readonly #configured: ReadonlyMap<string, Sender> | null;
   /** What changed since the start, and every number that was heard of. */
   readonly #changes = new Map<string, Partial<SenderState>>();
 
-  constructor(senders: readonly Sender[] | undefined) {
+  constructor(
+    senders: readonly Sender[] | undefined,
+    displayPhoneNumbers: Readonly<Record<string, string>> = {},
+  ) {
+    this.#displayPhoneNumbers = displayPhoneNumbers;
     this.#configured = senders ? new Map(senders.map((sender) => [sender.phoneNumberId, sender])) : null;
   }
 
@@ -82,7 +87,8 @@ export class Senders {
   describe(phoneNumberId: string): SenderProfile {
     const { token: _token, ...configured } = this.#configured?.get(phoneNumberId) ?? {};
     return {
-      displayPhoneNumber: `1555${phoneNumberId.slice(-7).padStart(7, '0')}`,
+      displayPhoneNumber:
+        this.#displayPhoneNumbers[phoneNumberId] ?? `1555${phoneNumberId.slice(-7).padStart(7, '0')}`,
       verifiedName: 'Onecode',
       wabaId: DEFAULT_WABA_ID,
       status: 'CONNECTED',

@@ -45,6 +45,7 @@ describe('the process', () => {
       SENT_DELAY_MS: '0',
       DELIVERED_DELAY_MS: '10',
       READ_DELAY_MS: '20',
+      DISPLAY_PHONE_NUMBERS: `${SENDER}=+15550783881, 2=15550783882`,
     });
     await until('the line with the addresses', () => started.stdout().includes('\n'));
     const line = /^simulator ready: (http:\S+), health: (http:\S+)\n$/.exec(started.stdout());
@@ -61,6 +62,7 @@ describe('the process', () => {
     expect(answer.status).toBe(200);
     await until('3 statuses', () => receiver.words.length === 3);
     expect(receiver.words).toEqual(['sent', 'delivered', 'read']);
+    expect(receiver.webhooks[0]!.rawBody).toContain('"display_phone_number":"15550783881"');
     expect(receiver.handshakes[0]!.get('hub.verify_token')).toBe('leaked-token');
     expect((await fetch(`${url}/`)).headers.get('content-type')).toContain('text/html');
 
@@ -103,10 +105,12 @@ describe('the process', () => {
       METRICS_PORT: 'some',
       WEBHOOK_URL: 'ftp://leaked-place/',
       SENT_DELAY_MS: '-1',
+      DISPLAY_PHONE_NUMBERS: '15550783881',
     });
     expect(await endOf(started)).toEqual({ code: 1, signal: null });
     expect(started.stderr().split('\n').toSorted()).toEqual([
       '',
+      'simulator: DISPLAY_PHONE_NUMBERS must be like 106540352242922=15550783881, separated by commas',
       'simulator: METRICS_PORT must be an integer from 0 to 65535',
       'simulator: PORT must be an integer from 0 to 65535',
       'simulator: SENT_DELAY_MS must be an integer from 0 to 3600000',

@@ -198,7 +198,7 @@ describe('message templates', () => {
       category: 'AUTHENTICATION',
       quality_score: { score: 'GREEN', date: 1763629200 },
       rejected_reason: 'NONE',
-      message_send_ttl_seconds: 300,
+      message_send_ttl_seconds: 600,
       components: [
         {
           type: 'BODY',
@@ -206,7 +206,7 @@ describe('message templates', () => {
           add_security_recommendation: true,
           example: { body_text: [['123456']] },
         },
-        { type: 'FOOTER', text: 'This code expires in 5 minutes.', code_expiration_minutes: 5 },
+        { type: 'FOOTER', text: 'This code expires in 10 minutes.', code_expiration_minutes: 10 },
         { type: 'BUTTONS', buttons: [{ type: 'OTP', otp_type: 'COPY_CODE', text: 'Copy code' }] },
       ],
     });
@@ -255,7 +255,7 @@ describe('message templates', () => {
     const path = `business-accounts/${ACCOUNT}/templates/verification_code/pt_BR`;
     await control(simulator, 'PUT', path, {
       buttonForm: 'URL',
-      codeExpirationMinutes: 10,
+      codeExpirationMinutes: 5,
       category: 'MARKETING',
       quality: 'RED',
       ttlSeconds: null,
@@ -271,7 +271,7 @@ describe('message templates', () => {
     expect(changed.components[2].buttons[0]).toMatchObject({
       type: 'URL',
       text: 'Copiar código',
-      url: 'https://www.whatsapp.com/otp/code/?otp_type=COPY_CODE&code_expiration_minutes=10&code=otp{{1}}',
+      url: 'https://www.whatsapp.com/otp/code/?otp_type=COPY_CODE&code_expiration_minutes=5&code=otp{{1}}',
     });
     await control(simulator, 'PUT', path, {
       codeExpirationMinutes: null,
