@@ -209,7 +209,7 @@ export class ServiceModel {
     const messageId = isAccepted ? `wamid-${id}` : null;
     const startedAt = this.#time();
     const at = new Date(startedAt).toISOString();
-    const about = { sender: '1', to: row.recipient, opaque: id };
+    const about = { sender: '1', to: row.recipient, opaque: id, language: 'en' };
     this.draft.provider.requests.unshift({
       ...about,
       number: this.draft.provider.requests.length + 1,
@@ -226,7 +226,6 @@ export class ServiceModel {
         id: messageId,
         waId: '',
         template: '',
-        language: '',
         text: '',
         code: this.#codeOf(row),
         status: 'accepted',
