@@ -4,6 +4,7 @@ import { type SendSummary, SUMMARY_COLUMNS, summaryOf, type SummaryRow } from '.
 
 /** One call to the provider. */
 export interface AttemptDetails {
+  id: string;
   startedAt: Date;
   /** Null while the call is under way. */
   finishedAt: Date | null;
@@ -16,6 +17,8 @@ export interface AttemptDetails {
 
 /** One status report of the provider; kept for eight days. */
 export interface ReceiptDetails {
+  /** The attempt whose message it reports on. */
+  attemptId: string;
   status: 'sent' | 'delivered' | 'read' | 'failed';
   /** The provider's time, in whole seconds. */
   occurredAt: Date;
@@ -91,11 +94,11 @@ export async function findSendDetails(
     select ${SUMMARY_COLUMNS}, statement_timestamp() as now, s.from_number, s.attempts, s.awaiting_sender, s.due_at, s.lost_at,
       s.sent_at, s.delivered_at, s.read_at, s.verified_at, s.failed_at, s.wrong_guesses,
       jsonb_build_object('wrong_guess_times', to_jsonb(coalesce(s.wrong_guess_times, '{}')), 'attempts', (
-        select coalesce(jsonb_agg(jsonb_build_object('startedAt', c.started_at, 'finishedAt', c.finished_at,
+        select coalesce(jsonb_agg(jsonb_build_object('id', c.id, 'startedAt', c.started_at, 'finishedAt', c.finished_at,
           'outcome', c.outcome, 'errorCode', c.error_code, 'senderNumber', senders.number) order by c.started_at, c.id), '[]')
         from attempts c left join senders on senders.id = c.sender_id where c.send_id = s.id
       ), 'receipts', (
-        select coalesce(jsonb_agg(jsonb_build_object('status', r.status, 'occurredAt', r.occurred_at,
+        select coalesce(jsonb_agg(jsonb_build_object('attemptId', c.id, 'status', r.status, 'occurredAt', r.occurred_at,
           'receivedAt', r.received_at, 'errorCode', (r.failure ->> 'errorCode')::integer) order by r.received_at, r.id), '[]')
         from attempts c cross join lateral (
           select * from receipts where attempt_id = c.id

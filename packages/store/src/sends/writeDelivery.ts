@@ -41,7 +41,9 @@ const ATTEMPTED = Prisma.sql`
     from changed, json_to_recordset(changed.attempt_records)
       as a (id uuid, sender_id uuid, outcome text, error_code integer, message_id text)
     on conflict (id) do update set
-      outcome = excluded.outcome, error_code = excluded.error_code, finished_at = excluded.finished_at,
+      outcome = excluded.outcome, error_code = excluded.error_code,
+      -- The call itself ended when it was accepted, also if its message is lost later.
+      finished_at = case when attempts.outcome = 'accepted' then attempts.finished_at else excluded.finished_at end,
       message_id = coalesce(excluded.message_id, attempts.message_id)
   )`;
 

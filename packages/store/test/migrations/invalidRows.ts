@@ -50,6 +50,16 @@ export const INVALID_ROWS: [constraint: string, what: string, statement: string]
     'a negative free quota',
     `update accounts set free_quota = -1 where id = :account`,
   ],
+  [
+    'accounts_weight_check',
+    'an account without a weight',
+    `update accounts set weight = 0 where id = :account`,
+  ],
+  [
+    'account_turns_check',
+    'a turn that ends before it starts',
+    `insert into account_turns (account_id, starts_at, ends_at) values (:account, 2, 1)`,
+  ],
   ['accounts_credits_check', 'negative credits', `update accounts set credits = -1 where id = :account`],
   [
     'accounts_rate_per_minute_check',

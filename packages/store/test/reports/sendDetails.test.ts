@@ -73,6 +73,7 @@ describe('the details of a send', () => {
     expect(attempts).toEqual([
       {
         startedAt: aDate,
+        id: expect.any(String),
         finishedAt: aDate,
         outcome: 'retry',
         errorCode: 131000,
@@ -80,12 +81,20 @@ describe('the details of a send', () => {
       },
       {
         startedAt: aDate,
+        id: expect.any(String),
         finishedAt: aDate,
         outcome: 'accepted',
         errorCode: null,
         senderNumber: sender.number,
       },
-      { startedAt: aDate, finishedAt: null, outcome: null, errorCode: null, senderNumber: null },
+      {
+        id: expect.any(String),
+        startedAt: aDate,
+        finishedAt: null,
+        outcome: null,
+        errorCode: null,
+        senderNumber: null,
+      },
     ]);
     const times = attempts.map(({ startedAt }) => startedAt.getTime());
     expect(times).toEqual(times.toSorted((a, b) => a - b));
@@ -120,9 +129,9 @@ describe('the details of a send', () => {
       { ...receipt, attemptId: null, messageId: 'wamid.details.another', status: 'read' },
     ]);
     expect((await detailsOf(id))!.receipts).toEqual([
-      { status: 'sent', occurredAt, receivedAt: aDate, errorCode: null },
-      { status: 'failed', occurredAt, receivedAt: aDate, errorCode: 131026 },
-      { status: 'delivered', occurredAt, receivedAt: aDate, errorCode: null },
+      { attemptId: expect.any(String), status: 'sent', occurredAt, receivedAt: aDate, errorCode: null },
+      { attemptId: expect.any(String), status: 'failed', occurredAt, receivedAt: aDate, errorCode: 131026 },
+      { attemptId: expect.any(String), status: 'delivered', occurredAt, receivedAt: aDate, errorCode: null },
     ]);
   });
 

@@ -19,6 +19,8 @@ type Event =
   | {
       kind: 'receipt';
       status: ReceiptDetails['status'];
+      /** Whether it reports a message as lost that goes out again, or went. */
+      isSentAgain: boolean;
       errorCode: number | null;
       explanation: ExplanationView | null;
     }
@@ -91,30 +93,42 @@ function attemptEvent(send: SendDetails, attempt: AttemptDetails, number: number
 /** Undoes what a later `failed` receipt wrote into its attempt: the provider had accepted the call itself. */
 function asAnswered({ sentAt, receipts }: SendDetails, attempt: AttemptDetails): AttemptDetails {
   const isReported = receipts.some(
-    ({ status, errorCode }) => status === 'failed' && errorCode === attempt.errorCode,
+    ({ status, attemptId }) => status === 'failed' && attemptId === attempt.id,
   );
   return isReported && sentAt !== null && sentAt >= attempt.startedAt && attempt.outcome !== 'accepted'
-    ? { ...attempt, outcome: 'accepted', errorCode: null, finishedAt: sentAt }
+    ? { ...attempt, outcome: 'accepted', errorCode: null }
     : attempt;
 }
 
-/** Returns each reported status once. The send's own times stand for receipts that have been deleted. */
+/** Returns each reported status of a message once. The send's own times stand for receipts that have been deleted. */
 function receiptsOf(send: SendDetails): Dated[] {
   if (send.channel === 'sandbox') return [];
   const kept = { sent: send.sentAt, delivered: send.deliveredAt, read: send.readAt };
+  const current = send.attempts.findLast(({ outcome }) => outcome === 'accepted')?.id;
   const events = new Map<string, Dated>();
-  for (const { status, occurredAt, errorCode } of send.receipts) {
-    const isFailure = status === 'failed';
-    // The provider's clock counts whole seconds and may run ahead or behind. The times of the send are in order.
-    const earliest = isFailure ? (send.sentAt ?? send.createdAt) : send.createdAt;
-    const time = (isFailure ? null : kept[status]) ?? (occurredAt < earliest ? earliest : occurredAt);
-    const explanation = isFailure ? explanationView(errorCode, 'recipient') : null;
-    events.set(`${status} ${errorCode}`, { kind: 'receipt', time, status, errorCode, explanation });
+  for (const receipt of send.receipts) {
+    const { status, attemptId } = receipt;
+    const isOfCurrent = current === undefined || attemptId === current;
+    const time = (isOfCurrent && status !== 'failed' ? kept[status] : null) ?? reportedAt(send, receipt);
+    events.set(`${status} ${attemptId}`, {
+      kind: 'receipt',
+      time,
+      status,
+      errorCode: receipt.errorCode,
+      ...failureOf(send, receipt),
+    });
   }
   for (const status of ['delivered', 'read'] as const) {
     const time = kept[status];
-    if (time === null || events.has(`${status} null`)) continue;
-    events.set(status, { kind: 'receipt', time, status, errorCode: null, explanation: null });
+    if (time === null || send.receipts.some((receipt) => receipt.status === status)) continue;
+    const event = {
+      kind: 'receipt',
+      status,
+      errorCode: null,
+      explanation: null,
+      isSentAgain: false,
+    } as const;
+    events.set(status, { ...event, time });
   }
   return [...events.values()];
 }
@@ -123,6 +137,28 @@ function denialsOf({ deniedAt, sentAt, createdAt }: SendDetails): Dated[] {
   // The provider's clock counts whole seconds: nobody denies a message before it is sent.
   const earliest = sentAt ?? createdAt;
   return deniedAt.map((at) => ({ kind: 'denied', time: at < earliest ? earliest : at }));
+}
+
+/** The provider's clock counts whole seconds and may run ahead or behind: never before what must have come before. */
+function reportedAt(send: SendDetails, { attemptId, occurredAt, status }: ReceiptDetails): Date {
+  const attempt = send.attempts.find(({ id }) => id === attemptId);
+  const accepted = attempt?.finishedAt ?? send.sentAt;
+  const earliest = (status === 'failed' ? accepted : attempt?.startedAt) ?? send.createdAt;
+  return occurredAt < earliest ? earliest : occurredAt;
+}
+
+/** Why a message was lost, and whether its send goes out again. */
+function failureOf(
+  { attempts, lostAt }: SendDetails,
+  { status, attemptId, errorCode }: ReceiptDetails,
+): { explanation: ExplanationView | null; isSentAgain: boolean } {
+  if (status !== 'failed') return { explanation: null, isSentAgain: false };
+  const index = attempts.findIndex(({ id }) => id === attemptId);
+  const outcome = attempts[index]?.outcome ?? 'recipient';
+  return {
+    explanation: explanationView(errorCode, outcome === 'accepted' ? 'recipient' : outcome),
+    isSentAgain: lostAt !== null || index < attempts.length - 1,
+  };
 }
 
 function codeOf({

@@ -82,6 +82,37 @@ describe('a send', () => {
     expect(timeline.map(({ at }) => at)).toEqual(timeline.map(({ at }) => at).toSorted());
   });
 
+  it('whose message was lost to a fault of its sender tells so, and that it went out again', async () => {
+    const { database } = server.db;
+    const id = await build(live, { recipient: '+5511900002222' });
+    const messageIds = [`${MESSAGE}3`, `${MESSAGE}4`] as const;
+    const lost = await attempt(database, id, sender, { kind: 'accepted', messageId: messageIds[0] });
+    const failure = { kind: 'config', scope: 'business', errorCode: 131042, reason: '' } as const;
+    await report(database, lost, { messageId: messageIds[0], status: 'sent', failure: null });
+    await report(database, lost, { messageId: messageIds[0], status: 'failed', failure });
+    expect(await details(id)).toMatchObject({ status: 'sent', next: { step: 'retrying' } });
+
+    const next = await attempt(database, id, sender, { kind: 'accepted', messageId: messageIds[1] });
+    await report(database, next, { messageId: messageIds[1], status: 'delivered', failure: null });
+    const send = await details(id);
+    expect(send.status).toBe('delivered');
+    expect(send.timeline.map((event) => [event.kind, 'status' in event ? event.status : null])).toEqual([
+      ['created', null],
+      ['routed', null],
+      ['attempt', null],
+      ['receipt', 'sent'],
+      ['receipt', 'failed'],
+      ['attempt', null],
+      ['receipt', 'delivered'],
+    ]);
+    expect(send.timeline[2]).toMatchObject({ outcome: 'accepted', sender: sender.number });
+    expect(send.timeline[4]).toMatchObject({
+      errorCode: 131042,
+      isSentAgain: true,
+      explanation: { whose: 'us' },
+    });
+  });
+
   it('that a receipt reports as failed names the code where it came from, and the unit that came back', async () => {
     const { database } = server.db;
     const id = await build(live, { recipient: '+5511900001111' });

@@ -38,6 +38,7 @@ const SEND: SendDetails = {
 };
 
 const attempt = (end: Partial<AttemptDetails> = {}): AttemptDetails => ({
+  id: '1',
   startedAt: at(1),
   finishedAt: at(2),
   outcome: 'accepted',
@@ -46,6 +47,7 @@ const attempt = (end: Partial<AttemptDetails> = {}): AttemptDetails => ({
   ...end,
 });
 const failedReceipt = (errorCode: number): ReceiptDetails => ({
+  attemptId: '1',
   status: 'failed',
   occurredAt: at(3),
   receivedAt: at(3),

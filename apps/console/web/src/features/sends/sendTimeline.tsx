@@ -171,7 +171,12 @@ function Body({ event }: { event: TimelineEvent }) {
     case 'attempt':
       return <AttemptBody event={event} />;
     case 'receipt':
-      return <Reason event={event} />;
+      return (
+        <>
+          <Reason event={event} />
+          {event.isSentAgain && <Line text={t('timeline.sentAgain')} />}
+        </>
+      );
     case 'denied':
       return <Line text={t('timeline.deniedText')} />;
     case 'failed':
