@@ -147,6 +147,12 @@ create table code_erasure (
   constraint code_erasure_id_check CHECK (id)
 );
 
+create table counted_messages (
+  attempt_id uuid not null,
+  is_delivery boolean not null,
+  constraint counted_messages_pkey PRIMARY KEY (attempt_id, is_delivery)
+);
+
 create table counted_tries (
   key_hash bytea not null,
   tries integer not null,
@@ -292,6 +298,20 @@ create table members (
 );
 CREATE INDEX members_user_id_idx ON public.members USING btree (user_id);
 
+create table message_costs (
+  day date not null,
+  country text not null,
+  category text not null,
+  type text not null,
+  billable boolean not null,
+  pricing_model text not null,
+  messages bigint not null,
+  delivered bigint not null,
+  free_sends bigint not null,
+  credits bigint not null,
+  constraint message_costs_pkey PRIMARY KEY (day, country, category, type, billable, pricing_model)
+);
+
 create table receipts (
   id bigint generated always as identity not null,
   message_id text not null,
@@ -303,6 +323,7 @@ create table receipts (
   due_at timestamp(3) with time zone default now(),
   tries integer default 0 not null,
   result text,
+  pricing jsonb,
   constraint receipts_pkey PRIMARY KEY (id),
   constraint receipts_result_check CHECK (result = ANY (ARRAY['applied'::text, 'ignored'::text, 'unmatched'::text])),
   constraint receipts_status_check CHECK (status = ANY (ARRAY['sent'::text, 'delivered'::text, 'read'::text, 'failed'::text])),

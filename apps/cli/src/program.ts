@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { addAccountCommands } from './commands/account.js';
 import { addApplicationCommands } from './commands/application.js';
 import { addAuditCommands } from './commands/audit.js';
+import { addCostCommands } from './commands/cost.js';
 import { addHoldCommands } from './commands/hold.js';
 import { addKeyCommands } from './commands/key.js';
 import { addSenderCommands } from './commands/sender.js';
@@ -38,6 +39,7 @@ function buildProgram(): Command {
   addSendCommands(program);
   addUserCommands(program);
   addHoldCommands(program);
+  addCostCommands(program);
   addAuditCommands(program);
   return program;
 }

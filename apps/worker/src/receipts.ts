@@ -1,6 +1,7 @@
 import { applyReceipt, isLost, isNotOfThisSend, SLOT_WAIT_MS_MAX, type Receipt } from '@onecode/domain';
 import {
   changeReportedSend,
+  countMessageCosts,
   findReportedSend,
   finishReceipts,
   postponeReceipt,
@@ -43,6 +44,8 @@ async function applyBatch(context: WorkerContext, batch: readonly StoredReceipt[
     }
   });
   const ended = await Promise.allSettled(messages);
+  // Before they are finished: a receipt that is handled again counts nothing twice.
+  await countMessageCosts(database, [...done.applied, ...done.ignored]);
   for (const [result, ids] of Object.entries(done) as [ReceiptResult, bigint[]][]) {
     await finishReceipts(database, ids, result);
     metrics.receipts.inc({ result }, ids.length);

@@ -1,6 +1,7 @@
 import { claim, SLOT_WAIT_MS_MAX } from '@onecode/domain';
 import {
   changeSend,
+  deleteOldCountedMessages,
   deleteOldHeartbeats,
   eraseExpiredCodes,
   deleteOldSenderRecipientWindows,
@@ -102,6 +103,7 @@ async function untilFewer(count: number, batch: () => Promise<number>): Promise<
 export async function cleanUp({ database }: Pick<WorkerContext, 'database'>): Promise<void> {
   await untilFewer(BATCH, () => eraseExpiredCodes(database, BATCH));
   await untilFewer(BATCH, () => deleteOldReceipts(database, RECEIPT_DAYS, BATCH));
+  await untilFewer(BATCH, () => deleteOldCountedMessages(database, RECEIPT_DAYS, BATCH));
   await untilFewer(BATCH, () => deleteUnmatchedDenials(database, RECEIPT_DAYS, BATCH));
   await untilFewer(BATCH, () => deleteOldSenderRecipientWindows(database, BATCH));
   await deletePastTurns(database);

@@ -20,6 +20,16 @@ export interface Receipt {
   occurredAt: Date;
   /** With `failed`: what the provider's error means for the message; null otherwise. */
   failure: Exclude<Outcome, { kind: 'accepted' }> | null;
+  /** What the message costs; left out where the provider does not say so. */
+  pricing?: Pricing;
+}
+
+/** What the provider charges for a message, in its own words: `authentication`, `regular`, `PMP` for example. */
+export interface Pricing {
+  category: string;
+  type: string;
+  billable: boolean;
+  model: string;
 }
 
 /** The attempt that a receipt reports on, and what is known of the send's other attempts. */

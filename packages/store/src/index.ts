@@ -25,6 +25,7 @@ export * from './reports/denials.js';
 export * from './reports/health.js';
 export * from './reports/heartbeats.js';
 export * from './reports/ledger.js';
+export * from './reports/messageCosts.js';
 export * from './reports/overview.js';
 export { InvalidCursor, type Page } from './reports/pages.js';
 export * from './reports/sendDetails.js';
@@ -49,6 +50,7 @@ export {
   resetRecipient,
   type ExhaustedRecipient,
 } from './sends/guessBudgets.js';
+export * from './sends/messageCosts.js';
 export { findSend, type WhichReport, type WhichSend } from './sends/readSend.js';
 export * from './sends/receipts.js';
 export * from './users/invitations.js';

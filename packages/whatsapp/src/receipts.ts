@@ -1,4 +1,4 @@
-import type { Receipt } from '@onecode/domain';
+import type { Pricing, Receipt } from '@onecode/domain';
 import { classifyError } from './errors.js';
 import { elements, errorNumber, isAbsentOr, members } from './json.js';
 import { isMessageId } from './messageId.js';
@@ -8,15 +8,35 @@ const CANONICAL_UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f
 
 /** The receipt in a status of a webhook, or null for one that reports on no message, or without a possible message id. */
 export function receiptOf(status: Record<string, unknown>): Receipt | null {
-  const { id, status: name, type, timestamp, biz_opaque_callback_data: opaque, errors } = status;
+  const { id, status: name, type, timestamp, biz_opaque_callback_data: opaque, errors, pricing } = status;
   // This array also has the statuses of payments, which can be `failed` too.
   if (!isAbsentOr(type, 'message') || !isReceiptStatus(name) || !isMessageId(id)) return null;
+  const price = pricingOf(members(pricing));
   return {
+    ...(price !== null && { pricing: price }),
     messageId: id,
     attemptId: typeof opaque === 'string' && CANONICAL_UUID.test(opaque) ? opaque : null,
     status: name,
     occurredAt: timeOf(timestamp),
     failure: name === 'failed' ? failureOf(elements(errors)[0]) : null,
+  };
+}
+
+/** The words of a price are counted by, so there must not be endlessly many. */
+const PRICE_WORD = /^\w{1,40}$/;
+
+/** The price in a status, or null without a category. Source: Meta, "status messages webhook reference". */
+function pricingOf(pricing: Record<string, unknown>): Pricing | null {
+  const { category, type, billable, pricing_model: model } = pricing;
+  const word = (value: unknown): string | null =>
+    typeof value === 'string' && PRICE_WORD.test(value) ? value : null;
+  const known = word(category);
+  if (known === null) return null;
+  return {
+    category: known,
+    type: word(type) ?? 'unknown',
+    billable: billable !== false,
+    model: word(model) ?? 'unknown',
   };
 }
 

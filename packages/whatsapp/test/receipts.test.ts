@@ -57,6 +57,29 @@ describe('a status webhook', () => {
   });
 });
 
+describe('the price', () => {
+  const PRICING = { billable: true, pricing_model: 'PMP', category: 'authentication', type: 'regular' };
+  const price = { category: 'authentication', type: 'regular', billable: true, model: 'PMP' };
+  it.each<[unknown, unknown]>([
+    [PRICING, price],
+    [
+      { ...PRICING, billable: false },
+      { ...price, billable: false },
+    ],
+    [{ category: 'utility' }, { category: 'utility', type: 'unknown', billable: true, model: 'unknown' }],
+    [{ ...PRICING, category: undefined }, undefined],
+    [{ ...PRICING, category: 'words of nobody' }, undefined],
+    [
+      { ...PRICING, type: 'x'.repeat(41) },
+      { ...price, type: 'unknown' },
+    ],
+    [null, undefined],
+    ['authentication', undefined],
+  ])('%j is %j', (pricing, expected) => {
+    expect(parseOne({ pricing })?.pricing).toEqual(expected);
+  });
+});
+
 describe('the attempt id', () => {
   it.each<unknown>([
     ATTEMPT.toUpperCase(),

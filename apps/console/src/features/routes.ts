@@ -2,6 +2,7 @@ import type { Route } from '../http/route.js';
 import { applicationRoutes } from './applications/routes.js';
 import { auditRoutes } from './audit/routes.js';
 import { authRoutes } from './auth/routes.js';
+import { costRoutes } from './costs/routes.js';
 import { recipientRoutes } from './recipients/routes.js';
 import { healthRoutes } from './health/routes.js';
 import { ledgerRoutes } from './ledger/routes.js';
@@ -26,6 +27,7 @@ export const ROUTES: readonly Route[] = [
   ...sendRoutes,
   ...sessionRoutes,
   ...auditRoutes,
+  ...costRoutes,
   ...healthRoutes,
   ...senderRoutes,
   ...settingsRoutes,

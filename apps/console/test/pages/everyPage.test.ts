@@ -61,6 +61,7 @@ const PAGES: readonly Visit[] = [
   { name: 'account-on-trial', path: '/staff/accounts/EMPTY', as: 'operator' },
   { name: 'senders', path: '/staff/senders', as: 'operator' },
   { name: 'holds', path: '/staff/holds', as: 'operator' },
+  { name: 'costs', path: '/staff/costs', as: 'operator' },
   { name: 'settings', path: '/staff/settings', as: 'operator' },
   { name: 'audit', path: '/staff/audit', as: 'operator' },
   { name: 'staff-send', path: '/staff/sends/FAILED', as: 'operator' },

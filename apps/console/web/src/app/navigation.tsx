@@ -4,6 +4,7 @@ import {
   IconApps,
   IconBuilding,
   IconChartLine,
+  IconCoins,
   IconDeviceMobileMessage,
   IconHandStop,
   IconHistory,
@@ -32,6 +33,7 @@ const STAFF_PAGES = [
   ['accounts', IconBuilding],
   ['senders', IconDeviceMobileMessage],
   ['holds', IconHandStop],
+  ['costs', IconCoins],
   ['settings', IconSettings],
   ['audit', IconHistory],
 ] as const;

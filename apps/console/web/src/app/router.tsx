@@ -64,6 +64,7 @@ export const router = createBrowserRouter([
               page('sends/:send', () => import('../features/sends/sendDetails.js'), 'StaffSendDetails'),
               page('senders', () => import('../features/senders/senders.js'), 'Senders'),
               page('holds', () => import('../features/holds/holds.js'), 'Holds'),
+              page('costs', () => import('../features/costs/costs.js'), 'Costs'),
               page('settings', () => import('../features/settings/settings.js'), 'Settings'),
               page('audit', () => import('../features/audit/audit.js'), 'Audit'),
             ],

@@ -3,6 +3,7 @@ import applications from './applications.json';
 import audit from './audit.json';
 import auth from './auth.json';
 import common from './common.json';
+import costs from './costs.json';
 import health from './health.json';
 import holds from './holds.json';
 import ledger from './ledger.json';
@@ -21,6 +22,7 @@ export const ptBR = {
   audit,
   auth,
   common,
+  costs,
   health,
   holds,
   ledger,
