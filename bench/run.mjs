@@ -30,6 +30,7 @@ const USAGE = `npm run bench [-- [NAME …] [--seconds 2] [--rounds 3] [--minute
 const SUITES =
   /** @type {Record<string, () => Promise<{ goal: string, measure: (environment: import('./environment.mjs').Environment, options: Options) => Promise<Result> }>>} */ ({
     console: () => import('./console.mjs'),
+    fairness: () => import('./fairness.mjs'),
     paths: () => import('./paths/suite.mjs'),
   });
 

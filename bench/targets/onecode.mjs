@@ -77,21 +77,22 @@ async function packagesOf({ folder }) {
 }
 
 /**
- * Starts a build with its own migrated database, in which a thousand accounts have a live key each.
+ * Starts a build with its own migrated database, in which each account has a live key.
  * @param {Environment} environment
  * @param {Release} release
  * @param {string} database its name
  * @param {number} rows sends of other accounts that are there from the start
+ * @param {number} [accounts] how many
  * @returns {Promise<Target>}
  */
-export async function openOnecode(environment, release, database, rows) {
+export async function openOnecode(environment, release, database, rows, accounts = ACCOUNTS) {
   const url = await createDatabase(environment, database);
   const withUrl = { ...process.env, DATABASE_URL: url };
   const migration = { title: 'npm run migrate', env: withUrl, cwd: release.folder };
   await runNpm(environment.processes, ['run', '--silent', 'migrate'], migration);
   const { store, testing, runtime } = await packagesOf(release);
   const handle = store.openDatabase(url, { connectionsMax: 10 });
-  const callers = await runConcurrently(ACCOUNTS, 10, () => testing.buildCaller(handle, 'live', UNLIMITED));
+  const callers = await runConcurrently(accounts, 10, () => testing.buildCaller(handle, 'live', UNLIMITED));
   const sender = await testing.buildSender(handle, { throughput: 1000 });
   for (let count = 1; count < SENDERS; count++) await testing.buildSender(handle, { throughput: 1000 });
   await runConcurrently(Math.ceil(rows / HISTORY_SENDS_MAX), 2, (index) =>

@@ -1,0 +1,199 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { request } from 'undici';
+import { describeMachine, startService } from './environment.mjs';
+import { monotonicMs } from './machine.mjs';
+import { roundRobin, runConcurrently } from './scheduling.mjs';
+import { percentile } from './statistics.mjs';
+import { buildRevision, openOnecode, WORKING_TREE } from './targets/onecode.mjs';
+import { creations } from './targets/target.mjs';
+
+/**
+ * How long sends wait behind a flood that the senders cannot keep up with.
+ *
+ * @typedef {import('./environment.mjs').Environment} Environment
+ * @typedef {import('./targets/target.mjs').Target} Target
+ *
+ * @typedef {object} Waits  in milliseconds, in ascending order; infinite for a send that did not leave
+ * @property {number[]} quiet of single sends of accounts that send nothing else
+ * @property {number[]} first of each flooding account's first send to leave, from its first request
+ * @property {number} perSecond calls to the provider while the quiet accounts sent
+ * @property {number} perSecondMax the most calls in any second
+ */
+
+const FLOOD = 20_000;
+const FLOODING = [1, 10, 1_000];
+const WORKERS = [1, 4];
+/** What Meta gives a new number. The service uses nine tenths of it, for as long as one likes. */
+const THROUGHPUT = 80;
+const CONNECTIONS = 32;
+const QUIET_SENDS = 100;
+const QUIET_PAUSE_MS = 200;
+/** How long the last quiet send may take. */
+const WAIT_MS_MAX = 30_000;
+const GOAL_MS = 2_000;
+const CONCURRENCY = 50;
+
+export const goal = `behind a flood of ${FLOOD} sends, 99 of 100 sends of quiet accounts leave within ${GOAL_MS / 1000} s`;
+
+/**
+ * @param {Environment} environment
+ * @param {import('./run.mjs').Options} options
+ * @returns {Promise<import('./run.mjs').Result>}
+ */
+export async function measure(environment, { only, beside }) {
+  const machine = await describeMachine(environment);
+  console.log(machine.text);
+  const releases = [WORKING_TREE, ...(beside === null ? [] : [await buildRevision(environment, beside)])];
+  const provider = await startService(environment, {
+    name: 'provider',
+    script: 'bench/provider.mjs',
+    env: {},
+    readyPath: '/count',
+  });
+  const redis = new Redis(environment.redisUrl);
+  redis.on('error', () => {}); // an interrupt stops the services first
+  const rows = [];
+  for (const [index, release] of releases.entries()) {
+    const accounts = Math.max(...FLOODING) + QUIET_SENDS;
+    const target = await openOnecode(environment, release, `onecode_fair_${index}`, 0, accounts);
+    await target.pool.query(
+      `with active as (update senders set throughput = $1 where id = (select id from senders order by id limit 1) returning id)
+       update senders set paused_at = now(), pause_reason = 'one sends' where id <> (select id from active)`,
+      [THROUGHPUT],
+    );
+    for (const [flooding, workers] of FLOODING.flatMap((one) => WORKERS.map((other) => [one, other]))) {
+      const name = `${flooding} flooding, ${workers === 1 ? '1 worker' : `${workers} workers`}`;
+      if (only.length > 0 && !only.some((text) => name.includes(text))) continue;
+      console.log(`${target.name}: ${name} …`);
+      const waits = await waitsBehindFlood(target, provider.url, Number(flooding), Number(workers));
+      rows.push({ name, target: target.name, waits });
+      await target.clear();
+      await redis.flushdb();
+    }
+    await target.close();
+    process.kill(target.api.pid, 'SIGTERM');
+  }
+  redis.disconnect();
+  const missed = rows.filter(
+    ({ target, waits }) => target === WORKING_TREE.name && !(percentile(waits.quiet, 0.99) <= GOAL_MS),
+  );
+  return {
+    tables: [rows.map(lineOf)],
+    missed: missed.map(({ name }) => name),
+    details: { machine, rows },
+  };
+}
+
+/**
+ * @param {Target} target
+ * @param {string} providerUrl
+ * @param {number} flooding accounts
+ * @param {number} workerCount
+ * @returns {Promise<Waits>}
+ */
+async function waitsBehindFlood(target, providerUrl, flooding, workerCount) {
+  await (await request(`${providerUrl}/reset?delay=0`, { method: 'POST' })).body.dump();
+  const workers = await Promise.all(
+    Array.from({ length: workerCount }, () => target.startWorker(providerUrl, CONCURRENCY)),
+  );
+  const flood = creations(target.keys.slice(0, flooding), FLOOD, false).map((creation, index) => ({
+    ...creation,
+    account: index % flooding,
+  }));
+  const floodAt = await runConcurrently(FLOOD, CONNECTIONS, (index) =>
+    create(target.api.url, roundRobin(flood, index)),
+  );
+  const quietFrom = monotonicMs();
+  const quiet = await Promise.all(
+    target.keys.slice(-QUIET_SENDS).map(async (key, index) => {
+      await delay(index * QUIET_PAUSE_MS);
+      const [creation] = creations([key], 1, false);
+      if (creation === undefined) throw new Error('no request');
+      return { recipient: recipientOf(creation), at: await create(target.api.url, creation) };
+    }),
+  );
+  const quietTo = monotonicMs();
+  const giveUpAt = quietTo + WAIT_MS_MAX;
+  let arrivals = await arrivalsAt(providerUrl);
+  while (quiet.some(({ recipient }) => !arrivals.has(recipient)) && monotonicMs() < giveUpAt) {
+    await delay(500);
+    arrivals = await arrivalsAt(providerUrl);
+  }
+  await Promise.all(workers.map((worker) => worker.stop()));
+
+  const leftAt = (/** @type {string} */ recipient) => arrivals.get(recipient) ?? Infinity;
+  const first = Array.from({ length: flooding }, () => ({ from: Infinity, to: Infinity }));
+  for (const [index, creation] of flood.entries()) {
+    const own = roundRobin(first, creation.account);
+    own.from = Math.min(own.from, floodAt[index] ?? Infinity);
+    own.to = Math.min(own.to, leftAt(recipientOf(creation)));
+  }
+  const times = [...arrivals.values()].toSorted((a, b) => a - b);
+  const during = times.filter((at) => at >= quietFrom && at < quietTo).length;
+  return {
+    quiet: quiet.map(({ recipient, at }) => leftAt(recipient) - at).toSorted((a, b) => a - b),
+    first: first.map(({ from, to }) => to - from).toSorted((a, b) => a - b),
+    perSecond: (during * 1_000) / (quietTo - quietFrom),
+    perSecondMax: mostInASecond(times),
+  };
+}
+
+/**
+ * Creates a send.
+ * @param {string} url of the API
+ * @param {import('./load/load.mjs').Request} creation
+ * @returns {Promise<number>} when the request began
+ */
+async function create(url, { method, path, headers, body }) {
+  const at = monotonicMs();
+  const answer = await request(url + path, {
+    method: /** @type {'POST'} */ (method),
+    headers: headers ?? null,
+    body: body ?? null,
+  });
+  await answer.body.dump();
+  if (answer.statusCode !== 202) throw new Error(`a creation was answered with ${answer.statusCode}`);
+  return at;
+}
+
+/** @param {import('./load/load.mjs').Request} creation */
+const recipientOf = ({ body }) => /** @type {string} */ (JSON.parse(String(body)).to);
+
+/**
+ * @param {string} providerUrl
+ * @returns {Promise<Map<string, number>>} when the first message to each recipient came
+ */
+async function arrivalsAt(providerUrl) {
+  const answer = await request(`${providerUrl}/arrivals`);
+  return new Map(Object.entries(/** @type {Record<string, number>} */ (await answer.body.json())));
+}
+
+/** @param {readonly number[]} times in ascending order */
+function mostInASecond(times) {
+  let first = 0;
+  return times.reduce((most, time, last) => {
+    while (time - Number(times[first]) >= 1_000) first += 1;
+    return Math.max(most, last - first + 1);
+  }, 0);
+}
+
+/** @param {number} ms */
+const secondsOf = (ms) => (Number.isFinite(ms) ? (ms / 1000).toFixed(1) : `> ${WAIT_MS_MAX / 1000}`);
+
+/**
+ * @param {{ name: string, target: string, waits: Waits }} row
+ * @returns {import('./run.mjs').Line}
+ */
+function lineOf({ name, target, waits: { quiet, first, perSecond, perSecondMax } }) {
+  const line = { 'waiting accounts': name, target };
+  const cells = [
+    ...Object.entries({ quiet, first }).map(([whose, waits]) => [
+      `${whose}: median, 99th, worst, s`,
+      [0.5, 0.99, 1].map((fraction) => secondsOf(percentile(waits, fraction))).join(', '),
+    ]),
+    ['calls a second', perSecond.toFixed(1)],
+    ['most', String(perSecondMax)],
+  ];
+  return { ...line, ...Object.fromEntries(cells) };
+}
