@@ -16,6 +16,28 @@ const ledgerOf = (accountId: string) =>
     accountId,
   ]);
 
+describe('account weight', () => {
+  it('gives an account more turns, which `account show` tells and the audit log keeps', async () => {
+    const id = await buildAccount(store.database);
+    expect(await jsonOf(['account', 'show', id], env)).toMatchObject({ weight: 1 });
+    expect(await jsonOf(['account', 'weight', id, '--weight', '3'], env)).toMatchObject({ id, weight: 3 });
+    expect(await jsonOf(['account', 'show', id], env)).toMatchObject({ weight: 3 });
+    const noted = await store.sql(
+      `select details from audit_entries where account_id = $1 and action = 'account.change'`,
+      [id],
+    );
+    expect(noted).toEqual([{ details: { before: { weight: 1 }, after: { weight: 3 } } }]);
+  });
+
+  it.each(['0', '101', '1.5', 'many'])('takes no weight of %s', async (weight) => {
+    expectFault(await onecode(['account', 'weight', UNKNOWN_ID, '--weight', weight], env), 2, '--weight');
+  });
+
+  it('needs an account that exists', async () => {
+    expectFault(await onecode(['account', 'weight', UNKNOWN_ID, '--weight', '2'], env), 1, 'no account');
+  });
+});
+
 describe('account create', () => {
   it('takes what is left out from the settings, and the language pt-BR', async () => {
     await store.sql('update settings set free_sends = 13, account_rate_per_minute = 77');

@@ -73,7 +73,7 @@ async function enqueue({ deliveryQueue, metrics }: WorkerContext, due: readonly 
   ] as const) {
     const sends = due
       .filter((send) => send.mode === mode && !send.isOver)
-      .map((send) => ({ sendId: send.id, version: send.version }));
+      .map(({ id, version, accountId }) => ({ sendId: id, version, accountId }));
     if (sends.length === 0) continue;
     metrics.enqueues.inc({ queue }, sends.length);
     await deliveryQueue.enqueue(queue, sends);

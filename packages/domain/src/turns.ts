@@ -1,3 +1,6 @@
+/** How many turns an account may have for one of another; the first is what it has unless an operator sets more. */
+export const WEIGHT_BOUNDS = { min: 1, max: 100 } as const;
+
 /** An account whose sends wait for a sender. Times are virtual: one second is one turn of each waiting account with weight 1. */
 export interface WaitingAccount {
   accountId: string;

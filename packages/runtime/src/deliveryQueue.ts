@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JobsOptions, KeepJobs } from 'bullmq';
+import { createJobPriorities, type JobPriorities } from './jobPriorities.js';
 import {
   ANSWER_MS_MAX,
   openQueues,
@@ -22,6 +23,8 @@ const ENQUEUES_MAX = 2_000;
 export interface SendToEnqueue {
   sendId: string;
   version: number;
+  /** Whose send it is, for one that may stand behind other accounts' (`JobPriorities`); none for one whose turn it is. */
+  accountId?: string;
 }
 
 interface DeliveryQueueOptions extends QueuesOptions {
@@ -41,7 +44,7 @@ export interface DeliveryQueue {
    */
   enqueue(queue: 'deliver' | 'simulate', sends: readonly SendToEnqueue[]): Promise<boolean>;
   enqueue(queue: 'receipts'): Promise<boolean>;
-  /** How many jobs of a queue wait for a consumer; infinitely many when Redis does not answer. */
+  /** How many jobs of a queue wait for a consumer, without those that stand behind others; infinitely many when Redis does not answer. */
   countWaitingJobs(queue: QueueName): Promise<number>;
   /** Answers when Redis does. @throws when it does not */
   ping(): Promise<void>;
@@ -59,6 +62,7 @@ export function openDeliveryQueue({ deliveryAttempts, ...options }: DeliveryQueu
   let jobsUnderWay = 0;
   /** The sends of this turn of the event loop, and whether Redis accepts their jobs. */
   const batches = new Map<QueueName, Batch>();
+  const priorityOf = createJobPriorities();
 
   const openBatch = (name: QueueName): Batch => {
     const sends: SendToEnqueue[] = [];
@@ -69,7 +73,7 @@ export function openDeliveryQueue({ deliveryAttempts, ...options }: DeliveryQueu
     return { sends, accepted };
   };
   const add = (name: QueueName, sends: readonly SendToEnqueue[]): Promise<boolean> => {
-    const jobs = jobsOf(name, sends, deliveryAttempts);
+    const jobs = jobsOf(name, sends, deliveryAttempts, priorityOf);
     jobsUnderWay += jobs.length;
     const queue = queues.of(name);
     const [first, ...others] = jobs;
@@ -111,6 +115,7 @@ function jobsOf(
   name: QueueName,
   sends: readonly SendToEnqueue[],
   deliveryAttempts: number,
+  priorityOf: JobPriorities,
 ): { name: string; data: JobData; opts: JobsOptions }[] {
   const common: JobsOptions = {
     attempts: deliveryAttempts,
@@ -121,9 +126,10 @@ function jobsOf(
   if (name === 'receipts')
     // A job that comes while receipts are applied must not be lost: it asks for another round.
     return [{ name, data: {}, opts: { ...common, deduplication: { id: name, keepLastIfActive: true } } }];
-  return sends.map(({ sendId, version }) => ({
-    name,
-    data: { sendId },
-    opts: { ...common, deduplication: { id: `${sendId}-${version}` } },
-  }));
+  return sends.map(({ sendId, version, accountId }) => {
+    const deduplication = { id: `${sendId}-${version}` };
+    const priority = accountId === undefined ? 0 : priorityOf(accountId, performance.now());
+    // Without a priority, jobs stand in a list, before all that have one, and cost Redis less.
+    return { name, data: { sendId }, opts: { ...common, deduplication, ...(priority > 0 && { priority }) } };
+  });
 }

@@ -52,6 +52,20 @@ describe('an enqueued job', () => {
     ]);
   });
 
+  it('stands before another account’s flood when its account was quiet, and what was woken before both', async () => {
+    const flood = Array.from({ length: 200 }, (_, n) => ({ ...ONE, version: n, accountId: 'flooding' }));
+    await deliveryQueue.enqueue('deliver', flood);
+    await deliveryQueue.enqueue('deliver', [{ ...TWO, accountId: 'quiet' }]);
+    await deliveryQueue.enqueue('deliver', [{ ...TWO, version: 1 }]);
+    expect(await deliveryQueue.countWaitingJobs('deliver')).toBeLessThan(30);
+    const seen: (string | undefined)[] = [];
+    queues.consume('deliver', async (job) => void seen.push(job.data.sendId));
+    await until('all jobs', () => seen.length === 202);
+    // Twenty of the flood came first, or one more if that took a moment, and had its account's first priority.
+    expect(seen.lastIndexOf(TWO.sendId)).toBeLessThan(30);
+    expect(seen.filter((id) => id === TWO.sendId)).toHaveLength(2);
+  });
+
   it('holds only the id of the send; for receipts it holds nothing', async () => {
     await deliveryQueue.enqueue('deliver', [ONE]);
     await deliveryQueue.enqueue('receipts');

@@ -100,7 +100,7 @@ export function createSendRoute({
         if (creation.send.awaitingSender) break;
         // Not awaited: the row is committed, and the sweeper enqueues it if this fails.
         void deliveryQueue.enqueue(caller.mode === 'test' ? 'simulate' : 'deliver', [
-          { sendId: id, version: 0 },
+          { sendId: id, version: 0, accountId: caller.accountId },
         ]);
     }
     // crash point: api create before answer

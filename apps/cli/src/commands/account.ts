@@ -1,5 +1,6 @@
-import type { Locale } from '@onecode/domain';
+import { WEIGHT_BOUNDS, type Locale } from '@onecode/domain';
 import {
+  changeAccount,
   createAccount,
   findAccount,
   findAbuseControls,
@@ -119,6 +120,7 @@ export function addAccountCommands(program: Command): void {
       const known = found(account);
       print(command, {
         ...suspensionRow(known),
+        weight: known.weight,
         trial_countries: known.trialCountries,
         ...(abuseControls && abuseControlsRow(abuseControls)),
       });
@@ -146,6 +148,26 @@ export function addAccountCommands(program: Command): void {
         throw error;
       });
       print(command, rowOf(found(credited)));
+    });
+
+  account
+    .command('weight')
+    .description('give an account more turns than others while the senders cannot keep up')
+    .argument('<id>', 'the account', id('the account'))
+    .requiredOption(
+      '--weight <number>',
+      'how many turns it gets for one of an account with weight 1',
+      wholeNumber('--weight', WEIGHT_BOUNDS),
+    )
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ onecode account weight 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f --weight 3',
+    )
+    .action(async (accountId: string, { weight }: { weight: number }, command: Command) => {
+      const changed = await withDatabase((database) =>
+        changeAccount(database, actor(), accountId, { weight }),
+      );
+      print(command, { ...rowOf(found(changed)), weight });
     });
 
   addAbuseControlCommands(account);

@@ -62,11 +62,12 @@ export async function changeAccount(
   database: Database,
   actor: Actor,
   id: string,
-  change: { ratePerMinute?: number | null; name?: string; language?: Locale },
+  change: { ratePerMinute?: number | null; weight?: number; name?: string; language?: Locale },
 ): Promise<Account | null> {
-  const { ratePerMinute, name, language } = change;
+  const { ratePerMinute, weight, name, language } = change;
   const data = {
     ...(ratePerMinute !== undefined && { ratePerMinute }),
+    ...(weight !== undefined && { weight }),
     ...(name !== undefined && { name }),
     ...(language !== undefined && { language }),
   };
@@ -106,6 +107,7 @@ const CHANGEABLE = {
   name: true,
   language: true,
   ratePerMinute: true,
+  weight: true,
   suspendedAt: true,
   suspensionReason: true,
 } as const;

@@ -13,6 +13,8 @@ export interface Account {
   credits: number;
   /** The creation limit in force: the account's own, or else the setting. */
   ratePerMinute: number;
+  /** How many turns it gets for one of another account while sends wait for the senders (`nextTurns`). */
+  weight: number;
   /** Null unless the account is suspended: then its keys are not valid. */
   suspendedAt: Date | null;
   suspensionReason: string | null;
@@ -54,7 +56,7 @@ export async function findAccount(database: Connection, id: string): Promise<Acc
 export const accountColumns = (alias: string): Prisma.Sql => {
   const name = Prisma.raw(alias);
   return Prisma.sql`${name}.id, ${name}.name, ${name}.language, ${name}.free_quota as "freeQuota", ${name}.credits,
-    coalesce(${name}.rate_per_minute, settings.account_rate_per_minute) as "ratePerMinute",
+    coalesce(${name}.rate_per_minute, settings.account_rate_per_minute) as "ratePerMinute", ${name}.weight,
     ${name}.suspended_at as "suspendedAt", ${name}.suspension_reason as "suspensionReason",
     ${name}.trial_countries as "trialCountries"`;
 };

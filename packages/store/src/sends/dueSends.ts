@@ -5,6 +5,7 @@ import { Prisma } from '../generated/prisma/client.js';
 /** A send that a worker has to act on now. */
 export interface DueSend {
   id: string;
+  accountId: string;
   mode: Mode;
   /** Every change raises it, so that a changed send can be enqueued again. */
   version: number;
@@ -33,5 +34,5 @@ export async function takeDueSends(database: Database, limit: number, onlyOver: 
     )
     update sends set next_enqueue_at = clock_timestamp() + make_interval(secs => ${ENQUEUE_AGAIN_SECONDS})
     where id in (select id from due)
-    returning id, mode, version, (${isOver}) as "isOver"`;
+    returning id, account_id as "accountId", mode, version, (${isOver}) as "isOver"`;
 }

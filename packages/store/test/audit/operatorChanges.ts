@@ -39,7 +39,7 @@ export const OPERATOR_CHANGES: Record<string, AuditedChange> = {
   changeAccount: {
     action: 'account.change',
     change: ({ database, caller }) =>
-      store.changeAccount(database, ACTOR, caller.accountId, { ratePerMinute: 5, name: 'Bia' }),
+      store.changeAccount(database, ACTOR, caller.accountId, { ratePerMinute: 5, weight: 3, name: 'Bia' }),
     changesNothing: async ({ database, caller }) => {
       await store.changeAccount(database, ACTOR, none, { name: 'Bia' });
       await store.changeAccount(database, ACTOR, caller.accountId, { name: 'Bia' });

@@ -47,7 +47,9 @@ describe('sends that are due to be enqueued', () => {
   it('are taken once, and again when nothing became of the job for three seconds', async () => {
     const id = await buildSend(store.database, live);
     await laterAll(2);
-    expect(await take()).toEqual([{ id, mode: 'live', version: 0, isOver: false }]);
+    expect(await take()).toEqual([
+      { id, accountId: live.accountId, mode: 'live', version: 0, isOver: false },
+    ]);
     expect(await take()).toEqual([]);
     await laterAll(3);
     expect(ids(await take())).toEqual([id]);
@@ -98,7 +100,7 @@ describe('sends that are due to be enqueued', () => {
     await aged(old, 600);
     await aged(oldTest, 600);
     await laterAll(10);
-    const taken = Object.fromEntries((await take()).map(({ id, ...rest }) => [id, rest]));
+    const taken = Object.fromEntries((await take()).map(({ id, accountId: _, ...rest }) => [id, rest]));
     expect(taken).toEqual({
       [young]: { mode: 'live', version: 1, isOver: false },
       [used]: { mode: 'live', version: 1, isOver: true },

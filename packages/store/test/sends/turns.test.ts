@@ -1,11 +1,14 @@
 import {
   blockCountry,
   changeRoutedSend,
+  closeDatabase,
   createSend,
   deletePastTurns,
   newId,
+  openDatabase,
   placeHold,
   wakeAwaitingSends,
+  type Database,
 } from '@onecode/store';
 import { buildCaller, buildSender, TEST_ACTOR, useTestDatabase, type TestCaller } from '@onecode/testing';
 
@@ -101,6 +104,33 @@ describe('accounts whose sends wait', () => {
     expect(turns.length).toBeGreaterThanOrEqual(79);
     const shares = callers.map((_, n) => count(turns, n));
     expect(Math.max(...shares) - Math.min(...shares)).toBeLessThanOrEqual(1);
+  });
+
+  it.each([2, 4])('are promised every slot once by %i processes that wake at once', async (processes) => {
+    const callers = await accounts(5);
+    for (const caller of callers) await waiting(caller, 60);
+    await buildSender(store.database, { throughput: 90 });
+    // Far ahead, so that no slot passes while the test is slow.
+    const [from] = await store.sql<{ at: Date }>(
+      `insert into send_slots (sender_id, promised_to) select id, date_trunc('milliseconds', clock_timestamp() + interval '1 minute')
+       from senders returning promised_to as at`,
+    );
+    const databases = Array.from({ length: processes }, () =>
+      openDatabase(store.url, { connectionsMax: 2, byIndexOnly: true }),
+    );
+    const woken: string[] = [];
+    const wakeAll = async (database: Database): Promise<void> => {
+      while (woken.length < 300)
+        woken.push(...(await wakeAwaitingSends(database, 7, 120_000)).map(({ id }) => id));
+    };
+    await Promise.all(databases.map(wakeAll));
+    await Promise.all(databases.map(closeDatabase));
+    expect([woken.length, new Set(woken).size]).toEqual([300, 300]);
+    const [to] = await store.sql<{ slots: number }>(
+      `select round(extract(epoch from promised_to - $1) * 1000000 / ceil(10000000.0 / (9 * 90)), 4)::float8 as slots from send_slots`,
+      [from!.at],
+    );
+    expect(to!.slots).toBe(300);
   });
 
   it('are charged no turn for a slot that they did not get', async () => {

@@ -28,6 +28,8 @@ export interface StaffAccountDetailsView extends StaffAccountView {
   /** The limit in force: `ownRatePerMinute`, or the setting when that is null. */
   ratePerMinute: number;
   ownRatePerMinute: number | null;
+  /** How many turns it gets for one of another account while the senders cannot keep up. */
+  weight: number;
   /** ISO 3166 codes; null means every country. */
   allowedCountries: string[] | null;
   /** Countries it may send to while on trial; null when it is not on trial. */
@@ -61,13 +63,15 @@ export function staffAccountDetailsView(
   account: AccountDetails,
   { allowedCountries, breaker, stoppedCountries, stoppedUntil, refusedRecipients }: AbuseControls,
 ): StaffAccountDetailsView {
-  const { language, suspensionReason, ratePerMinute, ownRatePerMinute, trialCountries, members } = account;
+  const { language, suspensionReason, ratePerMinute, ownRatePerMinute, weight, trialCountries, members } =
+    account;
   return {
     ...staffAccountView(account),
     language,
     suspensionReason,
     ratePerMinute,
     ownRatePerMinute,
+    weight,
     allowedCountries,
     trialCountries,
     breaker,

@@ -13,7 +13,7 @@ interface Props {
   account: StaffAccountDetailsView;
 }
 
-/** The rate limit of the account: custom, or from the settings. */
+/** The rate limit of the account: custom, or from the settings; and its weight, which the command line changes. */
 export function RateSection({ account }: Props) {
   const { t } = useTranslation('accounts');
   const { whole } = useNumbers();
@@ -22,10 +22,13 @@ export function RateSection({ account }: Props) {
       title={t('rate.title')}
       edit={t('rate.edit')}
       now={
-        <Text size="sm">
-          {t('rate.value', { rate: whole(account.ratePerMinute) })} ·{' '}
-          {t(account.ownRatePerMinute === null ? 'rate.follows' : 'rate.own')}
-        </Text>
+        <>
+          <Text size="sm">
+            {t('rate.value', { rate: whole(account.ratePerMinute) })} ·{' '}
+            {t(account.ownRatePerMinute === null ? 'rate.follows' : 'rate.own')}
+          </Text>
+          <Text size="sm">{t('rate.weight', { weight: whole(account.weight) })}</Text>
+        </>
       }
     >
       {(close) => <RateForm account={account} onClose={close} />}
