@@ -18,7 +18,6 @@ import { creations } from './targets/target.mjs';
  * @property {number[]} quiet of single sends of accounts that send nothing else
  * @property {number[]} first of each flooding account's first send to leave, from its first request
  * @property {number} perSecond calls to the provider while the quiet accounts sent
- * @property {number} perSecondMax the most calls in any second
  */
 
 const FLOOD = 20_000;
@@ -26,6 +25,7 @@ const FLOODING = [1, 10, 1_000];
 const WORKERS = [1, 4];
 /** What Meta gives a new number. The service uses nine tenths of it, for as long as one likes. */
 const THROUGHPUT = 80;
+const CASES = FLOODING.flatMap((flooding) => WORKERS.map((workers) => ({ flooding, workers })));
 const CONNECTIONS = 32;
 const QUIET_SENDS = 100;
 const QUIET_PAUSE_MS = 200;
@@ -62,11 +62,11 @@ export async function measure(environment, { only, beside }) {
        update senders set paused_at = now(), pause_reason = 'one sends' where id <> (select id from active)`,
       [THROUGHPUT],
     );
-    for (const [flooding, workers] of FLOODING.flatMap((one) => WORKERS.map((other) => [one, other]))) {
+    for (const { flooding, workers } of CASES) {
       const name = `${flooding} flooding, ${workers === 1 ? '1 worker' : `${workers} workers`}`;
       if (only.length > 0 && !only.some((text) => name.includes(text))) continue;
       console.log(`${target.name}: ${name} …`);
-      const waits = await waitsBehindFlood(target, provider.url, Number(flooding), Number(workers));
+      const waits = await waitsBehindFlood(target, provider.url, flooding, workers);
       rows.push({ name, target: target.name, waits });
       await target.clear();
       await redis.flushdb();
@@ -129,13 +129,11 @@ async function waitsBehindFlood(target, providerUrl, flooding, workerCount) {
     own.from = Math.min(own.from, floodAt[index] ?? Infinity);
     own.to = Math.min(own.to, leftAt(recipientOf(creation)));
   }
-  const times = [...arrivals.values()].toSorted((a, b) => a - b);
-  const during = times.filter((at) => at >= quietFrom && at < quietTo).length;
+  const during = [...arrivals.values()].filter((at) => at >= quietFrom && at < quietTo).length;
   return {
     quiet: quiet.map(({ recipient, at }) => leftAt(recipient) - at).toSorted((a, b) => a - b),
     first: first.map(({ from, to }) => to - from).toSorted((a, b) => a - b),
     perSecond: (during * 1_000) / (quietTo - quietFrom),
-    perSecondMax: mostInASecond(times),
   };
 }
 
@@ -169,15 +167,6 @@ async function arrivalsAt(providerUrl) {
   return new Map(Object.entries(/** @type {Record<string, number>} */ (await answer.body.json())));
 }
 
-/** @param {readonly number[]} times in ascending order */
-function mostInASecond(times) {
-  let first = 0;
-  return times.reduce((most, time, last) => {
-    while (time - Number(times[first]) >= 1_000) first += 1;
-    return Math.max(most, last - first + 1);
-  }, 0);
-}
-
 /** @param {number} ms */
 const secondsOf = (ms) => (Number.isFinite(ms) ? (ms / 1000).toFixed(1) : `> ${WAIT_MS_MAX / 1000}`);
 
@@ -185,7 +174,7 @@ const secondsOf = (ms) => (Number.isFinite(ms) ? (ms / 1000).toFixed(1) : `> ${W
  * @param {{ name: string, target: string, waits: Waits }} row
  * @returns {import('./run.mjs').Line}
  */
-function lineOf({ name, target, waits: { quiet, first, perSecond, perSecondMax } }) {
+function lineOf({ name, target, waits: { quiet, first, perSecond } }) {
   const line = { 'waiting accounts': name, target };
   const cells = [
     ...Object.entries({ quiet, first }).map(([whose, waits]) => [
@@ -193,7 +182,6 @@ function lineOf({ name, target, waits: { quiet, first, perSecond, perSecondMax }
       [0.5, 0.99, 1].map((fraction) => secondsOf(percentile(waits, fraction))).join(', '),
     ]),
     ['calls a second', perSecond.toFixed(1)],
-    ['most', String(perSecondMax)],
   ];
   return { ...line, ...Object.fromEntries(cells) };
 }

@@ -54,9 +54,9 @@ export async function sweep(context: WorkerContext): Promise<void> {
  */
 export async function wake({ database, deliveryQueue }: WorkerContext): Promise<void> {
   while (deliveryQueue.isReady()) {
-    const room = WAITING_JOBS_MAX - (await deliveryQueue.countWaitingJobs('deliver'));
-    if (room <= 0) return;
-    const woken = await wakeAwaitingSends(database, Math.min(WAKE_BATCH, room), SLOT_WAIT_MS_MAX);
+    const waiting = await deliveryQueue.countWaitingJobs('deliver');
+    if (waiting >= WAITING_JOBS_MAX) return;
+    const woken = await wakeAwaitingSends(database, WAKE_BATCH, SLOT_WAIT_MS_MAX, waiting);
     if (woken.length === 0) return;
     // crash point: worker sweep after wake
     await deliveryQueue.enqueue(

@@ -21,7 +21,8 @@ export interface Turn {
 /**
  * The next turns of accounts whose sends wait, in order, by start-time fair queueing (Goyal, Vin, Cheng 1996): a turn starts when the
  * account's previous one ends, or now if that is over; it lasts `1 / weight`; the turn that starts first is next, of equals that of the
- * account with the lesser id. So an account that was quiet is next, whatever the others have waiting, and none saves turns up.
+ * account whose previous turn is longest ago, as new flows come first in FQ-CoDel (RFC 8290). So an account that was quiet is next,
+ * whatever the others have waiting and however many they are, and none saves turns up.
  *
  * @param now the virtual time: when the latest turn that was given started
  * @param count of turns at the most
@@ -30,6 +31,7 @@ export function nextTurns(accounts: readonly WaitingAccount[], now: number, coun
   const next = accounts.map(({ accountId, weight, busyUntil }) => ({
     accountId,
     lasts: 1 / weight,
+    busyUntil: busyUntil ?? -Infinity,
     startsAt: Math.max(now, busyUntil ?? now),
   }));
   const turns: Turn[] = [];
@@ -37,12 +39,21 @@ export function nextTurns(accounts: readonly WaitingAccount[], now: number, coun
     const first = next.reduce((one, other) => (isBefore(other, one) ? other : one));
     const { accountId, startsAt, lasts } = first;
     first.startsAt += lasts;
+    first.busyUntil = first.startsAt;
     turns.push({ accountId, startsAt, endsAt: first.startsAt });
   }
   return turns;
 }
 
-type Next = Pick<Turn, 'accountId' | 'startsAt'>;
+interface Next {
+  accountId: string;
+  busyUntil: number;
+  startsAt: number;
+}
 
-const isBefore = (one: Next, other: Next): boolean =>
-  one.startsAt < other.startsAt || (one.startsAt === other.startsAt && one.accountId < other.accountId);
+function isBefore(one: Next, other: Next): boolean {
+  if (one.startsAt !== other.startsAt) return one.startsAt < other.startsAt;
+  return (
+    one.busyUntil < other.busyUntil || (one.busyUntil === other.busyUntil && one.accountId < other.accountId)
+  );
+}

@@ -41,6 +41,12 @@ describe('turns', () => {
     expect(idsOf(nextTurns([account('a', 1, 20_001), account('b')], 20_000, 3))).toBe('bab');
   });
 
+  it('begin with an account that was quiet, however many others wait', () => {
+    const others = Array.from({ length: 1_000 }, (_, n) => account(`a${n}`, 1, 5));
+    const turns = nextTurns([...others, account('z', 1, 3), account('zz')], 5, 3);
+    expect(turns.map(({ accountId }) => accountId)).toEqual(['zz', 'z', 'a0']);
+  });
+
   it('are not saved up: an account that was quiet for long has one turn, then they go round', () => {
     expect(idsOf(nextTurns([account('a', 1, 20_001), account('b', 1, 3)], 20_000, 5))).toBe('babab');
   });

@@ -128,8 +128,8 @@ function jobsOf(
     return [{ name, data: {}, opts: { ...common, deduplication: { id: name, keepLastIfActive: true } } }];
   return sends.map(({ sendId, version, accountId }) => {
     const deduplication = { id: `${sendId}-${version}` };
-    const priority = accountId === undefined ? 0 : priorityOf(accountId, performance.now());
-    // Without a priority, jobs stand in a list, before all that have one, and cost Redis less.
-    return { name, data: { sendId }, opts: { ...common, deduplication, ...(priority > 0 && { priority }) } };
+    // Jobs without a priority stand before all that have one.
+    const priority = accountId === undefined ? {} : { priority: priorityOf(accountId, performance.now()) };
+    return { name, data: { sendId }, opts: { ...common, deduplication, ...priority } };
   });
 }

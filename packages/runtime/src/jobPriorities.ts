@@ -1,16 +1,14 @@
 /** What was enqueued counts half after each of these times: a job from a minute ago says little about what still waits. */
 const HALF_LIFE_MS = 10_000;
-/** Jobs of an account that have the same priority: accounts take turns with so many at a time. */
-const JOBS_OF_A_PRIORITY = 20;
 /** BullMQ's last priority. */
 const PRIORITY_MAX = 2_097_151;
 /** Accounts that are remembered. */
 const ACCOUNTS_MAX = 10_000;
 
 /**
- * Gives an account's next job its priority at a time in milliseconds. 0 is first, and each twenty jobs of one account come after the
- * twenty before. So while the workers cannot keep up, a quiet account's job stands before another's flood. Each process counts what it
- * enqueues itself, so that nobody has to be asked.
+ * Gives an account's next job its priority at a time in milliseconds: 1 is first, and each job of an account comes after the one before.
+ * So while the workers cannot keep up, a quiet account's job stands before another's flood. Each process counts what it enqueues itself,
+ * so that nobody has to be asked.
  */
 export type JobPriorities = (accountId: string, now: number) => number;
 
@@ -24,6 +22,6 @@ export function createJobPriorities(): JobPriorities {
     accounts.set(accountId, { jobs: jobs + 1, at: now });
     const [oldest] = accounts.keys();
     if (accounts.size > ACCOUNTS_MAX && oldest !== undefined) accounts.delete(oldest);
-    return Math.min(Math.floor(jobs / JOBS_OF_A_PRIORITY), PRIORITY_MAX);
+    return Math.min(1 + Math.round(jobs), PRIORITY_MAX);
   };
 }

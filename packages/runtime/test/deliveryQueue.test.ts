@@ -57,13 +57,12 @@ describe('an enqueued job', () => {
     await deliveryQueue.enqueue('deliver', flood);
     await deliveryQueue.enqueue('deliver', [{ ...TWO, accountId: 'quiet' }]);
     await deliveryQueue.enqueue('deliver', [{ ...TWO, version: 1 }]);
-    expect(await deliveryQueue.countWaitingJobs('deliver')).toBeLessThan(30);
+    expect(await deliveryQueue.countWaitingJobs('deliver')).toBe(1);
     const seen: (string | undefined)[] = [];
     queues.consume('deliver', async (job) => void seen.push(job.data.sendId));
     await until('all jobs', () => seen.length === 202);
-    // Twenty of the flood came first, or one more if that took a moment, and had its account's first priority.
-    expect(seen.lastIndexOf(TWO.sendId)).toBeLessThan(30);
-    expect(seen.filter((id) => id === TWO.sendId)).toHaveLength(2);
+    // Of the flood, one came first and had its account's first priority.
+    expect([seen.indexOf(TWO.sendId), seen.lastIndexOf(TWO.sendId)]).toEqual([0, 2]);
   });
 
   it('holds only the id of the send; for receipts it holds nothing', async () => {

@@ -22,18 +22,20 @@ const PROMISE_SECONDS = 10;
  * An expired send stays for the sweeper. The caller enqueues the sends; if it dies before that, the sweeper does.
  *
  * @param limit of sends at a time, because the senders' slots are locked while they are woken
+ * @param wokenJobs how many woken sends still wait in the queue for a worker: they take slots before those that are woken now
  */
 export async function wakeAwaitingSends(
   database: Database,
   limit: number,
   horizonMs: number,
+  wokenJobs = 0,
 ): Promise<WokenSend[]> {
   const [{ awaits }] = await database.sql.query<[{ awaits: boolean }]>`
     select exists (select from sends where awaiting_sender) as awaits`;
   if (!awaits) return [];
   for (;;) {
     const { woken, postponed } = await database.transaction((connection) =>
-      wakeInTurn(connection, limit, horizonMs),
+      wakeInTurn(connection, limit, horizonMs, wokenJobs),
     );
     if (woken.length > 0 || postponed === 0) return woken;
   }
@@ -64,20 +66,24 @@ async function wakeInTurn(
   connection: Connection,
   limit: number,
   horizonMs: number,
+  wokenJobs: number,
 ): Promise<{ woken: WokenSend[]; postponed: number }> {
   const waiting = await readWaitingGroups(connection, horizonMs);
   const accounts = [...new Map(waiting.groups.map((group) => [group.accountId, group])).values()];
-  const turns = nextTurns(accounts, waiting.now, limit);
+  const turns = nextTurns(accounts, waiting.now, Math.min(limit, waiting.freeSlots - wokenJobs));
   if (turns.length === 0) return { woken: [], postponed: 0 };
   const rows = await promiseSlots(connection, waiting.groups, turns, horizonMs);
   const woken = rows.filter(({ isWoken }) => isWoken).map(({ id, version }) => ({ id, version }));
   return { woken, postponed: rows.length - woken.length };
 }
 
-/** The senders that have a slot within the horizon. */
+/** The senders that have a slot within the horizon, with how many of those slots nobody has taken. */
 const available = (horizonMs: number): Prisma.Sql => Prisma.sql`
   available as materialized (
-    select r.id from senders r left join send_slots s on s.sender_id = r.id
+    select r.id, 1 + floor(0.9 * r.throughput * greatest(0, extract(epoch from
+        statement_timestamp() + make_interval(secs => ${horizonMs} / 1000.0) - greatest(s.free_at, statement_timestamp())
+      ))) as slots
+    from senders r left join send_slots s on s.sender_id = r.id
     where (r.paused_at is null or r.paused_until <= statement_timestamp())
       and coalesce(greatest(s.free_at, s.promised_to) <= statement_timestamp() + make_interval(secs => ${horizonMs} / 1000.0), true)
       and not exists (
@@ -113,8 +119,8 @@ const isWorthWaking = (horizonMs: number): Prisma.Sql => Prisma.sql`
 async function readWaitingGroups(
   { sql }: Connection,
   horizonMs: number,
-): Promise<{ groups: (WaitingGroup & WaitingAccount)[]; now: number }> {
-  const rows = await sql.query<(WaitingGroup & WaitingAccount & { now: number })[]>`
+): Promise<{ groups: (WaitingGroup & WaitingAccount)[]; now: number; freeSlots: number }> {
+  const rows = await sql.query<(WaitingGroup & WaitingAccount & { now: number; freeSlots: number })[]>`
     with recursive lock as materialized (
       select pg_try_advisory_xact_lock(${WAKE_LOCK}) as is_taken
     ), held as materialized (
@@ -133,11 +139,11 @@ async function readWaitingGroups(
       ) n
     )
     select g.account_id as "accountId", g.country, g.locale, c.weight, t.ends_at as "busyUntil",
-      coalesce((select max(starts_at) from account_turns), 0) as now
+      coalesce((select max(starts_at) from account_turns), 0) as now, (select sum(slots)::float8 from available) as "freeSlots"
     from groups g cross join held join accounts c on c.id = g.account_id left join account_turns t on t.account_id = g.account_id
     where g.is_worth and not is_held(held.holds, g.account_id, g.country)
       and exists (select from available a where ${isOpenTo(Prisma.sql`g.country`, Prisma.sql`g.locale`)})`;
-  return { groups: rows, now: rows[0]?.now ?? 0 };
+  return { groups: rows, now: rows[0]?.now ?? 0, freeSlots: rows[0]?.freeSlots ?? 0 };
 }
 
 /**
