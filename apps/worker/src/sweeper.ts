@@ -22,8 +22,8 @@ const BATCH = 500;
 /** Small, because the senders' slots are locked while sends are woken. */
 const WAKE_BATCH = 100;
 /**
- * Woken sends whose jobs may wait in the queue. The queue is first in, first out: while the workers cannot keep up, a send waits in its
- * row, where its account's turn counts. More than what all workers take until the next round.
+ * Woken sends whose jobs may wait in the queue, which is first in, first out for them: while the workers cannot keep up, a send waits in
+ * its row, where its account's turn counts. More than what all workers take until the next round.
  */
 const WAITING_JOBS_MAX = 200;
 /** Meta repeats webhooks for seven days; until then a stored report tells a repeat. */

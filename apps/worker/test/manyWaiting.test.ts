@@ -50,12 +50,13 @@ describe('ten thousand sends that wait for a sender', () => {
 /** The number of unfinished delivery jobs. */
 async function jobsUnderWay({ redis, prefix }: WorkerEnvironment): Promise<number> {
   const queue = `${prefix}:deliver`;
-  const [waiting, active, delayed] = await Promise.all([
+  const counts = await Promise.all([
     redis.llen(`${queue}:wait`),
     redis.llen(`${queue}:active`),
     redis.zcard(`${queue}:delayed`),
+    redis.zcard(`${queue}:prioritized`),
   ]);
-  return waiting + active + delayed;
+  return counts.reduce((sum, count) => sum + count);
 }
 
 /** Fails the oldest sends until this many are left. */
