@@ -1,5 +1,5 @@
 /** Milliseconds of the waits after the first, second and further refusals in a row, without jitter. */
-const THROTTLE_WAITS_MS = [2_000, 4_000, 8_000, 16_000] as const;
+const THROTTLE_WAITS_MS = [2_000, 4_000, 8_000, 10_000] as const;
 /** Seconds of the same for one sender and one recipient: Meta's advice for error 131056 is 4^n. */
 const WINDOW_WAITS_SECONDS = [4, 16, 64, 256] as const;
 /** No wait is longer, whatever the provider asks for. */
