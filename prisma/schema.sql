@@ -72,9 +72,11 @@ create table applications (
   per_recipient_hour integer,
   sends_created bigint default 0 not null,
   created_at timestamp(3) with time zone default now() not null,
+  identity_check text default 'off'::text not null,
   constraint applications_pkey PRIMARY KEY (id),
   constraint applications_id_account_id_mode_key UNIQUE (id, account_id, mode),
   constraint applications_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
+  constraint applications_identity_check_check CHECK (identity_check = ANY (ARRAY['off'::text, 'observe'::text, 'enforce'::text])),
   constraint applications_mode_check CHECK (mode = ANY (ARRAY['test'::text, 'live'::text])),
   constraint applications_name_check CHECK (length(name) >= 1 AND length(name) <= 200),
   constraint applications_per_minute_check CHECK (per_minute >= 1 AND per_minute <= 1000000),
@@ -324,6 +326,7 @@ create table receipts (
   tries integer default 0 not null,
   result text,
   pricing jsonb,
+  identity_hash text,
   constraint receipts_pkey PRIMARY KEY (id),
   constraint receipts_result_check CHECK (result = ANY (ARRAY['applied'::text, 'ignored'::text, 'unmatched'::text])),
   constraint receipts_status_check CHECK (status = ANY (ARRAY['sent'::text, 'delivered'::text, 'read'::text, 'failed'::text])),
@@ -332,6 +335,19 @@ create table receipts (
 CREATE UNIQUE INDEX receipts_by_attempt ON public.receipts USING btree (attempt_id, message_id, status) NULLS NOT DISTINCT;
 CREATE INDEX receipts_due_at ON public.receipts USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX receipts_received_at ON public.receipts USING btree (received_at);
+
+create table send_identities (
+  send_id uuid not null,
+  application_id uuid not null,
+  canonical_recipient text not null,
+  identity_hash text,
+  has_changed boolean not null,
+  seen_at timestamp(3) with time zone default now() not null,
+  constraint send_identities_pkey PRIMARY KEY (send_id),
+  constraint send_identities_application_id_fkey FOREIGN KEY (application_id) REFERENCES applications(id),
+  constraint send_identities_send_id_fkey FOREIGN KEY (send_id) REFERENCES sends(id)
+);
+CREATE INDEX send_identities_recipient ON public.send_identities USING btree (application_id, canonical_recipient, seen_at);
 
 create unlogged table send_slots (
   sender_id uuid not null,

@@ -1,5 +1,5 @@
 import { createApplication } from '@onecode/store';
-import { buildAccount, TEST_ACTOR, useTestDatabase } from '@onecode/testing';
+import { buildAccount, buildCaller, buildSend, TEST_ACTOR, useTestDatabase } from '@onecode/testing';
 import { expectFault, ID, jsonOf, onecode, UNKNOWN_ID } from './onecode.js';
 
 const store = useTestDatabase();
@@ -48,6 +48,7 @@ describe('application limits', () => {
     mode: 'live',
     per_minute: perMinute,
     per_recipient_hour: perRecipientHour,
+    identity_check: 'off',
   });
 
   it('turns both on with the initial values of the specification', async () => {
@@ -70,6 +71,44 @@ describe('application limits', () => {
       await onecode(['application', 'limits', UNKNOWN_ID, '--per-minute', 'off'], env),
       1,
       'there is no application with this id',
+    );
+  });
+});
+
+describe('application set and trust', () => {
+  it('set the identity check, and forget who had a number', async () => {
+    const caller = await buildCaller(store.database, 'live', { credits: 1 });
+    const id = caller.applicationId;
+    expect(await jsonOf(['application', 'set', id, 'identity_check', 'enforce'], env)).toMatchObject({
+      id,
+      identity_check: 'enforce',
+    });
+    const sendId = await buildSend(store.database, caller, { recipient: '+5511987654321' });
+    await store.sql(
+      `insert into send_identities (send_id, application_id, canonical_recipient, identity_hash, has_changed)
+       select id, application_id, canonical_recipient, 'DF2lS5v2W6x=', false from sends where id = $1`,
+      [sendId],
+    );
+    const trust = ['application', 'trust', id, '--to', '+5511987654321'];
+    expect(await jsonOf(trust, env)).toEqual({ application_id: id, forgotten: 1 });
+    expect(await jsonOf(trust, env)).toEqual({ application_id: id, forgotten: 0 });
+  });
+
+  it('refuse what makes no sense', async () => {
+    expectFault(
+      await onecode(['application', 'set', UNKNOWN_ID, 'identity_check', 'on'], env),
+      2,
+      /off or observe or enforce/,
+    );
+    expectFault(
+      await onecode(['application', 'set', UNKNOWN_ID, 'identity_check', 'off'], env),
+      1,
+      /no application/,
+    );
+    expectFault(
+      await onecode(['application', 'trust', UNKNOWN_ID, '--to', '+5511987654321'], env),
+      1,
+      /no application/,
     );
   });
 });

@@ -52,7 +52,7 @@ describe('applications', () => {
     const create = async (name: string): Promise<string> =>
       (await createApplication(store.database, TEST_ACTOR, { accountId, name, mode: 'live' }))!.id;
     const [first, second] = [await create('Shop'), await create('App')];
-    const limits = { per_minute: null, per_recipient_hour: null };
+    const limits = { per_minute: null, per_recipient_hour: null, identity_check: 'off' };
     const rows = [
       { id: second, account_id: accountId, name: 'App', mode: 'live', ...limits },
       { id: first, account_id: accountId, name: 'Shop', mode: 'live', ...limits },

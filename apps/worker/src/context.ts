@@ -2,6 +2,7 @@ import type { Keyring, RetryPolicy } from '@onecode/domain';
 import type { DeliveryQueue, Logger } from '@onecode/runtime';
 import type { Database } from '@onecode/store';
 import type { CloudApi } from '@onecode/whatsapp/client';
+import type { Identities } from './identities.js';
 import type { WorkerMetrics } from './metrics.js';
 import type { SenderPool } from './senderPool.js';
 
@@ -14,6 +15,7 @@ export interface WorkerContext {
   deliveryQueue: DeliveryQueue;
   cloudApi: CloudApi;
   senders: SenderPool;
+  identities: Identities;
   secretKey: Keyring;
   policy: RetryPolicy;
   /** How long a claim lasts from the time of its slot: longer than a call to the provider can take. */

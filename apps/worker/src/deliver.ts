@@ -13,7 +13,7 @@ import {
 } from '@onecode/domain';
 import { OWN_FAULTS, type OwnFault } from '@onecode/runtime';
 import { changeSendSnapshot, changeRoutedSend, newId } from '@onecode/store';
-import { templateLanguage } from '@onecode/whatsapp';
+import { templateLanguage, type AuthenticationMessage } from '@onecode/whatsapp';
 import { LEASE_MARGIN_MS, type WorkerContext } from './context.js';
 import type { FailedAttempt, OpenSender } from './senderPool.js';
 
@@ -85,7 +85,10 @@ async function attempt(context: WorkerContext, sendId: string): Promise<AttemptE
   if (claimed.kind !== 'claimed') return withoutCall(claimed);
   if (slot === null) throw new Error('a send was claimed without a slot');
   // crash point: worker after claim
-  const hasSlot = await waitUntil(slotAt, context.releaseClaims);
+  const [hasSlot, identityHash] = await Promise.all([
+    waitUntil(slotAt, context.releaseClaims),
+    context.identities.of(send),
+  ]);
   const sender = await senders.open(slot.sender.id);
   // The last check before the call: a process that was frozen may have lost its claim, or the code may have expired.
   if (!hasSlot || performance.now() >= Math.min(slotAt + CALL_DELAY_MS_MAX, expiresAt)) {
@@ -102,7 +105,7 @@ async function attempt(context: WorkerContext, sendId: string): Promise<AttemptE
   }
 
   const endTimer = metrics.attempts.startTimer();
-  const { outcome, own } = await call(context, send, sender, attemptId);
+  const { outcome, own } = await call(context, send, sender, { attemptId, identityHash });
   // crash point: worker after call
   const seconds = endTimer({ outcome: outcome.kind });
   const at: FailedAttempt = { senderId: sender.id, attemptId, source: 'answer' };
@@ -142,7 +145,7 @@ async function call(
   context: WorkerContext,
   send: Send,
   sender: OpenSender,
-  attemptId: string,
+  { attemptId, identityHash }: Pick<AuthenticationMessage, 'attemptId' | 'identityHash'>,
 ): Promise<{ outcome: Outcome; own: OwnFault | null }> {
   const code = openCode(context.secretKey, send);
   if (code === null)
@@ -176,6 +179,7 @@ async function call(
       template: sender.template,
       language: templateLanguage(send.locale, sender.englishTemplateLanguage),
       attemptId,
+      identityHash,
     },
   );
   // crash point: worker during call

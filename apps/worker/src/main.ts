@@ -16,6 +16,7 @@ import { readWorkerConfig } from './config.js';
 import { startConsumers } from './consumers.js';
 import { LEASE_MARGIN_MS, type WorkerContext } from './context.js';
 import { withHeartbeats } from './heartbeats.js';
+import { createIdentities } from './identities.js';
 import { gaugeAwaitingSends, workerMetrics } from './metrics.js';
 import { createSenderPool } from './senderPool.js';
 import { cleanUp, sweep, wake } from './sweeper.js';
@@ -53,6 +54,7 @@ await runProcess('worker', async () => {
     }),
     cloudApi: createCloudApi({ baseUrl: config.WHATSAPP_API_URL, timeoutMs: config.PROVIDER_TIMEOUT_MS }),
     senders: createSenderPool(database, config.SECRET_KEY, log, metrics),
+    identities: createIdentities(database),
     secretKey: config.SECRET_KEY,
     policy: { attemptsMax: config.DELIVERY_ATTEMPTS, backoffMs: config.DELIVERY_BACKOFF_MS },
     leaseMs: config.PROVIDER_TIMEOUT_MS + LEASE_MARGIN_MS,

@@ -16,6 +16,8 @@ export interface WorkerMetrics {
   receipts: Counter<'result'>;
   /** People's reports that they did not request a code. */
   denials: Counter<'application_id' | 'country'>;
+  /** Recipients of applications that check identities whose number has changed hands. */
+  identityChanges: Counter<'application_id'>;
   enqueues: Counter<'queue'>;
   /** Raised once for each account and country that the fraud breaker stops. */
   breakerTrips: Counter<'country'>;
@@ -65,6 +67,12 @@ export function workerMetrics(registry: Registry): WorkerMetrics {
       name: 'onecode_denials_total',
       help: 'Messages whose recipients say that they did not request a code',
       labelNames: ['application_id', 'country'],
+      registers,
+    }),
+    identityChanges: new Counter({
+      name: 'onecode_identity_changes_total',
+      help: 'Codes that reached a number that has changed hands since its owner last verified one',
+      labelNames: ['application_id'],
       registers,
     }),
     enqueues: new Counter({

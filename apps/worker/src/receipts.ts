@@ -5,6 +5,7 @@ import {
   findReportedSend,
   finishReceipts,
   postponeReceipt,
+  recordIdentities,
   takeDueReceipts,
   type ReceiptResult,
   type SendSnapshot,
@@ -45,7 +46,12 @@ async function applyBatch(context: WorkerContext, batch: readonly StoredReceipt[
   });
   const ended = await Promise.allSettled(messages);
   // Before they are finished: a receipt that is handled again counts nothing twice.
-  await countMessageCosts(database, [...done.applied, ...done.ignored]);
+  const known = [...done.applied, ...done.ignored];
+  const [changes] = await Promise.all([
+    recordIdentities(database, known),
+    countMessageCosts(database, known),
+  ]);
+  for (const { applicationId } of changes) metrics.identityChanges.inc({ application_id: applicationId });
   for (const [result, ids] of Object.entries(done) as [ReceiptResult, bigint[]][]) {
     await finishReceipts(database, ids, result);
     metrics.receipts.inc({ result }, ids.length);

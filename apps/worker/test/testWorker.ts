@@ -13,6 +13,7 @@ import { createCloudApi } from '@onecode/whatsapp/client';
 import { readWorkerConfig } from '../src/config.js';
 import { startConsumers } from '../src/consumers.js';
 import type { WorkerContext } from '../src/context.js';
+import { createIdentities } from '../src/identities.js';
 import { gaugeAwaitingSends, workerMetrics } from '../src/metrics.js';
 import { createSenderPool } from '../src/senderPool.js';
 import { sweep, wake } from '../src/sweeper.js';
@@ -80,6 +81,7 @@ export async function startWorker(
     }),
     cloudApi: createCloudApi({ baseUrl: config.WHATSAPP_API_URL, timeoutMs: config.PROVIDER_TIMEOUT_MS }),
     senders: createSenderPool(database, TEST_SECRET_KEY, log, metrics),
+    identities: createIdentities(database),
     secretKey: config.SECRET_KEY,
     policy: { attemptsMax: config.DELIVERY_ATTEMPTS, backoffMs: config.DELIVERY_BACKOFF_MS },
     leaseMs: options.leaseMs ?? config.PROVIDER_TIMEOUT_MS + LEASE_MARGIN_MS,

@@ -6,6 +6,7 @@ export * from './delivery.js';
 export * from './denials.js';
 export * from './healthFindings.js';
 export * from './holds.js';
+export * from './identityCheck.js';
 export * from './keyring.js';
 export * from './outcome.js';
 export * from './problems.js';

@@ -22,6 +22,8 @@ export interface Receipt {
   failure: Exclude<Outcome, { kind: 'accepted' }> | null;
   /** What the message costs; left out where the provider does not say so. */
   pricing?: Pricing;
+  /** Stands for the person who has the recipient's number; left out where the sender does not ask for it. */
+  identityHash?: string;
 }
 
 /** What the provider charges for a message, in its own words: `authentication`, `regular`, `PMP` for example. */

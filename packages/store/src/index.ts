@@ -50,6 +50,7 @@ export {
   resetRecipient,
   type ExhaustedRecipient,
 } from './sends/guessBudgets.js';
+export * from './sends/identities.js';
 export * from './sends/messageCosts.js';
 export { findSend, type WhichReport, type WhichSend } from './sends/readSend.js';
 export * from './sends/receipts.js';

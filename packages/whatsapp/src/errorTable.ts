@@ -29,7 +29,7 @@ const MARKETING_API = 'The provider took the request for one of its marketing in
 
 /**
  * What each error code of the Cloud API means for a send. Source of the codes: Meta, "Error codes" of the WhatsApp Business
- * Platform. 104 and 131030 are not in that table but occur in practice. The sentences are ours.
+ * Platform. 104, 131030 and 137000 are not in that table but occur in practice. The sentences are ours.
  */
 export const ERROR_TABLE: ReadonlyMap<number, Verdict> = new Map<number, Verdict>([
   // The token and its permissions. 3 comes with HTTP 500 but does not pass by itself.
@@ -90,6 +90,8 @@ export const ERROR_TABLE: ReadonlyMap<number, Verdict> = new Map<number, Verdict
   [131021, recipient('The recipient is the sender itself.')],
   [131026, recipient('The recipient cannot be reached on WhatsApp.')],
   [131049, recipient('The provider chose not to deliver to this recipient.')],
+  // With `recipient_identity_key_hash`; in a `failed` receipt, as a rule.
+  [137000, recipient("The recipient's number has changed hands, or WhatsApp was installed anew.")],
   [131050, recipient('The recipient has stopped messages from this business.')],
 
   // The request that we make.

@@ -6,6 +6,8 @@ export interface AuthenticationMessage {
   language: string;
   /** Our attempt's UUID, which comes back in receipts as opaque data. */
   attemptId: string;
+  /** The message is delivered only to this person; null delivers it to whoever has the number. */
+  identityHash: string | null;
 }
 
 /**
@@ -20,6 +22,7 @@ export function messageBody(message: AuthenticationMessage) {
     messaging_product: 'whatsapp',
     recipient_type: 'individual',
     to: message.to,
+    ...(message.identityHash !== null && { recipient_identity_key_hash: message.identityHash }),
     type: 'template',
     template: {
       name: message.template,

@@ -9,11 +9,13 @@ const CANONICAL_UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f
 /** The receipt in a status of a webhook, or null for one that reports on no message, or without a possible message id. */
 export function receiptOf(status: Record<string, unknown>): Receipt | null {
   const { id, status: name, type, timestamp, biz_opaque_callback_data: opaque, errors, pricing } = status;
+  const { recipient_identity_key_hash: identityHash } = status;
   // This array also has the statuses of payments, which can be `failed` too.
   if (!isAbsentOr(type, 'message') || !isReceiptStatus(name) || !isMessageId(id)) return null;
   const price = pricingOf(members(pricing));
   return {
     ...(price !== null && { pricing: price }),
+    ...(isIdentityHash(identityHash) && { identityHash }),
     messageId: id,
     attemptId: typeof opaque === 'string' && CANONICAL_UUID.test(opaque) ? opaque : null,
     status: name,
@@ -21,6 +23,10 @@ export function receiptOf(status: Record<string, unknown>): Receipt | null {
     failure: name === 'failed' ? failureOf(elements(errors)[0]) : null,
   };
 }
+
+/** Meta's are 8 bytes in base64. */
+const isIdentityHash = (value: unknown): value is string =>
+  typeof value === 'string' && /^[\w+/=-]{1,128}$/.test(value);
 
 /** The words of a price are counted by, so there must not be endlessly many. */
 const PRICE_WORD = /^\w{1,40}$/;

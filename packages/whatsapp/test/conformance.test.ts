@@ -18,6 +18,7 @@ const MESSAGE = {
   template: 'verification_code',
   language: 'pt_BR',
   attemptId: '0190a6f2-5c1d-7b3e-9f00-1234567890ab',
+  identityHash: null,
 };
 
 interface Body {
@@ -25,6 +26,14 @@ interface Body {
 }
 
 describe('the body of a message', () => {
+  it('names the person whom it is for, if that matters', () => {
+    expect(messageBody({ ...MESSAGE, identityHash: 'DF2lS5v2W6x=' })).toEqual({
+      ...messageBody(MESSAGE),
+      recipient_identity_key_hash: 'DF2lS5v2W6x=',
+    });
+    expect(messageBody(MESSAGE)).not.toHaveProperty('recipient_identity_key_hash');
+  });
+
   it('is the documented one, the code twice and the attempt as opaque data', () => {
     expect(messageBody(MESSAGE)).toEqual({
       messaging_product: 'whatsapp',

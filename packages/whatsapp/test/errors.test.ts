@@ -31,7 +31,7 @@ const CODES: Array<[Expected, number[]]> = [
       2494100,
     ],
   ],
-  [{ kind: 'recipient' }, [130403, 130472, 131021, 131026, 131049, 131050]],
+  [{ kind: 'recipient' }, [130403, 130472, 131021, 131026, 131049, 131050, 137000]],
   [{ kind: 'retry', throttled: 'app' }, [4]],
   [{ kind: 'retry', throttled: 'business' }, [80007]],
   [{ kind: 'retry', throttled: 'sender' }, [130429]],

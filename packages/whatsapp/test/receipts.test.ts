@@ -57,6 +57,19 @@ describe('a status webhook', () => {
   });
 });
 
+describe('the identity', () => {
+  it.each<[unknown, string | undefined]>([
+    ['DF2lS5v2W6x=', 'DF2lS5v2W6x='],
+    ['', undefined],
+    ['x'.repeat(129), undefined],
+    ['a text of somebody', undefined],
+    [7, undefined],
+    [undefined, undefined],
+  ])('%j is %j', (hash, expected) => {
+    expect(parseOne({ recipient_identity_key_hash: hash })?.identityHash).toBe(expected);
+  });
+});
+
 describe('the price', () => {
   const PRICING = { billable: true, pricing_model: 'PMP', category: 'authentication', type: 'regular' };
   const price = { category: 'authentication', type: 'regular', billable: true, model: 'PMP' };

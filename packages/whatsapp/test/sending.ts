@@ -10,6 +10,7 @@ export const MESSAGE: AuthenticationMessage = {
   template: 'verification_code',
   language: 'pt_BR',
   attemptId: '0190a6f2-5c1d-7b3e-9f00-1234567890ab',
+  identityHash: null,
 };
 export const ACCEPTED = { messages: [{ id: 'wamid.ABC=' }] };
 

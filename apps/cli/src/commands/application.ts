@@ -1,14 +1,16 @@
-import type { Mode } from '@onecode/domain';
+import { IDENTITY_CHECKS, type IdentityCheck, type Mode, type PhoneRecipient } from '@onecode/domain';
 import {
   createApplication,
   findAccount,
   findApplications,
+  forgetIdentity,
   limitApplication,
+  setIdentityCheck,
   type Application,
 } from '@onecode/store';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
-import { id, limit, oneOf, text, wholeNumber } from '../arguments.js';
+import { id, limit, oneOf, phoneNumber, text, wholeNumber } from '../arguments.js';
 import { withDatabase } from '../database.js';
 import { UserError, UsageError } from '../errors.js';
 import { print, type Row } from '../output.js';
@@ -30,6 +32,7 @@ const limitsRow = (application: Application): Row => ({
   ...rowOf(application),
   per_minute: application.perMinute,
   per_recipient_hour: application.perRecipientHour,
+  identity_check: application.identityCheck,
 });
 
 function found(application: Application | null | undefined): Application {
@@ -47,7 +50,7 @@ const limitOf = (typed: number | 'off'): number | null => (typed === 'off' ? nul
 const LIST_LENGTH = { min: 1, max: 1_000 };
 const LIST_LENGTH_INITIAL = 50;
 
-/** `application create`, `show`, `list` and `limits`. */
+/** `application create`, `show`, `list`, `limits`, `set` and `trust`. */
 export function addApplicationCommands(program: Command): void {
   const application = program
     .command('application')
@@ -136,5 +139,54 @@ export function addApplicationCommands(program: Command): void {
         }),
       );
       print(command, limitsRow(found(changed)), { absent: 'off' });
+    });
+
+  application
+    .command('set')
+    .description('change a setting of an application')
+    .argument('<id>', 'the application', id('the application'))
+    .argument('<setting>', 'identity_check', oneOf('the setting', ['identity_check']))
+    .argument('<value>', IDENTITY_CHECKS.join(', '), oneOf('the value', IDENTITY_CHECKS))
+    .addHelpText(
+      'after',
+      `
+identity_check: what to do when a number may have changed hands since its owner last verified a code
+  off      nothing
+  observe  say so on the send's timeline, and send
+  enforce  do not deliver the code
+
+Example:
+  $ onecode application set 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f identity_check observe`,
+    )
+    .action(
+      async (
+        applicationId: string,
+        _setting: string,
+        value: IdentityCheck,
+        _options: object,
+        command: Command,
+      ) => {
+        const changed = await withDatabase((database) =>
+          setIdentityCheck(database, actor(), applicationId, value),
+        );
+        print(command, limitsRow(found(changed)), { absent: 'off' });
+      },
+    );
+
+  application
+    .command('trust')
+    .description('trust a number again after it changed hands: the next code goes to whoever has it')
+    .argument('<id>', 'the application', id('the application'))
+    .requiredOption('--to <number>', 'the recipient, E.164', phoneNumber('--to'))
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ onecode application trust 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f --to +5511987654321',
+    )
+    .action(async (applicationId: string, { to }: { to: PhoneRecipient }, command: Command) => {
+      const forgotten = await withDatabase((database) =>
+        forgetIdentity(database, actor(), applicationId, to.canonical),
+      );
+      if (forgotten === null) throw new UserError('there is no application with this id');
+      print(command, { application_id: applicationId, forgotten });
     });
 }

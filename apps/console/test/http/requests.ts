@@ -8,6 +8,7 @@ export const BODIES: Readonly<Record<string, object>> = {
   'put /profile': { name: 'Ana' },
   'post /accounts/:account/applications': { name: 'Shop', mode: 'test' },
   'put /accounts/:account/applications/:application': { name: 'Shop' },
+  'put /accounts/:account/applications/:application/identity-check': { identityCheck: 'observe' },
   'put /accounts/:account/applications/:application/limits': { perMinute: 60, perRecipientHour: 5 },
   'post /accounts/:account/applications/:application/keys': { label: 'Server' },
   'post /accounts/:account/sends/search': { recipient: '+5511987654321' },

@@ -1,4 +1,4 @@
-import type { Mode } from '@onecode/domain';
+import type { IdentityCheck, Mode } from '@onecode/domain';
 import { audited, changedFields, type Actor, type AuditNote } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
@@ -11,6 +11,7 @@ export interface Application {
   /** Creation limits of its own; null: off. */
   perMinute: number | null;
   perRecipientHour: number | null;
+  identityCheck: IdentityCheck;
 }
 
 const SELECTED = {
@@ -20,6 +21,7 @@ const SELECTED = {
   mode: true,
   perMinute: true,
   perRecipientHour: true,
+  identityCheck: true,
 } as const;
 
 /** Creates an application without limits of its own. @returns null when there is no such account */
@@ -61,6 +63,18 @@ export async function limitApplication(
   return audited(database, actor, (connection) => change(connection, 'application.limit', { id }, limits));
 }
 
+/** Sets what an application does about numbers that have changed hands. @returns null when there is no such application */
+export async function setIdentityCheck(
+  database: Database,
+  actor: Actor,
+  id: string,
+  identityCheck: IdentityCheck,
+): Promise<Application | null> {
+  return audited(database, actor, (connection) =>
+    change(connection, 'application.set_identity_check', { id }, { identityCheck }),
+  );
+}
+
 /** Applications, newest first: all, those of an account, or the one with this id. */
 export async function findApplications(
   database: Database,
@@ -93,7 +107,7 @@ async function change(
   connection: Connection,
   action: string,
   where: { id: string; accountId?: string },
-  data: { name?: string; perMinute?: number | null; perRecipientHour?: number | null },
+  data: Partial<Pick<Application, 'name' | 'perMinute' | 'perRecipientHour' | 'identityCheck'>>,
 ): Promise<{ result: Application | null; note: AuditNote | null }> {
   await connection.sql.execute`select from applications where id = ${where.id}::uuid for no key update`;
   const before = await connection.prisma.application.findFirst({ where, select: SELECTED });
@@ -118,6 +132,7 @@ export interface ApplicationSummary {
   /** Creation limits of its own; null: off. */
   perMinute: number | null;
   perRecipientHour: number | null;
+  identityCheck: IdentityCheck;
   createdAt: Date;
   /** Keys that are not revoked. */
   keysInUse: number;
@@ -151,6 +166,7 @@ async function readApplications(
       mode: true,
       perMinute: true,
       perRecipientHour: true,
+      identityCheck: true,
       createdAt: true,
       _count: { select: { keys: { where: { revokedAt: null } } } },
     },
@@ -158,6 +174,7 @@ async function readApplications(
   return applications.map(({ _count, ...application }) => ({
     ...application,
     mode: application.mode as Mode,
+    identityCheck: application.identityCheck as IdentityCheck,
     keysInUse: _count.keys,
   }));
 }

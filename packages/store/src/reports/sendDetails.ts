@@ -58,6 +58,8 @@ export interface SendDetails extends SendSummary {
   units: UnitDetails[];
   /** When its recipient said that they did not request it, by the provider's clock, oldest first. */
   deniedAt: Date[];
+  /** When it turned out that its recipient's number had changed hands since they last verified a code, or null. */
+  identityChangedAt: Date | null;
 }
 
 interface DetailsRow extends SummaryRow {
@@ -78,6 +80,7 @@ interface DetailsRow extends SummaryRow {
     receipts: Serialized<ReceiptDetails>[];
     units: Serialized<UnitDetails>[];
     denied_at: string[];
+    identity_changed_at: string | null;
   };
 }
 
@@ -110,6 +113,8 @@ export async function findSendDetails(
         from ledger_entries l where l.send_id = s.id
       ), 'denied_at', (
         select coalesce(jsonb_agg(d.occurred_at order by d.occurred_at), '[]') from denials d where d.send_id = s.id
+      ), 'identity_changed_at', (
+        select i.seen_at from send_identities i where i.send_id = s.id and i.has_changed
       )) as lists
     from sends s join applications a on a.id = s.application_id
     where s.id = ${sendId}::uuid and s.account_id = ${accountId}::uuid`;
@@ -144,6 +149,7 @@ function detailsOf(row: DetailsRow): SendDetails {
     })),
     units: lists.units.map((unit) => ({ ...unit, at: new Date(unit.at) })),
     deniedAt: lists.denied_at.map((at) => new Date(at)),
+    identityChangedAt: lists.identity_changed_at === null ? null : new Date(lists.identity_changed_at),
   };
 }
 

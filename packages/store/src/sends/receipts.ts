@@ -22,12 +22,13 @@ export async function storeReceipts(database: Database, receipts: readonly Recei
     occurred_at: receipt.occurredAt.toISOString(),
     failure: receipt.failure,
     pricing: receipt.pricing,
+    identity_hash: receipt.identityHash,
   }));
   const rows = await database.sql.query<{ id: bigint }[]>`
-    insert into receipts (message_id, attempt_id, status, occurred_at, failure, pricing)
-    select r.message_id, r.attempt_id, r.status, r.occurred_at, r.failure, r.pricing
+    insert into receipts (message_id, attempt_id, status, occurred_at, failure, pricing, identity_hash)
+    select r.message_id, r.attempt_id, r.status, r.occurred_at, r.failure, r.pricing, r.identity_hash
     from jsonb_to_recordset(${JSON.stringify(records)}::jsonb)
-      as r (message_id text, attempt_id uuid, status text, occurred_at timestamptz, failure jsonb, pricing jsonb)
+      as r (message_id text, attempt_id uuid, status text, occurred_at timestamptz, failure jsonb, pricing jsonb, identity_hash text)
     -- In one order for everybody: simultaneous posts with the same receipts would wait for each other without end.
     order by r.message_id, r.status, r.attempt_id
     on conflict (attempt_id, message_id, status) do nothing

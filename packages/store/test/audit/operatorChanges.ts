@@ -1,5 +1,5 @@
 import * as store from '@onecode/store';
-import { TEST_SECRET_KEY } from '@onecode/testing';
+import { buildSend, TEST_SECRET_KEY } from '@onecode/testing';
 import { ACTOR, type AuditedChange } from './fixture.js';
 
 export const TOKEN = 'EAAGplantedTokenOfTheAuditLog';
@@ -145,6 +145,29 @@ export const OPERATOR_CHANGES: Record<string, AuditedChange> = {
     changesNothing: async ({ database, caller }) => {
       await store.limitApplication(database, ACTOR, none, { perMinute: 60 });
       await store.limitApplication(database, ACTOR, caller.applicationId, { perMinute: 60 });
+    },
+  },
+  setIdentityCheck: {
+    action: 'application.set_identity_check',
+    change: ({ database, caller }) =>
+      store.setIdentityCheck(database, ACTOR, caller.applicationId, 'observe'),
+    changesNothing: async ({ database, caller }) => {
+      await store.setIdentityCheck(database, ACTOR, none, 'observe');
+      await store.setIdentityCheck(database, ACTOR, caller.applicationId, 'observe');
+    },
+  },
+  forgetIdentity: {
+    action: 'application.forget_identity',
+    given: async ({ database, caller }) => {
+      const sendId = await buildSend(database, caller, { recipient: RECIPIENT });
+      await database.sql.execute`
+        insert into send_identities (send_id, application_id, canonical_recipient, identity_hash, has_changed)
+        values (${sendId}::uuid, ${caller.applicationId}::uuid, ${RECIPIENT}, 'DF2lS5v2W6x=', false)`;
+    },
+    change: ({ database, caller }) => store.forgetIdentity(database, ACTOR, caller.applicationId, RECIPIENT),
+    changesNothing: async ({ database, caller }) => {
+      await store.forgetIdentity(database, ACTOR, none, RECIPIENT);
+      await store.forgetIdentity(database, ACTOR, caller.applicationId, RECIPIENT);
     },
   },
   renameApplication: {

@@ -4,6 +4,7 @@ import {
   changeReportedSend,
   changeSend,
   countAwaitingSends,
+  countMessageCosts,
   createSend,
   deleteOldSenderRecipientWindows,
   deleteOldReceipts,
@@ -17,6 +18,7 @@ import {
   readProviderAnswers,
   readReceiptStatistics,
   readWaitingSends,
+  recordIdentities,
   releaseHold,
   storeReceipts,
   takeDueReceipts,
@@ -232,6 +234,18 @@ const HOT: [
     ['receipts_pkey'],
     /id = ANY/,
     (database) => finishReceipts(database, [1n, 2n, 3n], 'applied'),
+  ],
+  [
+    'the prices in receipts',
+    ['receipts_pkey', 'attempts_pkey', 'sends_pkey'],
+    /id = /,
+    (database) => countMessageCosts(database, [1n, 2n, 3n]),
+  ],
+  [
+    'the identities in receipts',
+    ['receipts_pkey', 'attempts_pkey', 'sends_pkey'],
+    /id = /,
+    (database) => recordIdentities(database, [1n, 2n, 3n]),
   ],
 ];
 

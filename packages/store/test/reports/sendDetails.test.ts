@@ -39,6 +39,7 @@ describe('the details of a send', () => {
       attemptsCounted: 0,
       awaitingSender: false,
       deniedAt: [],
+      identityChangedAt: null,
       dueAt: aDate,
       sentAt: null,
       deliveredAt: null,

@@ -198,6 +198,13 @@ const codes: readonly (readonly [number, Texts])[] = [
       'Ask the person to allow messages from the business in WhatsApp, or to give another number.',
     ],
   ],
+  [
+    137000,
+    [
+      'The number has changed hands, or WhatsApp was set up anew, since this person last verified a code.',
+      'Find out in another way, not over this number, whether it is still the same person. If it is, ask us to trust the number again.',
+    ],
+  ],
 
   [100, ['WhatsApp did not accept a parameter of the message.', OUR_REQUEST]],
   [131008, ['A parameter was missing from the message.', OUR_REQUEST]],

@@ -197,6 +197,13 @@ const codes: readonly (readonly [number, Texts])[] = [
       'Peça à pessoa que permita as mensagens do negócio no WhatsApp ou informe outro número.',
     ],
   ],
+  [
+    137000,
+    [
+      'O número mudou de dono, ou o WhatsApp foi instalado de novo, desde que esta pessoa verificou um código pela última vez.',
+      'Confirme por outro meio, e não por este número, se ainda é a mesma pessoa. Se for, peça que voltemos a confiar no número.',
+    ],
+  ],
 
   [100, ['O WhatsApp não aceitou um parâmetro da mensagem.', OUR_REQUEST]],
   [131008, ['Faltava um parâmetro na mensagem.', OUR_REQUEST]],

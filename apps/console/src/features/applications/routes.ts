@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { IDENTITY_CHECKS } from '@onecode/domain';
 import {
   createApiKey,
   createApplication,
@@ -8,6 +9,7 @@ import {
   listApplications,
   renameApplication,
   revokeApiKey,
+  setIdentityCheck,
   type ApplicationSummary,
 } from '@onecode/store';
 import { nameField } from '../../http/fields.js';
@@ -69,6 +71,17 @@ export const applicationRoutes: readonly Route[] = [
     async handle(call) {
       const { id } = await applicationOf(call);
       orNotFound(await limitApplication(call.context.database, call.actor, id, call.body));
+    },
+  }),
+  route({
+    method: 'put',
+    path: '/accounts/:account/applications/:application/identity-check',
+    access: 'developer',
+    body: Type.Object({ identityCheck: Type.Enum([...IDENTITY_CHECKS]) }, STRICT),
+    async handle(call) {
+      const { id } = await applicationOf(call);
+      const { context, actor, body } = call;
+      orNotFound(await setIdentityCheck(context.database, actor, id, body.identityCheck));
     },
   }),
   route({

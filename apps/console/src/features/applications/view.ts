@@ -1,4 +1,4 @@
-import type { Mode } from '@onecode/domain';
+import type { IdentityCheck, Mode } from '@onecode/domain';
 import type { ApiKey, ApplicationSummary } from '@onecode/store';
 
 export interface ApplicationView {
@@ -6,6 +6,7 @@ export interface ApplicationView {
   name: string;
   mode: Mode;
   limits: LimitsView;
+  identityCheck: IdentityCheck;
   /** How many keys are not revoked. */
   keysInUse: number;
   createdAt: string;
@@ -35,12 +36,13 @@ export interface NewKeyView {
 }
 
 export function applicationView(application: ApplicationSummary): ApplicationView {
-  const { id, name, mode, perMinute, perRecipientHour, keysInUse, createdAt } = application;
+  const { id, name, mode, perMinute, perRecipientHour, identityCheck, keysInUse, createdAt } = application;
   return {
     id,
     name,
     mode,
     limits: { perMinute, perRecipientHour },
+    identityCheck,
     keysInUse,
     createdAt: createdAt.toISOString(),
   };

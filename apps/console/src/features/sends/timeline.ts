@@ -27,6 +27,8 @@ type Event =
   | { kind: 'simulated' }
   /** The recipient says that they did not request the code. */
   | { kind: 'denied' }
+  /** The recipient's number has changed hands since they last verified a code, or WhatsApp was installed anew. */
+  | { kind: 'identity_changed' }
   | { kind: 'wrong_code'; left: number }
   | { kind: 'verified' }
   | { kind: 'locked' }
@@ -45,6 +47,7 @@ const ORDER: readonly Event['kind'][] = [
   'simulated',
   'receipt',
   'denied',
+  'identity_changed',
   'wrong_code',
   'verified',
   'locked',
@@ -57,7 +60,14 @@ type Dated = Event & { time: Date };
 
 /** Returns the history of a send, oldest event first. */
 export function timelineOf(send: SendDetails): TimelineEvent[] {
-  return [...deliveryOf(send), ...receiptsOf(send), ...denialsOf(send), ...codeOf(send), ...unitsOf(send)]
+  return [
+    ...deliveryOf(send),
+    ...receiptsOf(send),
+    ...denialsOf(send),
+    ...identityOf(send),
+    ...codeOf(send),
+    ...unitsOf(send),
+  ]
     .toSorted(
       (one, other) =>
         one.time.getTime() - other.time.getTime() || ORDER.indexOf(one.kind) - ORDER.indexOf(other.kind),
@@ -132,6 +142,9 @@ function receiptsOf(send: SendDetails): Dated[] {
   }
   return [...events.values()];
 }
+
+const identityOf = ({ identityChangedAt: time }: SendDetails): Dated[] =>
+  time === null ? [] : [{ kind: 'identity_changed', time }];
 
 function denialsOf({ deniedAt, sentAt, createdAt }: SendDetails): Dated[] {
   // The provider's clock counts whole seconds: nobody denies a message before it is sent.

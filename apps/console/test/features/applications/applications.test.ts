@@ -43,12 +43,24 @@ describe('an application', () => {
       name: 'Padaria do João',
       mode,
       limits: { perMinute: null, perRecipientHour: null },
+      identityCheck: 'off',
       keysInUse: 0,
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
     };
     expect(await read(id)).toEqual(expected);
     const list = await viewer.get<{ applications: ApplicationView[] }>(of(account));
     expect(list.body.applications).toContainEqual(expected);
+  });
+
+  it('checks identities as its developers say', async () => {
+    const id = await makeApplication('live');
+    const put = (by: TestPerson, identityCheck: string) =>
+      by.put(`${of(account)}/${id}/identity-check`, { identityCheck });
+    expect((await put(developer, 'observe')).status).toBe(204);
+    expect((await read(id)).identityCheck).toBe('observe');
+    expect((await put(developer, 'on')).status).toBe(422);
+    expect((await put(viewer, 'off')).status).toBe(403);
+    expect((await read(id)).identityCheck).toBe('observe');
   });
 
   it.each([

@@ -71,6 +71,20 @@ describe('a send', () => {
     expect(send.timeline[7]).toMatchObject({ left: 4 });
   });
 
+  it('to a number that has changed hands says so', async () => {
+    const { db } = server;
+    const id = await build(live);
+    await attempt(db.database, id, sender, { kind: 'accepted', messageId: `${MESSAGE}-changed` });
+    await db.sql(
+      `insert into send_identities (send_id, application_id, canonical_recipient, identity_hash, has_changed)
+       select id, application_id, canonical_recipient, 'DF2lS5v2W6x=', true from sends where id = $1`,
+      [id],
+    );
+    const { timeline } = await details(id);
+    expect(timeline.map(({ kind }) => kind)).toEqual(['created', 'routed', 'attempt', 'identity_changed']);
+    expect(JSON.stringify(timeline)).not.toContain('DF2lS5v2W6x');
+  });
+
   it('that its recipient denies says so', async () => {
     const { database } = server.db;
     const id = await build(live);

@@ -35,6 +35,7 @@ const SEND: SendDetails = {
   receipts: [],
   units: [],
   deniedAt: [],
+  identityChangedAt: null,
 };
 
 const attempt = (end: Partial<AttemptDetails> = {}): AttemptDetails => ({

@@ -10,6 +10,7 @@ import { Id } from '../../components/copy.js';
 import { ModeBadge } from '../../components/badges.js';
 import { Page } from '../../components/page.js';
 import { Failure, Loading } from '../../components/states.js';
+import { IdentityCheck } from './identityCheck.js';
 import { Keys } from './keys.js';
 import { Limits } from './limits.js';
 import { RenameApplication } from './applicationForms.js';
@@ -48,6 +49,7 @@ export function ApplicationDetails() {
     >
       <Keys application={data} />
       <Limits key={data.id} application={data} />
+      {data.mode === 'live' && <IdentityCheck key={`identity ${data.id}`} application={data} />}
       <RenameApplication opened={renaming} onClose={close} application={data} />
     </Page>
   );

@@ -13,6 +13,7 @@ import {
   IconPlus,
   IconRoute,
   IconSend,
+  IconUserQuestion,
   IconX,
 } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
@@ -37,6 +38,7 @@ const ICONS = {
   delivered: IconChecks,
   read: IconEye,
   denied: IconMessageReport,
+  identity_changed: IconUserQuestion,
   wrong_code: IconX,
   verified: IconCircleCheck,
   locked: IconLock,
@@ -115,6 +117,7 @@ function colorOf(event: TimelineEvent): string {
     case 'failed':
     case 'locked':
       return 'red';
+    case 'identity_changed':
     case 'wrong_code':
     case 'expired':
       return 'orange';
@@ -177,6 +180,8 @@ function Body({ event }: { event: TimelineEvent }) {
           {event.isSentAgain && <Line text={t('timeline.sentAgain')} />}
         </>
       );
+    case 'identity_changed':
+      return <Line text={t('timeline.identity_changedText')} />;
     case 'denied':
       return <Line text={t('timeline.deniedText')} />;
     case 'failed':

@@ -1,0 +1,58 @@
+import { Button, Group, Radio, Stack } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { ApplicationView } from '../../../../src/features/applications/view.js';
+import { useChange } from '../../api/queries.js';
+import { useAccount } from '../../app/session.js';
+import { Section } from '../../components/page.js';
+import { Failure } from '../../components/states.js';
+
+const CHECKS = ['off', 'observe', 'enforce'] as const;
+const checkOf = (value: string) => CHECKS.find((check) => check === value) ?? 'off';
+
+/** What the application does about numbers that have changed hands. */
+export function IdentityCheck({ application }: { application: ApplicationView }) {
+  const { t } = useTranslation('applications');
+  const { path, mayChange } = useAccount();
+  const list = `${path}/applications`;
+  const save = useChange(list);
+  const [chosen, choose] = useState(application.identityCheck);
+  const submit = (): void =>
+    save.mutate(
+      { method: 'PUT', path: `${list}/${application.id}/identity-check`, body: { identityCheck: chosen } },
+      { onSuccess: () => void notifications.show({ message: t('identity.saved') }) },
+    );
+  return (
+    <Section title={t('identity.title')} description={t('identity.description')}>
+      <Stack>
+        {save.error !== null && <Failure problem={save.error} />}
+        <Radio.Group
+          value={chosen}
+          onChange={(value) => choose(checkOf(value))}
+          label={t('identity.label')}
+          readOnly={!mayChange}
+        >
+          <Stack gap="xs" mt="xs">
+            {CHECKS.map((check) => (
+              <Radio
+                key={check}
+                value={check}
+                label={t(`identity.${check}`)}
+                description={t(`identity.${check}Hint`)}
+                disabled={!mayChange}
+              />
+            ))}
+          </Stack>
+        </Radio.Group>
+        {mayChange && (
+          <Group>
+            <Button onClick={submit} disabled={chosen === application.identityCheck} loading={save.isPending}>
+              {t('identity.save')}
+            </Button>
+          </Group>
+        )}
+      </Stack>
+    </Section>
+  );
+}

@@ -1,0 +1,115 @@
+import { audited, type Actor } from '../audit/audit.js';
+import type { Database } from '../client/database.js';
+
+/** A recipient whose number has another owner, or another installation of WhatsApp, than when they last verified a code. */
+export interface IdentityChange {
+  applicationId: string;
+}
+
+/**
+ * Keeps the recipients' identities that these receipts tell, one for each send, of applications that check identities. Each is compared
+ * with that of the last send whose code its recipient verified: whoever verified it is the person whom the application knows.
+ *
+ * @returns the changes that are new
+ */
+export async function recordIdentities(
+  database: Database,
+  receiptIds: readonly bigint[],
+): Promise<IdentityChange[]> {
+  if (receiptIds.length === 0) return [];
+  return database.sql.query<IdentityChange[]>`
+    with reports as materialized (
+      select s.id as send_id, s.application_id, s.canonical_recipient, r.identity_hash, r.occurred_at
+      from unnest(${[...receiptIds]}::bigint[]) as given (id)
+      cross join lateral (
+        select * from receipts where id = given.id and identity_hash is not null and status <> 'failed' limit 1
+      ) r
+      cross join lateral (
+        select * from attempts where id = coalesce(
+          (select id from attempts where id = r.attempt_id),
+          (select id from attempts where message_id = r.message_id order by started_at limit 1)
+        ) limit 1
+      ) a
+      cross join lateral (select * from sends where id = a.send_id limit 1) s
+      join applications p on p.id = s.application_id and p.identity_check <> 'off'
+    ), first_reports as (
+      select distinct on (send_id) * from reports order by send_id, occurred_at
+    ), recorded as (
+      insert into send_identities (send_id, application_id, canonical_recipient, identity_hash, has_changed)
+      select f.send_id, f.application_id, f.canonical_recipient, f.identity_hash, coalesce(known.identity_hash <> f.identity_hash, false)
+      from first_reports f left join lateral (
+        select i.identity_hash from send_identities i join sends s on s.id = i.send_id
+        where i.application_id = f.application_id and i.canonical_recipient = f.canonical_recipient
+          and i.identity_hash is not null and i.send_id <> f.send_id and s.verification = 'verified'
+        order by i.seen_at desc limit 1
+      ) known on true
+      order by f.send_id
+      on conflict (send_id) do nothing
+      returning application_id, has_changed
+    )
+    select application_id as "applicationId" from recorded where has_changed`;
+}
+
+/** The applications that refuse to send to a number that has changed hands. */
+export async function listEnforcingApplications(database: Database): Promise<string[]> {
+  const found = await database.prisma.application.findMany({
+    where: { identityCheck: 'enforce', mode: 'live' },
+    select: { id: true },
+  });
+  return found.map(({ id }) => id);
+}
+
+/**
+ * The identity of the recipient of a send when they last verified a code of its application; null if that is not known, or was
+ * forgotten.
+ */
+export async function findVerifiedIdentity(database: Database, sendId: string): Promise<string | null> {
+  const [row] = await database.sql.query<{ identity_hash: string }[]>`
+    select known.identity_hash from sends s cross join lateral (
+      select i.identity_hash from send_identities i join sends v on v.id = i.send_id
+      where i.application_id = s.application_id and i.canonical_recipient = s.canonical_recipient
+        and i.identity_hash is not null and v.verification = 'verified'
+      order by i.seen_at desc limit 1
+    ) known
+    where s.id = ${sendId}::uuid`;
+  return row?.identity_hash ?? null;
+}
+
+/** Last digits of a phone number that the audit log may hold. */
+const DIGITS_SHOWN = 4;
+
+/**
+ * Trusts a recipient's number again: forgets who had it, so that the application's next code goes to whoever has it now.
+ *
+ * @param recipient canonical
+ * @returns how many sends' identities were forgotten, or null when there is no such application
+ */
+export async function forgetIdentity(
+  database: Database,
+  actor: Actor,
+  applicationId: string,
+  recipient: string,
+): Promise<number | null> {
+  return audited(database, actor, async (connection) => {
+    const application = await connection.prisma.application.findUnique({
+      where: { id: applicationId },
+      select: { accountId: true },
+    });
+    if (application === null) return { result: null, note: null };
+    const forgotten = await connection.sql.execute`
+      update send_identities set identity_hash = null
+      where application_id = ${applicationId}::uuid and canonical_recipient = ${recipient} and identity_hash is not null`;
+    return {
+      result: forgotten,
+      note:
+        forgotten === 0
+          ? null
+          : {
+              action: 'application.forget_identity',
+              accountId: application.accountId,
+              subject: applicationId,
+              details: { recipientEndsWith: recipient.slice(-DIGITS_SHOWN) },
+            },
+    };
+  });
+}
