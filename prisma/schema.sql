@@ -135,6 +135,12 @@ create table breaker_trips (
   constraint trip_ends_after_it_begins CHECK (open_until >= tripped_at)
 );
 
+create table business_accounts (
+  id text not null,
+  facts jsonb not null,
+  constraint business_accounts_pkey PRIMARY KEY (id)
+);
+
 create table callers_version (
   id boolean default true not null,
   token uuid default gen_random_uuid() not null,
@@ -314,6 +320,32 @@ create table message_costs (
   constraint message_costs_pkey PRIMARY KEY (day, country, category, type, billable, pricing_model)
 );
 
+create table message_templates (
+  business_account_id text not null,
+  name text not null,
+  language text not null,
+  facts jsonb not null,
+  constraint message_templates_pkey PRIMARY KEY (business_account_id, name, language)
+);
+
+create table provider_changes (
+  id bigint generated always as identity not null,
+  digest bytea not null,
+  business_account_id text not null,
+  field text not null,
+  value jsonb not null,
+  occurred_at timestamp(3) with time zone not null,
+  received_at timestamp(3) with time zone default now() not null,
+  due_at timestamp(3) with time zone default now(),
+  result text,
+  constraint provider_changes_pkey PRIMARY KEY (id),
+  constraint provider_changes_digest_key UNIQUE (digest),
+  constraint provider_changes_done_check CHECK ((due_at IS NULL) = (result IS NOT NULL)),
+  constraint provider_changes_result_check CHECK (result = ANY (ARRAY['applied'::text, 'ignored'::text]))
+);
+CREATE INDEX provider_changes_due_at ON public.provider_changes USING btree (due_at, id) WHERE (due_at IS NOT NULL);
+CREATE INDEX provider_changes_received_at ON public.provider_changes USING btree (received_at);
+
 create table receipts (
   id bigint generated always as identity not null,
   message_id text not null,
@@ -382,6 +414,19 @@ create table sender_language_stops (
   constraint sender_language_stops_locale_check CHECK (locale = ANY (ARRAY['pt-BR'::text, 'en'::text])),
   constraint sender_language_stops_source_check CHECK (source = ANY (ARRAY['answer'::text, 'receipt'::text, 'webhook'::text, 'read'::text]))
 );
+
+create table sender_readings (
+  sender_id uuid not null,
+  facts jsonb default '{}'::jsonb not null,
+  due_at timestamp(3) with time zone default now() not null,
+  tried_at timestamp(3) with time zone,
+  read_at timestamp(3) with time zone,
+  failures jsonb default '{}'::jsonb not null,
+  recipients_24h integer,
+  constraint sender_readings_pkey PRIMARY KEY (sender_id),
+  constraint sender_readings_sender_id_fkey FOREIGN KEY (sender_id) REFERENCES senders(id) ON DELETE CASCADE
+);
+CREATE INDEX sender_readings_due_at ON public.sender_readings USING btree (due_at);
 
 create unlogged table sender_recipient_windows (
   sender_id uuid not null,

@@ -6,6 +6,7 @@ import type { WorkerContext } from './context.js';
 import { applyDueDenials } from './denials.js';
 import { deliver } from './deliver.js';
 import { jobEnd, jobText } from './jobEnd.js';
+import { applyDueProviderChanges } from './providerChanges.js';
 import { applyDueReceipts } from './receipts.js';
 import { simulate } from './simulate.js';
 
@@ -89,7 +90,11 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig): Co
     consume('deliver', config.DELIVERY_CONCURRENCY, (job, token) => deliverJob(context, job, token)),
     consume('simulate', config.DELIVERY_CONCURRENCY, async (job) => simulate(context, sendIdOf(job))),
     consume('receipts', 1, async () => {
-      await Promise.all([applyDueReceipts(context), applyDueDenials(context)]);
+      await Promise.all([
+        applyDueReceipts(context),
+        applyDueDenials(context),
+        applyDueProviderChanges(context),
+      ]);
     }),
   ];
   return {

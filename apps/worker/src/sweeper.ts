@@ -5,6 +5,7 @@ import {
   deleteOldHeartbeats,
   eraseExpiredCodes,
   deleteOldSenderRecipientWindows,
+  deleteOldProviderChanges,
   deleteOldReceipts,
   deletePastTurns,
   deleteOldThrottles,
@@ -16,6 +17,7 @@ import {
 } from '@onecode/store';
 import type { WorkerContext } from './context.js';
 import { applyDueDenials } from './denials.js';
+import { applyDueProviderChanges } from './providerChanges.js';
 import { applyDueReceipts } from './receipts.js';
 
 const BATCH = 500;
@@ -28,6 +30,8 @@ const WAKE_BATCH = 100;
 const WAITING_JOBS_MAX = 200;
 /** Meta repeats webhooks for seven days; until then a stored report tells a repeat. */
 const RECEIPT_DAYS = 8;
+/** What the provider told of templates, numbers and accounts, for who looks back after an incident. */
+const PROVIDER_CHANGE_DAYS = 90;
 
 /**
  * One round of the sweeper: everything that must happen even without a job. First it applies due receipts, so that no delivered send is
@@ -37,7 +41,11 @@ const RECEIPT_DAYS = 8;
 export async function sweep(context: WorkerContext): Promise<void> {
   const { database, deliveryQueue } = context;
   // What cannot be applied must not hold up the sends.
-  const reports = await Promise.allSettled([applyDueReceipts(context), applyDueDenials(context)]);
+  const reports = await Promise.allSettled([
+    applyDueReceipts(context),
+    applyDueDenials(context),
+    applyDueProviderChanges(context),
+  ]);
   await untilFewer(BATCH, async () => {
     const due = await takeDueSends(database, BATCH, !deliveryQueue.isReady());
     // crash point: worker sweep before enqueue
@@ -105,6 +113,7 @@ export async function cleanUp({ database }: Pick<WorkerContext, 'database'>): Pr
   await untilFewer(BATCH, () => deleteOldReceipts(database, RECEIPT_DAYS, BATCH));
   await untilFewer(BATCH, () => deleteOldCountedMessages(database, RECEIPT_DAYS, BATCH));
   await untilFewer(BATCH, () => deleteUnmatchedDenials(database, RECEIPT_DAYS, BATCH));
+  await untilFewer(BATCH, () => deleteOldProviderChanges(database, PROVIDER_CHANGE_DAYS, BATCH));
   await untilFewer(BATCH, () => deleteOldSenderRecipientWindows(database, BATCH));
   await deletePastTurns(database);
   await deleteOldThrottles(database);

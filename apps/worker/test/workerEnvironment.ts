@@ -3,7 +3,13 @@ import type { AddressInfo } from 'node:net';
 import type { Mode } from '@onecode/domain';
 import { openDeliveryQueue, type DeliveryQueue } from '@onecode/runtime';
 import { startSimulator, type Simulator } from '@onecode/simulator';
-import { storeDenials, storeReceipts, type NewAccount } from '@onecode/store';
+import {
+  learnBusinessAccounts,
+  storeDenials,
+  storeProviderChanges,
+  storeReceipts,
+  type NewAccount,
+} from '@onecode/store';
 import {
   buildCaller,
   buildSend,
@@ -101,10 +107,12 @@ export class WorkerEnvironment extends TestEnvironment {
         const signature = request.headers['x-hub-signature-256'];
         if (typeof signature !== 'string' || !signatureMatches(body, signature, APP_SECRET))
           return void response.writeHead(401).end();
-        const { receipts, denials } = parseWebhook(body);
+        const { receipts, denials, changes, businessAccounts } = parseWebhook(body);
         return void Promise.all([
           storeReceipts(this.db.database, receipts),
           storeDenials(this.db.database, denials),
+          storeProviderChanges(this.db.database, changes),
+          learnBusinessAccounts(this.db.database, businessAccounts),
         ])
           .then(() => this.#deliveryQueue.enqueue('receipts'))
           .then(

@@ -10,6 +10,7 @@ export * from './identityCheck.js';
 export * from './keyring.js';
 export * from './outcome.js';
 export * from './problems.js';
+export * from './providerFacts.js';
 export * from './receipts.js';
 export * from './recipient.js';
 export * from './retry.js';

@@ -4,7 +4,7 @@ import { Pool, type Dispatcher } from 'undici';
 export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /**
- * How one POST ended.
+ * How one exchange ended.
  * - `answered`: the whole answer was read.
  * - `unsent`: nothing was written, so the provider cannot have acted on it.
  * - `lost`: the request was or may have been written, and its answer is unknown.
@@ -14,34 +14,40 @@ export type ExchangeEnd =
   | { end: 'unsent'; reason: string }
   | { end: 'lost'; reason: string };
 
-export interface Post {
+/** A request; one without a body is a GET. */
+export interface Exchanged {
   path: string;
   headers: Record<string, string>;
-  body: string;
+  body?: string;
 }
 
-const ANSWER_BYTES_MAX = 64 * 1024;
+/** A page of templates is longer than any answer to a message. */
+const ANSWER_BYTES_MAX = { GET: 2 * 1024 * 1024, POST: 64 * 1024 };
 const UTF8 = new TextDecoder();
 
 /**
- * Makes POSTs to one origin, over as many connections as there are concurrent POSTs. A POST never throws, follows no redirect, is
+ * Makes requests to one origin, over as many connections as there are concurrent ones. A request never throws, follows no redirect, is
  * written at most once, and ends within `timeoutMs`, from the name look-up to the last byte of the answer.
  */
-export function openExchanges(origin: string, timeoutMs: number): (post: Post) => Promise<ExchangeEnd> {
+export function openExchanges(
+  origin: string,
+  timeoutMs: number,
+): (request: Exchanged) => Promise<ExchangeEnd> {
   // The exchange has its own time limit, and needs no other.
   const pool = new Pool(origin, { connect: { timeout: timeoutMs }, headersTimeout: 0, bodyTimeout: 0 });
   return ({ path, headers, body }) =>
     new Promise((resolve) => {
-      const exchange = new Exchange(timeoutMs, resolve);
+      const method = body === undefined ? 'GET' : 'POST';
+      const exchange = new Exchange(timeoutMs, ANSWER_BYTES_MAX[method], resolve);
       pool.dispatch(
-        { method: 'POST', path, headers: { ...headers, 'accept-encoding': 'identity' }, body },
+        { method, path, headers: { ...headers, 'accept-encoding': 'identity' }, body: body ?? null },
         exchange,
       );
     });
 }
 
 /**
- * One POST. Undici calls `onRequestStart` when there is a connection, right before it writes the first byte: until then nothing was sent,
+ * One request. Undici calls `onRequestStart` when there is a connection, right before it writes the first byte: until then nothing was sent,
  * and from then on the request may have arrived. (`fetch` does not distinguish the two.)
  */
 class Exchange implements Dispatcher.DispatchHandler {
@@ -54,14 +60,17 @@ class Exchange implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #ended = false;
 
-  constructor(timeoutMs: number, resolve: (end: ExchangeEnd) => void) {
+  readonly #bytesMax: number;
+
+  constructor(timeoutMs: number, bytesMax: number, resolve: (end: ExchangeEnd) => void) {
     this.#resolve = resolve;
+    this.#bytesMax = bytesMax;
     this.#timer = setTimeout(() => this.#onTimeout(), timeoutMs);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // The time limit ended while the POST waited for a connection, and its end is `unsent`: it must not be written.
+    // The time limit ended while the request waited for a connection, and its end is `unsent`: it must not be written.
     if (this.#ended) this.#leave();
   }
 
@@ -76,7 +85,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseData(_: unknown, chunk: Buffer): void {
     this.#size += chunk.byteLength;
-    if (this.#size <= ANSWER_BYTES_MAX) return void this.#chunks.push(chunk);
+    if (this.#size <= this.#bytesMax) return void this.#chunks.push(chunk);
     this.#end({ end: 'lost', reason: "The provider's answer was too long to read." });
     this.#leave();
   }

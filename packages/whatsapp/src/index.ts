@@ -1,4 +1,5 @@
 // `client.ts` has an entry of its own, so that readers of receipts and errors load no HTTP client.
+export { reportOf, type ProviderChange } from './changes.js';
 export * from './errors.js';
 export * from './explanations.js';
 export * from './message.js';

@@ -1,4 +1,5 @@
 import type { Denial, Receipt } from '@onecode/domain';
+import { changesOf, type ProviderChange } from './changes.js';
 import { denialOf } from './denials.js';
 import { elements, isAbsentOr, members, parseJson } from './json.js';
 import { receiptOf } from './receipts.js';
@@ -16,6 +17,10 @@ export class UnreadableWebhook extends Error {
 export interface WebhookReports {
   receipts: Receipt[];
   denials: Denial[];
+  /** What Meta told of templates, numbers and business accounts. */
+  changes: ProviderChange[];
+  /** The business accounts to which messages were attributed, by their numbers' ids. */
+  businessAccounts: Map<string, string>;
 }
 
 /**
@@ -27,12 +32,15 @@ export function parseWebhook(rawBody: Buffer): WebhookReports {
   const parsed = parseJson(new TextDecoder().decode(rawBody));
   if (parsed === undefined) throw new UnreadableWebhook();
   const post = members(parsed);
-  if (!isAbsentOr(post['object'], 'whatsapp_business_account')) return { receipts: [], denials: [] };
-  const values = elements(post['entry'])
-    .flatMap((entry) => elements(members(entry)['changes']))
-    .map(members)
-    .filter((change) => isAbsentOr(change['field'], 'messages'))
-    .map((change) => members(change['value']));
+  const isOurs = isAbsentOr(post['object'], 'whatsapp_business_account');
+  const entries = isOurs ? elements(post['entry']).map(members) : [];
+  const messages = entries.flatMap((entry) =>
+    elements(entry['changes'])
+      .map(members)
+      .filter((change) => isAbsentOr(change['field'], 'messages'))
+      .map((change) => ({ businessAccountId: entry['id'], value: members(change['value']) })),
+  );
+  const values = messages.map(({ value }) => value);
   return {
     receipts: values
       .flatMap((value) => elements(value['statuses']))
@@ -40,5 +48,17 @@ export function parseWebhook(rawBody: Buffer): WebhookReports {
     denials: values
       .flatMap((value) => elements(value['messages']))
       .flatMap((message) => denialOf(members(message)) ?? []),
+    changes: entries.flatMap(changesOf),
+    businessAccounts: new Map(
+      messages.flatMap(({ businessAccountId, value }) => {
+        const phoneNumberId = members(value['metadata'])['phone_number_id'];
+        return isDigits(phoneNumberId) && isDigits(businessAccountId)
+          ? [[phoneNumberId, businessAccountId]]
+          : [];
+      }),
+    ),
   };
 }
+
+const isDigits = (value: unknown): value is string =>
+  typeof value === 'string' && /^[0-9]{1,32}$/.test(value);

@@ -1,6 +1,7 @@
 import type { RequestHandler } from 'express';
+import { LRUCache } from 'lru-cache';
 import { Problem } from '@onecode/domain';
-import { storeDenials, storeReceipts } from '@onecode/store';
+import { learnBusinessAccounts, storeDenials, storeProviderChanges, storeReceipts } from '@onecode/store';
 import {
   handshakeAnswer,
   isSignature,
@@ -43,29 +44,46 @@ export function webhookHandshakeRoute({ config }: ApiContext): RequestHandler {
 }
 
 /**
- * `POST /webhooks/whatsapp`: receipts and denials. A post without a possible signature is refused unread. The signature over the raw bytes is checked
+ * `POST /webhooks/whatsapp`: receipts, denials, and changes of templates, numbers and business accounts. A post without a possible signature is refused unread. The signature over the raw bytes is checked
  * before they are parsed, and the reports are stored before the 200; the worker applies them.
  */
 export function webhookRoute({ database, deliveryQueue, config, metrics }: ApiContext): RequestHandler {
   const budget = new BodyBudget(BODY_LIMITS);
+  const learn = businessAccountLearner(database);
   return async (request, response) => {
     const signature = request.headers['x-hub-signature-256'];
     if (!isSignature(signature)) throw new Problem('invalid_signature');
-    const { receipts, denials } = await budget.read(request, (body) => {
+    const { receipts, denials, changes, businessAccounts } = await budget.read(request, (body) => {
       if (!config.WHATSAPP_APP_SECRET.some((secret) => signatureMatches(body, signature, secret)))
         throw new Problem('invalid_signature');
       return readReports(body);
     });
     // crash point: api webhook before store
-    const [stored, newDenials] = await Promise.all([
+    const [stored, newDenials, newChanges] = await Promise.all([
       storeReceipts(database, receipts),
       storeDenials(database, denials),
+      storeProviderChanges(database, changes),
+      learn(businessAccounts),
     ]);
     // crash point: api webhook after store
     metrics.receipts.inc({ kind: 'received' }, receipts.length);
     metrics.receipts.inc({ kind: 'duplicate' }, receipts.length - stored.length);
-    if (stored.length > 0 || newDenials > 0) void deliveryQueue.enqueue('receipts');
+    if (stored.length > 0 || newDenials > 0 || newChanges > 0) void deliveryQueue.enqueue('receipts');
     answerText(response, 200, 'ok');
+  };
+}
+
+/** The numbers whose business accounts a process remembers, so that a webhook costs no statement for what is known. */
+const KNOWN_NUMBERS_MAX = 1_000;
+
+function businessAccountLearner(
+  database: ApiContext['database'],
+): (accounts: ReadonlyMap<string, string>) => Promise<void> {
+  const known = new LRUCache<string, string>({ max: KNOWN_NUMBERS_MAX });
+  return async (accounts) => {
+    const unknown = new Map([...accounts].filter(([number, account]) => known.get(number) !== account));
+    await learnBusinessAccounts(database, unknown);
+    for (const [number, account] of unknown) known.set(number, account);
   };
 }
 

@@ -92,7 +92,8 @@ export async function listSenders(database: Connection): Promise<Sender[]> {
 }
 
 /**
- * Pauses a sender until an operator resumes it. A sender that an operator paused already keeps its time and reason.
+ * Pauses a sender until an operator resumes it, also one that the provider's word has stopped. A sender that an operator paused already
+ * keeps its time and reason.
  *
  * @returns null when there is no such sender
  */
@@ -105,7 +106,7 @@ export async function pauseSender(
   return changeSender(database, actor, 'sender.pause', id, async (connection) => {
     await connection.sql.execute`
       update senders set paused_at = now(), paused_until = null, pause_reason = ${reason}, pause_source = 'operator'
-      where id = ${id}::uuid and (paused_at is null or paused_until is not null)`;
+      where id = ${id}::uuid and (paused_at is null or paused_until is not null or pause_source <> 'operator')`;
     return {};
   });
 }

@@ -65,6 +65,10 @@ beforeAll(async () => {
        values (:account, :failed, 'returned', 'free_quota', 1)`,
     `insert into sender_country_blocks (sender_id, country, blocked_until) values (:sender, 'BR', now())`,
     `insert into sender_language_stops (sender_id, locale, source, reason) values (:sender, 'en', 'answer', 'why')`,
+    `insert into provider_changes (digest, business_account_id, field, value, occurred_at) values ('\\x00', '1', 'security', '{}', now())`,
+    `insert into business_accounts (id, facts) values ('1', '{}')`,
+    `insert into message_templates (business_account_id, name, language, facts) values ('1', 'code', 'en', '{}')`,
+    `insert into sender_readings (sender_id) values (:sender)`,
     `insert into receipts (message_id, attempt_id, status, occurred_at)
        values ('wamid.taken', null, 'sent', now()), ('wamid.taken', :attempt, 'sent', now())`,
   ])

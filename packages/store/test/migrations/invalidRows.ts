@@ -124,6 +124,37 @@ export const INVALID_ROWS: [constraint: string, what: string, statement: string]
        select gen_random_uuid(), phone_number_id, number, sealed_token, template, english_template_language from senders`,
   ],
   [
+    'provider_changes_digest_key',
+    'a change twice',
+    `insert into provider_changes (digest, business_account_id, field, value, occurred_at) values ('\\x00', '1', 'security', '{}', now())`,
+  ],
+  [
+    'provider_changes_result_check',
+    'a change with an unknown result',
+    `update provider_changes set due_at = null, result = 'unmatched'`,
+  ],
+  [
+    'provider_changes_done_check',
+    'a change that is done and due',
+    `update provider_changes set result = 'applied'`,
+  ],
+  [
+    'business_accounts_pkey',
+    'a business account twice',
+    `insert into business_accounts (id, facts) values ('1', '{}')`,
+  ],
+  [
+    'message_templates_pkey',
+    'a template’s language twice',
+    `insert into message_templates (business_account_id, name, language, facts) values ('1', 'code', 'en', '{}')`,
+  ],
+  ['sender_readings_pkey', 'a second reading', `insert into sender_readings (sender_id) values (:sender)`],
+  [
+    'sender_readings_sender_id_fkey',
+    'a reading of no sender',
+    `update sender_readings set sender_id = :nothing`,
+  ],
+  [
     'sender_language_stops_locale_check',
     'a stop in an unknown language',
     `update sender_language_stops set locale = 'fr'`,

@@ -1,0 +1,175 @@
+import fc from 'fast-check';
+import {
+  mergeFacts,
+  messagingLimitName,
+  messagingLimitOf,
+  senderStop,
+  templateStop,
+  type BusinessAccountValues,
+  type Fact,
+  type Facts,
+  type FactSource,
+  type NumberValues,
+  type TemplateValues,
+} from '../src/index.js';
+
+const at = (seconds: number): Date => new Date(1_763_629_200_000 + seconds * 1000);
+const fact = <V>(value: V, seconds = 0, source: FactSource = 'webhook'): Fact<V> => ({
+  value,
+  at: at(seconds).toISOString(),
+  source,
+});
+
+describe('a fact', () => {
+  const merged = (known: Facts<TemplateValues>, status: string, seconds: number, source: FactSource) =>
+    mergeFacts<TemplateValues>(known, { status }, at(seconds), source).status?.value;
+
+  it.each<[string, Fact<string>, string, number, FactSource, string]>([
+    ['a later webhook counts', fact('APPROVED', 1), 'PAUSED', 2, 'webhook', 'PAUSED'],
+    ['an earlier webhook does not', fact('APPROVED', 2), 'PAUSED', 1, 'webhook', 'APPROVED'],
+    [
+      'of one second, the webhook that comes later counts',
+      fact('PAUSED', 1),
+      'APPROVED',
+      1,
+      'webhook',
+      'APPROVED',
+    ],
+    ['a read of a later second counts', fact('APPROVED', 1), 'PAUSED', 2.1, 'read', 'PAUSED'],
+    ['a read of the same second may be older', fact('PAUSED', 1), 'APPROVED', 1.9, 'read', 'PAUSED'],
+    [
+      'a webhook of the second of a read may be newer',
+      fact('APPROVED', 1.9, 'read'),
+      'PAUSED',
+      1,
+      'webhook',
+      'PAUSED',
+    ],
+    [
+      'a webhook from before a read does not count',
+      fact('APPROVED', 2, 'read'),
+      'PAUSED',
+      1,
+      'webhook',
+      'APPROVED',
+    ],
+    ['of reads, the later one counts', fact('APPROVED', 1.2, 'read'), 'PAUSED', 1.3, 'read', 'PAUSED'],
+    ['an earlier read does not', fact('APPROVED', 1.3, 'read'), 'PAUSED', 1.2, 'read', 'APPROVED'],
+  ])('%s', (_, known, status, seconds, source, expected) => {
+    expect(merged({ status: known }, status, seconds, source)).toBe(expected);
+  });
+
+  it('is the same in whatever order and how often webhooks of different seconds come', () => {
+    const reports = fc.uniqueArray(
+      fc.record({
+        seconds: fc.nat(50),
+        values: fc.record({ status: fc.string(), quality: fc.string() }, { requiredKeys: [] }),
+      }),
+      { selector: ({ seconds }) => seconds },
+    );
+    const end = (order: { seconds: number; values: Partial<TemplateValues> }[]): Facts<TemplateValues> =>
+      order.reduce<Facts<TemplateValues>>(
+        (known, { values, seconds }) => mergeFacts(known, values, at(seconds), 'webhook'),
+        {},
+      );
+    fc.assert(
+      fc.property(
+        reports.chain((all) =>
+          fc.tuple(fc.constant(all), fc.shuffledSubarray([...all, ...all], { minLength: all.length * 2 })),
+        ),
+        ([all, shuffled]) => {
+          expect(end(shuffled)).toEqual(end(all.toSorted((a, b) => a.seconds - b.seconds)));
+        },
+      ),
+    );
+  });
+});
+
+describe('a template', () => {
+  it.each(['PAUSED', 'DISABLED', 'REJECTED', 'ARCHIVED', 'DELETED', 'PENDING', 'PENDING_DELETION'])(
+    'that is %s must not be used',
+    (status) => {
+      const stop = templateStop({ status: fact(status, 7), reason: fact('FIRST_PAUSE') });
+      expect(stop).toEqual({
+        reason: `Meta says of the template: ${status} (FIRST_PAUSE).`,
+        at: at(7),
+        source: 'webhook',
+      });
+    },
+  );
+
+  it('must not be used in another category', () => {
+    const facts = { status: fact('APPROVED'), category: fact('UTILITY', 3, 'read') };
+    expect(templateStop(facts)).toMatchObject({
+      at: at(3),
+      source: 'read',
+      reason: expect.stringContaining('UTILITY'),
+    });
+  });
+
+  it.each<[string, Facts<TemplateValues>]>([
+    ['approved', { status: fact('APPROVED'), category: fact('AUTHENTICATION') }],
+    ['in a status that we do not know', { status: fact('SPARKLING') }],
+    ['unheard of', {}],
+  ])('is used while it is %s', (_, facts) => {
+    expect(templateStop(facts)).toBeNull();
+  });
+});
+
+describe('a sender', () => {
+  const restricted = [{ kind: 'RESTRICTED_BIZ_INITIATED_MESSAGING', until: at(100).getTime() / 1000 }];
+  const can = (value: 'AVAILABLE' | 'BLOCKED', seconds: number) =>
+    fact({ can: value, why: value === 'BLOCKED' ? 'no payment method' : null }, seconds, 'read');
+
+  it.each<[string, Facts<NumberValues>, Facts<BusinessAccountValues>]>([
+    ['its account is disabled', {}, { ban: fact('DISABLE') }],
+    ['its account is restricted', {}, { restrictions: fact(restricted) }],
+    ['its account was deleted', {}, { isDeleted: fact(true) }],
+    ['a read says so of its account', {}, { canSend: can('BLOCKED', 0) }],
+    ['a read says so of its number', { canSend: can('BLOCKED', 0) }, {}],
+    ['an older read knew nothing of the ban', {}, { ban: fact('DISABLE', 5), canSend: can('AVAILABLE', 4) }],
+  ])('stops when %s', (_, number, account) => {
+    expect(senderStop(number, account, at(10))).not.toBeNull();
+  });
+
+  it.each<[string, Facts<BusinessAccountValues>]>([
+    ['was banned before', { ban: fact('REINSTATE') }],
+    ['will be banned', { ban: fact('SCHEDULE_FOR_DISABLE') }],
+    ['has no restriction left', { restrictions: fact([]) }],
+    [
+      'may not add numbers',
+      { restrictions: fact([{ kind: 'RESTRICTED_ADD_PHONE_NUMBER_ACTION', until: null }]) },
+    ],
+    [
+      'was restricted until now',
+      { restrictions: fact([{ ...restricted[0]!, until: at(9).getTime() / 1000 }]) },
+    ],
+    ['can send, by a newer read', { ban: fact('DISABLE', 5), canSend: can('AVAILABLE', 6) }],
+    ['nobody has heard of', {}],
+  ])('goes on when its account %s', (_, account) => {
+    expect(senderStop({}, account, at(10))).toBeNull();
+  });
+});
+
+describe('a messaging limit', () => {
+  it.each([
+    ['TIER_250', 250],
+    ['TIER_2K', 2_000],
+    ['TIER_10K', 10_000],
+    ['TIER_100K', 100_000],
+    ['TIER_UNLIMITED', Infinity],
+    ['TIER_NEW', null],
+    [undefined, null],
+  ])('%s is %s people', (name, most) => {
+    expect(messagingLimitOf(name)).toBe(most);
+  });
+
+  it.each([
+    [250, 'TIER_250'],
+    [100_000, 'TIER_100K'],
+    [-1, 'TIER_UNLIMITED'],
+    [777, null],
+  ])('of %s is called %s', (most, name) => {
+    expect(messagingLimitName(most)).toBe(name);
+  });
+});

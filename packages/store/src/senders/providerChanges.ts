@@ -1,0 +1,96 @@
+import type { Database } from '../client/database.js';
+
+/** What the provider told of a template, a number or a business account, as it came. */
+export interface NewProviderChange {
+  /** SHA-256 of all of it. */
+  digest: Uint8Array;
+  businessAccountId: string;
+  field: string;
+  value: Record<string, unknown>;
+  occurredAt: Date;
+}
+
+/** A stored change that waits to be applied. */
+export interface StoredProviderChange {
+  id: bigint;
+  businessAccountId: string;
+  field: string;
+  value: Record<string, unknown>;
+  occurredAt: Date;
+}
+
+/** Stores changes in one statement, for the worker to apply. Leaves out those that are stored already. @returns how many are new */
+export async function storeProviderChanges(
+  database: Database,
+  changes: readonly NewProviderChange[],
+): Promise<number> {
+  if (changes.length === 0) return 0;
+  const records = changes.map(({ digest, businessAccountId, field, value, occurredAt }) => ({
+    digest: Buffer.from(digest).toString('hex'),
+    business_account_id: businessAccountId,
+    field,
+    value,
+    occurred_at: occurredAt.toISOString(),
+  }));
+  return database.sql.execute`
+    insert into provider_changes (digest, business_account_id, field, value, occurred_at)
+    select decode(c.digest, 'hex'), c.business_account_id, c.field, c.value, c.occurred_at
+    from jsonb_to_recordset(${JSON.stringify(records)}::jsonb)
+      as c (digest text, business_account_id text, field text, value jsonb, occurred_at timestamptz)
+    -- In one order for everybody, as for receipts.
+    order by c.digest
+    on conflict (digest) do nothing`;
+}
+
+/** Seconds after which a taken change that was not finished is due again. */
+const LEASE_SECONDS = 15;
+
+/** Takes changes that are due, oldest first. Each goes to one caller, and is due again later if that caller dies. */
+export async function takeDueProviderChanges(
+  database: Database,
+  limit: number,
+): Promise<StoredProviderChange[]> {
+  const rows = await database.sql.query<StoredProviderChange[]>`
+    with due as materialized (
+      select id from provider_changes where due_at <= statement_timestamp() order by due_at, id limit ${limit} for update skip locked
+    )
+    update provider_changes set due_at = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})
+    where id in (select id from due)
+    returning id, business_account_id as "businessAccountId", field, value, occurred_at as "occurredAt"`;
+  return rows.toSorted((a, b) => Number(a.id - b.id));
+}
+
+/** Marks a change as applied, or as one that says nothing that we know. */
+export async function finishProviderChange(
+  database: Database,
+  id: bigint,
+  result: 'applied' | 'ignored',
+): Promise<void> {
+  await database.sql.execute`update provider_changes set due_at = null, result = ${result} where id = ${id}`;
+}
+
+/** Deletes finished changes that were received this long ago, up to `limit`. @returns how many */
+export async function deleteOldProviderChanges(
+  database: Database,
+  olderThanDays: number,
+  limit: number,
+): Promise<number> {
+  return database.sql.execute`
+    delete from provider_changes where id in (
+      select id from provider_changes
+      where due_at is null and received_at < statement_timestamp() - make_interval(days => ${olderThanDays}::integer)
+      order by received_at limit ${limit}
+    )`;
+}
+
+/** Notes to which business accounts numbers belong, by their provider's ids, where that is not known. */
+export async function learnBusinessAccounts(
+  database: Database,
+  accounts: ReadonlyMap<string, string>,
+): Promise<void> {
+  if (accounts.size === 0) return;
+  await database.sql.execute`
+    update senders s set business_account_id = k.business_account_id
+    from unnest(${[...accounts.keys()]}::text[], ${[...accounts.values()]}::text[]) as k (phone_number_id, business_account_id)
+    where s.phone_number_id = k.phone_number_id and s.business_account_id is null`;
+}
