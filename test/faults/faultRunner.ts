@@ -12,6 +12,8 @@ export interface Injection {
   lastedMs: number;
   recovery: Recovery;
   observed: Observed;
+  /** What the median of this fault's recoveries may be. */
+  medianGoalMs: number;
   /** The goals that were missed, in words. */
   missed: string[];
 }
@@ -83,6 +85,7 @@ export async function runFault(context: FaultContext, fault: Fault): Promise<Inj
   return {
     fault: fault.name,
     family: fault.family,
+    medianGoalMs: Math.max(fault.recoveryMs ?? 0, context.goals.recoveryMedianMs),
     lastedMs,
     recovery,
     observed,
@@ -92,8 +95,9 @@ export async function runFault(context: FaultContext, fault: Fault): Promise<Inj
 
 function missedGoals(fault: Fault, { resumedMs }: Recovery, observed: Observed, goals: Goals): string[] {
   const missed: string[] = [];
-  if (resumedMs === null || resumedMs > goals.recoveryMs)
-    missed.push(`recovered after ${resumedMs ?? 'too many'} ms, goal ${goals.recoveryMs}`);
+  const recoveryMs = Math.max(fault.recoveryMs ?? 0, goals.recoveryMs);
+  if (resumedMs === null || resumedMs > recoveryMs)
+    missed.push(`recovered after ${resumedMs ?? 'too many'} ms, goal ${recoveryMs}`);
   // A process that has just started is slow by itself.
   if (fault.family === 'redis' && observed.kills === 0 && observed.creationP95Ms > goals.redisCreationP95Ms)
     missed.push(

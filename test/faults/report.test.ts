@@ -32,6 +32,7 @@ describe('the table of a run', () => {
   const injection = (fault: string, resumedMs: number | null): SettledInjection => ({
     fault,
     family: 'redis',
+    medianGoalMs: 5_000,
     lastedMs: 3_000,
     recovery: { createdMs: 10, resumedMs, drainedMs: null, slowSends: [] },
     observed: {

@@ -113,7 +113,7 @@ async function runOn(cluster: FaultCluster, options: RunOptions): Promise<RunRes
     problems: [
       ...(settled ? [] : ['some work was not finished in time after the last fault']),
       ...cluster.problems(),
-      ...missedMedians(injections, options.goals),
+      ...missedMedians(injections),
       ...injections.flatMap(({ fault, missed }) => missed.map((goal) => `${fault}: ${goal}`)),
     ],
   };
@@ -131,12 +131,11 @@ async function isSettled(cluster: FaultCluster): Promise<boolean> {
   return until('the end of all work', isIdle, SETTLE_MS_MAX).catch(() => false);
 }
 
-function missedMedians(injections: readonly Injection[], { recoveryMedianMs: goal }: Goals): string[] {
+function missedMedians(injections: readonly Injection[]): string[] {
   return [...new Set(injections.map(({ fault }) => fault))].flatMap((name) => {
-    const all = injections
-      .filter(({ fault }) => fault === name)
-      .map(({ recovery }) => recovery.resumedMs ?? Infinity);
-    const median = medianOf(all);
+    const all = injections.filter(({ fault }) => fault === name);
+    const median = medianOf(all.map(({ recovery }) => recovery.resumedMs ?? Infinity));
+    const goal = Math.max(...all.map(({ medianGoalMs }) => medianGoalMs));
     return median > goal ? [`${name}: recovered after ${median} ms in the median, goal ${goal}`] : [];
   });
 }

@@ -5,6 +5,7 @@ import { COMPLETION } from './completion.js';
 import { factsOf, type Invariant } from './facts.js';
 import { GUESSES } from './guesses.js';
 import { MESSAGES } from './messages.js';
+import { SENDER_FAULTS } from './senderFaults.js';
 import { UNITS } from './units.js';
 import { VIEWS } from './views.js';
 
@@ -17,6 +18,7 @@ export const INVARIANTS: readonly Invariant[] = [
   ...GUESSES,
   ...MESSAGES,
   ...DELIVERY,
+  ...SENDER_FAULTS,
 ];
 
 /** Checks the evidence of a run. @returns every violation of an invariant */

@@ -93,9 +93,11 @@ const verificationMovesForward = ofEachSend(
 
 const TIMES = ['sent_at', 'delivered_at', 'read_at', 'verified_at', 'failed_at', 'failure_reason'] as const;
 
+const lostAMessage = ({ messages }: SendFacts): boolean => messages.some(({ failedAt }) => failedAt !== null);
+
 const timesStay = ofEachSend(
   'times-stay',
-  'A time that a client has seen never changes or disappears.',
+  'A time that a client has seen never changes or disappears, but for the time of sending once a message was reported as lost.',
   (send, facts) => [
     ...new Set(
       orderedPairs(send, facts).flatMap(([{ view: earlier }, { view: later }]) =>
@@ -103,6 +105,7 @@ const timesStay = ofEachSend(
           ? []
           : TIMES.map(
               (time) =>
+                !(time === 'sent_at' && send.messages.length > 1 && lostAMessage(send)) &&
                 earlier[time] !== null &&
                 earlier[time] !== later[time] &&
                 `${time} changed from ${earlier[time]} to ${later[time]}`,

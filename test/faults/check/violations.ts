@@ -266,6 +266,11 @@ export const VIOLATIONS: Readonly<Record<string, readonly Violate[]>> = {
     ({ locked }) => void Object.assign(locked, { status: 'sent', deliveredAt: null }),
     ({ locked }) => void (locked.deliveredAt = null),
   ],
+  'a-sender-fault-fails-no-send': [(run) => failByCode(run, 131042), (run) => failByCode(run, 132015)],
+  'a-throttle-fails-no-send': [
+    (run) => failByThrottle(run, { code: 130429, http: 400 }),
+    (run) => failByThrottle(run, { code: null, http: 503 }),
+  ],
   'reported-failure-counts': [
     (run) => {
       const { failedUnseen, draft } = run;
@@ -322,6 +327,26 @@ const messagesOf = (run: GoodRun, row: SendRow): GoodRun['draft']['provider']['m
   run.draft.provider.messages.filter(({ opaque }) => attemptsOf(run, row).some(({ id }) => id === opaque));
 const requestOf = (run: GoodRun, messageId: string): GoodRun['draft']['provider']['requests'][number] =>
   run.draft.provider.requests.find((request) => request.messageId === messageId)!;
+
+/** A message fails for a fault of its sender, at the time at which another sender delivers one. */
+function failByCode(run: GoodRun, failureCode: number): void {
+  const [failed] = messagesOf(run, run.failedUnseen);
+  const [delivered] = messagesOf(run, run.delivered);
+  Object.assign(failed!, { failureCode });
+  Object.assign(delivered!, { sender: '2', acceptedAt: failed!.failedAt });
+}
+
+/** A send with a message fails although its only call was throttled. */
+function failByThrottle(run: GoodRun, answer: { code: number | null; http: number }): void {
+  const { provider, rows } = run.draft;
+  const [message] = messagesOf(run, run.failedUnseen);
+  Object.assign(requestOf(run, message!.id), { messageId: null, outcome: 'refused', ...answer });
+  provider.messages = provider.messages.filter((one) => one !== message);
+  rows.receipts = rows.receipts.filter(({ messageId }) => messageId !== message!.id);
+  for (const attempt of attemptsOf(run, run.failedUnseen))
+    Object.assign(attempt, { outcome: 'retry', messageId: null });
+  Object.assign(run.failedUnseen, { sentAt: null, failureReason: 'attempts_exhausted' });
+}
 
 function addAttempt(
   { draft }: GoodRun,

@@ -24,6 +24,8 @@ import { SupervisedProcess, type ProcessExit } from './supervisedProcess.js';
 const APIS = 2;
 const WORKERS = 2;
 const SENDERS = 4;
+/** The provider's business accounts, between which the senders are divided. */
+export const BUSINESS_ACCOUNTS = ['102290129340398', '102290129340399'] as const;
 /** A lease lasts five seconds longer than this: short enough for a run of minutes. */
 const PROVIDER_TIMEOUT_MS = 1_500;
 const DELIVERY_BACKOFF_MS = 200;
@@ -59,7 +61,7 @@ export class FaultCluster {
   readonly exits: ProcessExit[] = [];
   readonly apis: SupervisedProcess[] = [];
   readonly workers: SupervisedProcess[] = [];
-  readonly senders: { id: string; phoneNumberId: string }[] = [];
+  readonly senders: { id: string; phoneNumberId: string; number: string; wabaId: string }[] = [];
   db!: TestDatabase;
   simulator!: SimulatorControl;
   proxies!: Proxies;
@@ -87,7 +89,11 @@ export class FaultCluster {
     const { services } = this;
     process.env['TEST_DATABASE_URL'] = services.postgresUrl;
     this.db = await createTestDatabase();
-    for (let n = 0; n < SENDERS; n++) this.senders.push(await buildSender(this.db.database));
+    for (let n = 0; n < SENDERS; n++)
+      this.senders.push({
+        ...(await buildSender(this.db.database)),
+        wabaId: BUSINESS_ACCOUNTS[n % BUSINESS_ACCOUNTS.length]!,
+      });
     this.probeCaller = await buildCaller(this.db.database, 'live', {
       credits: 1_000_000,
       ratePerMinute: 100_000,
@@ -113,6 +119,11 @@ export class FaultCluster {
       () => /simulator ready: (http:\/\/[\d.]+:\d+)/.exec(this.#simulatorProcess.output())?.[1],
     );
     this.simulator = new SimulatorControl(simulatorUrl);
+    for (const { phoneNumberId, number, wabaId } of this.senders)
+      await this.simulator.changeSender(phoneNumberId, {
+        wabaId,
+        displayPhoneNumber: number.replace('+', ''),
+      });
     this.proxies = {
       clients: await startProxies(APIS, unreachable),
       apiPostgres: await startProxies(APIS, this.db.url),
