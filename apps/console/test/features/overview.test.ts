@@ -27,7 +27,7 @@ beforeAll(async () => {
   for (const id of delivered)
     await attempt(database, id, sender, { kind: 'accepted', messageId: `wamid.${id}` });
   await db.sql(
-    `update sends set status = 'delivered', delivered_at = created_at + interval '4 seconds' where id = any ($1)`,
+    `update sends set status = 'delivered', sealed_code = null, delivered_at = created_at + interval '4 seconds' where id = any ($1)`,
     [delivered],
   );
   await db.sql(`update sends set verification = 'verified', verified_at = now() where id = $1`, [
