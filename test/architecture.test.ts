@@ -18,12 +18,13 @@ function declares(source: string, name: string): boolean {
 }
 
 describe('docs/architecture.md', () => {
-  it('has its four flows', () => {
+  it('has its five flows', () => {
     expect(page.match(/^## .*$/gm)).toEqual([
       '## A creation',
       '## A delivery',
       '## A receipt',
       '## A verification',
+      '## What the provider tells of itself',
     ]);
     expect(steps.length).toBeGreaterThan(40);
   });

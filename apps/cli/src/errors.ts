@@ -61,3 +61,8 @@ function commandOf(program: Command, args: readonly string[]): Command {
 function pathOf(command: Command): string {
   return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }
+
+/** Ends a command with exit code 1 after it has printed its result: something that it looked at is not as it should be. */
+export class NotOk extends Error {
+  override readonly name = 'NotOk';
+}

@@ -10,7 +10,7 @@ import { addSenderCommands } from './commands/sender.js';
 import { addSendCommands } from './commands/send.js';
 import { addSettingsCommands } from './commands/settings.js';
 import { addUserCommands } from './commands/user.js';
-import { describeError } from './errors.js';
+import { NotOk, describeError } from './errors.js';
 
 const HELP = `
 Every command reads DATABASE_URL; sender add, token and reseal read SECRET_KEY too. Where DATABASE_URL is not set,
@@ -56,6 +56,7 @@ export async function run(args: readonly string[]): Promise<number> {
     await program.parseAsync(args, { from: 'user' });
     return 0;
   } catch (error) {
+    if (error instanceof NotOk) return 1;
     const report = describeError(error, program, args);
     if (report === null) return 0;
     process.stderr.write(`onecode: ${report.line}\n`);

@@ -67,7 +67,15 @@ describe('sender show and user show', () => {
   it('print what the lists print of one', async () => {
     const { id } = await buildSender(store.database);
     const senders = (await jsonOf(['sender', 'list'], env)) as { id: string }[];
-    expect(await jsonOf(['sender', 'show', id], env)).toEqual(senders.find((sender) => sender.id === id));
+    expect(await jsonOf(['sender', 'show', id], env)).toEqual({
+      ...senders.find((sender) => sender.id === id),
+      business_account_id: null,
+      quality: 'UNKNOWN',
+      messaging_limit: null,
+      unique_recipients_24h: 0,
+      checked_at: null,
+      templates: [],
+    });
 
     await jsonOf(
       ['user', 'create', '--email', 'ana@example.com', '--name', 'Ana', '--language', 'browser'],

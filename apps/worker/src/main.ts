@@ -11,6 +11,7 @@ import {
 } from '@onecode/runtime';
 import { closeDatabase, countAwaitingSends, openDatabase, pingDatabase } from '@onecode/store';
 import { createCloudApi } from '@onecode/whatsapp/client';
+import { createGraphReader } from '@onecode/whatsapp/graph';
 import { watchBreakers } from './breaker.js';
 import { readWorkerConfig } from './config.js';
 import { startConsumers } from './consumers.js';
@@ -18,6 +19,7 @@ import { LEASE_MARGIN_MS, type WorkerContext } from './context.js';
 import { withHeartbeats } from './heartbeats.js';
 import { createIdentities } from './identities.js';
 import { gaugeAwaitingSends, workerMetrics } from './metrics.js';
+import { readDueSenders } from './readings.js';
 import { createSenderPool } from './senderPool.js';
 import { cleanUp, sweep, wake } from './sweeper.js';
 
@@ -26,6 +28,7 @@ const SWEEP_PAUSE_MS = 1_000;
 const BREAKER_PAUSE_MS = 5_000;
 const WAKE_PAUSE_MS = 250;
 const CLEAN_UP_PAUSE_MS = 60_000;
+const READ_PAUSE_MS = 1_000;
 /** How long a stop waits for the provider's answers before it releases the claims. */
 const STOP_WAIT_MS_MAX = 6_000;
 
@@ -75,6 +78,17 @@ await runProcess('worker', async () => {
       withHeartbeat(loop, () => duty(context)),
       pauseMs,
       (error) => log.error({ err: error, loop }, 'a round failed'),
+    ),
+  );
+  const graph = createGraphReader({
+    baseUrl: config.WHATSAPP_API_URL,
+    timeoutMs: config.PROVIDER_TIMEOUT_MS,
+  });
+  loops.push(
+    startLoop(
+      () => readDueSenders(context, graph),
+      READ_PAUSE_MS,
+      (error) => log.error({ err: error, loop: 'read' }, 'a round failed'),
     ),
   );
   const checks: ReadinessChecks = {

@@ -27,7 +27,7 @@ export async function applyDueProviderChanges(context: WorkerContext): Promise<v
 }
 
 /** Raises an alert for each stop that the provider's word began. */
-function alertOf(
+export function alertOf(
   { log, metrics }: Pick<WorkerContext, 'log' | 'metrics'>,
   stops: readonly BegunStop[],
 ): void {

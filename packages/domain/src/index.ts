@@ -9,6 +9,7 @@ export * from './holds.js';
 export * from './identityCheck.js';
 export * from './keyring.js';
 export * from './outcome.js';
+export * from './preflight.js';
 export * from './problems.js';
 export * from './providerFacts.js';
 export * from './receipts.js';

@@ -36,6 +36,8 @@ export * from './senders/coolDown.js';
 export * from './senders/languageStops.js';
 export * from './senders/providerChanges.js';
 export * from './senders/providerFacts.js';
+export { countRecipients } from './senders/recipientCount.js';
+export * from './senders/readings.js';
 export type { BegunStop } from './senders/providerStops.js';
 export * from './senders/throttles.js';
 export * from './senders/senders.js';

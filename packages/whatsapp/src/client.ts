@@ -52,7 +52,7 @@ export function createCloudApi({ baseUrl, timeoutMs }: CloudApiOptions): CloudAp
   };
 }
 
-function checkedBase(baseUrl: string): { origin: string; path: string } {
+export function checkedBase(baseUrl: string): { origin: string; path: string } {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
   const isPlain = url !== null && /^https?:$/.test(url.protocol) && !/[?#@]/.test(baseUrl);
   if (!isPlain) throw new TypeError('The address of the Cloud API is not a plain http or https URL.');

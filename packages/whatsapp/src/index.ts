@@ -3,5 +3,6 @@ export { reportOf, type ProviderChange } from './changes.js';
 export * from './errors.js';
 export * from './explanations.js';
 export * from './message.js';
+export * from './preflight.js';
 export * from './signature.js';
 export * from './webhook.js';

@@ -2,7 +2,6 @@ import {
   parseKeyring,
   SENDER_TEMPLATE_INITIAL,
   SENDER_THROUGHPUT,
-  senderState,
   type PhoneRecipient,
 } from '@onecode/domain';
 import { readConfig, variable } from '@onecode/runtime/config';
@@ -12,6 +11,7 @@ import {
   listSenders,
   pauseSender,
   resumeSender,
+  type Database,
   type Sender,
 } from '@onecode/store';
 import type { Command } from 'commander';
@@ -29,31 +29,18 @@ import {
 } from '../arguments.js';
 import { DATABASE_URL, withDatabase } from '../database.js';
 import { environment } from '../environment.js';
-import { UserError } from '../errors.js';
-import { print, type Row } from '../output.js';
+import { NotOk, UserError } from '../errors.js';
+import { print } from '../output.js';
+import { checkSender, senderRow, showSender } from './senderCheck.js';
 import { addSenderTokenCommands } from './senderTokens.js';
-
-/** The JSON says `paused` of a sender that cools down, too; `paused_until` says until when. */
-function rowOf(sender: Sender): Row {
-  const isPaused = senderState(sender, new Date()) !== 'active';
-  return {
-    id: sender.id,
-    phone_number_id: sender.phoneNumberId,
-    number: sender.number,
-    template: sender.template,
-    english: sender.englishTemplateLanguage,
-    throughput: sender.throughput,
-    state: isPaused ? 'paused' : 'active',
-    paused_until: isPaused ? (sender.pausedUntil?.toISOString() ?? null) : null,
-    pause_reason: isPaused ? sender.pauseReason : null,
-    faults: sender.consecutiveFailures,
-    created_at: sender.createdAt.toISOString(),
-  };
-}
 
 function found(sender: Sender | null): Sender {
   if (sender === null) throw new UserError('there is no sender with this id');
   return sender;
+}
+
+async function findSender(database: Database, senderId: string): Promise<Sender> {
+  return found((await listSenders(database)).find((known) => known.id === senderId) ?? null);
 }
 
 interface Add {
@@ -129,7 +116,7 @@ export function addSenderCommands(program: Command): void {
         }),
       );
       if (added === null) throw new UserError('there is a sender with this phone number id already');
-      print(command, rowOf(added));
+      print(command, senderRow(added));
     });
 
   sender
@@ -137,7 +124,7 @@ export function addSenderCommands(program: Command): void {
     .description('list all senders, oldest first')
     .addHelpText('after', '\nExample:\n  $ onecode sender list --json')
     .action(async (_options: object, command: Command) => {
-      print(command, (await withDatabase(listSenders)).map(rowOf));
+      print(command, (await withDatabase(listSenders)).map(senderRow));
     });
 
   sender
@@ -146,8 +133,26 @@ export function addSenderCommands(program: Command): void {
     .argument('<id>', 'the sender', id('the sender'))
     .addHelpText('after', '\nExample:\n  $ onecode sender show 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f')
     .action(async (senderId: string, _options: object, command: Command) => {
-      const senders = await withDatabase(listSenders);
-      print(command, rowOf(found(senders.find((known) => known.id === senderId) ?? null)));
+      print(
+        command,
+        await withDatabase(async (database) => showSender(database, await findSender(database, senderId))),
+      );
+    });
+
+  sender
+    .command('check')
+    .description('ask the provider about a sender, and say what to do; exit code 1 when a check is not ok')
+    .argument('<id>', 'the sender', id('the sender'))
+    .addHelpText(
+      'after',
+      '\nA running worker makes the read.\n\nExample:\n  $ onecode sender check 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f',
+    )
+    .action(async (senderId: string, _options: object, command: Command) => {
+      const checks = await withDatabase(async (database) =>
+        checkSender(database, await findSender(database, senderId)),
+      );
+      print(command, checks);
+      if (checks.some(({ ok }) => !ok)) throw new NotOk();
     });
 
   for (const [name, description, change] of [
@@ -160,7 +165,10 @@ export function addSenderCommands(program: Command): void {
       .argument('<id>', 'the sender', id('the sender'))
       .addHelpText('after', `\nExample:\n  $ onecode sender ${name} 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f`)
       .action(async (senderId: string, _options: object, command: Command) => {
-        print(command, rowOf(found(await withDatabase((database) => change(database, actor(), senderId)))));
+        print(
+          command,
+          senderRow(found(await withDatabase((database) => change(database, actor(), senderId)))),
+        );
       });
 
   sender
@@ -176,7 +184,7 @@ export function addSenderCommands(program: Command): void {
       const change = await withDatabase((database) =>
         changeThroughput(database, actor(), senderId, throughput),
       );
-      print(command, rowOf(found(change)));
+      print(command, senderRow(found(change)));
     });
 
   addSenderTokenCommands(sender);

@@ -1,8 +1,12 @@
+import { footerSaysValidity } from '@onecode/domain';
 import {
   changeSetting,
+  listSenderKnowledge,
+  listSenders,
   readSettings,
   SETTING_BOUNDS,
   STAFF_TWO_FACTOR,
+  type Database,
   type NumericSetting,
   type Settings,
 } from '@onecode/store';
@@ -80,7 +84,10 @@ export function addSettingsCommands(program: Command): void {
     )
     .action(async (name: SettingName, typed: string, _options: object, command: Command) => {
       const value = valueOf(name, typed);
-      const changed = await withDatabase((database) => changeSetting(database, actor(), FIELDS[name], value));
+      const { changed, warnings } = await withDatabase(async (database) => ({
+        changed: await changeSetting(database, actor(), FIELDS[name], value),
+        warnings: name === 'code_validity_seconds' ? await templateWarnings(database, Number(value)) : [],
+      }));
       print(command, rowOf(changed), {
         absent: 'off',
         note:
@@ -88,5 +95,27 @@ export function addSettingsCommands(program: Command): void {
             ? `The expiry that WhatsApp shows is fixed in each sender's template: it has to fit ${value} seconds.`
             : undefined,
       });
+      for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`);
     });
+}
+
+/** The templates that say or do something else than a validity of codes, as far as the provider has told. */
+async function templateWarnings(database: Database, validitySeconds: number): Promise<string[]> {
+  const [senders, knowledge] = await Promise.all([listSenders(database), listSenderKnowledge(database)]);
+  return knowledge.flatMap(({ senderId, templates }) => {
+    const number = senders.find(({ id }) => id === senderId)?.number ?? senderId;
+    return templates.flatMap(({ name, language, facts }) => {
+      const template = `the template ${name} (${language}) of ${number}`;
+      const minutes = facts.codeExpirationMinutes?.value;
+      const seconds = facts.ttlSeconds?.value;
+      return [
+        ...(minutes !== undefined && !footerSaysValidity(minutes, validitySeconds)
+          ? [`${template} says ${minutes ?? 'no'} minutes in its footer`]
+          : []),
+        ...(typeof seconds === 'number' && seconds > validitySeconds
+          ? [`${template} is delivered for up to ${seconds} seconds`]
+          : []),
+      ];
+    });
+  });
 }

@@ -1,0 +1,53 @@
+import {
+  applySenderReading,
+  listSenders,
+  postponeReading,
+  takeDueReading,
+  type BegunStop,
+  type DueReading,
+} from '@onecode/store';
+import type { GraphReader } from '@onecode/whatsapp/graph';
+import type { WorkerContext } from './context.js';
+import { alertOf } from './providerChanges.js';
+
+type ReadingContext = Pick<WorkerContext, 'database' | 'senders' | 'releaseClaims' | 'log' | 'metrics'>;
+
+/**
+ * Reads what the provider knows of the senders whose read is due: about every ten minutes, soon after a sender was added, and on demand.
+ * Each is read by one worker at a time.
+ */
+export async function readDueSenders(context: ReadingContext, graph: GraphReader): Promise<void> {
+  for (;;) {
+    const due = await takeDueReading(context.database);
+    if (due === null) return;
+    alertOf(context, await readOne(context, graph, due));
+    await postponeReading(context.database, due);
+  }
+}
+
+async function readOne(
+  { database, senders, releaseClaims }: ReadingContext,
+  graph: GraphReader,
+  { senderId, startedAt }: DueReading,
+): Promise<BegunStop[]> {
+  const { phoneNumberId, template, token } = await senders.open(senderId);
+  const known = (await listSenders(database)).find(({ id }) => id === senderId);
+  const businessAccountId = known?.businessAccountId ?? null;
+  const reading = await untilStopped(
+    graph.readSender({ phoneNumberId, template, token: token ?? '', businessAccountId }),
+    releaseClaims,
+  );
+  if (reading === null) return [];
+  // crash point: worker after reading
+  return applySenderReading(database, { id: senderId, template, businessAccountId }, reading, startedAt);
+}
+
+/** The answer, or null when the worker can wait no longer: the lease ends, and another one reads. */
+function untilStopped<Answer>(answer: Promise<Answer>, stop: AbortSignal): Promise<Answer | null> {
+  return new Promise((resolve, reject) => {
+    const onStop = (): void => resolve(null);
+    if (stop.aborted) onStop();
+    stop.addEventListener('abort', onStop);
+    answer.finally(() => stop.removeEventListener('abort', onStop)).then(resolve, reject);
+  });
+}

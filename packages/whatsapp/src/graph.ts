@@ -1,0 +1,265 @@
+import type {
+  BusinessAccountValues,
+  CanSend,
+  NumberValues,
+  Part,
+  SenderReading,
+  TemplateValues,
+} from '@onecode/domain';
+import { checkedBase, type CloudApiOptions, type CloudApiSender } from './client.js';
+import { type ExchangeEnd, openExchanges } from './exchange.js';
+import { elements, errorNumber, members, parseJson } from './json.js';
+
+/** What a read of a sender needs to know. */
+export interface ReadSender extends CloudApiSender {
+  template: string;
+  /** Where it is known. */
+  businessAccountId: string | null;
+}
+
+export interface GraphReader {
+  /** Reads what Meta knows of a sender. Never throws: each part that fails says why. Nothing in the answer contains the token. */
+  readSender(sender: ReadSender): Promise<SenderReading>;
+}
+
+/** Fields of newer versions of the API come last: an older one refuses a request that names them. */
+const NUMBER_FIELDS = 'health_status,quality_rating,throughput,status,messaging_limit_tier';
+const NEWER_NUMBER_FIELDS = `${NUMBER_FIELDS},whatsapp_business_manager_messaging_limit`;
+const ACCOUNT_FIELDS = 'account_review_status,business_verification_status';
+const TEMPLATE_FIELDS =
+  'name,language,status,category,quality_score,rejected_reason,message_send_ttl_seconds,components';
+const TEMPLATES_PAGE = 100;
+const TEMPLATE_PAGES_MAX = 50;
+
+/**
+ * Creates a reader of Meta's Graph API. Source: Meta's OpenAPI for the WhatsApp Business Platform, v23.0: the nodes of a phone number and a
+ * business account, `message_templates`, `subscribed_apps`, and `debug_token`.
+ *
+ * @throws {TypeError} if `baseUrl` is not a plain http or https address.
+ */
+export function createGraphReader({ baseUrl, timeoutMs }: CloudApiOptions): GraphReader {
+  const { origin, path } = checkedBase(baseUrl);
+  const exchange = openExchanges(origin, timeoutMs);
+  const read: Read = async (token, node, query) => {
+    if (!/^[\x21-\x7e]+$/.test(token))
+      return { failure: 'The access token cannot be put in a header.', code: null };
+    const end = await exchange({
+      path: `${path}/${node}?${new URLSearchParams(query).toString()}`,
+      headers: { authorization: `Bearer ${token}` },
+    });
+    return resultOf(end);
+  };
+  return { readSender: (sender) => readSender(read, sender) };
+}
+
+type ReadResult = { value: Record<string, unknown> } | { failure: string; code: number | null };
+type Read = (token: string, node: string, query: Record<string, string>) => Promise<ReadResult>;
+
+function resultOf(end: ExchangeEnd): ReadResult {
+  if (end.end !== 'answered') return { failure: end.reason, code: null };
+  const answer = members(parseJson(end.text));
+  if (end.status >= 200 && end.status < 300 && answer['error'] === undefined) return { value: answer };
+  const code = errorNumber(members(answer['error'])['code']);
+  const what = code === null ? `HTTP ${end.status}` : `error ${code}, HTTP ${end.status}`;
+  return { failure: `Meta refused the read (${what}).`, code };
+}
+
+async function readSender(read: Read, sender: ReadSender): Promise<SenderReading> {
+  if (!/^[\w-]+$/.test(sender.phoneNumberId))
+    return failedReading("The sender's phone number id is malformed.");
+  const [node, token] = await Promise.all([readNumber(read, sender), readToken(read, sender.token)]);
+  const entities =
+    'value' in node ? elements(members(node.value['health_status'])['entities']).map(members) : [];
+  const told = entities.find((entity) => entity['entity_type'] === 'WABA')?.['id'];
+  const businessAccountId =
+    typeof told === 'string' && /^[0-9]{1,32}$/.test(told) ? told : sender.businessAccountId;
+  const number: SenderReading['number'] =
+    'value' in node ? { value: numberValues(node.value, entities) } : node;
+  if (businessAccountId === null) {
+    const failure = 'failure' in node ? node.failure : 'The business account of the number is not known.';
+    return {
+      businessAccountId: { failure },
+      number,
+      token,
+      businessAccount: { failure },
+      subscription: { failure },
+      templates: { failure },
+    };
+  }
+  const [account, subscription, templates] = await Promise.all([
+    read(sender.token, businessAccountId, { fields: ACCOUNT_FIELDS }),
+    read(sender.token, `${businessAccountId}/subscribed_apps`, {}),
+    readTemplates(read, sender, businessAccountId),
+  ]);
+  return {
+    businessAccountId: { value: businessAccountId },
+    number,
+    token,
+    businessAccount: mapped(account, (value) => accountValues(value, entities)),
+    subscription: mapped(subscription, ({ data }) => elements(data).length > 0),
+    templates,
+  };
+}
+
+function failedReading(failure: string): SenderReading {
+  const part = { failure };
+  return {
+    businessAccountId: part,
+    number: part,
+    token: part,
+    businessAccount: part,
+    subscription: part,
+    templates: part,
+  };
+}
+
+function mapped<Value>(result: ReadResult, map: (value: Record<string, unknown>) => Value): Part<Value> {
+  return 'value' in result ? { value: map(result.value) } : { failure: result.failure };
+}
+
+/** "Invalid parameter": a field that this version of the API does not have, among others. */
+const INVALID_PARAMETER = 100;
+
+async function readNumber(
+  read: Read,
+  { token, phoneNumberId }: ReadSender,
+): Promise<Part<Record<string, unknown>>> {
+  const newer = await read(token, phoneNumberId, { fields: NEWER_NUMBER_FIELDS });
+  if ('value' in newer || newer.code !== INVALID_PARAMETER) return newer;
+  return read(token, phoneNumberId, { fields: NUMBER_FIELDS });
+}
+
+async function readToken(read: Read, token: string): Promise<SenderReading['token']> {
+  const result = await read(token, 'debug_token', { input_token: token });
+  return mapped(result, ({ data }) => {
+    const { is_valid: isValid, scopes, expires_at: expiresAt } = members(data);
+    return {
+      isValid: isValid === true,
+      scopes: elements(scopes).filter((scope) => typeof scope === 'string'),
+      expiresAt: typeof expiresAt === 'number' ? expiresAt : 0,
+    };
+  });
+}
+
+/** All languages of the sender's template, page by page. */
+async function readTemplates(
+  read: Read,
+  { token, template }: ReadSender,
+  businessAccountId: string,
+): Promise<SenderReading['templates']> {
+  const found: { language: string; values: Partial<TemplateValues> }[] = [];
+  let after: string | null = null;
+  for (let page = 0; page < TEMPLATE_PAGES_MAX; page++) {
+    const result = await read(token, `${businessAccountId}/message_templates`, {
+      name: template,
+      fields: TEMPLATE_FIELDS,
+      limit: String(TEMPLATES_PAGE),
+      ...(after === null ? {} : { after }),
+    });
+    if ('failure' in result) return { failure: result.failure };
+    for (const item of elements(result.value['data']).map(members)) {
+      const { name, language } = item;
+      // Meta's search takes a name for a part of one.
+      if (name === template && typeof language === 'string')
+        found.push({ language, values: templateValues(item) });
+    }
+    const { cursors, next } = members(result.value['paging']);
+    const cursor = members(cursors)['after'];
+    if (typeof next !== 'string' || typeof cursor !== 'string') return { value: found };
+    after = cursor;
+  }
+  return { failure: 'Meta lists more templates than we read.' };
+}
+
+function templateValues(item: Record<string, unknown>): Partial<TemplateValues> {
+  const {
+    status,
+    category,
+    quality_score: quality,
+    rejected_reason: reason,
+    message_send_ttl_seconds: ttl,
+  } = item;
+  const components = elements(item['components']).map(members);
+  const buttons = components.flatMap(({ buttons: some }) => elements(some)).map(members);
+  const validity = components.find(({ type }) => type === 'FOOTER')?.['code_expiration_minutes'];
+  return {
+    ...words({ status, category, quality: members(quality)['score'] ?? quality }),
+    reason: typeof reason === 'string' && reason !== '' && reason !== 'NONE' ? reason : null,
+    ttlSeconds: typeof ttl === 'number' && ttl > 0 ? ttl : null,
+    codeExpirationMinutes: typeof validity === 'number' ? validity : validityOf(buttons),
+    hasCopyCodeButton: buttons.some(isCopyCode),
+  };
+}
+
+/** A button as Meta's reference has it, or as older templates have it: a link that names its kind. */
+function isCopyCode({ type, otp_type: otpType, url }: Record<string, unknown>): boolean {
+  if (type === 'COPY_CODE') return true;
+  if (type === 'OTP') return otpType === 'COPY_CODE';
+  return typeof url === 'string' && /[?&]otp_type=COPY_CODE\b/.test(url);
+}
+
+/** Where the footer does not say it, the link of an older template may. */
+function validityOf(buttons: readonly Record<string, unknown>[]): number | null {
+  for (const { url } of buttons) {
+    const minutes =
+      typeof url === 'string' ? /[?&]code_expiration_minutes=([0-9]{1,3})\b/.exec(url)?.[1] : undefined;
+    if (minutes !== undefined) return Number(minutes);
+  }
+  return null;
+}
+
+function numberValues(
+  node: Record<string, unknown>,
+  entities: readonly Record<string, unknown>[],
+): Partial<NumberValues> {
+  const { quality_rating: quality, status, throughput } = node;
+  const limit = node['whatsapp_business_manager_messaging_limit'] ?? node['messaging_limit_tier'];
+  const portfolioId = entities.find((entity) => entity['entity_type'] === 'BUSINESS')?.['id'];
+  const canSend = canSendOf(entities, 'PHONE_NUMBER');
+  return {
+    ...words({
+      quality,
+      status,
+      messagingLimit: limit,
+      throughputLevel: members(throughput)['level'],
+      portfolioId,
+    }),
+    ...(canSend === null ? {} : { canSend }),
+  };
+}
+
+function accountValues(
+  account: Record<string, unknown>,
+  entities: readonly Record<string, unknown>[],
+): Partial<BusinessAccountValues> {
+  const { account_review_status: review, business_verification_status: verification } = account;
+  const canSend = canSendOf(entities, 'WABA');
+  return {
+    ...words({
+      review,
+      verification: typeof verification === 'string' ? verification.toUpperCase() : undefined,
+    }),
+    ...(canSend === null ? {} : { canSend }),
+  };
+}
+
+function canSendOf(
+  entities: readonly Record<string, unknown>[],
+  type: 'PHONE_NUMBER' | 'WABA',
+): { can: CanSend; why: string | null } | null {
+  const entity = entities.find((one) => one['entity_type'] === type);
+  const can = entity?.['can_send_message'];
+  if (can !== 'AVAILABLE' && can !== 'LIMITED' && can !== 'BLOCKED') return null;
+  const [error] = elements(entity?.['errors']).map(members);
+  const why = error?.['error_description'] ?? elements(entity?.['additional_info'])[0];
+  return { can, why: typeof why === 'string' ? why.slice(0, WHY_LENGTH_MAX) : null };
+}
+
+const WHY_LENGTH_MAX = 500;
+
+/** The members that are texts. */
+function words<Name extends string>(values: Record<Name, unknown>): Partial<Record<Name, string>> {
+  return Object.fromEntries(
+    Object.entries(values).filter(([, value]) => typeof value === 'string' && value !== ''),
+  ) as Partial<Record<Name, string>>;
+}
