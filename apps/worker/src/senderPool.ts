@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import {
   coolDownSeconds,
+  SHARED_COOL_DOWN_SECONDS,
   throttleWaitsMs,
   unseal,
   windowWaitsMs,
@@ -95,6 +96,7 @@ export function createSenderPool(
       {
         failuresBefore: consecutiveFailures,
         seconds: coolDownSeconds(consecutiveFailures + 1),
+        sharedSeconds: SHARED_COOL_DOWN_SECONDS,
         reason: fault.errorCode === null ? fault.reason : `${fault.reason} (${fault.errorCode})`,
       },
     );

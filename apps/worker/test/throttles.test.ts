@@ -39,7 +39,7 @@ describe('a limit of the provider', () => {
   ] as [string, Fault, string, number][])(
     '%s uses up no attempt: the send waits for the sender',
     async (_what, fault, scope, waitMs) => {
-      await sender();
+      await sender({}, '11');
       t.environment.simulator.rules.add({ fault, times: 1 });
       const id = await t.environment.send(await t.environment.caller());
       await isWaiting(id);
@@ -113,7 +113,7 @@ describe('a limit of the provider', () => {
   );
 
   it('costs a handful of calls while it lasts, fails nothing, and all goes out when it ends', async () => {
-    await sender();
+    await sender({}, '11');
     const rule = t.environment.simulator.rules.add({ fault: { error: 80007 } });
     const caller = await t.environment.caller('live', { credits: 200 });
     const ids: string[] = [];

@@ -20,6 +20,18 @@ export function coolDownSeconds(consecutiveFailures: number): number {
   return Math.min(COOL_DOWN_SECONDS_MAX, COOL_DOWN_SECONDS_MIN * 2 ** Math.min(consecutiveFailures - 1, 10));
 }
 
+/** Seconds of the first cool-down of a sender that is stopped with its business account, for another sender's message. */
+const SHARED_COOL_DOWN_SECONDS_MIN = 15;
+
+/**
+ * Seconds of cool-down of the other senders of a business account whose fault stopped them too, by how often in a row that was: 1, 2 and
+ * more times; the last one counts for all that follow. They try again sooner than the sender whose message failed, because the fault may
+ * have been that sender's alone.
+ */
+export const SHARED_COOL_DOWN_SECONDS: readonly number[] = Array.from({ length: 9 }, (_, times) =>
+  Math.min(COOL_DOWN_SECONDS_MAX, SHARED_COOL_DOWN_SECONDS_MIN * 2 ** times),
+);
+
 /** Whether a sender may send. `paused`: until an operator resumes it; `cooling_down`: after a failure, until a time. */
 export type SenderState = 'active' | 'cooling_down' | 'paused';
 

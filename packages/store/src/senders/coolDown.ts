@@ -74,20 +74,23 @@ export interface SenderFault {
 
 /**
  * Lets a sender cool down after a fault of its own, or all senders of its business account after a fault of that. An operator's pause
- * stays. Faults that arrive together count once, and so does one of
- * a message that was begun before the last stop: receipts report such faults minutes later.
+ * stays. Faults that arrive together count once, and so does one of a message that was begun before the last stop: receipts report such
+ * faults minutes later.
  *
- * @param coolDown `failuresBefore` is the count on which `seconds` was decided: a sender whose count has changed stays as it is
+ * @param coolDown `failuresBefore` is the count on which `seconds` was decided: a sender whose count has changed stays as it is.
+ * `sharedSeconds` is for the others of the business account, by how often in a row they were stopped
  * @returns whether this call began a cool-down
  */
 export async function coolDownSender(
   database: Database,
   { senderId, attemptId, isOfBusiness, source }: SenderFault,
-  coolDown: { failuresBefore: number; seconds: number; reason: string },
+  coolDown: { failuresBefore: number; seconds: number; sharedSeconds: readonly number[]; reason: string },
 ): Promise<boolean> {
   const written = await database.sql.execute`
     update senders r set consecutive_failures = consecutive_failures + 1, paused_at = clock_timestamp(), faulted_at = clock_timestamp(),
-      paused_until = clock_timestamp() + make_interval(secs => ${coolDown.seconds}), pause_reason = ${coolDown.reason}, pause_source = ${source}
+      paused_until = clock_timestamp() + make_interval(secs => case when id = ${senderId}::uuid then ${coolDown.seconds}::integer
+        else (${[...coolDown.sharedSeconds]}::integer[])[least(consecutive_failures + 1, ${coolDown.sharedSeconds.length})] end),
+      pause_reason = ${coolDown.reason}, pause_source = ${source}
     where (id = ${senderId}::uuid and consecutive_failures = ${coolDown.failuresBefore}::integer or ${isOfBusiness} and id <> ${senderId}::uuid
         and business_account_id = (select business_account_id from senders where id = ${senderId}::uuid))
       and (paused_at is null or paused_until <= clock_timestamp())

@@ -20,7 +20,7 @@ const coolDown = (id: string, failuresBefore: number, seconds = 60) =>
   coolDownSender(
     store.database,
     { senderId: id, attemptId: newId(), isOfBusiness: false, source: 'answer' },
-    { failuresBefore, seconds, reason: 'a failure (131042)' },
+    { failuresBefore, seconds, sharedSeconds: [15, 30], reason: 'a failure (131042)' },
   );
 const block = (senderId: string, country: string, seconds = 60) =>
   blockCountry(store.database, { senderId, country, seconds, errorCode: 130497 });
@@ -211,5 +211,40 @@ describe('a country block', () => {
     expect(begun.filter(Boolean)).toHaveLength(1);
     await store.sql('update sender_country_blocks set blocked_until = now()');
     expect(await block(id, 'BR')).toBe(true);
+  });
+});
+
+describe('a fault of a business account', () => {
+  it('stops its senders, the others for less time, and no sender of another account', async () => {
+    const [failed, sibling, paused, foreign, unknown] = [
+      await buildSender(store.database),
+      await buildSender(store.database),
+      await buildSender(store.database),
+      await buildSender(store.database),
+      await buildSender(store.database),
+    ];
+    await store.sql(
+      `update senders set business_account_id = case when id = $1 then '22' else '11' end where id <> $2`,
+      [foreign.id, unknown.id],
+    );
+    await pauseSender(store.database, TEST_ACTOR, paused.id, 'maintenance');
+    const fault = { senderId: failed.id, attemptId: newId(), isOfBusiness: true, source: 'receipt' } as const;
+    const terms = { failuresBefore: 0, seconds: 60, sharedSeconds: [15, 30], reason: 'payment (131042)' };
+    expect(await coolDownSender(store.database, fault, terms)).toBe(true);
+    expect(await pauseSecondsOf(failed.id)).toBe(60);
+    expect(await pauseSecondsOf(sibling.id)).toBe(15);
+    expect(await stateOf(sibling.id)).toMatchObject({
+      pauseReason: 'payment (131042)',
+      pauseSource: 'receipt',
+    });
+    expect(await stateOf(paused.id)).toMatchObject({ pauseReason: 'maintenance', pauseSource: 'operator' });
+    for (const { id } of [foreign, unknown]) expect((await stateOf(id)).pausedAt).toBeNull();
+
+    await pausesEnd();
+    for (const expected of [30, 30]) {
+      await coolDownSender(store.database, fault, { ...terms, failuresBefore: 99 });
+      expect(await pauseSecondsOf(sibling.id)).toBe(expected);
+      await pausesEnd();
+    }
   });
 });

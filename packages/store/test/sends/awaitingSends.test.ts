@@ -93,7 +93,12 @@ describe('sends that wait for a sender', () => {
     expect(await wake()).toBe(0);
     await resumeSender(store.database, TEST_ACTOR, sender.id);
     const fault = { senderId: sender.id, attemptId: newId(), isOfBusiness: false, source: 'answer' } as const;
-    await coolDownSender(store.database, fault, { failuresBefore: 0, seconds: 60, reason: 'fault' });
+    await coolDownSender(store.database, fault, {
+      failuresBefore: 0,
+      seconds: 60,
+      sharedSeconds: [],
+      reason: 'fault',
+    });
     expect(await wake()).toBe(0);
     await store.sql(`update senders set paused_until = now() - interval '1 second'`);
     expect(await wake()).toBe(1);
