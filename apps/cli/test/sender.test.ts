@@ -148,7 +148,12 @@ describe('sender list, pause, resume and throughput', () => {
   it('shows how long a rest lasts and why, and a rest that is over as active', async () => {
     const { id } = await buildSender(store.database);
     const fault = { senderId: id, attemptId: newId(), isOfBusiness: false, source: 'answer' } as const;
-    await coolDownSender(store.database, fault, { failuresBefore: 0, seconds: 600, sharedSeconds: [], reason: 'quality' });
+    await coolDownSender(store.database, fault, {
+      failuresBefore: 0,
+      seconds: 600,
+      sharedSeconds: [],
+      reason: 'quality',
+    });
     expect(await jsonOf(['sender', 'list'], env)).toEqual([
       expect.objectContaining({ state: 'paused', paused_until: TIME, pause_reason: 'quality', faults: 1 }),
     ]);

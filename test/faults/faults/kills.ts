@@ -1,7 +1,7 @@
 import { startLoop } from '@onecode/runtime';
 import { buildSend, until } from '@onecode/testing';
 import { crashPoints } from '../cluster/crashPoints.mjs';
-import type { FaultCluster, FaultSettings } from '../cluster/faultCluster.js';
+import { BUSINESS_ACCOUNTS, type FaultCluster, type FaultSettings } from '../cluster/faultCluster.js';
 import type { Random } from '../load/plan.js';
 import type { Fault } from './fault.js';
 
@@ -53,21 +53,29 @@ function settingsFor(process: string, missing: readonly string[], random: Random
   const own = left.filter((_, index) => kind !== 'worker' || index % 2 === Number(n));
   const triggers = (own.length === 0 ? left : own).map((point) => {
     // The sweeper visits its points once a second, and the others are rare too.
-    const visit = /sweep|expire|pause|simulate/.test(point) ? 1 : random.between(1, 3);
+    const visit = /sweep|expire|pause|simulate|provider change|reading/.test(point)
+      ? 1
+      : random.between(1, 3);
     return `${point}=#${visit}${point === 'worker during call' ? `:kill:${random.between(1, 40)}` : ''}`;
   });
   return triggers.length === 0 ? {} : { crashPoints: triggers.join(',') };
 }
 
 /**
- * Creates what the load alone does not: a fault of a sender, a send past its deadline, and one that waits for a sender. The updates
- * increase the version, so that no concurrent claim overwrites them.
+ * Creates what the load alone does not: a fault of a sender, a send past its deadline, one that waits for a sender, a change that the
+ * provider tells of, and a reading of a sender. The updates increase the version, so that no concurrent claim overwrites them.
  */
 async function triggerRareWork(cluster: FaultCluster): Promise<void> {
   await cluster.simulator.clearRules();
   await cluster.resumeSenders();
   await cluster.simulator.addRule({ fault: { error: 133010 }, times: 1 });
   await cluster.simulator.addRule({ fault: { latencyMs: 30 } });
+  for (const quality of ['YELLOW', 'GREEN'] as const)
+    await cluster.simulator.changeTemplate(
+      { wabaId: BUSINESS_ACCOUNTS[0], name: 'verification_code', language: 'en' },
+      { quality },
+    );
+  await cluster.db.sql('update sender_readings set due_at = clock_timestamp()');
   for (const change of [
     'expires_at = clock_timestamp()',
     'awaiting_sender = true, due_at = expires_at, next_enqueue_at = expires_at',
