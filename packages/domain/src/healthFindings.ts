@@ -49,7 +49,22 @@ export interface HealthStatistics {
   receipts: { lastTenMinutes: number; oldestDueSeconds: number | null } | null;
   /** The last round of each loop of each worker. */
   loops: readonly { loop: string; secondsAgo: number }[] | null;
-  senders: readonly { state: SenderState }[] | null;
+  senders: readonly { state: SenderState; isStoppedByProvider?: boolean }[] | null;
+  /** Templates that stopped senders for a language. */
+  stoppedTemplates?: readonly StoppedTemplate[] | null;
+}
+
+/** A template that stopped senders for its language, by the provider's word or by what calls met. */
+export interface StoppedTemplate {
+  template: string;
+  /** As the provider writes it. */
+  language: string;
+  /** The provider's word for its status, or `REFUSED` where only calls tell. */
+  status: string;
+  /** RFC 3339. */
+  at: string;
+  /** Senders that still serve the language. */
+  serving: number;
 }
 
 /** A problem that a check found. */
@@ -59,6 +74,8 @@ export interface Finding {
   /** The pages have a sentence and an advice for each. */
   what: What;
   check: HealthCheck;
+  /** What a sentence names. */
+  template?: StoppedTemplate;
 }
 
 type What =
@@ -76,6 +93,9 @@ type What =
   | 'senders_paused'
   | 'senders_cooling_down'
   | 'no_senders'
+  | 'senders_stopped'
+  | 'template_stopped'
+  | 'template_stopped_everywhere'
   | 'senders_busy'
   | 'receipts_missing'
   | 'receipts_late'
@@ -87,6 +107,7 @@ export interface Verdict {
   whose: Whose;
   severity: Severity;
   what: What | 'all_clear';
+  template?: StoppedTemplate;
 }
 
 interface Thresholds {
@@ -118,7 +139,7 @@ type Found = Finding | null;
 
 /** Returns all findings: failing ones before degraded ones, and causes before their consequences. */
 export function healthFindings(statistics: HealthStatistics): Finding[] {
-  const findings = CHECKS.map((check) => check(statistics));
+  const findings = CHECKS.flatMap((check) => check(statistics));
   const rank = ({ severity }: Finding): number => (severity === 'failing' ? 0 : 1);
   return findings.filter((finding) => finding !== null).toSorted((a, b) => rank(a) - rank(b));
 }
@@ -126,8 +147,8 @@ export function healthFindings(statistics: HealthStatistics): Finding[] {
 /** Returns the verdict of the findings: the first of them, or that all is clear. */
 export function healthVerdict([worst]: readonly Finding[]): Verdict {
   if (worst === undefined) return { whose: 'nobody', severity: 'ok', what: 'all_clear' };
-  const { whose, severity, what } = worst;
-  return { whose, severity, what };
+  const { check: _check, ...verdict } = worst;
+  return verdict;
 }
 
 /** The severity of a value that should be low. */
@@ -188,9 +209,22 @@ function senders({ senders: all, waiting }: HealthStatistics): Found {
     return finding((waiting?.forSender.count ?? 0) > 0 ? 'failing' : null, 'us', 'no_senders', 'senders');
   const stopped = all.filter(({ state }) => state !== 'active');
   const severity = stopped.length === all.length ? 'failing' : stopped.length > 0 ? 'degraded' : null;
+  if (stopped.some(({ isStoppedByProvider }) => isStoppedByProvider === true))
+    return finding(severity, 'meta', 'senders_stopped', 'senders');
   return stopped.some(({ state }) => state === 'cooling_down')
     ? finding(severity, 'meta', 'senders_cooling_down', 'senders')
     : finding(severity, 'held', 'senders_paused', 'senders');
+}
+
+/** Before a send fails: each template that stopped senders for its language, and whether others serve it still. */
+function templates({ stoppedTemplates }: HealthStatistics): Finding[] {
+  return (stoppedTemplates ?? []).map((template) => ({
+    whose: 'meta',
+    severity: template.serving === 0 ? 'failing' : 'degraded',
+    what: template.serving === 0 ? 'template_stopped_everywhere' : 'template_stopped',
+    check: 'senders',
+    template,
+  }));
 }
 
 function provider({ provider: answers }: HealthStatistics): Found {
@@ -237,12 +271,13 @@ function held({ waiting }: HealthStatistics): Found {
 }
 
 /** Causes before their consequences. */
-const CHECKS: readonly ((statistics: HealthStatistics) => Found)[] = [
+const CHECKS: readonly ((statistics: HealthStatistics) => Found | Finding[])[] = [
   postgresql,
   connections,
   redis,
   sweeper,
   queue,
+  templates,
   configuration,
   senders,
   provider,

@@ -135,7 +135,7 @@ function templateUsable(input: PreflightInput, language: string): Found {
     return bad('template_status', {
       ...named,
       status: facts.status.value,
-      reason: facts.reason?.value ?? '',
+      reason: facts.reason?.value ? ` (${facts.reason.value})` : '',
     });
   if (facts.category !== undefined && facts.category.value !== CODE_CATEGORY)
     return bad('template_category', { ...named, category: facts.category.value });

@@ -96,6 +96,7 @@ function isNewer(known: Fact<unknown> | undefined, at: Date, source: FactSource)
 
 /** Why a template or a sender must not be used, by the provider's word. */
 export interface ProviderStop {
+  /** In the provider's words; of a template, its status or category. */
   reason: string;
   /** When the provider said it. */
   at: Date;
@@ -123,10 +124,10 @@ export const CODE_CATEGORY = 'AUTHENTICATION';
 export function templateStop({ status, category, reason }: Facts<TemplateValues>): ProviderStop | null {
   if (status !== undefined && STOPPED_STATUSES.has(status.value)) {
     const why = reason?.value ? `${status.value} (${reason.value})` : status.value;
-    return stopBy(status, `Meta says of the template: ${why}.`);
+    return stopBy(status, why);
   }
   if (category !== undefined && category.value !== CODE_CATEGORY)
-    return stopBy(category, `Meta put the template into the category ${category.value}.`);
+    return stopBy(category, `category ${category.value}`);
   return null;
 }
 

@@ -3,6 +3,7 @@ import {
   healthVerdict,
   type Finding,
   type HealthStatistics,
+  type StoppedTemplate,
   type Verdict,
 } from '../src/healthFindings.js';
 
@@ -10,6 +11,13 @@ type Read = { [Name in keyof HealthStatistics]: NonNullable<HealthStatistics[Nam
 type Sender = Read['senders'][number];
 
 const sender = (state: Sender['state'] = 'active'): Sender => ({ state });
+const stopped = (serving: number): StoppedTemplate => ({
+  template: 'verification_code',
+  language: 'en',
+  status: 'PAUSED',
+  at: '2026-11-23T02:14:00.000Z',
+  serving,
+});
 const queue = (isPaused = false): Read['queues'][number] => ({ isPaused });
 const none = { count: 0, oldestSeconds: null };
 const sweptSecondsAgo = (...ages: number[]): Read['loops'] =>
@@ -121,6 +129,21 @@ const CASES: [
   ['Meta is rather slow', provider({ secondsP95: 4 }), 'meta degraded provider_slow'],
   ['Meta is slow', provider({ secondsP95: 9 }), 'meta failing provider_slow'],
   ['an operator paused a sender', { senders: [sender(), sender('paused')] }, 'held degraded senders_paused'],
+  [
+    'Meta stopped a sender by its own word',
+    { senders: [sender(), { state: 'paused', isStoppedByProvider: true }] },
+    'meta degraded senders_stopped',
+  ],
+  [
+    'Meta paused a template that others serve',
+    { stoppedTemplates: [stopped(2)] },
+    'meta degraded template_stopped',
+  ],
+  [
+    'Meta paused the only template of a language',
+    { stoppedTemplates: [stopped(1), stopped(0)] },
+    'meta failing template_stopped_everywhere',
+  ],
   ['an operator paused all senders', { senders: [sender('paused')] }, 'held failing senders_paused'],
   [
     'a sender cools down after a failure',

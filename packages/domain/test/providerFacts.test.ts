@@ -91,7 +91,7 @@ describe('a template', () => {
     (status) => {
       const stop = templateStop({ status: fact(status, 7), reason: fact('FIRST_PAUSE') });
       expect(stop).toEqual({
-        reason: `Meta says of the template: ${status} (FIRST_PAUSE).`,
+        reason: `${status} (FIRST_PAUSE)`,
         at: at(7),
         source: 'webhook',
       });

@@ -8,7 +8,5 @@ const TEXTS = { en: EN, 'pt-BR': PT_BR } as const;
 export function preflightText({ check, finding, facts }: PreflightResult, language: Locale): string {
   const { fine, findings } = TEXTS[language];
   const text = finding === 'fine' ? fine[check] : findings[finding];
-  return text
-    .replaceAll(/\{(\w+)\}/g, (placeholder, name: string) => String(facts[name] ?? placeholder))
-    .replaceAll(/ +(?=[ .])/g, '');
+  return text.replaceAll(/\{(\w+)\}/g, (placeholder, name: string) => String(facts[name] ?? placeholder));
 }

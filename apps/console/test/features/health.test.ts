@@ -1,4 +1,4 @@
-import { placeHold, newId, recordHeartbeat } from '@onecode/store';
+import { applyProviderReport, placeHold, newId, recordHeartbeat } from '@onecode/store';
 import {
   buildCaller,
   buildSend,
@@ -90,6 +90,37 @@ describe('the health page’s statistics', () => {
     expect(view.senders).toEqual([expect.objectContaining({ state: 'active', pausedUntil: null })]);
     expect(view.attempts).toHaveLength(30);
     expect(JSON.stringify(view)).not.toMatch(/5550783881|5511987654321/);
+  });
+
+  it('tell which template Meta paused, when, and how many senders still serve its language', async () => {
+    const { database } = server.db;
+    await buildSender(database, { number: '+15550783899', businessAccountId: '88' });
+    const serving = (await server.db.sql('select from senders where business_account_id is null')).length;
+    const at = new Date('2026-11-20T02:14:00Z');
+    const report = {
+      about: 'template',
+      name: 'verification_code',
+      language: 'en',
+      values: { status: 'PAUSED' },
+    } as const;
+    await applyProviderReport(database, '88', report, at);
+    const view = await untilSeen('the template', ({ stoppedTemplates }) => stoppedTemplates?.length === 1);
+    const template = {
+      template: 'verification_code',
+      language: 'en',
+      status: 'PAUSED',
+      at: at.toISOString(),
+      serving,
+    };
+    expect(view.findings).toContainEqual({
+      whose: 'meta',
+      severity: 'degraded',
+      what: 'template_stopped',
+      check: 'senders',
+      template,
+    });
+    await applyProviderReport(database, '88', { ...report, values: { status: 'APPROVED' } }, new Date());
+    await untilSeen('its return', ({ stoppedTemplates }) => stoppedTemplates?.length === 0);
   });
 
   it('show that Redis is away, while the others still show', async () => {

@@ -1,5 +1,5 @@
-import { unseal } from '@onecode/domain';
-import { listAuditEntries, newId } from '@onecode/store';
+import { unseal, type SenderReading } from '@onecode/domain';
+import { applySenderReading, listAuditEntries, newId } from '@onecode/store';
 import { buildCaller, buildSend, buildSender, TEST_SECRET_KEY } from '@onecode/testing';
 import type { SendersView, SenderView } from '../../src/features/senders/view.js';
 import { useConsole } from '../console.js';
@@ -140,6 +140,61 @@ describe('senders', () => {
     expect(en.meaning).not.toBe(pt.meaning);
   });
 
+  it('tell what Meta said of them, what that stopped, and what to do', async () => {
+    const sender = await buildSender(server.db.database, { businessAccountId: '77' });
+    const part = { failure: 'Meta refused the read (error 190, HTTP 401).' };
+    const startedAt = new Date();
+    const reading: SenderReading = {
+      businessAccountId: { value: '77' },
+      number: { value: { quality: 'YELLOW', status: 'CONNECTED', messagingLimit: 'TIER_2K' } },
+      token: part,
+      businessAccount: { value: { verification: 'UNVERIFIED' } },
+      subscription: { value: true },
+      templates: {
+        value: [
+          { language: 'en', values: { status: 'PAUSED', category: 'AUTHENTICATION', reason: 'FIRST_PAUSE' } },
+          {
+            language: 'pt_BR',
+            values: { status: 'APPROVED', category: 'AUTHENTICATION', hasCopyCodeButton: true },
+          },
+        ],
+      },
+    };
+    await operator.post(`/staff/senders/${sender.id}/check`);
+    await applySenderReading(server.db.database, sender, reading, startedAt);
+
+    const { provider, state } = await senderOf(sender.id);
+    expect(state).toBe('active');
+    expect(provider).toMatchObject({
+      triedAt: startedAt.toISOString(),
+      readAt: startedAt.toISOString(),
+      recipients24h: 0,
+    });
+    expect(provider.facts.map(({ name, value, source }) => [name, value, source])).toEqual([
+      ['quality', 'YELLOW', 'read'],
+      ['status', 'CONNECTED', 'read'],
+      ['messagingLimit', 'TIER_2K', 'read'],
+      ['verification', 'UNVERIFIED', 'read'],
+    ]);
+    expect(provider.templates).toMatchObject([
+      { language: 'en', status: 'PAUSED', reason: 'FIRST_PAUSE', isUsable: false },
+      { language: 'pt_BR', status: 'APPROVED', isUsable: true },
+    ]);
+    expect(provider.languageStops).toMatchObject([
+      { language: 'en', source: 'read', reason: expect.stringContaining('PAUSED'), stoppedUntil: null },
+    ]);
+    const bad = provider.checks.filter(({ ok }) => !ok);
+    expect(bad.map(({ check }) => check)).toEqual(
+      expect.arrayContaining(['token_valid', 'template_en', 'business_verified']),
+    );
+    for (const { detail } of provider.checks) {
+      expect(detail.en).toMatch(/^[A-Z0-9].*\.$/s);
+      expect(detail['pt-BR']).toMatch(/^[A-Z0-9].*\.$/s);
+      expect(detail.en).not.toBe(detail['pt-BR']);
+    }
+    expect(JSON.stringify(bad)).toContain('error 190');
+  });
+
   it.each([
     [{ ...NEW, number: '+5511' }, { number: 'format' }],
     [{ ...NEW, phoneNumberId: 'x1' }, { phoneNumberId: 'pattern' }],
@@ -169,11 +224,12 @@ describe('senders', () => {
       who.put(`/staff/senders/${sender}/throughput`, { throughput: 5 }),
       who.post(`/staff/senders/${sender}/pause`, { reason: 'why' }),
       who.post(`/staff/senders/${sender}/resume`),
+      who.post(`/staff/senders/${sender}/check`),
     ];
     const refused = await Promise.all([onCall.post('/staff/senders', NEW), ...changes(onCall, id)]);
-    expect(refused.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403]);
+    expect(refused.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403, 403]);
     const unknown = await Promise.all(changes(operator, newId()));
-    expect(unknown.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
+    expect(unknown.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
     expect(await latest()).toEqual(last);
   });
 });

@@ -28,7 +28,7 @@ export const EN: PreflightTexts = {
     template_missing:
       'Meta has no template {template} in {language}. Create it in WhatsApp Manager, category authentication.',
     template_status:
-      'The template {template} ({language}) is {status} {reason}. Look in WhatsApp Manager what Meta asks for.',
+      'The template {template} ({language}) is {status}{reason}. Look in WhatsApp Manager what Meta asks for.',
     template_category:
       'The template {template} ({language}) is in the category {category}. Create one in the category authentication.',
     template_button: 'The template {template} ({language}) has no button that copies the code. Add one.',

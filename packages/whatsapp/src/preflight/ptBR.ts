@@ -29,7 +29,7 @@ export const PT_BR: PreflightTexts = {
     template_missing:
       'A Meta não tem o modelo {template} em {language}. Crie-o no Gerenciador do WhatsApp, na categoria autenticação.',
     template_status:
-      'O modelo {template} ({language}) está {status} {reason}. Veja no Gerenciador do WhatsApp o que a Meta pede.',
+      'O modelo {template} ({language}) está {status}{reason}. Veja no Gerenciador do WhatsApp o que a Meta pede.',
     template_category:
       'O modelo {template} ({language}) está na categoria {category}. Crie um na categoria autenticação.',
     template_button: 'O modelo {template} ({language}) não tem botão que copie o código. Acrescente um.',

@@ -1,7 +1,16 @@
-import { maskRecipient, senderState, type SenderState } from '@onecode/domain';
+import {
+  maskRecipient,
+  senderState,
+  templateLanguages,
+  type Locale,
+  type SenderState,
+  type StoppedTemplate,
+} from '@onecode/domain';
 import { QUEUE_NAMES, type QueueName, type Queues } from '@onecode/runtime';
 import {
   listHeartbeats,
+  listLanguageStops,
+  listSenderKnowledge,
   listSenders,
   pingDatabase,
   readAttemptMinutes,
@@ -37,6 +46,8 @@ export interface SenderStatistics {
   pausedUntil: Date | null;
   pauseReason: string | null;
   consecutiveFailures: number;
+  /** Whether Meta's own word stopped it. */
+  isStoppedByProvider: boolean;
 }
 
 /** The statistics of the health page. Null means that a source did not answer in time. */
@@ -52,6 +63,7 @@ export interface ConsoleHealthStatistics {
   receipts: ReceiptStatistics | null;
   loops: Heartbeat[] | null;
   senders: SenderStatistics[] | null;
+  stoppedTemplates: StoppedTemplate[] | null;
 }
 
 /** How long a source may take to answer. */
@@ -80,6 +92,7 @@ export function createHealthReader({
     receipts: source(() => readReceiptStatistics(database)),
     loops: source(() => listHeartbeats(database)),
     senders: source(() => readSenders(database)),
+    stoppedTemplates: source(() => readStoppedTemplates(database)),
   };
   return async () => {
     const read = Object.entries(sources).map(async ([name, ask]) => [name, await ask()]);
@@ -148,8 +161,46 @@ async function readSenders(database: Database): Promise<SenderStatistics[]> {
       pausedUntil: isStopped ? sender.pausedUntil : null,
       pauseReason: isStopped ? sender.pauseReason : null,
       consecutiveFailures: sender.consecutiveFailures,
+      isStoppedByProvider: isStopped && (sender.pauseSource === 'webhook' || sender.pauseSource === 'read'),
     };
   });
+}
+
+/** The templates that stopped senders for their languages, each once, with the senders that serve the language all the same. */
+async function readStoppedTemplates(database: Database): Promise<StoppedTemplate[]> {
+  const stops = await listLanguageStops(database);
+  if (stops.length === 0) return [];
+  const [senders, knowledge] = await Promise.all([listSenders(database), listSenderKnowledge(database)]);
+  const now = new Date();
+  const serving = (locale: Locale): number =>
+    senders.filter(
+      (sender) =>
+        senderState(sender, now) === 'active' &&
+        !stops.some((stop) => stop.senderId === sender.id && stop.locale === locale),
+    ).length;
+  const templates = stops.flatMap(({ senderId, locale, source, stoppedAt }): StoppedTemplate[] => {
+    const sender = senders.find(({ id }) => id === senderId);
+    if (sender === undefined) return [];
+    const language = templateLanguages(sender.englishTemplateLanguage)[locale];
+    const facts = knowledge
+      .find((known) => known.senderId === senderId)
+      ?.templates.find((template) => template.language === language)?.facts;
+    const isToldByProvider = source === 'webhook' || source === 'read';
+    const status =
+      isToldByProvider && facts?.status !== undefined && facts.status.value !== 'APPROVED'
+        ? facts.status
+        : undefined;
+    return [
+      {
+        template: sender.template,
+        language,
+        status: status?.value ?? (isToldByProvider ? 'RECATEGORIZED' : 'REFUSED'),
+        at: status?.at ?? stoppedAt.toISOString(),
+        serving: serving(locale),
+      },
+    ];
+  });
+  return [...new Map(templates.map((one) => [`${one.template} ${one.language}`, one])).values()];
 }
 
 /** Returns the answer, or null when it takes too long. */

@@ -5,6 +5,7 @@ import {
   type Finding,
   type HealthCheck,
   type Severity,
+  type StoppedTemplate,
   type Verdict,
 } from '@onecode/domain';
 import type {
@@ -37,6 +38,7 @@ export interface HealthView {
   provider: ProviderAnswers | null;
   receipts: ReceiptStatistics | null;
   loops: { loop: LoopName; workerId: string; secondsAgo: number }[] | null;
+  stoppedTemplates: StoppedTemplate[] | null;
   senders: (Omit<SenderStatistics, 'pausedUntil'> & { pausedUntil: string | null })[] | null;
 }
 

@@ -3,6 +3,10 @@ import {
   addSender,
   changeThroughput,
   listBlockedCountries,
+  listLanguageStops,
+  listSenderKnowledge,
+  readSettings,
+  requestReading,
   listSenders,
   pauseSender,
   readSenderActivity,
@@ -13,6 +17,7 @@ import { Type } from 'typebox';
 import { nameField } from '../../http/fields.js';
 import { ConsoleProblem, orNotFound } from '../../http/problem.js';
 import { route, type Call, type Route } from '../../http/route.js';
+import { providerView } from './providerView.js';
 import { SENDER_RULES, senderView, type SendersView } from './view.js';
 
 const STRICT = { additionalProperties: false };
@@ -26,21 +31,29 @@ export const senderRoutes: readonly Route[] = [
     path: '/staff/senders',
     access: 'on_call',
     async handle({ context: { database } }): Promise<SendersView> {
-      const [senders, activity, blocked] = await Promise.all([
+      const [senders, activity, blocked, knowledge, stops, { codeValiditySeconds }] = await Promise.all([
         listSenders(database),
         readSenderActivity(database),
         listBlockedCountries(database),
+        listSenderKnowledge(database),
+        listLanguageStops(database),
+        readSettings(database),
       ]);
       const now = new Date();
       return {
-        senders: senders.map((sender) =>
-          senderView(
+        senders: senders.flatMap((sender) => {
+          const known = knowledge.find(({ senderId }) => senderId === sender.id);
+          // A sender that was added between the reads comes with the next refresh.
+          if (known === undefined) return [];
+          const senderActivity = activity.find(({ senderId }) => senderId === sender.id);
+          return senderView(
             sender,
-            activity.find(({ senderId }) => senderId === sender.id),
+            senderActivity,
             blocked,
+            providerView(sender, known, stops, codeValiditySeconds, now),
             now,
-          ),
-        ),
+          );
+        }),
         rules: SENDER_RULES,
       };
     },
@@ -114,6 +127,14 @@ export const senderRoutes: readonly Route[] = [
     access: 'operator',
     async handle(call) {
       await changeSender(call, resumeSender);
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/staff/senders/:sender/check',
+    access: 'operator',
+    async handle({ context: { database }, params }) {
+      orNotFound(await requestReading(database, params['sender'] ?? ''));
     },
   }),
 ];

@@ -7,7 +7,10 @@ import {
   type SenderState,
 } from '@onecode/domain';
 import type { BlockedCountry, Sender, SenderActivity } from '@onecode/store';
+import type { ProviderView } from './providerView.js';
 import { operatorExplanationView, type OperatorExplanationView } from '../sends/errorExplanation.js';
+
+export type { FactView, ProviderView, TemplateView } from './providerView.js';
 
 /** Failed calls of a sender in the last hour, by outcome and error code. */
 export interface SenderErrorView {
@@ -37,11 +40,15 @@ export interface SenderView {
   pausedAt: string | null;
   pausedUntil: string | null;
   pauseReason: string | null;
+  /** How we know that it cannot send; null while it can. */
+  pauseSource: Sender['pauseSource'];
   createdAt: string;
   blockedCountries: { country: string; until: string; errorCode: number | null }[];
   /** Calls of the last hour by outcome. */
   outcomes: Partial<Record<AttemptOutcome, number>>;
   errors: SenderErrorView[];
+  /** What Meta said of it. */
+  provider: ProviderView;
 }
 
 export interface SendersView {
@@ -74,9 +81,10 @@ export function senderView(
   sender: Sender,
   activity: SenderActivity | undefined,
   blocked: readonly BlockedCountry[],
+  provider: ProviderView,
   now: Date,
 ): SenderView {
-  const { pausedAt, pausedUntil, pauseReason, createdAt, ...rest } = sender;
+  const { pausedAt, pausedUntil, pauseReason, pauseSource, createdAt, ...rest } = sender;
   const state = senderState(sender, now);
   const isStopped = state !== 'active';
   return {
@@ -85,6 +93,7 @@ export function senderView(
     pausedAt: isStopped ? (pausedAt?.toISOString() ?? null) : null,
     pausedUntil: isStopped ? (pausedUntil?.toISOString() ?? null) : null,
     pauseReason: isStopped ? pauseReason : null,
+    pauseSource: isStopped ? pauseSource : null,
     createdAt: createdAt.toISOString(),
     blockedCountries: blocked
       .filter(({ senderId }) => senderId === sender.id)
@@ -93,6 +102,7 @@ export function senderView(
         until: blockedUntil.toISOString(),
         errorCode,
       })),
+    provider,
     outcomes: activity?.outcomes ?? {},
     errors: (activity?.errors ?? []).map(({ lastAt, ...error }) => ({
       ...error,

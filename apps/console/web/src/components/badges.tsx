@@ -54,9 +54,16 @@ function DotBadge({ color, text }: { color: string; text: string }) {
 const COLORS = { active: 'teal', cooling_down: 'orange', paused: 'red' } as const;
 
 /** The state of a sender. */
-export function SenderBadge({ state }: { state: SenderView['state'] }) {
+export function SenderBadge({
+  state,
+  source,
+}: {
+  state: SenderView['state'];
+  source?: SenderView['pauseSource'];
+}) {
   const { t } = useTranslation(['common', 'senders']);
-  return <Badge color={COLORS[state]}>{t(`senders:states.${state}`)}</Badge>;
+  const isByMeta = state === 'paused' && (source === 'webhook' || source === 'read');
+  return <Badge color={COLORS[state]}>{t(`senders:states.${isByMeta ? 'stopped' : state}`)}</Badge>;
 }
 
 /** The state of an account: active, suspended, on hold, or both of the latter. */

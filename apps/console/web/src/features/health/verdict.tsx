@@ -5,17 +5,19 @@ import { useTranslation } from 'react-i18next';
 import type { HealthView, Severity } from '../../../../src/features/health/view.js';
 import type { ApiProblem } from '../../api/http.js';
 import { Time } from '../../components/times.js';
+import { useNumbers } from '../../hooks/formats.js';
 
 /** The verdict: where the problem is, what to do, and other findings. */
 export function VerdictBanner({ view: { verdict, findings, at } }: { view: HealthView }) {
   const { t } = useTranslation('health');
+  const sentence = useSentence();
   const others = findings.slice(1);
   return (
     <Banner
       severity={verdict.severity}
       icon={SEVERITIES[verdict.severity].icon}
       whose={t(`whose.${verdict.whose}`)}
-      title={t(`findings.${verdict.what}.title`)}
+      title={sentence(verdict)}
       todo={t(`findings.${verdict.what}.todo`)}
     >
       {others.length > 0 && (
@@ -24,10 +26,9 @@ export function VerdictBanner({ view: { verdict, findings, at } }: { view: Healt
             {t('also')}
           </Text>
           <List size="sm">
-            {others.map(({ what, whose }) => (
-              <List.Item key={what}>
-                {t(`findings.${what}.title`)}{' '}
-                <Text span c="dimmed" inherit>{`· ${t(`whose.${whose}`)}`}</Text>
+            {others.map((finding) => (
+              <List.Item key={`${finding.what} ${finding.template?.template} ${finding.template?.language}`}>
+                {sentence(finding)} <Text span c="dimmed" inherit>{`· ${t(`whose.${finding.whose}`)}`}</Text>
               </List.Item>
             ))}
           </List>
@@ -38,6 +39,34 @@ export function VerdictBanner({ view: { verdict, findings, at } }: { view: Healt
       </Text>
     </Banner>
   );
+}
+
+/** Statuses for which there is a word. */
+const STATUSES = [
+  'PAUSED',
+  'DISABLED',
+  'REJECTED',
+  'ARCHIVED',
+  'DELETED',
+  'RECATEGORIZED',
+  'REFUSED',
+] as const;
+
+/** The sentence of a finding, with the template that it names. */
+function useSentence(): (finding: Pick<HealthView['verdict'], 'what' | 'template'>) => string {
+  const { t, i18n } = useTranslation('health');
+  const { whole } = useNumbers();
+  return ({ what, template }) => {
+    if (template === undefined) return t(`findings.${what}.title`);
+    const { language, serving, at } = template;
+    const status = STATUSES.find((known) => known === template.status) ?? 'other';
+    const time = new Date(at).toLocaleString(i18n.language, { dateStyle: 'short', timeStyle: 'short' });
+    const cause = t(`templates.${status}`, { template: template.template, language, time });
+    const name = t(`languages.${language === 'pt_BR' ? 'pt_BR' : 'en'}`);
+    return serving === 0
+      ? t('templates.noneServes', { cause, name })
+      : t('templates.serves', { cause, name, count: serving, number: whole(serving) });
+  };
 }
 
 /** Shown when the health data cannot be read, which is a finding of its own. */

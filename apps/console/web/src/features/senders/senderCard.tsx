@@ -1,6 +1,7 @@
 import { Badge, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { SenderErrorView, SenderRulesView, SenderView } from '../../../../src/features/senders/view.js';
+import { SenderProvider } from './senderProvider.js';
 import { SenderActions } from './senderActions.js';
 import { SenderBadge } from '../../components/badges.js';
 import { Id } from '../../components/copy.js';
@@ -24,7 +25,7 @@ export function SenderCard({ sender, rules }: { sender: SenderView; rules: Sende
               <Title order={2} size="h4" className="tabular">
                 {sender.number}
               </Title>
-              <SenderBadge state={sender.state} />
+              <SenderBadge state={sender.state} source={sender.pauseSource} />
             </Group>
             <Health sender={sender} />
           </Stack>
@@ -33,6 +34,13 @@ export function SenderCard({ sender, rules }: { sender: SenderView; rules: Sende
         <SimpleGrid cols={{ base: 2, sm: 4 }} spacing="sm" component="dl" m={0}>
           <Fact label={t('facts.phoneNumberId')}>
             <Id id={sender.phoneNumberId} what={t('facts.phoneNumberId')} />
+          </Fact>
+          <Fact label={t('facts.businessAccountId')}>
+            {sender.businessAccountId === null ? (
+              t('facts.unknown')
+            ) : (
+              <Id id={sender.businessAccountId} what={t('facts.businessAccountId')} />
+            )}
           </Fact>
           <Fact label={t('facts.throughput')}>
             {t('facts.perSecond', { count: sender.throughput, number: whole(sender.throughput) })}
@@ -44,6 +52,7 @@ export function SenderCard({ sender, rules }: { sender: SenderView; rules: Sende
           </Fact>
           <Fact label={t('facts.consecutiveFailures')}>{whole(sender.consecutiveFailures)}</Fact>
         </SimpleGrid>
+        <SenderProvider sender={sender} />
         <LastHour sender={sender} />
         <SenderErrors errors={sender.errors} />
       </Stack>
@@ -53,7 +62,7 @@ export function SenderCard({ sender, rules }: { sender: SenderView; rules: Sende
 
 /** Why it does not send, until when, and the countries it is blocked from. */
 function Health({
-  sender: { state, pausedAt, pausedUntil, pauseReason, blockedCountries },
+  sender: { state, pausedAt, pausedUntil, pauseReason, pauseSource, blockedCountries, provider },
 }: {
   sender: SenderView;
 }) {
@@ -64,13 +73,27 @@ function Health({
       {state === 'cooling_down' && pausedUntil !== null && (
         <Text size="sm">
           {t('health.coolingDownUntil')} <Time at={pausedUntil} seconds />: {pauseReason}
+          {pauseSource !== null && ` · ${t(`sources.${pauseSource}`)}`}
         </Text>
       )}
       {state === 'paused' && pausedAt !== null && (
         <Text size="sm">
           {t('health.pausedSince')} <Time at={pausedAt} />: {pauseReason}
+          {pauseSource !== null && ` · ${t(`sources.${pauseSource}`)}`}
         </Text>
       )}
+      {provider.languageStops.map(({ language, code, source, reason, stoppedAt, stoppedUntil }) => (
+        <Text size="sm" key={language}>
+          {t('health.stoppedLanguage', { language })} <Time at={stoppedAt} seconds />: {reason}
+          {code !== null && ` (${code})`} · {t(`sources.${source}`)}
+          {stoppedUntil !== null && (
+            <>
+              {' '}
+              · {t('health.until')} <Time at={stoppedUntil} seconds />
+            </>
+          )}
+        </Text>
+      ))}
       {blockedCountries.map(({ country, until, errorCode }) => (
         <Text size="sm" key={country}>
           {t(errorCode === null ? 'health.blocked' : 'health.blockedByCode', {

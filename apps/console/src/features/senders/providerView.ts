@@ -1,0 +1,157 @@
+import {
+  CODE_CATEGORY,
+  preflight,
+  templateLanguages,
+  type Locale,
+  type PreflightCheck,
+  type PreflightResult,
+} from '@onecode/domain';
+import type { ActiveLanguageStop, Sender, SenderKnowledge } from '@onecode/store';
+import { preflightText } from '@onecode/whatsapp';
+
+/** Something that Meta said of a sender, in its own words. */
+export interface FactView {
+  name:
+    | 'quality'
+    | 'status'
+    | 'messagingLimit'
+    | 'throughputLevel'
+    | 'canSend'
+    | 'review'
+    | 'verification'
+    | 'ban'
+    | 'notice';
+  value: string;
+  at: string;
+  source: 'webhook' | 'read';
+}
+
+/** One language of a sender's template, in Meta's words. */
+export interface TemplateView {
+  language: string;
+  status: string | null;
+  category: string | null;
+  quality: string | null;
+  reason: string | null;
+  ttlSeconds: number | null;
+  codeExpirationMinutes: number | null;
+  isUsable: boolean;
+  /** When Meta last told its status. */
+  at: string | null;
+}
+
+/** Why a sender sends nothing in a language. */
+export interface LanguageStopView {
+  language: string;
+  code: number | null;
+  source: ActiveLanguageStop['source'];
+  reason: string;
+  stoppedAt: string;
+  /** Null until Meta says that the template is back. */
+  stoppedUntil: string | null;
+}
+
+export interface PreflightView {
+  check: PreflightCheck;
+  ok: boolean;
+  /** What was found and what to do, in each language of the pages. */
+  detail: Record<Locale, string>;
+}
+
+/** What Meta said of a sender. */
+export interface ProviderView {
+  facts: FactView[];
+  templates: TemplateView[];
+  languageStops: LanguageStopView[];
+  checks: PreflightView[];
+  /** People whom all numbers with the same messaging limit wrote to in the last 24 hours; null before the first read. */
+  recipients24h: number | null;
+  /** The last try to read, and the last one that succeeded. */
+  triedAt: string | null;
+  readAt: string | null;
+}
+
+export function providerView(
+  sender: Sender,
+  knowledge: SenderKnowledge,
+  stops: readonly ActiveLanguageStop[],
+  codeValiditySeconds: number,
+  now: Date,
+): ProviderView {
+  const languages = templateLanguages(sender.englishTemplateLanguage);
+  const { triedAt, readAt, recipients24h } = knowledge;
+  const results = preflight({
+    ...knowledge,
+    template: sender.template,
+    englishTemplateLanguage: sender.englishTemplateLanguage,
+    codeValiditySeconds,
+    recipients24h: recipients24h ?? 0,
+    now,
+  });
+  return {
+    facts: factViews(knowledge),
+    templates: templateViews(knowledge, Object.values(languages)),
+    languageStops: stops
+      .filter(({ senderId }) => senderId === sender.id)
+      .map(({ locale, code, source, reason, stoppedAt, stoppedUntil }) => ({
+        language: languages[locale],
+        code,
+        source,
+        reason,
+        stoppedAt: stoppedAt.toISOString(),
+        stoppedUntil: stoppedUntil?.toISOString() ?? null,
+      })),
+    checks: triedAt === null ? [] : results.map(preflightView),
+    recipients24h,
+    triedAt: triedAt?.toISOString() ?? null,
+    readAt: readAt?.toISOString() ?? null,
+  };
+}
+
+function preflightView(result: PreflightResult): PreflightView {
+  return {
+    check: result.check,
+    ok: result.ok,
+    detail: { en: preflightText(result, 'en'), 'pt-BR': preflightText(result, 'pt-BR') },
+  };
+}
+
+function factViews({ number, businessAccount }: SenderKnowledge): FactView[] {
+  const canSend =
+    businessAccount.canSend?.value.can === 'AVAILABLE'
+      ? number.canSend
+      : (businessAccount.canSend ?? number.canSend);
+  const told = [
+    ['quality', number.quality],
+    ['status', number.status],
+    ['messagingLimit', number.messagingLimit],
+    ['throughputLevel', number.throughputLevel],
+    ['review', businessAccount.review],
+    ['verification', businessAccount.verification],
+    ['ban', businessAccount.ban],
+    ['notice', businessAccount.notice],
+  ] as const;
+  const views: FactView[] = told.flatMap(([name, fact]) => (fact === undefined ? [] : [{ name, ...fact }]));
+  if (canSend === undefined) return views;
+  const { value, at, source } = canSend;
+  return [
+    ...views,
+    { name: 'canSend', value: value.why === null ? value.can : `${value.can}: ${value.why}`, at, source },
+  ];
+}
+
+function templateViews({ templates }: SenderKnowledge, languages: readonly string[]): TemplateView[] {
+  return templates
+    .filter(({ language }) => languages.includes(language))
+    .map(({ language, facts }) => ({
+      language,
+      status: facts.status?.value ?? null,
+      category: facts.category?.value ?? null,
+      quality: facts.quality?.value ?? null,
+      reason: facts.reason?.value ?? null,
+      ttlSeconds: facts.ttlSeconds?.value ?? null,
+      codeExpirationMinutes: facts.codeExpirationMinutes?.value ?? null,
+      isUsable: facts.status?.value === 'APPROVED' && facts.category?.value === CODE_CATEGORY,
+      at: facts.status?.at ?? null,
+    }));
+}

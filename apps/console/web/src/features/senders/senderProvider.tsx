@@ -1,0 +1,156 @@
+import { Badge, Button, Group, List, SimpleGrid, Stack, Table, Text, ThemeIcon } from '@mantine/core';
+import { IconAlertTriangle, IconCheck, IconRefresh } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import type {
+  FactView,
+  ProviderView,
+  SenderView,
+  TemplateView,
+} from '../../../../src/features/senders/view.js';
+import { useMayOperate } from '../../app/session.js';
+import { Fact } from '../../components/facts.js';
+import { Time } from '../../components/times.js';
+import { useNumbers } from '../../hooks/formats.js';
+import { useSenderChange } from '../../hooks/staffChange.js';
+
+/** What Meta says of a sender: facts with their times, templates by language, and the preflight. */
+export function SenderProvider({ sender }: { sender: SenderView }) {
+  const { t } = useTranslation('senders');
+  const { provider } = sender;
+  return (
+    <Stack gap="sm">
+      <Group justify="space-between" align="center" gap="xs">
+        <Text size="xs" c="dimmed">
+          {provider.readAt === null ? t('provider.never') : t('provider.title')}{' '}
+          {provider.readAt !== null && <Time at={provider.readAt} seconds />}
+        </Text>
+        <CheckButton id={sender.id} />
+      </Group>
+      {provider.facts.length > 0 && <ProviderFacts provider={provider} />}
+      {provider.templates.length > 0 && <Templates name={sender.template} templates={provider.templates} />}
+      {provider.checks.length > 0 && <Preflight provider={provider} />}
+    </Stack>
+  );
+}
+
+/** Lets a worker ask Meta again. The page shows the answer when it is there. */
+function CheckButton({ id }: { id: string }) {
+  const { t } = useTranslation('senders');
+  const change = useSenderChange(() => {});
+  if (!useMayOperate()) return null;
+  return (
+    <Button
+      variant="default"
+      size="xs"
+      leftSection={<IconRefresh size={14} />}
+      loading={change.pending}
+      onClick={() => change.send({ method: 'POST', path: `/${id}/check` }, t('provider.asked'))}
+    >
+      {t('provider.check')}
+    </Button>
+  );
+}
+
+function ProviderFacts({ provider: { facts, recipients24h } }: { provider: ProviderView }) {
+  const { t } = useTranslation('senders');
+  const { whole } = useNumbers();
+  return (
+    <SimpleGrid cols={{ base: 2, sm: 4 }} spacing="sm" component="dl" m={0}>
+      {facts.map((fact) => (
+        <Fact key={fact.name} label={t(`provider.facts.${fact.name}`)}>
+          {fact.value}
+          <Told {...fact} />
+        </Fact>
+      ))}
+      {recipients24h !== null && (
+        <Fact label={t('provider.facts.recipients24h')}>{whole(recipients24h)}</Fact>
+      )}
+    </SimpleGrid>
+  );
+}
+
+/** When Meta said it, and how we know. */
+function Told({ at, source }: Pick<FactView, 'at' | 'source'>) {
+  const { t } = useTranslation('senders');
+  return (
+    <Text size="xs" c="dimmed">
+      <Time at={at} wraps /> · {t(`sources.${source}`)}
+    </Text>
+  );
+}
+
+function Templates({ name, templates }: { name: string; templates: readonly TemplateView[] }) {
+  const { t } = useTranslation('senders');
+  return (
+    <Table.ScrollContainer minWidth={560}>
+      <Table aria-label={t('provider.templates', { name })} fz="sm">
+        <Table.Thead>
+          <Table.Tr>
+            {(['language', 'status', 'category', 'quality', 'ttl', 'footer', 'at'] as const).map((column) => (
+              <Table.Th key={column}>{t(`provider.columns.${column}`)}</Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {templates.map((template) => (
+            <Table.Tr key={template.language}>
+              <Table.Td>{template.language}</Table.Td>
+              <Table.Td>
+                <Badge color={template.isUsable ? 'teal' : 'red'}>{template.status ?? '–'}</Badge>
+                {template.reason !== null && (
+                  <Text size="xs" c="dimmed">
+                    {template.reason}
+                  </Text>
+                )}
+              </Table.Td>
+              <Table.Td>{template.category ?? '–'}</Table.Td>
+              <Table.Td>{template.quality ?? '–'}</Table.Td>
+              <Table.Td>
+                {template.ttlSeconds === null ? '–' : t('provider.seconds', { count: template.ttlSeconds })}
+              </Table.Td>
+              <Table.Td>
+                {template.codeExpirationMinutes === null
+                  ? '–'
+                  : t('provider.minutes', { count: template.codeExpirationMinutes })}
+              </Table.Td>
+              <Table.Td>{template.at === null ? '–' : <Time at={template.at} />}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}
+
+function Preflight({ provider: { checks, triedAt } }: { provider: ProviderView }) {
+  const { t, i18n } = useTranslation('senders');
+  const language = i18n.language === 'pt-BR' ? 'pt-BR' : 'en';
+  return (
+    <div>
+      <Text size="xs" c="dimmed" pb={4}>
+        {t('provider.preflight')} {triedAt !== null && <Time at={triedAt} seconds />}
+      </Text>
+      <List size="sm" spacing={6} center lh={1.4}>
+        {checks
+          .toSorted((a, b) => Number(a.ok) - Number(b.ok))
+          .map(({ check, ok, detail }) => (
+            <List.Item
+              key={check}
+              icon={
+                <ThemeIcon
+                  size={18}
+                  radius="xl"
+                  color={ok ? 'teal.9' : 'orange.9'}
+                  aria-label={t(`provider.is.${ok ? 'ok' : 'bad'}`)}
+                >
+                  {ok ? <IconCheck size={12} /> : <IconAlertTriangle size={12} />}
+                </ThemeIcon>
+              }
+            >
+              {detail[language]}
+            </List.Item>
+          ))}
+      </List>
+    </div>
+  );
+}
