@@ -169,6 +169,7 @@ describe('senders', () => {
       triedAt: startedAt.toISOString(),
       readAt: startedAt.toISOString(),
       recipients24h: 0,
+      recipientsLeft: 2_000,
     });
     expect(provider.facts.map(({ name, value, source }) => [name, value, source])).toEqual([
       ['quality', 'YELLOW', 'read'],

@@ -1,5 +1,6 @@
 import {
   CODE_CATEGORY,
+  messagingLimitOf,
   preflight,
   templateLanguages,
   type Locale,
@@ -66,6 +67,8 @@ export interface ProviderView {
   checks: PreflightView[];
   /** People whom all numbers with the same messaging limit wrote to in the last 24 hours; null before the first read. */
   recipients24h: number | null;
+  /** How many more it may write to, by the messaging limit; null while unknown or unlimited. */
+  recipientsLeft: number | null;
   /** The last try to read, and the last one that succeeded. */
   triedAt: string | null;
   readAt: string | null;
@@ -103,9 +106,16 @@ export function providerView(
       })),
     checks: triedAt === null ? [] : results.map(preflightView),
     recipients24h,
+    recipientsLeft: recipientsLeft(knowledge),
     triedAt: triedAt?.toISOString() ?? null,
     readAt: readAt?.toISOString() ?? null,
   };
+}
+
+function recipientsLeft({ number, recipients24h }: SenderKnowledge): number | null {
+  const most = messagingLimitOf(number.messagingLimit?.value);
+  if (recipients24h === null || most === null || most === Infinity) return null;
+  return Math.max(0, most - recipients24h);
 }
 
 function preflightView(result: PreflightResult): PreflightView {

@@ -51,7 +51,7 @@ function CheckButton({ id }: { id: string }) {
   );
 }
 
-function ProviderFacts({ provider: { facts, recipients24h } }: { provider: ProviderView }) {
+function ProviderFacts({ provider: { facts, recipients24h, recipientsLeft } }: { provider: ProviderView }) {
   const { t } = useTranslation('senders');
   const { whole } = useNumbers();
   return (
@@ -63,7 +63,14 @@ function ProviderFacts({ provider: { facts, recipients24h } }: { provider: Provi
         </Fact>
       ))}
       {recipients24h !== null && (
-        <Fact label={t('provider.facts.recipients24h')}>{whole(recipients24h)}</Fact>
+        <Fact label={t('provider.facts.recipients24h')}>
+          {whole(recipients24h)}
+          {recipientsLeft !== null && (
+            <Text size="xs" c="dimmed">
+              {t('provider.left', { count: recipientsLeft, number: whole(recipientsLeft) })}
+            </Text>
+          )}
+        </Fact>
       )}
     </SimpleGrid>
   );
