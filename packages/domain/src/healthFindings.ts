@@ -259,10 +259,11 @@ function due({ waiting }: HealthStatistics): Found {
   return finding(severityOf(waiting?.due.oldestSeconds ?? 0, DUE_SECONDS), 'us', 'sends_late', 'due');
 }
 
-/** Active senders have too little throughput for the sends that come. */
-function busy({ waiting, senders: all }: HealthStatistics): Found {
+/** Active senders have too little throughput for the sends that come, unless these wait for a language that none serves. */
+function busy({ waiting, senders: all, stoppedTemplates }: HealthStatistics): Found {
   const isAnyActive = all?.some(({ state }) => state === 'active') ?? false;
-  const seconds = isAnyActive ? (waiting?.forSender.oldestSeconds ?? 0) : 0;
+  const isAnyUnserved = stoppedTemplates?.some(({ serving }) => serving === 0) ?? false;
+  const seconds = isAnyActive && !isAnyUnserved ? (waiting?.forSender.oldestSeconds ?? 0) : 0;
   return finding(severityOf(seconds, BUSY_SECONDS), 'us', 'senders_busy', 'forSender');
 }
 
@@ -277,9 +278,9 @@ const CHECKS: readonly ((statistics: HealthStatistics) => Found | Finding[])[] =
   redis,
   sweeper,
   queue,
-  templates,
   configuration,
   senders,
+  templates,
   provider,
   latency,
   receiptsMissing,

@@ -1,6 +1,7 @@
 import {
   CODE_CATEGORY,
   messagingLimitOf,
+  senderStop,
   templateLanguages,
   type BusinessAccountValues,
   type Facts,
@@ -119,11 +120,11 @@ function tokenScopes(input: PreflightInput): Found {
 }
 
 function numberConnected(input: PreflightInput): Found {
-  const { status, canSend } = input.number;
+  const { status } = input.number;
   if (input.failures.number !== undefined || status === undefined) return unknown(input, 'number');
   if (status.value !== 'CONNECTED') return bad('number_status', { status: status.value });
-  const blocked = [canSend, input.businessAccount.canSend].find((fact) => fact?.value.can === 'BLOCKED');
-  return blocked === undefined ? fine() : bad('number_blocked', { why: blocked.value.why ?? 'BLOCKED' });
+  const stop = senderStop(input.number, input.businessAccount, input.now);
+  return stop === null ? fine() : bad('number_blocked', { why: stop.word.replace(/\.$/, '') });
 }
 
 function templateUsable(input: PreflightInput, language: string): Found {

@@ -9,6 +9,10 @@ export interface Fact<Value> {
 
 export type FactSource = 'webhook' | 'read';
 
+/** Whether a stop is the provider's own word, and not an operator's or what calls met. */
+export const isToldByProvider = (source: string | null): source is FactSource =>
+  source === 'webhook' || source === 'read';
+
 /** What the provider said of one subject; what it never said is left out. */
 export type Facts<Values> = { [Name in keyof Values]?: Fact<Values[Name]> };
 
@@ -96,8 +100,9 @@ function isNewer(known: Fact<unknown> | undefined, at: Date, source: FactSource)
 
 /** Why a template or a sender must not be used, by the provider's word. */
 export interface ProviderStop {
-  /** In the provider's words; of a template, its status or category. */
   reason: string;
+  /** The provider's own word for it. */
+  word: string;
   /** When the provider said it. */
   at: Date;
   source: FactSource;
@@ -144,22 +149,30 @@ export function senderStop(
   // A read that finds the account able to send is an end that no webhook told.
   const isCurrent = (fact: Fact<unknown>): boolean =>
     canSend === undefined || canSend.value.can === 'BLOCKED' || canSend.at <= fact.at;
-  if (isDeleted?.value === true) return stopBy(isDeleted, 'Meta says that the business account was deleted.');
+  if (isDeleted?.value === true)
+    return stopBy(isDeleted, 'Meta says that the business account was deleted.', 'DELETED');
   if (ban?.value === 'DISABLE' && isCurrent(ban))
-    return stopBy(ban, 'Meta has disabled the business account.');
+    return stopBy(ban, 'Meta has disabled the business account.', ban.value);
   const restriction = restrictions?.value.find(
     ({ kind, until }) => kind === STOPPING_RESTRICTION && (until === null || until * 1000 > now.getTime()),
   );
   if (restrictions !== undefined && restriction !== undefined && isCurrent(restrictions))
-    return stopBy(restrictions, `Meta has restricted the business account: ${restriction.kind}.`);
+    return stopBy(
+      restrictions,
+      `Meta has restricted the business account: ${restriction.kind}.`,
+      restriction.kind,
+    );
   for (const fact of [canSend, number.canSend])
-    if (fact?.value.can === 'BLOCKED')
-      return stopBy(fact, `Meta says that it cannot send: ${fact.value.why ?? 'BLOCKED'}`);
+    if (fact?.value.can === 'BLOCKED') {
+      const word = fact.value.why ?? fact.value.can;
+      return stopBy(fact, `Meta says that it cannot send: ${word}`, word);
+    }
   return null;
 }
 
-const stopBy = ({ at, source }: Fact<unknown>, reason: string): ProviderStop => ({
+const stopBy = ({ at, source }: Fact<unknown>, reason: string, word = reason): ProviderStop => ({
   reason,
+  word,
   at: new Date(at),
   source,
 });

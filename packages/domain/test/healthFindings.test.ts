@@ -141,8 +141,16 @@ const CASES: [
   ],
   [
     'Meta paused the only template of a language',
-    { stoppedTemplates: [stopped(1), stopped(0)] },
+    {
+      stoppedTemplates: [stopped(1), stopped(0)],
+      ...waiting({ forSender: { count: 9, oldestSeconds: 70 } }),
+    },
     'meta failing template_stopped_everywhere',
+  ],
+  [
+    'Meta stopped all senders, and a template too',
+    { senders: [{ state: 'paused', isStoppedByProvider: true }], stoppedTemplates: [stopped(0)] },
+    'meta failing senders_stopped',
   ],
   ['an operator paused all senders', { senders: [sender('paused')] }, 'held failing senders_paused'],
   [

@@ -92,6 +92,7 @@ describe('a template', () => {
       const stop = templateStop({ status: fact(status, 7), reason: fact('FIRST_PAUSE') });
       expect(stop).toEqual({
         reason: `${status} (FIRST_PAUSE)`,
+        word: `${status} (FIRST_PAUSE)`,
         at: at(7),
         source: 'webhook',
       });

@@ -24,7 +24,7 @@ export const EN: PreflightTexts = {
     scopes_missing:
       'The access token lacks {scopes}. Give the system user these permissions, and replace the token here.',
     number_status: 'Meta says of the number: {status}. Connect or register it in WhatsApp Manager.',
-    number_blocked: 'Meta does not let the number send: {why} Do what WhatsApp Manager asks for.',
+    number_blocked: 'Meta does not let the number send: {why}. Do what WhatsApp Manager asks for.',
     template_missing:
       'Meta has no template {template} in {language}. Create it in WhatsApp Manager, category authentication.',
     template_status:

@@ -25,7 +25,7 @@ export const PT_BR: PreflightTexts = {
     scopes_missing:
       'Faltam ao token de acesso: {scopes}. Dê essas permissões ao usuário do sistema e substitua o token aqui.',
     number_status: 'A Meta diz sobre o número: {status}. Conecte-o ou registre-o no Gerenciador do WhatsApp.',
-    number_blocked: 'A Meta não deixa o número enviar: {why} Faça o que o Gerenciador do WhatsApp pede.',
+    number_blocked: 'A Meta não deixa o número enviar: {why}. Faça o que o Gerenciador do WhatsApp pede.',
     template_missing:
       'A Meta não tem o modelo {template} em {language}. Crie-o no Gerenciador do WhatsApp, na categoria autenticação.',
     template_status:

@@ -1,4 +1,5 @@
 import {
+  isToldByProvider,
   maskRecipient,
   senderState,
   templateLanguages,
@@ -161,7 +162,7 @@ async function readSenders(database: Database): Promise<SenderStatistics[]> {
       pausedUntil: isStopped ? sender.pausedUntil : null,
       pauseReason: isStopped ? sender.pauseReason : null,
       consecutiveFailures: sender.consecutiveFailures,
-      isStoppedByProvider: isStopped && (sender.pauseSource === 'webhook' || sender.pauseSource === 'read'),
+      isStoppedByProvider: isStopped && isToldByProvider(sender.pauseSource),
     };
   });
 }
@@ -185,16 +186,14 @@ async function readStoppedTemplates(database: Database): Promise<StoppedTemplate
     const facts = knowledge
       .find((known) => known.senderId === senderId)
       ?.templates.find((template) => template.language === language)?.facts;
-    const isToldByProvider = source === 'webhook' || source === 'read';
+    const isTold = isToldByProvider(source);
     const status =
-      isToldByProvider && facts?.status !== undefined && facts.status.value !== 'APPROVED'
-        ? facts.status
-        : undefined;
+      isTold && facts?.status !== undefined && facts.status.value !== 'APPROVED' ? facts.status : undefined;
     return [
       {
         template: sender.template,
         language,
-        status: status?.value ?? (isToldByProvider ? 'RECATEGORIZED' : 'REFUSED'),
+        status: status?.value ?? (isTold ? 'RECATEGORIZED' : 'REFUSED'),
         at: status?.at ?? stoppedAt.toISOString(),
         serving: serving(locale),
       },

@@ -42,7 +42,7 @@ export interface TemplateView {
 }
 
 /** Why a sender sends nothing in a language. */
-export interface LanguageStopView {
+interface LanguageStopView {
   language: string;
   code: number | null;
   source: ActiveLanguageStop['source'];
@@ -52,7 +52,7 @@ export interface LanguageStopView {
   stoppedUntil: string | null;
 }
 
-export interface PreflightView {
+interface PreflightView {
   check: PreflightCheck;
   ok: boolean;
   /** What was found and what to do, in each language of the pages. */

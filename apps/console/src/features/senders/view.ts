@@ -1,4 +1,5 @@
 import {
+  isToldByProvider,
   SENDER_PATTERNS,
   SENDER_TEMPLATE_INITIAL,
   SENDER_THROUGHPUT,
@@ -42,6 +43,7 @@ export interface SenderView {
   pauseReason: string | null;
   /** How we know that it cannot send; null while it can. */
   pauseSource: Sender['pauseSource'];
+  isStoppedByProvider: boolean;
   createdAt: string;
   blockedCountries: { country: string; until: string; errorCode: number | null }[];
   /** Calls of the last hour by outcome. */
@@ -94,6 +96,7 @@ export function senderView(
     pausedUntil: isStopped ? (pausedUntil?.toISOString() ?? null) : null,
     pauseReason: isStopped ? pauseReason : null,
     pauseSource: isStopped ? pauseSource : null,
+    isStoppedByProvider: isStopped && isToldByProvider(pauseSource),
     createdAt: createdAt.toISOString(),
     blockedCountries: blocked
       .filter(({ senderId }) => senderId === sender.id)

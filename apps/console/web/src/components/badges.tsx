@@ -56,14 +56,14 @@ const COLORS = { active: 'teal', cooling_down: 'orange', paused: 'red' } as cons
 /** The state of a sender. */
 export function SenderBadge({
   state,
-  source,
+  isStoppedByProvider,
 }: {
   state: SenderView['state'];
-  source?: SenderView['pauseSource'];
+  isStoppedByProvider: boolean;
 }) {
   const { t } = useTranslation(['common', 'senders']);
-  const isByMeta = state === 'paused' && (source === 'webhook' || source === 'read');
-  return <Badge color={COLORS[state]}>{t(`senders:states.${isByMeta ? 'stopped' : state}`)}</Badge>;
+  const word = state === 'paused' && isStoppedByProvider ? 'stopped' : state;
+  return <Badge color={COLORS[state]}>{t(`senders:states.${word}`)}</Badge>;
 }
 
 /** The state of an account: active, suspended, on hold, or both of the latter. */

@@ -101,25 +101,27 @@ export function SenderTable({ senders }: { senders: HealthView['senders'] }) {
         texts={3}
         head={[t('senders.number'), t('senders.state'), t('senders.until'), t('senders.consecutiveFailures')]}
         none={t('senders.none')}
-        rows={senders?.map(({ id, number, state, pausedUntil, pauseReason, consecutiveFailures }) => (
-          <Table.Tr key={id}>
-            <Table.Th scope="row" fw={500}>
-              <Text inherit style={{ whiteSpace: 'nowrap' }}>
-                {number}
-              </Text>
-              {pauseReason !== null && (
-                <Text size="xs" c="dimmed">
-                  {pauseReason}
+        rows={senders?.map(
+          ({ id, number, state, pausedUntil, pauseReason, consecutiveFailures, isStoppedByProvider }) => (
+            <Table.Tr key={id}>
+              <Table.Th scope="row" fw={500}>
+                <Text inherit style={{ whiteSpace: 'nowrap' }}>
+                  {number}
                 </Text>
-              )}
-            </Table.Th>
-            <Table.Td>
-              <SenderBadge state={state} />
-            </Table.Td>
-            <Table.Td>{pausedUntil === null ? '–' : <Time at={pausedUntil} seconds />}</Table.Td>
-            <Table.Td ta="end">{whole(consecutiveFailures)}</Table.Td>
-          </Table.Tr>
-        ))}
+                {pauseReason !== null && (
+                  <Text size="xs" c="dimmed">
+                    {pauseReason}
+                  </Text>
+                )}
+              </Table.Th>
+              <Table.Td>
+                <SenderBadge state={state} isStoppedByProvider={isStoppedByProvider} />
+              </Table.Td>
+              <Table.Td>{pausedUntil === null ? '–' : <Time at={pausedUntil} seconds />}</Table.Td>
+              <Table.Td ta="end">{whole(consecutiveFailures)}</Table.Td>
+            </Table.Tr>
+          ),
+        )}
       />
     </Section>
   );

@@ -25,7 +25,7 @@ export function SenderCard({ sender, rules }: { sender: SenderView; rules: Sende
               <Title order={2} size="h4" className="tabular">
                 {sender.number}
               </Title>
-              <SenderBadge state={sender.state} source={sender.pauseSource} />
+              <SenderBadge state={sender.state} isStoppedByProvider={sender.isStoppedByProvider} />
             </Group>
             <Health sender={sender} />
           </Stack>
@@ -62,7 +62,16 @@ export function SenderCard({ sender, rules }: { sender: SenderView; rules: Sende
 
 /** Why it does not send, until when, and the countries it is blocked from. */
 function Health({
-  sender: { state, pausedAt, pausedUntil, pauseReason, pauseSource, blockedCountries, provider },
+  sender: {
+    state,
+    pausedAt,
+    pausedUntil,
+    pauseReason,
+    pauseSource,
+    isStoppedByProvider,
+    blockedCountries,
+    provider,
+  },
 }: {
   sender: SenderView;
 }) {
@@ -78,7 +87,8 @@ function Health({
       )}
       {state === 'paused' && pausedAt !== null && (
         <Text size="sm">
-          {t('health.pausedSince')} <Time at={pausedAt} />: {pauseReason}
+          {t(isStoppedByProvider ? 'health.stoppedSince' : 'health.pausedSince')} <Time at={pausedAt} />:{' '}
+          {pauseReason}
           {pauseSource !== null && ` · ${t(`sources.${pauseSource}`)}`}
         </Text>
       )}

@@ -129,35 +129,54 @@ function Templates({ name, templates }: { name: string; templates: readonly Temp
   );
 }
 
+/** The checks that need attention, and the others behind their count. */
 function Preflight({ provider: { checks, triedAt } }: { provider: ProviderView }) {
-  const { t, i18n } = useTranslation('senders');
-  const language = i18n.language === 'pt-BR' ? 'pt-BR' : 'en';
+  const { t } = useTranslation('senders');
+  const { whole } = useNumbers();
+  const passed = checks.filter(({ ok }) => ok);
   return (
-    <div>
-      <Text size="xs" c="dimmed" pb={4}>
+    <Stack gap={6}>
+      <Text size="xs" c="dimmed">
         {t('provider.preflight')} {triedAt !== null && <Time at={triedAt} seconds />}
       </Text>
-      <List size="sm" spacing={6} center lh={1.4}>
-        {checks
-          .toSorted((a, b) => Number(a.ok) - Number(b.ok))
-          .map(({ check, ok, detail }) => (
-            <List.Item
-              key={check}
-              icon={
-                <ThemeIcon
-                  size={18}
-                  radius="xl"
-                  color={ok ? 'teal.9' : 'orange.9'}
-                  aria-label={t(`provider.is.${ok ? 'ok' : 'bad'}`)}
-                >
-                  {ok ? <IconCheck size={12} /> : <IconAlertTriangle size={12} />}
-                </ThemeIcon>
-              }
+      <Checks checks={checks.filter(({ ok }) => !ok)} />
+      {passed.length > 0 && (
+        <details>
+          <Text component="summary" size="sm">
+            {t('provider.passed', { count: passed.length, number: whole(passed.length) })}
+          </Text>
+          <Checks checks={passed} />
+        </details>
+      )}
+    </Stack>
+  );
+}
+
+function Checks({ checks }: { checks: ProviderView['checks'] }) {
+  const { t, i18n } = useTranslation('senders');
+  const language = i18n.language === 'pt-BR' ? 'pt-BR' : 'en';
+  if (checks.length === 0) return null;
+  return (
+    <List size="sm" spacing={6} center lh={1.4} listStyleType="none" ps={0} pt={4}>
+      {checks.map(({ check, ok, detail }) => (
+        <List.Item
+          key={check}
+          icon={
+            <ThemeIcon
+              size={18}
+              radius="xl"
+              color={ok ? 'teal.9' : 'orange.9'}
+              aria-label={t(`provider.is.${ok ? 'ok' : 'bad'}`)}
             >
-              {detail[language]}
-            </List.Item>
-          ))}
-      </List>
-    </div>
+              {ok ? <IconCheck size={12} /> : <IconAlertTriangle size={12} />}
+            </ThemeIcon>
+          }
+        >
+          <Text size="sm" lh={1.4}>
+            {detail[language]}
+          </Text>
+        </List.Item>
+      ))}
+    </List>
   );
 }
