@@ -248,6 +248,7 @@ const OUTAGES = [
   /ECONNREFUSED|ECONNRESET|EPIPE|socket hang up/,
   /ConnectionClosed|DatabaseNotReachable|SocketTimeout|TooManyConnections/,
   /the database system is|terminating connection|too many clients|remaining connection slots/i,
+  /expired transaction|the database answers too late/,
   /an operator has to act/,
 ];
 

@@ -68,6 +68,10 @@ async function wakeInTurn(
   horizonMs: number,
   wokenJobs: number,
 ): Promise<{ woken: WokenSend[]; postponed: number }> {
+  // A statement of its own: one that took the lock and read would read as of before it had the lock, and give turns twice.
+  const [lock] = await connection.sql.query<[{ isTaken: boolean }]>`
+    select pg_try_advisory_xact_lock(${WAKE_LOCK}) as "isTaken"`;
+  if (!lock.isTaken) return { woken: [], postponed: 0 };
   const waiting = await readWaitingGroups(connection, horizonMs);
   const accounts = [...new Map(waiting.groups.map((group) => [group.accountId, group])).values()];
   const turns = nextTurns(accounts, waiting.now, Math.min(limit, waiting.freeSlots - wokenJobs));
@@ -113,7 +117,7 @@ const isWorthWaking = (horizonMs: number): Prisma.Sql => Prisma.sql`
   ) > statement_timestamp() + make_interval(secs => ${horizonMs} / 1000.0)`;
 
 /**
- * What waits and may be served now, with the turns of its accounts, under the lock until the transaction ends. Jumps along the index from
+ * What waits and may be served now, with the turns of its accounts. Jumps along the index from
  * group to group and reads the first send of each. Reads none while no sender has a slot or everything is held.
  */
 async function readWaitingGroups(
@@ -121,14 +125,12 @@ async function readWaitingGroups(
   horizonMs: number,
 ): Promise<{ groups: (WaitingGroup & WaitingAccount)[]; now: number; freeSlots: number }> {
   const rows = await sql.query<(WaitingGroup & WaitingAccount & { now: number; freeSlots: number })[]>`
-    with recursive lock as materialized (
-      select pg_try_advisory_xact_lock(${WAKE_LOCK}) as is_taken
-    ), held as materialized (
+    with recursive held as materialized (
       select active_holds() as holds
     ), ${available(horizonMs)}, groups as (
       (
         select w.account_id, coalesce(w.country, 'ZZ') as country, w.locale, ${isWorthWaking(horizonMs)} as is_worth from sends w
-        where (select is_taken from lock) and (select count(*) from available) > 0 and not (select (holds).all_live from held)
+        where (select count(*) from available) > 0 and not (select (holds).all_live from held)
           and w.awaiting_sender
         order by w.account_id, coalesce(w.country, 'ZZ'), w.locale, w.expires_at desc limit 1
       ) union all
