@@ -50,7 +50,7 @@ export function answerQuotingRequest({ headers, body }: TappedRequest): TapAnswe
   if (body.includes(QUOTED_IN_REFUSAL))
     return { status: 400, body: JSON.stringify({ error: { ...error, code: 131026 } }) };
   if (body.includes(QUOTED_IN_FAILURE))
-    return { status: 503, body: JSON.stringify({ error: { ...error, code: quote } }) };
+    return { status: 500, body: JSON.stringify({ error: { ...error, code: quote } }) };
   if (body.includes(QUOTED_IN_SUCCESS)) return { status: 200, body: `${quote}{` };
   return null;
 }

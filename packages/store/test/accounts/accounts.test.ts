@@ -75,6 +75,7 @@ describe('an account', () => {
       suspendedAt: null,
       suspensionReason: null,
       trialCountries: null,
+      weight: 1,
     });
     expect(await findAccount(store.database, made.id)).toEqual(made);
     expect(await ledgerOf(made.id)).toEqual([
@@ -290,6 +291,7 @@ describe('an application', () => {
       accountId,
       name: 'Shop',
       mode: 'live',
+      identityCheck: 'off',
       perMinute: null,
       perRecipientHour: null,
     });

@@ -70,6 +70,11 @@ export const INVALID_ROWS: [constraint: string, what: string, statement: string]
   ['applications_name_check', 'an application without a name', application('name, mode', `'', 'test'`)],
   ['applications_mode_check', 'an unknown mode', application('name, mode', `'n', 'demo'`)],
   [
+    'applications_identity_check_check',
+    'an unknown identity check',
+    application('name, mode, identity_check', `'n', 'live', 'maybe'`),
+  ],
+  [
     'applications_per_minute_check',
     'an application’s rate of 0',
     application('name, mode, per_minute', `'n', 'test', 0`),
