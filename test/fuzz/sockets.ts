@@ -64,8 +64,9 @@ async function writeAll(connection: RawConnection, bytes: Buffer): Promise<RawAn
   const end = (): void => void connection.socket.end();
   const timer = setTimeout(end, QUIET_MS);
   connection.socket.once('data', end).once('close', () => clearTimeout(timer));
+  // Node's parser takes several spaces for one.
   const [, method = 'GET', path = '/'] =
-    /^([A-Z-]+) (\/[!-~]*) HTTP\/1\.[01]\r\n/.exec(bytes.toString('latin1').replace(/^[\r\n]+/, '')) ?? [];
+    /^([A-Z-]+) +(\/[!-~]*) +HTTP\/1\.[01]\r\n/.exec(bytes.toString('latin1').replace(/^[\r\n]+/, '')) ?? [];
   const answers = await answersUntilClosed(connection, [method]);
   answers.forEach((answer, index) =>
     checkContract(index === 0 ? method : 'GET', index === 0 ? path : '/', answer),
