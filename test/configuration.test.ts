@@ -37,13 +37,13 @@ function tableOf(heading: string): Map<string, string> {
   return new Map(rows.map(([, name, written]) => [name!, written!]));
 }
 
-/** What a configuration's reader gives each variable: `required`, or its default. */
+/** What a configuration's reader gives each variable: `required`, `none`, or its default. */
 function declaredBy(read: (environment: NodeJS.ProcessEnv) => object): Map<string, string> {
   const missing = faultsOf(() => read({})).map((fault) => /^([A-Z_]+) is missing$/.exec(fault)?.[1]);
   const defaults = Object.entries(read(REQUIRED)).filter(([name]) => !missing.includes(name));
   return new Map([
     ...missing.map((name) => [name!, 'required'] as const),
-    ...defaults.map(([name, value]) => [name, `\`${value}\``] as const),
+    ...defaults.map(([name, value]) => [name, value === '' ? 'none' : `\`${value}\``] as const),
   ]);
 }
 

@@ -1,9 +1,11 @@
+import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Redis } from 'ioredis';
+import { connectRedis, findRedisFault, readConfig, REDIS_ADDRESS, writeToRedis } from '@onecode/runtime';
 import pg from 'pg';
 import { UserError } from '../user-error.mjs';
 
 const START_MS_MAX = 60_000;
+const ANSWER_MS_MAX = 5_000;
 
 /**
  * Asks a PostgreSQL server whether it answers.
@@ -26,28 +28,28 @@ export async function postgresFault(url) {
 }
 
 /**
- * Asks a Redis server whether it answers.
- * @param {string} url
+ * Asks Redis whether it answers, and whether it can be used.
+ * @param {string} url in one of the forms of REDIS_URL; REDIS_CA_FILE counts too
  * @returns {Promise<string | null>} null, or what is wrong in a few words that hold neither password nor path
  */
 export async function redisFault(url) {
-  if (!/^rediss?:\/\//.test(url) || !URL.canParse(url)) return 'it is not a redis:// address';
-  const client = new Redis(url, {
-    lazyConnect: true,
-    connectTimeout: 5000,
-    commandTimeout: 5000,
-    maxRetriesPerRequest: 0,
-    retryStrategy: () => null,
-  });
-  /** @type {unknown} */
-  let last;
-  client.on('error', (error) => (last = error));
+  /** @type {import('@onecode/runtime').RedisSource} */
+  let source;
   try {
-    await client.connect();
-    await client.ping();
+    const config = readConfig({ ...process.env, REDIS_URL: url }, REDIS_ADDRESS);
+    source = { redisUrl: url, redisCa: config.REDIS_CA_FILE };
+  } catch (error) {
+    return reason(error);
+  }
+  const fault = await findRedisFault(source, 'onecode');
+  if (fault !== null) return `REDIS_URL ${fault}`;
+  const client = connectRedis(source, 'enqueue', { onFault: () => {}, onError: () => {} });
+  try {
+    await once(client, 'ready', { signal: AbortSignal.timeout(ANSWER_MS_MAX) });
+    await writeToRedis(client, 'onecode');
     return null;
   } catch (error) {
-    return `Redis at ${new URL(url).host} cannot be used (${reason(last ?? error)})`;
+    return `Redis at ${url.replace(/^.*:\/\/(?:[^@/]*@)?([^/]*).*$/, '$1')} cannot be used (${reason(error)})`;
   } finally {
     client.disconnect();
   }

@@ -72,6 +72,82 @@ export async function startPostgres({ processes, port: portBefore, throwaway, se
 }
 
 /**
+ * Starts a streaming replica of a PostgreSQL of ours, which goes on meanwhile.
+ * @param {Pick<import('./services.mjs').ServiceOptions, 'processes' | 'throwaway' | 'log'> & { primaryUrl: string, port: number }} options
+ * @returns {Promise<import('../processes/processes.mjs').Started & { takePlace: () => void }>} takePlace: puts its data in the place
+ *   of the primary's, when both have stopped
+ */
+export async function startReplica({ processes, throwaway, log, primaryUrl, port }) {
+  const account = postgresAccount(log);
+  const programs = postgresPrograms(account, log);
+  const primaryDir = dataFolder(processes.folder, account, log);
+  const dataDir = `${primaryDir}-replica`;
+  rmSync(dataDir, { recursive: true, force: true });
+  await copyRunning(primaryUrl, primaryDir, dataDir);
+  const primary = new URL(primaryUrl);
+  const source = {
+    host: primary.hostname,
+    port: primary.port,
+    user: primary.username,
+    password: primary.password,
+  };
+  const conninfo = Object.entries(source)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(' ');
+  const flags = [...settingsOf(throwaway), `primary_conninfo=${conninfo}`].flatMap((setting) => [
+    '-c',
+    setting,
+  ]);
+  const started = await processes.start({
+    name: 'replica',
+    command: join(programs, 'bin', 'postgres'),
+    args: ['-D', dataDir, '-p', String(port), ...flags],
+    cwd: '/',
+    account,
+    output: processes.logs.open('replica'),
+    stage: 1,
+    stop,
+  });
+  primary.port = String(port);
+  await waitForAnswer('The replica', started, processes.logs, () => postgresFault(primary.href));
+  return {
+    ...started,
+    takePlace: () => {
+      rmSync(primaryDir, { recursive: true });
+      renameSync(dataDir, primaryDir);
+    },
+  };
+}
+
+/**
+ * Copies the data folder of a running server as `pg_basebackup` does, which the package lacks.
+ * @param {string} url
+ * @param {string} from
+ * @param {string} to
+ */
+async function copyRunning(url, from, to) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(`select pg_backup_start('replica', fast => true)`);
+    // Files that the server removes meanwhile are an error of cp, and come again by the write-ahead log.
+    spawnSync('cp', ['-a', from, to], { stdio: 'ignore' });
+    const { rows } = await client.query('select labelfile from pg_backup_stop(wait_for_archive => false)');
+    const { uid, gid } = lstatSync(to);
+    for (const [name, text] of /** @type {const} */ ([
+      ['backup_label', rows[0].labelfile],
+      ['standby.signal', ''],
+    ])) {
+      writeFileSync(join(to, name), text, { mode: 0o600 });
+      chownSync(join(to, name), uid, gid);
+    }
+    for (const name of ['postmaster.pid', 'postmaster.opts']) rmSync(join(to, name), { force: true });
+  } finally {
+    await client.end();
+  }
+}
+
+/**
  * @param {string} folder
  * @param {SystemAccount | undefined} account
  * @param {(line: string) => void} log

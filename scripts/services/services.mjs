@@ -58,7 +58,8 @@ export async function startServices(options) {
  * @param {string | null} fault
  */
 function about(variable, fault) {
-  return fault && `${variable}: ${fault}.`;
+  if (fault === null) return null;
+  return fault.startsWith(variable) ? `${fault}.` : `${variable}: ${fault}.`;
 }
 
 /**

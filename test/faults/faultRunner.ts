@@ -68,6 +68,7 @@ export interface FaultContext {
 /** Injects one fault, ends it and watches the recovery. */
 export async function runFault(context: FaultContext, fault: Fault): Promise<Injection> {
   const { cluster, random, now } = context;
+  const undo = await fault.prepare?.(cluster);
   const start = { at: now(), date: new Date(), exits: cluster.exits.length };
   const end = await fault.inject(cluster, random);
   const problems: string[] = [];
@@ -82,6 +83,7 @@ export async function runFault(context: FaultContext, fault: Fault): Promise<Inj
   const observed = await observe(context, start);
   // Otherwise delayed work would count as an effect of the next fault.
   await Promise.race([recovery.drainedMs, wait(DRAIN_MS_MAX)]);
+  await undo?.();
   return {
     fault: fault.name,
     family: fault.family,

@@ -1,11 +1,14 @@
 import { parseKeyring } from '@onecode/domain';
 import {
   address,
+  DATABASE_POOLER,
+  databaseAddress,
   LOG_LEVELS,
   METRICS_ADDRESS,
   oneOf,
   port,
   readConfig,
+  REDIS_ADDRESS,
   text,
   variable,
   wholeNumber,
@@ -14,8 +17,10 @@ import {
 /** Reads the API's environment variables. @throws ConfigError with every fault */
 export function readApiConfig(environment: NodeJS.ProcessEnv) {
   const config = readConfig(environment, {
-    DATABASE_URL: address(['postgres', 'postgresql']),
-    REDIS_URL: address(['redis', 'rediss']),
+    DATABASE_URL: databaseAddress(),
+    DATABASE_POOLER,
+    DATABASE_CONNECTIONS: wholeNumber(2, 500, 20),
+    ...REDIS_ADDRESS,
     PORT: port(3000),
     ...METRICS_ADDRESS,
     BASE_URL: address(['http', 'https']),

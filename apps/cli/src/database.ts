@@ -1,10 +1,17 @@
-import { address, readConfig } from '@onecode/runtime/config';
-import { closeDatabase, openDatabase, refusedBy, type Database } from '@onecode/store';
+import { DATABASE_POOLER, databaseAddress, readConfig } from '@onecode/runtime/config';
+import {
+  closeDatabase,
+  openDatabase,
+  refusedBy,
+  UnusableDatabase,
+  type Database,
+  type Pooler,
+} from '@onecode/store';
 import { environment } from './environment.js';
 import { UserError } from './errors.js';
 
 /** The one variable that every command needs. */
-export const DATABASE_URL = address(['postgres', 'postgresql']);
+export const DATABASE_URL = databaseAddress();
 
 /** Why the database failed, by the kind that its driver adapter gives. The driver's own messages may quote values. */
 const REASONS: Readonly<Record<string, string>> = {
@@ -26,8 +33,8 @@ const REASONS: Readonly<Record<string, string>> = {
  * @throws ConfigError, or UserError when the database cannot do it
  */
 export async function withDatabase<R>(use: (database: Database) => Promise<R>): Promise<R> {
-  const config = readConfig(environment(), { DATABASE_URL });
-  const database = openDatabase(config.DATABASE_URL, { connectionsMax: 1 });
+  const config = readConfig(environment(), { DATABASE_URL, DATABASE_POOLER });
+  const database = open(config.DATABASE_URL, config.DATABASE_POOLER);
   try {
     return await use(database);
   } catch (error) {
@@ -37,7 +44,16 @@ export async function withDatabase<R>(use: (database: Database) => Promise<R>): 
   }
 }
 
+function open(url: string, pooler: Pooler): Database {
+  try {
+    return openDatabase(url, { connectionsMax: 1, pooler });
+  } catch (error) {
+    throw userErrorOf(error) ?? error;
+  }
+}
+
 function userErrorOf(error: unknown): UserError | null {
+  if (error instanceof UnusableDatabase) return new UserError(error.message);
   const { code, message } = error as { code?: string; message?: string };
   const { kind = '', code: originalCode } = refusedBy(error) ?? {};
   if (originalCode === '22003') return new UserError('a number would grow past 2147483647');

@@ -1,11 +1,14 @@
 import { parseKeyring } from '@onecode/domain';
 import {
   address,
+  DATABASE_POOLER,
+  databaseAddress,
   LOG_LEVELS,
   METRICS_ADDRESS,
   oneOf,
   port,
   readConfig,
+  REDIS_ADDRESS,
   text,
   variable,
   wholeNumber,
@@ -14,8 +17,10 @@ import {
 /** Reads the console's environment variables. @throws ConfigError with every fault */
 export function readConsoleConfig(environment: NodeJS.ProcessEnv) {
   const config = readConfig(environment, {
-    DATABASE_URL: address(['postgres', 'postgresql']),
-    REDIS_URL: address(['redis', 'rediss']),
+    DATABASE_URL: databaseAddress(),
+    DATABASE_POOLER,
+    DATABASE_CONNECTIONS: wholeNumber(1, 500, 10),
+    ...REDIS_ADDRESS,
     PORT: port(3001),
     ...METRICS_ADDRESS,
     BASE_URL: address(['http', 'https']),

@@ -3,17 +3,16 @@ import {
   createLog,
   createRegistry,
   listen,
+  logRedisFault,
   openQueues,
   runProcess,
   serveMetrics,
   VERSION,
 } from '@onecode/runtime';
-import { closeDatabase, openDatabase } from '@onecode/store';
+import { closeDatabase, openDatabase, refuseUnusableDatabase } from '@onecode/store';
 import { createApp, readinessChecks } from './app.js';
 import { readConsoleConfig } from './config.js';
 import { createHttpServer } from './server.js';
-
-const DATABASE_CONNECTIONS = 10;
 
 await runProcess('console', async () => {
   const config = readConsoleConfig(process.env);
@@ -21,13 +20,18 @@ await runProcess('console', async () => {
   log.info({ version: VERSION }, 'starting');
   const registry = createRegistry('console');
   const database = openDatabase(config.DATABASE_URL, {
-    connectionsMax: DATABASE_CONNECTIONS,
+    connectionsMax: config.DATABASE_CONNECTIONS,
+    pooler: config.DATABASE_POOLER,
     onConnectionError: (error) => log.warn({ err: error }, 'a database connection broke'),
+    onMissingSettings: (settings) => log.warn({ settings }, 'the pooler’s sessions lack settings'),
   });
+  await refuseUnusableDatabase(database);
   const queues = openQueues({
     redisUrl: config.REDIS_URL,
+    redisCa: config.REDIS_CA_FILE,
     prefix: config.QUEUE_PREFIX,
     onError: (error) => log.debug({ err: error }, 'Redis is not reachable'),
+    onFault: logRedisFault(log),
   });
   const server = createHttpServer().on('request', createApp({ config, database, queues, log }));
   await listen(server, config.PORT);

@@ -1,10 +1,13 @@
 import { parseKeyring } from '@onecode/domain';
 import {
   address,
+  DATABASE_POOLER,
+  databaseAddress,
   LOG_LEVELS,
   METRICS_ADDRESS,
   oneOf,
   readConfig,
+  REDIS_ADDRESS,
   text,
   variable,
   wholeNumber,
@@ -13,8 +16,10 @@ import {
 /** Reads the worker's environment variables. @throws ConfigError with every fault */
 export function readWorkerConfig(environment: NodeJS.ProcessEnv) {
   return readConfig(environment, {
-    DATABASE_URL: address(['postgres', 'postgresql']),
-    REDIS_URL: address(['redis', 'rediss']),
+    DATABASE_URL: databaseAddress(),
+    DATABASE_POOLER,
+    DATABASE_CONNECTIONS: wholeNumber(2, 500, 20),
+    ...REDIS_ADDRESS,
     ...METRICS_ADDRESS,
     SECRET_KEY: variable(parseKeyring),
     WHATSAPP_API_URL: address(['http', 'https']),

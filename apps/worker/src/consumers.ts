@@ -1,6 +1,13 @@
 import { DelayedError, UnrecoverableError, type Job, type Processor } from 'bullmq';
-import { Redis } from 'ioredis';
-import { Consumer, BLOCKING, type QueueName, type JobData } from '@onecode/runtime';
+import {
+  connectRedis,
+  Consumer,
+  keyPrefix,
+  type JobData,
+  type QueueName,
+  writeToRedis,
+  type RedisConnection,
+} from '@onecode/runtime';
 import type { WorkerConfig } from './config.js';
 import type { WorkerContext } from './context.js';
 import { applyDueDenials } from './denials.js';
@@ -44,9 +51,13 @@ export interface Consumers {
 /** Starts the consumers of all queues. They wait for Redis, and reconnect after any outage. */
 export function startConsumers(context: WorkerContext, config: WorkerConfig): Consumers {
   const { log, policy } = context;
-  const connection = new Redis(config.REDIS_URL, BLOCKING);
-  connection.on('error', (error) => log.debug({ err: error }, 'Redis is not reachable'));
-
+  const prefix = keyPrefix(config.REDIS_URL, config.QUEUE_PREFIX);
+  let fault: string | null = null;
+  const connection = connectRedis({ redisUrl: config.REDIS_URL, redisCa: config.REDIS_CA_FILE }, 'consume', {
+    onError: (error) => log.debug({ err: error }, 'Redis is not reachable'),
+    onFault: (found) => (fault = found),
+  });
+  connection.on('ready', () => (fault = null));
   const jobsUnderWay = new Set<Promise<unknown>>();
 
   const consume = (queue: QueueName, concurrency: number, work: Processor<JobData>): Consumer => {
@@ -71,7 +82,7 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig): Co
     // With `skipVersionCheck`, BullMQ takes Redis for an old version and wakes up for retries at whole seconds only.
     const worker = new Consumer(queue, process, {
       connection,
-      prefix: config.QUEUE_PREFIX,
+      prefix,
       concurrency,
       lockDuration: LOCK_MS,
       stalledInterval: STALLED_CHECK_MS,
@@ -99,8 +110,9 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig): Co
   ];
   return {
     async isReady() {
-      if (connection.status !== 'ready') throw new Error('Redis is not connected');
-      await connection.ping();
+      if (connection.status !== 'ready')
+        throw new Error(fault === null ? 'Redis is not connected' : `REDIS_URL ${fault}`);
+      await writeToRedis(connection, prefix);
     },
     async close() {
       const closed = Promise.all(workers.map((worker) => worker.close()));
@@ -112,7 +124,7 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig): Co
 }
 
 /** Resolves when the connection is lost, or at once if there is none. */
-function lost(connection: Redis): Promise<void> {
+function lost(connection: RedisConnection): Promise<void> {
   return new Promise((resolve) => {
     if (connection.status === 'ready') connection.once('close', () => resolve());
     else resolve();

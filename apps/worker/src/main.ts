@@ -1,7 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import {
   createLog,
+  ConfigError,
   createRegistry,
+  findRedisFault,
+  logRedisFault,
   openDeliveryQueue,
   runProcess,
   serveMetrics,
@@ -9,7 +12,13 @@ import {
   type ReadinessChecks,
   VERSION,
 } from '@onecode/runtime';
-import { closeDatabase, countAwaitingSends, openDatabase, pingDatabase } from '@onecode/store';
+import {
+  closeDatabase,
+  countAwaitingSends,
+  openDatabase,
+  pingDatabase,
+  refuseUnusableDatabase,
+} from '@onecode/store';
 import { createCloudApi } from '@onecode/whatsapp/client';
 import { createGraphReader } from '@onecode/whatsapp/graph';
 import { watchBreakers } from './breaker.js';
@@ -23,7 +32,6 @@ import { readDueSenders } from './readings.js';
 import { createSenderPool } from './senderPool.js';
 import { cleanUp, sweep, wake } from './sweeper.js';
 
-const DATABASE_CONNECTIONS = 20;
 const SWEEP_PAUSE_MS = 1_000;
 const BREAKER_PAUSE_MS = 5_000;
 const WAKE_PAUSE_MS = 250;
@@ -36,12 +44,18 @@ await runProcess('worker', async () => {
   const config = readWorkerConfig(process.env);
   const log = createLog('worker', config.LOG_LEVEL);
   log.info({ version: VERSION }, 'starting');
+  const redis = { redisUrl: config.REDIS_URL, redisCa: config.REDIS_CA_FILE };
+  const redisFault = await findRedisFault(redis, config.QUEUE_PREFIX);
+  if (redisFault !== null) throw new ConfigError([`REDIS_URL ${redisFault}`]);
   const registry = createRegistry('worker');
   const database = openDatabase(config.DATABASE_URL, {
-    connectionsMax: DATABASE_CONNECTIONS,
+    connectionsMax: config.DATABASE_CONNECTIONS,
+    pooler: config.DATABASE_POOLER,
     byIndexOnly: true,
     onConnectionError: (error) => log.warn({ err: error }, 'a database connection broke'),
+    onMissingSettings: (settings) => log.warn({ settings }, 'the pooler’s sessions lack settings'),
   });
+  await refuseUnusableDatabase(database);
   const metrics = workerMetrics(registry);
   gaugeAwaitingSends(registry, () => countAwaitingSends(database));
   const releaseClaims = new AbortController();
@@ -50,10 +64,11 @@ await runProcess('worker', async () => {
   const context: WorkerContext = {
     database,
     deliveryQueue: openDeliveryQueue({
-      redisUrl: config.REDIS_URL,
+      ...redis,
       prefix: config.QUEUE_PREFIX,
       deliveryAttempts: config.DELIVERY_ATTEMPTS,
       onError: (error) => log.debug({ err: error }, 'Redis is not reachable'),
+      onFault: logRedisFault(log),
     }),
     cloudApi: createCloudApi({ baseUrl: config.WHATSAPP_API_URL, timeoutMs: config.PROVIDER_TIMEOUT_MS }),
     senders: createSenderPool(database, config.SECRET_KEY, log, metrics),

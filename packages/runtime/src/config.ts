@@ -64,6 +64,24 @@ export function address(schemes: readonly string[], fallback?: string): Required
   }, fallback);
 }
 
+const DATABASE_ADDRESS = /^(postgres(?:ql)?:\/\/(?:[^@/?#\s]*@)?)([^@/?#\s]+)([/?#]\S*)?$/;
+
+/** PostgreSQL's address, which may name several servers with commas between them, read without slashes at its end. */
+export function databaseAddress(): RequiredValidatorSpec<string> {
+  return variable((value) => {
+    const [, before = '', hosts = '', after = ''] = DATABASE_ADDRESS.exec(value) ?? [];
+    const isAddress = hosts.split(',').every((host) => host !== '' && URL.canParse(before + host + after));
+    if (!isAddress) throw new Error('must be an address that begins with postgres:// or postgresql://');
+    const attributes = /[?&]target_session_attrs=([^&]*)/.exec(after)?.[1] ?? 'any';
+    if (!['any', 'read-write', 'primary'].includes(attributes))
+      throw new Error('must have read-write, primary or any as its target_session_attrs');
+    return value.replace(/\/+$/, '');
+  });
+}
+
+/** What stands between a process and PostgreSQL, by the `pool_mode` of PgBouncer. */
+export const DATABASE_POOLER = oneOf(['none', 'session', 'transaction'], 'none');
+
 /** A whole number within bounds. */
 export function wholeNumber(min: number, max: number, fallback?: number): RequiredValidatorSpec<number> {
   return variable((value) => {

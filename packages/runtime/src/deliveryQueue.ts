@@ -1,14 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JobsOptions, KeepJobs } from 'bullmq';
 import { createJobPriorities, type JobPriorities } from './jobPriorities.js';
-import {
-  ANSWER_MS_MAX,
-  openQueues,
-  within,
-  type JobData,
-  type QueueName,
-  type QueuesOptions,
-} from './queues.js';
+import { openQueues, within, type JobData, type QueueName, type QueuesOptions } from './queues.js';
+import { ANSWER_MS_MAX } from './redis/connect.js';
 
 /** How many finished jobs stay visible on the queue board, in seconds and number. */
 const KEPT_COMPLETED: KeepJobs = { age: 3_600, count: 1_000 };
@@ -46,7 +40,7 @@ export interface DeliveryQueue {
   enqueue(queue: 'receipts'): Promise<boolean>;
   /** How many jobs of a queue wait for a consumer, without those that stand behind others; infinitely many when Redis does not answer. */
   countWaitingJobs(queue: QueueName): Promise<number>;
-  /** Answers when Redis does. @throws when it does not */
+  /** Answers when Redis takes a write. @throws when it does not */
   ping(): Promise<void>;
   close(): Promise<void>;
 }

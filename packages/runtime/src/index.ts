@@ -13,5 +13,9 @@ export {
   type JobText,
   type OwnFault,
 } from './jobTexts.js';
+export { keyPrefix, parseRedisAddress, REDIS_ADDRESS, type RedisAddress } from './redis/address.js';
+export { connectRedis, writeToRedis, type RedisConnection, type RedisSource } from './redis/connect.js';
+export { logRedisFault } from './redis/faults.js';
+export { findRedisFault } from './redis/check.js';
 export { openQueues, QUEUE_NAMES, type QueueName, type Queues, type JobData } from './queues.js';
 export { VERSION } from './version.js';

@@ -1,5 +1,7 @@
 import { Queue } from 'bullmq';
-import { Redis, type RedisOptions } from 'ioredis';
+import { keyPrefix } from './redis/address.js';
+import { ANSWER_MS_MAX, connectRedis, writeToRedis, type RedisSource } from './redis/connect.js';
+import { tryRedis } from './redis/check.js';
 
 /** The queues. Jobs of `deliver` and `simulate` hold a send's id; those of `receipts` hold nothing. */
 export const QUEUE_NAMES = ['deliver', 'simulate', 'receipts'] as const;
@@ -10,27 +12,15 @@ export interface JobData {
   sendId?: string;
 }
 
-/** How long Redis may take for an answer. */
-export const ANSWER_MS_MAX = 2_000;
-
-/** Milliseconds before the next attempt to reach Redis. */
-export const reconnectMs = (times: number): number => Math.min(50 * 2 ** Math.min(times, 6), 1_000);
-
-/** Options for a connection whose commands fail soon instead of waiting for Redis. */
-const FAIL_FAST = {
-  enableOfflineQueue: false,
-  maxRetriesPerRequest: 1,
-  connectTimeout: 2_000,
-  commandTimeout: ANSWER_MS_MAX,
-  socketTimeout: ANSWER_MS_MAX + 1_000,
-  retryStrategy: reconnectMs,
-} satisfies RedisOptions;
-
-export interface QueuesOptions {
-  redisUrl: string;
+export interface QueuesOptions extends RedisSource {
   /** Separates this service's queues from other keys in the same Redis. */
   prefix: string;
   onError: (error: Error) => void;
+  /**
+   * Called when Redis cannot be used for a reason that does not end by itself, with a sentence that begins with "REDIS_URL …", and with
+   * null once it can.
+   */
+  onFault?: (fault: string | null) => void;
 }
 
 /** The queues, for adding jobs and reading their state. While Redis is down, calls fail soon. */
@@ -38,15 +28,22 @@ export interface Queues {
   /** Whether Redis can be reached now. */
   isReady(): boolean;
   of(name: QueueName): Queue<JobData>;
-  /** Answers when Redis does. @throws when it does not */
+  /** Answers when Redis takes a write. @throws when it does not */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
 
 /** Opens the queues. They connect in the background, and so open while Redis is down. */
-export function openQueues({ redisUrl, prefix, onError }: QueuesOptions): Queues {
-  const connection = new Redis(redisUrl, FAIL_FAST);
-  connection.on('error', onError);
+export function openQueues({ prefix, onError, onFault, ...source }: QueuesOptions): Queues {
+  let lastFault: string | null = null;
+  const report = (fault: string | null): void => {
+    if (fault === lastFault) return;
+    lastFault = fault;
+    onFault?.(fault);
+  };
+  const connection = connectRedis(source, 'enqueue', { onError, onFault: report });
+  const keys = keyPrefix(source.redisUrl, prefix);
+  connection.on('ready', () => void tryRedis(connection, keys).then(report, onError));
   const queues = new Map<QueueName, Queue<JobData>>();
   let closed = false;
   // After `disconnect`, ioredis says `ready` until the socket has closed.
@@ -59,7 +56,7 @@ export function openQueues({ redisUrl, prefix, onError }: QueuesOptions): Queues
       if (queue === undefined) {
         queue = new Queue<JobData>(name, {
           connection,
-          prefix,
+          prefix: keys,
           skipVersionCheck: true,
           skipWaitingForReady: true,
         });
@@ -70,7 +67,7 @@ export function openQueues({ redisUrl, prefix, onError }: QueuesOptions): Queues
     },
     async ping() {
       if (!isReady()) throw new Error('Redis is not connected');
-      await connection.ping();
+      await writeToRedis(connection, keys);
     },
     async close() {
       closed = true;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import {
   Consumer,
   openDeliveryQueue,
-  BLOCKING,
+  connectRedis,
   type DeliveryQueue,
   type QueueName,
   type JobData,
@@ -50,9 +50,9 @@ export function openTestQueues(): TestQueues {
       return deliveryQueue;
     },
     consume(queue, work, other) {
-      const connection = new Redis(other ?? url, BLOCKING);
+      const listeners = { onError: () => {}, onFault: () => {} };
+      const connection = connectRedis({ redisUrl: other ?? url }, 'consume', listeners);
       const consumer = new Consumer(queue, work, { connection, prefix });
-      connection.on('error', () => {});
       consumer.on('error', () => {});
       opened.push(consumer, { close: async () => connection.disconnect() });
     },

@@ -17,6 +17,8 @@ export {
 export * from './audit/loggedReads.js';
 export * from './client/database.js';
 export { isId, newId } from './client/ids.js';
+export { UnusableDatabase } from './client/servers.js';
+export type { Pooler } from './client/session.js';
 export { refusedBy, type Refused } from './client/sql.js';
 export * from './holds/heldSends.js';
 export * from './holds/holds.js';

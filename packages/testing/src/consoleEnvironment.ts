@@ -28,6 +28,7 @@ export class ConsoleEnvironment {
     const url = `http://localhost:${port}`;
     const console = startProcess('apps/console/dist/main.js', {
       ...stack.variables,
+      ...options.env,
       SECRET_KEY: stack.secrets.secretKey,
       SESSION_SECRET: randomBytes(32).toString('base64'),
       PORT: String(port),

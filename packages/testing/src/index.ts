@@ -3,6 +3,7 @@ export * from './browser.js';
 export * from './builders.js';
 export * from './concurrently.js';
 export * from './consoleEnvironment.js';
+export * from './describeIf.js';
 export * from './findSecrets.js';
 export * from './history.js';
 export * from './leakFixtures.js';

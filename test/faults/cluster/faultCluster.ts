@@ -40,6 +40,8 @@ export interface FaultSettings {
   /** The value of CRASH_POINTS. */
   crashPoints?: string;
   clockOffsetMs?: number;
+  /** The address of a pooler in transaction mode, by which it reaches PostgreSQL. */
+  poolerUrl?: string;
 }
 
 /** The proxies between each pair of participants; a list has one for each process. */
@@ -69,6 +71,8 @@ export class FaultCluster {
   probeCaller!: TestCaller;
   #simulatorProcess!: StartedProcess;
   readonly #apiPorts = Array.from({ length: APIS }, () => 0);
+  /** Where the processes find Redis from their next start on; null for the proxies in front of the only one. */
+  redisUrl: string | null = null;
   /** The settings for the next start of the process of this name. */
   faultSettings: (name: string) => FaultSettings = () => ({});
 
@@ -148,7 +152,7 @@ export class FaultCluster {
       this.apis.push(
         this.#supervise(`api ${n}`, 'apps/api/dist/main.js', n, {
           ...common,
-          DATABASE_URL: proxies.apiPostgres[n]!.url,
+          DATABASE_URL: this.#databaseUrl(proxies.apiPostgres, n),
           REDIS_URL: proxies.apiRedis[n]!.url,
           PORT: '0',
           BASE_URL: 'http://127.0.0.1:3000',
@@ -161,13 +165,21 @@ export class FaultCluster {
       this.workers.push(
         this.#supervise(`worker ${n}`, 'apps/worker/dist/main.js', null, {
           ...common,
-          DATABASE_URL: proxies.workerPostgres[n]!.url,
+          DATABASE_URL: this.#databaseUrl(proxies.workerPostgres, n),
           REDIS_URL: proxies.workerRedis[n]!.url,
           WHATSAPP_API_URL: `${urlOf(proxies.workerProvider[n]!)}/v25.0`,
           DELIVERY_BACKOFF_MS: String(DELIVERY_BACKOFF_MS),
           PROVIDER_TIMEOUT_MS: String(PROVIDER_TIMEOUT_MS),
         }),
       );
+  }
+
+  /** The first of each kind knows one address, and the others also that of the replica. */
+  #databaseUrl(proxies: readonly TcpProxy[], n: number): string {
+    const { url } = proxies[n]!;
+    return n === 0
+      ? url
+      : url.replace(/:\d+\//, (port) => `${port.slice(0, -1)},127.0.0.1:${this.services.replicaPort}/`);
   }
 
   #supervise(
@@ -187,7 +199,11 @@ export class FaultCluster {
     return new SupervisedProcess({
       name,
       path,
-      env: () => ({ ...env, ...environmentOf(this.faultSettings(name)) }),
+      env: () => ({
+        ...env,
+        ...(this.redisUrl !== null && { REDIS_URL: this.redisUrl }),
+        ...environmentOf(this.faultSettings(name)),
+      }),
       onReady: ({ port }) => setPort(port),
       onExit: (exit) => {
         this.exits.push(exit);
@@ -207,6 +223,15 @@ export class FaultCluster {
 
   async untilReady(): Promise<void> {
     await Promise.all(this.processes.map((one) => one.untilReady()));
+  }
+
+  /** Restarts the processes one after another with another Redis, as a deployment does. */
+  async moveToRedis(url: string | null): Promise<void> {
+    this.redisUrl = url;
+    for (const process of this.processes) {
+      await process.terminate();
+      await process.untilReady();
+    }
   }
 
   /** Resumes all senders, as an operator does once their fault is fixed. */
@@ -249,6 +274,7 @@ const OUTAGES = [
   /ConnectionClosed|DatabaseNotReachable|SocketTimeout|TooManyConnections/,
   /the database system is|terminating connection|too many clients|remaining connection slots/i,
   /expired transaction|the database answers too late/,
+  /timeout expired|takes (?:no )?writes/,
   /an operator has to act/,
 ];
 
@@ -259,7 +285,8 @@ const urlOf = ({ url }: TcpProxy): string => url.replace(/\/$/, '');
 const keyOf = (keyring: Keyring): string => (keyring.keys.get(keyring.current) as Buffer).toString('base64');
 
 /** A process without fault settings loads nothing of the suite. */
-function environmentOf({ crashPoints, clockOffsetMs }: FaultSettings): Record<string, string> {
+function environmentOf({ crashPoints, clockOffsetMs, poolerUrl }: FaultSettings): Record<string, string> {
+  if (poolerUrl !== undefined) return { DATABASE_URL: poolerUrl, DATABASE_POOLER: 'transaction' };
   if (crashPoints === undefined && clockOffsetMs === undefined) return {};
   return {
     NODE_OPTIONS: PRELOADS.map((path) => `--import ${path}`).join(' '),

@@ -4,17 +4,28 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { Processes } from '../../../scripts/processes/processes.mjs';
-import { startPostgres } from '../../../scripts/services/postgres.mjs';
+import { until } from '@onecode/testing';
+import { freePort } from '../../../scripts/services/ports.mjs';
+import { findPgBouncer, startPgBouncer } from '../../../scripts/services/pgbouncer.mjs';
+import { startPostgres, startReplica } from '../../../scripts/services/postgres.mjs';
 import { startRedis } from '../../../scripts/services/redis.mjs';
+
+/** The PgBouncer of this machine that keeps prepared statements; null where there is none. */
+export const PGBOUNCER = findPgBouncer({ keepsStatements: true });
 
 /** The cluster's own PostgreSQL and Redis, which can be stopped, killed and frozen without losing their data. */
 export class Services {
   readonly #processes = Processes.throwaway();
   #postgres!: Awaited<ReturnType<typeof startPostgres>>;
   #redis!: Awaited<ReturnType<typeof startRedis>>;
+  #pgBouncer: Awaited<ReturnType<typeof startPgBouncer>> | undefined;
+  #replica: Awaited<ReturnType<typeof startReplica>> | undefined;
+  /** Where a replica of PostgreSQL listens, when there is one. */
+  replicaPort = 0;
 
   static async start(): Promise<Services> {
     const services = new Services();
+    services.replicaPort = await freePort();
     await services.startPostgres();
     await services.startRedis();
     return services;
@@ -45,6 +56,63 @@ export class Services {
     const others = await this.#serverProcesses();
     for (const each of [pid, ...others]) killIfRunning(each);
     await exited;
+  }
+
+  /** Starts a streaming replica, for which every commit waits from then on. */
+  async startReplica(): Promise<void> {
+    this.#replica = await startReplica({
+      ...this.#options(),
+      primaryUrl: this.#postgres.url,
+      port: this.replicaPort,
+    });
+    // Only now, since the replica must not wait for one of its own when it is promoted.
+    await query(this.#postgres.url, `alter system set synchronous_standby_names = '*'`);
+    await query(this.#postgres.url, 'select pg_reload_conf()');
+    await until('a replica that commits wait for', async () => {
+      const rows = await query(
+        this.#postgres.url,
+        `select from pg_stat_replication where sync_state = 'sync'`,
+      );
+      return rows.length === 1;
+    });
+  }
+
+  /** Kills PostgreSQL, and makes its replica the primary. */
+  async failOver(): Promise<void> {
+    await this.killPostgres();
+    await query(this.replicaUrl, 'select pg_promote()');
+  }
+
+  /** Stops the promoted replica, and starts PostgreSQL with its data. */
+  async failBack(): Promise<void> {
+    const replica = this.#replica!;
+    process.kill(replica.pid, 'SIGINT');
+    await replica.exited;
+    replica.takePlace();
+    await this.startPostgres();
+  }
+
+  /** Starts a PgBouncer in transaction mode, also after it was killed. @returns a database's address through it */
+  async startPgBouncer(url: string): Promise<string> {
+    this.#pgBouncer = await startPgBouncer(PGBOUNCER!, {
+      processes: this.#processes,
+      url,
+      settings: { pool_mode: 'transaction', default_pool_size: 20, max_prepared_statements: 200 },
+      ...(this.#pgBouncer && { port: this.#pgBouncer.port }),
+    });
+    return this.#pgBouncer.url;
+  }
+
+  async killPgBouncer(): Promise<void> {
+    const { pid, exited } = this.#pgBouncer!;
+    process.kill(pid, 'SIGKILL');
+    await exited;
+  }
+
+  get replicaUrl(): string {
+    const url = new URL(this.postgresUrl);
+    url.port = String(this.replicaPort);
+    return url.href;
   }
 
   /** Freezes every process of PostgreSQL. @returns when they run again */
@@ -85,13 +153,18 @@ export class Services {
   }
 
   async #serverProcesses(): Promise<number[]> {
-    const client = new pg.Client({ connectionString: this.#postgres.url });
-    client.on('error', () => {});
-    await client.connect();
-    const { rows } = await client.query<{ pid: number }>('select pid from pg_stat_activity');
-    void client.end().catch(() => {});
+    const rows = await query<{ pid: number }>(this.#postgres.url, 'select pid from pg_stat_activity');
     return rows.map(({ pid }) => pid);
   }
+}
+
+async function query<Row extends object>(url: string, text: string): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => {});
+  await client.connect();
+  const { rows } = await client.query<Row>(text);
+  void client.end().catch(() => {});
+  return rows;
 }
 
 /**

@@ -16,6 +16,8 @@ export interface Fault {
   recoveryMs?: number;
   /** Every request must be answered in time, even if with 500. */
   answers?: 'always';
+  /** Changes the cluster first, which does not count as the fault. @returns what changes it back once the fault's work is done */
+  prepare?(cluster: FaultCluster): Promise<() => Promise<void>>;
   inject(cluster: FaultCluster, random: Random): Promise<EndFault>;
 }
 

@@ -1,6 +1,7 @@
 import { until } from '@onecode/testing';
 import pg from 'pg';
 import type { FaultCluster } from '../cluster/faultCluster.js';
+import { PGBOUNCER } from '../cluster/services.js';
 import type { Fault } from './fault.js';
 
 const DOWN = { apis: false, workers: false };
@@ -41,7 +42,41 @@ async function takeAllConnections(cluster: FaultCluster): Promise<pg.Client[]> {
   return held;
 }
 
+/** Moves the processes that know one address to a server at this port, as a load balancer or a changed name does. */
+function leadTo(cluster: FaultCluster, port: number): void {
+  const { apiPostgres, workerPostgres } = cluster.proxies;
+  for (const proxy of [apiPostgres[0], workerPostgres[0]]) proxy?.retarget(port);
+}
+
+/** Replaces one process after another, as a deploy does. */
+async function replaceProcesses(cluster: FaultCluster): Promise<void> {
+  for (const process of cluster.processes) {
+    await process.terminate();
+    await process.untilReady();
+  }
+}
+
+const POOLER_FAULT: Fault = {
+  name: 'PostgreSQL behind PgBouncer in transaction mode, which is killed',
+  family: 'postgres',
+  holdMs: 10_000,
+  async inject(cluster) {
+    const { services, db } = cluster;
+    const poolerUrl = await services.startPgBouncer(db.url);
+    cluster.faultSettings = () => ({ poolerUrl });
+    await replaceProcesses(cluster);
+    await services.killPgBouncer();
+    await services.startPgBouncer(db.url);
+    return async () => {
+      cluster.faultSettings = () => ({});
+      await replaceProcesses(cluster);
+      await services.killPgBouncer();
+    };
+  },
+};
+
 export const POSTGRES_FAULTS: readonly Fault[] = [
+  ...(PGBOUNCER === null ? [] : [POOLER_FAULT]),
   postgresFault('restarted', {
     holdMs: 0,
     async inject({ services }) {
@@ -62,6 +97,30 @@ export const POSTGRES_FAULTS: readonly Fault[] = [
     async inject({ services }) {
       await services.killPostgres();
       return () => services.startPostgres();
+    },
+  }),
+  postgresFault('fails over to its streaming replica, and back', {
+    holdMs: 15_000,
+    async inject(cluster) {
+      const { services, db } = cluster;
+      await services.startReplica();
+      await services.failOver();
+      const promotedAt = new Date();
+      leadTo(cluster, services.replicaPort);
+      return async () => {
+        const promoted = new pg.Client({
+          connectionString: `${new URL(services.replicaUrl).href.replace(/\/[^/]*$/, '')}${new URL(db.url).pathname}`,
+        });
+        promoted.on('error', () => {});
+        await promoted.connect();
+        const { rowCount } = await promoted.query('select from sends where created_at > $1 limit 1', [
+          promotedAt,
+        ]);
+        await promoted.end();
+        await services.failBack();
+        leadTo(cluster, Number(new URL(services.postgresUrl).port));
+        return rowCount === 0 ? ['no send was created at the promoted replica'] : [];
+      };
     },
   }),
   postgresFault('cuts its connections', {

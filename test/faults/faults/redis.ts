@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis';
+import { RedisServers, startCluster, startSentinels, type Topology } from '../../redis/redisServers.js';
 import type { FaultCluster } from '../cluster/faultCluster.js';
 import type { Fault } from './fault.js';
 
@@ -15,6 +16,58 @@ const redisFault = (name: string, fault: Omit<Fault, 'name' | 'family' | 'answer
 async function restartProcesses(cluster: FaultCluster): Promise<void> {
   for (const process of cluster.processes) process.kill();
   await cluster.untilReady();
+}
+
+/** A fault of Redis servers that replace a master, to which the processes move for it. */
+const failOver = (
+  name: string,
+  start: (servers: RedisServers) => Promise<Topology>,
+  /** Takes the master away. @returns what brings it back */
+  take: (topology: Topology) => Promise<() => Promise<void>>,
+): Fault => {
+  let topology: Topology;
+  return {
+    ...redisFault(name, {
+      holdMs: 4_000,
+      ready: { apis: true },
+      // Servers wait for a silent master before they replace it.
+      recoveryMs: 10_000,
+      async inject() {
+        const bringBack = await take(topology);
+        return async () => {
+          await bringBack();
+          await topology.untilComplete();
+        };
+      },
+    }),
+    async prepare(cluster) {
+      const servers = new RedisServers();
+      topology = await start(servers);
+      await cluster.moveToRedis(topology.url);
+      return async () => {
+        await cluster.moveToRedis(null);
+        await servers.close();
+      };
+    },
+  };
+};
+
+/** The key of which the processes' queues have the slot. */
+const QUEUES_KEY = '{onecode}:deliver';
+
+async function killMaster(topology: Topology): Promise<() => Promise<void>> {
+  const master = await topology.master();
+  await master.kill();
+  await topology.untilReplaced(master);
+  return () => master.restart();
+}
+
+/** As when its machine hangs: the connections to it stay open. */
+async function freezeMaster(topology: Topology): Promise<() => Promise<void>> {
+  const master = await topology.master();
+  master.freeze();
+  await topology.untilReplaced(master);
+  return async () => master.resume();
 }
 
 export const REDIS_FAULTS: readonly Fault[] = [
@@ -51,6 +104,14 @@ export const REDIS_FAULTS: readonly Fault[] = [
       return async () => {};
     },
   }),
+  failOver('Sentinel: master killed', startSentinels, killMaster),
+  failOver('Sentinel: master frozen, is a replica when it is back', startSentinels, freezeMaster),
+  failOver('Cluster: master killed', (servers) => startCluster(servers, QUEUES_KEY), killMaster),
+  failOver(
+    'Cluster: master frozen, is a replica when it is back',
+    (servers) => startCluster(servers, QUEUES_KEY),
+    freezeMaster,
+  ),
   {
     ...redisFault('absent when API and worker start', {
       holdMs: 1_500,

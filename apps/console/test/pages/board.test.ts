@@ -72,7 +72,7 @@ describeInBrowser('the pages of the queue board', () => {
     await jobs.failedJob();
     const { page, close } = await failedDeliveries('on_call');
     await page.goto('/staff/health');
-    await page.getByRole('link', { name: 'Queue board' }).click();
+    await page.getByRole('link', { name: 'Queue board', exact: true }).click();
     await page.waitForURL('**/board');
     await page.getByRole('banner').getByRole('button').last().click();
     await page.getByRole('menuitem', { name: 'Back to the console' }).click();

@@ -3,7 +3,10 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { PrismaClient, type Prisma } from '../generated/prisma/client.js';
 import { withHedging } from './hedging.js';
+import { parseServers, UnusableDatabase, type Servers } from './servers.js';
+import { sessionClient, sharesSessions, type Pooler } from './session.js';
 import { adapterSql, transactionSql, type Sql } from './sql.js';
+import { writingTimes } from './times.js';
 
 /**
  * A handle on one transaction. A `Database` is one too, each of whose statements is a transaction by itself: a function that takes a
@@ -29,6 +32,7 @@ export interface Database extends Connection {
   ): Promise<R>;
   /** What `closeDatabase` closes. */
   readonly pools: readonly pg.Pool[];
+  readonly pooler: Pooler;
 }
 
 export interface DatabaseOptions {
@@ -42,6 +46,10 @@ export interface DatabaseOptions {
    * in which they are written, and each connection plans a statement once, since every plan for it would be the same.
    */
   byIndexOnly?: boolean;
+  /** What stands between this process and PostgreSQL; `none` unless told. */
+  pooler?: Pooler;
+  /** Called once with the settings that the sessions of a pooler in transaction mode lack. */
+  onMissingSettings?: (names: string[]) => void;
   /**
    * Milliseconds for a connection and for a statement; 3,000 and 5,000 unless told. Waiting longer is an error: a caller is told of an
    * outage instead of kept waiting.
@@ -58,13 +66,19 @@ interface Timeouts {
 
 const TIMEOUTS: Timeouts = { connectionMs: 3_000, statementMs: 5_000 };
 
-/** Opens the pools. Connects at the first query, so it succeeds while PostgreSQL is away. */
+/**
+ * Opens the pools. Connects at the first query, so it succeeds while PostgreSQL is away.
+ *
+ * @param url may name several servers, see `parseServers`
+ * @throws UnusableDatabase when the address cannot be read
+ */
 export function openDatabase(url: string, options: DatabaseOptions): Database {
-  const pool = openPool(url, options.connectionsMax, options);
+  const servers = parseServers(url);
+  const pool = openPool(servers, options.connectionsMax, options);
   const readPool =
     options.readConnectionsMax === undefined
       ? null
-      : withHedging(openPool(url, options.readConnectionsMax, options));
+      : withHedging(openPool(servers, options.readConnectionsMax, options));
   const adapter = adapterOf(pool, options);
   // Any other format takes a stack trace for every query.
   const prisma = new PrismaClient({
@@ -88,48 +102,62 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
         return work({ prisma: client, sql: own, reads: own });
       }, limits),
     pools: readPool === null ? [pool] : [pool, readPool],
+    pooler: options.pooler ?? 'none',
   };
 }
 
-function openPool(url: string, connectionsMax: number, options: DatabaseOptions): pg.Pool {
+function openPool(servers: Servers, connectionsMax: number, options: DatabaseOptions): pg.Pool {
   const { connectionMs, statementMs } = options.timeouts ?? TIMEOUTS;
   const pool = new pg.Pool({
-    connectionString: url,
+    Client: sessionClient({
+      servers,
+      pooler: options.pooler ?? 'none',
+      settings: sessionSettings(options),
+      ...(options.onMissingSettings && { onMissingSettings: once(options.onMissingSettings) }),
+    }),
     max: connectionsMax,
     connectionTimeoutMillis: connectionMs,
-    statement_timeout: statementMs,
     query_timeout: statementMs + 1_000,
-    idle_in_transaction_session_timeout: statementMs,
-    // The adapter takes every time for UTC in ISO form, whatever the server's default. Compiling one of our statements would take
-    // longer than running it.
-    options: settingsText({
-      TimeZone: 'UTC',
-      DateStyle: 'ISO',
-      jit: 'off',
-      ...(options.byIndexOnly && {
-        enable_seqscan: 'off',
-        enable_hashjoin: 'off',
-        enable_mergejoin: 'off',
-        join_collapse_limit: '1',
-        plan_cache_mode: 'force_generic_plan',
-      }),
-    }),
     keepAlive: true,
   });
   return pool.on('error', (error) => options.onConnectionError?.(error));
 }
 
-const settingsText = (settings: Readonly<Record<string, string>>): string =>
-  Object.entries(settings)
-    .map(([name, value]) => `-c ${name}=${value}`)
-    .join(' ');
+/** What a session sets besides its time zone. docs/operations.md has the same for poolers in transaction mode. */
+export function sessionSettings({
+  timeouts: { statementMs } = TIMEOUTS,
+  byIndexOnly = false,
+}: Pick<DatabaseOptions, 'timeouts' | 'byIndexOnly'>): Record<string, string> {
+  return {
+    statement_timeout: String(statementMs),
+    idle_in_transaction_session_timeout: String(statementMs),
+    // Compiling one of our statements would take longer than running it.
+    jit: 'off',
+    ...(byIndexOnly && {
+      enable_seqscan: 'off',
+      enable_hashjoin: 'off',
+      enable_mergejoin: 'off',
+      join_collapse_limit: '1',
+      plan_cache_mode: 'force_generic_plan',
+    }),
+  };
+}
+
+function once<Value>(call: (value: Value) => void): (value: Value) => void {
+  let isCalled = false;
+  return (value) => {
+    if (!isCalled) call(value);
+    isCalled = true;
+  };
+}
 
 function adapterOf(pool: pg.Pool, { onConnectionError }: DatabaseOptions): PrismaPg {
-  return new PrismaPg(pool, {
+  const adapter = new PrismaPg(pool, {
     // Without names, PostgreSQL parses and plans every statement anew (30–45% slower).
     statementNameGenerator: statementName,
     onConnectionError: (error) => onConnectionError?.(error),
   });
+  return writingTimes(adapter);
 }
 
 /** Names of prepared statements by their texts: as many as the code has statements. Each connection keeps what it prepared. */
@@ -153,4 +181,24 @@ export async function closeDatabase(database: Database): Promise<void> {
 /** Succeeds when PostgreSQL answers. @throws the driver's error otherwise. */
 export async function pingDatabase(database: Database): Promise<void> {
   await database.sql.query`select 1`;
+}
+
+/**
+ * Tries connections, so that a wrong configuration is told when a process starts. Succeeds while PostgreSQL is away.
+ *
+ * @throws UnusableDatabase
+ */
+export async function refuseUnusableDatabase(database: Database): Promise<void> {
+  try {
+    await pingDatabase(database);
+    if (database.pooler !== 'session') return;
+    const [pool] = database.pools as unknown as { Client: typeof pg.Client }[];
+    if (pool === undefined || !(await sharesSessions(pool.Client))) return;
+  } catch (error) {
+    if (error instanceof UnusableDatabase) throw error;
+    return;
+  }
+  throw new UnusableDatabase(
+    'DATABASE_POOLER is session, and the pooler gives one session to several connections: its pool_mode is transaction',
+  );
 }

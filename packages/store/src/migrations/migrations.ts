@@ -3,11 +3,18 @@ import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import { parseServers, UnusableDatabase } from '../client/servers.js';
+import { sessionClient, sharesSessions } from '../client/session.js';
 
 const FOLDER = fileURLToPath(new URL('../../../../prisma/migrations/', import.meta.url));
 /** Any fixed number: it keeps migrations that start at once in a line. */
 const LOCK = 7_165_201;
 const LOCK_PAUSE_MS = 100;
+/** An index on a large table may take minutes. */
+const LOCK_MS_MAX = 600_000;
+/** How often it is said what is waited for. */
+const REPORT_MS = 10_000;
+const CONNECT_MS_MAX = 10_000;
 /** While a migration waits for a table, everything that comes after it waits too. */
 const LOCK_SECONDS_MAX = 2;
 /** A migration that is this one statement and comments builds its index while everybody goes on writing. */
@@ -57,6 +64,19 @@ export async function readMigrations(folder: string = FOLDER): Promise<Migration
   );
 }
 
+interface MigrateOptions {
+  /** Called with what a migration waits for, in a sentence, at once and every ten seconds. */
+  log?: (line: string) => void;
+  /** Milliseconds to wait for another migration; ten minutes unless told. */
+  waitMsMax?: number;
+}
+
+/** A role's own bounds are those of a service, and a migration may take longer. */
+const UNBOUNDED = { statement_timeout: '0', idle_in_transaction_session_timeout: '0' };
+
+/** Another migration took too long. */
+export class MigrationBlocked extends Error {}
+
 /** The database has migrations that this release does not know how to go on from. */
 export class MigrationMismatch extends Error {}
 
@@ -66,36 +86,91 @@ export class MigrationMismatch extends Error {}
  * a table within two seconds, as during a backup, is given up rather than hold up the service; run it again later. One that
  * builds an index concurrently waits for backups and holds up nobody; one that commits in steps holds rows for a step only.
  *
+ * @param url leads to PostgreSQL itself, or through a pooler that gives each connection a session of its own
  * @returns the names of the migrations applied by this call
- * @throws MigrationMismatch when an applied migration differs from the one in the folder, or the database is older than the first one
+ * @throws MigrationMismatch when an applied migration differs from the one in the folder, or the database is older than the first one;
+ *   UnusableDatabase when the address leads through a pooler that shares sessions; MigrationBlocked after the longest wait for another
  */
-export async function migrate(url: string, folder: string = FOLDER): Promise<string[]> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
-  await client.connect();
+export async function migrate(
+  url: string,
+  folder: string = FOLDER,
+  { log = () => {}, waitMsMax = LOCK_MS_MAX }: MigrateOptions = {},
+): Promise<string[]> {
+  const Client = sessionClient({ servers: parseServers(url), pooler: 'session', settings: UNBOUNDED });
+  if (await sharesSessions(Client))
+    throw new UnusableDatabase(
+      'the address leads through a pooler in transaction mode: MIGRATE_DATABASE_URL must lead to PostgreSQL itself',
+    );
+  const connect = async (): Promise<pg.Client> => {
+    const client = new Client({ connectionTimeoutMillis: CONNECT_MS_MAX, keepAlive: true });
+    await client.connect();
+    // A lost connection also fails its statement.
+    client.on('error', () => {});
+    return client;
+  };
+  const lock = await connect();
+  let lost: Error | undefined;
+  lock.on('error', (error) => (lost = error));
+  const client = await connect();
   try {
-    await takeLock(client);
+    await takeLock(lock, log, waitMsMax);
     await client.query(JOURNAL);
     const migrations = await readMigrations(folder);
     const applied = await readJournal(client);
     refuseMismatch(applied, migrations);
     const pending = migrations.filter(({ name }) => !applied.has(name));
-    for (const migration of pending) await apply(client, migration);
+    for (const migration of pending) {
+      if (lost !== undefined) throw lost;
+      await apply(client, migration);
+    }
     return pending.map(({ name }) => name);
   } finally {
-    // Ending the connection gives the lock back.
     await client.end();
+    // Ending the transaction gives the lock back, through whatever stands between.
+    await lock.query('rollback').catch(() => {});
+    await lock.end();
   }
 }
 
-/** Asks again and again: an index that is built concurrently would wait for a statement that waits for the lock. */
-async function takeLock(client: pg.Client): Promise<void> {
+/**
+ * The lock belongs to a transaction that stays open, since a session may outlive its connection behind a pooler. Having taken it, that
+ * transaction sees nothing of the tables, so that an index that is built concurrently does not wait for it. It is asked for again and
+ * again, each time by a transaction of its own: such an index would wait for the end of one that waits for the lock.
+ */
+async function takeLock(client: pg.Client, log: (line: string) => void, waitMsMax: number): Promise<void> {
+  const startedAt = performance.now();
+  let reports = 0;
   for (;;) {
-    const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [
-      LOCK,
-    ]);
+    await client.query('begin');
+    // Without a parameter: PostgreSQL would keep the snapshot of a statement that has one.
+    const { rows } = await client.query<{ taken: boolean }>(
+      `select pg_try_advisory_xact_lock(${LOCK}) as taken`,
+    );
     if (rows[0]?.taken === true) return;
+    await client.query('rollback');
+    const waitedMs = performance.now() - startedAt;
+    if (waitedMs >= waitMsMax)
+      throw new MigrationBlocked(
+        `after ${Math.round(waitMsMax / 1000)} seconds ${await lockHolder(client)} still holds the migrations’ lock; if it migrates nothing, end it with pg_terminate_backend`,
+      );
+    if (waitedMs >= reports * REPORT_MS) {
+      reports += 1;
+      log(`Waiting for another migration: ${await lockHolder(client)} holds the migrations’ lock.`);
+    }
     await setTimeout(LOCK_PAUSE_MS);
   }
+}
+
+/** Who holds the lock, in words. Its statement may be of another user, and then is not told. */
+async function lockHolder(client: pg.Client): Promise<string> {
+  const { rows } = await client.query<{ text: string }>(
+    `select format('process %s of PostgreSQL%s, connected since %s,', l.pid, ' (client ' || a.client_addr || ')',
+        to_char(a.backend_start at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"')) as text
+     from pg_locks l left join pg_stat_activity a using (pid)
+     where l.locktype = 'advisory' and l.granted and l.classid = 0 and l.objid = ${LOCK} and l.objsubid = 1
+       and l.database = (select oid from pg_database where datname = current_database())`,
+  );
+  return rows[0]?.text ?? 'somebody';
 }
 
 /** The checksums of the migrations that were applied, by their names. */

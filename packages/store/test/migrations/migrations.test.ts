@@ -1,8 +1,8 @@
-import { MigrationMismatch } from '@onecode/store/migrations';
+import { migrate, MigrationBlocked, MigrationMismatch } from '@onecode/store/migrations';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createTestDatabase } from '@onecode/testing';
+import { createTestDatabase, until } from '@onecode/testing';
 import { FOLDER, ours, useMigrationFolder } from './migrationFolder.js';
 
 const { up, upOurs, write, remove, sql, applied } = useMigrationFolder();
@@ -99,6 +99,29 @@ describe('migrating', () => {
     await expect(up()).rejects.toThrow();
     await write('1_first', 'create table made (n integer);');
     expect(await up()).toEqual(['1_first']);
+  });
+
+  it('waits for another one, says for which, and not for ever', async () => {
+    const other = await createTestDatabase();
+    const holder = await other.connect();
+    // As releases before this one take it.
+    await holder.query('select pg_advisory_lock(7165201)');
+    const [{ pid }] = (await holder.query('select pg_backend_pid() as pid')).rows as [{ pid: number }];
+    const lines: string[] = [];
+    const log = (line: string): void => void lines.push(line);
+    const blocked = migrate(other.url, undefined, { log, waitMsMax: 300 });
+    await expect(blocked).rejects.toThrow(new RegExp(`^after 0 seconds process ${pid} of PostgreSQL`));
+    await expect(blocked).rejects.toBeInstanceOf(MigrationBlocked);
+    expect(lines).toEqual([
+      expect.stringMatching(
+        new RegExp(`^Waiting for another migration: process ${pid} of PostgreSQL .* UTC, holds`),
+      ),
+    ]);
+    const waiting = migrate(other.url, undefined, { log });
+    await until('another wait', () => lines.length === 2);
+    await holder.end();
+    expect(await waiting).toEqual([]);
+    await other.drop();
   });
 });
 

@@ -1,0 +1,177 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import { root } from '../checkout.mjs';
+import { waitForAnswer } from './answer.mjs';
+import { fetchPackages, fetchReleasePackages, librariesIn } from './packages.mjs';
+import { freePort } from './ports.mjs';
+
+/**
+ * A PgBouncer that runs on this machine.
+ * @typedef {{ version: string, command: string, args: string[], env: NodeJS.ProcessEnv }} PgBouncer
+ */
+
+/** The first version that keeps prepared statements in transaction mode. */
+const STATEMENTS_SINCE = 1.21;
+/** A release of Debian that has such a version, and what it needs besides a basic system. */
+const RELEASE = 'trixie';
+const RELEASE_PACKAGES = [
+  'pgbouncer',
+  'libc6',
+  'libcares2',
+  'libevent-2.1-7t64',
+  'libpam0g',
+  'libssl3t64',
+  'libsystemd0',
+];
+
+/**
+ * A PgBouncer that keeps prepared statements, or one that does not: from the path, from this system's package, or from that of a later
+ * release of Debian, unpacked into .cache.
+ * @param {{ keepsStatements: boolean }} which
+ * @returns {PgBouncer | null} null where this machine cannot have one
+ */
+export function findPgBouncer({ keepsStatements }) {
+  const fits = (/** @type {PgBouncer | null} */ one) =>
+    one !== null &&
+    Number.parseFloat(`1.${one.version.split('.')[1]}`) >= STATEMENTS_SINCE === keepsStatements;
+  const own = join(root, '.cache', `pgbouncer-${process.arch}`);
+  const later = join(root, '.cache', `pgbouncer-${RELEASE}-${process.arch}`);
+  const places = [
+    () => programOf({ command: 'pgbouncer', args: [], env: process.env }),
+    () => unpacked(own) ?? (fetchPackages(own, 'pgbouncer') ? unpacked(own) : null),
+    () =>
+      keepsStatements
+        ? (unpackedRelease(later) ??
+          (fetchReleasePackages(later, RELEASE, RELEASE_PACKAGES) ? unpackedRelease(later) : null))
+        : null,
+  ];
+  for (const place of places) {
+    const found = place();
+    if (fits(found)) return found;
+  }
+  return null;
+}
+
+/** @param {string} folder */
+function unpacked(folder) {
+  const program = filesNamed(folder, /^pgbouncer$/).find((path) => path.includes('/sbin/'));
+  if (program === undefined) return null;
+  const env = { ...process.env, LD_LIBRARY_PATH: librariesIn(folder).join(':') };
+  return programOf({ command: program, args: [], env });
+}
+
+/**
+ * A later release's program needs that release's libraries, its loader among them.
+ * @param {string} folder
+ */
+function unpackedRelease(folder) {
+  const [loader] = filesNamed(folder, /^ld-linux.*\.so\.\d$/);
+  const program = filesNamed(folder, /^pgbouncer$/).find((path) => path.includes('/sbin/'));
+  if (loader === undefined || program === undefined) return null;
+  const libraries = librariesIn(folder).join(':');
+  return programOf({ command: loader, args: ['--library-path', libraries, program], env: process.env });
+}
+
+/**
+ * @param {string} folder
+ * @param {RegExp} name
+ * @returns {string[]}
+ */
+function filesNamed(folder, name) {
+  try {
+    return readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && name.test(entry.name))
+      .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * @param {Omit<PgBouncer, 'version'>} program
+ * @returns {PgBouncer | null}
+ */
+function programOf(program) {
+  const { stdout } = spawnSync(program.command, [...program.args, '--version'], {
+    env: program.env,
+    encoding: 'utf8',
+  });
+  const version = /PgBouncer (\d+\.\d+)/i.exec(stdout ?? '')?.[1];
+  return version === undefined ? null : { version, ...program };
+}
+
+/**
+ * Starts a PgBouncer in front of a database.
+ * @param {PgBouncer} program
+ * @param {object} options
+ * @param {import('../processes/processes.mjs').Processes} options.processes
+ * @param {string} options.url of the database
+ * @param {Record<string, string | number>} options.settings of the section `pgbouncer`
+ * @param {string} [options.connectQuery] run on each of its sessions
+ * @param {number} [options.port] that it had the last time
+ * @returns {Promise<import('../processes/processes.mjs').Started & { url: string, port: number }>}
+ */
+export async function startPgBouncer(program, { processes, url, settings, connectQuery, port: portBefore }) {
+  const target = new URL(url);
+  const port = await freePort(portBefore);
+  const folder = mkdtempSync(join(processes.folder, 'pgbouncer-'));
+  // As root it starts only for another account, which then reads this file.
+  chmodSync(folder, 0o711);
+  const file = join(folder, 'pgbouncer.ini');
+  const database = target.pathname.slice(1);
+  const entry = [
+    `${database} = host=${target.hostname} port=${target.port} dbname=${database}`,
+    `user=${decodeURIComponent(target.username)} password=${decodeURIComponent(target.password)}`,
+    ...(connectQuery === undefined ? [] : [`connect_query='${connectQuery.replaceAll("'", "''")}'`]),
+  ].join(' ');
+  const all = {
+    listen_addr: '127.0.0.1',
+    listen_port: port,
+    unix_socket_dir: '',
+    auth_type: 'any',
+    ...(process.getuid?.() === 0 && { user: 'nobody' }),
+    ...settings,
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name} = ${value}`);
+  writeFileSync(file, ['[databases]', entry, '[pgbouncer]', ...lines, ''].join('\n'), { mode: 0o644 });
+  const name = `pgbouncer-${port}`;
+  const started = await processes.start({
+    name,
+    command: program.command,
+    args: [...program.args, file],
+    env: program.env,
+    output: processes.logs.open(name),
+    stage: 2,
+    stop: [
+      ['SIGINT', 1000],
+      ['SIGKILL', 300],
+    ],
+  });
+  const through = new URL(url);
+  through.hostname = '127.0.0.1';
+  through.port = String(port);
+  const isEncrypted = settings['client_tls_sslmode'] === 'require';
+  await waitForAnswer('PgBouncer', started, processes.logs, () => fault(through.href, isEncrypted));
+  return { ...started, url: through.href, port };
+}
+
+/**
+ * @param {string} url
+ * @param {boolean} isEncrypted
+ */
+async function fault(url, isEncrypted) {
+  const ssl = isEncrypted ? { rejectUnauthorized: false } : false;
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000, ssl });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    await client.query('select 1');
+    return null;
+  } catch (error) {
+    return String(error);
+  } finally {
+    client.end().catch(() => {});
+  }
+}
