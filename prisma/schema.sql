@@ -220,6 +220,14 @@ create table guess_budgets (
   constraint guess_budgets_wrong_in_a_row_check CHECK (wrong_in_a_row > 0)
 );
 
+create table health_readings (
+  id boolean default true not null,
+  read_at timestamp(3) with time zone not null,
+  reading jsonb not null,
+  constraint health_readings_pkey PRIMARY KEY (id),
+  constraint health_readings_id_check CHECK (id)
+);
+
 create unlogged table heartbeats (
   loop text not null,
   worker_id uuid not null,
@@ -571,6 +579,17 @@ create table throttles (
   constraint throttles_rate_check CHECK (rate > 0::double precision),
   constraint throttles_refusals_check CHECK (refusals >= 0),
   constraint throttles_scope_check CHECK (scope = ANY (ARRAY['sender'::text, 'business'::text, 'app'::text]))
+);
+
+create table traffic_counts (
+  began_at timestamp(3) with time zone not null,
+  event text not null,
+  country text not null,
+  sender_id text not null,
+  reason text not null,
+  count bigint not null,
+  constraint traffic_counts_pkey PRIMARY KEY (began_at, event, country, sender_id, reason),
+  constraint traffic_counts_count_check CHECK (count > 0)
 );
 
 create table trial_sends (

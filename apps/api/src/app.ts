@@ -70,6 +70,6 @@ function readyRoute(checks: ReadinessChecks): RequestHandler {
   return async (_request, response) => {
     const failed = await failedChecks(checks);
     if (failed.length === 0) answerText(response, 200, 'ok\n');
-    else answerText(response, 503, `not ready: ${failed.join(', ')}\n`);
+    else answerText(response, 503, `not ready: ${failed.map(({ name }) => name).join(', ')}\n`);
   };
 }

@@ -1,5 +1,5 @@
 import type { DeliveryQueue, Logger } from '@onecode/runtime';
-import type { Database } from '@onecode/store';
+import type { Database, TrafficCounter } from '@onecode/store';
 import type { Authenticate } from './auth.js';
 import type { ApiConfig } from './config.js';
 import type { KeyUsageTracker } from './keyUsage.js';
@@ -13,6 +13,7 @@ export interface ApiDependencies {
   log: Logger;
   metrics: ApiMetrics;
   keyUsage: KeyUsageTracker;
+  traffic: TrafficCounter;
 }
 
 /** What the routes need. */

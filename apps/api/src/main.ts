@@ -2,22 +2,34 @@ import {
   closeHttpServer,
   createLog,
   createRegistry,
+  gaugeConnections,
   listen,
-  logRedisFault,
   openDeliveryQueue,
   runProcess,
   serveMetrics,
+  startFlushLoop,
   VERSION,
+  watchServices,
 } from '@onecode/runtime';
-import { closeDatabase, openDatabase, refuseUnusableDatabase } from '@onecode/store';
+import {
+  closeDatabase,
+  countConnections,
+  createSharedHealthReader,
+  createTrafficCounter,
+  openDatabase,
+  pingDatabase,
+  refuseUnusableDatabase,
+} from '@onecode/store';
 import { createApp, readinessChecks } from './app.js';
 import { readApiConfig } from './config.js';
 import { createKeyUsageTracker, startKeyUsageLoop } from './keyUsage.js';
+import { gaugeHealth } from './health.js';
 import { apiMetrics } from './metrics.js';
 import { createHttpServer } from './server.js';
 
 /** Of its connections, how many are for look-ups alone. */
 const READ_SHARE = 0.4;
+const TRAFFIC_FLUSH_MS = 1_000;
 
 await runProcess('api', async () => {
   const config = readApiConfig(process.env);
@@ -40,23 +52,48 @@ await runProcess('api', async () => {
     prefix: config.QUEUE_PREFIX,
     deliveryAttempts: config.DELIVERY_ATTEMPTS,
     onError: (error) => log.debug({ err: error }, 'Redis is not reachable'),
-    onFault: logRedisFault(log),
   });
   const keyUsage = createKeyUsageTracker(database);
   const keyUsageLoop = startKeyUsageLoop(keyUsage, log);
-  const app = createApp({ config, database, deliveryQueue, log, metrics: apiMetrics(registry), keyUsage });
+  const traffic = createTrafficCounter();
+  const trafficLoop = startFlushLoop(
+    () => traffic.flush(database),
+    TRAFFIC_FLUSH_MS,
+    (error) => log.warn({ err: error }, 'traffic was not counted yet'),
+  );
+  const metricsOfRequests = apiMetrics(registry);
+  gaugeConnections(registry, () => countConnections(database));
+  gaugeHealth(
+    registry,
+    createSharedHealthReader(database, () => deliveryQueue.readHealth()),
+  );
+  const app = createApp({
+    config,
+    database,
+    deliveryQueue,
+    log,
+    metrics: metricsOfRequests,
+    keyUsage,
+    traffic,
+  });
   const server = createHttpServer(app, config);
   await listen(server, config.PORT);
   const metrics = await serveMetrics(registry, config, readinessChecks(database));
+  const watch = watchServices(log, {
+    PostgreSQL: () => pingDatabase(database),
+    Redis: () => deliveryQueue.ping(),
+  });
   log.info({ address: server.address(), metrics_port: metrics.port }, 'ready');
 
   return {
     log,
     async stop() {
       metrics.draining();
+      await watch.stop();
       await closeHttpServer(server);
       await deliveryQueue.close();
       await keyUsageLoop.stop();
+      await trafficLoop.stop();
       await closeDatabase(database);
       await metrics.close();
     },

@@ -5,7 +5,7 @@ export interface ApiMetrics {
   requests: Histogram<'route' | 'method' | 'status'>;
   creations: Counter<'mode' | 'outcome'>;
   verifications: Counter<'verification' | 'valid'>;
-  receipts: Counter<'kind'>;
+  webhookReceipts: Counter<'kind'>;
 }
 
 export function apiMetrics(registry: Registry): ApiMetrics {
@@ -30,9 +30,9 @@ export function apiMetrics(registry: Registry): ApiMetrics {
       labelNames: ['verification', 'valid'],
       registers,
     }),
-    receipts: new Counter({
-      name: 'onecode_receipts_total',
-      help: 'Status reports from the provider',
+    webhookReceipts: new Counter({
+      name: 'onecode_webhook_receipts_total',
+      help: 'Receipts in webhooks, new ones and repeats',
       labelNames: ['kind'],
       registers,
     }),

@@ -5,7 +5,7 @@ import { pingDatabase, type Database } from '@onecode/store';
 import { boardRouter } from './board/router.js';
 import type { ConsoleContext, ConsoleDependencies } from './context.js';
 import { securityHeaders } from './http/securityHeaders.js';
-import { createHealthReader } from './features/health/statistics.js';
+import { createStatisticsReader } from './features/health/statistics.js';
 import { createIdentity } from './auth/identity.js';
 import { sameOrigin } from './http/csrf.js';
 import { webApplicationRouter } from './http/webApplication.js';
@@ -27,7 +27,7 @@ export function createApp(dependencies: ConsoleDependencies): Express {
   const context: ConsoleContext = {
     ...dependencies,
     identity: createIdentity(dependencies),
-    readHealth: createHealthReader(dependencies),
+    readHealth: createStatisticsReader(dependencies),
   };
   const app = express();
   app.disable('x-powered-by').disable('etag').set('query parser', 'simple');

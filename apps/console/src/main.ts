@@ -2,14 +2,21 @@ import {
   closeHttpServer,
   createLog,
   createRegistry,
+  gaugeConnections,
   listen,
-  logRedisFault,
   openQueues,
   runProcess,
   serveMetrics,
   VERSION,
+  watchServices,
 } from '@onecode/runtime';
-import { closeDatabase, openDatabase, refuseUnusableDatabase } from '@onecode/store';
+import {
+  closeDatabase,
+  countConnections,
+  openDatabase,
+  pingDatabase,
+  refuseUnusableDatabase,
+} from '@onecode/store';
 import { createApp, readinessChecks } from './app.js';
 import { readConsoleConfig } from './config.js';
 import { createHttpServer } from './server.js';
@@ -31,17 +38,22 @@ await runProcess('console', async () => {
     redisCa: config.REDIS_CA_FILE,
     prefix: config.QUEUE_PREFIX,
     onError: (error) => log.debug({ err: error }, 'Redis is not reachable'),
-    onFault: logRedisFault(log),
   });
   const server = createHttpServer().on('request', createApp({ config, database, queues, log }));
   await listen(server, config.PORT);
+  gaugeConnections(registry, () => countConnections(database));
   const metrics = await serveMetrics(registry, config, readinessChecks(database));
+  const watch = watchServices(log, {
+    PostgreSQL: () => pingDatabase(database),
+    Redis: () => queues.ping(),
+  });
   log.info({ address: server.address(), metrics_port: metrics.port }, 'ready');
 
   return {
     log,
     async stop() {
       metrics.draining();
+      await watch.stop();
       await closeHttpServer(server);
       await queues.close();
       await closeDatabase(database);

@@ -5,6 +5,7 @@ import {
   keyPrefix,
   type JobData,
   type QueueName,
+  unfitRedis,
   writeToRedis,
   type RedisConnection,
 } from '@onecode/runtime';
@@ -111,7 +112,7 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig): Co
   return {
     async isReady() {
       if (connection.status !== 'ready')
-        throw new Error(fault === null ? 'Redis is not connected' : `REDIS_URL ${fault}`);
+        throw fault === null ? new Error('Redis is not connected') : unfitRedis(fault);
       await writeToRedis(connection, prefix);
     },
     async close() {

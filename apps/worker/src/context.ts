@@ -1,6 +1,6 @@
 import type { Keyring, RetryPolicy } from '@onecode/domain';
 import type { DeliveryQueue, Logger } from '@onecode/runtime';
-import type { Database } from '@onecode/store';
+import type { Database, TrafficCounter } from '@onecode/store';
 import type { CloudApi } from '@onecode/whatsapp/client';
 import type { Identities } from './identities.js';
 import type { WorkerMetrics } from './metrics.js';
@@ -22,6 +22,7 @@ export interface WorkerContext {
   leaseMs: number;
   /** Aborted when the worker's stop can wait no longer: claims are released, and answers not waited for. */
   releaseClaims: AbortSignal;
+  traffic: TrafficCounter;
   log: Logger;
   metrics: WorkerMetrics;
 }

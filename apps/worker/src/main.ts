@@ -4,17 +4,20 @@ import {
   ConfigError,
   createRegistry,
   findRedisFault,
-  logRedisFault,
+  gaugeConnections,
   openDeliveryQueue,
   runProcess,
   serveMetrics,
+  startFlushLoop,
   startLoop,
   type ReadinessChecks,
   VERSION,
+  watchServices,
 } from '@onecode/runtime';
 import {
   closeDatabase,
-  countAwaitingSends,
+  countConnections,
+  createTrafficCounter,
   openDatabase,
   pingDatabase,
   refuseUnusableDatabase,
@@ -27,16 +30,18 @@ import { startConsumers } from './consumers.js';
 import { LEASE_MARGIN_MS, type WorkerContext } from './context.js';
 import { withHeartbeats } from './heartbeats.js';
 import { createIdentities } from './identities.js';
-import { gaugeAwaitingSends, workerMetrics } from './metrics.js';
+import { workerMetrics } from './metrics.js';
 import { readDueSenders } from './readings.js';
 import { createSenderPool } from './senderPool.js';
 import { cleanUp, sweep, wake } from './sweeper.js';
+import { recordDelivery } from './traffic.js';
 
 const SWEEP_PAUSE_MS = 1_000;
 const BREAKER_PAUSE_MS = 5_000;
 const WAKE_PAUSE_MS = 250;
 const CLEAN_UP_PAUSE_MS = 60_000;
 const READ_PAUSE_MS = 1_000;
+const TRAFFIC_FLUSH_MS = 1_000;
 /** How long a stop waits for the provider's answers before it releases the claims. */
 const STOP_WAIT_MS_MAX = 6_000;
 
@@ -48,16 +53,18 @@ await runProcess('worker', async () => {
   const redisFault = await findRedisFault(redis, config.QUEUE_PREFIX);
   if (redisFault !== null) throw new ConfigError([`REDIS_URL ${redisFault}`]);
   const registry = createRegistry('worker');
+  const metrics = workerMetrics(registry);
+  const traffic = createTrafficCounter();
   const database = openDatabase(config.DATABASE_URL, {
     connectionsMax: config.DATABASE_CONNECTIONS,
     pooler: config.DATABASE_POOLER,
     byIndexOnly: true,
     onConnectionError: (error) => log.warn({ err: error }, 'a database connection broke'),
     onMissingSettings: (settings) => log.warn({ settings }, 'the pooler’s sessions lack settings'),
+    onDelivery: (before, after) => recordDelivery(traffic, metrics, before, after),
   });
   await refuseUnusableDatabase(database);
-  const metrics = workerMetrics(registry);
-  gaugeAwaitingSends(registry, () => countAwaitingSends(database));
+  gaugeConnections(registry, () => countConnections(database));
   const releaseClaims = new AbortController();
   // Each call under way has a listener.
   setMaxListeners(0, releaseClaims.signal);
@@ -68,7 +75,6 @@ await runProcess('worker', async () => {
       prefix: config.QUEUE_PREFIX,
       deliveryAttempts: config.DELIVERY_ATTEMPTS,
       onError: (error) => log.debug({ err: error }, 'Redis is not reachable'),
-      onFault: logRedisFault(log),
     }),
     cloudApi: createCloudApi({ baseUrl: config.WHATSAPP_API_URL, timeoutMs: config.PROVIDER_TIMEOUT_MS }),
     senders: createSenderPool(database, config.SECRET_KEY, log, metrics),
@@ -77,6 +83,7 @@ await runProcess('worker', async () => {
     policy: { attemptsMax: config.DELIVERY_ATTEMPTS, backoffMs: config.DELIVERY_BACKOFF_MS },
     leaseMs: config.PROVIDER_TIMEOUT_MS + LEASE_MARGIN_MS,
     releaseClaims: releaseClaims.signal,
+    traffic,
     log,
     metrics,
   };
@@ -110,6 +117,12 @@ await runProcess('worker', async () => {
     database: () => pingDatabase(database),
     redis: () => consumers.isReady(),
   };
+  const watch = watchServices(log, { PostgreSQL: checks['database']!, Redis: checks['redis']! });
+  const trafficLoop = startFlushLoop(
+    () => traffic.flush(database),
+    TRAFFIC_FLUSH_MS,
+    (error) => log.warn({ err: error }, 'traffic was not counted yet'),
+  );
   const metricsServer = await serveMetrics(registry, config, checks);
   log.info({ metrics_port: metricsServer.port }, 'ready');
 
@@ -117,9 +130,11 @@ await runProcess('worker', async () => {
     log,
     async stop() {
       metricsServer.draining();
+      await watch.stop();
       const timer = setTimeout(() => releaseClaims.abort(), STOP_WAIT_MS_MAX);
       await Promise.all([consumers.close(), ...loops.map((loop) => loop.stop())]);
       clearTimeout(timer);
+      await trafficLoop.stop();
       await context.deliveryQueue.close();
       await closeDatabase(database);
       await metricsServer.close();

@@ -1,12 +1,14 @@
-import { setTimeout as wait } from 'node:timers/promises';
-import { Counter, Gauge, Histogram, type Registry } from '@onecode/runtime';
+import { Counter, Histogram, type Registry } from '@onecode/runtime';
 
-/** A slow database must not hold up the other metrics. */
-const COUNT_MS_MAX = 1_000;
+/** Seconds of a send's way; the middle of them is what we promise. */
+const WAY_BUCKETS = [0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600];
 
 /** The worker's metrics. */
 export interface WorkerMetrics {
   attempts: Histogram<'outcome'>;
+  /** Of a live send, from its request to the provider's acceptance, and to the phone. */
+  acceptance: Histogram;
+  delivery: Histogram;
   /** Raised once for each stop of a sender or country that a configuration fault begins: alert on its increase. */
   configurationFaults: Counter<'scope' | 'error_code'>;
   coolDowns: Counter<'error_code'>;
@@ -31,6 +33,18 @@ export function workerMetrics(registry: Registry): WorkerMetrics {
       help: 'Time of one call to the provider, by outcome',
       labelNames: ['outcome'],
       buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20],
+      registers,
+    }),
+    acceptance: new Histogram({
+      name: 'onecode_acceptance_seconds',
+      help: 'Time from the request to the acceptance by the provider, of live sends',
+      buckets: WAY_BUCKETS,
+      registers,
+    }),
+    delivery: new Histogram({
+      name: 'onecode_delivery_seconds',
+      help: 'Time from the request to the phone, of live sends that reached it',
+      buckets: WAY_BUCKETS,
       registers,
     }),
     configurationFaults: new Counter({
@@ -88,17 +102,4 @@ export function workerMetrics(registry: Registry): WorkerMetrics {
       registers,
     }),
   };
-}
-
-/** Registers the number of sends that wait for a sender. It is counted whenever metrics are read, and not a number if that fails. */
-export function gaugeAwaitingSends(registry: Registry, count: () => Promise<number>): void {
-  const gauge = new Gauge({
-    name: 'onecode_awaiting_sender',
-    help: 'Sends that wait for a sender',
-    registers: [registry],
-    async collect() {
-      const late = wait(COUNT_MS_MAX, Number.NaN, { ref: false });
-      gauge.set(await Promise.race([count().catch(() => Number.NaN), late]));
-    },
-  });
 }

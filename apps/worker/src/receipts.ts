@@ -12,6 +12,7 @@ import {
   type StoredReceipt,
 } from '@onecode/store';
 import type { WorkerContext } from './context.js';
+import { recordReceipt } from './traffic.js';
 
 const BATCH = 200;
 /** About five minutes with the waits below. The write of an attempt never comes that much later than its receipt. */
@@ -63,7 +64,7 @@ async function applyBatch(context: WorkerContext, batch: readonly StoredReceipt[
 
 /** Applies one receipt, or postpones it. */
 async function applyOne(context: WorkerContext, stored: StoredReceipt): Promise<ReceiptResult | 'later'> {
-  const { database, leaseMs, policy, senders } = context;
+  const { database, leaseMs, policy, senders, traffic } = context;
   const { receipt } = stored;
   // Before the send is due again: it must not go out by what has just failed.
   await recordFailure(context, receipt);
@@ -79,6 +80,7 @@ async function applyOne(context: WorkerContext, stored: StoredReceipt): Promise<
     await postponeReceipt(database, stored.id, Math.min(WAIT_SECONDS_MAX, 2 ** (stored.tries - 1)));
     return 'later';
   }
+  recordReceipt(traffic, receipt, changed?.snapshot.send ?? null);
   if (changed === null) return 'unmatched';
   if (end === 'redelivers') await enqueue(context, changed.snapshot);
   const { id: attemptId, senderId } = changed.result.attempt;

@@ -10,6 +10,7 @@ import {
   deletePastTurns,
   deleteOldThrottles,
   deleteUnmatchedDenials,
+  mergeOldTraffic,
   newId,
   takeDueSends,
   wakeAwaitingSends,
@@ -118,4 +119,5 @@ export async function cleanUp({ database }: Pick<WorkerContext, 'database'>): Pr
   await deletePastTurns(database);
   await deleteOldThrottles(database);
   await deleteOldHeartbeats(database);
+  await mergeOldTraffic(database);
 }

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { createLog, createRegistry, openDeliveryQueue, startLoop, type Registry } from '@onecode/runtime';
-import { countAwaitingSends } from '@onecode/store';
+import { createTrafficCounter, type Database } from '@onecode/store';
 import {
   buildSender,
   TEST_SECRET_KEY,
@@ -14,9 +14,10 @@ import { readWorkerConfig } from '../src/config.js';
 import { startConsumers } from '../src/consumers.js';
 import type { WorkerContext } from '../src/context.js';
 import { createIdentities } from '../src/identities.js';
-import { gaugeAwaitingSends, workerMetrics } from '../src/metrics.js';
+import { workerMetrics } from '../src/metrics.js';
 import { createSenderPool } from '../src/senderPool.js';
 import { sweep, wake } from '../src/sweeper.js';
+import { recordDelivery } from '../src/traffic.js';
 import { WorkerEnvironment } from './workerEnvironment.js';
 
 /** The variables of a worker process in this environment. */
@@ -69,8 +70,11 @@ export async function startWorker(
   const metrics = workerMetrics(registry);
   const release = new AbortController();
   setMaxListeners(0, release.signal);
-  const { database } = environment.db;
-  gaugeAwaitingSends(registry, () => countAwaitingSends(database));
+  const traffic = createTrafficCounter();
+  const database: Database = {
+    ...environment.db.database,
+    onDelivery: (before, after) => recordDelivery(traffic, metrics, before, after),
+  };
   const context: WorkerContext = {
     database,
     deliveryQueue: openDeliveryQueue({
@@ -86,6 +90,7 @@ export async function startWorker(
     policy: { attemptsMax: config.DELIVERY_ATTEMPTS, backoffMs: config.DELIVERY_BACKOFF_MS },
     leaseMs: options.leaseMs ?? config.PROVIDER_TIMEOUT_MS + LEASE_MARGIN_MS,
     releaseClaims: release.signal,
+    traffic,
     log,
     metrics,
   };

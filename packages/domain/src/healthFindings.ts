@@ -1,4 +1,13 @@
+import type { FailureReason } from './send.js';
 import type { SenderState } from './senders.js';
+import {
+  endedSends,
+  sumOf,
+  type EndedSends,
+  type RecentTraffic,
+  type TrafficCount,
+  type WebhookResult,
+} from './traffic.js';
 
 /** Who has to act. `held`: operators stopped something on purpose. */
 type Whose = 'nobody' | 'us' | 'redis' | 'postgresql' | 'meta' | 'held';
@@ -18,8 +27,36 @@ export const HEALTH_CHECKS = [
   'latency',
   'receipts',
   'receiptsDue',
+  'ended',
+  'webhooks',
 ] as const;
 export type HealthCheck = (typeof HEALTH_CHECKS)[number];
+
+/**
+ * Why Redis takes no write although it answers: it has no memory left, it is a replica or lacks its replicas, it cannot save to its
+ * disk, or it can never be used as REDIS_URL names it.
+ */
+export type RedisRefusal = 'out_of_memory' | 'read_only' | 'disk' | 'unfit';
+
+/** The jobs of a queue, by state. */
+export interface QueueStatistics {
+  name: string;
+  isPaused: boolean;
+  waiting: number;
+  active: number;
+  delayed: number;
+  /** Kept for a week. */
+  failed: number;
+}
+
+/** What Redis tells. Null means that it did not answer in time. */
+export interface RedisHealth {
+  /** Milliseconds to the answer to a write. */
+  redisMs: number | null;
+  /** Why it takes no write although it can be reached, or can never be used; null unless so. */
+  redisRefusal: RedisRefusal | null;
+  queues: QueueStatistics[] | null;
+}
 
 interface Backlog {
   count: number;
@@ -32,12 +69,13 @@ export interface HealthStatistics {
   /** Milliseconds to an answer. */
   postgresqlMs: number | null;
   redisMs: number | null;
+  redisRefusal?: RedisRefusal | null;
   connections: { used: number; most: number } | null;
   queues: readonly { isPaused: boolean }[] | null;
   /** Sends that are due, that wait for a sender, and that are held. */
   waiting: { due: Backlog; forSender: Backlog; held: Backlog } | null;
-  /** Calls to the provider by minute; only their presence counts. */
-  attempts: readonly unknown[] | null;
+  /** Calls to the provider by minute, for who shows them; only their presence counts. */
+  attempts?: readonly unknown[] | null;
   /** Calls to the provider in the last minutes, by outcome. */
   provider: {
     calls: number;
@@ -46,7 +84,8 @@ export interface HealthStatistics {
     config: number;
     secondsP95: number | null;
   } | null;
-  receipts: { lastTenMinutes: number; oldestDueSeconds: number | null } | null;
+  receipts: { oldestDueSeconds: number | null } | null;
+  traffic?: RecentTraffic | null;
   /** The last round of each loop of each worker. */
   loops: readonly { loop: string; secondsAgo: number }[] | null;
   senders: readonly { state: SenderState; isStoppedByProvider?: boolean }[] | null;
@@ -76,6 +115,19 @@ export interface Finding {
   check: HealthCheck;
   /** What a sentence names. */
   template?: StoppedTemplate;
+  failures?: Failures;
+  refusal?: RedisRefusal;
+}
+
+/** The sends that failed in five minutes: all, or those of a country, of a sender, or for a reason. */
+export interface Failures {
+  country?: string;
+  senderId?: string;
+  /** What most of them failed for. */
+  reason: FailureReason | '';
+  failed: number;
+  /** All that ended, delivered or failed. */
+  ended: number;
 }
 
 type What =
@@ -84,6 +136,8 @@ type What =
   | 'postgresql_full'
   | 'redis_away'
   | 'redis_slow'
+  | 'redis_refuses_writes'
+  | 'redis_unfit'
   | 'no_worker'
   | 'sweeper_stopped'
   | 'queue_paused'
@@ -99,6 +153,11 @@ type What =
   | 'senders_busy'
   | 'receipts_missing'
   | 'receipts_late'
+  | 'webhooks_rejected'
+  | 'sends_failing'
+  | 'reason_failing'
+  | 'country_failing'
+  | 'sender_failing'
   | 'sends_late'
   | 'sends_held';
 
@@ -108,6 +167,8 @@ export interface Verdict {
   severity: Severity;
   what: What | 'all_clear';
   template?: StoppedTemplate;
+  failures?: Failures;
+  refusal?: RedisRefusal;
 }
 
 interface Thresholds {
@@ -130,8 +191,20 @@ const FAILING_CALLS: Thresholds = { degraded: 0.1, failing: 0.5 };
 /** The share of fewer calls says nothing. */
 const CALLS_MIN = 5;
 const RECEIPT_SECONDS: Thresholds = { degraded: 15, failing: 60 };
-/** From so many accepted messages on, at least one receipt must have come. */
-const ACCEPTED_WITHOUT_RECEIPT = 20;
+/** From so many accepted messages on, receipts must have come, which the provider sends within seconds. */
+const ACCEPTED_MIN = 20;
+/** Shares of the accepted messages without any receipt. */
+const UNREPORTED: Thresholds = { degraded: 0.5, failing: 0.9 };
+/** Webhooks with a wrong signature: anybody may post one. Where others come through, they are noise. */
+const REJECTED_MIN = 5;
+/** Shares of the sends that ended. Up to a fifth fails in some countries, because many numbers have no WhatsApp. */
+const FAILED: Thresholds = { degraded: 0.3, failing: 0.5 };
+/** Shares of the sends that ended by what no recipient can have caused. */
+const FAILED_BY_US: Thresholds = { degraded: 0.05, failing: 0.2 };
+/** The share of fewer ended sends says nothing. */
+const ENDED_MIN = 10;
+/** More countries, or senders, are not named. */
+const NAMED_MAX = 3;
 /** How long a send may wait while senders are available. */
 const BUSY_SECONDS: Thresholds = { degraded: 10, failing: 60 };
 
@@ -171,17 +244,21 @@ function postgresql({ postgresqlMs }: HealthStatistics): Found {
 
 /** Statistics that did not come in time, while PostgreSQL answers, mean a slow PostgreSQL too. */
 function connections(statistics: HealthStatistics): Found {
-  const { postgresqlMs, connections: counted, waiting, attempts, provider, receipts } = statistics;
+  const { postgresqlMs, connections: counted, waiting, attempts, provider, receipts, traffic } = statistics;
   if (postgresqlMs === null || postgresqlMs >= ANSWER_MS.degraded) return null;
   if (counted !== null) {
     const share = severityOf(counted.used / counted.most, CONNECTIONS);
     if (share !== null) return finding(share, 'postgresql', 'postgresql_full', 'postgresql');
   }
-  const isLate = [counted, waiting, attempts, provider, receipts].includes(null);
+  const isLate = [counted, waiting, attempts, provider, receipts, traffic].includes(null);
   return finding(isLate ? 'degraded' : null, 'postgresql', 'postgresql_slow', 'postgresql');
 }
 
-function redis({ redisMs, queues }: HealthStatistics): Found {
+function redis({ redisMs, redisRefusal: refusal, queues }: HealthStatistics): Found {
+  if (refusal != null) {
+    const what = refusal === 'unfit' ? 'redis_unfit' : 'redis_refuses_writes';
+    return { whose: 'redis', severity: 'failing', what, check: 'redis', refusal };
+  }
   if (redisMs === null || queues === null) return finding('failing', 'redis', 'redis_away', 'redis');
   return finding(severityOf(redisMs, ANSWER_MS), 'redis', 'redis_slow', 'redis');
 }
@@ -241,9 +318,90 @@ function latency({ provider: answers }: HealthStatistics): Found {
   return finding(severityOf(answers?.secondsP95 ?? 0, LATENCY_SECONDS), 'meta', 'provider_slow', 'latency');
 }
 
-function receiptsMissing({ provider: answers, receipts }: HealthStatistics): Found {
-  const areMissing = (answers?.accepted ?? 0) >= ACCEPTED_WITHOUT_RECEIPT && receipts?.lastTenMinutes === 0;
-  return finding(areMissing ? 'failing' : null, 'meta', 'receipts_missing', 'receipts');
+/** Of each message at least one receipt comes: `sent`, or what follows it. */
+function receiptsMissing({ traffic }: HealthStatistics): Found {
+  const counted = (event: TrafficCount['event']): number =>
+    sumOf(traffic?.twoMinutes ?? [], (count) => count.event === event);
+  const accepted = counted('accepted');
+  if (accepted < ACCEPTED_MIN) return null;
+  const reported = Math.max(
+    counted('receipt_sent'),
+    counted('receipt_delivered') + counted('receipt_failed'),
+    counted('receipt_read'),
+  );
+  return finding(severityOf(1 - reported / accepted, UNREPORTED), 'meta', 'receipts_missing', 'receipts');
+}
+
+function webhooks({ traffic }: HealthStatistics): Found {
+  const counted = (result: WebhookResult): number =>
+    sumOf(traffic?.fiveMinutes ?? [], ({ event, reason }) => event === 'webhook' && reason === result);
+  const isRejected = counted('invalid_signature') >= REJECTED_MIN;
+  const severity = counted('accepted') === 0 ? 'failing' : 'degraded';
+  return finding(isRejected ? severity : null, 'us', 'webhooks_rejected', 'webhooks');
+}
+
+/** The shares of ended sends that failed: of all, by reason, by country and by sender. Codes that expire under a hold are no failure. */
+function failures({ traffic, waiting }: HealthStatistics): Finding[] {
+  const isHeld = (waiting?.held.count ?? 0) > 0;
+  const counts = (traffic?.fiveMinutes ?? []).filter(
+    ({ reason }) => !isHeld || reason !== 'expired_before_delivery',
+  );
+  const named = (
+    what: What,
+    groupOf: (count: TrafficCount) => string,
+    names: (group: string) => Partial<Failures>,
+  ): Finding[] =>
+    [...endedSends(counts, groupOf)]
+      .filter(([group]) => group !== '' || what === 'sends_failing')
+      .flatMap(([group, ended]) => failing(what, ended, names(group)))
+      .toSorted((a, b) => b.failures.failed - a.failures.failed)
+      .slice(0, NAMED_MAX);
+  return [
+    ...named(
+      'sends_failing',
+      () => '',
+      () => ({}),
+    ),
+    ...reasonFailing(counts),
+    ...named(
+      'country_failing',
+      ({ country }) => country,
+      (country) => ({ country }),
+    ),
+    ...named(
+      'sender_failing',
+      ({ senderId }) => senderId,
+      (senderId) => ({ senderId }),
+    ),
+  ];
+}
+
+/** Reasons that are no recipient's fault. What the provider rejected may be, and counts with the others. */
+const OWN_REASONS: readonly FailureReason[] = ['expired_before_delivery', 'attempts_exhausted'];
+
+function reasonFailing(counts: readonly TrafficCount[]): Finding[] {
+  const all = endedSends(counts, () => '').get('');
+  if (all === undefined) return [];
+  const ended = all.delivered + all.failed;
+  return OWN_REASONS.flatMap((reason) => {
+    const failed = sumOf(counts, (count) => count.event === 'failed' && count.reason === reason);
+    const severity = ended < ENDED_MIN ? null : severityOf(failed / ended, FAILED_BY_US);
+    if (severity === null) return [];
+    const whose = reason === 'expired_before_delivery' ? 'us' : 'meta';
+    return [{ whose, severity, what: 'reason_failing', check: 'ended', failures: { reason, failed, ended } }];
+  });
+}
+
+function failing(
+  what: What,
+  { delivered, failed, reason }: EndedSends,
+  names: Partial<Failures>,
+): (Finding & { failures: Failures })[] {
+  const ended = delivered + failed;
+  const severity = ended < ENDED_MIN ? null : severityOf(failed / ended, FAILED);
+  if (severity === null) return [];
+  const whose = reason === 'expired_before_delivery' ? 'us' : 'meta';
+  return [{ whose, severity, what, check: 'ended', failures: { ...names, reason, failed, ended } }];
 }
 
 function receiptsLate({ receipts }: HealthStatistics): Found {
@@ -283,9 +441,50 @@ const CHECKS: readonly ((statistics: HealthStatistics) => Found | Finding[])[] =
   templates,
   provider,
   latency,
+  webhooks,
   receiptsMissing,
   receiptsLate,
+  failures,
   due,
   busy,
   held,
 ];
+
+/** What `healthFindings` may find, by whose and how severe it can be. Those who watch metrics see each, found or not. */
+export const KNOWN_FINDINGS: readonly Pick<Finding, 'what' | 'whose' | 'severity'>[] = (
+  [
+    ['postgresql_away', 'postgresql', 'failing'],
+    ['postgresql_slow', 'postgresql', 'degraded', 'failing'],
+    ['postgresql_full', 'postgresql', 'degraded', 'failing'],
+    ['redis_away', 'redis', 'failing'],
+    ['redis_refuses_writes', 'redis', 'failing'],
+    ['redis_unfit', 'redis', 'failing'],
+    ['redis_slow', 'redis', 'degraded', 'failing'],
+    ['no_worker', 'us', 'failing'],
+    ['sweeper_stopped', 'us', 'degraded', 'failing'],
+    ['queue_paused', 'us', 'failing'],
+    ['configuration_fault', 'us', 'failing'],
+    ['no_senders', 'us', 'failing'],
+    ['senders_stopped', 'meta', 'degraded', 'failing'],
+    ['senders_cooling_down', 'meta', 'degraded', 'failing'],
+    ['senders_paused', 'held', 'degraded', 'failing'],
+    ['template_stopped', 'meta', 'degraded'],
+    ['template_stopped_everywhere', 'meta', 'failing'],
+    ['provider_failing', 'meta', 'degraded', 'failing'],
+    ['provider_slow', 'meta', 'degraded', 'failing'],
+    ['webhooks_rejected', 'us', 'degraded', 'failing'],
+    ['receipts_missing', 'meta', 'degraded', 'failing'],
+    ['receipts_late', 'us', 'degraded', 'failing'],
+    ['sends_failing', 'meta', 'degraded', 'failing'],
+    ['sends_failing', 'us', 'degraded', 'failing'],
+    ['reason_failing', 'meta', 'degraded', 'failing'],
+    ['reason_failing', 'us', 'degraded', 'failing'],
+    ['country_failing', 'meta', 'degraded', 'failing'],
+    ['country_failing', 'us', 'degraded', 'failing'],
+    ['sender_failing', 'meta', 'degraded', 'failing'],
+    ['sender_failing', 'us', 'degraded', 'failing'],
+    ['sends_late', 'us', 'degraded', 'failing'],
+    ['senders_busy', 'us', 'degraded', 'failing'],
+    ['sends_held', 'held', 'degraded'],
+  ] as const satisfies [What, Finding['whose'], ...Finding['severity'][]][]
+).flatMap(([what, whose, ...severities]) => severities.map((severity) => ({ what, whose, severity })));

@@ -19,6 +19,7 @@ export * from './seal.js';
 export * from './send.js';
 export * from './senders.js';
 export * from './throttle.js';
+export * from './traffic.js';
 export * from './turns.js';
 export * from './verification.js';
 export * from './waiting.js';

@@ -33,7 +33,8 @@ export const SHARED_COOL_DOWN_SECONDS: readonly number[] = Array.from({ length: 
 );
 
 /** Whether a sender may send. `paused`: until an operator resumes it; `cooling_down`: after a failure, until a time. */
-export type SenderState = 'active' | 'cooling_down' | 'paused';
+export const SENDER_STATES = ['active', 'cooling_down', 'paused'] as const;
+export type SenderState = (typeof SENDER_STATES)[number];
 
 /** The state of a sender at a moment. A cool-down that is over stays in the row until the next message, and counts no longer. */
 export function senderState(

@@ -3,6 +3,7 @@ import type { JobsOptions, KeepJobs } from 'bullmq';
 import { createJobPriorities, type JobPriorities } from './jobPriorities.js';
 import { openQueues, within, type JobData, type QueueName, type QueuesOptions } from './queues.js';
 import { ANSWER_MS_MAX } from './redis/connect.js';
+import { readRedisHealth } from './redis/health.js';
 
 /** How many finished jobs stay visible on the queue board, in seconds and number. */
 const KEPT_COMPLETED: KeepJobs = { age: 3_600, count: 1_000 };
@@ -40,8 +41,9 @@ export interface DeliveryQueue {
   enqueue(queue: 'receipts'): Promise<boolean>;
   /** How many jobs of a queue wait for a consumer, without those that stand behind others; infinitely many when Redis does not answer. */
   countWaitingJobs(queue: QueueName): Promise<number>;
-  /** Answers when Redis takes a write. @throws when it does not */
+  /** As `Queues.ping`. */
   ping(): Promise<void>;
+  readHealth(): ReturnType<typeof readRedisHealth>;
   close(): Promise<void>;
 }
 
@@ -101,6 +103,7 @@ export function openDeliveryQueue({ deliveryAttempts, ...options }: DeliveryQueu
         .getWaitingCount()
         .catch(() => Infinity),
     ping: () => queues.ping(),
+    readHealth: () => readRedisHealth(queues),
     close: () => queues.close(),
   };
 }

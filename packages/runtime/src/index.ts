@@ -14,8 +14,10 @@ export {
   type OwnFault,
 } from './jobTexts.js';
 export { keyPrefix, parseRedisAddress, REDIS_ADDRESS, type RedisAddress } from './redis/address.js';
-export { connectRedis, writeToRedis, type RedisConnection, type RedisSource } from './redis/connect.js';
-export { logRedisFault } from './redis/faults.js';
 export { findRedisFault } from './redis/check.js';
+export { connectRedis, type RedisConnection, type RedisSource } from './redis/connect.js';
+export { readRedisHealth } from './redis/health.js';
+export { unfitRedis, writeToRedis } from './redis/refusal.js';
+export * from './readiness.js';
 export { openQueues, QUEUE_NAMES, type QueueName, type Queues, type JobData } from './queues.js';
 export { VERSION } from './version.js';

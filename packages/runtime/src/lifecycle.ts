@@ -115,3 +115,18 @@ export function startLoop(
     },
   };
 }
+
+/** Starts a loop that writes what was collected, and does so once more when it stops. */
+export function startFlushLoop(
+  flush: () => Promise<void>,
+  pauseMs: number,
+  onError: (error: unknown) => void,
+): Loop {
+  const loop = startLoop(flush, pauseMs, onError);
+  return {
+    async stop() {
+      await loop.stop();
+      await flush().catch(onError);
+    },
+  };
+}

@@ -1,15 +1,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { host, port } from './config.js';
 import { listen } from './http.js';
+import { failedChecks, type FailedCheck, type ReadinessChecks } from './readiness.js';
+import { VERSION } from './version.js';
 
 export { Counter, Gauge, Histogram, Registry } from 'prom-client';
-
-/** What a process needs to be ready, by name. Each check resolves or throws. */
-export type ReadinessChecks = Readonly<Record<string, () => Promise<void>>>;
-
-const CHECK_MS_MAX = 1_000;
 
 /** How often the event loop's lag is sampled. The default of 10 ms costs an idle process up to 1% of a processor. */
 const LAG_SAMPLE_MS = 100;
@@ -19,31 +16,13 @@ export function createRegistry(processName: string): Registry {
   const registry = new Registry();
   registry.setDefaultLabels({ process: processName });
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_SAMPLE_MS });
+  new Gauge({
+    name: 'onecode_build_info',
+    help: 'Always 1; the label is the release that runs',
+    labelNames: ['version'],
+    registers: [registry],
+  }).set({ version: VERSION }, 1);
   return registry;
-}
-
-/** Runs the checks concurrently. @returns the names of those that failed or took longer than a second */
-export async function failedChecks(checks: ReadinessChecks): Promise<string[]> {
-  const results = await Promise.all(
-    Object.entries(checks).map(async ([name, check]) => ((await answersInTime(check)) ? [] : [name])),
-  );
-  return results.flat();
-}
-
-async function answersInTime(check: () => Promise<void>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), CHECK_MS_MAX);
-  });
-  const answer = (async () => check())().then(
-    () => true,
-    () => false,
-  );
-  try {
-    return await Promise.race([answer, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 export interface MetricsServer {
@@ -63,6 +42,14 @@ export interface MetricsAddress {
 /** The environment variables of `MetricsAddress`. */
 export const METRICS_ADDRESS = { METRICS_HOST: host('127.0.0.1'), METRICS_PORT: port(0) };
 
+const STOPPING: FailedCheck = { name: 'stopping', reason: 'the process was told to stop' };
+
+/** The names in one line, and a line for each with its reason. */
+function notReady(failed: readonly FailedCheck[]): string {
+  const names = failed.map(({ name }) => name).join(', ');
+  return [`not ready: ${names}`, ...failed.map(({ name, reason }) => `${name}: ${reason}`), ''].join('\n');
+}
+
 /** Serves `/metrics`, `/livez` and `/readyz` on a port of their own. */
 export async function serveMetrics(
   registry: Registry,
@@ -77,8 +64,8 @@ export async function serveMetrics(
     };
     if (path === '/livez') return text(200, 'ok\n');
     if (path === '/readyz')
-      return void (draining ? Promise.resolve(['stopping']) : failedChecks(checks)).then((failed) =>
-        failed.length === 0 ? text(200, 'ok\n') : text(503, `not ready: ${failed.join(', ')}\n`),
+      return void (draining ? Promise.resolve([STOPPING]) : failedChecks(checks)).then((failed) =>
+        failed.length === 0 ? text(200, 'ok\n') : text(503, notReady(failed)),
       );
     if (path === '/metrics')
       return void registry.metrics().then(
@@ -99,4 +86,17 @@ export async function serveMetrics(
         server.closeAllConnections();
       }),
   };
+}
+
+/** Registers the connections of a process to PostgreSQL, by what they do; each process counts its own. */
+export function gaugeConnections(registry: Registry, count: () => Record<string, number>): void {
+  const gauge = new Gauge({
+    name: 'onecode_database_pool',
+    help: 'Connections of this process to PostgreSQL, and statements that wait for one',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      for (const [state, connections] of Object.entries(count())) gauge.set({ state }, connections);
+    },
+  });
 }

@@ -1,7 +1,8 @@
 import { Queue } from 'bullmq';
 import { keyPrefix } from './redis/address.js';
-import { ANSWER_MS_MAX, connectRedis, writeToRedis, type RedisSource } from './redis/connect.js';
 import { tryRedis } from './redis/check.js';
+import { ANSWER_MS_MAX, connectRedis, type RedisSource } from './redis/connect.js';
+import { unfitRedis, writeToRedis } from './redis/refusal.js';
 
 /** The queues. Jobs of `deliver` and `simulate` hold a send's id; those of `receipts` hold nothing. */
 export const QUEUE_NAMES = ['deliver', 'simulate', 'receipts'] as const;
@@ -16,11 +17,6 @@ export interface QueuesOptions extends RedisSource {
   /** Separates this service's queues from other keys in the same Redis. */
   prefix: string;
   onError: (error: Error) => void;
-  /**
-   * Called when Redis cannot be used for a reason that does not end by itself, with a sentence that begins with "REDIS_URL …", and with
-   * null once it can.
-   */
-  onFault?: (fault: string | null) => void;
 }
 
 /** The queues, for adding jobs and reading their state. While Redis is down, calls fail soon. */
@@ -28,22 +24,20 @@ export interface Queues {
   /** Whether Redis can be reached now. */
   isReady(): boolean;
   of(name: QueueName): Queue<JobData>;
-  /** Answers when Redis takes a write. @throws when it does not */
+  /** Answers when Redis takes a write. @throws RefusedByRedis when it answers and cannot be used, Error when it does not answer */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
 
 /** Opens the queues. They connect in the background, and so open while Redis is down. */
-export function openQueues({ prefix, onError, onFault, ...source }: QueuesOptions): Queues {
-  let lastFault: string | null = null;
-  const report = (fault: string | null): void => {
-    if (fault === lastFault) return;
-    lastFault = fault;
-    onFault?.(fault);
+export function openQueues({ prefix, onError, ...source }: QueuesOptions): Queues {
+  let fault: string | null = null;
+  const onFault = (found: string | null): void => {
+    fault = found;
   };
-  const connection = connectRedis(source, 'enqueue', { onError, onFault: report });
+  const connection = connectRedis(source, 'enqueue', { onError, onFault });
   const keys = keyPrefix(source.redisUrl, prefix);
-  connection.on('ready', () => void tryRedis(connection, keys).then(report, onError));
+  connection.on('ready', () => void tryRedis(connection, keys).then(onFault, onError));
   const queues = new Map<QueueName, Queue<JobData>>();
   let closed = false;
   // After `disconnect`, ioredis says `ready` until the socket has closed.
@@ -66,6 +60,7 @@ export function openQueues({ prefix, onError, onFault, ...source }: QueuesOption
       return queue;
     },
     async ping() {
+      if (fault !== null) throw unfitRedis(fault);
       if (!isReady()) throw new Error('Redis is not connected');
       await writeToRedis(connection, keys);
     },

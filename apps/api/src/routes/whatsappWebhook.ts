@@ -1,6 +1,6 @@
-import type { RequestHandler } from 'express';
+import type { Request, RequestHandler } from 'express';
 import { LRUCache } from 'lru-cache';
-import { Problem } from '@onecode/domain';
+import { Problem, type WebhookResult } from '@onecode/domain';
 import { learnBusinessAccounts, storeDenials, storeProviderChanges, storeReceipts } from '@onecode/store';
 import {
   handshakeAnswer,
@@ -47,10 +47,37 @@ export function webhookHandshakeRoute({ config }: ApiContext): RequestHandler {
  * `POST /webhooks/whatsapp`: receipts, denials, and changes of templates, numbers and business accounts. A post without a possible signature is refused unread. The signature over the raw bytes is checked
  * before they are parsed, and the reports are stored before the 200; the worker applies them.
  */
-export function webhookRoute({ database, deliveryQueue, config, metrics }: ApiContext): RequestHandler {
+export function webhookRoute(context: ApiContext): RequestHandler {
+  const take = createTaker(context);
+  const counted = (result: WebhookResult): void =>
+    context.traffic.count({ event: 'webhook', country: '', senderId: '', reason: result });
+  return async (request, response) => {
+    try {
+      await take(request);
+    } catch (error) {
+      counted(resultOf(error));
+      throw error;
+    }
+    counted('accepted');
+    answerText(response, 200, 'ok');
+  };
+}
+
+function resultOf(error: unknown): WebhookResult {
+  if (!(error instanceof Problem)) return 'failed';
+  return error.code === 'invalid_signature' ? 'invalid_signature' : 'refused';
+}
+
+/** Returns a function that resolves when a post's reports are stored. */
+function createTaker({
+  database,
+  deliveryQueue,
+  config,
+  metrics,
+}: ApiContext): (request: Request) => Promise<void> {
   const budget = new BodyBudget(BODY_LIMITS);
   const learn = businessAccountLearner(database);
-  return async (request, response) => {
+  return async (request) => {
     const signature = request.headers['x-hub-signature-256'];
     if (!isSignature(signature)) throw new Problem('invalid_signature');
     const { receipts, denials, changes, businessAccounts } = await budget.read(request, (body) => {
@@ -66,10 +93,9 @@ export function webhookRoute({ database, deliveryQueue, config, metrics }: ApiCo
       learn(businessAccounts),
     ]);
     // crash point: api webhook after store
-    metrics.receipts.inc({ kind: 'received' }, receipts.length);
-    metrics.receipts.inc({ kind: 'duplicate' }, receipts.length - stored.length);
+    metrics.webhookReceipts.inc({ kind: 'received' }, receipts.length);
+    metrics.webhookReceipts.inc({ kind: 'duplicate' }, receipts.length - stored.length);
     if (stored.length > 0 || newDenials > 0 || newChanges > 0) void deliveryQueue.enqueue('receipts');
-    answerText(response, 200, 'ok');
   };
 }
 

@@ -118,16 +118,6 @@ function open(
   });
 }
 
-/**
- * Writes where the queues' keys are. Replicas and a Redis without memory answer reads, and a cluster answers a command without a key on
- * any node.
- *
- * @throws Error when Redis does not take it
- */
-export async function writeToRedis(connection: RedisConnection, prefix: string): Promise<void> {
-  await connection.set(`${prefix}:ready`, '', 'PX', 1_000);
-}
-
 type Connector = new (options: unknown) => AbstractConnector;
 type ServerOptions = Pick<RedisOptions, 'host' | 'port' | 'path' | 'family' | 'tls' | 'disconnectTimeout'>;
 

@@ -1,4 +1,3 @@
-import type { Logger } from '../log.js';
 import type { RedisAddress } from './address.js';
 
 /** The fields of Redis's INFO. */
@@ -58,12 +57,4 @@ export function errorFault(error: unknown): string | null {
     return 'names a Redis that is no part of a cluster: write redis://, or redis+sentinel:// where sentinels watch it';
   if (/unknown command [`']?sentinel/i.test(message)) return 'names a server that is no sentinel';
   return null;
-}
-
-/** Logs that Redis cannot be used as REDIS_URL names it, and that it can again: a line for each change. */
-export function logRedisFault(log: Logger): (fault: string | null) => void {
-  return (fault) =>
-    fault === null
-      ? log.warn('Redis can be used again')
-      : log.warn({ reason: `REDIS_URL ${fault}` }, 'Redis cannot be used: sends wait until it can');
 }

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { Send } from '@onecode/domain';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { PrismaClient, type Prisma } from '../generated/prisma/client.js';
@@ -33,6 +34,7 @@ export interface Database extends Connection {
   /** What `closeDatabase` closes. */
   readonly pools: readonly pg.Pool[];
   readonly pooler: Pooler;
+  readonly onDelivery: (before: Send, after: Send) => void;
 }
 
 export interface DatabaseOptions {
@@ -55,6 +57,8 @@ export interface DatabaseOptions {
    * outage instead of kept waiting.
    */
   timeouts?: Timeouts;
+  /** Called for each committed change of a send's delivery by this process. */
+  onDelivery?: (before: Send, after: Send) => void;
   /** Called for a connection that broke while idle; the pool replaces it by itself. */
   onConnectionError?: (error: Error) => void;
 }
@@ -103,6 +107,7 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
       }, limits),
     pools: readPool === null ? [pool] : [pool, readPool],
     pooler: options.pooler ?? 'none',
+    onDelivery: options.onDelivery ?? (() => {}),
   };
 }
 
@@ -181,6 +186,18 @@ export async function closeDatabase(database: Database): Promise<void> {
 /** Succeeds when PostgreSQL answers. @throws the driver's error otherwise. */
 export async function pingDatabase(database: Database): Promise<void> {
   await database.sql.query`select 1`;
+}
+
+/** The connections of all pools: in use, idle, and those that are asked for and not there yet. */
+export function countConnections({
+  pools,
+}: Pick<Database, 'pools'>): Record<'used' | 'idle' | 'waiting', number> {
+  const sum = (of: (pool: pg.Pool) => number): number => pools.reduce((all, pool) => all + of(pool), 0);
+  return {
+    used: sum(({ totalCount, idleCount }) => totalCount - idleCount),
+    idle: sum(({ idleCount }) => idleCount),
+    waiting: sum(({ waitingCount }) => waitingCount),
+  };
 }
 
 /**

@@ -148,14 +148,18 @@ async function repeatUntilWritten<Row extends ReadRow, R>(
 }
 
 /** @returns whether the row still had the version that was decided on */
-function write(
+async function write(
   database: Database,
   before: Send,
   version: number,
   { change: fields, attempts = [] }: Decision<unknown>,
 ): Promise<boolean> {
   const change: Change = { before, after: { ...before, ...fields }, version, attempts };
-  if (!isGuess(change)) return writeDelivery(database, change);
+  if (!isGuess(change)) {
+    const isWritten = await writeDelivery(database, change);
+    if (isWritten) database.onDelivery(before, change.after);
+    return isWritten;
+  }
   if (attempts.length > 0 || isFailure(change))
     throw new Error('a decision either judges a guess or delivers');
   return writeVerification(database, change);

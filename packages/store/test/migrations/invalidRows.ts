@@ -19,6 +19,16 @@ export const INVALID_ROWS: [constraint: string, what: string, statement: string]
     'a second version of the callers',
     `insert into callers_version (id) values (false)`,
   ],
+  [
+    'health_readings_id_check',
+    'a second reading of the health',
+    `insert into health_readings values (false, now(), '{}')`,
+  ],
+  [
+    'traffic_counts_count_check',
+    'a count of nothing',
+    `insert into traffic_counts values (now(), 'accepted', 'BR', '', '', 0)`,
+  ],
   ['settings_free_sends_check', 'fewer than no free sends', `update settings set free_sends = -1`],
   ['settings_free_sends_check', 'too many free sends', `update settings set free_sends = 1000001`],
   ['settings_code_validity_seconds_check', 'no validity', `update settings set code_validity_seconds = 0`],

@@ -108,4 +108,6 @@ export const VALID_USER_ROWS: readonly string[] = [
   `insert into counted_tries values (${digest('r')}, 0)`,
   ofSomebody('used_two_factor_codes', 'user_id, code_hash', `id, ${digest('r')}`),
   `insert into heartbeats values ('sweep', gen_random_uuid())`,
+  `insert into traffic_counts values (now(), 'accepted', 'BR', '', '', 1)`,
+  `insert into health_readings values (true, now(), '{}')`,
 ];

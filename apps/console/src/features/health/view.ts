@@ -2,20 +2,27 @@ import {
   HEALTH_CHECKS,
   healthFindings,
   healthVerdict,
+  sumOf,
+  WEBHOOK_RESULTS,
   type Finding,
   type HealthCheck,
+  type QueueStatistics,
+  type RecentTraffic,
+  type RedisRefusal,
   type Severity,
   type StoppedTemplate,
   type Verdict,
+  type WebhookResult,
 } from '@onecode/domain';
 import type {
   AttemptMinute,
   LoopName,
   ProviderAnswers,
   ReceiptStatistics,
+  SenderStatistics,
   WaitingSends,
 } from '@onecode/store';
-import type { ConsoleHealthStatistics, QueueStatistics, SenderStatistics } from './statistics.js';
+import type { ConsoleHealthStatistics } from './statistics.js';
 
 export type { HealthCheck, Severity };
 
@@ -29,6 +36,7 @@ export interface HealthView {
   states: Record<HealthCheck, Severity>;
   postgresqlMs: number | null;
   redisMs: number | null;
+  redisRefusal: RedisRefusal | null;
   connections: { used: number; most: number } | null;
   queues: QueueStatistics[] | null;
   waiting: WaitingSends | null;
@@ -39,14 +47,17 @@ export interface HealthView {
   receipts: ReceiptStatistics | null;
   loops: { loop: LoopName; workerId: string; secondsAgo: number }[] | null;
   stoppedTemplates: StoppedTemplate[] | null;
-  senders: (Omit<SenderStatistics, 'pausedUntil'> & { pausedUntil: string | null })[] | null;
+  senders: SenderStatistics[] | null;
+  /** Of the last five minutes. */
+  ended: { delivered: number; failed: number } | null;
+  webhooks: Record<WebhookResult, number> | null;
 }
 
 export function healthView(statistics: ConsoleHealthStatistics, now: Date): HealthView {
   const findings = healthFindings(statistics);
   const states = Object.fromEntries(HEALTH_CHECKS.map((check) => [check, 'ok'])) as HealthView['states'];
   for (const { check, severity } of findings.toReversed()) states[check] = severity;
-  const { attempts, senders, ...rest } = statistics;
+  const { attempts, traffic, ...rest } = statistics;
   return {
     at: now.toISOString(),
     verdict: healthVerdict(findings),
@@ -54,8 +65,19 @@ export function healthView(statistics: ConsoleHealthStatistics, now: Date): Heal
     states,
     ...rest,
     attempts: attempts?.map(({ minute, outcomes }) => ({ minute: minute.toISOString(), outcomes })) ?? null,
-    senders:
-      senders?.map((sender) => ({ ...sender, pausedUntil: sender.pausedUntil?.toISOString() ?? null })) ??
-      null,
+    ended: traffic && {
+      delivered: sumOf(traffic.fiveMinutes, ({ event }) => event === 'delivered'),
+      failed: sumOf(traffic.fiveMinutes, ({ event }) => event === 'failed'),
+    },
+    webhooks: traffic && webhooksOf(traffic),
   };
+}
+
+function webhooksOf({ fiveMinutes }: RecentTraffic): Record<WebhookResult, number> {
+  const counted = (result: WebhookResult): number =>
+    sumOf(fiveMinutes, ({ event, reason }) => event === 'webhook' && reason === result);
+  return Object.fromEntries(WEBHOOK_RESULTS.map((result) => [result, counted(result)])) as Record<
+    WebhookResult,
+    number
+  >;
 }

@@ -86,6 +86,18 @@ export function Statistics({ view }: { view: HealthView }) {
         detail={receipts && age(receipts.oldestDueSeconds)}
       />
       <StatisticCard
+        name="ended"
+        view={view}
+        value={view.ended && whole(view.ended.failed)}
+        detail={view.ended && t('ended', { delivered: whole(view.ended.delivered) })}
+      />
+      <StatisticCard
+        name="webhooks"
+        view={view}
+        value={view.webhooks && whole(view.webhooks.invalid_signature + view.webhooks.refused)}
+        detail={view.webhooks && t('webhooks', { accepted: whole(view.webhooks.accepted) })}
+      />
+      <StatisticCard
         name="senders"
         view={view}
         value={senders && t('able', { able: whole(able), all: whole(senders.length) })}

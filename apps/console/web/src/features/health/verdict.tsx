@@ -5,12 +5,13 @@ import { useTranslation } from 'react-i18next';
 import type { HealthView, Severity } from '../../../../src/features/health/view.js';
 import type { ApiProblem } from '../../api/http.js';
 import { Time } from '../../components/times.js';
+import { useCountryName } from '../../hooks/countries.js';
 import { useNumbers } from '../../hooks/formats.js';
 
 /** The verdict: where the problem is, what to do, and other findings. */
-export function VerdictBanner({ view: { verdict, findings, at } }: { view: HealthView }) {
+export function VerdictBanner({ view: { verdict, findings, senders, at } }: { view: HealthView }) {
   const { t } = useTranslation('health');
-  const sentence = useSentence();
+  const sentence = useSentence(senders);
   const others = findings.slice(1);
   return (
     <Banner
@@ -27,7 +28,7 @@ export function VerdictBanner({ view: { verdict, findings, at } }: { view: Healt
           </Text>
           <List size="sm">
             {others.map((finding) => (
-              <List.Item key={`${finding.what} ${finding.template?.template} ${finding.template?.language}`}>
+              <List.Item key={JSON.stringify(finding)}>
                 {sentence(finding)} <Text span c="dimmed" inherit>{`· ${t(`whose.${finding.whose}`)}`}</Text>
               </List.Item>
             ))}
@@ -52,11 +53,16 @@ const STATUSES = [
   'REFUSED',
 ] as const;
 
-/** The sentence of a finding, with the template that it names. */
-function useSentence(): (finding: Pick<HealthView['verdict'], 'what' | 'template'>) => string {
+type Named = Pick<HealthView['verdict'], 'what' | 'template' | 'failures' | 'refusal'>;
+
+/** The sentence of a finding, with the template, the sends or the refusal that it names. */
+function useSentence(senders: HealthView['senders']): (finding: Named) => string {
   const { t, i18n } = useTranslation('health');
   const { whole } = useNumbers();
-  return ({ what, template }) => {
+  const failed = useFailures(senders);
+  return ({ what, template, failures, refusal }) => {
+    if (failures !== undefined) return failed(failures);
+    if (refusal !== undefined) return t(`refusals.${refusal}`);
     if (template === undefined) return t(`findings.${what}.title`);
     const { language, serving, at } = template;
     const status = STATUSES.find((known) => known === template.status) ?? 'other';
@@ -66,6 +72,30 @@ function useSentence(): (finding: Pick<HealthView['verdict'], 'what' | 'template
     return serving === 0
       ? t('templates.noneServes', { cause, name })
       : t('templates.serves', { cause, name, count: serving, number: whole(serving) });
+  };
+}
+
+/** The share of sends that failed, of whom, and why. */
+function useFailures(senders: HealthView['senders']): (failures: NonNullable<Named['failures']>) => string {
+  const { t, i18n } = useTranslation('health');
+  const { whole } = useNumbers();
+  const countryName = useCountryName();
+  return ({ country, senderId, reason, failed, ended }) => {
+    const name = country === undefined ? '' : countryName(country);
+    const sender = senders?.find(({ id }) => id === senderId)?.number ?? senderId ?? '';
+    const why =
+      reason === ''
+        ? t('failures.whyUnknown')
+        : t('failures.why', { reason: t(`failures.reasons.${reason}`) });
+    const kind = country !== undefined ? 'country' : senderId !== undefined ? 'sender' : 'all';
+    return t(`failures.${kind}`, {
+      share: new Intl.NumberFormat(i18n.language, { style: 'percent' }).format(failed / ended),
+      country: name,
+      sender,
+      failed: whole(failed),
+      ended: whole(ended),
+      why,
+    });
   };
 }
 

@@ -1,0 +1,97 @@
+import { healthFindings, KNOWN_FINDINGS, SENDER_STATES, type Finding } from '@onecode/domain';
+import { Counter, Gauge, type Registry } from '@onecode/runtime';
+import type { ServiceHealth, TrafficTotal } from '@onecode/store';
+
+/** How old a reading may be, in milliseconds: who asks more often gets the same. */
+const READING_MS_MAX = 2_000;
+
+/**
+ * Registers the metrics of the whole service: each API process serves all of them with the same values, so a query takes the maximum over
+ * processes, never the sum. They are read when somebody asks. What cannot be read is left out, but for the findings, which say why.
+ */
+export function gaugeHealth(registry: Registry, read: () => Promise<ServiceHealth>): void {
+  const metrics = healthMetrics(registry);
+  let last: { at: number; done: Promise<void> } | undefined;
+  const collect = (): Promise<void> => {
+    if (last === undefined || performance.now() - last.at > READING_MS_MAX)
+      last = { at: performance.now(), done: read().then((health) => show(metrics, health)) };
+    return last.done;
+  };
+  // prom-client asks each metric; one of them reads for all, and all wait for it.
+  for (const metric of Object.values(metrics))
+    (metric as { collect?: () => Promise<void> }).collect = collect;
+}
+
+function healthMetrics(registry: Registry) {
+  const registers = [registry];
+  const gauge = <Label extends string>(name: string, help: string, labelNames: Label[]): Gauge<Label> =>
+    new Gauge({ name, help, labelNames, registers });
+  const counter = <Label extends string>(name: string, help: string, labelNames: Label[]): Counter<Label> =>
+    new Counter({ name, help, labelNames, registers });
+  return {
+    findings: gauge('onecode_health_finding', 'What is wrong with the whole service: 1 if so', [
+      'finding',
+      'owner',
+      'severity',
+    ]),
+    due: gauge('onecode_oldest_due_send_seconds', 'How long the oldest send waits for a worker', []),
+    waiting: gauge('onecode_oldest_waiting_send_seconds', 'How long the oldest send waits, by what for', [
+      'reason',
+    ]),
+    awaiting: gauge('onecode_awaiting_sender', 'Sends that wait for a sender or for the end of a hold', []),
+    receiptsDue: gauge('onecode_oldest_unapplied_receipt_seconds', 'How long the oldest receipt waits', []),
+    sweep: gauge('onecode_sweeper_last_run_seconds', 'Time since the last round of any sweeper', []),
+    senders: gauge('onecode_sender_state', 'State of each sender: 1 for the one that it is in', [
+      'sender',
+      'state',
+    ]),
+    jobs: gauge('onecode_queue_jobs', 'Jobs in Redis', ['queue', 'state']),
+    receipts: counter(
+      'onecode_receipts_total',
+      'Receipts that were handled, by the status that they report',
+      ['status', 'country', 'reason'],
+    ),
+    failures: counter('onecode_failures_total', 'Live sends that failed', ['reason', 'country']),
+    webhooks: counter('onecode_webhook_requests_total', 'Posts to the webhook', ['result']),
+  };
+}
+
+type HealthMetrics = ReturnType<typeof healthMetrics>;
+
+function show(metrics: HealthMetrics, health: ServiceHealth): void {
+  for (const metric of Object.values(metrics)) metric.reset();
+  showFindings(metrics, healthFindings(health));
+  const { waiting, receipts, loops, senders, queues, traffic } = health;
+  if (waiting !== null) {
+    metrics.waiting.set({ reason: 'sender' }, waiting.forSender.oldestSeconds ?? 0);
+    metrics.waiting.set({ reason: 'hold' }, waiting.held.oldestSeconds ?? 0);
+  }
+  const sweeps = (loops ?? []).filter(({ loop }) => loop === 'sweep').map(({ secondsAgo }) => secondsAgo);
+  setIfKnown(metrics.due, waiting && (waiting.due.oldestSeconds ?? 0));
+  setIfKnown(metrics.awaiting, waiting && waiting.forSender.count + waiting.held.count);
+  setIfKnown(metrics.receiptsDue, receipts && (receipts.oldestDueSeconds ?? 0));
+  setIfKnown(metrics.sweep, sweeps.length === 0 ? null : Math.min(...sweeps));
+  for (const { id, state } of senders ?? [])
+    for (const one of SENDER_STATES) metrics.senders.set({ sender: id, state: one }, one === state ? 1 : 0);
+  for (const { name, isPaused: _, ...counts } of queues ?? [])
+    for (const [state, jobs] of Object.entries(counts)) metrics.jobs.set({ queue: name, state }, jobs);
+  for (const total of traffic?.totals ?? []) showTotal(metrics, total);
+}
+
+function setIfKnown(gauge: Gauge, value: number | null): void {
+  if (value === null) gauge.remove();
+  else gauge.set(value);
+}
+
+function showFindings({ findings: gauge }: HealthMetrics, findings: readonly Finding[]): void {
+  for (const { what, whose, severity } of KNOWN_FINDINGS)
+    gauge.set({ finding: what, owner: whose, severity }, 0);
+  for (const { what, whose, severity } of findings) gauge.set({ finding: what, owner: whose, severity }, 1);
+}
+
+function showTotal(metrics: HealthMetrics, { event, country, reason, count }: TrafficTotal): void {
+  if (event === 'failed') metrics.failures.inc({ reason, country }, count);
+  else if (event === 'webhook') metrics.webhooks.inc({ result: reason }, count);
+  else if (event.startsWith('receipt_'))
+    metrics.receipts.inc({ status: event.slice('receipt_'.length), country, reason }, count);
+}

@@ -1,0 +1,32 @@
+import { hasArrived, NO_COUNTRY, trafficOf, type Receipt, type Send } from '@onecode/domain';
+import type { TrafficCounter } from '@onecode/store';
+import type { WorkerMetrics } from './metrics.js';
+
+/** Counts what a change of a live send's delivery means, and measures how long the send took until then. */
+export function recordDelivery(
+  counter: TrafficCounter,
+  { acceptance, delivery }: Pick<WorkerMetrics, 'acceptance' | 'delivery'>,
+  before: Send,
+  after: Send,
+): void {
+  for (const key of trafficOf(before, after)) counter.count(key);
+  if (after.mode !== 'live') return;
+  const secondsTo = (time: Date): number => (time.getTime() - after.createdAt.getTime()) / 1_000;
+  if (before.sentAt === null && after.sentAt !== null) acceptance.observe(secondsTo(after.sentAt));
+  const arrivedAt = after.deliveredAt ?? after.readAt;
+  if (!hasArrived(before) && hasArrived(after) && arrivedAt !== null) delivery.observe(secondsTo(arrivedAt));
+}
+
+/** Counts a receipt that was applied or ignored; without a send, one that matches none of ours. */
+export function recordReceipt(
+  counter: TrafficCounter,
+  { status, failure }: Pick<Receipt, 'status' | 'failure'>,
+  send: Pick<Send, 'country' | 'senderId'> | null,
+): void {
+  counter.count({
+    event: `receipt_${status}`,
+    country: send?.country ?? NO_COUNTRY,
+    senderId: send?.senderId ?? '',
+    reason: send === null ? 'unmatched' : (failure?.kind ?? ''),
+  });
+}

@@ -1,0 +1,105 @@
+import { NO_COUNTRY } from './recipient.js';
+import { isUndelivered, type FailureReason, type Send } from './send.js';
+
+/**
+ * What is counted: messages that the provider accepted, sends that reached a phone or failed, receipts by the status that they report,
+ * and posts to the webhook.
+ */
+export const TRAFFIC_EVENTS = [
+  'accepted',
+  'delivered',
+  'failed',
+  'receipt_sent',
+  'receipt_delivered',
+  'receipt_read',
+  'receipt_failed',
+  'webhook',
+] as const;
+export type TrafficEvent = (typeof TRAFFIC_EVENTS)[number];
+
+/** What became of a post to the webhook. */
+export const WEBHOOK_RESULTS = ['accepted', 'invalid_signature', 'refused', 'failed'] as const;
+export type WebhookResult = (typeof WEBHOOK_RESULTS)[number];
+
+/** One thing to count. Texts are empty where they say nothing; there are few values of each, and no phone number among them. */
+export interface TrafficKey {
+  event: TrafficEvent;
+  /** ISO 3166, or `ZZ` for numbers of no country. */
+  country: string;
+  senderId: string;
+  /** Of a failed send its failure reason, of a `failed` receipt what the error is about, of a webhook its result. */
+  reason: string;
+}
+
+export interface TrafficCount extends TrafficKey {
+  count: number;
+}
+
+/** What a change of a live send's delivery adds to the counts, each event once in the life of a message or a send. */
+export function trafficOf(before: Send, after: Send): TrafficKey[] {
+  if (after.mode !== 'live') return [];
+  const key = (event: TrafficEvent, reason = ''): TrafficKey => ({
+    event,
+    country: after.country ?? NO_COUNTRY,
+    senderId: after.senderId ?? before.senderId ?? '',
+    reason,
+  });
+  const events: TrafficKey[] = [];
+  if (isUndelivered(before) && !isUndelivered(after) && after.status !== 'failed')
+    events.push(key('accepted'));
+  if (!hasArrived(before) && hasArrived(after)) events.push(key('delivered'));
+  if (before.status !== 'failed' && after.status === 'failed')
+    events.push(key('failed', after.failureReason ?? ''));
+  return events;
+}
+
+/** Whether a receipt has confirmed that the message is on the recipient's phone. */
+export const hasArrived = ({ status }: Pick<Send, 'status'>): boolean =>
+  status === 'delivered' || status === 'read';
+
+/** The counts of the last minutes that health findings read. */
+export interface RecentTraffic {
+  /** Sends that ended, and webhooks, of the last five minutes. */
+  fiveMinutes: readonly TrafficCount[];
+  /** Accepted messages and receipts of the last two minutes. */
+  twoMinutes: readonly TrafficCount[];
+}
+
+/** The sum of what matches. */
+export function sumOf(counts: readonly TrafficCount[], isMeant: (count: TrafficCount) => boolean): number {
+  return counts.reduce((sum, count) => sum + (isMeant(count) ? count.count : 0), 0);
+}
+
+/** What became of the sends of a country or a sender, or of all. */
+export interface EndedSends {
+  delivered: number;
+  failed: number;
+  /** Why most of them failed. */
+  reason: FailureReason | '';
+}
+
+/** The ended sends in groups, by what `groupOf` says of a count; '' is a group too. */
+export function endedSends(
+  counts: readonly TrafficCount[],
+  groupOf: (count: TrafficCount) => string,
+): Map<string, EndedSends> {
+  const groups = new Map<string, TrafficCount[]>();
+  for (const count of counts) {
+    if (count.event !== 'delivered' && count.event !== 'failed') continue;
+    const group = groupOf(count);
+    groups.set(group, [...(groups.get(group) ?? []), count]);
+  }
+  return new Map([...groups].map(([group, members]) => [group, endOf(members)]));
+}
+
+function endOf(counts: readonly TrafficCount[]): EndedSends {
+  const failed = counts.filter(({ event }) => event === 'failed');
+  const reasons = new Map<string, number>();
+  for (const { reason, count } of failed) reasons.set(reason, (reasons.get(reason) ?? 0) + count);
+  const [most = ['', 0]] = [...reasons].toSorted(([, a], [, b]) => b - a);
+  return {
+    delivered: sumOf(counts, ({ event }) => event === 'delivered'),
+    failed: sumOf(counts, ({ event }) => event === 'failed'),
+    reason: most[0] as EndedSends['reason'],
+  };
+}

@@ -1,0 +1,85 @@
+import { startLoop, type Loop } from './lifecycle.js';
+import { redact, type Logger } from './log.js';
+import { RefusedByRedis } from './redis/refusal.js';
+
+/** What a process needs to be ready, by name. Each check resolves or throws. */
+export type ReadinessChecks = Readonly<Record<string, () => Promise<void>>>;
+
+/** A check that failed, and why in one line without secrets. */
+export interface FailedCheck {
+  name: string;
+  reason: string;
+}
+
+const CHECK_MS_MAX = 1_000;
+const REASON_LENGTH_MAX = 200;
+
+/** Runs the checks concurrently. @returns those that failed or took longer than a second */
+export async function failedChecks(checks: ReadinessChecks): Promise<FailedCheck[]> {
+  const results = await Promise.all(
+    Object.entries(checks).map(async ([name, check]) => {
+      const fault = await faultOf(check);
+      return fault === null ? [] : [{ name, reason: reasonOf(fault) }];
+    }),
+  );
+  return results.flat();
+}
+
+/** What is wrong, or null. */
+async function faultOf(check: () => Promise<void>): Promise<Error | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Error>((resolve) => {
+    timer = setTimeout(() => resolve(new Error('no answer within a second')), CHECK_MS_MAX);
+  });
+  const answer = (async () => check())().then(
+    () => null,
+    (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
+  );
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The first line of an error's message, or its code where it has no message, as those of failed connections to several addresses. */
+function reasonOf(error: Error & { code?: unknown }): string {
+  const [line = ''] = error.message.split('\n');
+  const reason = redact(line.trim() === '' ? String(error.code ?? error.name) : line.trim());
+  return reason.length > REASON_LENGTH_MAX ? `${reason.slice(0, REASON_LENGTH_MAX)}…` : reason;
+}
+
+const WATCH_PAUSE_MS = 1_000;
+
+/**
+ * Watches the services that a process uses, by the names under which people know them, and logs one warning when one fails, one when it
+ * answers that it cannot be used for another reason, and one when it is back.
+ */
+export function watchServices(log: Logger, services: ReadinessChecks): Loop {
+  const failures = new Map<string, { since: number; reason: string }>();
+  const look = async (name: string, check: () => Promise<void>): Promise<void> => {
+    const fault = await faultOf(check);
+    const known = failures.get(name);
+    if (fault === null) {
+      failures.delete(name);
+      if (known === undefined) return;
+      const seconds = Math.round((performance.now() - known.since) / 1_000);
+      log.warn({ service: name, seconds }, `${name} can be used again`);
+      return;
+    }
+    const reason = reasonOf(fault);
+    if (known !== undefined && (known.reason === reason || !(fault instanceof RefusedByRedis))) return;
+    failures.set(name, { since: known?.since ?? performance.now(), reason });
+    log.warn({ service: name, reason }, `${name} cannot be used`);
+  };
+  let isFirst = true;
+  return startLoop(
+    async () => {
+      // Connections open in the background: none of them is late yet.
+      if (isFirst) isFirst = false;
+      else await Promise.all(Object.entries(services).map(([name, check]) => look(name, check)));
+    },
+    WATCH_PAUSE_MS,
+    (error) => log.error({ err: error }, 'a round failed'),
+  );
+}

@@ -1,0 +1,77 @@
+import type { RecentTraffic, TrafficCount, TrafficKey } from '@onecode/domain';
+import type { Connection } from '../client/database.js';
+
+/**
+ * Adds to the counts of the present span of ten seconds. In one order for everybody: processes that add at the same time would wait for
+ * each other without end.
+ */
+export async function addTraffic(database: Connection, counts: readonly TrafficCount[]): Promise<void> {
+  if (counts.length === 0) return;
+  await database.sql.execute`
+    insert into traffic_counts as t (began_at, event, country, sender_id, reason, count)
+    select date_bin('10 seconds', statement_timestamp(), 'epoch'), event, country, "senderId", reason, sum(count)
+    from jsonb_to_recordset(${JSON.stringify(counts)}::jsonb)
+      as c (event text, country text, "senderId" text, reason text, count bigint)
+    group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
+    on conflict (began_at, event, country, sender_id, reason) do update set count = t.count + excluded.count`;
+}
+
+/** Adds the counts of spans that began more than a quarter of an hour ago up in one, so that the sum of all stays. */
+export async function mergeOldTraffic(database: Connection): Promise<void> {
+  await database.sql.execute`
+    with old as (
+      delete from traffic_counts
+      where began_at > '-infinity' and began_at < statement_timestamp() - interval '15 minutes' returning *
+    )
+    insert into traffic_counts as t (began_at, event, country, sender_id, reason, count)
+    select '-infinity', event, country, sender_id, reason, sum(count)
+    from old group by 2, 3, 4, 5 order by 2, 3, 4, 5
+    on conflict (began_at, event, country, sender_id, reason) do update set count = t.count + excluded.count`;
+}
+
+/** A sum since the first start of the service: it never falls. */
+export type TrafficTotal = Omit<TrafficCount, 'senderId'>;
+
+/** All counts without their senders, and those of the last minutes. */
+export async function readTraffic(
+  database: Connection,
+): Promise<RecentTraffic & { totals: readonly TrafficTotal[] }> {
+  const [totals, recent] = await Promise.all([
+    database.sql.query<TrafficTotal[]>`
+      select event, country, reason, sum(count)::float8 as count from traffic_counts group by 1, 2, 3 order by 1, 2, 3`,
+    database.sql.query<(TrafficCount & { isOfTwoMinutes: boolean })[]>`
+      select event, country, sender_id as "senderId", reason, sum(count)::float8 as count,
+        began_at > statement_timestamp() - interval '2 minutes' as "isOfTwoMinutes"
+      from traffic_counts where began_at > statement_timestamp() - interval '5 minutes' group by 1, 2, 3, 4, 6`,
+  ]);
+  const counts = recent.map(({ isOfTwoMinutes: _, ...count }) => count);
+  return { totals, fiveMinutes: counts, twoMinutes: counts.filter((_, nth) => recent[nth]!.isOfTwoMinutes) };
+}
+
+/** The counts of this process that are not written yet. A process that is killed loses those of the last second. */
+export interface TrafficCounter {
+  count(key: TrafficKey): void;
+  /** Adds them to the database's. Keeps them for the next time if that fails. */
+  flush(database: Connection): Promise<void>;
+}
+
+export function createTrafficCounter(): TrafficCounter {
+  let counts = new Map<string, TrafficCount>();
+  const add = (key: TrafficKey, count: number): void => {
+    const name = JSON.stringify([key.event, key.country, key.senderId, key.reason]);
+    counts.set(name, { ...key, count: (counts.get(name)?.count ?? 0) + count });
+  };
+  return {
+    count: (key) => add(key, 1),
+    async flush(database) {
+      const taken = counts;
+      counts = new Map();
+      try {
+        await addTraffic(database, [...taken.values()]);
+      } catch (error) {
+        for (const { count, ...key } of taken.values()) add(key, count);
+        throw error;
+      }
+    },
+  };
+}
