@@ -154,7 +154,7 @@ it(
     await stack.untilStatus(caller.key, waiting.id, 'read');
     await until(
       'a line of each that Redis is back',
-      () => stack.output().split('Redis can be used again').length - 1 === 2,
+      () => stack.output().split('"Redis can be used again"').length - 1 === 2,
     );
     expect(warnings(stack, fault)).toBe(2);
   },

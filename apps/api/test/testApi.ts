@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Keyring } from '@onecode/domain';
 import { closeHttpServer, createLog, listen, openDeliveryQueue, Registry } from '@onecode/runtime';
-import type { Database } from '@onecode/store';
+import { createTrafficCounter, type Database } from '@onecode/store';
 import {
   openTestEnvironment,
   TEST_PEPPER,
@@ -88,6 +88,7 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
     deliveryQueue,
     log: createLog('api', config.LOG_LEVEL),
     metrics: apiMetrics(new Registry()),
+    traffic: createTrafficCounter(),
   });
   const server = createHttpServer(app, config);
   await listen(server, 0);

@@ -75,7 +75,10 @@ describe('a worker process', () => {
       const test = await environment.send(await environment.caller('test'));
       const neverEnqueued = await buildSend(environment.db.database, await environment.caller());
       expect(await worker.ask('/livez')).toEqual({ status: 200, text: 'ok\n' });
-      expect(await worker.ask('/readyz')).toEqual({ status: 503, text: 'not ready: redis\n' });
+      expect(await worker.ask('/readyz')).toEqual({
+        status: 503,
+        text: 'not ready: redis\nredis: Redis is not connected\n',
+      });
       expect(await environment.row(id)).toMatchObject({ status: 'queued' });
 
       await proxy.open();

@@ -1,4 +1,4 @@
-import { countAwaitingSends } from '@onecode/store';
+import { readWaitingSends } from '@onecode/store';
 import { buildSend, buildSender, until } from '@onecode/testing';
 import { makeSends } from './manySends.js';
 import { WorkerEnvironment } from './workerEnvironment.js';
@@ -55,12 +55,13 @@ describe.each([2, 4])('behind a flood, with %i workers', (count) => {
       await environment.until(id, (row) => row.sent_at !== null);
       const position = environment.simulator.requests().findIndex(({ to }) => to === '+5521987654321');
       expect(position).toBeLessThan(before + AHEAD_MAX);
-      expect(await countAwaitingSends(database)).toBeGreaterThan(0);
+      expect((await readWaitingSends(database)).forSender.count).toBeGreaterThan(0);
 
       await until(
         'the end of the flood',
         async () =>
-          environment.simulator.requests().length > FLOOD && (await countAwaitingSends(database)) === 0,
+          environment.simulator.requests().length > FLOOD &&
+          (await readWaitingSends(database)).forSender.count === 0,
         PROCESSES_MS_MAX,
       );
       const requests = environment.simulator.requests();

@@ -1,7 +1,6 @@
-import { createRegistry, openDeliveryQueue } from '@onecode/runtime';
-import { countAwaitingSends } from '@onecode/store';
+import { openDeliveryQueue } from '@onecode/runtime';
+import { readWaitingSends } from '@onecode/store';
 import { buildSender, closedPort } from '@onecode/testing';
-import { gaugeAwaitingSends } from '../src/metrics.js';
 import { wake } from '../src/sweeper.js';
 import { WorkerEnvironment } from './workerEnvironment.js';
 import { makeSends } from './manySends.js';
@@ -16,7 +15,8 @@ describe('sends that wait for a sender', () => {
   });
   afterEach(() => environment.close());
 
-  const waiting = (): Promise<number> => countAwaitingSends(environment.db.database);
+  const waiting = async (): Promise<number> =>
+    (await readWaitingSends(environment.db.database)).forSender.count;
 
   it('stay in their rows while Redis is down, and go out when it is up', async () => {
     const worker = await startWorker(environment, { sweepPauseMs: null });
@@ -35,16 +35,5 @@ describe('sends that wait for a sender', () => {
     for (const { id } of await environment.db.sql<{ id: string }>('select id from sends'))
       await environment.until(id, 'delivered');
     await worker.stop();
-  });
-
-  it('are counted in the metrics, which are served even while the database is down', async () => {
-    const registry = createRegistry('worker');
-    let count = waiting;
-    gaugeAwaitingSends(registry, () => count());
-    const metric = async (): Promise<string | undefined> =>
-      /^onecode_awaiting_sender\S* (\S+)$/m.exec(await registry.metrics())?.[1];
-    expect(await metric()).toBe('5');
-    count = () => Promise.reject(new Error('the database is away'));
-    expect(await metric()).toMatch(/^nan$/i);
   });
 });

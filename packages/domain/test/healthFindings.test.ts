@@ -1,13 +1,15 @@
 import {
   healthFindings,
   healthVerdict,
+  KNOWN_FINDINGS,
   type Finding,
   type HealthStatistics,
   type StoppedTemplate,
   type Verdict,
 } from '../src/healthFindings.js';
+import type { TrafficCount, TrafficEvent, TrafficKey, WebhookResult } from '../src/traffic.js';
 
-type Read = { [Name in keyof HealthStatistics]: NonNullable<HealthStatistics[Name]> };
+type Read = { [Name in keyof HealthStatistics]-?: NonNullable<HealthStatistics[Name]> };
 type Sender = Read['senders'][number];
 
 const sender = (state: Sender['state'] = 'active'): Sender => ({ state });
@@ -23,7 +25,7 @@ const none = { count: 0, oldestSeconds: null };
 const sweptSecondsAgo = (...ages: number[]): Read['loops'] =>
   ages.map((secondsAgo) => ({ loop: 'sweep', secondsAgo }));
 
-const HEALTHY: Read = {
+const HEALTHY: Omit<Read, 'redisRefusal' | 'stoppedTemplates' | 'traffic'> = {
   postgresqlMs: 2,
   redisMs: 1,
   connections: { used: 40, most: 97 },
@@ -35,7 +37,7 @@ const HEALTHY: Read = {
   },
   attempts: [],
   provider: { calls: 900, accepted: 880, failing: 20, config: 0, secondsP95: 1.1 },
-  receipts: { lastTenMinutes: 3_000, oldestDueSeconds: 0.4 },
+  receipts: { oldestDueSeconds: 0.4 },
   loops: sweptSecondsAgo(1, 2),
   senders: [sender(), sender()],
 };
@@ -49,6 +51,27 @@ const provider = (change: Partial<Read['provider']>): Partial<HealthStatistics> 
 const receipts = (change: Partial<Read['receipts']>): Partial<HealthStatistics> => ({
   receipts: { ...HEALTHY.receipts, ...change },
 });
+const count = (event: TrafficEvent, times: number, more: Partial<TrafficKey> = {}): TrafficCount => ({
+  event,
+  country: 'BR',
+  senderId: 'sender-1',
+  reason: '',
+  count: times,
+  ...more,
+});
+const twoMinutes = (counts: Partial<Record<TrafficEvent, number>>): Partial<HealthStatistics> => ({
+  traffic: {
+    fiveMinutes: [],
+    twoMinutes: Object.entries(counts).map(([event, times]) => count(event as TrafficEvent, times)),
+  },
+});
+const fiveMinutes = (...counts: TrafficCount[]): Partial<HealthStatistics> => ({
+  traffic: { fiveMinutes: counts, twoMinutes: [] },
+});
+const webhook = (reason: WebhookResult, times: number): TrafficCount =>
+  count('webhook', times, { country: '', senderId: '', reason });
+const failed = (times: number, more: Partial<TrafficKey> = {}): TrafficCount =>
+  count('failed', times, { reason: 'rejected_by_provider', ...more });
 const late = (seconds: number): Partial<HealthStatistics> =>
   waiting({ due: { count: 9, oldestSeconds: seconds } });
 
@@ -62,7 +85,6 @@ const CASES: [
     'nothing was ever sent',
     {
       ...provider({ calls: 0, accepted: 0, failing: 0, secondsP95: null }),
-      ...receipts({ lastTenMinutes: 0 }),
       senders: [],
       ...waiting({ forSender: none }),
     },
@@ -183,13 +205,74 @@ const CASES: [
     { senders: [sender('paused')], ...waiting({ forSender: { count: 9, oldestSeconds: 300 } }) },
     'held failing senders_paused',
   ],
-  ['no receipt comes', receipts({ lastTenMinutes: 0 }), 'meta failing receipts_missing'],
+  ['no receipt comes', twoMinutes({ accepted: 20 }), 'meta failing receipts_missing'],
   [
-    'no receipt comes on a quiet night',
-    { ...receipts({ lastTenMinutes: 0 }), ...provider({ calls: 19, accepted: 19, failing: 0 }) },
+    'half of the receipts come',
+    twoMinutes({ accepted: 20, receipt_sent: 10 }),
+    'meta degraded receipts_missing',
+  ],
+  ['receipts come', twoMinutes({ accepted: 20, receipt_sent: 11 }), 'nobody ok all_clear'],
+  [
+    'receipts come in other states only',
+    twoMinutes({ accepted: 20, receipt_delivered: 10, receipt_failed: 9 }),
     'nobody ok all_clear',
   ],
+  ['no receipt comes on a quiet night', twoMinutes({ accepted: 19 }), 'nobody ok all_clear'],
   ['receipts are not applied', receipts({ oldestDueSeconds: 90 }), 'us failing receipts_late'],
+  ['all webhooks are rejected', fiveMinutes(webhook('invalid_signature', 5)), 'us failing webhooks_rejected'],
+  [
+    'webhooks of somebody else are rejected',
+    fiveMinutes(webhook('invalid_signature', 500), webhook('accepted', 1)),
+    'us degraded webhooks_rejected',
+  ],
+  ['a few webhooks are rejected', fiveMinutes(webhook('invalid_signature', 4)), 'nobody ok all_clear'],
+  [
+    'a third of the sends fails',
+    fiveMinutes(count('delivered', 7), failed(3)),
+    'meta degraded sends_failing',
+  ],
+  ['half of the sends fail', fiveMinutes(count('delivered', 5), failed(5)), 'meta failing sends_failing'],
+  ['few sends fail', fiveMinutes(count('delivered', 8), failed(2)), 'nobody ok all_clear'],
+  ['all of too few sends fail', fiveMinutes(failed(9)), 'nobody ok all_clear'],
+  [
+    'all sends to one country of many fail',
+    fiveMinutes(count('delivered', 500), failed(20, { country: 'MX' })),
+    'meta failing country_failing',
+  ],
+  [
+    'all sends of one sender of many fail',
+    fiveMinutes(count('delivered', 500), failed(20, { senderId: 'sender-2' })),
+    'meta failing sender_failing',
+  ],
+  [
+    'codes expire before workers come to them',
+    fiveMinutes(count('delivered', 80), failed(20, { reason: 'expired_before_delivery', senderId: '' })),
+    'us failing reason_failing',
+  ],
+  [
+    'codes expire under a hold',
+    {
+      ...fiveMinutes(count('delivered', 80), failed(80, { reason: 'expired_before_delivery' })),
+      ...waiting({ held: { count: 1, oldestSeconds: 3 } }),
+    },
+    'held degraded sends_held',
+  ],
+  [
+    'attempts are used up now and then',
+    fiveMinutes(count('delivered', 95), failed(5, { reason: 'attempts_exhausted' })),
+    'meta degraded reason_failing',
+  ],
+  [
+    'Redis has no memory left',
+    { redisMs: null, redisRefusal: 'out_of_memory', queues: null },
+    'redis failing redis_refuses_writes',
+  ],
+  [
+    'Redis is a replica',
+    { redisMs: null, redisRefusal: 'read_only', queues: null },
+    'redis failing redis_refuses_writes',
+  ],
+  ['Redis evicts keys', { redisMs: null, redisRefusal: 'unfit', queues: null }, 'redis failing redis_unfit'],
   ['sends are rather late', late(6), 'us degraded sends_late'],
   ['sends are late', late(16), 'us failing sends_late'],
   ['a hold stops sends', waiting({ held: { count: 1, oldestSeconds: 3 } }), 'held degraded sends_held'],
@@ -204,6 +287,34 @@ describe('the verdict', () => {
   it.each(CASES)('when %s', (_, change, expected) => {
     const { whose, severity, what } = healthVerdict(healthFindings({ ...HEALTHY, ...change }));
     expect(`${whose} ${severity} ${what}`).toBe(expected);
+  });
+
+  it('is made of findings that are known', () => {
+    const known = new Set(KNOWN_FINDINGS.map((one) => JSON.stringify([one.what, one.whose, one.severity])));
+    for (const [, change] of CASES)
+      for (const { what, whose, severity } of healthFindings({ ...HEALTHY, ...change }))
+        expect(known).toContain(JSON.stringify([what, whose, severity]));
+    const found = new Set(
+      CASES.flatMap(([, change]) => healthFindings({ ...HEALTHY, ...change }).map(({ what }) => what)),
+    );
+    expect([...new Set(KNOWN_FINDINGS.map(({ what }) => what))].filter((what) => !found.has(what))).toEqual(
+      [],
+    );
+  });
+
+  it('names the countries and senders of which most fail, three at the most', () => {
+    const countries = ['AR', 'BR', 'CL', 'MX', 'PE'].map((country, nth) => failed(10 + nth, { country }));
+    const found = healthFindings({
+      ...HEALTHY,
+      ...fiveMinutes(count('delivered', 900, { country: 'US' }), ...countries),
+    });
+    expect(found.filter(({ what }) => what === 'country_failing').map(({ failures }) => failures)).toEqual(
+      [
+        ['PE', 14],
+        ['MX', 13],
+        ['CL', 12],
+      ].map(([country, times]) => ({ country, reason: 'rejected_by_provider', failed: times, ended: times })),
+    );
   });
 
   it('is the first of all findings: failing ones first, and none named twice', () => {
@@ -224,7 +335,7 @@ describe('the verdict', () => {
 
 describe('a threshold', () => {
   const swept = (seconds: number) => ({ loops: sweptSecondsAgo(seconds, seconds + 5) });
-  const failed = (failing: number) => provider({ calls: 1_000, failing });
+  const refused = (failing: number) => provider({ calls: 1_000, failing });
   const answered = (secondsP95: number) => provider({ secondsP95 });
   const unapplied = (oldestDueSeconds: number) => receipts({ oldestDueSeconds });
   const waited = (oldestSeconds: number) => waiting({ forSender: { count: 9, oldestSeconds } });
@@ -239,7 +350,7 @@ describe('a threshold', () => {
     ['postgresql postgresql_full postgresql', (used) => ({ connections: { used, most: 100 } }), 80, 95],
     ['redis redis_slow redis', (redisMs) => ({ redisMs }), 200, 1_000],
     ['us sweeper_stopped loops', swept, 10, 20],
-    ['meta provider_failing attempts', failed, 100, 500],
+    ['meta provider_failing attempts', refused, 100, 500],
     ['meta provider_slow latency', answered, 3, 8],
     ['us receipts_late receiptsDue', unapplied, 15, 60],
     ['us sends_late due', late, 5, 15],
@@ -300,17 +411,13 @@ describe('the findings', () => {
       { senders: null, ...waiting({ forSender: { count: 1, oldestSeconds: 60 } }) },
       [],
     ],
-    [
-      'no receipt for 20 accepted messages',
-      { ...receipts({ lastTenMinutes: 0 }), ...provider({ calls: 20, accepted: 20, failing: 0 }) },
-      ['receipts_missing receipts'],
-    ],
+    ['no receipt for 20 accepted messages', twoMinutes({ accepted: 20 }), ['receipts_missing receipts']],
     ['a hold', waiting({ held: { count: 1, oldestSeconds: 1 } }), ['sends_held held']],
   ])('of %s name their check', (_, change, expected) => {
     expect(found(change)).toEqual(expected);
   });
 
-  it.each(['connections', 'waiting', 'attempts', 'provider', 'receipts'] as const)(
+  it.each(['connections', 'waiting', 'attempts', 'provider', 'receipts', 'traffic'] as const)(
     'without an answer about %s say that PostgreSQL is slow',
     (source) => {
       expect(found({ [source]: null })).toEqual(['postgresql_slow postgresql']);

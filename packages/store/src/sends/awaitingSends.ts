@@ -41,13 +41,6 @@ export async function wakeAwaitingSends(
   }
 }
 
-/** How many sends wait for a sender. */
-export async function countAwaitingSends(database: Database): Promise<number> {
-  const [row] = await database.sql.query<[{ count: number }]>`
-    select count(*)::integer as count from sends where awaiting_sender`;
-  return row.count;
-}
-
 /** Deletes turns that are over: without them, those accounts' next turns start at the same time. */
 export async function deletePastTurns(database: Database): Promise<void> {
   await database.sql.execute`

@@ -3,7 +3,6 @@ import {
   changeRoutedSend,
   changeReportedSend,
   changeSend,
-  countAwaitingSends,
   countMessageCosts,
   createSend,
   deleteOldSenderRecipientWindows,
@@ -200,7 +199,6 @@ const HOT: [
     /recipient_hash = /,
     (database) => wakeAwaitingSends(database, 100, 1000),
   ],
-  ['how many wait for a sender', ['sends_awaiting_sender'], /^$/, countAwaitingSends],
   [
     'send slots',
     ['sender_recipient_windows_pkey'],

@@ -1,7 +1,6 @@
 import {
   blockCountry,
   changeSend,
-  countAwaitingSends,
   findSend,
   pauseSender,
   coolDownSender,
@@ -223,13 +222,5 @@ describe('sends that wait for a sender', () => {
       { awaiting_sender: false, after_s: 0, enqueued: true },
       { awaiting_sender: false, after_s: 6, enqueued: true },
     ]);
-  });
-
-  it('are counted', async () => {
-    expect(await countAwaitingSends(store.database)).toBe(0);
-    await waiting();
-    await waiting();
-    await buildSend(store.database, live);
-    expect(await countAwaitingSends(store.database)).toBe(2);
   });
 });
