@@ -77,7 +77,7 @@ describe('docs/operations.md', () => {
       .flatMap(namesIn)
       .filter((name) => name.endsWith('.ts'));
     const declared = sources.flatMap((name) => [
-      ...(fileOf(name).match(/(?<=name: ')onecode_[a-z_]+/g) ?? []),
+      ...(fileOf(name).match(/(?<=(?:name: |gauge\(\s*|counter\(\s*)')onecode_[a-z_]+/g) ?? []),
     ]);
     const listed = fileOf('docs/operations.md').match(/(?<=^\| `)onecode_[a-z_]+(?=` +\| [^|]* \|)/gm) ?? [];
     expect(new Set(listed)).toEqual(new Set(declared));

@@ -43,9 +43,9 @@ async function faultOf(check: () => Promise<void>): Promise<Error | null> {
 }
 
 /** The first line of an error's message, or its code where it has no message, as those of failed connections to several addresses. */
-function reasonOf(error: Error & { code?: unknown }): string {
+function reasonOf(error: NodeJS.ErrnoException): string {
   const [line = ''] = error.message.split('\n');
-  const reason = redact(line.trim() === '' ? String(error.code ?? error.name) : line.trim());
+  const reason = redact(line.trim() === '' ? (error.code ?? error.name) : line.trim());
   return reason.length > REASON_LENGTH_MAX ? `${reason.slice(0, REASON_LENGTH_MAX)}…` : reason;
 }
 

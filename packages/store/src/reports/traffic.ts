@@ -44,8 +44,13 @@ export async function readTraffic(
         began_at > statement_timestamp() - interval '2 minutes' as "isOfTwoMinutes"
       from traffic_counts where began_at > statement_timestamp() - interval '5 minutes' group by 1, 2, 3, 4, 6`,
   ]);
-  const counts = recent.map(({ isOfTwoMinutes: _, ...count }) => count);
-  return { totals, fiveMinutes: counts, twoMinutes: counts.filter((_, nth) => recent[nth]!.isOfTwoMinutes) };
+  const within = (rows: typeof recent): TrafficCount[] =>
+    rows.map(({ event, country, senderId, reason, count }) => ({ event, country, senderId, reason, count }));
+  return {
+    totals,
+    fiveMinutes: within(recent),
+    twoMinutes: within(recent.filter(({ isOfTwoMinutes }) => isOfTwoMinutes)),
+  };
 }
 
 /** The counts of this process that are not written yet. A process that is killed loses those of the last second. */
