@@ -1,0 +1,251 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { KNOWN_FINDINGS } from '@onecode/domain';
+import { describeIf } from '@onecode/testing';
+import { parse, stringify } from 'yaml';
+import { findPrometheus } from '../../scripts/services/prometheus.mjs';
+
+interface Rule {
+  record?: string;
+  alert?: string;
+  expr: string;
+  for?: string;
+  labels?: { severity?: string; owner?: string };
+  annotations?: { summary?: string; description?: string; runbook?: string };
+}
+
+const FILE = 'deploy/prometheus/alerts.yml';
+const { groups } = parse(readFileSync(FILE, 'utf8')) as { groups: { name: string; rules: Rule[] }[] };
+const rules = groups.flatMap((group) => group.rules);
+const alerts = rules.filter(({ alert }) => alert !== undefined);
+
+const findingOf = ({ expr }: Rule): string | undefined => /finding="(\w+)"/.exec(expr)?.[1];
+const alertOf = (finding: string): string =>
+  finding.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+describe(FILE, () => {
+  it('has one alert for each finding that can be failing and that nobody caused on purpose', () => {
+    const wakes = KNOWN_FINDINGS.filter(({ whose, severity }) => severity === 'failing' && whose !== 'held');
+    const expected = [...new Set(wakes.map(({ what }) => what))].toSorted();
+    const named = alerts.filter((rule) => findingOf(rule) !== undefined);
+    expect(named.map((rule) => findingOf(rule)!).toSorted()).toEqual(expected);
+    for (const rule of named) expect(rule.alert).toBe(alertOf(findingOf(rule)!));
+  });
+
+  it('names for each alert a severity, a sentence and its runbook, and no runbook is left over', () => {
+    for (const { alert, labels, annotations } of alerts) {
+      expect(labels?.severity).toMatch(/^(?:page|ticket)$/);
+      expect(annotations?.summary).toMatch(/^[A-Z].*\.$/);
+      expect(annotations?.runbook).toBe(`docs/runbooks/${alert}.md`);
+    }
+    const pages = alerts.map(({ alert }) => `${alert}.md`);
+    expect(readdirSync('docs/runbooks').toSorted()).toEqual(pages.toSorted());
+  });
+
+  it('asks only for metrics that the operations page lists', () => {
+    const listed = readFileSync('docs/operations.md', 'utf8');
+    const own = new Set(rules.map(({ record }) => record));
+    for (const { expr } of rules)
+      for (const [name] of expr.matchAll(/onecode[_:][a-z_0-9:]+/g)) {
+        if (own.has(name)) continue;
+        expect(listed).toContain(`| \`${name.replace(/_(?:bucket|count|sum)$/, '')}\``);
+      }
+  });
+});
+
+describe.each(alerts.map(({ alert, annotations }) => [alert!, annotations!] as const))(
+  'the runbook of %s',
+  (alert, { summary }) => {
+    it('says what it means, what to look at, what to do, and how to know that it worked', () => {
+      const text = readFileSync(`docs/runbooks/${alert}.md`, 'utf8');
+      expect(text.match(/^#+ .*$/gm)).toEqual([
+        `# ${alert}`,
+        '## What it means for customers',
+        '## What to look at',
+        '## What to do',
+        '## How to know that it worked',
+      ]);
+      expect(text).toContain(`\n${summary}\n`);
+      for (const section of text.split(/^## .*$/m).slice(1))
+        expect(section.trim().length).toBeGreaterThan(10);
+    });
+  },
+);
+
+const programs = findPrometheus();
+describeIf(programs !== null)('promtool', () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'promtool-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const promtool = (...args: string[]): { status: number | null; output: string } => {
+    const { status, stdout, stderr } = spawnSync(programs!.promtool, args, { encoding: 'utf8' });
+    return { status, output: stdout + stderr };
+  };
+  /** Runs a unit test of the rules. */
+  function testRules(tests: object[]): void {
+    const file = join(folder, 'test.yml');
+    writeFileSync(file, stringify({ rule_files: [resolve(FILE)], evaluation_interval: '15s', tests }));
+    expect(promtool('test', 'rules', file)).toEqual({
+      status: 0,
+      output: expect.stringContaining('SUCCESS'),
+    });
+  }
+  const firing = ({ alert, annotations }: Rule, labels: object, values: object = {}) => ({
+    exp_labels: { severity: alerts.find((one) => one.alert === alert)!.labels!.severity, ...labels },
+    exp_annotations: { ...annotations, ...values },
+  });
+  const rule = (name: string): Rule => alerts.find(({ alert }) => alert === name)!;
+
+  it('finds no fault in rules and example', () => {
+    expect(promtool('check', 'rules', FILE)).toMatchObject({ status: 0 });
+    expect(promtool('check', 'config', 'deploy/prometheus/prometheus.yml')).toMatchObject({ status: 0 });
+  });
+
+  it('sees each finding ring once for all API processes after half a minute, and end with it', () => {
+    const series = KNOWN_FINDINGS.flatMap(({ what, whose, severity }) =>
+      ['1', '2'].map((api) => ({
+        series: `onecode_health_finding{process="api", instance="${api}", finding="${what}", owner="${whose}", severity="${severity}"}`,
+        values: severity === 'failing' ? '0x3 1x8 0x8' : '0x20',
+      })),
+    );
+    testRules([
+      {
+        interval: '15s',
+        input_series: series,
+        alert_rule_test: alerts
+          .filter((one) => findingOf(one) !== undefined)
+          .flatMap((one) => {
+            const owners = KNOWN_FINDINGS.filter(
+              ({ what, severity }) => what === findingOf(one) && severity === 'failing',
+            ).map(({ whose }) => whose);
+            const expected = owners.map((owner) => firing(one, { finding: findingOf(one), owner }));
+            return [
+              { eval_time: '60s', alertname: one.alert, exp_alerts: [] },
+              { eval_time: '2m', alertname: one.alert, exp_alerts: expected },
+              { eval_time: '4m', alertname: one.alert, exp_alerts: [] },
+            ];
+          }),
+      },
+    ]);
+  });
+
+  it('sees a degraded finding as a ticket after a quarter of an hour, unless operators wanted it', () => {
+    const degraded = (finding: string, owner: string) => ({
+      series: `onecode_health_finding{process="api", finding="${finding}", owner="${owner}", severity="degraded"}`,
+      values: '1x200',
+    });
+    const one = rule('HealthDegraded');
+    testRules([
+      {
+        interval: '15s',
+        input_series: [degraded('provider_slow', 'meta'), degraded('sends_held', 'held')],
+        alert_rule_test: [
+          { eval_time: '14m', alertname: one.alert, exp_alerts: [] },
+          {
+            eval_time: '16m',
+            alertname: one.alert,
+            exp_alerts: [
+              firing(one, { finding: 'provider_slow', owner: 'meta' }, { description: 'provider_slow' }),
+            ],
+          },
+        ],
+      },
+    ]);
+  });
+
+  it('sees codes that come late, or not at all by our fault, and not those that recipients never get', () => {
+    const one = rule('DeliveryTooSlow');
+    const sent = (late: number, expired: number, rejected: number) => [
+      { series: 'onecode_delivery_seconds_bucket{le="30"}', values: `0+${100 - late}x400` },
+      { series: 'onecode_delivery_seconds_count', values: '0+100x400' },
+      // The same sum in each API process.
+      ...['1', '2'].flatMap((api) => [
+        {
+          series: `onecode_failures_total{instance="${api}", reason="expired_before_delivery", country="BR"}`,
+          values: `0+${expired}x400`,
+        },
+        {
+          series: `onecode_failures_total{instance="${api}", reason="rejected_by_provider", country="BR"}`,
+          values: `0+${rejected}x400`,
+        },
+      ]),
+    ];
+    const quiet = { eval_time: '90m', alertname: one.alert, exp_alerts: [] };
+    const rings = (share: string) => ({
+      ...quiet,
+      exp_alerts: [firing(one, {}, { description: `${share} of the codes were late or failed by us` })],
+    });
+    testRules([
+      { interval: '15s', input_series: sent(40, 0, 0), alert_rule_test: [rings('40%')] },
+      { interval: '15s', input_series: sent(0, 100, 0), alert_rule_test: [rings('50%')] },
+      { interval: '15s', input_series: sent(4, 0, 300), alert_rule_test: [quiet] },
+      { interval: '15s', input_series: sent(10, 0, 0), alert_rule_test: [quiet] },
+    ]);
+  });
+
+  it('sees requests to send that fail or are slow, and none where nobody asks', () => {
+    const one = rule('CreationFailing');
+    const requests = (good: number, failed: number, slow: number) => {
+      const of = (status: string) => `route="/v1/send", method="POST", status="${status}"`;
+      return [
+        { series: `onecode_http_request_seconds_bucket{${of('202')}, le="1"}`, values: `0+${good}x400` },
+        { series: `onecode_http_request_seconds_count{${of('202')}}`, values: `0+${good + slow}x400` },
+        { series: `onecode_http_request_seconds_bucket{${of('500')}, le="1"}`, values: `0+${failed}x400` },
+        { series: `onecode_http_request_seconds_count{${of('500')}}`, values: `0+${failed}x400` },
+      ];
+    };
+    const quiet = { eval_time: '90m', alertname: one.alert, exp_alerts: [] };
+    const rings = (share: string) => ({
+      ...quiet,
+      exp_alerts: [
+        firing(
+          one,
+          { owner: 'us' },
+          { description: `${share} of the requests failed or took longer than a second` },
+        ),
+      ],
+    });
+    testRules([
+      { interval: '15s', input_series: requests(95, 5, 0), alert_rule_test: [rings('5%')] },
+      { interval: '15s', input_series: requests(95, 0, 5), alert_rule_test: [rings('5%')] },
+      { interval: '15s', input_series: requests(999, 1, 0), alert_rule_test: [quiet] },
+      { interval: '15s', input_series: requests(0, 0, 0), alert_rule_test: [quiet] },
+    ]);
+  });
+
+  it('sees an API that is gone, and a process that cannot be scraped', () => {
+    testRules([
+      {
+        interval: '15s',
+        input_series: [
+          { series: 'onecode_build_info{process="api", version="1.0.0"}', values: '1x4 stale' },
+          { series: 'up{job="onecode-worker", instance="worker:9090"}', values: '1x4 0x40' },
+        ],
+        alert_rule_test: [
+          { eval_time: '60s', alertname: 'ApiAbsent', exp_alerts: [] },
+          {
+            eval_time: '3m',
+            alertname: 'ApiAbsent',
+            exp_alerts: [firing(rule('ApiAbsent'), { owner: 'us', process: 'api' })],
+          },
+          {
+            eval_time: '5m',
+            alertname: 'TargetDown',
+            exp_alerts: [
+              firing(
+                rule('TargetDown'),
+                { owner: 'us', job: 'onecode-worker', instance: 'worker:9090' },
+                { description: 'worker:9090' },
+              ),
+            ],
+          },
+        ],
+      },
+    ]);
+  });
+});
