@@ -25,7 +25,7 @@ const findingOf = ({ expr }: Rule): string | undefined => /finding="(\w+)"/.exec
 const alertOf = (finding: string): string =>
   finding.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-describe(FILE, () => {
+describe('deploy/prometheus/alerts.yml', () => {
   it('has one alert for each finding that can be failing and that nobody caused on purpose', () => {
     const wakes = KNOWN_FINDINGS.filter(({ whose, severity }) => severity === 'failing' && whose !== 'held');
     const expected = [...new Set(wakes.map(({ what }) => what))].toSorted();

@@ -38,7 +38,7 @@ export const dashboard: Plain<Dashboard> = ${json};
   return stdout.split('\n').filter((line) => line !== '');
 }
 
-describe(FILE, () => {
+describe('deploy/grafana/onecode.json', () => {
   it('is a dashboard by Grafana’s types', () => {
     expect(faultsOf(text)).toEqual([]);
     expect(faultsOf(text.replace('"schemaVersion": 39', '"schemaVersion": "new"'))).not.toEqual([]);
