@@ -21,7 +21,7 @@ export function readinessChecks(database: Database): ReadinessChecks {
 
 /** Builds the HTTP application: its routes, and what every request passes before them. */
 export function createApp(dependencies: ApiDependencies): Express {
-  const { config, database, log, metrics, keyUsage } = dependencies;
+  const { config, database, log, metrics, keyUsage, isStopping } = dependencies;
   const context: ApiContext = { ...dependencies, authenticate: authenticator(database, keyUsage) };
   const app = express();
   app.disable('x-powered-by').disable('etag');
@@ -40,7 +40,7 @@ export function createApp(dependencies: ApiDependencies): Express {
   resource(app, '/v1/signup-settings', { get: signupSettingsRoute(context) });
   resource(app, '/webhooks/whatsapp', { get: webhookHandshakeRoute(context), post: webhookRoute(context) });
   resource(app, '/livez', { get: (_request, response) => answerText(response, 200, 'ok\n') });
-  resource(app, '/readyz', { get: readyRoute(readinessChecks(database)) });
+  resource(app, '/readyz', { get: readyRoute(readinessChecks(database), isStopping) });
   app.use(docsRouter({ baseUrl: config.BASE_URL, docsUrl: config.DOCS_URL }));
 
   app.use(() => {
@@ -66,9 +66,9 @@ function resource(
   });
 }
 
-function readyRoute(checks: ReadinessChecks): RequestHandler {
+function readyRoute(checks: ReadinessChecks, isStopping: () => boolean): RequestHandler {
   return async (_request, response) => {
-    const failed = await failedChecks(checks);
+    const failed = isStopping() ? ['stopping'] : await failedChecks(checks);
     if (failed.length === 0) answerText(response, 200, 'ok\n');
     else answerText(response, 503, `not ready: ${failed.map(({ name }) => name).join(', ')}\n`);
   };

@@ -14,6 +14,8 @@ export interface ApiDependencies {
   metrics: ApiMetrics;
   keyUsage: KeyUsageTracker;
   traffic: TrafficCounter;
+  /** Whether the process is stopping, and so not ready. It still answers. */
+  isStopping: () => boolean;
 }
 
 /** What the routes need. */

@@ -2,6 +2,7 @@ import {
   closeHttpServer,
   createLog,
   createRegistry,
+  endConnectionsAfterAnswers,
   gaugeConnections,
   listen,
   openDeliveryQueue,
@@ -61,20 +62,21 @@ await runProcess('api', async () => {
     TRAFFIC_FLUSH_MS,
     (error) => log.warn({ err: error }, 'traffic was not counted yet'),
   );
-  const metricsOfRequests = apiMetrics(registry);
   gaugeConnections(registry, () => countConnections(database));
   gaugeHealth(
     registry,
     createSharedHealthReader(database, () => deliveryQueue.readHealth()),
   );
+  let isStopping = false;
   const app = createApp({
     config,
     database,
     deliveryQueue,
     log,
-    metrics: metricsOfRequests,
+    metrics: apiMetrics(registry),
     keyUsage,
     traffic,
+    isStopping: () => isStopping,
   });
   const server = createHttpServer(app, config);
   await listen(server, config.PORT);
@@ -87,8 +89,13 @@ await runProcess('api', async () => {
 
   return {
     log,
-    async stop() {
+    drain() {
+      isStopping = true;
       metrics.draining();
+      endConnectionsAfterAnswers(server);
+    },
+    shutdownDelayMs: config.SHUTDOWN_DELAY_MS,
+    async stop() {
       await watch.stop();
       await closeHttpServer(server);
       await deliveryQueue.close();

@@ -85,6 +85,7 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
     config,
     database: options.database ?? db.database,
     keyUsage,
+    isStopping: () => false,
     deliveryQueue,
     log: createLog('api', config.LOG_LEVEL),
     metrics: apiMetrics(new Registry()),

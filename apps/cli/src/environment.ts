@@ -4,13 +4,14 @@ import { readFileSync } from 'node:fs';
 const RUNNING_ENVIRONMENT = '.data/environment.json';
 
 /**
- * The environment of a command: the variables that are set. Where DATABASE_URL is not set, the variables of the Onecode that
- * `npm start` runs in this folder complete them. Where it is set, they are ignored: their SECRET_KEY belongs to another database.
+ * The environment of a command: the variables that are set. Where no database is named, the variables of the Onecode that
+ * `npm start` runs in this folder complete them. Where one is, they are ignored: their SECRET_KEY belongs to another database.
  */
 export function environment(): NodeJS.ProcessEnv {
-  if (process.env['DATABASE_URL']) return process.env;
+  if (process.env['DATABASE_URL'] || process.env['DATABASE_URL_FILE']) return process.env;
   const set = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== ''));
-  return { ...readRunningEnvironment(), ...set };
+  const running = Object.entries(readRunningEnvironment()).filter(([name]) => !(`${name}_FILE` in set));
+  return { ...Object.fromEntries(running), ...set };
 }
 
 function readRunningEnvironment(): NodeJS.ProcessEnv {

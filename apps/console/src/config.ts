@@ -9,6 +9,8 @@ import {
   port,
   readConfig,
   REDIS_ADDRESS,
+  secret,
+  SHUTDOWN_DELAY_MS,
   text,
   variable,
   wholeNumber,
@@ -25,10 +27,11 @@ export function readConsoleConfig(environment: NodeJS.ProcessEnv) {
     ...METRICS_ADDRESS,
     BASE_URL: address(['http', 'https']),
     CONSOLE_URL: address(['http', 'https']),
-    SESSION_SECRET: variable(parseSessionSecret),
-    SECRET_KEY: variable(parseKeyring),
+    SESSION_SECRET: secret(variable(parseSessionSecret)),
+    SECRET_KEY: secret(variable(parseKeyring)),
     PROXY_HOPS: wholeNumber(0, 9, 0),
     QUEUE_PREFIX: text('onecode'),
+    SHUTDOWN_DELAY_MS,
     LOG_LEVEL: oneOf(LOG_LEVELS, 'info'),
   });
   return { ...config, CONSOLE_URL: new URL(config.CONSOLE_URL).origin };

@@ -2,6 +2,7 @@ import {
   closeHttpServer,
   createLog,
   createRegistry,
+  endConnectionsAfterAnswers,
   gaugeConnections,
   listen,
   openQueues,
@@ -51,8 +52,12 @@ await runProcess('console', async () => {
 
   return {
     log,
-    async stop() {
+    drain() {
       metrics.draining();
+      endConnectionsAfterAnswers(server);
+    },
+    shutdownDelayMs: config.SHUTDOWN_DELAY_MS,
+    async stop() {
       await watch.stop();
       await closeHttpServer(server);
       await queues.close();

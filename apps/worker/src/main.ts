@@ -128,8 +128,8 @@ await runProcess('worker', async () => {
 
   return {
     log,
+    drain: () => metricsServer.draining(),
     async stop() {
-      metricsServer.draining();
       await watch.stop();
       const timer = setTimeout(() => releaseClaims.abort(), STOP_WAIT_MS_MAX);
       await Promise.all([consumers.close(), ...loops.map((loop) => loop.stop())]);

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import {
   cleanEnv,
@@ -16,7 +17,7 @@ export class ConfigError extends Error {
 
 /**
  * Reads a process's configuration. A variable that is malformed, or missing without a default, is a fault; an empty one counts as
- * missing.
+ * missing. For a secret, `NAME_FILE` may be set instead of `NAME`: the file's content, without a line break at its end, is the value.
  *
  * @throws ConfigError with all faults, so that they can be fixed at once
  */
@@ -25,19 +26,59 @@ export function readConfig<S extends Record<string, RequiredValidatorSpec<unknow
   specs: S,
 ): CleanedEnv<S> {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
-  let faults: string[] = [];
-  const config = cleanEnv(given, specs, {
+  const names = Object.keys(specs).filter((name) => isSecret(specs[name]));
+  const files = readSecretFiles(given, names);
+  const faults = Object.values(files.faults);
+  const config = cleanEnv({ ...given, ...files.values }, specs, {
     reporter: ({ errors }) => {
-      faults = Object.entries(errors).map(([name, error]) =>
-        error instanceof EnvMissingError
-          ? `${name} is missing`
-          : `${name} ${error?.message ?? 'is malformed'}`,
-      );
+      const ofValues = Object.entries(errors).filter(([name]) => !(name in files.faults));
+      for (const [name, error] of ofValues)
+        faults.push(
+          error instanceof EnvMissingError
+            ? `${name} is missing`
+            : `${name} ${error?.message ?? 'is malformed'}`,
+        );
     },
   });
   if (faults.length > 0) throw new ConfigError(faults);
   return config;
 }
+
+/** The values of the secrets that are in files, and what is wrong with the other files, both by the secret's name. */
+function readSecretFiles(
+  given: NodeJS.ProcessEnv,
+  names: readonly string[],
+): Record<'values' | 'faults', Record<string, string>> {
+  const values: Record<string, string> = {};
+  const faults: Record<string, string> = {};
+  for (const name of names) {
+    const path = given[`${name}_FILE`];
+    if (path === undefined) continue;
+    if (given[name] !== undefined) {
+      faults[name] = `${name} and ${name}_FILE are both set: only one of them may be`;
+      continue;
+    }
+    try {
+      const value = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+      if (value === '') faults[name] = `${name}_FILE must be a file that is not empty`;
+      else values[name] = value;
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      faults[name] = `${name}_FILE must be a file that can be read (${code})`;
+    }
+  }
+  return { values, faults };
+}
+
+/** A variable whose value may be in a file. */
+export type SecretSpec<T> = RequiredValidatorSpec<T> & { isSecret: true };
+
+/** Makes a variable a secret: `NAME_FILE` may name a file with its value. */
+export function secret<T>(spec: RequiredValidatorSpec<T>): SecretSpec<T> {
+  return { ...spec, isSecret: true };
+}
+
+const isSecret = (spec: object | undefined): boolean => spec !== undefined && 'isSecret' in spec;
 
 /**
  * A variable that `parse` reads. The messages of its errors complete the sentence "NAME …" and must not repeat the value.
@@ -67,8 +108,8 @@ export function address(schemes: readonly string[], fallback?: string): Required
 const DATABASE_ADDRESS = /^(postgres(?:ql)?:\/\/(?:[^@/?#\s]*@)?)([^@/?#\s]+)([/?#]\S*)?$/;
 
 /** PostgreSQL's address, which may name several servers with commas between them, read without slashes at its end. */
-export function databaseAddress(): RequiredValidatorSpec<string> {
-  return variable((value) => {
+export function databaseAddress(fallback?: string): SecretSpec<string> {
+  const parse = (value: string): string => {
     const [, before = '', hosts = '', after = ''] = DATABASE_ADDRESS.exec(value) ?? [];
     const isAddress = hosts.split(',').every((host) => host !== '' && URL.canParse(before + host + after));
     if (!isAddress) throw new Error('must be an address that begins with postgres:// or postgresql://');
@@ -76,7 +117,8 @@ export function databaseAddress(): RequiredValidatorSpec<string> {
     if (!['any', 'read-write', 'primary'].includes(attributes))
       throw new Error('must have read-write, primary or any as its target_session_attrs');
     return value.replace(/\/+$/, '');
-  });
+  };
+  return secret(variable(parse, fallback));
 }
 
 /** What stands between a process and PostgreSQL, by the `pool_mode` of PgBouncer. */

@@ -17,6 +17,13 @@ export function listen(server: Server, port: number, host?: string): Promise<voi
   });
 }
 
+/** From now on each answer ends its connection: clients that keep theirs open go elsewhere before this process does. */
+export function endConnectionsAfterAnswers(server: Server): void {
+  server.prependListener('request', (_request, response: ServerResponse) => {
+    response.shouldKeepAlive = false;
+  });
+}
+
 /** Accepts no more connections, lets requests under way finish, and closes each connection when it is idle. */
 export async function closeHttpServer(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => {

@@ -1,20 +1,27 @@
-import { ConfigError } from './config.js';
+import { ConfigError, wholeNumber } from './config.js';
 import { keepHeapSmall } from './heap.js';
 import { redact, type Logger } from './log.js';
 
 /** A process that has started. */
 export interface Running {
   log: Logger;
+  /** From now on the process says that it is not ready. It still takes work. */
+  drain?: () => void;
+  /** How long it still takes work after `drain`, before it stops. */
+  shutdownDelayMs?: number;
   /** Takes no more work, finishes or releases the work under way, and closes everything. */
   stop: () => Promise<void>;
 }
 
-/** A longer stop is cut short: supervisors kill a process ten seconds after SIGTERM. */
+/** How long a process listens after SIGTERM, so that whoever sends requests to it learns that it is going. Supervisors must wait as much longer. */
+export const SHUTDOWN_DELAY_MS = wholeNumber(0, 300_000, 0);
+
+/** A longer stop is cut short: supervisors kill a process ten seconds after SIGTERM and its shutdown delay. */
 const STOP_MS_MAX = 9_000;
 
 /**
  * Runs a process. An invalid configuration or a failed start ends it with one line for each fault and exit code 1. SIGTERM and SIGINT
- * stop it gracefully with exit code 0. An uncaught error ends it with exit code 1, because the state that it leaves is unknown.
+ * stop it gracefully, after its shutdown delay, with exit code 0. An uncaught error ends it with exit code 1, because the state that it leaves is unknown.
  */
 export async function runProcess(name: string, start: () => Promise<Running>): Promise<void> {
   keepHeapSmall();
@@ -32,18 +39,14 @@ export async function runProcess(name: string, start: () => Promise<Running>): P
     for (const line of lines) process.stderr.write(`${name}: ${line}\n`);
     process.exit(1);
   }
-  const { log, stop } = running;
+  const { log, drain, shutdownDelayMs = 0, stop } = running;
 
   process.on('uncaughtException', (error) => {
     log.fatal({ err: error }, 'uncaught error');
     process.exit(1);
   });
 
-  let stopping = false;
-  onSignal = (signal) => {
-    if (stopping) return;
-    stopping = true;
-    log.info({ signal }, 'stopping');
+  const stopNow = (): void => {
     const timer = setTimeout(() => {
       log.warn('the stop took too long and was cut short');
       process.exit(0);
@@ -59,6 +62,15 @@ export async function runProcess(name: string, start: () => Promise<Running>): P
         process.exit(1);
       },
     );
+  };
+  let stopping = false;
+  onSignal = (signal) => {
+    if (stopping) return;
+    stopping = true;
+    log.info({ signal, ...(shutdownDelayMs > 0 && { delay_ms: shutdownDelayMs }) }, 'stopping');
+    drain?.();
+    if (shutdownDelayMs > 0) setTimeout(stopNow, shutdownDelayMs);
+    else stopNow();
   };
   if (pendingSignal !== null) onSignal(pendingSignal);
 }

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import {
   address,
   ConfigError,
@@ -5,6 +8,7 @@ import {
   oneOf,
   port,
   readConfig,
+  secret,
   text,
   variable,
   wholeNumber,
@@ -113,6 +117,72 @@ it.each([
   ],
 ] as const)('takes %s=%j', (name, value, read) => {
   expect(readConfig({ ...GOOD, [name]: value }, SPECS)[name]).toBe(read);
+});
+
+describe('a secret in a file', () => {
+  const SECRETS = {
+    PEPPER: secret(SPECS.PEPPER),
+    TOKEN: secret(text('')),
+    NAME: text('onecode'),
+  };
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'onecode-secrets-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  function fileWith(content: string): string {
+    const path = join(folder, 'secret');
+    writeFileSync(path, content);
+    return path;
+  }
+  function faultsOf(environment: NodeJS.ProcessEnv): readonly string[] {
+    try {
+      readConfig(environment, SECRETS);
+    } catch (error) {
+      if (error instanceof ConfigError) return error.faults;
+      throw error;
+    }
+    return [];
+  }
+
+  it.each([
+    ['abcd', 'abcd'],
+    ['abcd\n', 'abcd'],
+    ['abcd\r\n', 'abcd'],
+    ['ab\n\n', 'ab\n'],
+    [' ab ', ' ab '],
+  ])('%j is the value %j: only one line break at its end is dropped', (content, value) => {
+    expect(readConfig({ PEPPER: 'abcd', TOKEN_FILE: fileWith(content) }, SECRETS).TOKEN).toBe(value);
+  });
+
+  it('is read as if the variable held it, by its name only', () => {
+    expect({ ...readConfig({ PEPPER_FILE: fileWith('abcd\n'), TOKEN_FILE: '' }, SECRETS) }).toEqual({
+      PEPPER: Buffer.from('abcd'),
+      TOKEN: '',
+      NAME: 'onecode',
+    });
+    expect(readConfig({ PEPPER: '', PEPPER_FILE: fileWith('abcd') }, SECRETS).PEPPER).toHaveLength(4);
+    expect(faultsOf({ PEPPER_FILE: fileWith('leaked') })).toEqual(['PEPPER must be 4 characters']);
+  });
+
+  it.each([
+    ['no file', () => join(folder, 'leaked'), 'PEPPER_FILE must be a file that can be read (ENOENT)'],
+    ['a folder', () => folder, 'PEPPER_FILE must be a file that can be read (EISDIR)'],
+    ['an empty file', () => fileWith('\n'), 'PEPPER_FILE must be a file that is not empty'],
+  ])('is refused in one line where it is %s', (_, path, line) => {
+    expect(faultsOf({ PEPPER_FILE: path() })).toEqual([line]);
+  });
+
+  it('is refused beside the variable itself, without the value of either', () => {
+    expect(faultsOf({ PEPPER: 'abcd', PEPPER_FILE: fileWith('leak') })).toEqual([
+      'PEPPER and PEPPER_FILE are both set: only one of them may be',
+    ]);
+  });
+
+  it('is for secrets only', () => {
+    expect(readConfig({ PEPPER: 'abcd', NAME_FILE: fileWith('other') }, SECRETS).NAME).toBe('onecode');
+  });
 });
 
 describe('a host to listen on', () => {

@@ -4,7 +4,13 @@ import { killModules, linesOf, startModule, type ModuleProcess } from './moduleP
 afterEach(killModules);
 
 /** A process that runs `start` at its start and `stop` at its stop. It logs `up` once it has started. */
-function startProcess(parts: { before?: string; start?: string; stop?: string }): ModuleProcess {
+function startProcess(parts: {
+  before?: string;
+  start?: string;
+  drain?: string;
+  delayMs?: number;
+  stop?: string;
+}): ModuleProcess {
   return startModule(
     `import { ConfigError, createLog, listen, runProcess } from '@onecode/runtime';
      import { createServer } from 'node:http';
@@ -13,7 +19,12 @@ function startProcess(parts: { before?: string; start?: string; stop?: string })
      await runProcess('demo', async () => {
        ${parts.start ?? ''}
        const log = createLog('demo', 'info');
-       return { log, async stop() { ${parts.stop ?? ''} } };
+       return {
+         log,
+         drain() { ${parts.drain ?? ''} },
+         shutdownDelayMs: ${parts.delayMs},
+         async stop() { ${parts.stop ?? ''} },
+       };
      });
      process.stdout.write('{"msg":"up"}\\n');`,
   );
@@ -109,6 +120,69 @@ describe('a signal', () => {
     const { code, stdout } = await child.ended;
     expect(code).toBe(1);
     expect(linesOf(stdout).at(-1)).toMatchObject({ level: 'error', msg: 'the stop failed' });
+  });
+});
+
+describe('the shutdown delay', () => {
+  /** A process whose clock moves with SIGUSR2 only: to just before the delay's end, to its end, and so on with the stop. */
+  const startWithClock = (stop: string): ModuleProcess =>
+    startProcess({
+      before: `import { mock } from 'node:test';
+        mock.timers.enable({ apis: ['setTimeout'] });
+        const steps = [19_999, 1, 8_999, 1];
+        process.on('SIGUSR2', () => {
+          const ms = steps.shift();
+          mock.timers.tick(ms);
+          process.stdout.write(JSON.stringify({ msg: 'ticked ' + ms, left: steps.length }) + '\\n');
+        });`,
+      drain: `log.info('draining');`,
+      delayMs: 20_000,
+      stop,
+    });
+
+  async function tick(child: ModuleProcess, left: number): Promise<void> {
+    child.kill('SIGUSR2');
+    await child.untilOutput(`"left":${left}`);
+  }
+
+  it('is between the news that the process is not ready, which comes at once, and its stop', async () => {
+    const child = startWithClock(`log.info('stop began');`);
+    await child.untilOutput('up');
+    child.kill('SIGTERM');
+    await child.untilOutput('draining');
+    child.kill('SIGINT');
+    await tick(child, 3);
+    child.kill('SIGUSR2');
+    const { code, stdout } = await child.ended;
+    expect(code).toBe(0);
+    expect(linesOf(stdout)[1]).toMatchObject({ signal: 'SIGTERM', delay_ms: 20_000 });
+    expect(messagesOf(stdout)).toEqual([
+      'up',
+      'stopping',
+      'draining',
+      'ticked 19999',
+      'stop began',
+      'ticked 1',
+      'stopped',
+    ]);
+  });
+
+  it('takes nothing of the time that the stop has', async () => {
+    const child = startWithClock(`log.info('stop began'); await new Promise(() => {});`);
+    await child.untilOutput('up');
+    child.kill('SIGTERM');
+    await child.untilOutput('draining');
+    for (const left of [3, 2, 1]) await tick(child, left);
+    child.kill('SIGUSR2');
+    const { code, stdout } = await child.ended;
+    expect(code).toBe(0);
+    expect(messagesOf(stdout).slice(3)).toEqual([
+      'ticked 19999',
+      'stop began',
+      'ticked 1',
+      'ticked 8999',
+      'the stop took too long and was cut short',
+    ]);
   });
 });
 

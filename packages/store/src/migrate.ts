@@ -1,23 +1,37 @@
+import { ConfigError, DATABASE_POOLER, databaseAddress, readConfig } from '@onecode/runtime/config';
 import { migrate } from './migrations/migrations.js';
 
-const { DATABASE_URL, DATABASE_POOLER, MIGRATE_DATABASE_URL } = process.env;
-const url = MIGRATE_DATABASE_URL || (DATABASE_POOLER === 'transaction' ? undefined : DATABASE_URL);
-if (url === undefined || url === '') {
-  process.stderr.write(
-    DATABASE_POOLER === 'transaction'
-      ? 'MIGRATE_DATABASE_URL is missing: with DATABASE_POOLER=transaction it must lead to PostgreSQL itself\n'
-      : 'DATABASE_URL is missing\n',
-  );
-  process.exit(1);
+/** The address of the database to migrate. @throws ConfigError */
+function databaseUrl(): string {
+  const {
+    DATABASE_URL,
+    MIGRATE_DATABASE_URL,
+    DATABASE_POOLER: pooler,
+  } = readConfig(process.env, {
+    DATABASE_URL: databaseAddress(''),
+    DATABASE_POOLER,
+    MIGRATE_DATABASE_URL: databaseAddress(''),
+  });
+  const url = MIGRATE_DATABASE_URL || (pooler === 'transaction' ? '' : DATABASE_URL);
+  if (url !== '') return url;
+  throw new ConfigError([
+    pooler === 'transaction'
+      ? 'MIGRATE_DATABASE_URL is missing: with DATABASE_POOLER=transaction it must lead to PostgreSQL itself'
+      : 'DATABASE_URL is missing',
+  ]);
 }
+
 try {
-  const applied = await migrate(url, undefined, { log: (line) => process.stderr.write(`${line}\n`) });
+  const applied = await migrate(databaseUrl(), undefined, {
+    log: (line) => process.stderr.write(`${line}\n`),
+  });
   process.stdout.write(
     applied.length === 0
       ? 'The database is up to date.\n'
       : applied.map((name) => `Applied ${name}.\n`).join(''),
   );
 } catch (error) {
-  process.stderr.write(`The migration failed: ${error instanceof Error ? error.message : String(error)}\n`);
+  const message = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`${error instanceof ConfigError ? message : `The migration failed: ${message}`}\n`);
   process.exit(1);
 }

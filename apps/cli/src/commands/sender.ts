@@ -4,7 +4,7 @@ import {
   SENDER_THROUGHPUT,
   type PhoneRecipient,
 } from '@onecode/domain';
-import { readConfig, variable } from '@onecode/runtime/config';
+import { readConfig, secret, variable } from '@onecode/runtime/config';
 import {
   addSender,
   changeThroughput,
@@ -102,7 +102,7 @@ export function addSenderCommands(program: Command): void {
       '\nExample:\n  $ onecode sender add --phone-number-id 106540352242922 --number +15550783881 --token - < token.txt',
     )
     .action(async (options: Add, command: Command) => {
-      const config = readConfig(environment(), { DATABASE_URL, SECRET_KEY: variable(parseKeyring) });
+      const config = readConfig(environment(), { DATABASE_URL, SECRET_KEY: secret(variable(parseKeyring)) });
       const accessToken = await readToken('--token', options.token);
       const added = await withDatabase((database) =>
         addSender(database, actor(), config.SECRET_KEY, {

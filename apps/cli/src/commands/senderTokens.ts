@@ -1,5 +1,5 @@
 import { parseKeyring } from '@onecode/domain';
-import { readConfig, variable } from '@onecode/runtime/config';
+import { readConfig, secret, variable } from '@onecode/runtime/config';
 import { resealTokens, setSenderToken } from '@onecode/store';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
@@ -10,7 +10,7 @@ import { UserError } from '../errors.js';
 import { print } from '../output.js';
 
 /** What every command that seals or opens a token reads. */
-const variables = { DATABASE_URL, SECRET_KEY: variable(parseKeyring) };
+const variables = { DATABASE_URL, SECRET_KEY: secret(variable(parseKeyring)) };
 
 /** `sender token` and `sender reseal`. */
 export function addSenderTokenCommands(sender: Command): void {

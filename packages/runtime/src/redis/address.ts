@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { RequiredValidatorSpec } from 'envalid';
-import { variable } from '../config.js';
+import { secret, variable } from '../config.js';
 
 interface Node {
   host: string;
@@ -110,10 +110,12 @@ export function keyPrefix(redisUrl: string, prefix: string): string {
 
 /** The environment variables that say where Redis is. */
 export const REDIS_ADDRESS = {
-  REDIS_URL: variable((value) => {
-    parseRedisAddress(value);
-    return value;
-  }),
+  REDIS_URL: secret(
+    variable((value) => {
+      parseRedisAddress(value);
+      return value;
+    }),
+  ),
   REDIS_CA_FILE: certificates(),
 } satisfies Record<string, RequiredValidatorSpec<string>>;
 
