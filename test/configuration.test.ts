@@ -57,6 +57,15 @@ function faultsOf(read: () => object): readonly string[] {
   return [];
 }
 
+/** The variables that a configuration's reader takes from files too. */
+function secretsOf(read: (environment: NodeJS.ProcessEnv) => object): string[] {
+  const names = Object.keys(read(REQUIRED));
+  const files = Object.fromEntries(names.map((name) => [`${name}_FILE`, '/dev/null/missing']));
+  return faultsOf(() => read(files)).flatMap(
+    (fault) => /^([A-Z_]+)_FILE must be a file/.exec(fault)?.[1] ?? [],
+  );
+}
+
 /** Replaces `<NAME>` by the value of that variable. */
 const resolved = (table: Map<string, string>): Map<string, string> =>
   new Map(
@@ -90,6 +99,15 @@ describe('docs/configuration.md', () => {
     ['Console', readConsoleConfig],
   ])('lists the variables of the %s with their defaults', (heading, read) => {
     expect(byName(resolved(tableOf(heading)))).toEqual(byName(declaredBy(read)));
+  });
+
+  it('lists the secrets that may be in files', () => {
+    const section = /^## Secrets in files\n([^#]*)/m.exec(page)![1]!;
+    const listed = [...section.split('These are secrets: ')[1]!.matchAll(/`(\w+)`/g)].map(
+      ([, name]) => name!,
+    );
+    const read = [readApiConfig, readWorkerConfig, readConsoleConfig].flatMap(secretsOf);
+    expect(listed.toSorted()).toEqual([...new Set([...read, 'MIGRATE_DATABASE_URL'])].toSorted());
   });
 
   it('lists the variables of the simulator with their defaults', () => {
@@ -128,9 +146,9 @@ describe('docs/configuration.md', () => {
   });
 
   it('lists the variables of the command line', () => {
-    expect([...tableOf('Command line').keys()].toSorted()).toEqual(
-      [...namesReadIn('apps/cli/src/')].toSorted(),
-    );
+    // `NAME_FILE` stands for `NAME`.
+    const names = [...namesReadIn('apps/cli/src/')].filter((name) => !name.endsWith('_FILE'));
+    expect([...tableOf('Command line').keys()].toSorted()).toEqual(names.toSorted());
   });
 
   it('lists the variables of the migrations', () => {
