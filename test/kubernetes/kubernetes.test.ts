@@ -1,0 +1,354 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ConfigError, createRegistry, serveMetrics, type MetricsServer } from '@onecode/runtime';
+import { describeIf } from '@onecode/testing';
+import { parse } from 'yaml';
+import { readApiConfig } from '../../apps/api/src/config.js';
+import { readConsoleConfig } from '../../apps/console/src/config.js';
+import { readWorkerConfig } from '../../apps/worker/src/config.js';
+import { findKustomize } from '../../scripts/services/kustomize.mjs';
+import {
+  ofKind,
+  OVERLAYS,
+  render,
+  selects,
+  workloadsOf,
+  type Container,
+  type KubernetesObject,
+  type Workload,
+} from './manifests.js';
+import { schemaFaults, typeFaults } from './schemas.js';
+
+const KUSTOMIZE = findKustomize();
+const NONE = ' (skipped: this machine has no Kustomize and cannot have one)';
+const fileOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+const compose = parse(fileOf('docker-compose.yml'), { merge: true }) as {
+  services: Record<string, { image?: string }>;
+};
+
+const STOP_SECONDS_MAX = 10;
+const SECRET = Buffer.alloc(32).toString('base64');
+/** A value for every secret. */
+const SECRETS: Readonly<Record<string, string>> = {
+  DATABASE_URL: 'postgresql://onecode:planted@db/onecode',
+  MIGRATE_DATABASE_URL: 'postgresql://onecode:planted@db/onecode',
+  REDIS_URL: 'redis://:planted@redis',
+  CODE_PEPPER: SECRET,
+  SECRET_KEY: SECRET,
+  SESSION_SECRET: SECRET,
+  WHATSAPP_APP_SECRET: 'secret',
+  WHATSAPP_VERIFY_TOKEN: 'token',
+};
+/** The processes, and how each reads its environment. */
+const READERS: Readonly<Record<string, (environment: NodeJS.ProcessEnv) => object>> = {
+  api: readApiConfig,
+  worker: readWorkerConfig,
+  console: readConsoleConfig,
+};
+/** What the other programs of ours read, all of it required. */
+const OTHERS: Readonly<Record<string, readonly string[]>> = {
+  migration: ['MIGRATE_DATABASE_URL_FILE'],
+  operator: ['DATABASE_POOLER', 'DATABASE_URL_FILE', 'SECRET_KEY_FILE'],
+};
+
+const names = (container: Container): string[] => (container.env ?? []).map(({ name }) => name);
+const literal = (container: Container, name: string): string | undefined =>
+  container.env?.find((one) => one.name === name)?.value;
+
+describeIf(KUSTOMIZE !== null)(`the checks of manifests${KUSTOMIZE ? '' : NONE}`, () => {
+  const service = (): KubernetesObject => ({
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'api' },
+    spec: { ports: [{ name: 'http', port: 80 }] },
+  });
+
+  it('let a sound object pass', async () => {
+    expect(await schemaFaults(service())).toEqual([]);
+    expect(typeFaults([service()])).toEqual([]);
+  });
+
+  it('refuse a kind that does not exist, a member of another type, and one that is missing', async () => {
+    expect(await schemaFaults({ ...service(), kind: 'Servise' })).toEqual(['v1 has no Servise']);
+    const typed = service();
+    typed['spec'].ports[0].port = 'eighty';
+    expect(await schemaFaults(typed)).toHaveLength(1);
+    const incomplete = service();
+    delete incomplete['spec'].ports[0].port;
+    expect(await schemaFaults(incomplete)).toHaveLength(1);
+  });
+
+  it('refuse a member that does not exist', () => {
+    const misspelt = service();
+    misspelt['spec'].ports[0].targetPorts = 'http';
+    expect(typeFaults([misspelt])).toEqual([expect.stringContaining('targetPorts')]);
+  });
+});
+
+describeIf(KUSTOMIZE !== null).each(OVERLAYS)(
+  `deploy/kubernetes/overlays/%s${KUSTOMIZE ? '' : NONE}`,
+  (overlay) => {
+    const objects = KUSTOMIZE === null ? [] : render(KUSTOMIZE, `overlays/${overlay}`);
+    const workloads = workloadsOf(objects);
+    const ours = workloads.filter(({ name }) => name in READERS || name in OTHERS);
+    const processes = workloads.filter(({ name }) => name in READERS);
+    const workload = (name: string): Workload => workloads.find((one) => one.name === name)!;
+
+    it('has only objects that Kubernetes accepts', async () => {
+      const faults = await Promise.all(
+        objects.map(async (object) =>
+          (await schemaFaults(object)).map((fault) => `${object.kind} ${object.metadata.name}: ${fault}`),
+        ),
+      );
+      expect(faults.flat()).toEqual([]);
+      expect(typeFaults(objects)).toEqual([]);
+    });
+
+    it('has no object twice, and all of them in one namespace', () => {
+      const ids = objects.map(({ kind, metadata }) => `${kind}/${metadata.name}`);
+      expect(new Set(ids).size).toBe(ids.length);
+      const [namespace] = ofKind(objects, 'Namespace');
+      const others = objects.filter((one) => one !== namespace);
+      expect(others.filter(({ metadata }) => metadata.namespace !== namespace!.metadata.name)).toEqual([]);
+    });
+
+    it('runs every process and the migrations, each as its image does', () => {
+      expect(ours.map(({ name }) => name).toSorted()).toEqual(
+        [...Object.keys(READERS), ...Object.keys(OTHERS)].toSorted(),
+      );
+      const stages = fileOf('Dockerfile').split(/^FROM /m);
+      const commandOf = (stage: string): unknown =>
+        JSON.parse(/^CMD (.*)$/m.exec(stages.find((text) => text.startsWith(`service AS ${stage}\n`))!)![1]!);
+      for (const { name, container } of processes) expect(container.command).toEqual(commandOf(name));
+      expect(workload('migration').container.command).toEqual(commandOf('operator'));
+    });
+
+    it('names a release of each image, and never the latest', () => {
+      for (const { container } of workloads)
+        expect(container.image).toMatch(/^[\w./-]+(?::\d+)?[\w./-]*:(?!latest)\d[\w.-]*$/);
+      for (const name of ['postgres', 'redis'])
+        for (const { container } of workloads.filter((one) => one.name === name))
+          expect(container.image).toBe(compose.services[name]!.image);
+    });
+
+    describe.each(Object.keys(READERS))('gives the %s', (name) => {
+      let folder: string;
+      beforeAll(() => {
+        folder = mkdtempSync(join(tmpdir(), 'onecode-kubernetes-'));
+        for (const [secret, value] of Object.entries(SECRETS)) writeFileSync(join(folder, secret), value);
+      });
+      afterAll(() => rmSync(folder, { recursive: true }));
+
+      it('an environment with which it starts, and no variable that it does not read', () => {
+        const { container } = workload(name);
+        const environment = Object.fromEntries(
+          (container.env ?? []).map((variable) => [variable.name, valueOf(objects, variable)]),
+        );
+        // The secrets' files, in this machine's place for them.
+        for (const one of Object.keys(environment).filter((variable) => variable.endsWith('_FILE')))
+          environment[one] = environment[one]!.replace(/^\/etc\/onecode\//, `${folder}/`);
+        const config = READERS[name]!(environment);
+        const read = Object.keys(config);
+        const unread = names(container).filter((one) => !read.includes(one.replace(/_FILE$/, '')));
+        expect(unread).toEqual([]);
+      });
+
+      it('every secret that it needs as a file', () => {
+        const missing = faultsOf(() => READERS[name]!({})).map((fault) => fault.replace(' is missing', ''));
+        const needed = missing.filter((one) => one in SECRETS);
+        expect(names(workload(name).container).filter((one) => one in SECRETS)).toEqual([]);
+        expect(secretFiles(workload(name)).toSorted()).toEqual(needed.toSorted());
+      });
+
+      it('the ports that it names, and probes on those for metrics', async () => {
+        const { container } = workload(name);
+        const ports = new Map(container.ports!.map((one) => [one.name, String(one.containerPort)]));
+        expect(ports.get('metrics')).toBe(literal(container, 'METRICS_PORT'));
+        expect(ports.get('http')).toBe(literal(container, 'PORT'));
+        expect(literal(container, 'METRICS_HOST')).toBe('0.0.0.0');
+        const probes = ['startupProbe', 'livenessProbe', 'readinessProbe'].map(
+          (probe) => container[probe].httpGet as { path: string; port: string },
+        );
+        expect(probes.map(({ port }) => port)).toEqual(['metrics', 'metrics', 'metrics']);
+        expect(probes.at(-1)!.path).toBe('/readyz');
+        expect(await statusesOf(probes.map(({ path }) => path))).toEqual([200, 200, 200]);
+      });
+
+      it('the time that its stop may take', () => {
+        const { container, pod } = workload(name);
+        const delaySeconds = Number(literal(container, 'SHUTDOWN_DELAY_MS') ?? 0) / 1_000;
+        expect(pod['terminationGracePeriodSeconds']).toBeGreaterThanOrEqual(
+          delaySeconds + STOP_SECONDS_MAX + 5,
+        );
+        // Whoever gets requests goes on answering until everybody knows that it stops.
+        if (literal(container, 'PORT') !== undefined) expect(delaySeconds).toBeGreaterThanOrEqual(5);
+      });
+    });
+
+    it.each(Object.keys(OTHERS))('gives the %s what it reads and nothing else', (name) => {
+      const { container } = workload(name);
+      expect(names(container).toSorted()).toEqual([...OTHERS[name]!].toSorted());
+      expect(secretFiles(workload(name)).map((one) => `${one}_FILE`)).toEqual(
+        names(container).filter((one) => one.endsWith('_FILE')),
+      );
+    });
+
+    it('lets no container write to its file system, be root, gain rights or hold a token of the cluster', () => {
+      for (const { pod, container } of workloads) {
+        expect(pod).toMatchObject({
+          automountServiceAccountToken: false,
+          securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+        });
+        // A number: the name of an image's user cannot be checked.
+        expect(pod['securityContext'].runAsUser).toBeGreaterThan(0);
+        expect(container['securityContext']).toEqual({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        });
+      }
+    });
+
+    it('bounds the memory of every container, and reserves memory and processor', () => {
+      for (const { container } of workloads)
+        expect(container['resources']).toEqual({
+          requests: { cpu: expect.any(String), memory: expect.any(String) },
+          limits: { memory: expect.any(String) },
+        });
+    });
+
+    it('leads every service, budget and policy to processes that exist, by ports that they have', () => {
+      for (const { object, labels } of workloads.filter((one) => one.object.kind !== 'Job'))
+        expect(selects(object['spec'].selector, labels)).toBe(true);
+      for (const service of ofKind(objects, 'Service')) {
+        const selected = workloads.filter(({ labels }) =>
+          selects({ matchLabels: service['spec'].selector }, labels),
+        );
+        expect(selected.map(({ name }) => name)).toEqual([service.metadata.name]);
+        for (const { targetPort } of service['spec'].ports)
+          expect(selected[0]!.container.ports!.map(({ name }) => name)).toContain(targetPort);
+      }
+      const budgets = ofKind(objects, 'PodDisruptionBudget');
+      const guarded = budgets.map((budget) =>
+        workloads
+          .filter(({ labels }) => selects(budget['spec'].selector, labels))
+          .map(({ name }) => name)
+          .join(),
+      );
+      expect(guarded.toSorted()).toEqual(Object.keys(READERS).toSorted());
+      for (const policy of ofKind(objects, 'NetworkPolicy')) {
+        const selected = workloads.filter(({ labels }) => selects(policy['spec'].podSelector, labels));
+        expect(selected).not.toHaveLength(0);
+        const ports = (policy['spec'].ingress ?? []).flatMap((rule: any) => rule.ports) as {
+          port: string;
+        }[];
+        for (const { port } of ports)
+          for (const { container } of selected)
+            expect(container.ports!.map(({ name }) => name)).toContain(port);
+      }
+      for (const rule of ofKind(objects, 'Ingress').flatMap((ingress) => ingress['spec'].rules)) {
+        const { name, port } = rule.http.paths[0].backend.service;
+        const service = ofKind(objects, 'Service').find(({ metadata }) => metadata.name === name);
+        expect(service!['spec'].ports.map((one: any) => one.name)).toContain(port.name);
+      }
+    });
+
+    it('denies all traffic that no policy names', () => {
+      const [deny] = ofKind(objects, 'NetworkPolicy').filter(
+        ({ metadata }) => metadata.name === 'default-deny',
+      );
+      expect(deny!['spec']).toEqual({ podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
+    });
+
+    it('takes the addresses of its ingress from the addresses that the processes tell', () => {
+      const rules = ofKind(objects, 'Ingress').flatMap((ingress) => ingress['spec'].rules);
+      const { data } = ofKind(objects, 'ConfigMap').find(({ metadata }) => /^onecode-/.test(metadata.name))!;
+      const told = { api: data.BASE_URL, console: data.CONSOLE_URL };
+      for (const rule of rules) {
+        const name = rule.http.paths[0].backend.service.name as keyof typeof told;
+        expect(`https://${rule.host}`).toBe(told[name]);
+      }
+    });
+
+    it('scales by metrics that are there, and leaves the number to the scaling alone', () => {
+      const adapter = parse(fileOf('deploy/kubernetes/prometheus-adapter/values.yaml')) as {
+        rules: Record<'custom' | 'external', { seriesQuery: string; name: { as: string } }[]>;
+      };
+      for (const { spec } of ofKind(objects, 'HorizontalPodAutoscaler') as any[]) {
+        const { object } = workload(spec.scaleTargetRef.name);
+        expect(object).toMatchObject({
+          kind: spec.scaleTargetRef.kind,
+          apiVersion: spec.scaleTargetRef.apiVersion,
+        });
+        expect(object['spec'].replicas).toBeUndefined();
+        const [{ pods, external }] = spec.metrics;
+        const rules = external === undefined ? adapter.rules.custom : adapter.rules.external;
+        expect(rules.map((rule) => rule.name.as)).toContain((pods ?? external).metric.name);
+      }
+      const scaled = ofKind(objects, 'HorizontalPodAutoscaler').length;
+      expect(scaled).toBe(overlay === 'production' ? 2 : 0);
+    });
+  },
+);
+
+it('the metric by which the API scales is one that it exports', () => {
+  const values = fileOf('deploy/kubernetes/prometheus-adapter/values.yaml');
+  const name = /seriesQuery: (onecode_http\w+)_count\{/.exec(values)![1]!;
+  expect(fileOf('apps/api/src/metrics.ts')).toContain(`name: '${name}'`);
+});
+
+it('docs/kubernetes.md names every secret that the manifests mount, and every file that is to be edited', () => {
+  const page = fileOf('docs/kubernetes.md');
+  const command = /^kubectl .*create secret generic onecode [^`]*/m.exec(page)![0];
+  const named = [...command.matchAll(/--from-file=(\w+)/g)].map(([, name]) => name!);
+  expect(named.toSorted()).toEqual(Object.keys(SECRETS).toSorted());
+});
+
+/** What Kubernetes makes of a variable. */
+function valueOf(
+  objects: readonly KubernetesObject[],
+  { name, value, valueFrom }: NonNullable<Container['env']>[number],
+): string {
+  if (value !== undefined) return value;
+  const source = valueFrom?.['configMapKeyRef'];
+  const map = ofKind(objects, 'ConfigMap').find(({ metadata }) => metadata.name === source?.name);
+  const found = map?.['data'][source!.key] as string | undefined;
+  if (found === undefined) throw new Error(`${name} comes from nowhere`);
+  return found;
+}
+
+/** The secrets that a container has as files, held to be those that its variables name. */
+function secretFiles({ pod, container }: Workload): string[] {
+  const [mount] = container['volumeMounts'] as { name: string; mountPath: string; readOnly: boolean }[];
+  const volume = pod['volumes'].find(({ name }: { name: string }) => name === mount!.name);
+  const files = (volume.secret.items as { key: string; path: string }[]).map(({ key, path }) => {
+    expect(literal(container, `${key}_FILE`)).toBe(`${mount!.mountPath}/${path}`);
+    return key;
+  });
+  expect(mount!.readOnly).toBe(true);
+  expect(names(container).filter((name) => name.endsWith('_FILE'))).toHaveLength(files.length);
+  return files;
+}
+
+function faultsOf(read: () => object): readonly string[] {
+  try {
+    read();
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
+}
+
+/** How a process's metrics port answers these paths. */
+async function statusesOf(paths: readonly string[]): Promise<number[]> {
+  const at = { METRICS_HOST: '127.0.0.1', METRICS_PORT: 0 };
+  const server: MetricsServer = await serveMetrics(createRegistry('test'), at, {});
+  try {
+    const answers = paths.map((path) => fetch(`http://127.0.0.1:${server.port}${path}`));
+    return (await Promise.all(answers)).map(({ status }) => status);
+  } finally {
+    await server.close();
+  }
+}
