@@ -27,7 +27,7 @@ let values: Record<string, string>;
 let started: StartedProcess | null = null;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'onecode-secrets-'));
-  const { DATABASE_URL = '', REDIS_URL = '' } = environment.variables;
+  const { DATABASE_URL, REDIS_URL } = environment.variables;
   values = {
     DATABASE_URL,
     REDIS_URL,
@@ -54,7 +54,7 @@ describe.each(['api', 'worker', 'console'] as const)('the %s', (name) => {
     PORT: '0',
   };
   const start = (env: Record<string, string>): StartedProcess => {
-    const { QUEUE_PREFIX = '' } = environment.variables;
+    const { QUEUE_PREFIX } = environment.variables;
     started = startProcess(`apps/${name}/dist/main.js`, { ...others, QUEUE_PREFIX, ...env });
     return started;
   };

@@ -255,15 +255,15 @@ describeIf(KUSTOMIZE !== null).each(OVERLAYS)(
     });
 
     it('denies all traffic that no policy names', () => {
-      const [deny] = ofKind(objects, 'NetworkPolicy').filter(
-        ({ metadata }) => metadata.name === 'default-deny',
-      );
+      const deny = ofKind(objects, 'NetworkPolicy').find(({ metadata }) => metadata.name === 'default-deny');
       expect(deny!['spec']).toEqual({ podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
     });
 
     it('takes the addresses of its ingress from the addresses that the processes tell', () => {
       const rules = ofKind(objects, 'Ingress').flatMap((ingress) => ingress['spec'].rules);
-      const { data } = ofKind(objects, 'ConfigMap').find(({ metadata }) => /^onecode-/.test(metadata.name))!;
+      const { data } = ofKind(objects, 'ConfigMap').find(({ metadata }) =>
+        metadata.name.startsWith('onecode-'),
+      )!;
       const told = { api: data.BASE_URL, console: data.CONSOLE_URL };
       for (const rule of rules) {
         const name = rule.http.paths[0].backend.service.name as keyof typeof told;
@@ -298,7 +298,7 @@ it('the metric by which the API scales is one that it exports', () => {
   expect(fileOf('apps/api/src/metrics.ts')).toContain(`name: '${name}'`);
 });
 
-it('docs/kubernetes.md names every secret that the manifests mount, and every file that is to be edited', () => {
+it('docs/kubernetes.md makes every secret that the manifests mount', () => {
   const page = fileOf('docs/kubernetes.md');
   const command = /^kubectl .*create secret generic onecode [^`]*/m.exec(page)![0];
   const named = [...command.matchAll(/--from-file=(\w+)/g)].map(([, name]) => name!);

@@ -15,7 +15,7 @@ export interface KubernetesObject {
   [member: string]: any;
 }
 
-export interface Variable {
+interface Variable {
   name: string;
   value?: string;
   valueFrom?: Record<string, { name: string; key: string }>;
