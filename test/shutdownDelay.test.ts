@@ -129,7 +129,7 @@ describe.each(['api', 'console'] as const)('the %s with SHUTDOWN_DELAY_MS', (nam
         });
       expect((await ask(metricsPort, '/livez', false)).status).toBe(200);
       const before = answers.length;
-      await until('many more answers', () => answers.length >= before + REQUESTS);
+      await until('many more answers', () => answers.length >= before + REQUESTS, 45_000);
     } finally {
       isEnough = true;
     }
