@@ -125,7 +125,7 @@ describe.each(['api', 'console'] as const)('the %s with SHUTDOWN_DELAY_MS', (nam
       for (const one of ports)
         await until('a process that says that it is not ready', async () => {
           const ready = await ask(one, '/readyz', false);
-          return ready.status === 503 && ready.body === 'not ready: stopping\n';
+          return ready.status === 503 && ready.body.startsWith('not ready: stopping\n');
         });
       expect((await ask(metricsPort, '/livez', false)).status).toBe(200);
       const before = answers.length;

@@ -68,8 +68,8 @@ function resource(
 
 function readyRoute(checks: ReadinessChecks, isStopping: () => boolean): RequestHandler {
   return async (_request, response) => {
-    const failed = isStopping() ? ['stopping'] : await failedChecks(checks);
+    const failed = isStopping() ? ['stopping'] : (await failedChecks(checks)).map(({ name }) => name);
     if (failed.length === 0) answerText(response, 200, 'ok\n');
-    else answerText(response, 503, `not ready: ${failed.map(({ name }) => name).join(', ')}\n`);
+    else answerText(response, 503, `not ready: ${failed.join(', ')}\n`);
   };
 }
