@@ -517,6 +517,8 @@ create table sends (
   version integer default 0 not null,
   promised_until timestamp(3) with time zone,
   lost_at timestamp(3) with time zone,
+  request_id uuid,
+  traceparent text,
   constraint sends_pkey PRIMARY KEY (id),
   constraint sends_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint sends_application_id_account_id_mode_fkey FOREIGN KEY (application_id, account_id, mode) REFERENCES applications(id, account_id, mode),
@@ -786,7 +788,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.create_sends(p_ids uuid[], p_key_ids uuid[], p_account_ids uuid[], p_application_ids uuid[], p_idempotency_keys bytea[], p_body_hashes bytea[], p_recipients text[], p_canonical_recipients text[], p_countries text[], p_costly boolean[], p_locales text[], p_code_hashes bytea[], p_sealed_codes bytea[], p_guess_costs integer[], p_wait_ms integer)
+CREATE OR REPLACE FUNCTION public.create_sends(p_ids uuid[], p_key_ids uuid[], p_account_ids uuid[], p_application_ids uuid[], p_idempotency_keys bytea[], p_body_hashes bytea[], p_recipients text[], p_canonical_recipients text[], p_countries text[], p_costly boolean[], p_locales text[], p_code_hashes bytea[], p_sealed_codes bytea[], p_guess_costs integer[], p_request_ids uuid[], p_traceparents text[], p_wait_ms integer)
  RETURNS TABLE(ordinal bigint, outcome text, cause text, retry_after_seconds integer, now timestamp with time zone, send sends)
  LANGUAGE plpgsql
 AS $function$
@@ -857,10 +859,10 @@ begin
       o.guesses as open_guesses, o.points as open_points, o.guess_cost as open_cost
     from unnest(
       p_ids, p_key_ids, p_account_ids, p_application_ids, p_idempotency_keys, p_body_hashes, p_recipients, p_canonical_recipients,
-      p_countries, p_costly, p_locales, p_code_hashes, p_sealed_codes, p_guess_costs
+      p_countries, p_costly, p_locales, p_code_hashes, p_sealed_codes, p_guess_costs, p_request_ids, p_traceparents
     ) with ordinality as u (
       id, key_id, account_id, application_id, idempotency_key, body_hash, recipient, canonical_recipient, country, is_costly, locale,
-      code_hash, sealed_code, guess_cost, ordinal
+      code_hash, sealed_code, guess_cost, request_id, traceparent, ordinal
     )
     left join api_keys k on k.id = u.key_id
     left join applications p on p.id = u.application_id
@@ -1120,6 +1122,8 @@ begin
     send.code_hash := w.code_hash;
     send.sealed_code := w.sealed_code;
     send.guess_cost := w.guess_cost;
+    send.request_id := w.request_id;
+    send.traceparent := w.traceparent;
     send.status := 'queued';
     send.verification := 'pending';
     send.wrong_guesses := 0;
@@ -1150,15 +1154,25 @@ begin
   insert into sends (
     id, account_id, application_id, mode, account_number, application_number, idempotency_key, body_hash, recipient,
     canonical_recipient, country, locale, charged_from, code_hash, sealed_code, guess_cost, status, verification, wrong_guesses, attempts,
-    awaiting_sender, due_at, next_enqueue_at, created_at, expires_at, version
+    awaiting_sender, due_at, next_enqueue_at, created_at, expires_at, version, request_id, traceparent
   ) select
     id, account_id, application_id, mode, account_number, application_number, idempotency_key, body_hash, recipient,
     canonical_recipient, country, locale, charged_from, code_hash, sealed_code, guess_cost, status, verification, wrong_guesses, attempts,
-    awaiting_sender, due_at, next_enqueue_at, created_at, expires_at, version
+    awaiting_sender, due_at, next_enqueue_at, created_at, expires_at, version, request_id, traceparent
   from unnest(v_created);
   insert into ledger_entries (account_id, send_id, kind, bucket, units)
     select account_id, id, 'reserved', charged_from, 1 from unnest(v_created) where charged_from is not null;
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.create_sends(p_ids uuid[], p_key_ids uuid[], p_account_ids uuid[], p_application_ids uuid[], p_idempotency_keys bytea[], p_body_hashes bytea[], p_recipients text[], p_canonical_recipients text[], p_countries text[], p_costly boolean[], p_locales text[], p_code_hashes bytea[], p_sealed_codes bytea[], p_guess_costs integer[], p_wait_ms integer)
+ RETURNS TABLE(ordinal bigint, outcome text, cause text, retry_after_seconds integer, now timestamp with time zone, send sends)
+ LANGUAGE sql
+AS $function$
+  select * from create_sends(
+    p_ids, p_key_ids, p_account_ids, p_application_ids, p_idempotency_keys, p_body_hashes, p_recipients, p_canonical_recipients,
+    p_countries, p_costly, p_locales, p_code_hashes, p_sealed_codes, p_guess_costs, null::uuid[], null::text[], p_wait_ms
+  )
 $function$;
 
 CREATE OR REPLACE FUNCTION public.direct_slot_wait_ms()
@@ -1327,6 +1341,7 @@ declare
     when not (send.recipient ~ '^\+[1-9][0-9]{4,14}$') then 'sends_recipient_check'
     when not (send.status in ('queued', 'sending', 'sent', 'delivered', 'read', 'failed')) then 'sends_status_check'
     when not (send.charged_from in ('free_quota', 'credit')) then 'sends_charged_from_check'
+    when not (send.traceparent ~ '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$') then 'sends_traceparent_check'
     when not (send.verification in ('pending', 'verified', 'locked')) then 'sends_verification_check'
     when not (cardinality(send.wrong_guess_times) <= 5) then 'sends_wrong_guess_times_check'
     when not (send.wrong_guesses between 0 and 5) then 'sends_wrong_guesses_check'

@@ -9,13 +9,17 @@ import {
   STACK_START_MS_MAX,
   startProcess,
   startProviderTap,
+  startTraceCollector,
   tableContents,
   until,
   type ProviderTap,
   type Secret,
+  type TraceCollector,
 } from '@onecode/testing';
 
 const TOKEN = 'EAAGplantedTokenOfTheSender7f3b';
+/** What the collector of traces asks for. */
+const COLLECTOR_KEY = 'plantedKeyOfTheCollector5d1e';
 const SENDER = '+15550783881';
 
 /** Columns that must hold phone numbers, and columns of message ids, which contain encoded phone numbers. */
@@ -31,6 +35,7 @@ const MESSAGE_ID_COLUMNS = ['attempts.message_id', 'receipts.message_id'];
 describe('secrets on every path, failing paths included', () => {
   let stack: ProcessStack;
   let tap: ProviderTap;
+  let collector: TraceCollector;
   const secretValues: Secret[] = [];
   const phones: Secret[] = [];
   const messageIds: Secret[] = [];
@@ -38,15 +43,29 @@ describe('secrets on every path, failing paths included', () => {
   let commandLine = '';
 
   beforeAll(async () => {
+    collector = await startTraceCollector();
     stack = await ProcessStack.start({
-      env: { LOG_LEVEL: 'trace', DELIVERY_ATTEMPTS: '2' },
+      env: {
+        LOG_LEVEL: 'trace',
+        DELIVERY_ATTEMPTS: '2',
+        OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+        OTEL_EXPORTER_OTLP_HEADERS: `authorization=${COLLECTOR_KEY}`,
+        OTEL_BSP_SCHEDULE_DELAY: '50',
+      },
       provider: async (simulatorUrl) => {
         tap = await startProviderTap(simulatorUrl, answerQuotingRequest);
         return tap.url;
       },
     });
     const { pepper, secretKey, appSecret, verifyToken } = stack.secrets;
-    for (const [name, value] of Object.entries({ pepper, secretKey, appSecret, verifyToken, token: TOKEN }))
+    for (const [name, value] of Object.entries({
+      pepper,
+      secretKey,
+      appSecret,
+      verifyToken,
+      token: TOKEN,
+      collectorKey: COLLECTOR_KEY,
+    }))
       secretValues.push({ name, value });
     for (const [name, value] of Object.entries({ pepper, secretKey }))
       secretValues.push({ name: `${name} (bytes)`, value: Buffer.from(value, 'base64').toString('hex') });
@@ -215,6 +234,28 @@ describe('secrets on every path, failing paths included', () => {
     );
     expect(metrics.join()).toContain('onecode_');
     expect(findSecrets(metrics.join('\n'), [...secretValues, ...phones, ...messageIds])).toEqual([]);
+  });
+
+  it('are in no span, of refused and failed requests either', async () => {
+    // The database's refusals come last: what was begun before them has been exported then.
+    const failed = ['POST /v1/send', 'POST /v1/send/:id/verify', 'process deliver'];
+    for (const wanted of failed)
+      await until(`a failed span ${wanted}`, () =>
+        collector.spans().some(({ name, attributes }) => name === wanted && 'error.type' in attributes),
+      );
+    const spans = collector.received();
+    for (const id of ids) expect(spans).toContain(id);
+    for (const name of [
+      'create send',
+      'claim',
+      'POST messages',
+      'settle',
+      'apply receipt',
+      'process simulate',
+    ])
+      expect(spans).toContain(`"${name}"`);
+    expect(collector.headers()['authorization']).toBe(COLLECTOR_KEY);
+    expect(findSecrets(spans, [...secretValues, ...phones, ...messageIds])).toEqual([]);
   });
 
   it('are in no table, except phone numbers and message ids in their columns', async () => {

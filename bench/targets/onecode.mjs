@@ -119,6 +119,8 @@ export async function openOnecode(environment, release, database, rows, accounts
     WHATSAPP_APP_SECRET: secret,
     WHATSAPP_VERIFY_TOKEN: randomBytes(16).toString('hex'),
     ...(process.env['LOG_LEVEL'] && { LOG_LEVEL: process.env['LOG_LEVEL'] }),
+    // With tracing where OTEL_EXPORTER_OTLP_ENDPOINT is set.
+    ...Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('OTEL_'))),
   };
   const scriptPath = (/** @type {string} */ app) => join(release.folder, `apps/${app}/dist/main.js`);
   const startApi = () =>

@@ -23,6 +23,8 @@ create or replace function create_sends(
   p_code_hashes bytea[],
   p_sealed_codes bytea[],
   p_guess_costs integer[],
+  p_request_ids uuid[],
+  p_traceparents text[],
   p_wait_ms integer
 ) returns table (ordinal bigint, outcome text, cause text, retry_after_seconds integer, now timestamptz, send sends)
 language plpgsql as $$
@@ -93,10 +95,10 @@ begin
       o.guesses as open_guesses, o.points as open_points, o.guess_cost as open_cost
     from unnest(
       p_ids, p_key_ids, p_account_ids, p_application_ids, p_idempotency_keys, p_body_hashes, p_recipients, p_canonical_recipients,
-      p_countries, p_costly, p_locales, p_code_hashes, p_sealed_codes, p_guess_costs
+      p_countries, p_costly, p_locales, p_code_hashes, p_sealed_codes, p_guess_costs, p_request_ids, p_traceparents
     ) with ordinality as u (
       id, key_id, account_id, application_id, idempotency_key, body_hash, recipient, canonical_recipient, country, is_costly, locale,
-      code_hash, sealed_code, guess_cost, ordinal
+      code_hash, sealed_code, guess_cost, request_id, traceparent, ordinal
     )
     left join api_keys k on k.id = u.key_id
     left join applications p on p.id = u.application_id
@@ -356,6 +358,8 @@ begin
     send.code_hash := w.code_hash;
     send.sealed_code := w.sealed_code;
     send.guess_cost := w.guess_cost;
+    send.request_id := w.request_id;
+    send.traceparent := w.traceparent;
     send.status := 'queued';
     send.verification := 'pending';
     send.wrong_guesses := 0;
@@ -386,13 +390,38 @@ begin
   insert into sends (
     id, account_id, application_id, mode, account_number, application_number, idempotency_key, body_hash, recipient,
     canonical_recipient, country, locale, charged_from, code_hash, sealed_code, guess_cost, status, verification, wrong_guesses, attempts,
-    awaiting_sender, due_at, next_enqueue_at, created_at, expires_at, version
+    awaiting_sender, due_at, next_enqueue_at, created_at, expires_at, version, request_id, traceparent
   ) select
     id, account_id, application_id, mode, account_number, application_number, idempotency_key, body_hash, recipient,
     canonical_recipient, country, locale, charged_from, code_hash, sealed_code, guess_cost, status, verification, wrong_guesses, attempts,
-    awaiting_sender, due_at, next_enqueue_at, created_at, expires_at, version
+    awaiting_sender, due_at, next_enqueue_at, created_at, expires_at, version, request_id, traceparent
   from unnest(v_created);
   insert into ledger_entries (account_id, send_id, kind, bucket, units)
     select account_id, id, 'reserved', charged_from, 1 from unnest(v_created) where charged_from is not null;
 end
+$$;
+
+-- As release 1.0.0 calls it, which keeps neither the request nor its trace.
+create or replace function create_sends(
+  p_ids uuid[],
+  p_key_ids uuid[],
+  p_account_ids uuid[],
+  p_application_ids uuid[],
+  p_idempotency_keys bytea[],
+  p_body_hashes bytea[],
+  p_recipients text[],
+  p_canonical_recipients text[],
+  p_countries text[],
+  p_costly boolean[],
+  p_locales text[],
+  p_code_hashes bytea[],
+  p_sealed_codes bytea[],
+  p_guess_costs integer[],
+  p_wait_ms integer
+) returns table (ordinal bigint, outcome text, cause text, retry_after_seconds integer, now timestamptz, send sends)
+language sql as $$
+  select * from create_sends(
+    p_ids, p_key_ids, p_account_ids, p_application_ids, p_idempotency_keys, p_body_hashes, p_recipients, p_canonical_recipients,
+    p_countries, p_costly, p_locales, p_code_hashes, p_sealed_codes, p_guess_costs, null::uuid[], null::text[], p_wait_ms
+  )
 $$;

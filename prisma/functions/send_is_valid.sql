@@ -38,6 +38,7 @@ declare
     when not (send.recipient ~ '^\+[1-9][0-9]{4,14}$') then 'sends_recipient_check'
     when not (send.status in ('queued', 'sending', 'sent', 'delivered', 'read', 'failed')) then 'sends_status_check'
     when not (send.charged_from in ('free_quota', 'credit')) then 'sends_charged_from_check'
+    when not (send.traceparent ~ '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$') then 'sends_traceparent_check'
     when not (send.verification in ('pending', 'verified', 'locked')) then 'sends_verification_check'
     when not (cardinality(send.wrong_guess_times) <= 5) then 'sends_wrong_guess_times_check'
     when not (send.wrong_guesses between 0 and 5) then 'sends_wrong_guesses_check'

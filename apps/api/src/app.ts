@@ -1,13 +1,13 @@
 import express, { type Express, type RequestHandler } from 'express';
 import { Problem } from '@onecode/domain';
-import { failedChecks, requestLog, type ReadinessChecks } from '@onecode/runtime';
+import { failedChecks, isTracing, requestLog, type ReadinessChecks } from '@onecode/runtime';
 import { pingDatabase, type Database } from '@onecode/store';
 import { answerText } from './answer.js';
 import { authenticator } from './auth.js';
 import type { ApiContext, ApiDependencies } from './context.js';
 import { docsRouter } from './docs.js';
 import { problemWriter } from './problem.js';
-import { refuseAmbiguous, requestTimer, routeOf, withCommonHeaders } from './requests.js';
+import { refuseAmbiguous, requestSpan, requestTimer, routeOf, withCommonHeaders } from './requests.js';
 import { createSendRoute } from './routes/createSend.js';
 import { sendStatusRoute } from './routes/sendStatus.js';
 import { signupSettingsRoute } from './routes/signupSettings.js';
@@ -29,6 +29,7 @@ export function createApp(dependencies: ApiDependencies): Express {
 
   app.use(
     requestLog(log, routeOf),
+    ...(isTracing() ? [requestSpan] : []),
     requestTimer(metrics),
     withCommonHeaders(config.BASE_URL),
     refuseAmbiguous,

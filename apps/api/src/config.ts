@@ -12,6 +12,7 @@ import {
   secret,
   SHUTDOWN_DELAY_MS,
   text,
+  TRACING,
   variable,
   wholeNumber,
 } from '@onecode/runtime';
@@ -35,6 +36,7 @@ export function readApiConfig(environment: NodeJS.ProcessEnv) {
     DELIVERY_ATTEMPTS: wholeNumber(1, 20, 5),
     SHUTDOWN_DELAY_MS,
     LOG_LEVEL: oneOf(LOG_LEVELS, 'info'),
+    ...TRACING,
   });
   return { ...config, DOCS_URL: config.DOCS_URL || `${config.BASE_URL}/docs` };
 }

@@ -9,6 +9,7 @@ import {
   runProcess,
   serveMetrics,
   startFlushLoop,
+  startTracing,
   VERSION,
   watchServices,
 } from '@onecode/runtime';
@@ -36,6 +37,7 @@ await runProcess('api', async () => {
   const config = readApiConfig(process.env);
   const log = createLog('api', config.LOG_LEVEL);
   log.info({ version: VERSION }, 'starting');
+  const tracing = await startTracing('onecode-api', config, log);
   const registry = createRegistry('api');
   const readConnectionsMax = Math.max(1, Math.round(READ_SHARE * config.DATABASE_CONNECTIONS));
   const database = openDatabase(config.DATABASE_URL, {
@@ -102,6 +104,7 @@ await runProcess('api', async () => {
       await keyUsageLoop.stop();
       await trafficLoop.stop();
       await closeDatabase(database);
+      await tracing.stop();
       await metrics.close();
     },
   };

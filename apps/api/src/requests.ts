@@ -1,6 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request, RequestHandler } from 'express';
 import { Problem } from '@onecode/domain';
+import {
+  describeSpan,
+  markFailed,
+  noteRequest,
+  parseTraceparent,
+  requestIdOf,
+  startSpan,
+  withSpan,
+} from '@onecode/runtime';
 import type { ApiMetrics } from './metrics.js';
 
 const NO_ROUTE = 'none';
@@ -20,6 +29,36 @@ export function requestTimer(metrics: ApiMetrics): RequestHandler {
     });
     next();
   };
+}
+
+/** What is traced: neither health nor the documentation. */
+const TRACED = /^\/(?:v1|webhooks)\//;
+
+/** Puts a request into a span, which continues the caller's trace. */
+export const requestSpan: RequestHandler = (request, response, next) => {
+  if (!TRACED.test(request.url)) return next();
+  const { method } = request;
+  const span = startSpan(method, {
+    kind: 'server',
+    parent: parseTraceparent(request.headers['traceparent']),
+    attributes: { 'http.request.method': method, 'onecode.request_id': requestIdOf(request) ?? '' },
+  });
+  noteRequest(request, { trace_id: span.spanContext().traceId });
+  response.once('close', () => {
+    const route = routeOf(request);
+    const status = response.statusCode;
+    span.updateName(`${method} ${route}`);
+    span.setAttributes({ 'http.route': route, 'http.response.status_code': status });
+    if (status >= 500) markFailed(span, String(status));
+    span.end();
+  });
+  withSpan(span, next);
+};
+
+/** Ties the log lines and the span of a request to the send that it is about. */
+export function noteSend(request: IncomingMessage, sendId: string): void {
+  noteRequest(request, { send_id: sendId });
+  describeSpan({ 'onecode.send_id': sendId });
 }
 
 /** The headers of every answer. Routes with public answers overwrite `Cache-Control`. */

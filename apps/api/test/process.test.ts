@@ -76,6 +76,9 @@ describe('a wrong environment', () => {
       SECRET_KEY: 'leaked leaked leaked leaked leaked!',
       DELIVERY_ATTEMPTS: 'leaked',
       LOG_LEVEL: 'leaked',
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'leaked:4318',
+      OTEL_TRACES_SAMPLER: 'leaked',
+      OTEL_TRACES_SAMPLER_ARG: '1.leaked',
     };
     const faulty = start({ ...wrong, WHATSAPP_APP_SECRET: '' });
     expect(await faulty.exited()).toBe(1);

@@ -15,6 +15,8 @@ export type Row = Readonly<Record<string, Value>>;
 export interface TextForm {
   /** Stands for null; `-` unless told. */
   absent?: string;
+  /** A field whose records stand below the result, one in a line. */
+  apart?: string;
   /** A line below the result. */
   note?: string | undefined;
 }
@@ -25,7 +27,7 @@ export function print(command: Command, result: Row | readonly Row[], form: Text
   process.stdout.write(json ? `${JSON.stringify(result)}\n` : textOf(result, form));
 }
 
-function textOf(result: Row | readonly Row[], { absent = '-', note }: TextForm): string {
+function textOf(result: Row | readonly Row[], { absent = '-', apart, note }: TextForm): string {
   const isList = Array.isArray(result);
   const rows = (isList ? result : [result]) as readonly Row[];
   const [first] = rows;
@@ -39,7 +41,13 @@ function textOf(result: Row | readonly Row[], { absent = '-', note }: TextForm):
       ? ['none']
       : isList
         ? aligned([Object.keys(first).map(labelOf), ...rows.map((row) => Object.values(row).map(cell))])
-        : aligned(Object.entries(first).map(([name, value]) => [labelOf(name), cell(value)]));
+        : aligned(
+            Object.entries(first)
+              .filter(([name]) => name !== apart)
+              .map(([name, value]) => [labelOf(name), cell(value)]),
+          );
+  const records = ((!isList && apart !== undefined && first?.[apart]) || []) as Row[];
+  if (records.length > 0) lines.push('', ...records.map((record) => cell([record])));
   return [...lines, ...(note === undefined ? [] : ['', note])].map((line) => `${line}\n`).join('');
 }
 

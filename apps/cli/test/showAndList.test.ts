@@ -92,7 +92,9 @@ describe('send show', () => {
 
   it('shows what happened to a send without its recipient, and the audit log records it', async () => {
     const caller = await buildCaller(store.database, 'live');
-    const id = await buildSend(store.database, caller, { recipient: RECIPIENT });
+    const requestId = '7d3a5c1e-2b4f-4a6d-8e90-1c2b3a4d5e6f';
+    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+    const id = await buildSend(store.database, caller, { recipient: RECIPIENT, requestId, traceparent });
     expect(await jsonOf(['send', 'show', id], env)).toMatchObject({
       id,
       account_id: caller.accountId,
@@ -107,13 +109,36 @@ describe('send show', () => {
       attempts: [],
       receipts: [],
       units: [{ kind: 'reserved', bucket: 'free_quota', at: TIME }],
+      request_id: requestId,
+      traceparent,
+      waits_for: 'worker',
+      holds: [],
+      refunded_at: null,
+      wrong_guesses: [],
+      denied_at: [],
+      timeline: [{ at: TIME, event: 'created', charged_from: 'free_quota' }],
     });
     const { stdout } = await onecode(['send', 'show', id], env);
     expect(stdout).toContain('queued');
+    expect(stdout).toMatch(/\n\n\S+Z created free_quota\n$/);
     expect(stdout).not.toContain(RECIPIENT.slice(-6));
 
     const entries = ['audit', 'list', '--account', caller.accountId, '--limit', '2'];
     const read = { action: 'send.read', subject: id, actor_kind: 'command_line', actor: userInfo().username };
     expect(await jsonOf(entries, env)).toMatchObject([read, read]);
+  });
+
+  it('names the holds that stop a send, and no others', async () => {
+    const caller = await buildCaller(store.database, 'live');
+    const id = await buildSend(store.database, caller);
+    await jsonOf(['hold', 'set', 'country', 'AR', '--reason', 'elsewhere'], env);
+    await jsonOf(['hold', 'set', 'account', caller.accountId, '--reason', 'under review'], env);
+    expect(await jsonOf(['send', 'show', id], env)).toMatchObject({
+      waits_for: 'release',
+      waits_until: TIME,
+      holds: [{ since: TIME, kind: 'account', target: caller.accountId, reason: 'under review' }],
+    });
+    await jsonOf(['hold', 'release', 'country', 'AR'], env);
+    await jsonOf(['hold', 'release', 'account', caller.accountId], env);
   });
 });

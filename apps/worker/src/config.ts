@@ -10,6 +10,7 @@ import {
   REDIS_ADDRESS,
   secret,
   text,
+  TRACING,
   variable,
   wholeNumber,
 } from '@onecode/runtime';
@@ -30,6 +31,7 @@ export function readWorkerConfig(environment: NodeJS.ProcessEnv) {
     DELIVERY_CONCURRENCY: wholeNumber(1, 1_000, 50),
     QUEUE_PREFIX: text('onecode'),
     LOG_LEVEL: oneOf(LOG_LEVELS, 'info'),
+    ...TRACING,
   });
 }
 

@@ -9,10 +9,11 @@ import {
   type Keyring,
   type Outcome,
   type Send,
+  type SendSlot,
   type Settlement,
 } from '@onecode/domain';
-import { OWN_FAULTS, type OwnFault } from '@onecode/runtime';
-import { changeSendSnapshot, changeRoutedSend, newId } from '@onecode/store';
+import { inSpan, markFailed, OWN_FAULTS, recordSpan, type OwnFault } from '@onecode/runtime';
+import { changeSendSnapshot, changeRoutedSend, newId, type SendSnapshot } from '@onecode/store';
 import { templateLanguage, type AuthenticationMessage } from '@onecode/whatsapp';
 import { LEASE_MARGIN_MS, type WorkerContext } from './context.js';
 import type { FailedAttempt, OpenSender } from './senderPool.js';
@@ -69,8 +70,9 @@ interface AttemptEnd {
 const withoutCall = (end: AttemptEnd['end']): AttemptEnd => ({ end, fault: null });
 
 async function attempt(context: WorkerContext, sendId: string): Promise<AttemptEnd> {
-  const { database, policy, leaseMs, senders, metrics } = context;
+  const { database, policy, leaseMs } = context;
   const attemptId = newId();
+  const beganAt = performance.now();
   // crash point: worker before claim
   const changed = await changeRoutedSend(database, sendId, (send, now, slot) => {
     const decision = claim(send, now, { attemptId, leaseMs, policy, slot });
@@ -80,8 +82,37 @@ async function attempt(context: WorkerContext, sendId: string): Promise<AttemptE
     return { ...decision, result: { claimed: decision.result, send, now, slot, slotAt, expiresAt } };
   });
   if (changed === null) return withoutCall({ kind: 'gone' });
-  const { snapshot } = changed;
-  const { claimed, send, now: claimedAt, slot, slotAt, expiresAt } = changed.result;
+  const { id, requestId, traceparent: parent } = changed.result.send;
+  const attributes = {
+    'onecode.send_id': id,
+    'onecode.request_id': requestId ?? '',
+    'onecode.attempt_id': attemptId,
+  };
+  return inSpan('process deliver', { kind: 'consumer', parent, beganAt, attributes }, async (span) => {
+    recordSpan('claim', { beganAt });
+    const end = await afterClaim(context, changed.snapshot, { ...changed.result, attemptId });
+    span.setAttribute('onecode.end', end.end.kind);
+    return end;
+  });
+}
+
+/** What a claim led to; times are by `performance.now()` except `now`, the database's. */
+interface ClaimEnd {
+  claimed: Claim;
+  attemptId: string;
+  send: Send;
+  now: Date;
+  slot: SendSlot | null;
+  slotAt: number;
+  expiresAt: number;
+}
+
+async function afterClaim(
+  context: WorkerContext,
+  snapshot: SendSnapshot,
+  { claimed, attemptId, send, now: claimedAt, slot, slotAt, expiresAt }: ClaimEnd,
+): Promise<AttemptEnd> {
+  const { database, policy, senders, metrics } = context;
   if (claimed.kind !== 'claimed') return withoutCall(claimed);
   if (slot === null) throw new Error('a send was claimed without a slot');
   // crash point: worker after claim
@@ -115,12 +146,20 @@ async function attempt(context: WorkerContext, sendId: string): Promise<AttemptE
   }
 
   // Only a receipt, a guess or another worker changes a claimed send, so the snapshot is most likely still current.
-  const settlement = await changeSendSnapshot(database, snapshot, (current, now) =>
-    settle(current, now, attemptId, outcome, policy, Math.random()),
+  const settlement = await inSpan('settle', {}, () =>
+    changeSendSnapshot(database, snapshot, (current, now) =>
+      settle(current, now, attemptId, outcome, policy, Math.random()),
+    ),
   );
   // crash point: worker after settle
   if (settlement === null) return withoutCall({ kind: 'gone' });
-  const facts = { send_id: sendId, attempt_id: attemptId, attempt: claimed.attempt, sender_id: sender.id };
+  const facts = {
+    send_id: send.id,
+    request_id: send.requestId,
+    attempt_id: attemptId,
+    attempt: claimed.attempt,
+    sender_id: sender.id,
+  };
   logAttempt(context, facts, outcome, settlement, seconds);
   if (outcome.kind === 'accepted') await senders.recordSuccess(at, send);
   return { end: settlement, fault: outcome.kind === 'accepted' ? null : { outcome, own } };
@@ -171,19 +210,31 @@ async function call(
       },
     };
 
-  const answer = context.cloudApi.sendCode(
-    { phoneNumberId: sender.phoneNumberId, token },
-    {
-      to: send.recipient,
-      code,
-      template: sender.template,
-      language: templateLanguage(send.locale, sender.englishTemplateLanguage),
-      attemptId,
-      identityHash,
-    },
-  );
-  // crash point: worker during call
-  return { own: null, outcome: await untilReleased(answer, context.releaseClaims) };
+  const attributes = {
+    'http.request.method': 'POST',
+    'peer.service': 'whatsapp',
+    'onecode.attempt_id': attemptId,
+    'onecode.sender_id': sender.id,
+  };
+  const outcome = await inSpan('POST messages', { kind: 'client', attributes }, async (span) => {
+    const answer = context.cloudApi.sendCode(
+      { phoneNumberId: sender.phoneNumberId, token },
+      {
+        to: send.recipient,
+        code,
+        template: sender.template,
+        language: templateLanguage(send.locale, sender.englishTemplateLanguage),
+        attemptId,
+        identityHash,
+      },
+    );
+    // crash point: worker during call
+    const outcome = await untilReleased(answer, context.releaseClaims);
+    span.setAttribute('onecode.outcome', outcome.kind);
+    if (outcome.kind !== 'accepted') markFailed(span, String(outcome.errorCode ?? outcome.kind));
+    return outcome;
+  });
+  return { own: null, outcome };
 }
 
 /** Waits until a time of `performance.now()`. @returns false when claims are released before */

@@ -10,6 +10,7 @@ import {
   serveMetrics,
   startFlushLoop,
   startLoop,
+  startTracing,
   type ReadinessChecks,
   VERSION,
   watchServices,
@@ -49,6 +50,7 @@ await runProcess('worker', async () => {
   const config = readWorkerConfig(process.env);
   const log = createLog('worker', config.LOG_LEVEL);
   log.info({ version: VERSION }, 'starting');
+  const tracing = await startTracing('onecode-worker', config, log);
   const redis = { redisUrl: config.REDIS_URL, redisCa: config.REDIS_CA_FILE };
   const redisFault = await findRedisFault(redis, config.QUEUE_PREFIX);
   if (redisFault !== null) throw new ConfigError([`REDIS_URL ${redisFault}`]);
@@ -137,6 +139,7 @@ await runProcess('worker', async () => {
       await trafficLoop.stop();
       await context.deliveryQueue.close();
       await closeDatabase(database);
+      await tracing.stop();
       await metricsServer.close();
     },
   };

@@ -1,4 +1,13 @@
-import { applyReceipt, isLost, isNotOfThisSend, SLOT_WAIT_MS_MAX, type Receipt } from '@onecode/domain';
+import {
+  applyReceipt,
+  isLost,
+  isNotOfThisSend,
+  SLOT_WAIT_MS_MAX,
+  type Receipt,
+  type ReceiptEnd,
+  type ReportedAttempt,
+} from '@onecode/domain';
+import { recordSpan } from '@onecode/runtime';
 import {
   changeReportedSend,
   countMessageCosts,
@@ -7,6 +16,7 @@ import {
   postponeReceipt,
   recordIdentities,
   takeDueReceipts,
+  type Changed,
   type ReceiptResult,
   type SendSnapshot,
   type StoredReceipt,
@@ -66,6 +76,7 @@ async function applyBatch(context: WorkerContext, batch: readonly StoredReceipt[
 async function applyOne(context: WorkerContext, stored: StoredReceipt): Promise<ReceiptResult | 'later'> {
   const { database, leaseMs, policy, senders, traffic } = context;
   const { receipt } = stored;
+  const beganAt = performance.now();
   // Before the send is due again: it must not go out by what has just failed.
   await recordFailure(context, receipt);
   // crash point: worker before receipt
@@ -82,11 +93,40 @@ async function applyOne(context: WorkerContext, stored: StoredReceipt): Promise<
   }
   recordReceipt(traffic, receipt, changed?.snapshot.send ?? null);
   if (changed === null) return 'unmatched';
+  if (end === 'applied' || end === 'redelivers') noteApplied(context, receipt, changed, beganAt);
   if (end === 'redelivers') await enqueue(context, changed.snapshot);
   const { id: attemptId, senderId } = changed.result.attempt;
   if (receipt.status !== 'failed' && senderId !== null)
     await senders.recordSuccess({ senderId, attemptId, source: 'receipt' }, changed.snapshot.send);
   return end === 'redelivers' ? 'applied' : (end ?? 'unmatched');
+}
+
+/** Leaves a log line and a span of a receipt that changed something. @param beganAt by `performance.now()` */
+function noteApplied(
+  { log }: WorkerContext,
+  { status, failure }: Receipt,
+  { result: { end, attempt }, snapshot: { send } }: Changed<{ end: ReceiptEnd; attempt: ReportedAttempt }>,
+  beganAt: number,
+): void {
+  log.info(
+    {
+      send_id: send.id,
+      request_id: send.requestId,
+      attempt_id: attempt.id,
+      sender_id: attempt.senderId,
+      status,
+      send_status: send.status,
+      ...(failure !== null && { error_code: failure.errorCode, reason: failure.reason }),
+      ...(end === 'redelivers' && { redelivers: true }),
+    },
+    'receipt',
+  );
+  const attributes = {
+    'onecode.send_id': send.id,
+    'onecode.attempt_id': attempt.id,
+    'onecode.status': status,
+  };
+  recordSpan('apply receipt', { kind: 'consumer', parent: send.traceparent, beganAt, attributes });
 }
 
 /** Stops or throttles what a failed message says, as the answer to a call does. */

@@ -136,6 +136,8 @@ export function createSenderPool(
     if (!begun) return;
     const errorCode = String(fault.errorCode ?? 'none');
     const facts = {
+      send_id: send.id,
+      request_id: send.requestId,
       sender_id: at.senderId,
       error_code: fault.errorCode,
       reason: fault.reason,
@@ -164,7 +166,14 @@ export function createSenderPool(
     if (!isNew) return;
     metrics.throttles.inc({ scope, error_code: String(errorCode ?? 'none') });
     log.warn(
-      { sender_id: at.senderId, scope, error_code: errorCode, source: at.source },
+      {
+        send_id: send.id,
+        request_id: send.requestId,
+        sender_id: at.senderId,
+        scope,
+        error_code: errorCode,
+        source: at.source,
+      },
       'a limit of the provider was reached',
     );
   };

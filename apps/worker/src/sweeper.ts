@@ -1,4 +1,5 @@
 import { claim, SLOT_WAIT_MS_MAX } from '@onecode/domain';
+import { recordSpan } from '@onecode/runtime';
 import {
   changeSend,
   deleteOldCountedMessages,
@@ -94,13 +95,21 @@ async function fail(
   { database, policy, leaseMs, metrics, log }: WorkerContext,
   sendId: string,
 ): Promise<void> {
+  const beganAt = performance.now();
   // crash point: worker before giving up
-  const end = await changeSend(database, { id: sendId }, (send, now) =>
-    claim(send, now, { attemptId: newId(), leaseMs, policy, slot: null }),
-  );
-  if (end?.kind !== 'failed') return;
+  const failed = await changeSend(database, { id: sendId }, (send, now) => {
+    const decision = claim(send, now, { attemptId: newId(), leaseMs, policy, slot: null });
+    return { ...decision, result: { end: decision.result, send } };
+  });
+  if (failed?.end.kind !== 'failed') return;
+  const {
+    end,
+    send: { requestId, traceparent: parent },
+  } = failed;
   metrics.deliveries.inc({ end: end.reason });
-  log.info({ send_id: sendId, reason: end.reason }, 'a send failed');
+  log.info({ send_id: sendId, request_id: requestId, reason: end.reason }, 'a send failed');
+  const attributes = { 'onecode.send_id': sendId, 'onecode.end': end.reason };
+  recordSpan('give up', { parent, beganAt, attributes });
 }
 
 /** Repeats `batch` until it handles fewer than `count` rows. */

@@ -47,6 +47,8 @@ export function liveSend(fields: Partial<Send> = {}): Send {
     lockedAt: null,
     failedAt: null,
     failureReason: null,
+    requestId: null,
+    traceparent: null,
     ...fields,
   };
 }

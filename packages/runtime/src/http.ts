@@ -37,9 +37,18 @@ export async function closeHttpServer(server: Server): Promise<void> {
   }
 }
 
-/** The property of a request that holds its id. */
-const REQUEST_ID = Symbol('request id');
-type Identified = IncomingMessage & { [REQUEST_ID]?: string };
+/** What the log lines of a request carry. */
+export interface RequestFacts {
+  request_id: string;
+  /** The send that the request is about. */
+  send_id?: string;
+  /** The request's trace, where it is traced. */
+  trace_id?: string;
+}
+
+/** The property of a request that holds its facts. */
+const FACTS = Symbol('request facts');
+type Identified = IncomingMessage & { [FACTS]?: RequestFacts };
 
 /**
  * Gives each request an id, which its answer and its log lines carry, and logs one line when it was answered or its connection closed.
@@ -51,14 +60,14 @@ export function requestLog(
   routeOf: (request: IncomingMessage) => string,
 ): (request: IncomingMessage, response: ServerResponse, next: () => void) => void {
   return (request, response, next) => {
-    const id = randomUUID();
+    const facts: RequestFacts = { request_id: randomUUID() };
     const beganAt = performance.now();
-    (request as Identified)[REQUEST_ID] = id;
-    response.setHeader('X-Request-Id', id);
+    (request as Identified)[FACTS] = facts;
+    response.setHeader('X-Request-Id', facts.request_id);
     response.once('close', () => {
       log.info(
         {
-          request_id: id,
+          ...facts,
           duration_ms: Math.round(performance.now() - beganAt),
           method: request.method,
           route: routeOf(request),
@@ -71,8 +80,19 @@ export function requestLog(
   };
 }
 
-/** A log whose lines carry the request's id; `log` itself for a request without one. */
+/** The request's id, or null for one that `requestLog` has not seen. */
+export function requestIdOf(request: IncomingMessage): string | null {
+  return (request as Identified)[FACTS]?.request_id ?? null;
+}
+
+/** Makes the log lines of a request carry these facts from now on. */
+export function noteRequest(request: IncomingMessage, facts: Omit<RequestFacts, 'request_id'>): void {
+  const known = (request as Identified)[FACTS];
+  if (known !== undefined) Object.assign(known, facts);
+}
+
+/** A log whose lines carry what is known of the request; `log` itself for a request without an id. */
 export function logOf(request: IncomingMessage, log: Logger): Logger {
-  const id = (request as Identified)[REQUEST_ID];
-  return id === undefined ? log : log.child({ request_id: id });
+  const facts = (request as Identified)[FACTS];
+  return facts === undefined ? log : log.child(facts);
 }

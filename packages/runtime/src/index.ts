@@ -21,3 +21,5 @@ export { unfitRedis, writeToRedis } from './redis/refusal.js';
 export * from './readiness.js';
 export { openQueues, QUEUE_NAMES, type QueueName, type Queues, type JobData } from './queues.js';
 export { VERSION } from './version.js';
+export { parseTraceparent } from './traceparent.js';
+export * from './tracing.js';

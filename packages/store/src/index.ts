@@ -32,6 +32,7 @@ export * from './reports/messageCosts.js';
 export * from './reports/overview.js';
 export { InvalidCursor, type Page } from './reports/pages.js';
 export * from './reports/sendDetails.js';
+export { timelineOf, type TimelineEvent } from './reports/sendTimeline.js';
 export * from './reports/senderActivity.js';
 export * from './reports/sendList.js';
 export type { SendSummary } from './reports/sendSummary.js';

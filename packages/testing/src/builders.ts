@@ -103,6 +103,8 @@ export interface SendOptions {
   locale?: Locale;
   idempotencyKey?: string;
   body?: string;
+  requestId?: string;
+  traceparent?: string;
 }
 
 let recipients = 0;
@@ -135,6 +137,8 @@ export function newSend(caller: TestCaller, options: SendOptions = {}): NewSend 
     codeHash: hashCode(TEST_PEPPER, id, code),
     sealedCode: caller.mode === 'live' ? seal(TEST_SECRET_KEY, id, code) : null,
     guessCost: guessCost(code),
+    requestId: options.requestId ?? null,
+    traceparent: options.traceparent ?? null,
   };
 }
 

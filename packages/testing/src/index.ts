@@ -19,4 +19,5 @@ export * from './tcpServer.js';
 export * from './testDatabase.js';
 export * from './testEnvironment.js';
 export * from './testRedis.js';
+export * from './traceCollector.js';
 export * from './until.js';

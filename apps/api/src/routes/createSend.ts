@@ -1,13 +1,22 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
-import { generateCode, guessCost, hashCode, Problem, seal, TEST_CODE } from '@onecode/domain';
+import { generateCode, guessCost, hashCode, Problem, seal, TEST_CODE, type Send } from '@onecode/domain';
+import {
+  describeSpan,
+  inSpan,
+  parseTraceparent,
+  requestIdOf,
+  traceparentOf,
+  type DeliveryQueue,
+} from '@onecode/runtime';
 import { createSend, newId, type LimitCause, type RecipientCause } from '@onecode/store';
 import { answerJson } from '../answer.js';
 import type { ApiContext } from '../context.js';
 import { invalidKey } from '../auth.js';
 import { readJsonBody } from '../body.js';
 import { parseCreateSend } from '../contract.js';
+import { noteSend } from '../requests.js';
 import { sendView } from '../sendView.js';
 
 const IDEMPOTENCY_KEY_BYTES_MAX = 255;
@@ -61,23 +70,29 @@ export function createSendRoute({
     const id = newId();
     const code = ownCode ?? (caller.mode === 'test' ? TEST_CODE : generateCode());
     // crash point: api create before commit
-    const creation = await createSend(database, {
-      id,
-      keyId: caller.keyId,
-      accountId: caller.accountId,
-      applicationId: caller.applicationId,
-      idempotency: key === null ? null : { key, bodyHash: createHash('sha256').update(body).digest() },
-      recipient: recipient.e164,
-      canonicalRecipient: recipient.canonical,
-      country: recipient.country,
-      isCostly: recipient.isCostly,
-      locale,
-      codeHash: hashCode(config.CODE_PEPPER, id, code),
-      sealedCode: caller.mode === 'live' ? seal(config.SECRET_KEY, id, code) : null,
-      guessCost: guessCost(code),
-    });
+    const creation = await inSpan('create send', {}, (span) =>
+      createSend(database, {
+        id,
+        keyId: caller.keyId,
+        accountId: caller.accountId,
+        applicationId: caller.applicationId,
+        idempotency: key === null ? null : { key, bodyHash: createHash('sha256').update(body).digest() },
+        recipient: recipient.e164,
+        canonicalRecipient: recipient.canonical,
+        country: recipient.country,
+        isCostly: recipient.isCostly,
+        locale,
+        codeHash: hashCode(config.CODE_PEPPER, id, code),
+        sealedCode: caller.mode === 'live' ? seal(config.SECRET_KEY, id, code) : null,
+        guessCost: guessCost(code),
+        requestId: requestIdOf(request),
+        traceparent: traceparentOf(span) ?? parseTraceparent(request.headers['traceparent']),
+      }),
+    );
     // crash point: api create after commit
     metrics.creations.inc({ mode: caller.mode, outcome: creation.outcome });
+    describeSpan({ 'onecode.outcome': creation.outcome });
+    if ('send' in creation) noteSend(request, creation.send.id);
 
     switch (creation.outcome) {
       case 'reused':
@@ -94,18 +109,28 @@ export function createSendRoute({
       case 'insufficient_credits':
         throw new Problem('insufficient_credits');
       case 'existing':
+        describeSpan({}, creation.send.traceparent);
         break;
       case 'created':
         // A send that waits for a sender needs no job: it is woken at its account's turn.
         if (creation.send.awaitingSender) break;
         // Not awaited: the row is committed, and the sweeper enqueues it if this fails.
-        void deliveryQueue.enqueue(caller.mode === 'test' ? 'simulate' : 'deliver', [
-          { sendId: id, version: 0, accountId: caller.accountId },
-        ]);
+        void enqueue(deliveryQueue, creation.send);
     }
     // crash point: api create before answer
     answerJson(response, 202, sendView(creation.send, creation.now));
   };
+}
+
+async function enqueue(
+  deliveryQueue: DeliveryQueue,
+  { id, accountId, mode, traceparent }: Send,
+): Promise<void> {
+  const queue = mode === 'test' ? 'simulate' : 'deliver';
+  await inSpan(`publish ${queue}`, { kind: 'producer', parent: traceparent }, async (span) => {
+    const isAccepted = await deliveryQueue.enqueue(queue, [{ sendId: id, version: 0, accountId }]);
+    span.setAttributes({ 'onecode.send_id': id, 'onecode.accepted': isAccepted });
+  });
 }
 
 /**

@@ -1,8 +1,10 @@
 import type { RequestHandler } from 'express';
 import { Problem } from '@onecode/domain';
+import { describeSpan } from '@onecode/runtime';
 import { findSend, isId } from '@onecode/store';
 import { answerJson } from '../answer.js';
 import type { ApiContext } from '../context.js';
+import { noteSend } from '../requests.js';
 import { sendView } from '../sendView.js';
 
 /** `GET /v1/send/{id}/status`: a send of the key's account. Sends of other accounts are unknown. */
@@ -10,9 +12,11 @@ export function sendStatusRoute({ authenticate, database }: ApiContext): Request
   return async (request, response) => {
     const { caller, recheck } = await authenticate(request);
     const { id } = request.params;
+    if (isId(id)) noteSend(request, id);
     const found = isId(id) ? await findSend(database, caller.accountId, id) : null;
     await recheck();
     if (found === null) throw new Problem('send_not_found');
+    describeSpan({}, found.send.traceparent);
     answerJson(response, 200, sendView(found.send, found.now));
   };
 }

@@ -1,10 +1,12 @@
 import type { RequestHandler } from 'express';
 import { codeMatches, judge, Problem } from '@onecode/domain';
+import { describeSpan } from '@onecode/runtime';
 import { changeSend, isId } from '@onecode/store';
 import { answerJson } from '../answer.js';
 import type { ApiContext } from '../context.js';
 import { readJsonBody } from '../body.js';
 import { parseVerify } from '../contract.js';
+import { noteSend } from '../requests.js';
 
 /** `POST /v1/send/{id}/verify`: one judged guess. A guess is committed before it is answered. */
 export function verifyRoute({
@@ -17,15 +19,19 @@ export function verifyRoute({
     const { caller, recheck } = await authenticate(request);
     const { id } = request.params;
     if (!isId(id)) throw new Problem('send_not_found');
+    noteSend(request, id);
     const body = await readJsonBody(request);
     await recheck();
     const { code } = parseVerify(body);
+    let traceparent: string | null = null;
     // crash point: api verify before commit
-    const judgement = await changeSend(database, { id, accountId: caller.accountId }, (send, now) =>
-      judge(send, now, () => codeMatches(config.CODE_PEPPER, id, send.codeHash, code)),
-    );
+    const judgement = await changeSend(database, { id, accountId: caller.accountId }, (send, now) => {
+      traceparent = send.traceparent;
+      return judge(send, now, () => codeMatches(config.CODE_PEPPER, id, send.codeHash, code));
+    });
     // crash point: api verify after commit
     if (judgement === null) throw new Problem('send_not_found');
+    describeSpan({ 'onecode.verification': judgement.verification }, traceparent);
     metrics.verifications.inc({ verification: judgement.verification, valid: String(judgement.valid) });
     // The database may have taken long, and this answer lets somebody in.
     await recheck();

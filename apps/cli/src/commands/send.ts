@@ -1,5 +1,14 @@
-import { GUESSES_MAX } from '@onecode/domain';
-import { findSendAccount, findSendDetails, noteRead, type SendDetails } from '@onecode/store';
+import { deliveryWait, GUESSES_MAX, holdMatches } from '@onecode/domain';
+import {
+  findSendAccount,
+  findSendDetails,
+  listHolds,
+  noteRead,
+  timelineOf,
+  type Hold,
+  type SendDetails,
+  type TimelineEvent,
+} from '@onecode/store';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import { id } from '../arguments.js';
@@ -9,8 +18,9 @@ import { print, type Row } from '../output.js';
 
 const timeOf = (at: Date | null): string | null => at?.toISOString() ?? null;
 
-/** What staff may see of a send: whose it is, but neither its recipient nor its code. */
-function rowOf(send: SendDetails, account: { id: string; name: string }): Row {
+/** What staff may see of a send: whose it is, but neither its recipient nor its code. @param holds those that stop it */
+function rowOf(send: SendDetails, account: { id: string; name: string }, holds: readonly Hold[]): Row {
+  const wait = deliveryWait(send, holds.length > 0);
   return {
     id: send.id,
     account_id: account.id,
@@ -22,6 +32,8 @@ function rowOf(send: SendDetails, account: { id: string; name: string }): Row {
     verification: send.verification,
     country: send.country,
     locale: send.locale,
+    request_id: send.requestId,
+    traceparent: send.traceparent,
     channel: send.channel,
     from: send.from,
     charged_from: send.chargedFrom,
@@ -29,6 +41,15 @@ function rowOf(send: SendDetails, account: { id: string; name: string }): Row {
     guesses_left: send.verification === 'pending' ? GUESSES_MAX - send.wrongGuesses : 0,
     awaiting_sender: send.awaitingSender,
     due_at: timeOf(send.dueAt),
+    waits_for: wait?.for ?? null,
+    waits_until: timeOf(wait?.until ?? null),
+    holds: holds.map(({ kind, target, reason, since }) => ({
+      since: since.toISOString(),
+      kind,
+      target,
+      reason,
+    })),
+    lost_at: timeOf(send.lostAt),
     created_at: send.createdAt.toISOString(),
     expires_at: send.expiresAt.toISOString(),
     sent_at: timeOf(send.sentAt),
@@ -36,7 +57,12 @@ function rowOf(send: SendDetails, account: { id: string; name: string }): Row {
     read_at: timeOf(send.readAt),
     verified_at: timeOf(send.verifiedAt),
     failed_at: timeOf(send.failedAt),
+    refunded_at: timeOf(send.units.find(({ kind }) => kind === 'returned')?.at ?? null),
+    wrong_guesses: send.wrongGuessTimes.map((at) => at.toISOString()),
+    denied_at: send.deniedAt.map((at) => at.toISOString()),
+    identity_changed_at: timeOf(send.identityChangedAt),
     attempts: send.attempts.map((attempt) => ({
+      id: attempt.id,
       started_at: attempt.startedAt.toISOString(),
       finished_at: timeOf(attempt.finishedAt),
       outcome: attempt.outcome,
@@ -44,13 +70,24 @@ function rowOf(send: SendDetails, account: { id: string; name: string }): Row {
       sender: attempt.senderNumber,
     })),
     receipts: send.receipts.map((receipt) => ({
+      attempt_id: receipt.attemptId,
       received_at: receipt.receivedAt.toISOString(),
       occurred_at: receipt.occurredAt.toISOString(),
       status: receipt.status,
       error_code: receipt.errorCode,
     })),
     units: send.units.map(({ kind, bucket, at }) => ({ at: at.toISOString(), kind, bucket })),
+    timeline: timelineOf(send).map(eventOf),
   };
+}
+
+/** An event with its time, its kind and what else is known of it. */
+function eventOf({ at, kind, ...facts }: TimelineEvent): Readonly<Record<string, unknown>> {
+  const named = Object.entries(facts).map(([name, value]): [string, unknown] => [
+    name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    value,
+  ]);
+  return { at: at.toISOString(), event: kind, ...Object.fromEntries(named) };
 }
 
 /** `send show`. */
@@ -60,7 +97,9 @@ export function addSendCommands(program: Command): void {
     .description('sends: one code to one recipient')
     .addHelpText('after', '\nExample:\n  $ onecode send show 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f')
     .command('show')
-    .description('show what happened to a send, without its recipient and its code; the audit log records it')
+    .description(
+      'show the whole story of a send, without its recipient and its code; the audit log records it',
+    )
     .argument('<id>', 'the send', id('the send'))
     .addHelpText('after', '\nExample:\n  $ onecode send show 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f')
     .action(async (sendId: string, _options: object, command: Command) => {
@@ -69,8 +108,10 @@ export function addSendCommands(program: Command): void {
         const send = account && (await findSendDetails(database, account.id, sendId));
         if (!send) throw new UserError('there is no send with this id');
         await noteRead(database, actor(), { action: 'send.read', accountId: account.id, subject: sendId });
-        return rowOf(send, account);
+        const holds = send.mode === 'live' && send.dueAt !== null ? await listHolds(database) : [];
+        const matching = holds.filter((hold) => holdMatches(hold, { ...send, accountId: account.id }));
+        return rowOf(send, account, matching);
       });
-      print(command, row);
+      print(command, row, { apart: 'timeline' });
     });
 }

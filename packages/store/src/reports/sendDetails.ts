@@ -60,6 +60,9 @@ export interface SendDetails extends SendSummary {
   deniedAt: Date[];
   /** When it turned out that its recipient's number had changed hands since they last verified a code, or null. */
   identityChangedAt: Date | null;
+  /** The request that created it, and its trace as W3C's `traceparent`; null where none was kept. */
+  requestId: string | null;
+  traceparent: string | null;
 }
 
 interface DetailsRow extends SummaryRow {
@@ -74,6 +77,8 @@ interface DetailsRow extends SummaryRow {
   verified_at: Date | null;
   failed_at: Date | null;
   wrong_guesses: number;
+  request_id: string | null;
+  traceparent: string | null;
   lists: {
     wrong_guess_times: string[];
     attempts: Serialized<AttemptDetails>[];
@@ -95,7 +100,7 @@ export async function findSendDetails(
 ): Promise<SendDetails | null> {
   const [row] = await database.sql.query<DetailsRow[]>`
     select ${SUMMARY_COLUMNS}, statement_timestamp() as now, s.from_number, s.attempts, s.awaiting_sender, s.due_at, s.lost_at,
-      s.sent_at, s.delivered_at, s.read_at, s.verified_at, s.failed_at, s.wrong_guesses,
+      s.sent_at, s.delivered_at, s.read_at, s.verified_at, s.failed_at, s.wrong_guesses, s.request_id, s.traceparent,
       jsonb_build_object('wrong_guess_times', to_jsonb(coalesce(s.wrong_guess_times, '{}')), 'attempts', (
         select coalesce(jsonb_agg(jsonb_build_object('id', c.id, 'startedAt', c.started_at, 'finishedAt', c.finished_at,
           'outcome', c.outcome, 'errorCode', c.error_code, 'senderNumber', senders.number) order by c.started_at, c.id), '[]')
@@ -150,6 +155,8 @@ function detailsOf(row: DetailsRow): SendDetails {
     units: lists.units.map((unit) => ({ ...unit, at: new Date(unit.at) })),
     deniedAt: lists.denied_at.map((at) => new Date(at)),
     identityChangedAt: lists.identity_changed_at === null ? null : new Date(lists.identity_changed_at),
+    requestId: row.request_id,
+    traceparent: row.traceparent,
   };
 }
 

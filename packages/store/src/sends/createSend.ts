@@ -34,6 +34,10 @@ export interface NewSend {
   sealedCode: Uint8Array | null;
   /** Points that a wrong guess at the code takes from the recipient's guess budget. */
   guessCost: number;
+  /** A UUID, which log lines about the send carry. */
+  requestId: string | null;
+  /** The trace that the creation belongs to, as W3C's `traceparent`. */
+  traceparent: string | null;
 }
 
 /** Why a send may not be created now. */
@@ -135,7 +139,8 @@ async function createSends(
       ${of(({ country }) => country)}::text[], ${of(({ isCostly }) => isCostly)}::boolean[],
       ${of(({ locale }) => locale)}::text[],
       ${bytesOf(({ codeHash }) => codeHash)}::bytea[], ${bytesOf(({ sealedCode }) => sealedCode)}::bytea[],
-      ${of(({ guessCost }) => guessCost)}::integer[], ${waitMs}::integer
+      ${of(({ guessCost }) => guessCost)}::integer[], ${of(({ requestId }) => requestId)}::uuid[],
+      ${of(({ traceparent }) => traceparent)}::text[], ${waitMs}::integer
     ) c`;
   return byOrdinal(sends, rows).map((row) => {
     if (row === undefined) throw new Error('create_sends answered no outcome for a creation');

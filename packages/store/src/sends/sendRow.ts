@@ -52,6 +52,8 @@ const COLUMNS = {
   lockedAt: writable('locked_at', 'timestamptz'),
   failedAt: writable('failed_at', 'timestamptz'),
   failureReason: writable('failure_reason', 'text'),
+  requestId: fixed('request_id', 'uuid'),
+  traceparent: fixed('traceparent', 'text'),
 } as const satisfies {
   [Field in keyof Send]: Column & { isWritable: Field extends keyof SendChange ? true : false };
 };

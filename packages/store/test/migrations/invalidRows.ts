@@ -11,6 +11,8 @@ import {
   undue,
 } from './rowStatements.js';
 
+const TRACE = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+
 /** Each invalid row with the constraint that must refuse it. */
 export const INVALID_ROWS: [constraint: string, what: string, statement: string][] = [
   ['settings_id_check', 'a second row of settings', `insert into settings (id) values (false)`],
@@ -206,6 +208,8 @@ export const INVALID_ROWS: [constraint: string, what: string, statement: string]
   ],
 
   ['sends_status_check', 'an unknown status', send('sent', `status = 'lost'`)],
+  ['sends_traceparent_check', 'a trace with capitals', send('sent', `traceparent = upper('${TRACE}')`)],
+  ['sends_traceparent_check', 'a trace with more behind it', send('sent', `traceparent = '${TRACE}-00'`)],
   ['sends_verification_check', 'a stored expiry', send('sent', `verification = 'expired'`)],
   ['sends_wrong_guesses_check', 'a sixth guess', send('sent', `wrong_guesses = 6, verification = 'pending'`)],
   ['sends_wrong_guesses_check', 'fewer than no guesses', send('sent', 'wrong_guesses = -1')],

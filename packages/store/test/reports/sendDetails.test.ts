@@ -16,10 +16,16 @@ const { verify, fail } = sendActions(store);
 const { claimSend, settleSend } = workerActions(store, () => sender);
 const detailsOf = (id: string, of = caller) => findSendDetails(store.database, of.accountId, id);
 const aDate: unknown = expect.any(Date);
+const REQUEST_ID = '7d3a5c1e-2b4f-4a6d-8e90-1c2b3a4d5e6f';
+const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
 describe('the details of a send', () => {
   it('are those of its creation while nothing else has happened', async () => {
-    const id = await buildSend(store.database, caller, { recipient: '+5511987654321' });
+    const id = await buildSend(store.database, caller, {
+      recipient: '+5511987654321',
+      requestId: REQUEST_ID,
+      traceparent: TRACEPARENT,
+    });
     expect(await detailsOf(id)).toEqual({
       id,
       applicationId: caller.applicationId,
@@ -40,6 +46,8 @@ describe('the details of a send', () => {
       awaitingSender: false,
       deniedAt: [],
       identityChangedAt: null,
+      requestId: REQUEST_ID,
+      traceparent: TRACEPARENT,
       dueAt: aDate,
       sentAt: null,
       deliveredAt: null,

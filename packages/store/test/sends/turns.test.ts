@@ -188,6 +188,8 @@ describe('a new send', () => {
       codeHash: new Uint8Array(33),
       sealedCode: new Uint8Array(1),
       guessCost: 1,
+      requestId: null,
+      traceparent: null,
     });
     if (creation.outcome !== 'created') throw new Error(creation.outcome);
     return creation.send;

@@ -1,202 +1,35 @@
-import { GUESSES_MAX, type AttemptOutcome, type FailureReason, type UnitBucket } from '@onecode/domain';
-import type { AttemptDetails, ReceiptDetails, SendDetails } from '@onecode/store';
+import type { SendDetails, TimelineEvent as StoredEvent } from '@onecode/store';
+import { timelineOf } from '@onecode/store';
 import { explanationView, type ExplanationView } from './errorExplanation.js';
 
-type Event =
-  | { kind: 'created'; chargedFrom: UnitBucket | null }
-  | { kind: 'routed'; sender: string | null }
-  | {
-      kind: 'attempt';
-      /** 1 for the first. */
-      number: number;
-      sender: string | null;
-      /** Null, like the outcome, while the call is under way. */
-      seconds: number | null;
-      outcome: AttemptOutcome | null;
-      errorCode: number | null;
-      explanation: ExplanationView | null;
-    }
-  | {
-      kind: 'receipt';
-      status: ReceiptDetails['status'];
-      /** Whether it reports a message as lost that goes out again, or went. */
-      isSentAgain: boolean;
-      errorCode: number | null;
-      explanation: ExplanationView | null;
-    }
-  | { kind: 'simulated' }
-  /** The recipient says that they did not request the code. */
-  | { kind: 'denied' }
-  /** The recipient's number has changed hands since they last verified a code, or WhatsApp was installed anew. */
-  | { kind: 'identity_changed' }
-  | { kind: 'wrong_code'; left: number }
-  | { kind: 'verified' }
-  | { kind: 'locked' }
-  | { kind: 'expired' }
-  | { kind: 'failed'; reason: FailureReason | null }
-  | { kind: 'returned'; chargedFrom: UnitBucket };
+type Explained<Event> = Event extends { kind: 'attempt' }
+  ? Event & { explanation: ExplanationView | null }
+  : Event extends { kind: 'receipt' }
+    ? Omit<Event, 'outcome'> & { explanation: ExplanationView | null }
+    : Event;
 
-/** An event in the history of a send. */
-export type TimelineEvent = Event & { at: string };
+type Shown<Event> = Event extends unknown ? Omit<Event, 'at'> & { at: string } : never;
 
-/** The order of simultaneous events. */
-const ORDER: readonly Event['kind'][] = [
-  'created',
-  'routed',
-  'attempt',
-  'simulated',
-  'receipt',
-  'denied',
-  'identity_changed',
-  'wrong_code',
-  'verified',
-  'locked',
-  'expired',
-  'failed',
-  'returned',
-];
-
-type Dated = Event & { time: Date };
+/** An event in the history of a send, with what an error in it means. */
+export type TimelineEvent = Shown<Explained<StoredEvent>>;
 
 /** Returns the history of a send, oldest event first. */
-export function timelineOf(send: SendDetails): TimelineEvent[] {
-  return [
-    ...deliveryOf(send),
-    ...receiptsOf(send),
-    ...denialsOf(send),
-    ...identityOf(send),
-    ...codeOf(send),
-    ...unitsOf(send),
-  ]
-    .toSorted(
-      (one, other) =>
-        one.time.getTime() - other.time.getTime() || ORDER.indexOf(one.kind) - ORDER.indexOf(other.kind),
-    )
-    .map(({ time, ...event }) => ({ ...event, at: time.toISOString() }));
-}
-
-function deliveryOf(send: SendDetails): Dated[] {
-  const { attempts, channel, createdAt, failedAt, failureReason, readAt } = send;
-  const [first] = attempts;
-  const events: Dated[] = [{ kind: 'created', time: createdAt, chargedFrom: send.chargedFrom }];
-  if (first !== undefined) events.push({ kind: 'routed', time: first.startedAt, sender: first.senderNumber });
-  for (const [n, attempt] of attempts.entries()) events.push(attemptEvent(send, attempt, n + 1));
-  if (channel === 'sandbox' && readAt !== null) events.push({ kind: 'simulated', time: readAt });
-  if (failedAt !== null) events.push({ kind: 'failed', time: failedAt, reason: failureReason });
-  return events;
-}
-
-function attemptEvent(send: SendDetails, attempt: AttemptDetails, number: number): Dated {
-  const { startedAt, finishedAt, outcome, errorCode } = asAnswered(send, attempt);
-  return {
-    kind: 'attempt',
-    time: startedAt,
-    number,
-    sender: attempt.senderNumber,
-    seconds: finishedAt === null ? null : (finishedAt.getTime() - startedAt.getTime()) / 1000,
-    outcome,
-    errorCode,
-    explanation: outcome === null || outcome === 'accepted' ? null : explanationView(errorCode, outcome),
-  };
-}
-
-/** Undoes what a later `failed` receipt wrote into its attempt: the provider had accepted the call itself. */
-function asAnswered({ sentAt, receipts }: SendDetails, attempt: AttemptDetails): AttemptDetails {
-  const isReported = receipts.some(
-    ({ status, attemptId }) => status === 'failed' && attemptId === attempt.id,
-  );
-  return isReported && sentAt !== null && sentAt >= attempt.startedAt && attempt.outcome !== 'accepted'
-    ? { ...attempt, outcome: 'accepted', errorCode: null }
-    : attempt;
-}
-
-/** Returns each reported status of a message once. The send's own times stand for receipts that have been deleted. */
-function receiptsOf(send: SendDetails): Dated[] {
-  if (send.channel === 'sandbox') return [];
-  const kept = { sent: send.sentAt, delivered: send.deliveredAt, read: send.readAt };
-  const current = send.attempts.findLast(({ outcome }) => outcome === 'accepted')?.id;
-  const events = new Map<string, Dated>();
-  for (const receipt of send.receipts) {
-    const { status, attemptId } = receipt;
-    const isOfCurrent = current === undefined || attemptId === current;
-    const time = (isOfCurrent && status !== 'failed' ? kept[status] : null) ?? reportedAt(send, receipt);
-    events.set(`${status} ${attemptId}`, {
-      kind: 'receipt',
-      time,
-      status,
-      errorCode: receipt.errorCode,
-      ...failureOf(send, receipt),
-    });
-  }
-  for (const status of ['delivered', 'read'] as const) {
-    const time = kept[status];
-    if (time === null || send.receipts.some((receipt) => receipt.status === status)) continue;
-    const event = {
-      kind: 'receipt',
-      status,
-      errorCode: null,
-      explanation: null,
-      isSentAgain: false,
-    } as const;
-    events.set(status, { ...event, time });
-  }
-  return [...events.values()];
-}
-
-const identityOf = ({ identityChangedAt: time }: SendDetails): Dated[] =>
-  time === null ? [] : [{ kind: 'identity_changed', time }];
-
-function denialsOf({ deniedAt, sentAt, createdAt }: SendDetails): Dated[] {
-  // The provider's clock counts whole seconds: nobody denies a message before it is sent.
-  const earliest = sentAt ?? createdAt;
-  return deniedAt.map((at) => ({ kind: 'denied', time: at < earliest ? earliest : at }));
-}
-
-/** The provider's clock counts whole seconds and may run ahead or behind: never before what must have come before. */
-function reportedAt(send: SendDetails, { attemptId, occurredAt, status }: ReceiptDetails): Date {
-  const attempt = send.attempts.find(({ id }) => id === attemptId);
-  const accepted = attempt?.finishedAt ?? send.sentAt;
-  const earliest = (status === 'failed' ? accepted : attempt?.startedAt) ?? send.createdAt;
-  return occurredAt < earliest ? earliest : occurredAt;
-}
-
-/** Why a message was lost, and whether its send goes out again. */
-function failureOf(
-  { attempts, lostAt }: SendDetails,
-  { status, attemptId, errorCode }: ReceiptDetails,
-): { explanation: ExplanationView | null; isSentAgain: boolean } {
-  if (status !== 'failed') return { explanation: null, isSentAgain: false };
-  const index = attempts.findIndex(({ id }) => id === attemptId);
-  const outcome = attempts[index]?.outcome ?? 'recipient';
-  return {
-    explanation: explanationView(errorCode, outcome === 'accepted' ? 'recipient' : outcome),
-    isSentAgain: lostAt !== null || index < attempts.length - 1,
-  };
-}
-
-function codeOf({
-  verification,
-  verifiedAt,
-  expiresAt,
-  wrongGuesses,
-  wrongGuessTimes,
-}: SendDetails): Dated[] {
-  // Guesses whose times are not kept came before the others.
-  const before = wrongGuesses - wrongGuessTimes.length;
-  const events: Dated[] = wrongGuessTimes.map((time, n) => ({
-    kind: 'wrong_code',
-    time,
-    left: GUESSES_MAX - before - n - 1,
-  }));
-  const last = wrongGuessTimes.at(-1);
-  if (verifiedAt !== null) events.push({ kind: 'verified', time: verifiedAt });
-  if (verification === 'locked' && last !== undefined) events.push({ kind: 'locked', time: last });
-  if (verification === 'expired') events.push({ kind: 'expired', time: expiresAt });
-  return events;
-}
-
-function unitsOf({ units }: SendDetails): Dated[] {
-  return units.flatMap(({ kind, bucket, at }) =>
-    kind === 'returned' ? [{ kind, chargedFrom: bucket, time: at }] : [],
-  );
+export function timelineViews(send: SendDetails): TimelineEvent[] {
+  return timelineOf(send).map((event): TimelineEvent => {
+    const at = event.at.toISOString();
+    switch (event.kind) {
+      case 'attempt': {
+        const { outcome, errorCode } = event;
+        const explanation =
+          outcome === null || outcome === 'accepted' ? null : explanationView(errorCode, outcome);
+        return { ...event, explanation, at };
+      }
+      case 'receipt': {
+        const { outcome, ...rest } = event;
+        return { ...rest, explanation: outcome && explanationView(rest.errorCode, outcome), at };
+      }
+      default:
+        return { ...event, at };
+    }
+  });
 }

@@ -10,7 +10,7 @@ import {
 } from '@onecode/domain';
 import type { SendDetails, SendPage, SendSummary } from '@onecode/store';
 import { nextStepOf, type NextStepView } from './nextStep.js';
-import { timelineOf, type TimelineEvent } from './timeline.js';
+import { timelineViews, type TimelineEvent } from './timeline.js';
 import { waitingViews, type WaitingView } from './waiting.js';
 
 /** A send in a list. */
@@ -80,7 +80,7 @@ export function sendDetailsView(send: SendDetails, isHeld: boolean, now: Date): 
     ...sendView(send),
     from: send.from,
     guessesLeft: send.verification === 'pending' ? GUESSES_MAX - send.wrongGuesses : 0,
-    timeline: timelineOf(send),
+    timeline: timelineViews(send),
     waiting: waitingViews(send, isHeld),
     next: nextStepOf(send, isHeld, now),
     isOpen: send.verification === 'pending' || send.dueAt !== null,

@@ -36,6 +36,8 @@ const SEND: SendDetails = {
   units: [],
   deniedAt: [],
   identityChangedAt: null,
+  requestId: null,
+  traceparent: null,
 };
 
 const attempt = (end: Partial<AttemptDetails> = {}): AttemptDetails => ({

@@ -1,0 +1,215 @@
+import {
+  context,
+  diag,
+  DiagLogLevel,
+  INVALID_SPAN_CONTEXT,
+  isSpanContextValid,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  type Attributes,
+  type Context,
+  type Span,
+  type SpanContext,
+  type Tracer,
+} from '@opentelemetry/api';
+import { address, text, variable } from './config.js';
+import type { Logger } from './log.js';
+import { VERSION } from './version.js';
+
+export type { Span } from '@opentelemetry/api';
+
+const SAMPLERS = ['always_on', 'always_off', 'traceidratio'];
+const SAMPLER_WORDS = [...SAMPLERS, ...SAMPLERS.map((sampler) => `parentbased_${sampler}`)];
+
+/**
+ * The environment variables of tracing, which the first one turns on. OpenTelemetry's SDK reads them by itself, and more; it would go on
+ * with a sampler that it does not know.
+ */
+export const TRACING = {
+  OTEL_EXPORTER_OTLP_ENDPOINT: address(['http', 'https'], ''),
+  OTEL_EXPORTER_OTLP_HEADERS: text(''),
+  OTEL_TRACES_SAMPLER: variable((word) => {
+    if (!SAMPLER_WORDS.includes(word)) throw new Error(`must be one of ${SAMPLER_WORDS.join(', ')}`);
+    return word;
+  }, ''),
+  OTEL_TRACES_SAMPLER_ARG: variable((share) => {
+    if (!/^(?:0(?:\.\d{1,9})?|1(?:\.0)?)$/.test(share)) throw new Error('must be a number from 0 to 1');
+    return share;
+  }, ''),
+};
+
+/** The spans of this process on their way to a collector. */
+export interface Tracing {
+  /** Exports what is left, for a second at most. */
+  stop(): Promise<void>;
+}
+
+interface SpanOptions {
+  /** `internal` unless told. */
+  kind?: keyof typeof KINDS;
+  /** The `traceparent` of the span above it: null for none, and unless told the active span's. */
+  parent?: string | null;
+  /** When it began, by `performance.now()`; now unless told. */
+  beganAt?: number;
+  attributes?: Attributes;
+}
+
+const KINDS = {
+  internal: SpanKind.INTERNAL,
+  server: SpanKind.SERVER,
+  client: SpanKind.CLIENT,
+  producer: SpanKind.PRODUCER,
+  consumer: SpanKind.CONSUMER,
+} as const;
+
+/** How long a stop waits for the collector. */
+const EXPORT_MS_MAX = 1_000;
+const NO_SPAN = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
+
+/** Null while this process is not traced: then spans cost a comparison. */
+let tracer: Tracer | null = null;
+
+/**
+ * Starts tracing if there is an endpoint, with OpenTelemetry's SDK, which is loaded only then and takes its other settings from the
+ * environment. Spans wait in a bounded queue; while the collector is away the oldest stay and newer ones are dropped.
+ *
+ * @param serviceName what the resource is called unless OTEL_SERVICE_NAME says otherwise
+ */
+export async function startTracing(
+  serviceName: string,
+  { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint }: { OTEL_EXPORTER_OTLP_ENDPOINT: string },
+  log: Logger,
+): Promise<Tracing> {
+  if (endpoint === '') return { stop: async () => {} };
+  const [{ NodeTracerProvider, BatchSpanProcessor }, { OTLPTraceExporter }, resources] = await Promise.all([
+    import('@opentelemetry/sdk-trace-node'),
+    import('@opentelemetry/exporter-trace-otlp-http'),
+    import('@opentelemetry/resources'),
+  ]);
+  const debug = (message: string): void => log.debug({ message }, 'OpenTelemetry');
+  diag.setLogger(
+    { error: debug, warn: debug, info: debug, debug, verbose: debug },
+    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
+  );
+  const exporter = new OTLPTraceExporter();
+  const report = exportReporter(log);
+  const provider = new NodeTracerProvider({
+    resource: resources
+      .resourceFromAttributes({
+        'service.name': serviceName,
+        'service.version': VERSION,
+        'process.pid': process.pid,
+      })
+      .merge(resources.detectResources({ detectors: [resources.envDetector] })),
+    spanProcessors: [
+      new BatchSpanProcessor({
+        export: (spans, done) =>
+          exporter.export(spans, (result) => {
+            report(result.error ?? null);
+            done(result);
+          }),
+        forceFlush: () => exporter.forceFlush(),
+        shutdown: () => exporter.shutdown(),
+      }),
+    ],
+  });
+  provider.register({ propagator: null });
+  tracer = provider.getTracer('onecode', VERSION);
+  return {
+    async stop() {
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, EXPORT_MS_MAX);
+      });
+      await Promise.race([provider.shutdown().catch(() => {}), late]);
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** Logs the first failure in a row, and when that is over. */
+function exportReporter(log: Logger): (error: Error | null) => void {
+  let isFailing = false;
+  return (error) => {
+    if (error === null && isFailing) log.info('spans reach the collector again');
+    if (error !== null && !isFailing) log.warn({ err: error }, 'spans do not reach the collector');
+    isFailing = error !== null;
+  };
+}
+
+/** Whether this process is traced. */
+export const isTracing = (): boolean => tracer !== null;
+
+/** Starts a span, which the caller ends. Without tracing it records nothing. */
+export function startSpan(name: string, { kind, parent, beganAt, attributes }: SpanOptions = {}): Span {
+  if (tracer === null) return NO_SPAN;
+  const settings = {
+    kind: KINDS[kind ?? 'internal'],
+    ...(beganAt !== undefined && { startTime: beganAt }),
+    ...(attributes !== undefined && { attributes }),
+  };
+  return tracer.startSpan(name, settings, parent === undefined ? context.active() : contextOf(parent));
+}
+
+/** Calls `next` with the span as the active one. */
+export function withSpan<T>(span: Span, next: () => T): T {
+  return context.with(trace.setSpan(context.active(), span), next);
+}
+
+/**
+ * Does work inside a span, which is the active one meanwhile. An error that the work throws marks the span by its kind alone, because
+ * messages may quote rows. Without tracing, the work gets a span that records nothing.
+ */
+export async function inSpan<T>(
+  name: string,
+  options: SpanOptions,
+  work: (span: Span) => Promise<T>,
+): Promise<T> {
+  if (tracer === null) return work(NO_SPAN);
+  const span = startSpan(name, options);
+  try {
+    return await withSpan(span, () => work(span));
+  } catch (error) {
+    markFailed(span, error instanceof Error ? error.name : typeof error);
+    throw error;
+  } finally {
+    span.end();
+  }
+}
+
+/** Records a span that ends now. */
+export function recordSpan(name: string, options: SpanOptions & { beganAt: number }): void {
+  if (tracer !== null) startSpan(name, options).end();
+}
+
+/** Marks a span as failed. @param type a word of bounded variety */
+export function markFailed(span: Span, type: string): void {
+  span.setAttribute('error.type', type).setStatus({ code: SpanStatusCode.ERROR });
+}
+
+/** The `traceparent` of a span; null for one that records nothing because there is no tracing. */
+export function traceparentOf(span: Span): string | null {
+  const { traceId, spanId, traceFlags } = span.spanContext();
+  return isSpanContextValid(span.spanContext())
+    ? `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`
+    : null;
+}
+
+/** Sets attributes of the active span, and links it to the span of a `traceparent`, if there is one. */
+export function describeSpan(attributes: Attributes, linked: string | null = null): void {
+  if (tracer === null) return;
+  const span = trace.getActiveSpan();
+  span?.setAttributes(attributes);
+  if (linked !== null) span?.addLink({ context: spanContextOf(linked) });
+}
+
+function contextOf(traceparent: string | null): Context {
+  return traceparent === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, spanContextOf(traceparent));
+}
+
+function spanContextOf(traceparent: string): SpanContext {
+  const [, traceId = '', spanId = '', flags = ''] = traceparent.split('-');
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true };
+}

@@ -1,0 +1,116 @@
+import { closedPort, startTcpServer, startTraceCollector, until } from '@onecode/testing';
+import { killModules, linesOf, startModule, type ModuleProcess } from './moduleProcess.js';
+
+afterEach(killModules);
+
+const PARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+
+/** A process with a span in a trace, and a span that failed below it. It logs `up` when they are over. */
+const startProcess = (env: Record<string, string> = {}): ModuleProcess =>
+  startModule(
+    `import { createLog, describeSpan, inSpan, runProcess, startTracing, traceparentOf } from '@onecode/runtime';
+     const { OTEL_EXPORTER_OTLP_ENDPOINT = '' } = process.env;
+     await runProcess('demo', async () => {
+       const log = createLog('demo', 'info');
+       const tracing = await startTracing('demo', { OTEL_EXPORTER_OTLP_ENDPOINT }, log);
+       await inSpan('outer', { parent: '${PARENT}' }, async (span) => {
+         log.info({ traceparent: traceparentOf(span) }, 'inside');
+         describeSpan({ fact: 1 }, '${PARENT}');
+         await inSpan('inner', {}, async () => { throw new TypeError('a secret'); }).catch(() => {});
+       });
+       return { log, stop: () => tracing.stop() };
+     });
+     const alive = setInterval(() => {}, 1000);
+     process.stdout.write('{"msg":"up"}\\n');`,
+    env,
+  );
+
+it('exports what is left at the stop, under the names that the environment gives', async () => {
+  const collector = await startTraceCollector();
+  const demo = startProcess({
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Basic%20abc',
+    OTEL_SERVICE_NAME: 'renamed',
+  });
+  await demo.untilOutput('"up"');
+  demo.kill('SIGTERM');
+  expect((await demo.ended).code).toBe(0);
+  const spans = collector.spans();
+  const outer = spans.find(({ name }) => name === 'outer')!;
+  const [, traceId, parentSpanId] = PARENT.split('-');
+  expect(outer).toMatchObject({
+    traceId,
+    parentSpanId,
+    service: 'renamed',
+    attributes: { fact: 1 },
+    links: [{ traceId, spanId: parentSpanId }],
+  });
+  const inner = {
+    name: 'inner',
+    traceId,
+    parentSpanId: outer.spanId,
+    attributes: { 'error.type': 'TypeError' },
+  };
+  expect(spans.find(({ name }) => name === 'inner')).toMatchObject(inner);
+  expect(collector.received()).not.toContain('a secret');
+  expect(collector.headers()['authorization']).toBe('Basic abc');
+});
+
+it('does nothing, and loads no SDK, without an endpoint', async () => {
+  const demo = startModule(
+    `import Module from 'node:module';
+     import { createLog, inSpan, isTracing, startTracing, traceparentOf } from '@onecode/runtime';
+     const tracing = await startTracing('demo', { OTEL_EXPORTER_OTLP_ENDPOINT: '' }, createLog('demo', 'info'));
+     const traceparent = await inSpan('work', { parent: '${PARENT}' }, async (span) => traceparentOf(span));
+     const loaded = Object.keys(Module._cache).filter((path) => path.includes('@opentelemetry/sdk'));
+     await tracing.stop();
+     process.stdout.write(JSON.stringify({ traceparent, isTracing: isTracing(), loaded: loaded.length }));`,
+  );
+  const { code, stdout, stderr } = await demo.ended;
+  expect({ code, stderr, ...JSON.parse(stdout) }).toEqual({
+    code: 0,
+    stderr: '',
+    traceparent: null,
+    isTracing: false,
+    loaded: 0,
+  });
+});
+
+it.each([
+  ['is away', closedPort],
+  ['never answers', () => startTcpServer()],
+])('stops gracefully while the collector %s', async (_what, portOf) => {
+  const demo = startProcess({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await portOf()}` });
+  await demo.untilOutput('"up"');
+  demo.kill('SIGTERM');
+  const { code, stdout } = await demo.ended;
+  expect(code).toBe(0);
+  const messages = linesOf(stdout).map(({ msg }) => msg);
+  expect(messages.at(-1)).toBe('stopped');
+  expect(messages).not.toContain('the stop took too long and was cut short');
+});
+
+it('says once that the collector refuses spans, and once that it takes them again', async () => {
+  let isRefusing = true;
+  let refused = 0;
+  const { url } = await startTraceCollector(() => {
+    if (!isRefusing) return 200;
+    refused += 1;
+    return 400;
+  });
+  const demo = startModule(
+    `import { createLog, inSpan, startTracing } from '@onecode/runtime';
+     await startTracing('demo', process.env, createLog('demo', 'info'));
+     setInterval(() => inSpan('work', {}, async () => {}), 20);`,
+    { OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_BSP_SCHEDULE_DELAY: '20' },
+  );
+  await until('three refusals', () => refused >= 3);
+  isRefusing = false;
+  await demo.untilOutput('again');
+  demo.kill('SIGKILL');
+  const lines = linesOf((await demo.ended).stdout);
+  expect(lines.map(({ level, msg }) => [level, msg])).toEqual([
+    ['warn', 'spans do not reach the collector'],
+    ['info', 'spans reach the collector again'],
+  ]);
+});

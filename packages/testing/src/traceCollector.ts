@@ -1,0 +1,97 @@
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterTestFile } from './afterTestFile.js';
+
+const running = new Set<Server>();
+afterTestFile(() => {
+  for (const server of running) {
+    server.close();
+    server.closeAllConnections();
+  }
+});
+
+/** A span as a collector received it. */
+export interface CollectedSpan {
+  traceId: string;
+  spanId: string;
+  /** '' for the first of its trace. */
+  parentSpanId: string;
+  name: string;
+  service: string;
+  attributes: Readonly<Record<string, unknown>>;
+  links: readonly { traceId: string; spanId: string }[];
+}
+
+/** A collector of OpenTelemetry's spans: OTLP over HTTP, in JSON. */
+export interface TraceCollector {
+  /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
+  url: string;
+  spans(): CollectedSpan[];
+  /** Everything that it received, as it came. */
+  received(): string;
+  headers(): IncomingHttpHeaders;
+}
+
+interface Exported {
+  resourceSpans: {
+    resource: { attributes: Attribute[] };
+    scopeSpans: { spans: ExportedSpan[] }[];
+  }[];
+}
+
+type Attribute = { key: string; value: Record<string, unknown> };
+
+interface ExportedSpan extends Pick<CollectedSpan, 'traceId' | 'spanId' | 'name'> {
+  parentSpanId?: string;
+  attributes: Attribute[];
+  links?: CollectedSpan['links'];
+}
+
+/**
+ * Starts a collector on a free port. It runs until the end of the test file.
+ *
+ * @param statusOf says the status of the next answer; 200 unless given
+ */
+export async function startTraceCollector(statusOf: () => number = () => 200): Promise<TraceCollector> {
+  const bodies: string[] = [];
+  let headers: IncomingHttpHeaders = {};
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request
+      .on('data', (chunk: Buffer) => chunks.push(chunk))
+      .on('end', () => {
+        ({ headers } = request);
+        if (request.url === '/v1/traces') bodies.push(Buffer.concat(chunks).toString());
+        response.writeHead(statusOf(), { 'content-type': 'application/json' }).end('{}');
+      });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  running.add(server);
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    spans: () => bodies.flatMap((body) => spansOf(JSON.parse(body) as Exported)),
+    received: () => bodies.join('\n'),
+    headers: () => headers,
+  };
+}
+
+function spansOf({ resourceSpans }: Exported): CollectedSpan[] {
+  return resourceSpans.flatMap(({ resource, scopeSpans }) => {
+    const service = String(valuesOf(resource.attributes)['service.name']);
+    return scopeSpans.flatMap(({ spans }) =>
+      spans.map(({ traceId, spanId, parentSpanId = '', name, attributes, links = [] }) => ({
+        traceId,
+        spanId,
+        parentSpanId,
+        name,
+        service,
+        attributes: valuesOf(attributes),
+        links,
+      })),
+    );
+  });
+}
+
+function valuesOf(attributes: readonly Attribute[]): Record<string, unknown> {
+  return Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
+}
