@@ -1,6 +1,7 @@
 # One image for each process: docker build --target api|worker|console|operator|simulator .
 
-FROM node:24-bookworm-slim AS base
+# By digest, so that the same commit makes the same images; it stands for linux/amd64 and linux/arm64, which the workflow checks.
+FROM node:24.21.0-bookworm-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6 AS base
 WORKDIR /app
 
 # Only the files that decide the packages, so that a change of the code does not install them again.
@@ -22,15 +23,27 @@ RUN npm install --no-save --include=dev
 COPY . .
 RUN npm run build
 
-# Without development packages, and without their names: Prisma's command line is an optional peer of its client, and npm would
-# keep it as long as any package.json names it.
+# For each image the packages of its process alone. Without development packages, and without their names: Prisma's command line is an
+# optional peer of its client, and npm would keep it as long as any package.json names it.
 FROM manifests AS production
-RUN npm pkg delete devDependencies \
- && npm install --no-save --omit=dev --omit=peer -w apps/api -w apps/worker -w apps/console -w apps/cli
+RUN npm pkg delete devDependencies
+# Prisma brings its compiler for every database, in two sizes: 70 MB that nothing reads.
+ENV PRUNE="find node_modules/@prisma/client/runtime -name query_compiler_* -not -name query_compiler_small_bg.postgresql.* -delete"
 
-FROM manifests AS production-simulator
-RUN npm pkg delete devDependencies \
- && npm install --no-save --omit=dev --omit=peer -w packages/simulator
+FROM production AS production-api
+RUN npm install --no-save --omit=dev --omit=peer -w apps/api && $PRUNE
+
+FROM production AS production-worker
+RUN npm install --no-save --omit=dev --omit=peer -w apps/worker && $PRUNE
+
+FROM production AS production-console
+RUN npm install --no-save --omit=dev --omit=peer -w apps/console && $PRUNE
+
+FROM production AS production-operator
+RUN npm install --no-save --omit=dev --omit=peer -w apps/cli && $PRUNE
+
+FROM production AS production-simulator
+RUN npm install --no-save --omit=dev --omit=peer -w packages/simulator
 
 FROM base AS runtime
 # Metrics are for the container's network; they are on no port of the machine unless one is published.
@@ -40,32 +53,36 @@ EXPOSE 9090
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s CMD ["node", "-e", \
   "fetch(`http://127.0.0.1:${process.env.METRICS_PORT}/livez`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 
+# What all services share. They look at the migrations to tell whether they can work with the schema.
 FROM runtime AS service
-COPY --from=production /app ./
+COPY prisma/migrations prisma/migrations
 COPY --from=build /app/packages/domain/dist packages/domain/dist
 COPY --from=build /app/packages/runtime/dist packages/runtime/dist
 COPY --from=build /app/packages/store/dist packages/store/dist
 COPY --from=build /app/packages/whatsapp/dist packages/whatsapp/dist
 
 FROM service AS api
+COPY --from=production-api /app ./
 COPY apps/api/public apps/api/public
 COPY --from=build /app/apps/api/dist apps/api/dist
 EXPOSE 3000
 CMD ["node", "apps/api/dist/main.js"]
 
 FROM service AS worker
+COPY --from=production-worker /app ./
 COPY --from=build /app/apps/worker/dist apps/worker/dist
 CMD ["node", "apps/worker/dist/main.js"]
 
 FROM service AS console
+COPY --from=production-console /app ./
 COPY --from=build /app/apps/console/dist apps/console/dist
 EXPOSE 3001
 CMD ["node", "apps/console/dist/main.js"]
 
 # The migrations, and the operator's command line: node apps/cli/dist/main.js --help
 FROM service AS operator
+COPY --from=production-operator /app ./
 HEALTHCHECK NONE
-COPY prisma/migrations prisma/migrations
 COPY --from=build /app/apps/cli/dist apps/cli/dist
 CMD ["node", "packages/store/dist/migrate.js"]
 

@@ -336,6 +336,18 @@ create table message_templates (
   constraint message_templates_pkey PRIMARY KEY (business_account_id, name, language)
 );
 
+create unlogged table processes (
+  id uuid not null,
+  kind text not null,
+  release text not null,
+  last_migration text not null,
+  started_at timestamp(3) with time zone default clock_timestamp() not null,
+  seen_at timestamp(3) with time zone default clock_timestamp() not null,
+  stopped_at timestamp(3) with time zone,
+  constraint processes_pkey PRIMARY KEY (id),
+  constraint processes_kind_check CHECK (kind = ANY (ARRAY['api'::text, 'worker'::text, 'console'::text]))
+);
+
 create table provider_changes (
   id bigint generated always as identity not null,
   digest bytea not null,
@@ -375,6 +387,20 @@ create table receipts (
 CREATE UNIQUE INDEX receipts_by_attempt ON public.receipts USING btree (attempt_id, message_id, status) NULLS NOT DISTINCT;
 CREATE INDEX receipts_due_at ON public.receipts USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX receipts_received_at ON public.receipts USING btree (received_at);
+
+create table releases (
+  release text not null,
+  first_started_at timestamp(3) with time zone default clock_timestamp() not null,
+  constraint releases_pkey PRIMARY KEY (release)
+);
+
+create table schema_contracts (
+  migration_name text not null,
+  oldest_release text,
+  reason text not null,
+  applied_at timestamp(3) with time zone default clock_timestamp() not null,
+  constraint schema_contracts_pkey PRIMARY KEY (migration_name)
+);
 
 create table send_identities (
   send_id uuid not null,
@@ -600,6 +626,16 @@ create table trial_sends (
   constraint trial_sends_pkey PRIMARY KEY (day),
   constraint trial_sends_sends_check CHECK (sends >= 0)
 );
+
+create table uncounted_guesses (
+  id uuid default gen_random_uuid() not null,
+  send_id uuid not null,
+  judged_at timestamp(3) with time zone default clock_timestamp() not null,
+  due_at timestamp(3) with time zone default clock_timestamp() not null,
+  constraint uncounted_guesses_pkey PRIMARY KEY (id)
+);
+CREATE INDEX uncounted_guesses_due_at ON public.uncounted_guesses USING btree (due_at);
+CREATE INDEX uncounted_guesses_send_id ON public.uncounted_guesses USING btree (send_id);
 
 create table used_two_factor_codes (
   user_id uuid not null,

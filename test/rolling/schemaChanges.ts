@@ -1,3 +1,4 @@
+import { contractOf } from '@onecode/store/migrations';
 import type pg from 'pg';
 
 interface Column {
@@ -149,7 +150,7 @@ const guardId = ({ table, name, definition }: Guard): string => `${table} ${name
 
 /** Why a migration may break the statements of older releases, as its line `-- contract: …` says; null without one. */
 export function contractReason(sql: string): string | null {
-  return /^-- contract: +(\S.*)$/m.exec(sql)?.[1] ?? null;
+  return contractOf({ name: '', sql })?.reason ?? null;
 }
 
 /** Why the new guards of a migration refuse only what older ones refused, as its line `-- refuses nothing new: …` says; or null. */

@@ -9,6 +9,7 @@ import {
   runProcess,
   serveMetrics,
   startFlushLoop,
+  startPresence,
   startTracing,
   VERSION,
   watchServices,
@@ -16,6 +17,7 @@ import {
 import {
   closeDatabase,
   countConnections,
+  createPresence,
   createSharedHealthReader,
   createTrafficCounter,
   openDatabase,
@@ -49,6 +51,8 @@ await runProcess('api', async () => {
     onMissingSettings: (settings) => log.warn({ settings }, 'the pooler’s sessions lack settings'),
   });
   await refuseUnusableDatabase(database);
+  const presence = createPresence(database, { kind: 'api', release: VERSION });
+  const presenceLoop = await startPresence(presence, log);
   const deliveryQueue = openDeliveryQueue({
     redisUrl: config.REDIS_URL,
     redisCa: config.REDIS_CA_FILE,
@@ -103,6 +107,7 @@ await runProcess('api', async () => {
       await deliveryQueue.close();
       await keyUsageLoop.stop();
       await trafficLoop.stop();
+      await presenceLoop.stop();
       await closeDatabase(database);
       await tracing.stop();
       await metrics.close();

@@ -264,3 +264,28 @@ describe('an internal error', () => {
     expect(await guess(id, CODE)).toEqual(VALID);
   });
 });
+
+describe('guesses while the fifth wrong one cannot be written', () => {
+  beforeAll(() =>
+    api.db.sql('alter table sends add constraint of_a_test check (wrong_guesses < 5) not valid'),
+  );
+  afterAll(() => api.db.sql('alter table sends drop constraint of_a_test'));
+
+  it('count all the same: after twelve, the right code is not valid', async () => {
+    const id = await create();
+    const answers: unknown[] = [];
+    for (let n = 0; n < 12; n++) answers.push((await api.verify(test, id, '000000')).body);
+    expect(answers).toEqual([
+      ...[4, 3, 2, 1].map(PENDING),
+      expect.objectContaining({ status: 500 }),
+      ...Array.from({ length: 7 }, () => LOCKED),
+    ]);
+    expect(await guess(id, CODE)).toEqual(LOCKED);
+  });
+
+  it('count all the same when they come at once', async () => {
+    const id = await create();
+    await Promise.all(Array.from({ length: 60 }, () => api.verify(test, id, '000000')));
+    expect(await guess(id, CODE)).toEqual(LOCKED);
+  });
+});

@@ -6,6 +6,7 @@ import { addAuditCommands } from './commands/audit.js';
 import { addCostCommands } from './commands/cost.js';
 import { addHoldCommands } from './commands/hold.js';
 import { addKeyCommands } from './commands/key.js';
+import { addReleaseCommands } from './commands/release.js';
 import { addSenderCommands } from './commands/sender.js';
 import { addSendCommands } from './commands/send.js';
 import { addSettingsCommands } from './commands/settings.js';
@@ -40,6 +41,7 @@ function buildProgram(): Command {
   addUserCommands(program);
   addHoldCommands(program);
   addCostCommands(program);
+  addReleaseCommands(program);
   addAuditCommands(program);
   return program;
 }

@@ -130,6 +130,8 @@ describe('a command that was not written right ends with 2 and one line, before 
     [['account', 'suspend', UNKNOWN_ID], /required option '--reason <text>'/],
     [['account', 'resume', 'x'], 'the account must be an id'],
     [['hold', 'set', 'sender', '--reason', 'r'], 'the kind must be live or country or account'],
+    [['release'], /a command is missing: one of list/],
+    [['release', 'list', 'all'], /too many arguments/],
     [['hold', 'set', 'live'], /required option '--reason <text>'/],
     [['hold', 'set', 'live', 'BR', '--reason', 'r'], 'live takes no target'],
     [['hold', 'set', 'country', '--reason', 'r'], 'the target must be a country code such as BR'],
@@ -211,9 +213,18 @@ it('takes --json anywhere', async () => {
 describe('help needs nothing and has an example', () => {
   const commands = [
     [],
-    ...['account', 'application', 'key', 'settings', 'sender', 'send', 'user', 'hold', 'audit'].map(
-      (group) => [group],
-    ),
+    ...[
+      'account',
+      'application',
+      'key',
+      'settings',
+      'sender',
+      'send',
+      'user',
+      'hold',
+      'release',
+      'audit',
+    ].map((group) => [group]),
     ...[
       'create',
       'show',
@@ -236,6 +247,7 @@ describe('help needs nothing and has an example', () => {
     ['send', 'show'],
     ...['create', 'list', 'show', 'password', 'staff', 'remove-two-factor'].map((name) => ['user', name]),
     ...['set', 'release', 'list'].map((name) => ['hold', name]),
+    ['release', 'list'],
     ['audit', 'list'],
   ];
   it.each(commands.map((command) => ({ name: named(command), command })))(

@@ -8,12 +8,14 @@ import {
   openQueues,
   runProcess,
   serveMetrics,
+  startPresence,
   VERSION,
   watchServices,
 } from '@onecode/runtime';
 import {
   closeDatabase,
   countConnections,
+  createPresence,
   openDatabase,
   pingDatabase,
   refuseUnusableDatabase,
@@ -34,6 +36,8 @@ await runProcess('console', async () => {
     onMissingSettings: (settings) => log.warn({ settings }, 'the pooler’s sessions lack settings'),
   });
   await refuseUnusableDatabase(database);
+  const presence = createPresence(database, { kind: 'console', release: VERSION });
+  const presenceLoop = await startPresence(presence, log);
   const queues = openQueues({
     redisUrl: config.REDIS_URL,
     redisCa: config.REDIS_CA_FILE,
@@ -61,6 +65,7 @@ await runProcess('console', async () => {
       await watch.stop();
       await closeHttpServer(server);
       await queues.close();
+      await presenceLoop.stop();
       await closeDatabase(database);
       await metrics.close();
     },

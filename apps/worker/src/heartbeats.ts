@@ -1,4 +1,4 @@
-import { newId, recordHeartbeat, type Database, type LoopName } from '@onecode/store';
+import { recordHeartbeat, type Database, type LoopName } from '@onecode/store';
 
 /** Rounds come faster than the health page needs to know. */
 const RECORDED_MS = 2_000;
@@ -6,8 +6,8 @@ const RECORDED_MS = 2_000;
 /** Wraps the rounds of a worker's loops: a round that ends well records a heartbeat, at most every two seconds for each loop. */
 export function withHeartbeats(
   database: Database,
+  workerId: string,
 ): (loop: LoopName, round: () => Promise<void>) => () => Promise<void> {
-  const workerId = newId();
   return (loop, round) => {
     let recordedAt = -Infinity;
     return async () => {

@@ -10,6 +10,7 @@ import {
   serveMetrics,
   startFlushLoop,
   startLoop,
+  startPresence,
   startTracing,
   type ReadinessChecks,
   VERSION,
@@ -18,6 +19,7 @@ import {
 import {
   closeDatabase,
   countConnections,
+  createPresence,
   createTrafficCounter,
   openDatabase,
   pingDatabase,
@@ -67,6 +69,8 @@ await runProcess('worker', async () => {
   });
   await refuseUnusableDatabase(database);
   gaugeConnections(registry, () => countConnections(database));
+  const presence = createPresence(database, { kind: 'worker', release: VERSION });
+  const presenceLoop = await startPresence(presence, log);
   const releaseClaims = new AbortController();
   // Each call under way has a listener.
   setMaxListeners(0, releaseClaims.signal);
@@ -90,7 +94,7 @@ await runProcess('worker', async () => {
     metrics,
   };
   const consumers = startConsumers(context, config);
-  const withHeartbeat = withHeartbeats(database);
+  const withHeartbeat = withHeartbeats(database, presence.id);
   const duties = [
     ['sweep', sweep, SWEEP_PAUSE_MS],
     ['wake', wake, WAKE_PAUSE_MS],
@@ -138,6 +142,7 @@ await runProcess('worker', async () => {
       clearTimeout(timer);
       await trafficLoop.stop();
       await context.deliveryQueue.close();
+      await presenceLoop.stop();
       await closeDatabase(database);
       await tracing.stop();
       await metricsServer.close();

@@ -1,4 +1,4 @@
-import { listHeartbeats } from '@onecode/store';
+import { listHeartbeats, newId } from '@onecode/store';
 import { until, useTestDatabase } from '@onecode/testing';
 import { withHeartbeats } from '../src/heartbeats.js';
 import { WorkerEnvironment } from './workerEnvironment.js';
@@ -8,7 +8,7 @@ const store = useTestDatabase();
 
 describe('the heartbeats of a worker’s loops', () => {
   it('record successful rounds only, at most one in two seconds', async () => {
-    const noted = withHeartbeats(store.database);
+    const noted = withHeartbeats(store.database, newId());
     const failing = noted('wake', () => Promise.reject(new Error('of a test')));
     const sweep = noted('sweep', async () => {});
     await expect(failing()).rejects.toThrow('of a test');

@@ -1,5 +1,5 @@
 import { stopDelivery } from './delivery.js';
-import type { Decision, Send, Verification } from './send.js';
+import type { Decision, Send, SendChange, Verification } from './send.js';
 
 /** Wrong guesses after which a send is locked. */
 export const GUESSES_MAX = 5;
@@ -19,27 +19,39 @@ export function verificationAt(send: Pick<Send, 'verification' | 'expiresAt'>, n
 /**
  * Judges one guess. `matches` is called only while guesses count. The caller commits the change before it answers, so that a guess is
  * spent even if the answer is lost. Once the code is verified or locked, it is no longer delivered.
+ *
+ * @param uncounted wrong guesses that were judged and are not in `send.wrongGuesses` yet, see `countGuess`
  */
-export function judge(send: Send, now: Date, matches: () => boolean): Decision<Judgement> {
+export function judge(send: Send, now: Date, matches: () => boolean, uncounted = 0): Decision<Judgement> {
   const state = verificationAt(send, now);
   if (state !== 'pending') return { result: { valid: false, verification: state, attemptsLeft: 0 } };
+  const wrongBefore = send.wrongGuesses + uncounted;
+  if (wrongBefore >= GUESSES_MAX)
+    return { result: { valid: false, verification: 'locked', attemptsLeft: 0 } };
   if (matches())
     return {
       result: { valid: true, verification: 'verified', attemptsLeft: 0 },
       change: { verification: 'verified', verifiedAt: now, ...stopDelivery(send, now) },
     };
+  const attemptsLeft = GUESSES_MAX - wrongBefore - 1;
+  return {
+    result: { valid: false, verification: attemptsLeft === 0 ? 'locked' : 'pending', attemptsLeft },
+    change: wrongGuess(send, now),
+  };
+}
+
+/** Counts a wrong guess that was judged earlier and could not be written then, even if the code has expired since. */
+export function countGuess(send: Send, now: Date): Decision<'counted' | 'settled'> {
+  if (send.verification !== 'pending') return { result: 'settled' };
+  return { result: 'counted', change: wrongGuess(send, now) };
+}
+
+function wrongGuess(send: Send, now: Date): SendChange {
   const wrongGuesses = send.wrongGuesses + 1;
   const isLast = wrongGuesses >= GUESSES_MAX;
   return {
-    result: {
-      valid: false,
-      verification: isLast ? 'locked' : 'pending',
-      attemptsLeft: GUESSES_MAX - wrongGuesses,
-    },
-    change: {
-      wrongGuesses,
-      ...(isLast && { verification: 'locked', lockedAt: now, ...stopDelivery(send, now) }),
-    },
+    wrongGuesses,
+    ...(isLast && { verification: 'locked', lockedAt: now, ...stopDelivery(send, now) }),
   };
 }
 

@@ -19,6 +19,7 @@ export { connectRedis, type RedisConnection, type RedisSource } from './redis/co
 export { readRedisHealth } from './redis/health.js';
 export { unfitRedis, writeToRedis } from './redis/refusal.js';
 export * from './readiness.js';
+export { startPresence } from './presence.js';
 export { openQueues, QUEUE_NAMES, type QueueName, type Queues, type JobData } from './queues.js';
 export { VERSION } from './version.js';
 export { parseTraceparent } from './traceparent.js';

@@ -31,6 +31,7 @@ export * from './reports/ledger.js';
 export * from './reports/messageCosts.js';
 export * from './reports/overview.js';
 export { InvalidCursor, type Page } from './reports/pages.js';
+export * from './reports/processes.js';
 export * from './reports/sendDetails.js';
 export { timelineOf, type TimelineEvent } from './reports/sendTimeline.js';
 export * from './reports/senderActivity.js';
@@ -64,6 +65,11 @@ export * from './sends/identities.js';
 export * from './sends/messageCosts.js';
 export { findSend, type WhichReport, type WhichSend } from './sends/readSend.js';
 export * from './sends/receipts.js';
+export {
+  deleteOldUncountedGuesses,
+  takeUncountedGuesses,
+  type UncountedGuess,
+} from './sends/uncountedGuesses.js';
 export * from './users/invitations.js';
 export * from './users/members.js';
 export * from './users/passwords.js';

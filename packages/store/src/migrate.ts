@@ -21,10 +21,16 @@ function databaseUrl(): string {
   ]);
 }
 
+const options = process.argv.slice(2);
+const unknown = options.find((option) => option !== '--force');
+if (unknown !== undefined) {
+  process.stderr.write(`${unknown} is no option: npm run migrate takes --force alone\n`);
+  process.exit(1);
+}
 try {
-  const applied = await migrate(databaseUrl(), undefined, {
-    log: (line) => process.stderr.write(`${line}\n`),
-  });
+  const force = options.includes('--force');
+  const log = (line: string): void => void process.stderr.write(`${line}\n`);
+  const applied = await migrate(databaseUrl(), undefined, { force, log });
   process.stdout.write(
     applied.length === 0
       ? 'The database is up to date.\n'

@@ -1,14 +1,14 @@
 import type { RequestHandler } from 'express';
 import { codeMatches, judge, Problem } from '@onecode/domain';
 import { describeSpan } from '@onecode/runtime';
-import { changeSend, isId } from '@onecode/store';
+import { changeGuessedSend, isId } from '@onecode/store';
 import { answerJson } from '../answer.js';
 import type { ApiContext } from '../context.js';
 import { readJsonBody } from '../body.js';
 import { parseVerify } from '../contract.js';
 import { noteSend } from '../requests.js';
 
-/** `POST /v1/send/{id}/verify`: one judged guess. A guess is committed before it is answered. */
+/** `POST /v1/send/{id}/verify`: one judged guess. A guess is committed before it is answered, and counts even if it is not. */
 export function verifyRoute({
   authenticate,
   database,
@@ -25,10 +25,14 @@ export function verifyRoute({
     const { code } = parseVerify(body);
     let traceparent: string | null = null;
     // crash point: api verify before commit
-    const judgement = await changeSend(database, { id, accountId: caller.accountId }, (send, now) => {
-      traceparent = send.traceparent;
-      return judge(send, now, () => codeMatches(config.CODE_PEPPER, id, send.codeHash, code));
-    });
+    const judgement = await changeGuessedSend(
+      database,
+      { id, accountId: caller.accountId },
+      (send, now, uncounted) => {
+        traceparent = send.traceparent;
+        return judge(send, now, () => codeMatches(config.CODE_PEPPER, id, send.codeHash, code), uncounted);
+      },
+    );
     // crash point: api verify after commit
     if (judgement === null) throw new Problem('send_not_found');
     describeSpan({ 'onecode.verification': judgement.verification }, traceparent);

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { parseServers, UnusableDatabase } from '../client/servers.js';
 import { sessionClient, sharesSessions } from '../client/session.js';
+import { contractOf, ContractRefused, findContractFaults, recordContract } from './contracts.js';
 
 const FOLDER = fileURLToPath(new URL('../../../../prisma/migrations/', import.meta.url));
 /** Any fixed number: it keeps migrations that start at once in a line. */
@@ -69,6 +70,8 @@ interface MigrateOptions {
   log?: (line: string) => void;
   /** Milliseconds to wait for another migration; ten minutes unless told. */
   waitMsMax?: number;
+  /** Applies contracting migrations although something needs what they take away; `log` is told what they break. */
+  force?: boolean;
 }
 
 /** A role's own bounds are those of a service, and a migration may take longer. */
@@ -76,6 +79,8 @@ const UNBOUNDED = { statement_timeout: '0', idle_in_transaction_session_timeout:
 
 /** Another migration took too long. */
 export class MigrationBlocked extends Error {}
+
+export { contractOf, ContractRefused } from './contracts.js';
 
 /** The database has migrations that this release does not know how to go on from. */
 export class MigrationMismatch extends Error {}
@@ -89,12 +94,13 @@ export class MigrationMismatch extends Error {}
  * @param url leads to PostgreSQL itself, or through a pooler that gives each connection a session of its own
  * @returns the names of the migrations applied by this call
  * @throws MigrationMismatch when an applied migration differs from the one in the folder, or the database is older than the first one;
+ *   ContractRefused when a contracting migration would break a process that runs, or goes past a release that never ran;
  *   UnusableDatabase when the address leads through a pooler that shares sessions; MigrationBlocked after the longest wait for another
  */
 export async function migrate(
   url: string,
   folder: string = FOLDER,
-  { log = () => {}, waitMsMax = LOCK_MS_MAX }: MigrateOptions = {},
+  { log = () => {}, waitMsMax = LOCK_MS_MAX, force = false }: MigrateOptions = {},
 ): Promise<string[]> {
   const Client = sessionClient({ servers: parseServers(url), pooler: 'session', settings: UNBOUNDED });
   if (await sharesSessions(Client))
@@ -119,6 +125,13 @@ export async function migrate(
     const applied = await readJournal(client);
     refuseMismatch(applied, migrations);
     const pending = migrations.filter(({ name }) => !applied.has(name));
+    // A database that is new has nobody to break.
+    if (applied.size > 0) {
+      const contracts = pending.flatMap((migration) => contractOf(migration) ?? []);
+      const faults = await findContractFaults(client, contracts);
+      if (faults.length > 0 && !force) throw new ContractRefused(faults);
+      for (const fault of faults) log(`Forced: ${fault}.`);
+    }
     for (const migration of pending) {
       if (lost !== undefined) throw lost;
       await apply(client, migration);
@@ -193,27 +206,28 @@ function refuseMismatch(applied: ReadonlyMap<string, string>, migrations: readon
       throw new MigrationMismatch(`migration ${name} was changed after it was applied`);
 }
 
-async function apply(client: pg.Client, { name, sql, checksum }: Migration): Promise<void> {
+async function apply(client: pg.Client, migration: Migration): Promise<void> {
+  const { sql } = migration;
   const index = concurrentIndex(sql);
   if (index !== null) {
     // A build that was cut off, or whose journal entry was, leaves an index that may be of no use.
     await client.query(`drop index concurrently if exists ${index}`);
     await client.query(sql);
-    await record(client, name, checksum);
+    await record(client, migration);
     return;
   }
   if (commitsInSteps(sql)) {
     await client.query(`set lock_timeout = '${LOCK_SECONDS_MAX}s'`);
     await client.query(sql);
     await client.query('reset lock_timeout');
-    await record(client, name, checksum);
+    await record(client, migration);
     return;
   }
   await client.query('begin');
   try {
     await client.query(`set local lock_timeout = '${LOCK_SECONDS_MAX}s'`);
     await client.query(sql);
-    await record(client, name, checksum);
+    await record(client, migration);
     await client.query('commit');
   } catch (error) {
     await client.query('rollback');
@@ -221,10 +235,12 @@ async function apply(client: pg.Client, { name, sql, checksum }: Migration): Pro
   }
 }
 
-async function record(client: pg.Client, name: string, checksum: string): Promise<void> {
+async function record(client: pg.Client, migration: Migration): Promise<void> {
+  const contract = contractOf(migration);
+  if (contract !== null) await recordContract(client, contract);
   await client.query(
     `insert into _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count)
      values ($1, $2, $3, clock_timestamp(), 1)`,
-    [randomUUID(), checksum, name],
+    [randomUUID(), migration.checksum, migration.name],
   );
 }

@@ -9,6 +9,8 @@ export interface Change {
   after: Send;
   version: number;
   attempts: readonly AttemptChange[];
+  /** When a guess was judged, by the database's clock; the time of the write unless given. */
+  judgedAt?: Date;
 }
 
 /** Their rows are locked while the batch lasts. */

@@ -1,6 +1,14 @@
-import type { AttemptOutcome, Decision, ReportedAttempt, Send, SendSlot } from '@onecode/domain';
+import {
+  countGuess,
+  type AttemptOutcome,
+  type Decision,
+  type ReportedAttempt,
+  type Send,
+  type SendSlot,
+} from '@onecode/domain';
 import type { Database } from '../client/database.js';
 import {
+  readGuessedSend,
   readReportedSend,
   readRoutedSend,
   readSend,
@@ -13,7 +21,8 @@ import {
 import { sendOf } from './sendRow.js';
 import type { Change } from './changeBatcher.js';
 import { isFailure, writeDelivery } from './writeDelivery.js';
-import { isGuess, writeVerification } from './writeVerification.js';
+import { deleteUncountedGuess, guessKeeperOf, type UncountedGuess } from './uncountedGuesses.js';
+import { isGuess, writeUncountedGuess, writeVerification } from './writeVerification.js';
 
 /** More rounds than this mean that something changes one row without end. */
 const ROUNDS_MAX = 1000;
@@ -33,6 +42,55 @@ export async function changeSend<R>(
 ): Promise<R | null> {
   const changed = await repeatUntilWritten(database, () => readSend(database, which), decide);
   return changed?.result ?? null;
+}
+
+/**
+ * `changeSend` for a guess at a send's code: `decide` also gets how many wrong guesses are not in the send yet. What it judged as wrong
+ * counts even if the change cannot be written: it is recorded by itself then, and a worker writes it later (`countUncountedGuess`).
+ *
+ * @throws what kept the change from being written
+ */
+export async function changeGuessedSend<R>(
+  database: Database,
+  which: WhichSend,
+  decide: (send: Send, now: Date, uncounted: number) => Decision<R>,
+): Promise<R | null> {
+  const keeper = guessKeeperOf(database);
+  return keeper.inTurn(which.id, async () => {
+    let judgedAt: Date | undefined;
+    let isWrong = false;
+    try {
+      const changed = await repeatUntilWritten(
+        database,
+        () => readGuessedSend(database, which),
+        (send, now, { uncounted_guesses: uncounted }) => {
+          const decision = decide(send, now, uncounted);
+          judgedAt = now;
+          isWrong = (decision.change?.wrongGuesses ?? 0) > send.wrongGuesses;
+          return decision;
+        },
+        (change) => write(database, { ...change, ...(judgedAt && { judgedAt }) }),
+      );
+      return changed?.result ?? null;
+    } catch (error) {
+      if (isWrong && judgedAt !== undefined) await keeper.record(which.id, judgedAt).catch(() => {});
+      throw error;
+    }
+  });
+}
+
+/** `changeSend` for a wrong guess that was recorded by itself, which goes with the change. */
+export async function countUncountedGuess(database: Database, guess: UncountedGuess): Promise<void> {
+  const { id, sendId, judgedAt, isCounted } = guess;
+  const counted = isCounted
+    ? null
+    : await repeatUntilWritten(
+        database,
+        () => readSend(database, { id: sendId }),
+        countGuess,
+        (change) => writeUncountedGuess(database, { ...change, judgedAt }, id),
+      );
+  if (counted?.result !== 'counted') await deleteUncountedGuess(database, guess);
 }
 
 /** A send as a change left it. Another change may have followed since. */
@@ -76,7 +134,8 @@ export async function changeSendSnapshot<R>(
   decide: (send: Send, now: Date) => Decision<R>,
 ): Promise<R | null> {
   const decision = decide(send, now());
-  if (!isNothing(decision) && (await write(database, send, version, decision))) return decision.result;
+  if (!isNothing(decision) && (await write(database, changeOf(send, version, decision))))
+    return decision.result;
   return changeSend(database, { id: send.id }, decide);
 }
 
@@ -128,6 +187,7 @@ async function repeatUntilWritten<Row extends ReadRow, R>(
   database: Database,
   read: () => Promise<Row | undefined>,
   decide: (send: Send, now: Date, row: Row) => Decision<R>,
+  writeChange = (change: Change) => write(database, change),
 ): Promise<Changed<R> | null> {
   for (let round = 0; round < ROUNDS_MAX; round++) {
     const row = await read();
@@ -136,7 +196,7 @@ async function repeatUntilWritten<Row extends ReadRow, R>(
     const send = sendOf(row);
     const decision = decide(send, row.now, row);
     const nothing = isNothing(decision);
-    if (!nothing && !(await write(database, send, row.version, decision))) continue;
+    if (!nothing && !(await writeChange(changeOf(send, row.version, decision)))) continue;
     const snapshot: SendSnapshot = {
       send: { ...send, ...decision.change },
       version: nothing ? row.version : row.version + 1,
@@ -147,20 +207,22 @@ async function repeatUntilWritten<Row extends ReadRow, R>(
   throw new Error(`a send changed under each of ${ROUNDS_MAX} tries to change it`);
 }
 
-/** @returns whether the row still had the version that was decided on */
-async function write(
-  database: Database,
+function changeOf(
   before: Send,
   version: number,
   { change: fields, attempts = [] }: Decision<unknown>,
-): Promise<boolean> {
-  const change: Change = { before, after: { ...before, ...fields }, version, attempts };
+): Change {
+  return { before, after: { ...before, ...fields }, version, attempts };
+}
+
+/** @returns whether the row still had the version that was decided on */
+async function write(database: Database, change: Change): Promise<boolean> {
   if (!isGuess(change)) {
     const isWritten = await writeDelivery(database, change);
-    if (isWritten) database.onDelivery(before, change.after);
+    if (isWritten) database.onDelivery(change.before, change.after);
     return isWritten;
   }
-  if (attempts.length > 0 || isFailure(change))
+  if (change.attempts.length > 0 || isFailure(change))
     throw new Error('a decision either judges a guess or delivers');
   return writeVerification(database, change);
 }

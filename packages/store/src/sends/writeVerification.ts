@@ -8,6 +8,21 @@ export function writeVerification(database: Database, guess: Change): Promise<bo
   return batcherOf(database)(guess);
 }
 
+/**
+ * Writes a wrong guess from `uncounted_guesses`, and deletes it there.
+ *
+ * @param id of its row there
+ * @returns whether the send's row still had the version
+ */
+export async function writeUncountedGuess(database: Database, guess: Change, id: string): Promise<boolean> {
+  const written = await database.sql.query<{ id: string }[]>`
+    with ${updateSends([guess], JUDGED)}, ${BY_RECIPIENT}, ${counted(Prisma.empty)}, done as (
+      delete from uncounted_guesses where id = ${id}::uuid and exists (select from changed)
+    )
+    select id from changed`;
+  return written.length > 0;
+}
+
 const batcherOf = oncePerClient((database: Database) =>
   createChangeBatcher((guesses) => {
     if (guesses.every(isRight)) return writeRightGuesses(database, guesses);
@@ -25,11 +40,11 @@ export const isGuess = (change: Change): boolean =>
 
 const JUDGED = {
   records: {
-    columns: Prisma.sql`is_right boolean`,
-    valuesOf: (guess: Change) => ({ is_right: isRight(guess) }),
+    columns: Prisma.sql`is_right boolean, judged_at timestamptz`,
+    valuesOf: (guess: Change) => ({ is_right: isRight(guess), judged_at: guess.judgedAt ?? null }),
   },
   set: Prisma.sql`wrong_guess_times = case when c.is_right then s.wrong_guess_times
-    else array_append(s.wrong_guess_times, clock_timestamp()::timestamptz(3)) end`,
+    else array_append(s.wrong_guess_times, coalesce(c.judged_at, clock_timestamp())::timestamptz(3)) end`,
   returning: Prisma.sql`s.id, s.account_id, s.mode, s.canonical_recipient as recipient, s.guess_cost, c.is_right`,
 };
 

@@ -3,7 +3,7 @@ import {
   changeSendSnapshot,
   changeReportedSend,
   changeRoutedSend,
-  changeSend,
+  changeGuessedSend,
   closeDatabase,
   createSend,
   findCaller,
@@ -75,7 +75,9 @@ async function live(caller: TestCaller): Promise<void> {
       ),
     );
   for (const isRight of [false, true])
-    await changeSend(early, { id, accountId }, (send, now) => judge(send, now, () => isRight));
+    await changeGuessedSend(early, { id, accountId }, (send, now, uncounted) =>
+      judge(send, now, () => isRight, uncounted),
+    );
   expect((await findSend(early, accountId, id))!.send).toMatchObject({
     status: 'delivered',
     verification: 'verified',

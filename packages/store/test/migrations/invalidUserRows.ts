@@ -98,6 +98,11 @@ export const INVALID_USER_ROWS: [constraint: string, what: string, statement: st
     'a loop of no known name',
     `insert into heartbeats values ('dance', gen_random_uuid())`,
   ],
+  [
+    'processes_kind_check',
+    'a process of no known kind',
+    `insert into processes values (gen_random_uuid(), 'dance', '1.1.0', '')`,
+  ],
 ];
 
 /** The right rows that these were made from. */
@@ -110,4 +115,5 @@ export const VALID_USER_ROWS: readonly string[] = [
   `insert into heartbeats values ('sweep', gen_random_uuid())`,
   `insert into traffic_counts values (now(), 'accepted', 'BR', '', '', 1)`,
   `insert into health_readings values (true, now(), '{}')`,
+  `insert into processes values (gen_random_uuid(), 'api', '1.1.0', '')`,
 ];

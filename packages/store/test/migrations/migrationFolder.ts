@@ -13,7 +13,7 @@ export const FOLDER = fileURLToPath(new URL('../../../../prisma/migrations/', im
 export interface MigrationFolder {
   url: () => string;
   /** Applies the folder's migrations. */
-  up: () => Promise<string[]>;
+  up: (options?: Parameters<typeof migrate>[2]) => Promise<string[]>;
   /** Applies this repository's own. */
   upOurs: () => Promise<string[]>;
   /** Writes a migration into the folder. */
@@ -68,7 +68,7 @@ export function useMigrationFolder(): MigrationFolder {
 
   return {
     url: () => url,
-    up: () => migrate(url, folder),
+    up: (options) => migrate(url, folder, options),
     upOurs: () => migrate(url),
     async write(migration, text) {
       await mkdir(join(folder, migration), { recursive: true });

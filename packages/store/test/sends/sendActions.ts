@@ -10,7 +10,7 @@ import {
   type Outcome,
   type Send,
 } from '@onecode/domain';
-import { changeSend, findSend, type Sender } from '@onecode/store';
+import { changeGuessedSend, changeSend, findSend, type Sender } from '@onecode/store';
 import { TEST_PEPPER, type TestCaller, type TestDatabase } from '@onecode/testing';
 
 export const CODE = '042913';
@@ -37,8 +37,8 @@ export function sendActions(store: Store) {
     store.sql(`select bucket, units from ledger_entries where send_id = $1 and kind = 'returned'`, [id]);
 
   const verify = async (caller: TestCaller, id: string, guess: string): Promise<Judgement> =>
-    (await changeSend(store.database, { id, accountId: caller.accountId }, (send, now) =>
-      judge(send, now, () => codeMatches(TEST_PEPPER, send.id, send.codeHash, guess)),
+    (await changeGuessedSend(store.database, { id, accountId: caller.accountId }, (send, now, uncounted) =>
+      judge(send, now, () => codeMatches(TEST_PEPPER, send.id, send.codeHash, guess), uncounted),
     ))!;
 
   const fail = (id: string) =>

@@ -1,0 +1,113 @@
+/** A migration that takes away what older releases need. */
+export interface Contract {
+  migration: string;
+  /** The oldest release that works without it, X.Y.Z; null when only those releases do that know the migration. */
+  oldestRelease: string | null;
+  /** Why releases from then on do not need it. */
+  reason: string;
+}
+
+/** What a release brings: its version, X.Y.Z, and the names of its migrations in their order. */
+export interface Release {
+  version: string;
+  migrations: readonly string[];
+}
+
+/** A process that was heard of lately. */
+export interface RunningProcess {
+  kind: 'api' | 'worker' | 'console';
+  /** Null for one of a release that does not tell its version: before 1.1.0. */
+  release: string | null;
+  /** The newest migration that it knows; null where the release is. */
+  lastMigration: string | null;
+}
+
+/** Compares two versions X.Y.Z: below 0 when `one` is older. What follows a hyphen is older than the version without it. */
+export function compareReleases(one: string, other: string): number {
+  const [a, b] = [partsOf(one), partsOf(other)];
+  return (
+    a.numbers.map((part, index) => part - b.numbers[index]!).find((part) => part !== 0) ?? a.rank - b.rank
+  );
+}
+
+function partsOf(version: string): { numbers: number[]; rank: number } {
+  const match = /^(\d+)\.(\d+)\.(\d+)(-)?/.exec(version);
+  if (match === null) throw new Error(`no version: ${version}`);
+  return { numbers: match.slice(1, 4).map(Number), rank: match[4] === undefined ? 0 : -1 };
+}
+
+const FIRST_RELEASE = '1.0.0';
+
+/**
+ * Why a release cannot work with a database, in a sentence; null when it can. A newer schema is fine as long as its migrations only added
+ * something, or took away what this release does not need.
+ *
+ * @param applied names of the applied migrations
+ * @param contracts those of them that took something away
+ */
+export function schemaFault(
+  release: Release,
+  applied: ReadonlySet<string>,
+  contracts: readonly Contract[],
+): string | null {
+  const [missing, ...others] = release.migrations.filter((name) => !applied.has(name));
+  if (missing !== undefined) {
+    const more = others.length === 0 ? '' : ` and ${others.length} more`;
+    return `the schema is too old for release ${release.version}: migration ${missing}${more} is missing; run npm run migrate with this release first`;
+  }
+  const known = new Set(release.migrations);
+  const contract = contracts.find(
+    ({ migration, oldestRelease }) =>
+      !known.has(migration) &&
+      (oldestRelease === null || compareReleases(release.version, oldestRelease) < 0),
+  );
+  if (contract === undefined) return null;
+  const { migration, oldestRelease, reason } = contract;
+  return `the schema is too new for release ${release.version}: migration ${migration} took away what it needs (${reason}); run ${
+    oldestRelease === null ? 'a newer release' : `release ${oldestRelease} or a newer one`
+  }`;
+}
+
+/**
+ * What contracting migrations would break if they were applied now, a sentence each: processes of older releases that run, and the
+ * release that no process of has ever run, so that the database goes past it.
+ *
+ * @param pending the contracting migrations that are not applied yet
+ * @param seen the releases of which a process has run on this database
+ */
+export function contractFaults(
+  pending: readonly Contract[],
+  processes: readonly RunningProcess[],
+  seen: readonly string[],
+): string[] {
+  return pending.flatMap(({ migration, oldestRelease, reason }) => {
+    const works = ({ release, lastMigration }: RunningProcess): boolean =>
+      release !== null &&
+      lastMigration !== null &&
+      (lastMigration >= migration ||
+        (oldestRelease !== null && compareReleases(release, oldestRelease) >= 0));
+    const isSkipped =
+      oldestRelease !== null &&
+      ![FIRST_RELEASE, ...seen].some((release) => compareReleases(release, oldestRelease) >= 0);
+    return [
+      ...describe(processes.filter((process) => !works(process))).map(
+        (who) => `migration ${migration} breaks ${who}: it takes away what they need (${reason})`,
+      ),
+      ...(isSkipped
+        ? [
+            `migration ${migration} goes past release ${oldestRelease}, of which no process has run here: what only that release writes is missing (${reason})`,
+          ]
+        : []),
+    ];
+  });
+}
+
+/** Processes by kind and release, as `2 × api of release 1.0.0`. */
+function describe(processes: readonly RunningProcess[]): string[] {
+  const counts = new Map<string, number>();
+  for (const { kind, release } of processes) {
+    const who = `${kind} of release ${release ?? '1.0.0'}`;
+    counts.set(who, (counts.get(who) ?? 0) + 1);
+  }
+  return [...counts].toSorted(([a], [b]) => a.localeCompare(b)).map(([who, count]) => `${count} × ${who}`);
+}

@@ -1,0 +1,111 @@
+import {
+  compareReleases,
+  contractFaults,
+  schemaFault,
+  type Contract,
+  type RunningProcess,
+} from '@onecode/domain';
+
+const RELEASE = { version: '1.2.0', migrations: ['01_first', '02_second'] };
+const APPLIED = new Set(RELEASE.migrations);
+const contract = (changes: Partial<Contract> = {}): Contract => ({
+  migration: '03_drop',
+  oldestRelease: '1.2.0',
+  reason: 'it reads remark instead',
+  ...changes,
+});
+const running = (changes: Partial<RunningProcess> = {}): RunningProcess => ({
+  kind: 'api',
+  release: '1.2.0',
+  lastMigration: '02_second',
+  ...changes,
+});
+
+describe('versions', () => {
+  it('are compared by their numbers', () => {
+    const sorted = ['0.9.9', '1.0.0', '1.0.1', '1.2.0-rc.1', '1.2.0', '1.10.0', '2.0.0'];
+    expect(sorted.toReversed().toSorted(compareReleases)).toEqual(sorted);
+    expect(compareReleases('1.2.0', '1.2.0')).toBe(0);
+  });
+
+  it('are X.Y.Z', () => {
+    expect(() => compareReleases('1.2', '1.2.0')).toThrow('no version: 1.2');
+  });
+});
+
+describe('a release and a schema', () => {
+  it('work together when its migrations are applied', () => {
+    expect(schemaFault(RELEASE, APPLIED, [])).toBeNull();
+  });
+
+  it('work together when newer migrations only added something', () => {
+    expect(schemaFault(RELEASE, new Set([...APPLIED, '03_add']), [])).toBeNull();
+  });
+
+  it.each([
+    [[], '01_first and 1 more is missing'],
+    [['01_first'], '02_second is missing'],
+    [['01_first', '03_add'], '02_second is missing'],
+  ])('do not when only %j are applied', (applied, text) => {
+    const fault = schemaFault(RELEASE, new Set(applied), []);
+    expect(fault).toContain('the schema is too old for release 1.2.0');
+    expect(fault).toContain(text);
+    expect(fault).not.toContain('\n');
+  });
+
+  it.each([
+    ['1.2.0', null],
+    ['1.1.0', null],
+    ['1.3.0', 'run release 1.3.0 or a newer one'],
+    [null, 'run a newer release'],
+  ])('when a contracting migration that is not known works from %s on', (oldestRelease, text) => {
+    const fault = schemaFault(RELEASE, new Set([...APPLIED, '03_drop']), [contract({ oldestRelease })]);
+    if (text === null) expect(fault).toBeNull();
+    else {
+      expect(fault).toContain('the schema is too new for release 1.2.0: migration 03_drop');
+      expect(fault).toContain(text);
+    }
+  });
+
+  it('work together when the contracting migration is one of its own', () => {
+    const own = contract({ migration: '02_second', oldestRelease: null });
+    expect(schemaFault(RELEASE, APPLIED, [own])).toBeNull();
+  });
+});
+
+describe('a contracting migration', () => {
+  it('breaks nothing where all that runs works without what it takes away', () => {
+    const processes = [running(), running({ release: '1.3.0', lastMigration: '03_drop' })];
+    expect(contractFaults([contract()], processes, ['1.2.0'])).toEqual([]);
+    expect(contractFaults([contract()], [], ['1.1.0', '1.4.0'])).toEqual([]);
+  });
+
+  it('breaks processes of older releases, and says which', () => {
+    const old = { release: '1.1.0', lastMigration: '01_first' };
+    const processes = [
+      running(),
+      running(old),
+      running(old),
+      running({ ...old, kind: 'worker' }),
+      running({ kind: 'worker', release: null, lastMigration: null }),
+    ];
+    expect(contractFaults([contract()], processes, ['1.2.0'])).toEqual(
+      ['2 × api of release 1.1.0', '1 × worker of release 1.0.0', '1 × worker of release 1.1.0'].map(
+        (who) => `migration 03_drop breaks ${who}: it takes away what they need (it reads remark instead)`,
+      ),
+    );
+  });
+
+  it('without a release breaks every process that does not know it', () => {
+    const unnamed = contract({ oldestRelease: null });
+    expect(contractFaults([unnamed], [running({ lastMigration: '03_drop' })], [])).toEqual([]);
+    expect(contractFaults([unnamed], [running()], [])).toHaveLength(1);
+  });
+
+  it('goes past a release that never ran', () => {
+    expect(contractFaults([contract()], [], ['1.1.0'])).toEqual([
+      expect.stringContaining('goes past release 1.2.0, of which no process has run here'),
+    ]);
+    expect(contractFaults([contract({ oldestRelease: '1.0.0' })], [], [])).toEqual([]);
+  });
+});

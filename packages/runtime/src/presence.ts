@@ -1,0 +1,45 @@
+import { ConfigError } from './config.js';
+import { startLoop, type Loop } from './lifecycle.js';
+import type { Logger } from './log.js';
+
+const TELL_PAUSE_MS = 10_000;
+
+/** How a process tells the others that it runs. */
+interface Presence {
+  /** @returns why this process cannot work with the database, or null */
+  tell: () => Promise<string | null>;
+  end: () => Promise<void>;
+}
+
+/**
+ * Tells every ten seconds that this process runs, and when it stops. While the database is away it tells nobody; the first time that it is
+ * there decides whether the process may run.
+ *
+ * @throws ConfigError when it may not; later, the process ends with exit code 1
+ */
+export async function startPresence({ tell, end }: Presence, log: Logger): Promise<Loop> {
+  const untold = (error: unknown): null => {
+    log.debug({ err: error }, 'could not tell that this process runs');
+    return null;
+  };
+  const fault = await tell().catch(untold);
+  if (fault !== null) throw new ConfigError([fault]);
+  let isFirst = true;
+  const loop = startLoop(
+    async () => {
+      const later = isFirst ? null : await tell();
+      isFirst = false;
+      if (later === null) return;
+      log.fatal({ fault: later }, 'this release cannot work with the schema');
+      process.exit(1);
+    },
+    TELL_PAUSE_MS,
+    untold,
+  );
+  return {
+    async stop() {
+      await loop.stop();
+      await end().catch(untold);
+    },
+  };
+}

@@ -1,0 +1,91 @@
+import { schemaFault, type Contract, type RunningProcess } from '@onecode/domain';
+import { newId } from '../client/ids.js';
+import type { Database } from '../client/database.js';
+import { refusedBy } from '../client/sql.js';
+import { SILENT_SECONDS } from '../migrations/contracts.js';
+import { readMigrations } from '../migrations/migrations.js';
+
+/** How a process tells that it runs, and of which release it is. */
+export interface Presence {
+  /** New for each process that starts. */
+  readonly id: string;
+  /** Tells it. The first time, it looks whether this release can work with the schema. @returns why it cannot, or null */
+  tell(): Promise<string | null>;
+  /** Tells that the process has stopped. */
+  end(): Promise<void>;
+}
+
+/** @param release the version of this process's release, X.Y.Z */
+export function createPresence(
+  database: Database,
+  { kind, release }: { kind: RunningProcess['kind']; release: string },
+): Presence {
+  const id = newId();
+  let last: string | undefined;
+
+  async function begin(): Promise<string | null> {
+    const migrations = (await readMigrations()).map(({ name }) => name);
+    const fault = schemaFault({ version: release, migrations }, ...(await readSchema(database)));
+    if (fault !== null) return fault;
+    last = migrations.at(-1) ?? '';
+    await database.sql.execute`insert into releases (release) values (${release}) on conflict do nothing`;
+    return null;
+  }
+
+  return {
+    id,
+    async tell() {
+      const fault = last === undefined ? await begin() : null;
+      if (fault !== null || last === undefined) return fault;
+      await database.sql.execute`
+        insert into processes (id, kind, release, last_migration) values (${id}::uuid, ${kind}, ${release}, ${last})
+        on conflict (id) do update set seen_at = clock_timestamp()`;
+      return null;
+    },
+    async end() {
+      await database.sql.execute`update processes set stopped_at = clock_timestamp() where id = ${id}::uuid`;
+    },
+  };
+}
+
+/** The applied migrations, and those of them that took something away. */
+async function readSchema({ sql }: Database): Promise<[applied: ReadonlySet<string>, contracts: Contract[]]> {
+  try {
+    const applied = await sql.query<{ name: string }[]>`
+      select migration_name as name from _prisma_migrations where finished_at is not null and rolled_back_at is null`;
+    const contracts = await sql.query<Contract[]>`
+      select migration_name as migration, oldest_release as "oldestRelease", reason from schema_contracts order by migration_name`;
+    return [new Set(applied.map(({ name }) => name)), contracts];
+  } catch (error) {
+    // Neither migrated nor by this release.
+    if (refusedBy(error)?.code === UNDEFINED_TABLE) return [new Set(), []];
+    throw error;
+  }
+}
+
+const UNDEFINED_TABLE = '42P01';
+
+/** A process that runs, or did within the last hour. */
+export interface ProcessSummary extends RunningProcess {
+  id: string;
+  release: string;
+  lastMigration: string;
+  startedAt: Date;
+  seenAt: Date;
+  state: 'running' | 'stopped' | 'silent';
+}
+
+/** The processes of the last hour, those that run first, then the newest first. `silent` ones were killed or cannot reach PostgreSQL. */
+export function listProcesses(database: Database): Promise<ProcessSummary[]> {
+  return database.sql.query<ProcessSummary[]>`
+    select id, kind, release, last_migration as "lastMigration", started_at as "startedAt", seen_at as "seenAt", case
+        when stopped_at is not null then 'stopped'
+        when seen_at > clock_timestamp() - make_interval(secs => ${SILENT_SECONDS}) then 'running'
+        else 'silent' end as state
+    from processes where seen_at > clock_timestamp() - interval '1 hour' order by state, kind, started_at desc, id`;
+}
+
+/** Deletes the processes that were last seen more than an hour ago. */
+export async function deleteOldProcesses(database: Database): Promise<void> {
+  await database.sql.execute`delete from processes where seen_at < clock_timestamp() - interval '1 hour'`;
+}

@@ -1,0 +1,66 @@
+import { createPresence, deleteOldProcesses, listProcesses } from '@onecode/store';
+import { readMigrations } from '@onecode/store/migrations';
+import { useTestDatabase } from '@onecode/testing';
+
+const store = useTestDatabase();
+beforeEach(async () => {
+  await store.sql('truncate processes, releases, schema_contracts');
+});
+
+const presence = (release = '1.1.0') => createPresence(store.database, { kind: 'api', release });
+const seen = async (): Promise<unknown[]> =>
+  (await listProcesses(store.database)).map(({ id, state }) => ({ id, state }));
+
+describe('the presence of a process', () => {
+  it('tells its release and the newest migration that it knows, again and again', async () => {
+    const one = presence();
+    expect(await one.tell()).toBeNull();
+    const [first] = await listProcesses(store.database);
+    expect(first).toMatchObject({
+      id: one.id,
+      kind: 'api',
+      release: '1.1.0',
+      lastMigration: (await readMigrations()).at(-1)!.name,
+      state: 'running',
+    });
+    await store.sql(`update processes set seen_at = now() - interval '2 minutes'`);
+    expect(await seen()).toEqual([{ id: one.id, state: 'silent' }]);
+    expect(await one.tell()).toBeNull();
+    expect(await seen()).toEqual([{ id: one.id, state: 'running' }]);
+    expect(await store.sql('select release from releases')).toEqual([{ release: '1.1.0' }]);
+  });
+
+  it('tells that it has stopped, and comes back after PostgreSQL lost it in a crash', async () => {
+    const one = presence();
+    await one.tell();
+    await store.sql('truncate processes');
+    await one.tell();
+    expect(await seen()).toEqual([{ id: one.id, state: 'running' }]);
+    await one.end();
+    expect(await seen()).toEqual([{ id: one.id, state: 'stopped' }]);
+  });
+
+  it('is deleted an hour later', async () => {
+    const [old, late] = [presence(), presence()];
+    await old.tell();
+    await store.sql(`update processes set seen_at = now() - interval '61 minutes'`);
+    await late.tell();
+    await deleteOldProcesses(store.database);
+    expect(await store.sql('select id from processes')).toEqual([{ id: late.id }]);
+  });
+
+  it('is not told by a release that the schema does not fit, which never ran then', async () => {
+    await store.sql(
+      `insert into schema_contracts (migration_name, oldest_release, reason) values ('99_drop', '1.2.0', 'of a test')`,
+    );
+    expect(await presence('1.1.9').tell()).toMatch(/^the schema is too new for release 1\.1\.9: .*99_drop/);
+    expect(await presence('1.2.0').tell()).toBeNull();
+    expect(await store.sql('select release from releases')).toEqual([{ release: '1.2.0' }]);
+    await store.sql('truncate schema_contracts');
+    const newest = (await readMigrations()).at(-1)!.name;
+    await store.sql('delete from _prisma_migrations where migration_name = $1', [newest]);
+    expect(await presence().tell()).toMatch(/^the schema is too old for release 1\.1\.0: .* is missing/);
+    await store.sql('alter table _prisma_migrations rename to journal');
+    expect(await presence().tell()).toMatch(/^the schema is too old/);
+  });
+});

@@ -1,0 +1,134 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { makeRelease, nextVersions, releasedChangelog } from '../scripts/make-release.mjs';
+
+const DATE = '2027-01-31';
+const LINK = '[unreleased]: ../../compare/v1.0.0...HEAD\n[1.0.0]: ../../releases/tag/v1.0.0\n';
+const CHANGELOG = `# Changelog\n\n## [Unreleased]\n\n### Added\n\n- A thing.\n\n## [1.0.0] - 2026-11-23\n\nThe first release.\n\n${LINK}`;
+const FILES = {
+  'package.json': { name: 'onecode', version: '1.0.0', workspaces: ['packages/*', 'apps/*'] },
+  'apps/api/package.json': {
+    name: '@onecode/api',
+    version: '1.0.0',
+    dependencies: { '@onecode/store': '1.0.0', express: '1.0.0' },
+  },
+  'packages/store/package.json': { name: '@onecode/store', version: '1.0.0' },
+  'package-lock.json': {
+    name: 'onecode',
+    version: '1.0.0',
+    packages: {
+      '': { name: 'onecode', version: '1.0.0' },
+      'apps/api': { version: '1.0.0', dependencies: { '@onecode/store': '1.0.0', express: '1.0.0' } },
+      'node_modules/express': { version: '1.0.0' },
+      'packages/store': { version: '1.0.0' },
+    },
+  },
+  'test/rolling/previous-release.json': { version: '0.9.0', commit: '0' },
+};
+
+let folder: string;
+const git = (...args: string[]): string =>
+  execFileSync('git', args, { cwd: folder, encoding: 'utf8' }).trim();
+const textOf = (file: string): string => readFileSync(join(folder, file), 'utf8');
+const jsonOf = (file: string): unknown => JSON.parse(textOf(file));
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'onecode-make-release-'));
+  for (const [file, content] of Object.entries({ ...FILES, 'CHANGELOG.md': CHANGELOG })) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    writeFileSync(join(folder, file), typeof content === 'string' ? content : JSON.stringify(content));
+  }
+  git('init', '--quiet');
+  git('config', 'user.name', 'Ana');
+  git('config', 'user.email', 'ana@example.com');
+  git('add', '--all');
+  git('commit', '--quiet', '--message', 'All of it');
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+describe('a release', () => {
+  it('has its version everywhere, its lines in the changelog, and a tag', () => {
+    expect(makeRelease(folder, '1.1.0', DATE)).toBe('v1.1.0');
+    expect(jsonOf('package.json')).toMatchObject({ version: '1.1.0' });
+    expect(jsonOf('apps/api/package.json')).toEqual({
+      name: '@onecode/api',
+      version: '1.1.0',
+      dependencies: { '@onecode/store': '1.1.0', express: '1.0.0' },
+    });
+    expect(jsonOf('package-lock.json')).toEqual({
+      name: 'onecode',
+      version: '1.1.0',
+      packages: {
+        '': { name: 'onecode', version: '1.1.0' },
+        'apps/api': { version: '1.1.0', dependencies: { '@onecode/store': '1.1.0', express: '1.0.0' } },
+        'node_modules/express': { version: '1.0.0' },
+        'packages/store': { version: '1.1.0' },
+      },
+    });
+    expect(textOf('CHANGELOG.md')).toBe(
+      CHANGELOG.replace('## [Unreleased]\n', `## [Unreleased]\n\n## [1.1.0] - ${DATE}\n`).replace(
+        LINK,
+        '[unreleased]: ../../compare/v1.1.0...HEAD\n[1.1.0]: ../../compare/v1.0.0...v1.1.0\n[1.0.0]: ../../releases/tag/v1.0.0\n',
+      ),
+    );
+    expect(git('tag', '--list')).toBe('v1.1.0');
+    expect(git('log', '--format=%s', '-1', 'v1.1.0')).toBe('Release 1.1.0');
+    expect(git('status', '--porcelain')).toBe('');
+  });
+
+  it('is the one beside which the next release is deployed', () => {
+    makeRelease(folder, '1.0.1', DATE);
+    expect(jsonOf('test/rolling/previous-release.json')).toEqual({
+      version: '1.0.1',
+      commit: git('rev-parse', 'v1.0.1^{commit}'),
+    });
+    expect(() => makeRelease(folder, '1.0.2', DATE)).toThrow('says nothing under "Unreleased"');
+  });
+
+  it.each<[string, string | undefined, () => void, string | RegExp]>([
+    ['without a version', undefined, () => {}, /^After 1\.0\.0 comes 1\.0\.1, 1\.1\.0 or 2\.0\.0/],
+    ['of a version that is not the next', '1.2.0', () => {}, /^After 1\.0\.0 comes/],
+    ['of the version that there is', '1.0.0', () => {}, /^After 1\.0\.0 comes/],
+    [
+      'with changes',
+      '1.1.0',
+      (): void => writeFileSync(join(folder, 'new'), ''),
+      'changes that are not committed',
+    ],
+    ['that was tagged', '1.1.0', (): void => void git('tag', 'v1.1.0'), 'The tag v1.1.0 exists'],
+    [
+      'that changes nothing',
+      '1.1.0',
+      () => {
+        writeFileSync(join(folder, 'CHANGELOG.md'), CHANGELOG.replace('- A thing.\n', ''));
+        git('commit', '--quiet', '--all', '--message', 'Nothing');
+      },
+      'says nothing under "Unreleased"',
+    ],
+  ])('%s is refused, and nothing changes', (_, version, prepare, reason) => {
+    prepare();
+    const state = (): string[] => [
+      git('rev-parse', 'HEAD'),
+      git('status', '--porcelain'),
+      git('tag', '--list'),
+    ];
+    const before = state();
+    expect((): string => makeRelease(folder, version, DATE)).toThrow(reason);
+    expect(state()).toEqual(before);
+  });
+
+  it('can be made of this repository as it is', () => {
+    for (const file of ['CHANGELOG.md', 'package.json', 'package-lock.json'])
+      cpSync(file, join(folder, file));
+    const { version } = jsonOf('package.json') as { version: string };
+    const next = nextVersions(version)[1]!;
+    const changelog = releasedChangelog(textOf('CHANGELOG.md'), next, version, DATE);
+    // Null just after a release.
+    if (changelog !== null) {
+      expect(changelog).toContain(`## [Unreleased]\n\n## [${next}] - ${DATE}\n`);
+      expect(changelog).toContain(`\n[${next}]: ../../compare/v${version}...v${next}\n`);
+    }
+  });
+});

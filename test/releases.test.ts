@@ -1,0 +1,172 @@
+import { randomBytes } from 'node:crypto';
+import { readMigrations } from '@onecode/store/migrations';
+import {
+  createTestDatabase,
+  startProcess,
+  startTcpProxy,
+  testRedisUrl,
+  untilReady,
+  type StartedProcess,
+  type TcpProxy,
+  type TestDatabase,
+} from '@onecode/testing';
+import { VERSION } from '@onecode/runtime';
+
+const KINDS = ['api', 'worker', 'console'] as const;
+const START_MS_MAX = 120_000;
+const secret = (): string => randomBytes(32).toString('base64');
+
+let db: TestDatabase;
+let running: StartedProcess[] = [];
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+afterEach(async () => {
+  await Promise.all(running.map((one) => one.stop()));
+  running = [];
+});
+afterAll(() => db.drop());
+
+function start(kind: (typeof KINDS)[number], changes: Record<string, string> = {}): StartedProcess {
+  const started = startProcess(`apps/${kind}/dist/main.js`, {
+    DATABASE_URL: db.url,
+    REDIS_URL: testRedisUrl(),
+    QUEUE_PREFIX: `test-${randomBytes(6).toString('hex')}`,
+    BASE_URL: 'http://localhost:3000',
+    CONSOLE_URL: 'http://localhost:3001',
+    WHATSAPP_API_URL: 'http://127.0.0.1:1/v25.0',
+    CODE_PEPPER: secret(),
+    SECRET_KEY: secret(),
+    SESSION_SECRET: secret(),
+    WHATSAPP_APP_SECRET: 'secret',
+    WHATSAPP_VERIFY_TOKEN: 'token',
+    PORT: '0',
+    METRICS_PORT: '0',
+    ...changes,
+  });
+  running.push(started);
+  return started;
+}
+async function migrate(...args: string[]): Promise<{ code: number | null; output: string }> {
+  const migration = startProcess('packages/store/dist/migrate.js', { DATABASE_URL: db.url }, args);
+  const { code } = await migration.exited;
+  return { code, output: migration.output() };
+}
+async function list(): Promise<Record<string, string>[]> {
+  const command = startProcess('apps/cli/dist/main.js', { DATABASE_URL: db.url }, [
+    'release',
+    'list',
+    '--json',
+  ]);
+  await command.exited;
+  return JSON.parse(command.stdout()) as Record<string, string>[];
+}
+
+describe('the processes of a release', () => {
+  it(
+    'tell that they run and that they have stopped, each with its release',
+    async () => {
+      const started = KINDS.map((kind) => start(kind));
+      await Promise.all(started.map(untilReady));
+      const rows = await list();
+      expect(new Set(rows.map(({ kind }) => kind))).toEqual(new Set(KINDS));
+      expect(rows).toHaveLength(KINDS.length);
+      const lastMigration = (await readMigrations()).at(-1)!.name;
+      for (const row of rows)
+        expect(row).toMatchObject({ release: VERSION, state: 'running', last_migration: lastMigration });
+
+      await Promise.all(started.map((one) => one.stop()));
+      expect((await list()).map(({ state }) => state)).toEqual(['stopped', 'stopped', 'stopped']);
+    },
+    START_MS_MAX,
+  );
+
+  describe('and a schema that does not fit', () => {
+    beforeAll(async () => {
+      await db.sql('alter table _prisma_migrations rename to journal');
+      await db.sql('create table _prisma_migrations (like journal including all)');
+    });
+    beforeEach(async () => {
+      await db.sql('truncate _prisma_migrations, schema_contracts');
+      await db.sql('insert into _prisma_migrations select * from journal');
+    });
+
+    async function expectRefusals(line: (kind: string) => RegExp): Promise<void> {
+      const ended = await Promise.all(
+        KINDS.map(async (kind) => {
+          const started = start(kind);
+          const { code } = await started.exited;
+          return { kind, code, stderr: started.stderr() };
+        }),
+      );
+      for (const { kind, code, stderr } of ended) {
+        expect(code).toBe(1);
+        expect(stderr).toMatch(line(kind));
+        expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+      }
+    }
+
+    it(
+      'end with one line and exit code 1 where it is too old',
+      async () => {
+        await db.sql(
+          'delete from _prisma_migrations where migration_name = (select max(migration_name) from journal)',
+        );
+        await expectRefusals(
+          (kind) => new RegExp(`^${kind}: the schema is too old for release .* run npm run migrate`),
+        );
+      },
+      START_MS_MAX,
+    );
+
+    it(
+      'end with one line and exit code 1 where it is too new, and start where it only has more',
+      async () => {
+        const name = '99991231235959_of_a_test';
+        await db.sql(
+          `insert into _prisma_migrations (id, checksum, migration_name, finished_at) values ('of a test', '', '${name}', now())`,
+        );
+        await Promise.all(KINDS.map((kind) => start(kind)).map(untilReady));
+        await db.sql(
+          `insert into schema_contracts (migration_name, oldest_release, reason) values ('${name}', '9.9.9', 'of a test')`,
+        );
+        await expectRefusals(
+          (kind) => new RegExp(`^${kind}: the schema is too new for release .* run release 9.9.9`),
+        );
+      },
+      START_MS_MAX,
+    );
+  });
+});
+
+describe('npm run migrate', () => {
+  it('takes --force and nothing else', async () => {
+    expect(await migrate('--force')).toMatchObject({ code: 0 });
+    expect(await migrate('--forse')).toEqual({
+      code: 1,
+      output: '--forse is no option: npm run migrate takes --force alone\n',
+    });
+  });
+});
+
+describe('a process that meets a schema only after its start', () => {
+  let proxy: TcpProxy;
+  afterEach(() => proxy.close());
+
+  it(
+    'ends when the schema does not fit once the database is there',
+    async () => {
+      proxy = await startTcpProxy(db.url, 'cut');
+      await db.sql('truncate schema_contracts');
+      const started = start('api', { DATABASE_URL: proxy.url });
+      await untilReady(started);
+      await db.sql(
+        `insert into schema_contracts (migration_name, oldest_release, reason) values ('99_of_a_test', '9.9.9', 'of a test')`,
+      );
+      await proxy.open();
+      expect((await started.exited).code).toBe(1);
+      expect(started.output()).toContain('this release cannot work with the schema');
+    },
+    START_MS_MAX,
+  );
+});
