@@ -87,7 +87,7 @@ describe('docs/operations.md', () => {
 describe('docs/command-line.md', () => {
   it('lists every command with its options', async () => {
     const page = fileOf('docs/command-line.md').replaceAll(String.raw`\|`, '/');
-    const listed = [...page.matchAll(/^\| `([a-z]+ [a-z-]+)([^`]*)`/gm)].map(
+    const listed = [...page.matchAll(/^\| `([a-z]+(?: [a-z-]+)?)([^`]*)`/gm)].map(
       ([, command, rest]) => [command!, (rest!.match(/--[a-z-]+/g) ?? []).toSorted()] as const,
     );
     expect(Object.fromEntries(listed)).toEqual(await commandsOf());
@@ -97,25 +97,22 @@ describe('docs/command-line.md', () => {
 /** Every command of the command line with its own options, as its help shows them. */
 async function commandsOf(): Promise<Record<string, string[]>> {
   const commands: Record<string, string[]> = {};
-  for (const group of namesOf(await helpOf([])))
-    for (const command of namesOf(await helpOf([group]))) {
-      const options = /^Options:$(.*?)(?:^$|(?![^]))/ms.exec(await helpOf([group, command]))![1]!;
-      commands[`${group} ${command}`] = [...options.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)]
+  for (const group of namesOf(await helpOf([]))) {
+    const members = namesOf(await helpOf([group])).map((command) => [group, command]);
+    for (const words of members.length === 0 ? [[group]] : members) {
+      const options = /^Options:$(.*?)(?:^$|(?![^]))/ms.exec(await helpOf(words))![1]!;
+      commands[words.join(' ')] = [...options.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)]
         .map(([, option]) => option!)
         .filter((option) => option !== '--help')
         .toSorted();
     }
+  }
   return commands;
 }
 
 /** The commands that a help text lists. */
 const namesOf = (help: string): string[] =>
-  [
-    ...help
-      .split(/^Commands:$/m)[1]!
-      .split(/^$/m)[0]!
-      .matchAll(/^ {2}([a-z-]+)/gm),
-  ]
+  [...(help.split(/^Commands:$/m)[1] ?? '').split(/^$/m)[0]!.matchAll(/^ {2}([a-z-]+)/gm)]
     .map(([, name]) => name!)
     .filter((name) => name !== 'help');
 

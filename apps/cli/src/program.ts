@@ -4,6 +4,7 @@ import { addAccountCommands } from './commands/account.js';
 import { addApplicationCommands } from './commands/application.js';
 import { addAuditCommands } from './commands/audit.js';
 import { addCostCommands } from './commands/cost.js';
+import { addDoctorCommand } from './commands/doctor.js';
 import { addHoldCommands } from './commands/hold.js';
 import { addKeyCommands } from './commands/key.js';
 import { addReleaseCommands } from './commands/release.js';
@@ -43,6 +44,7 @@ function buildProgram(): Command {
   addCostCommands(program);
   addReleaseCommands(program);
   addAuditCommands(program);
+  addDoctorCommand(program);
   return program;
 }
 

@@ -4,6 +4,7 @@ export * from './canonicalNumber.js';
 export * from './code.js';
 export * from './delivery.js';
 export * from './denials.js';
+export * from './deploymentChecks.js';
 export * from './healthFindings.js';
 export * from './holds.js';
 export * from './identityCheck.js';

@@ -24,6 +24,7 @@ export * from './holds/heldSends.js';
 export * from './holds/holds.js';
 export * from './reports/accounts.js';
 export * from './reports/denials.js';
+export { readDatabaseFacts } from './reports/deployment.js';
 export * from './reports/health.js';
 export * from './reports/healthReader.js';
 export * from './reports/heartbeats.js';

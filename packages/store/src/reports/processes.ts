@@ -24,10 +24,9 @@ export function createPresence(
   let last: string | undefined;
 
   async function begin(): Promise<string | null> {
-    const migrations = (await readMigrations()).map(({ name }) => name);
-    const fault = schemaFault({ version: release, migrations }, ...(await readSchema(database)));
+    const fault = await findSchemaFault(database, release);
     if (fault !== null) return fault;
-    last = migrations.at(-1) ?? '';
+    last = (await readMigrations()).at(-1)?.name ?? '';
     await database.sql.execute`insert into releases (release) values (${release}) on conflict do nothing`;
     return null;
   }
@@ -46,6 +45,12 @@ export function createPresence(
       await database.sql.execute`update processes set stopped_at = clock_timestamp() where id = ${id}::uuid`;
     },
   };
+}
+
+/** Why a release, whose migrations are in this folder, cannot work with the database's schema, in a sentence; null when it can. */
+export async function findSchemaFault(database: Database, release: string): Promise<string | null> {
+  const migrations = (await readMigrations()).map(({ name }) => name);
+  return schemaFault({ version: release, migrations }, ...(await readSchema(database)));
 }
 
 /** The applied migrations, and those of them that took something away. */

@@ -1,0 +1,155 @@
+import {
+  databaseChecks,
+  healthChecks,
+  healthFindings,
+  parseKeyring,
+  preflight,
+  skipped,
+  webhookCheck,
+  type DeploymentCheck,
+  type Keyring,
+  type RedisHealth,
+} from '@onecode/domain';
+import { address, readConfig, secret, text, variable } from '@onecode/runtime/config';
+import { VERSION } from '@onecode/runtime/version';
+import {
+  countRecipients,
+  createHealthReader,
+  listSenderKnowledge,
+  listSenders,
+  readDatabaseFacts,
+  readSettings,
+  type Database,
+} from '@onecode/store';
+import { preflightText } from '@onecode/whatsapp';
+import type { Command } from 'commander';
+import { withDatabase } from '../database.js';
+import { environment } from '../environment.js';
+import { NotOk, UserError } from '../errors.js';
+import { print } from '../output.js';
+
+const ANSWER_MS_MAX = 5_000;
+
+/** `doctor`. */
+export function addDoctorCommand(program: Command): void {
+  program
+    .command('doctor')
+    .description('check the whole deployment, and say what to do; exit code 1 unless all is well')
+    .addHelpText(
+      'after',
+      '\nRun it with the variables of an API process: REDIS_URL, BASE_URL and SECRET_KEY let it check more.\n\nExample:\n  $ onecode doctor --json',
+    )
+    .action(async (_options: object, command: Command) => {
+      const checks = await examine();
+      print(
+        command,
+        checks.map(({ check, ok, detail }) => ({ check, ok, detail })),
+      );
+      if (checks.some(({ ok }) => !ok)) throw new NotOk();
+    });
+}
+
+async function examine(): Promise<DeploymentCheck[]> {
+  const config = readConfig(environment(), {
+    SECRET_KEY: secret(variable<Keyring | null>(parseKeyring, null)),
+    BASE_URL: address(['http', 'https'], ''),
+    REDIS_URL: secret(text('')),
+  });
+  const [redis, webhook] = await Promise.all([
+    examineRedis(config.REDIS_URL !== ''),
+    examineWebhook(config.BASE_URL),
+  ]);
+  const keys = config.SECRET_KEY && keyVersionsOf(config.SECRET_KEY);
+  return [...(await examineDatabase(keys, redis.health)), redis.check, webhook];
+}
+
+/** The current version first. */
+function keyVersionsOf({ current, keys }: Keyring): number[] {
+  return [current, ...[...keys.keys()].filter((version) => version !== current)];
+}
+
+async function examineDatabase(
+  keys: readonly number[] | null,
+  redis: RedisHealth | null,
+): Promise<DeploymentCheck[]> {
+  try {
+    return await withDatabase(async (database) => {
+      const facts = await readDatabaseFacts(database, VERSION);
+      const checks = databaseChecks(facts, keys);
+      if (facts.schemaFault !== null) return checks;
+      // Without REDIS_URL nothing is known of it, which is no finding.
+      const known = redis ?? { redisMs: 0, redisRefusal: null, queues: [] };
+      const health = await createHealthReader(database, () => Promise.resolve(known))();
+      return [...checks, ...(await examineSenders(database)), ...healthChecks(healthFindings(health))];
+    });
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return [{ check: 'database', ok: false, detail: `${error.message}.` }];
+  }
+}
+
+/** A check for each sender, by what the provider last said of it; `sender check` asks anew. */
+async function examineSenders(database: Database): Promise<DeploymentCheck[]> {
+  const { codeValiditySeconds } = await readSettings(database);
+  const checks: DeploymentCheck[] = [];
+  for (const sender of await listSenders(database)) {
+    const [knowledge] = await listSenderKnowledge(database, sender.id);
+    if (knowledge === undefined) continue;
+    const faults = preflight({
+      ...knowledge,
+      template: sender.template,
+      englishTemplateLanguage: sender.englishTemplateLanguage,
+      codeValiditySeconds,
+      recipients24h: await countRecipients(database, sender.id),
+      now: new Date(),
+    }).filter(({ ok }) => !ok);
+    const check = `sender_${sender.id}`;
+    checks.push(
+      faults.length === 0
+        ? { check, ok: true, detail: 'The provider says that it is ready.' }
+        : { check, ok: false, detail: faults.map((fault) => preflightText(fault, 'en')).join(' ') },
+    );
+  }
+  return checks;
+}
+
+async function examineRedis(
+  isNamed: boolean,
+): Promise<{ check: DeploymentCheck; health: RedisHealth | null }> {
+  if (!isNamed) return { check: skipped('redis', 'REDIS_URL'), health: null };
+  // BullMQ takes longer to load than most commands to run.
+  const { findRedisFault, openQueues, readRedisHealth, REDIS_ADDRESS } = await import('@onecode/runtime');
+  const { REDIS_URL, REDIS_CA_FILE, QUEUE_PREFIX } = readConfig(environment(), {
+    ...REDIS_ADDRESS,
+    QUEUE_PREFIX: text('onecode'),
+  });
+  const source = { redisUrl: REDIS_URL, redisCa: REDIS_CA_FILE };
+  const fault = await findRedisFault(source, QUEUE_PREFIX);
+  const queues = openQueues({ ...source, prefix: QUEUE_PREFIX, onError: () => {} });
+  const end = performance.now() + ANSWER_MS_MAX;
+  while (!queues.isReady() && fault === null && performance.now() < end)
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  const health = await readRedisHealth(queues);
+  await queues.close();
+  const detail =
+    fault !== null
+      ? `REDIS_URL ${fault}.`
+      : health.redisRefusal !== null
+        ? `It refuses writes (${health.redisRefusal}): docs/runbooks/RedisRefusesWrites.md says what to do.`
+        : health.redisMs === null
+          ? 'It does not answer: docs/runbooks/RedisAway.md says what to do.'
+          : null;
+  return { check: { check: 'redis', ok: detail === null, detail: detail ?? 'It takes writes.' }, health };
+}
+
+async function examineWebhook(baseUrl: string): Promise<DeploymentCheck> {
+  if (baseUrl === '') return skipped('webhook', 'BASE_URL');
+  const query = 'hub.mode=subscribe&hub.verify_token=doctor&hub.challenge=1';
+  const answer = await fetch(`${baseUrl}/webhooks/whatsapp?${query}`, {
+    signal: AbortSignal.timeout(ANSWER_MS_MAX),
+    redirect: 'manual',
+  }).catch((error: Error & { cause?: { code?: string } }) => error.cause?.code ?? error.name);
+  if (typeof answer === 'string') return webhookCheck(answer);
+  await answer.body?.cancel();
+  return webhookCheck({ status: answer.status, contentType: answer.headers.get('content-type') ?? '' });
+}

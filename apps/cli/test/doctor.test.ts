@@ -1,0 +1,129 @@
+import type { DeploymentCheck } from '@onecode/domain';
+import { closedPort, createTestDatabase, ProcessStack, STACK_START_MS_MAX, until } from '@onecode/testing';
+import pg from 'pg';
+import { onecode } from './onecode.js';
+
+/** The tests' own PostgreSQL need not survive a crash, and says so. */
+const NOT_DURABLE = expect.stringMatching(/^database_durability: Set .*fsync/) as unknown as string;
+
+describe('onecode doctor', () => {
+  let stack: ProcessStack;
+  let sender: string;
+  let env: Record<string, string>;
+  beforeAll(async () => {
+    stack = await ProcessStack.start();
+    sender = await stack.addSender();
+    env = {
+      ...stack.variables,
+      SECRET_KEY: stack.secrets.secretKey,
+      BASE_URL: stack.apis[0]!,
+    };
+  }, STACK_START_MS_MAX);
+  afterAll(() => stack.stop());
+
+  async function doctor(
+    change: Record<string, string> = {},
+  ): Promise<{ code: number | null; checks: DeploymentCheck[] }> {
+    const { code, stdout, stderr } = await onecode(['doctor', '--json'], { ...env, ...change });
+    expect(stderr).toBe('');
+    return { code, checks: JSON.parse(stdout) as DeploymentCheck[] };
+  }
+  const faultsOf = (checks: readonly DeploymentCheck[]): string[] =>
+    checks.filter(({ ok }) => !ok).map(({ check, detail }) => `${check}: ${detail}`);
+
+  it('finds a whole deployment well, once the provider has been read, and tells no secret', async () => {
+    const { checks } = await until(
+      'a deployment without a fault',
+      async () => {
+        const { checks: found } = await doctor();
+        return faultsOf(found).length === 1 && { checks: found };
+      },
+      STACK_START_MS_MAX,
+    );
+    expect(checks.map(({ check }) => check)).toEqual([
+      'database',
+      'database_durability',
+      'database_connections',
+      'clocks',
+      'schema',
+      'processes',
+      'secret_key',
+      'senders',
+      `sender_${sender}`,
+      'health',
+      'redis',
+      'webhook',
+    ]);
+    expect(faultsOf(checks)).toEqual([NOT_DURABLE]);
+    for (const check of checks)
+      expect(check).toEqual({
+        check: expect.any(String),
+        ok: expect.any(Boolean),
+        detail: expect.any(String),
+      });
+    const text = JSON.stringify(checks);
+    for (const secret of [stack.secrets.secretKey, '5550783881', 'a-token'])
+      expect(text).not.toContain(secret);
+    const { code, stdout } = await onecode(['doctor'], env);
+    expect([code, stdout]).toEqual([
+      1,
+      expect.stringMatching(/^check +ok +detail\ndatabase +yes +PostgreSQL/),
+    ]);
+  });
+
+  it('says what it could not check, and by which variable it would', async () => {
+    const { code, checks } = await doctor({ SECRET_KEY: '', BASE_URL: '', REDIS_URL: '' });
+    const skipped = checks.filter(({ detail }) => detail.startsWith('Skipped'));
+    expect(code).toBe(1);
+    expect(skipped.map(({ check }) => check)).toEqual(['secret_key', 'redis', 'webhook']);
+  });
+
+  it('finds a Redis that is away, a webhook that leads nowhere, and a key that is missing', async () => {
+    const port = await closedPort();
+    const other = `7:${Buffer.alloc(32, 7).toString('base64')}`;
+    const { code, checks } = await doctor({
+      REDIS_URL: `redis://127.0.0.1:${port}`,
+      BASE_URL: `http://127.0.0.1:${port}`,
+      SECRET_KEY: other,
+    });
+    expect(code).toBe(1);
+    expect(faultsOf(checks)).toEqual([
+      NOT_DURABLE,
+      expect.stringMatching(/^secret_key: .* version 1, which SECRET_KEY lacks/),
+      'health_redis_away: failing, redis: docs/runbooks/RedisAway.md says what to do.',
+      'redis: It does not answer: docs/runbooks/RedisAway.md says what to do.',
+      'webhook: BASE_URL cannot be reached (ECONNREFUSED): look at DNS, certificate, firewall and ingress.',
+    ]);
+  });
+
+  it('finds a database that is away, and one without tables', async () => {
+    const away = await doctor({ DATABASE_URL: `postgresql://nobody@127.0.0.1:${await closedPort()}/none` });
+    expect(away.code).toBe(1);
+    expect(faultsOf(away.checks)).toEqual(['database: the database cannot be reached.']);
+    expect(away.checks.map(({ check }) => check)).toEqual(['database', 'redis', 'webhook']);
+
+    const empty = await createTestDatabase();
+    const client = new pg.Client({ connectionString: empty.url });
+    await client.connect();
+    await client.query('drop schema public cascade; create schema public');
+    await client.end();
+    const { checks } = await doctor({ DATABASE_URL: empty.url });
+    expect(faultsOf(checks)).toContainEqual(
+      expect.stringMatching(/^schema: The schema is too old .*npm run migrate/),
+    );
+    await empty.drop();
+  });
+
+  it('finds that no worker runs', async () => {
+    await stack.stopWorker(0);
+    const { code, checks } = await doctor();
+    expect(code).toBe(1);
+    expect(faultsOf(checks)).toContainEqual(expect.stringMatching(/^processes: No worker runs/));
+    await stack.restartWorker(0);
+    await until(
+      'a worker again',
+      async () => faultsOf((await doctor()).checks).length === 1,
+      STACK_START_MS_MAX,
+    );
+  });
+});

@@ -1,0 +1,151 @@
+import type { Finding } from './healthFindings.js';
+
+/** What was looked at, whether it is well, and what was found: if not well, with what to do. */
+export interface DeploymentCheck {
+  check: string;
+  ok: boolean;
+  detail: string;
+}
+
+/** What PostgreSQL tells of itself and of what is stored. */
+export interface DatabaseFacts {
+  /** `18.4` for example. */
+  version: string;
+  settings: Readonly<Record<string, string>>;
+  /** How far this machine's clock is ahead of the database's, as far as the time of an answer lets one know. */
+  clockAheadMs: number;
+  connections: { used: number; most: number };
+  /** Why this release cannot work with the schema, or null. */
+  schemaFault: string | null;
+  processes: readonly { kind: string; release: string; state: 'running' | 'stopped' | 'silent' }[];
+  /** Versions of the keys that sealed senders' tokens and the codes that may still go out. */
+  keyVersions: readonly number[];
+  senders: readonly { state: string }[];
+}
+
+const CONNECTIONS_SHARE_MAX = 0.8;
+const CLOCK_MS_MAX = 5_000;
+/** Off, a crash may lose what an answer of the API promised. */
+const DURABLE_SETTINGS = ['fsync', 'full_page_writes'] as const;
+const SYNCHRONOUS = ['on', 'local', 'remote_write', 'remote_apply'];
+
+const ok = (check: string, detail: string): DeploymentCheck => ({ check, ok: true, detail });
+const bad = (check: string, detail: string): DeploymentCheck => ({ check, ok: false, detail });
+
+/** A check that could not be made, which is no fault: `variable` would let it be made. */
+export const skipped = (check: string, variable: string): DeploymentCheck =>
+  ok(check, `Skipped: set ${variable} to check this.`);
+
+/** Judges what PostgreSQL tells. @param keys the versions in SECRET_KEY; null without it */
+export function databaseChecks(facts: DatabaseFacts, keys: readonly number[] | null): DeploymentCheck[] {
+  return [
+    ok('database', `PostgreSQL ${facts.version} answers.`),
+    durability(facts),
+    connections(facts),
+    clock(facts),
+    facts.schemaFault === null
+      ? ok('schema', 'The schema fits this release.')
+      : bad('schema', `${facts.schemaFault[0]!.toUpperCase()}${facts.schemaFault.slice(1)}.`),
+    processes(facts),
+    secretKey(facts, keys),
+    senders(facts),
+  ];
+}
+
+function durability({ settings }: DatabaseFacts): DeploymentCheck {
+  const off = DURABLE_SETTINGS.filter((name) => settings[name] !== 'on') as string[];
+  if (!SYNCHRONOUS.includes(settings['synchronous_commit'] ?? '')) off.push('synchronous_commit');
+  return off.length === 0
+    ? ok('database_durability', 'What is answered is on disk.')
+    : bad('database_durability', `Set ${off.join(', ')} to on: a crash may lose what was answered with 202.`);
+}
+
+function connections({ connections: { used, most } }: DatabaseFacts): DeploymentCheck {
+  const counted = `${used} of ${most} connections are in use`;
+  return used < CONNECTIONS_SHARE_MAX * most
+    ? ok('database_connections', `${counted}.`)
+    : bad(
+        'database_connections',
+        `${counted}: stop what does not belong there, lower DATABASE_CONNECTIONS, or put a pooler between.`,
+      );
+}
+
+function clock({ clockAheadMs }: DatabaseFacts): DeploymentCheck {
+  const seconds = Math.abs(clockAheadMs / 1_000).toFixed(1);
+  if (Math.abs(clockAheadMs) <= CLOCK_MS_MAX) return ok('clocks', 'This machine and the database agree.');
+  return bad(
+    'clocks',
+    `This machine's clock is ${seconds} s ${clockAheadMs > 0 ? 'ahead of' : 'behind'} the database's: run NTP on both.`,
+  );
+}
+
+function processes({ processes: all }: DatabaseFacts): DeploymentCheck {
+  const running = all.filter(({ state }) => state === 'running');
+  const missing = ['api', 'worker'].filter((kind) => !running.some((one) => one.kind === kind));
+  const releases = [...new Set(running.map(({ release }) => release))].toSorted();
+  if (missing.length > 0)
+    return bad('processes', `No ${missing.join(' and no ')} runs: start one, and read its last line.`);
+  if (releases.length > 1)
+    return bad(
+      'processes',
+      `Releases ${releases.join(' and ')} run side by side: finish the deploy, or take it back.`,
+    );
+  const kinds = [...new Set(running.map(({ kind }) => kind))].toSorted();
+  const counts = kinds.map((kind) => `${running.filter((one) => one.kind === kind).length} ${kind}`);
+  return ok('processes', `Running: ${counts.join(', ')}, of release ${releases[0]}.`);
+}
+
+function secretKey({ keyVersions }: DatabaseFacts, keys: readonly number[] | null): DeploymentCheck {
+  if (keys === null) return skipped('secret_key', 'SECRET_KEY');
+  const missing = keyVersions.filter((version) => !keys.includes(version));
+  if (missing.length > 0)
+    return bad(
+      'secret_key',
+      `Senders' tokens or codes are sealed with version ${missing.join(', ')}, which SECRET_KEY lacks: add that key, or give the senders their tokens again.`,
+    );
+  const old = keyVersions.filter((version) => version !== keys[0]);
+  return ok(
+    'secret_key',
+    old.length === 0
+      ? 'Everything is sealed with the first key.'
+      : `Older keys are in use still: ${old.join(', ')}. Run onecode sender reseal before they leave.`,
+  );
+}
+
+function senders({ senders: all }: DatabaseFacts): DeploymentCheck {
+  const active = all.filter(({ state }) => state === 'active').length;
+  if (all.length === 0) return bad('senders', 'There is no sender: add one with onecode sender add.');
+  return active > 0
+    ? ok('senders', `${active} of ${all.length} can send.`)
+    : bad('senders', 'No sender can send: onecode sender list says why, and until when.');
+}
+
+/** One check for each finding of the health page, or one that there is none. */
+export function healthChecks(findings: readonly Finding[]): DeploymentCheck[] {
+  if (findings.length === 0) return [ok('health', 'The health page finds nothing.')];
+  return findings.map(({ what, severity, whose }) => {
+    const runbook = what.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    const where =
+      whose === 'held'
+        ? 'onecode hold list and sender list say who wanted it'
+        : `docs/runbooks/${runbook}.md says what to do`;
+    return { check: `health_${what}`, ok: whose === 'held', detail: `${severity}, ${whose}: ${where}.` };
+  });
+}
+
+/**
+ * Judges the answer of `BASE_URL/webhooks/whatsapp` to a handshake with a wrong token, which the API refuses with a problem.
+ *
+ * @param answer its status and content type, or why there is none
+ */
+export function webhookCheck(answer: { status: number; contentType: string } | string): DeploymentCheck {
+  if (typeof answer === 'string')
+    return bad(
+      'webhook',
+      `BASE_URL cannot be reached (${answer}): look at DNS, certificate, firewall and ingress.`,
+    );
+  const isOurs = answer.status === 403 && answer.contentType.startsWith('application/problem+json');
+  return isOurs
+    ? ok('webhook', 'BASE_URL leads to the API.')
+    : bad('webhook', `BASE_URL answers ${answer.status}, which is not the API: look at the ingress.`);
+}

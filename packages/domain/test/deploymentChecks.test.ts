@@ -1,0 +1,129 @@
+import {
+  databaseChecks,
+  healthChecks,
+  skipped,
+  webhookCheck,
+  type DatabaseFacts,
+} from '../src/deploymentChecks.js';
+
+const WELL: DatabaseFacts = {
+  version: '18.4',
+  settings: { fsync: 'on', full_page_writes: 'on', synchronous_commit: 'on' },
+  clockAheadMs: 0,
+  connections: { used: 20, most: 97 },
+  schemaFault: null,
+  processes: [
+    { kind: 'api', release: '1.1.0', state: 'running' },
+    { kind: 'api', release: '1.1.0', state: 'running' },
+    { kind: 'worker', release: '1.1.0', state: 'running' },
+    { kind: 'worker', release: '1.0.0', state: 'stopped' },
+  ],
+  keyVersions: [2],
+  senders: [{ state: 'active' }, { state: 'paused' }],
+};
+
+const notOk = (change: Partial<DatabaseFacts>, keys: readonly number[] | null = [2, 1]): string[] =>
+  databaseChecks({ ...WELL, ...change }, keys)
+    .filter(({ ok }) => !ok)
+    .map(({ check, detail }) => `${check}: ${detail}`);
+
+describe('databaseChecks', () => {
+  it('says that all is well, and what was found', () => {
+    expect(notOk({})).toEqual([]);
+    expect(databaseChecks(WELL, [2, 1]).map(({ detail }) => detail)).toEqual([
+      'PostgreSQL 18.4 answers.',
+      'What is answered is on disk.',
+      '20 of 97 connections are in use.',
+      'This machine and the database agree.',
+      'The schema fits this release.',
+      'Running: 2 api, 1 worker, of release 1.1.0.',
+      'Everything is sealed with the first key.',
+      '1 of 2 can send.',
+    ]);
+  });
+
+  it.each<[string, Partial<DatabaseFacts>, RegExp]>([
+    [
+      'fsync is off',
+      { settings: { ...WELL.settings, fsync: 'off' } },
+      /^database_durability: Set fsync to on/,
+    ],
+    [
+      'commits are not waited for',
+      { settings: { ...WELL.settings, synchronous_commit: 'off' } },
+      /^database_durability: Set synchronous_commit to on/,
+    ],
+    ['few connections are left', { connections: { used: 78, most: 97 } }, /^database_connections: 78 of 97/],
+    ['this clock is ahead', { clockAheadMs: 61_000 }, /^clocks: .* 61\.0 s ahead of/],
+    ['this clock is behind', { clockAheadMs: -7_500 }, /^clocks: .* 7\.5 s behind/],
+    ['the schema is too old', { schemaFault: 'the schema is too old' }, /^schema: The schema is too old\.$/],
+    ['nothing runs', { processes: [] }, /^processes: No api and no worker runs/],
+    [
+      'the only worker is silent',
+      { processes: [WELL.processes[0]!, { kind: 'worker', release: '1.1.0', state: 'silent' }] },
+      /^processes: No worker runs/,
+    ],
+    [
+      'two releases run',
+      { processes: [WELL.processes[0]!, { kind: 'worker', release: '1.0.0', state: 'running' }] },
+      /^processes: Releases 1\.0\.0 and 1\.1\.0 run side by side/,
+    ],
+    ['a key is missing', { keyVersions: [2, 3] }, /^secret_key: .*version 3, which SECRET_KEY lacks/],
+    ['there is no sender', { senders: [] }, /^senders: There is no sender/],
+    ['no sender can send', { senders: [{ state: 'paused' }] }, /^senders: No sender can send/],
+  ])('when %s', (_, change, expected) => {
+    expect(notOk(change)).toEqual([expect.stringMatching(expected)]);
+  });
+
+  it('tells of older keys, and takes missing ones for no fault where SECRET_KEY is not known', () => {
+    const detail = (keys: readonly number[] | null, keyVersions: number[]): string =>
+      databaseChecks({ ...WELL, keyVersions }, keys).find(({ check }) => check === 'secret_key')!.detail;
+    expect(detail([2, 1], [1, 2])).toBe(
+      'Older keys are in use still: 1. Run onecode sender reseal before they leave.',
+    );
+    expect(detail(null, [9])).toBe(skipped('secret_key', 'SECRET_KEY').detail);
+  });
+});
+
+describe('healthChecks', () => {
+  it('names a runbook for each finding, and takes what operators wanted for no fault', () => {
+    expect(healthChecks([])).toEqual([
+      { check: 'health', ok: true, detail: 'The health page finds nothing.' },
+    ]);
+    expect(
+      healthChecks([
+        { whose: 'redis', severity: 'failing', what: 'redis_refuses_writes', check: 'redis' },
+        { whose: 'held', severity: 'degraded', what: 'sends_held', check: 'held' },
+      ]),
+    ).toEqual([
+      {
+        check: 'health_redis_refuses_writes',
+        ok: false,
+        detail: 'failing, redis: docs/runbooks/RedisRefusesWrites.md says what to do.',
+      },
+      {
+        check: 'health_sends_held',
+        ok: true,
+        detail: 'degraded, held: onecode hold list and sender list say who wanted it.',
+      },
+    ]);
+  });
+});
+
+describe('webhookCheck', () => {
+  it.each([
+    [{ status: 403, contentType: 'application/problem+json' }, true, 'BASE_URL leads to the API.'],
+    [
+      { status: 403, contentType: 'text/html' },
+      false,
+      'BASE_URL answers 403, which is not the API: look at the ingress.',
+    ],
+    [
+      'ENOTFOUND',
+      false,
+      'BASE_URL cannot be reached (ENOTFOUND): look at DNS, certificate, firewall and ingress.',
+    ],
+  ])('of %j', (answer, ok, detail) => {
+    expect(webhookCheck(answer)).toEqual({ check: 'webhook', ok, detail });
+  });
+});

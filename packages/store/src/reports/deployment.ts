@@ -1,0 +1,58 @@
+import { senderState, type DatabaseFacts } from '@onecode/domain';
+import type { Database } from '../client/database.js';
+import { listSenders } from '../senders/senders.js';
+import { readConnectionStatistics } from './health.js';
+import { findSchemaFault, listProcesses } from './processes.js';
+
+const SETTINGS = ['server_version', 'fsync', 'full_page_writes', 'synchronous_commit'];
+
+/**
+ * Reads what tells whether a deployment is complete: the server's settings and clock, the schema, the processes, and the keys in use.
+ *
+ * @param release the version of this release
+ * @throws the database's error, also where a table is missing
+ */
+export async function readDatabaseFacts(database: Database, release: string): Promise<DatabaseFacts> {
+  const rows = await database.sql.query<{ name: string; setting: string }[]>`
+    select name, setting from pg_settings where name = any(${SETTINGS}::text[])`;
+  const settings = Object.fromEntries(rows.map(({ name, setting }) => [name, setting]));
+  const facts = {
+    version: (settings['server_version'] ?? '').split(' ')[0]!,
+    settings,
+    clockAheadMs: await readClock(database),
+    connections: await readConnectionStatistics(database),
+    schemaFault: await findSchemaFault(database, release),
+  };
+  // The tables may not be there.
+  if (facts.schemaFault !== null) return { ...facts, processes: [], keyVersions: [], senders: [] };
+  const now = new Date();
+  return {
+    ...facts,
+    processes: (await listProcesses(database)).map(({ kind, release: version, state }) => ({
+      kind,
+      release: version,
+      state,
+    })),
+    keyVersions: await readKeyVersions(database),
+    senders: (await listSenders(database)).map((sender) => ({ state: senderState(sender, now) })),
+  };
+}
+
+/** How far this machine's clock is ahead of the database's, less what the round trip may have taken. */
+async function readClock({ sql }: Database): Promise<number> {
+  const before = Date.now();
+  const [row] = await sql.query<[{ ms: number }]>`
+    select extract(epoch from clock_timestamp())::float8 * 1000 as ms`;
+  const after = Date.now();
+  if (row.ms < before) return before - row.ms;
+  return row.ms > after ? after - row.ms : 0;
+}
+
+/** The versions of the keys that sealed senders' tokens, and codes of sends that are not over. */
+async function readKeyVersions({ sql }: Database): Promise<number[]> {
+  const rows = await sql.query<{ version: number }[]>`
+    select get_byte(sealed_token, 0) as version from senders
+    union select get_byte(sealed_code, 0) from sends where next_enqueue_at is not null and sealed_code is not null
+    order by version`;
+  return rows.map(({ version }) => version);
+}
