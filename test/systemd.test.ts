@@ -1,0 +1,80 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describeIf, startProcess } from '@onecode/testing';
+
+const FOLDER = 'deploy/systemd';
+const units = readdirSync(FOLDER).filter((name) => name.endsWith('.service'));
+const textOf = (name: string): string => readFileSync(join(FOLDER, name), 'utf8');
+const valuesOf = (name: string, key: string): string[] =>
+  [...textOf(name).matchAll(new RegExp(`^${key}=(.*)$`, 'gm'))].map(([, value]) => value!);
+
+const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
+describeIf(hasSystemd)('systemd', () => {
+  it.each(units)('finds no fault in %s, with this checkout as /opt/onecode', (name) => {
+    const folder = mkdtempSync(join(tmpdir(), 'units-'));
+    cpSync(FOLDER, folder, { recursive: true });
+    const file = join(folder, name);
+    writeFileSync(
+      file,
+      textOf(name).replaceAll('/usr/bin/node', process.execPath).replaceAll('/opt/onecode', process.cwd()),
+    );
+    const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', file], {
+      encoding: 'utf8',
+    });
+    rmSync(folder, { recursive: true });
+    // Other units of this machine may have faults of their own.
+    expect(stderr.split('\n').filter((line) => line.includes('onecode'))).toEqual([]);
+    expect(status).toBe(0);
+  });
+});
+
+describe.each(units)('%s', (name) => {
+  it('is locked in, and is given time to stop', () => {
+    const text = textOf(name);
+    for (const line of [
+      'DynamicUser=yes',
+      'NoNewPrivileges=yes',
+      'ProtectSystem=strict',
+      'CapabilityBoundingSet=',
+    ])
+      expect(text).toContain(`\n${line}\n`);
+    if (text.includes('Type=oneshot')) return;
+    const [seconds] = valuesOf(name, 'TimeoutStopSec');
+    const delay = /^SHUTDOWN_DELAY_MS=(\d+)$/m.exec(textOf('onecode.env'))![1];
+    expect(Number(seconds)).toBeGreaterThan(name.includes('worker') ? 10 : 10 + Number(delay) / 1_000);
+  });
+
+  it('gives its process each variable that it needs, secrets as files alone', async () => {
+    const [program = ''] = valuesOf(name, 'ExecStart');
+    const folder = mkdtempSync(join(tmpdir(), 'credentials-'));
+    const values: Record<string, string> = {
+      DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none',
+      MIGRATE_DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none',
+      REDIS_URL: 'redis://127.0.0.1:1',
+    };
+    const key = Buffer.alloc(32, 1).toString('base64');
+    for (const credential of valuesOf(name, 'LoadCredential')) {
+      const [secret = ''] = credential.split(':');
+      expect(credential).toBe(`${secret}:/etc/onecode/secrets/${secret}`);
+      writeFileSync(join(folder, secret), `${values[secret] ?? key}\n`);
+    }
+    const lines = [...textOf('onecode.env').split('\n'), ...valuesOf(name, 'Environment')];
+    const env = Object.fromEntries(
+      lines
+        .filter((line) => /^[A-Z_]+=/.test(line))
+        .map((line) => line.replace('%d', folder).replace(/^((?:METRICS_)?PORT)=.*/, '$1=0'))
+        .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)] as const),
+    );
+    // With another variable wrong on purpose, the line of a process names that one alone: all others were there.
+    const wrong = name.includes('migrate') ? {} : { METRICS_PORT: 'none' };
+    const started = startProcess(program.replace('/usr/bin/node /opt/onecode/', ''), { ...env, ...wrong });
+    const { code } = await started.exited;
+    rmSync(folder, { recursive: true });
+    expect(code).toBe(1);
+    expect(started.stderr()).toMatch(
+      name.includes('migrate') ? /^The migration failed: .*ECONNREFUSED/ : /^\w+: METRICS_PORT [^\n]*\n$/,
+    );
+  });
+});
