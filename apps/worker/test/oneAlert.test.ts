@@ -1,3 +1,4 @@
+import { readWaitingSends } from '@onecode/store';
 import { buildSender, until } from '@onecode/testing';
 import { WorkerEnvironment } from './workerEnvironment.js';
 import { PROCESSES_MS_MAX, startWorkerProcess, untilServing, type WorkerProcess } from './workerProcess.js';
@@ -72,10 +73,7 @@ describe('a sender’s fault that hits more than a hundred sends of two workers 
         consecutive_failures: 1,
         pause_seconds: 60,
       });
-      await until(
-        'all of them in the metrics',
-        async () => (await counted('onecode_awaiting_sender')) === 2 * SENDS,
-      );
+      expect((await readWaitingSends(environment.db.database)).forSender.count).toBe(SENDS);
 
       const able = await buildSender(environment.db.database, { throughput: 1000 });
       for (const id of ids)
