@@ -112,7 +112,7 @@ async function commandsOf(): Promise<Record<string, string[]>> {
 
 /** The commands that a help text lists. */
 const namesOf = (help: string): string[] =>
-  [...(help.split(/^Commands:$/m)[1] ?? '').split(/^$/m)[0]!.matchAll(/^ {2}([a-z-]+)/gm)]
+  [...((help.split(/^Commands:$/m)[1] ?? '').split(/^$/m)[0] ?? '').matchAll(/^ {2}([a-z-]+)/gm)]
     .map(([, name]) => name!)
     .filter((name) => name !== 'help');
 
