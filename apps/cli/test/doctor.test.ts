@@ -1,6 +1,5 @@
 import type { DeploymentCheck } from '@onecode/domain';
 import { closedPort, createTestDatabase, ProcessStack, STACK_START_MS_MAX, until } from '@onecode/testing';
-import pg from 'pg';
 import { onecode } from './onecode.js';
 
 /** The tests' own PostgreSQL need not survive a crash, and says so. */
@@ -103,10 +102,8 @@ describe('onecode doctor', () => {
     expect(away.checks.map(({ check }) => check)).toEqual(['database', 'redis', 'webhook']);
 
     const empty = await createTestDatabase();
-    const client = new pg.Client({ connectionString: empty.url });
-    await client.connect();
-    await client.query('drop schema public cascade; create schema public');
-    await client.end();
+    await empty.sql('drop schema public cascade');
+    await empty.sql('create schema public');
     const { checks } = await doctor({ DATABASE_URL: empty.url });
     expect(faultsOf(checks)).toContainEqual(
       expect.stringMatching(/^schema: The schema is too old .*npm run migrate/),
