@@ -27,7 +27,7 @@ const CONNECTIONS_SHARE_MAX = 0.8;
 const CLOCK_MS_MAX = 5_000;
 /** Off, a crash may lose what an answer of the API promised. */
 const DURABLE_SETTINGS = ['fsync', 'full_page_writes'] as const;
-const SYNCHRONOUS = ['on', 'local', 'remote_write', 'remote_apply'];
+const SYNCHRONOUS: ReadonlySet<string> = new Set(['on', 'local', 'remote_write', 'remote_apply']);
 
 const ok = (check: string, detail: string): DeploymentCheck => ({ check, ok: true, detail });
 const bad = (check: string, detail: string): DeploymentCheck => ({ check, ok: false, detail });
@@ -54,7 +54,7 @@ export function databaseChecks(facts: DatabaseFacts, keys: readonly number[] | n
 
 function durability({ settings }: DatabaseFacts): DeploymentCheck {
   const off = DURABLE_SETTINGS.filter((name) => settings[name] !== 'on') as string[];
-  if (!SYNCHRONOUS.includes(settings['synchronous_commit'] ?? '')) off.push('synchronous_commit');
+  if (!SYNCHRONOUS.has(settings['synchronous_commit'] ?? '')) off.push('synchronous_commit');
   return off.length === 0
     ? ok('database_durability', 'What is answered is on disk.')
     : bad('database_durability', `Set ${off.join(', ')} to on: a crash may lose what was answered with 202.`);
