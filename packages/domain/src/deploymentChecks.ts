@@ -15,7 +15,7 @@ export interface DatabaseFacts {
   /** How far this machine's clock is ahead of the database's, as far as the time of an answer lets one know. */
   clockAheadMs: number;
   connections: { used: number; most: number };
-  /** Why this release cannot work with the schema, or null. */
+  /** Why this release cannot work with the schema, or null. If it cannot, all that follows is empty and says nothing. */
   schemaFault: string | null;
   processes: readonly { kind: string; release: string; state: 'running' | 'stopped' | 'silent' }[];
   /** Versions of the keys that sealed senders' tokens and the codes that may still go out. */
@@ -38,14 +38,18 @@ export const skipped = (check: string, variable: string): DeploymentCheck =>
 
 /** Judges what PostgreSQL tells. @param keys the versions in SECRET_KEY; null without it */
 export function databaseChecks(facts: DatabaseFacts, keys: readonly number[] | null): DeploymentCheck[] {
-  return [
+  const server = [
     ok('database', `PostgreSQL ${facts.version} answers.`),
     durability(facts),
     connections(facts),
     clock(facts),
-    facts.schemaFault === null
-      ? ok('schema', 'The schema fits this release.')
-      : bad('schema', `${facts.schemaFault[0]!.toUpperCase()}${facts.schemaFault.slice(1)}.`),
+  ];
+  const { schemaFault: fault } = facts;
+  // Nothing that is stored could be read: an empty list of senders is not a database without senders.
+  if (fault !== null) return [...server, bad('schema', `${fault[0]!.toUpperCase()}${fault.slice(1)}.`)];
+  return [
+    ...server,
+    ok('schema', 'The schema fits this release.'),
     processes(facts),
     secretKey(facts, keys),
     senders(facts),
@@ -123,14 +127,33 @@ function senders({ senders: all }: DatabaseFacts): DeploymentCheck {
 /** One check for each finding of the health page, or one that there is none. */
 export function healthChecks(findings: readonly Finding[]): DeploymentCheck[] {
   if (findings.length === 0) return [ok('health', 'The health page finds nothing.')];
-  return findings.map(({ what, severity, whose }) => {
-    const runbook = what.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  return findings.map((finding) => {
+    const { what, severity, whose } = finding;
     const where =
       whose === 'held'
         ? 'onecode hold list and sender list say who wanted it'
-        : `docs/runbooks/${runbook}.md says what to do`;
-    return { check: `health_${what}`, ok: whose === 'held', detail: `${severity}, ${whose}: ${where}.` };
+        : `docs/runbooks/${runbookOf(what)}.md says what to do`;
+    const named = [severity, whose, ...subjectOf(finding)].join(', ');
+    return { check: `health_${what}`, ok: whose === 'held', detail: `${named}: ${where}.` };
   });
+}
+
+function runbookOf(what: Finding['what']): string {
+  // One page has both: a template that one sender cannot use, and one that none can.
+  const name = what === 'template_stopped' ? 'template_stopped_everywhere' : what;
+  return name.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** What a finding is about, where there may be several of its kind. */
+function subjectOf({ template, failures }: Finding): string[] {
+  if (template !== undefined) return [`template ${template.template} ${template.language}`];
+  if (failures === undefined) return [];
+  const { country, senderId, reason, failed, ended } = failures;
+  return [
+    ...(country === undefined ? [] : [`country ${country}`]),
+    ...(senderId === undefined ? [] : [`sender ${senderId}`]),
+    `${failed} of ${ended} sends failed${reason === '' ? '' : `, most by ${reason}`}`,
+  ];
 }
 
 /**

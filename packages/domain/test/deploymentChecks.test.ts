@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import {
   databaseChecks,
   healthChecks,
@@ -5,6 +6,7 @@ import {
   webhookCheck,
   type DatabaseFacts,
 } from '../src/deploymentChecks.js';
+import { KNOWN_FINDINGS } from '../src/healthFindings.js';
 
 const WELL: DatabaseFacts = {
   version: '18.4',
@@ -75,6 +77,17 @@ describe('databaseChecks', () => {
     expect(notOk(change)).toEqual([expect.stringMatching(expected)]);
   });
 
+  it('judges nothing that it could not read, where the schema does not fit', () => {
+    const unread = { schemaFault: 'the schema is too old', processes: [], keyVersions: [], senders: [] };
+    expect(databaseChecks({ ...WELL, ...unread }, [2]).map(({ check }) => check)).toEqual([
+      'database',
+      'database_durability',
+      'database_connections',
+      'clocks',
+      'schema',
+    ]);
+  });
+
   it('tells of older keys, and takes missing ones for no fault where SECRET_KEY is not known', () => {
     const detail = (keys: readonly number[] | null, keyVersions: number[]): string =>
       databaseChecks({ ...WELL, keyVersions }, keys).find(({ check }) => check === 'secret_key')!.detail;
@@ -106,6 +119,44 @@ describe('healthChecks', () => {
         ok: true,
         detail: 'degraded, held: onecode hold list and sender list say who wanted it.',
       },
+    ]);
+  });
+});
+
+describe('healthChecks of what may be found', () => {
+  it('name a runbook that exists, unless an operator wanted it', () => {
+    const named = KNOWN_FINDINGS.filter(({ whose }) => whose !== 'held').map((known) => {
+      const [{ detail } = { detail: '' }] = healthChecks([{ ...known, check: 'ended' }]);
+      return /docs\/runbooks\/\w+\.md/.exec(detail)![0];
+    });
+    expect(named.length).toBeGreaterThan(20);
+    expect(named.filter((file) => !existsSync(file))).toEqual([]);
+  });
+
+  it('name which country, sender or template each is about', () => {
+    const failures = { reason: 'rejected_by_provider', failed: 12, ended: 30 } as const;
+    const template = { template: 'code', language: 'pt_BR', status: 'PAUSED', at: '', serving: 1 };
+    const details = healthChecks([
+      {
+        whose: 'meta',
+        severity: 'degraded',
+        what: 'country_failing',
+        check: 'ended',
+        failures: { country: 'BR', ...failures },
+      },
+      {
+        whose: 'meta',
+        severity: 'failing',
+        what: 'sender_failing',
+        check: 'ended',
+        failures: { senderId: 'S', ...failures },
+      },
+      { whose: 'meta', severity: 'degraded', what: 'template_stopped', check: 'senders', template },
+    ]).map(({ detail }) => detail);
+    expect(details).toEqual([
+      'degraded, meta, country BR, 12 of 30 sends failed, most by rejected_by_provider: docs/runbooks/CountryFailing.md says what to do.',
+      'failing, meta, sender S, 12 of 30 sends failed, most by rejected_by_provider: docs/runbooks/SenderFailing.md says what to do.',
+      'degraded, meta, template code pt_BR: docs/runbooks/TemplateStoppedEverywhere.md says what to do.',
     ]);
   });
 });
