@@ -89,7 +89,8 @@ function namesReadIn(path: string): Set<string> {
   const texts = sources.flatMap((source) =>
     patterns.flatMap((pattern) => [...source.matchAll(pattern)].map(([, text]) => text!)),
   );
-  return new Set(texts.flatMap((text) => text.match(/\b[A-Z][A-Z_]{2,}\b/g) ?? []));
+  // A group of variables, as `...REDIS_ADDRESS`, is no variable.
+  return new Set(texts.flatMap((text) => text.match(/(?<!\.\.\.)\b[A-Z][A-Z_]{2,}\b/g) ?? []));
 }
 
 describe('docs/configuration.md', () => {
