@@ -273,7 +273,7 @@ const OUTAGES = [
   /ECONNREFUSED|ECONNRESET|EPIPE|socket hang up/,
   /ConnectionClosed|DatabaseNotReachable|SocketTimeout|TooManyConnections/,
   /the database system is|terminating connection|too many clients|remaining connection slots/i,
-  /expired transaction|the database answers too late/,
+  /expired transaction|unable to start a transaction|the database answers too late/i,
   /timeout expired|takes (?:no )?writes/,
   /an operator has to act/,
 ];
