@@ -16,8 +16,18 @@ const LOCK_MS_MAX = 600_000;
 /** How often it is said what is waited for. */
 const REPORT_MS = 10_000;
 const CONNECT_MS_MAX = 10_000;
-/** While a migration waits for a table, everything that comes after it waits too. */
-const LOCK_SECONDS_MAX = 2;
+/**
+ * While a migration waits for a table, everything that comes after it waits too. It also waits for less than PostgreSQL's
+ * `deadlock_timeout`, one second: a statement of the service that waits for a table that the migration has, and has one that the migration
+ * waits for, goes on when the migration steps back, and is not failed.
+ */
+const TABLE_LOCK_MS_MAX = 400;
+const TABLE_LOCK_TRIES_MAX = 10;
+const TABLE_LOCK_PAUSE_MS = 250;
+/** For a lock of a row, for which nobody else queues. */
+const ROW_LOCK_SECONDS_MAX = 2;
+const LOCK_NOT_AVAILABLE = '55P03';
+const DEADLOCK_DETECTED = '40P01';
 /** A migration that is this one statement and comments builds its index while everybody goes on writing. */
 const CONCURRENT_INDEX = /^(?:--.*\n|\s)*create (?:unique )?index concurrently (\w+) [^;]*;\s*$/;
 /** A migration that is this one block and comments changes many rows, and commits what it has done so far again and again. */
@@ -88,7 +98,8 @@ export class MigrationMismatch extends Error {}
 /**
  * Brings a database to the newest schema: each folder of `prisma/migrations` once, in the order of their names, each in a
  * transaction. Running it again does nothing, and several that start at once wait for each other. A migration that does not get
- * a table within two seconds, as during a backup, is given up rather than hold up the service; run it again later. One that
+ * a table within 400 ms, as during a backup, steps back rather than hold up the service; after ten tries it is given up, and can be run
+ * again later. One that
  * builds an index concurrently waits for backups and holds up nobody; one that commits in steps holds rows for a step only.
  *
  * @param url leads to PostgreSQL itself, or through a pooler that gives each connection a session of its own
@@ -217,16 +228,30 @@ async function apply(client: pg.Client, migration: Migration): Promise<void> {
     return;
   }
   if (commitsInSteps(sql)) {
-    await client.query(`set lock_timeout = '${LOCK_SECONDS_MAX}s'`);
+    await client.query(`set lock_timeout = '${ROW_LOCK_SECONDS_MAX}s'`);
     await client.query(sql);
     await client.query('reset lock_timeout');
     await record(client, migration);
     return;
   }
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await applyInTransaction(client, migration);
+      return;
+    } catch (error) {
+      const { code } = error as { code?: string };
+      const mayRepeat = code === LOCK_NOT_AVAILABLE || code === DEADLOCK_DETECTED;
+      if (!mayRepeat || tries === TABLE_LOCK_TRIES_MAX) throw error;
+      await setTimeout(TABLE_LOCK_PAUSE_MS * (1 + Math.random()));
+    }
+  }
+}
+
+async function applyInTransaction(client: pg.Client, migration: Migration): Promise<void> {
   await client.query('begin');
   try {
-    await client.query(`set local lock_timeout = '${LOCK_SECONDS_MAX}s'`);
-    await client.query(sql);
+    await client.query(`set local lock_timeout = '${TABLE_LOCK_MS_MAX}ms'`);
+    await client.query(migration.sql);
     await record(client, migration);
     await client.query('commit');
   } catch (error) {

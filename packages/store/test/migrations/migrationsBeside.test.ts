@@ -23,6 +23,29 @@ describe('migrating beside a service that runs', () => {
     expect(await up()).toEqual(['2_second']);
   });
 
+  it('steps back from a deadlock, so that the service’s statement is not its victim', async () => {
+    await write('1_first', 'create table made (n integer); create table other (n integer);');
+    await up();
+    await write('2_second', 'alter table made add m integer; alter table other add m integer;');
+    const service = new pg.Client({ connectionString: url() });
+    await service.connect();
+    try {
+      await service.query('begin; select from other');
+      const migration = up();
+      await until('a migration that waits for the second table', async () => {
+        const waiting = await sql(
+          `select from pg_locks where not granted and relation = 'other'::regclass and mode = 'AccessExclusiveLock'`,
+        );
+        return waiting.length > 0;
+      });
+      await service.query('select from made');
+      await service.query('commit');
+      expect(await migration).toEqual(['2_second']);
+    } finally {
+      await service.end();
+    }
+  });
+
   const INDEX = '-- Beside the service.\ncreate index concurrently made_n on made (n);';
   const indexes = () =>
     sql(
