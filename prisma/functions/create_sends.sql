@@ -6,6 +6,9 @@
 --
 -- While sends wait for the senders, a live send waits from the beginning, and its account's turn decides when it leaves. It needs no job.
 --
+-- The windows are what the limits leave after this request, where they were looked at: quota, what is left of it, seconds until there is
+-- more. They are null where there is no such limit.
+--
 -- p_wait_ms: null takes only the accounts that nobody else has locked, and answers `busy` for the others; else how long one waits for
 -- the locks.
 create or replace function create_sends(
@@ -26,7 +29,17 @@ create or replace function create_sends(
   p_request_ids uuid[],
   p_traceparents text[],
   p_wait_ms integer
-) returns table (ordinal bigint, outcome text, cause text, retry_after_seconds integer, now timestamptz, send sends)
+) returns table (
+  ordinal bigint,
+  outcome text,
+  cause text,
+  retry_after_seconds integer,
+  now timestamptz,
+  send sends,
+  account_window integer[],
+  application_window integer[],
+  recipient_window integer[]
+)
 language plpgsql as $$
 declare
   w record;
@@ -44,6 +57,16 @@ declare
   v_open_at timestamptz;
   v_other_at timestamptz;
   v_number bigint;
+  -- When the oldest send left the window, or is going to; null until it has been looked for.
+  v_account_open_at timestamptz;
+  v_application_open_at timestamptz;
+  v_recipient_open_at timestamptz;
+  v_account_limit integer;
+  v_account_left integer;
+  v_application_left integer;
+  v_recipient_left integer;
+  -- What this request takes of each quota.
+  v_taken integer;
   v_known integer;
   v_charged_from text;
   -- Whether live sends have to wait for a sender; null until one is created.
@@ -132,15 +155,21 @@ begin
           v_open_costs := '{}';
           -- After the lock, so that numbers and times of one account grow together.
           now := clock_timestamp();
+          v_account_limit := coalesce(v_account.rate_per_minute, v_settings.account_rate_per_minute);
+          v_account_open_at := null;
         end if;
         v_application := v_locked.application;
         v_application_before := v_application.sends_created;
+        v_application_open_at := null;
       end if;
     end if;
     ordinal := w.ordinal;
     cause := null;
     retry_after_seconds := null;
     send := null;
+    account_window := null;
+    application_window := null;
+    recipient_window := null;
 
     if not v_is_locked then
       if v_has_waited then
@@ -205,48 +234,52 @@ begin
       end if;
     end if;
 
-    -- Each window opens again when the nth latest send leaves it; the numbers make that one index probe. The last one to open is told.
+    -- A window begins with its oldest send. That of the latest creation is kept: those before it have left the window since, so that each
+    -- send is met once. (Times are compared in a form that tempts PostgreSQL to no index of times.) The last window to open is told.
     v_open_at := now;
-    v_number := v_account.sends_created + 1 - coalesce(v_account.rate_per_minute, v_settings.account_rate_per_minute);
-    if v_number > v_account_before then
-      v_open_at := now + interval '1 minute';
+    if v_account_open_at is null then
+      select s.account_number, s.created_at + interval '1 minute' into v_number, v_account_open_at from sends s
+        where s.account_id = w.account_id
+          and s.account_number >= greatest(v_account.rate_window_number, v_account_before + 1 - v_account_limit)
+          and s.created_at + interval '1 minute' > now
+        order by s.account_number limit 1;
+      v_account.rate_window_number := coalesce(v_number, v_account_before + 1);
+      v_account_open_at := coalesce(v_account_open_at, now + interval '1 minute');
+    end if;
+    v_account_left := v_account_limit + v_account.rate_window_number - v_account.sends_created - 1;
+    if v_account_left <= 0 then
+      v_open_at := v_account_open_at;
       cause := 'account_rate';
-    elsif v_number > 0 then
-      select s.created_at + interval '1 minute' into v_other_at from sends s
-        where s.account_id = w.account_id and s.account_number = v_number;
-      if v_other_at > v_open_at then
-        v_open_at := v_other_at;
-        cause := 'account_rate';
-      end if;
     end if;
     if v_application.per_minute is not null then
-      v_number := v_application.sends_created + 1 - v_application.per_minute;
-      v_other_at := case
-        when v_number > v_application_before then now + interval '1 minute'
-        else (
-          select s.created_at + interval '1 minute' from sends s
-            where s.application_id = w.application_id and s.application_number = v_number
-        )
-      end;
-      if v_other_at > v_open_at then
-        v_open_at := v_other_at;
+      if v_application_open_at is null then
+        select s.application_number, s.created_at + interval '1 minute' into v_number, v_application_open_at from sends s
+          where s.application_id = w.application_id
+            and s.application_number >= greatest(v_application.rate_window_number, v_application_before + 1 - v_application.per_minute)
+            and s.created_at + interval '1 minute' > now
+          order by s.application_number limit 1;
+        v_application.rate_window_number := coalesce(v_number, v_application_before + 1);
+        v_application_open_at := coalesce(v_application_open_at, now + interval '1 minute');
+      end if;
+      v_application_left := v_application.per_minute + v_application.rate_window_number - v_application.sends_created - 1;
+      if v_application_left <= 0 and v_application_open_at > v_open_at then
+        v_open_at := v_application_open_at;
         cause := 'application_rate';
       end if;
     end if;
     if v_application.per_recipient_hour is not null then
-      v_number := v_application.per_recipient_hour - cardinality(array_positions(v_recipients, w.canonical_recipient));
-      v_other_at := case
-        when v_number <= 0 then now + interval '1 hour'
-        else (
-          select s.created_at + interval '1 hour' from sends s
-            where s.account_id = w.account_id and s.mode = v_application.mode and s.canonical_recipient = w.canonical_recipient
-              and s.created_at > now - interval '1 hour' and s.application_id = w.application_id
-            order by s.created_at desc
-            offset v_number - 1 limit 1
-        )
-      end;
-      if v_other_at > v_open_at then
-        v_open_at := v_other_at;
+      v_recipient_left := v_application.per_recipient_hour - cardinality(array_positions(v_recipients, w.canonical_recipient));
+      select v_recipient_left - count(*), coalesce(min(s.created_at), now) + interval '1 hour'
+        into v_recipient_left, v_recipient_open_at
+        from (
+          select s.created_at from sends s
+          where s.account_id = w.account_id and s.mode = v_application.mode and s.canonical_recipient = w.canonical_recipient
+            and s.created_at > now - interval '1 hour' and s.application_id = w.application_id
+          order by s.created_at desc
+          limit greatest(v_recipient_left, 0)
+        ) s;
+      if v_recipient_left <= 0 and v_recipient_open_at > v_open_at then
+        v_open_at := v_recipient_open_at;
         cause := 'recipient_rate';
       end if;
     end if;
@@ -315,21 +348,39 @@ begin
         cause := 'trial_ceiling';
       end if;
     end if;
+    v_charged_from := null;
+    outcome := 'created';
     if v_open_at > now then
       outcome := 'rate_limited';
       retry_after_seconds := ceil(extract(epoch from v_open_at - now));
+    elsif v_application.mode = 'live' then
+      v_charged_from := case when v_account.free_quota > 0 then 'free_quota' when v_account.credits > 0 then 'credit' end;
+      if v_charged_from is null then
+        outcome := 'insufficient_credits';
+      end if;
+    end if;
+    v_taken := (outcome = 'created')::integer;
+    account_window := array[
+      v_account_limit, greatest(v_account_left - v_taken, 0), ceil(extract(epoch from v_account_open_at - now))::integer
+    ];
+    if v_application.per_minute is not null then
+      application_window := array[
+        v_application.per_minute, greatest(v_application_left - v_taken, 0),
+        ceil(extract(epoch from v_application_open_at - now))::integer
+      ];
+    end if;
+    if v_application.per_recipient_hour is not null then
+      recipient_window := array[
+        v_application.per_recipient_hour, greatest(v_recipient_left - v_taken, 0),
+        ceil(extract(epoch from v_recipient_open_at - now))::integer
+      ];
+    end if;
+    if outcome <> 'created' then
       return next;
       continue;
     end if;
 
-    v_charged_from := null;
     if v_application.mode = 'live' then
-      v_charged_from := case when v_account.free_quota > 0 then 'free_quota' when v_account.credits > 0 then 'credit' end;
-      if v_charged_from is null then
-        outcome := 'insufficient_credits';
-        return next;
-        continue;
-      end if;
       v_open_recipients := v_open_recipients || w.canonical_recipient;
       v_open_costs := v_open_costs || w.guess_cost;
       if v_account.trial_countries is not null then
@@ -373,16 +424,16 @@ begin
     v_sends := v_sends || send;
     v_keys := v_keys || w.idempotency_key;
     v_recipients := v_recipients || w.canonical_recipient;
-    outcome := 'created';
     return next;
   end loop;
 
   v_created := v_created || v_sends;
   v_accounts := v_accounts || v_account;
   v_applications := v_applications || v_application;
-  update accounts a set sends_created = v.sends_created, free_quota = v.free_quota, credits = v.credits
+  update accounts a set
+      sends_created = v.sends_created, rate_window_number = v.rate_window_number, free_quota = v.free_quota, credits = v.credits
     from unnest(v_accounts) v where a.id = v.id and a.sends_created < v.sends_created;
-  update applications a set sends_created = v.sends_created
+  update applications a set sends_created = v.sends_created, rate_window_number = v.rate_window_number
     from unnest(v_applications) v where a.id = v.id and a.sends_created < v.sends_created;
   if v_day is not null then
     update trial_sends t set sends = v_trial_sends where t.day = v_day and t.sends < v_trial_sends;
@@ -401,7 +452,7 @@ begin
 end
 $$;
 
--- As release 1.0.0 calls it, which keeps neither the request nor its trace.
+-- As release 1.0.0 calls it, which keeps neither the request nor its trace and tells no windows.
 create or replace function create_sends(
   p_ids uuid[],
   p_key_ids uuid[],
@@ -420,7 +471,7 @@ create or replace function create_sends(
   p_wait_ms integer
 ) returns table (ordinal bigint, outcome text, cause text, retry_after_seconds integer, now timestamptz, send sends)
 language sql as $$
-  select * from create_sends(
+  select ordinal, outcome, cause, retry_after_seconds, now, send from create_sends(
     p_ids, p_key_ids, p_account_ids, p_application_ids, p_idempotency_keys, p_body_hashes, p_recipients, p_canonical_recipients,
     p_countries, p_costly, p_locales, p_code_hashes, p_sealed_codes, p_guess_costs, null::uuid[], null::text[], p_wait_ms
   )

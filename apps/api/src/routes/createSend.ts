@@ -16,6 +16,7 @@ import type { ApiContext } from '../context.js';
 import { invalidKey } from '../auth.js';
 import { readJsonBody } from '../body.js';
 import { parseCreateSend } from '../contract.js';
+import { setRateLimit } from '../rateLimit.js';
 import { noteSend } from '../requests.js';
 import { sendView } from '../sendView.js';
 
@@ -93,6 +94,7 @@ export function createSendRoute({
     metrics.creations.inc({ mode: caller.mode, outcome: creation.outcome });
     describeSpan({ 'onecode.outcome': creation.outcome });
     if ('send' in creation) noteSend(request, creation.send.id);
+    if ('windows' in creation) setRateLimit(response, creation.windows, creation.outcome !== 'created');
 
     switch (creation.outcome) {
       case 'reused':

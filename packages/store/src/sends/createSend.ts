@@ -62,15 +62,32 @@ export type RecipientCause =
   /** … and to no satellite or premium range. */
   | 'trial_range';
 
-/** How a creation ended. `now` is the database's clock. */
+/** What a limit leaves after a request. */
+export interface RateWindow {
+  /** Sends in one window. */
+  quota: number;
+  left: number;
+  /** Until there is more, because the oldest send leaves the window. */
+  secondsToMore: number;
+}
+
+/** The windows of the limits that are in force. The account's and the application's last a minute, the recipient's an hour. */
+export interface RateWindows {
+  account: RateWindow;
+  application: RateWindow | null;
+  recipient: RateWindow | null;
+}
+
+/** How a creation ended. `now` is the database's clock; `windows` are there where the limits were looked at. */
 export type Creation =
-  | { outcome: 'created' | 'existing'; send: Send; now: Date }
+  | { outcome: 'created'; send: Send; now: Date; windows: RateWindows }
+  | { outcome: 'existing'; send: Send; now: Date }
   | { outcome: 'reused' }
   /** The key was revoked, or its account suspended, since the request was judged. */
   | { outcome: 'key_refused'; cause: 'revoked' | 'suspended' }
   | { outcome: 'recipient_refused'; cause: RecipientCause }
-  | { outcome: 'rate_limited'; cause: LimitCause; retryAfterSeconds: number }
-  | { outcome: 'insufficient_credits' };
+  | { outcome: 'rate_limited'; cause: LimitCause; retryAfterSeconds: number; windows: RateWindows }
+  | { outcome: 'insufficient_credits'; windows: RateWindows };
 
 /** Creations in one batch: their accounts are locked while it lasts. */
 const CREATIONS_MAX = 50;
@@ -111,7 +128,12 @@ type CreationRow = SendRow & {
   cause: string | null;
   retry_after_seconds: number | null;
   now: Date;
+  account_window: WindowRow | null;
+  application_window: WindowRow | null;
+  recipient_window: WindowRow | null;
 };
+
+type WindowRow = [quota: number, left: number, secondsToMore: number];
 
 /**
  * @param waitMs how long to wait for the lock of an account, which is the same for all sends then; null waits for no lock
@@ -129,7 +151,7 @@ async function createSends(
       return bytes && bytesText(bytes);
     });
   const rows = await database.sql.query<WithOrdinal<CreationRow>[]>`
-    select c.ordinal, c.outcome, c.cause, c.retry_after_seconds, c.now, ${sendColumns('(c.send)')}
+    select c.ordinal, c.outcome, c.cause, c.retry_after_seconds, c.now, c.account_window, c.application_window, c.recipient_window, ${sendColumns('(c.send)')}
     from create_sends(
       ${of(({ id }) => id)}::uuid[], ${of(({ keyId }) => keyId)}::uuid[], ${of(({ accountId }) => accountId)}::uuid[],
       ${of(({ applicationId }) => applicationId)}::uuid[],
@@ -153,22 +175,36 @@ function creationOf(row: CreationRow): Creation | 'busy' {
     case 'busy':
       return 'busy';
     case 'created':
+      return { outcome: 'created', send: sendOf(row), now: row.now, windows: windowsOf(row) };
     case 'existing':
-      return { outcome: row.outcome, send: sendOf(row), now: row.now };
+      return { outcome: 'existing', send: sendOf(row), now: row.now };
     case 'rate_limited':
       return {
         outcome: 'rate_limited',
         cause: row.cause as LimitCause,
         retryAfterSeconds: row.retry_after_seconds ?? 1,
+        windows: windowsOf(row),
       };
     case 'recipient_refused':
       return { outcome: 'recipient_refused', cause: row.cause as RecipientCause };
     case 'key_refused':
       return { outcome: 'key_refused', cause: row.cause as 'revoked' | 'suspended' };
-    case 'reused':
     case 'insufficient_credits':
-      return { outcome: row.outcome };
+      return { outcome: 'insufficient_credits', windows: windowsOf(row) };
+    case 'reused':
+      return { outcome: 'reused' };
     default:
       throw new Error(`create_sends answered an unknown outcome: ${row.outcome}`);
   }
 }
+
+function windowsOf(row: CreationRow): RateWindows {
+  if (row.account_window === null) throw new Error('create_sends answered no window of the account');
+  return {
+    account: windowOf(row.account_window),
+    application: row.application_window && windowOf(row.application_window),
+    recipient: row.recipient_window && windowOf(row.recipient_window),
+  };
+}
+
+const windowOf = ([quota, left, secondsToMore]: WindowRow): RateWindow => ({ quota, left, secondsToMore });

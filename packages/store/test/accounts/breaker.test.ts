@@ -176,7 +176,7 @@ describe('a tripped breaker', () => {
     await past({ count: 10 });
     expect(await trip('NG')).toBe(true);
     const refused = await create(caller, 'NG');
-    expect(refused).toEqual({
+    expect(refused).toMatchObject({
       outcome: 'rate_limited',
       cause: 'breaker',
       retryAfterSeconds: expect.any(Number),

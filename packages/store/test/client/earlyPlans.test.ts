@@ -18,6 +18,7 @@ import {
   buildSender,
   createTestDatabase,
   newSend,
+  until,
   type TestCaller,
   type TestDatabase,
 } from '@onecode/testing';
@@ -43,8 +44,8 @@ afterAll(async () => {
   await store.drop();
 });
 
-const callerWithCredits = (): Promise<TestCaller> =>
-  buildCaller(store.database, 'live', { freeQuota: 0, credits: 10_000, ratePerMinute: 100_000 });
+const callerWithCredits = (database: Database): Promise<TestCaller> =>
+  buildCaller(database, 'live', { freeQuota: 0, credits: 10_000, ratePerMinute: 100_000 });
 
 /** Everything that API and worker do for a send, from its key to its second guess. */
 async function live(caller: TestCaller): Promise<void> {
@@ -84,6 +85,13 @@ async function live(caller: TestCaller): Promise<void> {
   });
 }
 
+async function connections(): Promise<number> {
+  const [row] = await store.sql<{ count: number }>(
+    'select count(*)::integer from pg_stat_activity where datname = current_database()',
+  );
+  return row!.count;
+}
+
 /** Rows that have been read in all tables, by whatever plan. */
 async function rowsRead(): Promise<number> {
   await early.sql.query`select pg_stat_force_next_flush()::text`;
@@ -98,23 +106,27 @@ describe('statements that were planned while every table was empty', () => {
     // Statistics would let PostgreSQL plan again.
     for (const table of ['sends', 'attempts', 'guess_budgets', 'api_keys', 'applications', 'accounts'])
       await store.sql(`alter table ${table} set (autovacuum_enabled = false)`);
-    const first = await callerWithCredits();
+    const first = await callerWithCredits(store.database);
     await live(first);
 
-    for (let made = 0; made < CALLERS; made++) await callerWithCredits();
+    // What a connection has read is counted when it ends, at the latest.
+    const connectionsBefore = await connections();
+    const growing = openDatabase(store.url, { connectionsMax: 4 });
+    for (let made = 0; made < CALLERS; made++) await callerWithCredits(growing);
     await Promise.all(
       Array.from({ length: SENDS }, (_, index) =>
-        createSend(store.database, newSend(first, { recipient: `+5511${900_000_000 + index}` })),
+        createSend(growing, newSend(first, { recipient: `+5511${900_000_000 + index}` })),
       ),
     );
-    await store.sql(
-      `with called as (
-         insert into attempts (id, send_id, sender_id, outcome, message_id, finished_at)
-         select gen_random_uuid(), id, $2, 'accepted', 'wamid.' || id || '.old', now() from sends where status = 'queued'
-       ) insert into guess_budgets (account_id, mode, recipient, wrong_in_a_row, last_wrong_at)
-       select $1, 'live', recipient, 1, now() from sends where status = 'queued'`,
-      [first.accountId, sender.id],
-    );
+    await growing.sql.execute`
+      with called as (
+        insert into attempts (id, send_id, sender_id, outcome, message_id, finished_at)
+        select gen_random_uuid(), id, ${sender.id}::uuid, 'accepted', 'wamid.' || id || '.old', now() from sends
+        where status = 'queued'
+      ) insert into guess_budgets (account_id, mode, recipient, wrong_in_a_row, last_wrong_at)
+      select ${first.accountId}::uuid, 'live', recipient, 1, now() from sends where status = 'queued'`;
+    await closeDatabase(growing);
+    await until('the end of its connections', async () => (await connections()) <= connectionsBefore);
 
     const before = await rowsRead();
     await live(first);

@@ -54,7 +54,7 @@ describe('the guess budget of a recipient', () => {
     expect((await create(caller)).outcome).toBe('created');
     await guessWrong(caller, 1);
     // One in a row fewer is let through: five come back each day.
-    expect(await create(caller, TO, 'new')).toEqual({
+    expect(await create(caller, TO, 'new')).toMatchObject({
       outcome: 'rate_limited',
       cause: 'wrong_guesses',
       retryAfterSeconds: 86_400 / 5,

@@ -1,0 +1,32 @@
+import type { ServerResponse } from 'node:http';
+import type { RateWindow, RateWindows } from '@onecode/store';
+
+const MINUTE_SECONDS = 60;
+const HOUR_SECONDS = 3600;
+
+/**
+ * Sets `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-11): for each limit in force its quota and window, and what
+ * it leaves. A refused request tells the seconds to more of exhausted limits only: `Retry-After` may be due before a limit that has
+ * something left gives more, and the draft wants it to be the later one.
+ */
+export function setRateLimit(response: ServerResponse, windows: RateWindows, isRefused: boolean): void {
+  const limits = [
+    limit('account', windows.account, MINUTE_SECONDS),
+    limit('application', windows.application, MINUTE_SECONDS),
+    limit('recipient', windows.recipient, HOUR_SECONDS),
+  ].filter((one) => one !== null);
+  const policies = limits.map(({ name, quota, seconds }) => `"${name}";q=${quota};w=${seconds}`);
+  const states = limits.map(({ name, left, secondsToMore }) =>
+    isRefused && left > 0 ? `"${name}";r=${left}` : `"${name}";r=${left};t=${secondsToMore}`,
+  );
+  response.setHeader('RateLimit-Policy', policies.join(', '));
+  response.setHeader('RateLimit', states.join(', '));
+}
+
+function limit(
+  name: string,
+  window: RateWindow | null,
+  seconds: number,
+): (RateWindow & { name: string; seconds: number }) | null {
+  return window && { ...window, name, seconds };
+}
