@@ -122,7 +122,9 @@ export function readDashboard(file = FILE): Dashboard {
     throw new Error(`${file}: ${fault?.instancePath ?? ''} ${fault?.message ?? 'is no dashboard'}`);
   }
   const rows: DashboardRow[] = [];
-  for (const panel of content.panels.toSorted((a, b) => a.gridPos.y - b.gridPos.y || a.gridPos.x - b.gridPos.x))
+  for (const panel of content.panels.toSorted(
+    (a, b) => a.gridPos.y - b.gridPos.y || a.gridPos.x - b.gridPos.x,
+  ))
     if (panel.type === 'row') rows.push({ title: panel.title, panels: [] });
     else {
       const row = rows.at(-1);
@@ -134,7 +136,9 @@ export function readDashboard(file = FILE): Dashboard {
 
 function readPanel(panel: DataPanel, file: string): Panel {
   const { unit, min, max, noValue, thresholds, custom } = panel.fieldConfig.defaults;
-  const unknown = panel.targets.flatMap(({ expr }) => variablesIn(expr)).filter((name) => !(name in VARIABLES));
+  const unknown = panel.targets
+    .flatMap(({ expr }) => variablesIn(expr))
+    .filter((name) => !(name in VARIABLES));
   if (unknown.length > 0) throw new Error(`${file}: panel ${panel.id} has an unknown variable ${unknown[0]}`);
   return {
     id: panel.id,

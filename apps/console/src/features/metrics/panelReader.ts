@@ -1,7 +1,13 @@
 import type { Logger } from '@onecode/runtime';
 import type { ConsoleConfig } from '../../config.js';
 import { readDashboard, type Dashboard, type Panel, type Target } from './dashboard.js';
-import { openPrometheus, PrometheusError, type Prometheus, type PrometheusFault, type PrometheusSeries } from './prometheus.js';
+import {
+  openPrometheus,
+  PrometheusError,
+  type Prometheus,
+  type PrometheusFault,
+  type PrometheusSeries,
+} from './prometheus.js';
 import { fillVariables, pointsIn, timeRange, type RangeName, type TimeRange } from './timeRange.js';
 
 /** How long people share what was read. The page asks every 30 seconds. */
@@ -87,7 +93,12 @@ async function read(prometheus: Prometheus, panel: Panel, rangeName: RangeName):
     const absent = series.some(hasValue) ? [] : await absentOf(prometheus, panel, range, signal);
     return {
       state: 'ok',
-      data: { range, series: series.slice(0, seriesMax), omitted: Math.max(0, series.length - seriesMax), absent },
+      data: {
+        range,
+        series: series.slice(0, seriesMax),
+        omitted: Math.max(0, series.length - seriesMax),
+        absent,
+      },
     };
   } catch (error) {
     if (error instanceof PrometheusError) return { state: error.fault };
@@ -98,7 +109,11 @@ async function read(prometheus: Prometheus, panel: Panel, rangeName: RangeName):
 const hasValue = ({ values }: PanelSeries): boolean => values.some((value) => value !== null);
 
 /** @param range null for the one value of an instant query */
-function seriesOf({ refId }: Target, { labels, values }: PrometheusSeries, range: TimeRange | null): PanelSeries {
+function seriesOf(
+  { refId }: Target,
+  { labels, values }: PrometheusSeries,
+  range: TimeRange | null,
+): PanelSeries {
   if (range === null) return { refId, labels, values: values.map(([, value]) => finite(value)) };
   const points: (number | null)[] = Array.from({ length: pointsIn(range) }, () => null);
   for (const [seconds, value] of values) {
@@ -117,7 +132,12 @@ function finite(value: string): number | null {
 const METRIC = /\b(?:onecode[_:][a-z0-9_:]+|nodejs_[a-z0-9_]+|process_[a-z0-9_]+)/g;
 
 /** The metrics of a panel of which Prometheus has no series. An empty answer may also mean that nothing matches. */
-async function absentOf(prometheus: Prometheus, panel: Panel, range: TimeRange, signal: AbortSignal): Promise<string[]> {
+async function absentOf(
+  prometheus: Prometheus,
+  panel: Panel,
+  range: TimeRange,
+  signal: AbortSignal,
+): Promise<string[]> {
   const names = [...new Set(panel.targets.flatMap(({ expr }) => expr.match(METRIC) ?? []))];
   if (names.length === 0) return [];
   const found = await prometheus.query(

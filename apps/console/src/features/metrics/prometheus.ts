@@ -58,15 +58,19 @@ export function openPrometheus(
   let answeredAt = -Infinity;
   let silentUntil = -Infinity;
 
-  async function ask(path: string, parameters: Record<string, string>, signal: AbortSignal): Promise<PrometheusSeries[]> {
+  async function ask(
+    path: string,
+    parameters: Record<string, string>,
+    signal: AbortSignal,
+  ): Promise<PrometheusSeries[]> {
     const startedAt = performance.now();
     if (signal.aborted || startedAt < silentUntil) throw new PrometheusError('slow');
     try {
       const query = new URLSearchParams({ ...parameters, timeout: `${QUERY_MS_MAX}ms` });
       const response = await fetch(`${base}/api/v1/${path}?${query}`, {
         headers,
-        // A redirect leads to a sign-in, or away with our credentials.
-        redirect: 'error',
+        // A redirect leads to a sign-in page, or away with our credentials.
+        redirect: 'manual',
         signal: AbortSignal.any([signal, AbortSignal.timeout(QUERY_MS_MAX)]),
       });
       answeredAt = performance.now();
@@ -86,7 +90,11 @@ export function openPrometheus(
     query: (query, at, signal) => limit(() => ask('query', { query, time: String(at) }, signal)),
     queryRange: (query, { from, to, stepSeconds }, signal) =>
       limit(() =>
-        ask('query_range', { query, start: String(from), end: String(to), step: String(stepSeconds) }, signal),
+        ask(
+          'query_range',
+          { query, start: String(from), end: String(to), step: String(stepSeconds) },
+          signal,
+        ),
       ),
   };
 }
@@ -104,7 +112,9 @@ function readAddress(address: string): { base: string; headers: Record<string, s
 }
 
 /** Passes on only what is not about one query, and that once. */
-function createReports(onState: (fault: PrometheusFault | null) => void): (fault: PrometheusFault | null) => void {
+function createReports(
+  onState: (fault: PrometheusFault | null) => void,
+): (fault: PrometheusFault | null) => void {
   let last: PrometheusFault | null = null;
   return (fault) => {
     if (fault === 'failed' || fault === 'too_large' || (fault === null) === (last === null)) return;
@@ -129,7 +139,9 @@ async function readText(response: Response): Promise<string> {
 interface Answer {
   status?: unknown;
   errorType?: unknown;
-  data?: { result?: { metric: Record<string, string>; value?: [number, string]; values?: [number, string][] }[] };
+  data?: {
+    result?: { metric: Record<string, string>; value?: [number, string]; values?: [number, string][] }[];
+  };
 }
 
 function readAnswer(status: number, text: string): PrometheusSeries[] {

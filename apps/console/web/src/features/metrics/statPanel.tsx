@@ -28,7 +28,13 @@ export function StatPanel({ panel, data }: PanelProps) {
         return (
           <Stack key={key} gap={4} flex={1} justify="space-between">
             <Group gap="xs" align="baseline">
-              <Text fz={28} lh={1.2} fw={650} c={`var(--mantine-color-${color}-light-color)`} className="tabular">
+              <Text
+                fz={28}
+                lh={1.2}
+                fw={650}
+                c={`var(--mantine-color-${color}-light-color)`}
+                className="tabular"
+              >
                 {last === null ? t('none.title') : write(last)}
               </Text>
               {name !== '' && (

@@ -68,7 +68,13 @@ function Legend({ series, write }: { series: readonly NamedSeries[]; write: (val
           />
           <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
             {name}{' '}
-            <Text span inherit fw={550} className="tabular" c={last === null ? 'dimmed' : 'var(--mantine-color-text)'}>
+            <Text
+              span
+              inherit
+              fw={550}
+              className="tabular"
+              c={last === null ? 'dimmed' : 'var(--mantine-color-text)'}
+            >
               {last === null ? t('none.short') : write(last)}
             </Text>
           </Text>
