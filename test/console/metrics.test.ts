@@ -61,7 +61,7 @@ describeIf(programs !== null)('the Metrics page over a real Prometheus', () => {
       const { stack } = environment;
       const to = `+55119871${String(nth).padStart(5, '0')}`;
       const { id } = await stack.create(caller.key, { to });
-      await stack.untilStatus(caller.key, id, 'read');
+      await stack.untilStatus(caller.key, id, 'delivered');
       const { code } = await stack.simulator.message(to);
       await stack.verify(caller.key, id, code);
     }
@@ -78,7 +78,8 @@ describeIf(programs !== null)('the Metrics page over a real Prometheus', () => {
             await page.goto('/staff/metrics?range=15m');
             await page.getByRole('heading', { level: 2, name: rows[0]! }).waitFor();
             await page.locator('main [aria-busy=true]').first().waitFor({ state: 'detached' });
-            return (await emptyPanels()).every((title) => EMPTY.includes(title));
+            const drawn = await page.locator('[data-panel]').count();
+            return drawn > 0 && (await emptyPanels()).every((title) => EMPTY.includes(title));
           },
           LOOK_MS_MAX,
         );
@@ -140,10 +141,13 @@ describeIf(programs !== null)('the Metrics page over a real Prometheus', () => {
             await page.goto('/staff/metrics?range=24h');
             await page.locator('[data-panel="31"]').getByText('Prometheus cannot be reached').waitFor();
             await page.locator('main [aria-busy=true]').first().waitFor({ state: 'detached' });
-            return (await page.locator('[data-notice=fault]').count()) === panelsOf(dashboard).length;
+            return (
+              (await page.locator('[data-panel] [data-notice=fault]').count()) === panelsOf(dashboard).length
+            );
           },
           LOOK_MS_MAX,
         );
+        await page.getByRole('alert').getByText('Check that it runs').waitFor();
         await page.getByRole('link', { name: 'Health' }).click();
         await page.getByRole('main').getByRole('status').waitFor();
         expect(environment.console.output()).toContain('Prometheus does not answer');

@@ -90,8 +90,13 @@ export const answerWithData: Answer = ({ path, parameters }, response) => {
     : /ratio/.test(parameters['query'] ?? '')
       ? 0.03
       : 0.4;
+  // So that the lines of a panel do not cover each other.
+  const shift = (parameters['query'] ?? '').length % 7;
   const valueAt = (at: number, nth: number): string =>
-    String(scale * (1 + nth / 2 + 0.4 * Math.sin(at / (9 + 4 * nth)) + 0.15 * Math.sin(at * 1.7)));
+    String(
+      scale *
+        (1 + nth / 2 + shift / 4 + 0.4 * Math.sin(at / (19 + 4 * nth) + shift) + 0.05 * Math.sin(at * 1.7)),
+    );
   answerJson(response, {
     status: 'success',
     data: {

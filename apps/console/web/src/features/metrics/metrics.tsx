@@ -1,5 +1,5 @@
-import { Anchor, Code, Grid, SegmentedControl, Stack, Text, Title } from '@mantine/core';
-import { IconChartDots } from '@tabler/icons-react';
+import { Alert, Anchor, Code, Grid, SegmentedControl, Stack, Text, Title } from '@mantine/core';
+import { IconChartDots, IconPlugConnectedX } from '@tabler/icons-react';
 import { Trans, useTranslation } from 'react-i18next';
 import { useSearchParams } from 'react-router';
 import type { DashboardView, PanelDescription, RangeName } from '../../../../src/features/metrics/view.js';
@@ -8,6 +8,7 @@ import { Page } from '../../components/page.js';
 import { EmptyState, Failure, Loading } from '../../components/states.js';
 import { useDashboardText } from './dashboardTexts.js';
 import { MetricsPanel } from './panel.js';
+import { usePanelFault } from './panelData.js';
 
 const DEFAULT_RANGE: RangeName = '1h';
 
@@ -37,6 +38,7 @@ export function Metrics() {
       {error !== null && data === undefined && <Failure problem={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null && <Loading />}
       {data?.isConfigured === false && <NotConfigured />}
+      {data?.isConfigured && <FaultNotice rows={data.rows} range={range} />}
       {data?.isConfigured &&
         data.rows.map(({ title, panels }) => (
           <Stack key={title} gap="sm" component="section" aria-label={text(title)}>
@@ -53,6 +55,26 @@ export function Metrics() {
           </Stack>
         ))}
     </Page>
+  );
+}
+
+/** What to do about panels without data, said once. */
+function FaultNotice({ rows, range }: { rows: DashboardView['rows']; range: RangeName }) {
+  const { t } = useTranslation('metrics');
+  const fault = usePanelFault(
+    rows.flatMap(({ panels }) => panels.map(({ id }) => id)),
+    range,
+  );
+  if (fault === null) return null;
+  return (
+    <Alert
+      color="orange"
+      variant="light"
+      icon={<IconPlugConnectedX size={18} />}
+      title={t(`states.${fault}.title`)}
+    >
+      {t(`states.${fault}.text`)}
+    </Alert>
   );
 }
 

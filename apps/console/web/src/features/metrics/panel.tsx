@@ -77,7 +77,6 @@ function Content({ panel, range }: { panel: PanelDescription; range: RangeName }
       <Notice
         icon={IconPlugConnectedX}
         title={t(`states.${state === 'ok' ? 'failed' : state}.title`)}
-        text={t(`states.${state === 'ok' ? 'failed' : state}.text`)}
         isFault
       />
     );

@@ -1,4 +1,4 @@
-import { Sparkline } from '@mantine/charts';
+import { AreaChart } from '@mantine/charts';
 import { Box, Group, Stack, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { PanelDescription } from '../../../../src/features/metrics/view.js';
@@ -44,13 +44,22 @@ export function StatPanel({ panel, data }: PanelProps) {
               )}
             </Group>
             <Box aria-hidden>
-              <Sparkline
+              <AreaChart
                 h={48}
-                data={[...values]}
-                color={`${color}.6`}
+                data={values.map((value, at) => ({ at, value }))}
+                dataKey="at"
+                series={[{ name: 'value', color: `${color}.6` }]}
+                curveType="linear"
                 strokeWidth={1.5}
-                fillOpacity={0.2}
+                fillOpacity={0.15}
+                withXAxis={false}
+                withYAxis={false}
+                withDots={false}
+                withTooltip={false}
+                gridAxis="none"
+                yAxisProps={{ domain: [panel.min ?? 'auto', panel.max ?? 'auto'] }}
                 areaProps={{ isAnimationActive: false }}
+                areaChartProps={{ accessibilityLayer: false }}
               />
             </Box>
           </Stack>

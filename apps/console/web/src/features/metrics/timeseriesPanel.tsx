@@ -14,15 +14,15 @@ const HEIGHT = 170;
 export function TimeseriesPanel({ panel, data, range }: PanelProps) {
   const write = useUnit(panel.unit);
   const text = useDashboardText();
-  const timeText = useTimeText(range);
+  const { tick, full } = useTimeTexts(range);
   const series = useMemo(() => namedSeries(panel, data, text), [panel, data, text]);
   const rows = useMemo(() => {
     const { from, to, stepSeconds } = data.range;
     return Array.from({ length: (to - from) / stepSeconds + 1 }, (_, at) => ({
-      at: timeText(from + at * stepSeconds),
+      at: from + at * stepSeconds,
       ...Object.fromEntries(series.map(({ key, values }) => [key, values[at] ?? null])),
     }));
-  }, [data, series, timeText]);
+  }, [data, series]);
   return (
     <>
       <Box aria-hidden>
@@ -42,9 +42,16 @@ export function TimeseriesPanel({ panel, data, range }: PanelProps) {
           connectNulls
           valueFormatter={write}
           yAxisProps={{ domain: [panel.min ?? 'auto', panel.max ?? 'auto'], width: 58, tickCount: 4 }}
-          xAxisProps={{ minTickGap: 28, interval: 'preserveStartEnd' }}
+          xAxisProps={{
+            type: 'number',
+            domain: [data.range.from, data.range.to],
+            ticks: ticksOf(data.range),
+            tickFormatter: tick,
+            interval: 0,
+          }}
+          tooltipProps={{ labelFormatter: (at) => (typeof at === 'number' ? full(at) : '') }}
           areaProps={{ isAnimationActive: false }}
-          areaChartProps={{ accessibilityLayer: false, margin: { right: 8 } }}
+          areaChartProps={{ accessibilityLayer: false, margin: { right: 18 } }}
           tooltipAnimationDuration={0}
         />
       </Box>
@@ -84,17 +91,34 @@ function Legend({ series, write }: { series: readonly NamedSeries[]; write: (val
   );
 }
 
-/** Writes a time, in seconds since 1970, with its day where the range has several. */
-function useTimeText(range: RangeName): (seconds: number) => string {
+/** Writes times, in seconds since 1970: short ones for the axis, which has days where the range has several, and full ones. */
+function useTimeTexts(range: RangeName): Record<'tick' | 'full', (seconds: number) => string> {
   const { language } = useTranslation().i18n;
   return useMemo(() => {
-    const format = new Intl.DateTimeFormat(language, {
-      hour: '2-digit',
-      minute: '2-digit',
-      hour12: false,
-      ...(range === '7d' && { day: 'numeric', month: 'short' }),
-      ...(range === '15m' && { second: '2-digit' }),
-    });
-    return (seconds) => format.format(seconds * 1_000);
+    const tick = new Intl.DateTimeFormat(
+      language,
+      range === '7d'
+        ? { day: 'numeric', month: 'short' }
+        : { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
+    );
+    const full = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' });
+    return {
+      tick: (seconds) => tick.format(seconds * 1_000),
+      full: (seconds) => full.format(seconds * 1_000),
+    };
   }, [language, range]);
+}
+
+/** Whole numbers of minutes between ticks. */
+const TICK_MINUTES = [5, 15, 60, 120, 360, 1_440, 2_880];
+const TICKS_MAX = 4;
+
+/** A few times of the range, at round times of the clock. */
+function ticksOf({ from, to }: PanelProps['data']['range']): number[] {
+  const minutes = TICK_MINUTES.find((one) => (to - from) / 60 / one <= TICKS_MAX) ?? 2_880;
+  // Clocks differ from UTC by whole quarters of an hour, and days begin at midnight here.
+  const offset = new Date(from * 1_000).getTimezoneOffset() * 60;
+  const step = minutes * 60;
+  const first = Math.ceil((from - offset) / step) * step + offset;
+  return Array.from({ length: Math.floor((to - first) / step) + 1 }, (_, at) => first + at * step);
 }
