@@ -32,7 +32,7 @@ export function StatPanel({ panel, data }: PanelProps) {
                 fz={28}
                 lh={1.2}
                 fw={650}
-                c={`var(--mantine-color-${color}-light-color)`}
+                c={`light-dark(var(--mantine-color-${color}-9), var(--mantine-color-${color}-4))`}
                 className="tabular"
               >
                 {last === null ? t('none.title') : write(last)}
