@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 
 /** What a query of the page is about. */
-export interface StandInQuery {
+interface StandInQuery {
   path: string;
   parameters: Readonly<Record<string, string>>;
   authorization: string | undefined;

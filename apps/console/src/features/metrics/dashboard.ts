@@ -102,7 +102,7 @@ export interface Panel {
   targets: Target[];
 }
 
-export interface DashboardRow {
+interface DashboardRow {
   title: string;
   panels: Panel[];
 }

@@ -19,7 +19,7 @@ const SERIES_MAX = 40;
 const ROWS_MAX = 100;
 
 /** A series of a panel, by the target that it is of. */
-export interface PanelSeries {
+interface PanelSeries {
   refId: string;
   labels: Readonly<Record<string, string>>;
   /** One for each point of the range, oldest first; one alone in a table. Null where there is none, or no finite one. */
@@ -50,8 +50,8 @@ export function createMetrics({ config, log }: { config: ConsoleConfig; log: Log
   const dashboard = readDashboard();
   if (config.PROMETHEUS_URL === '') return { dashboard, readPanel: null };
   const prometheus = openPrometheus(config.PROMETHEUS_URL, (fault) => {
-    if (fault === null) log.warn('Prometheus answers again');
-    else log.warn({ fault }, 'Prometheus does not answer: the Metrics page has no data');
+    if (fault === null) log.warn('the Metrics page gets data from Prometheus again');
+    else log.warn({ fault }, 'the Metrics page gets no data from Prometheus');
   });
   return { dashboard, readPanel: createPanelReader(prometheus) };
 }

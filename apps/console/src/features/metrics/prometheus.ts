@@ -67,7 +67,7 @@ export function openPrometheus(
     if (signal.aborted || startedAt < silentUntil) throw new PrometheusError('slow');
     try {
       const query = new URLSearchParams({ ...parameters, timeout: `${QUERY_MS_MAX}ms` });
-      const response = await fetch(`${base}/api/v1/${path}?${query}`, {
+      const response = await fetch(`${base}/api/v1/${path}?${query.toString()}`, {
         headers,
         // A redirect leads to a sign-in page, or away with our credentials.
         redirect: 'manual',

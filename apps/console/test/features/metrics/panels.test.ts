@@ -69,10 +69,10 @@ describe('a panel of the Metrics page', () => {
     const ofFile = rows.flatMap(({ panels }) =>
       panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
     );
-    const windows = ranges.flatMap((range) =>
-      ofFile.map((expr) => fillVariables(expr, timeRange(range, new Date()))),
+    const windows = new Set(
+      ranges.flatMap((range) => ofFile.map((expr) => fillVariables(expr, timeRange(range, new Date())))),
     );
-    expect(prometheus.queries.every(({ parameters }) => windows.includes(parameters['query']!))).toBe(true);
+    expect(prometheus.queries.every(({ parameters }) => windows.has(parameters['query']!))).toBe(true);
   });
 
   it('is named by its id and a range alone: no query is accepted, and none of another panel', async () => {

@@ -1,4 +1,3 @@
-import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { PanelDescription } from '../../../../src/features/metrics/view.js';
 import { useDurations } from '../../hooks/formats.js';
@@ -7,26 +6,23 @@ import { useDurations } from '../../hooks/formats.js';
 export function useUnit(unit: PanelDescription['unit']): (value: number) => string {
   const { language } = useTranslation().i18n;
   const { seconds } = useDurations();
-  return useMemo(() => {
-    const number = (options: Intl.NumberFormatOptions): ((value: number) => string) => {
-      const format = new Intl.NumberFormat(language, options);
-      return (value) => format.format(value);
-    };
-    const short = number({ notation: 'compact', maximumSignificantDigits: 3 });
-    switch (unit) {
-      case 's':
-        return seconds;
-      case 'percentunit':
-        return number({ style: 'percent', maximumSignificantDigits: 2 });
-      case 'reqps':
-        return (value) => `${short(value)}/s`;
-      case 'bytes':
-        return (value) => bytes(value, short);
-      case 'short':
-        return short;
-    }
-    // `seconds` is a new function each time, and changes with the language alone.
-  }, [unit, language]);
+  const number = (options: Intl.NumberFormatOptions): ((value: number) => string) => {
+    const format = new Intl.NumberFormat(language, options);
+    return (value) => format.format(value);
+  };
+  const short = number({ notation: 'compact', maximumSignificantDigits: 3 });
+  switch (unit) {
+    case 's':
+      return seconds;
+    case 'percentunit':
+      return number({ style: 'percent', maximumSignificantDigits: 2 });
+    case 'reqps':
+      return (value) => `${short(value)}/s`;
+    case 'bytes':
+      return (value) => bytes(value, short);
+    case 'short':
+      return short;
+  }
 }
 
 const BINARY = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
