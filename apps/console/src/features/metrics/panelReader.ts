@@ -13,7 +13,8 @@ import { fillVariables, pointsIn, timeRange, type RangeName, type TimeRange } fr
 /** How long people share what was read. The page asks every 30 seconds. */
 const SHARED_MS = 15_000;
 const FAULT_SHARED_MS = 5_000;
-const PANEL_MS_MAX = 8_000;
+/** With one more query that is under way, less than the ten seconds that a stop may take. */
+const PANEL_MS_MAX = 5_000;
 /** Most series of a panel: more than a person tells apart. */
 const SERIES_MAX = 40;
 const ROWS_MAX = 100;
