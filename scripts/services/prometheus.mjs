@@ -32,11 +32,12 @@ function runs({ prometheus, promtool }) {
  * @param {import('../processes/processes.mjs').Processes} options.processes
  * @param {string} options.rules file of its rules
  * @param {Record<string, string[]>} options.jobs host and port of each target, by job
+ * @param {number} [options.port] a free one unless given
  * @returns {Promise<import('../processes/processes.mjs').Started & { url: string }>}
  */
-export async function startPrometheus(program, { processes, rules, jobs }) {
+export async function startPrometheus(program, { processes, rules, jobs, port: given }) {
   const folder = mkdtempSync(join(processes.folder, 'prometheus-'));
-  const port = await freePort();
+  const port = given ?? (await freePort());
   const file = join(folder, 'prometheus.yml');
   // JSON is YAML.
   const config = {

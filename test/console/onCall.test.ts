@@ -6,7 +6,7 @@ const LOOK_MS_MAX = 60_000;
 /** The number of filter fields of each page. */
 const FILTERS: Readonly<Record<string, number>> = { accounts: 2, audit: 1 };
 
-const PAGES = ['health', 'accounts', 'accounts/ACCOUNT', 'senders', 'holds', 'settings', 'audit'];
+const PAGES = ['health', 'metrics', 'accounts', 'accounts/ACCOUNT', 'senders', 'holds', 'settings', 'audit'];
 
 describeInBrowser('staff on call', () => {
   let environment: ConsoleEnvironment;

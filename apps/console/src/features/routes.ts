@@ -6,6 +6,7 @@ import { costRoutes } from './costs/routes.js';
 import { recipientRoutes } from './recipients/routes.js';
 import { healthRoutes } from './health/routes.js';
 import { ledgerRoutes } from './ledger/routes.js';
+import { metricsRoutes } from './metrics/routes.js';
 import { overviewRoutes } from './overview/routes.js';
 import { profileRoutes } from './profile/routes.js';
 import { senderRoutes } from './senders/routes.js';
@@ -29,6 +30,7 @@ export const ROUTES: readonly Route[] = [
   ...auditRoutes,
   ...costRoutes,
   ...healthRoutes,
+  ...metricsRoutes,
   ...senderRoutes,
   ...settingsRoutes,
   ...accountRoutes,

@@ -12,6 +12,7 @@ import type { AxeResults, RunOptions } from 'axe-core';
 import type { Page } from 'playwright-core';
 import { useConsole } from '../console.js';
 import { person, windowOf, type TestPerson } from '../people.js';
+import { startPrometheusStandIn, type PrometheusStandIn } from '../prometheusStandIn.js';
 import { letConfirmationPass, withTwoFactor } from '../secondFactor.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -56,6 +57,7 @@ const PAGES: readonly Visit[] = [
   { name: 'empty-recipients', path: '/accounts/EMPTY/recipients', as: 'member' },
   { name: 'empty-applications', path: '/accounts/EMPTY/applications', as: 'member' },
   { name: 'health', path: '/staff/health', as: 'operator' },
+  { name: 'metrics', path: '/staff/metrics', as: 'onCall' },
   { name: 'accounts', path: '/staff/accounts', as: 'operator' },
   { name: 'account', path: '/staff/accounts/ACCOUNT', as: 'operator' },
   { name: 'account-on-trial', path: '/staff/accounts/EMPTY', as: 'operator' },
@@ -115,7 +117,16 @@ const DIALOGS: readonly (Visit & { opener: string; confirm?: string })[] = [
   { name: 'dialog-sender', path: '/staff/senders', as: 'operator', opener: 'Add sender' },
 ];
 
-const server = useConsole();
+let prometheus: PrometheusStandIn;
+beforeAll(async () => {
+  prometheus = await startPrometheusStandIn();
+});
+afterAll(() => prometheus.close());
+const server = useConsole({
+  get PROMETHEUS_URL() {
+    return prometheus.url;
+  },
+});
 const browser = useBrowser();
 let people: Record<'member' | 'newcomer' | 'operator' | 'onCall' | 'withCode' | 'withPassword', TestPerson>;
 const ids: Record<string, string> = {};

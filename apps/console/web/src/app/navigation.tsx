@@ -3,6 +3,7 @@ import {
   IconActivityHeartbeat,
   IconApps,
   IconBuilding,
+  IconChartDots,
   IconChartLine,
   IconCoins,
   IconDeviceMobileMessage,
@@ -30,6 +31,7 @@ const ACCOUNT_PAGES = [
 
 const STAFF_PAGES = [
   ['health', IconActivityHeartbeat],
+  ['metrics', IconChartDots],
   ['accounts', IconBuilding],
   ['senders', IconDeviceMobileMessage],
   ['holds', IconHandStop],

@@ -7,6 +7,7 @@ import costs from './costs.json';
 import health from './health.json';
 import holds from './holds.json';
 import ledger from './ledger.json';
+import metrics from './metrics.json';
 import overview from './overview.json';
 import profile from './profile.json';
 import recipients from './recipients.json';
@@ -26,6 +27,7 @@ export const ptBR = {
   health,
   holds,
   ledger,
+  metrics,
   overview,
   profile,
   recipients,
