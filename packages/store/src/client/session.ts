@@ -233,9 +233,9 @@ export async function sharesSessions(servers: Servers): Promise<boolean> {
     for (let n = 0; n < COMPARISONS; n += 1) {
       // While this transaction keeps a session, the other connection gets a different one, unless it has its own.
       await two.query('begin');
-      const others = [await sessionOf(two), await sessionOf(one)];
+      const isSame = (await sessionOf(two)) === own || (await sessionOf(one)) !== own;
       await two.query('rollback');
-      if (others[0] === own || others[1] !== own) return true;
+      if (isSame) return true;
     }
     return false;
   } finally {
