@@ -231,6 +231,9 @@ describe('Cluster', () => {
   });
 });
 
+const UNTRUSTED =
+  /^leads to a certificate that is not trusted \(\w+\): name its authority’s file in REDIS_CA_FILE$/;
+
 describeIf(hasOpenssl)('TLS with an own authority (skipped without openssl)', () => {
   let servers: RedisServers;
   let server: RedisServer;
@@ -247,9 +250,7 @@ describeIf(hasOpenssl)('TLS with an own authority (skipped without openssl)', ()
     expect(await findRedisFault({ redisUrl: url, redisCa: ca }, PREFIX)).toBeNull();
     const queue = await openQueue(url, ca);
     await queue.untilDelivered();
-    expect(await findRedisFault({ redisUrl: url }, PREFIX)).toMatch(
-      /^leads to a certificate that is not trusted \(\w+\): name its authority’s file in REDIS_CA_FILE$/,
-    );
+    expect(await findRedisFault({ redisUrl: url }, PREFIX)).toMatch(UNTRUSTED);
   });
 
   it(
@@ -257,6 +258,7 @@ describeIf(hasOpenssl)('TLS with an own authority (skipped without openssl)', ()
     async () => {
       const topology = await startSentinels(servers, { isTls: true });
       expect(topology.url).toMatch(/^redis\+sentinel\+tls:/);
+      expect(await findRedisFault({ redisUrl: topology.url }, PREFIX)).toMatch(UNTRUSTED);
       await expectFailOver(topology, topology.url, ca);
     },
     FAIL_OVER_MS_MAX,
@@ -267,6 +269,7 @@ describeIf(hasOpenssl)('TLS with an own authority (skipped without openssl)', ()
     async () => {
       const topology = await startCluster(servers, `{${PREFIX}}:deliver`, { isTls: true });
       expect(topology.url).toMatch(/^redis\+cluster\+tls:/);
+      expect(await findRedisFault({ redisUrl: topology.url }, PREFIX)).toMatch(UNTRUSTED);
       await expectFailOver(topology, topology.url, ca);
     },
     FAIL_OVER_MS_MAX,

@@ -23,7 +23,7 @@ const REASONS: Readonly<Record<string, string>> = {
   AuthenticationFailed: 'the database refused the user or the password in DATABASE_URL',
   DatabaseAccessDenied: 'the user in DATABASE_URL may not use the database',
   DatabaseDoesNotExist: 'the database that DATABASE_URL names does not exist',
-  TableDoesNotExist: 'the database has no tables yet: run npm run migrate',
+  TableDoesNotExist: 'the database has no tables yet, or those of an older release: run npm run migrate',
   ColumnNotFound: 'the database is of another version: run npm run migrate',
 };
 

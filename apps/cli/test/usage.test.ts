@@ -196,7 +196,7 @@ describe('a command that cannot be done ends with 1 and one line', () => {
     expectFault(
       await get({ pathname: '/template1' }),
       1,
-      'the database has no tables yet: run npm run migrate',
+      'the database has no tables yet, or those of an older release: run npm run migrate',
     );
   });
 });

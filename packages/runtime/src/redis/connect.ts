@@ -139,6 +139,9 @@ function serverConnector(kind: 'server' | 'cluster', onFault: RedisListeners['on
       this.stream = tls === undefined ? connectPlain(where) : connectTls({ ...where, ...tls });
       this.stream.once('error', (error) => {
         this.firstError = error;
+        // A cluster says of a node that could not be reached only that its connection is closed.
+        const fault = errorFault(error);
+        if (fault !== null) onFault(fault);
       });
       return this.stream;
     }
@@ -189,7 +192,27 @@ function sentinelConnector(onFault: RedisListeners['onFault']): Connector {
         round = { errors: 0, unknownMasters: 0, isRetried: false };
         if (isRetried) return;
         if (errors > 0 && unknownMasters === errors) onFault('names a master that its sentinels do not know');
-        emit(type, error);
+        void this.#findTlsFault().then((fault) => {
+          if (fault !== null) onFault(fault);
+          emit(type, error);
+        });
+      });
+    }
+
+    /** ioredis says of a sentinel that could not be reached only that its connection is closed. */
+    #findTlsFault(): Promise<string | null> {
+      const { sentinels: [first] = [], sentinelTLS } = this.options;
+      if (first?.host === undefined || first.port === undefined || sentinelTLS === undefined)
+        return Promise.resolve(null);
+      const socket = connectTls({ host: first.host, port: first.port, ...sentinelTLS });
+      return new Promise((resolve) => {
+        const end = (fault: string | null): void => {
+          socket.destroy();
+          resolve(fault);
+        };
+        socket.setTimeout(ANSWER_MS_MAX, () => end(null));
+        socket.once('secureConnect', () => end(null));
+        socket.once('error', (error) => end(errorFault(error)));
       });
     }
 

@@ -37,7 +37,7 @@ export function settingsFault(info: RedisInfo): string | null {
 }
 
 const CERTIFICATE_CODES =
-  /^(?:(?:DEPTH_ZERO_)?SELF_SIGNED_CERT(?:_IN_CHAIN)?|UNABLE_TO_(?:VERIFY|GET)\w+|CERT_\w+|ERR_TLS_CERT_ALTNAME_INVALID)$/;
+  /^(?:(?:DEPTH_ZERO_)?SELF_SIGNED_CERT(?:_IN_CHAIN)?|UNABLE_TO_(?:VERIFY|GET)\w+|CERT_\w+)$/;
 
 /** Why a connection failed, if that does not end by itself. The sentence begins with "REDIS_URL …". */
 export function errorFault(error: unknown): string | null {
@@ -46,7 +46,9 @@ export function errorFault(error: unknown): string | null {
     message = '',
     lastNodeError,
   } = error as Partial<NodeJS.ErrnoException & { lastNodeError: unknown }>;
-  if (lastNodeError instanceof Error) return errorFault(lastNodeError);
+  if (lastNodeError !== undefined) return errorFault(lastNodeError);
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
+    return 'leads to a certificate that is not for the name or address by which it was reached';
   if (code !== undefined && CERTIFICATE_CODES.test(code))
     return `leads to a certificate that is not trusted (${code}): name its authority’s file in REDIS_CA_FILE`;
   const [, command] = /NOPERM .*'([^']+)' (?:sub)?command/.exec(message) ?? [];
@@ -55,6 +57,7 @@ export function errorFault(error: unknown): string | null {
   if (/\bWRONGPASS\b|invalid password/.test(message)) return 'has a user or a password that Redis refuses';
   if (/cluster support disabled/.test(message))
     return 'names a Redis that is no part of a cluster: write redis://, or redis+sentinel:// where sentinels watch it';
+  if (/unknown command [`']?cluster/i.test(message)) return 'names a server that is no node of a cluster';
   if (/unknown command [`']?sentinel/i.test(message)) return 'names a server that is no sentinel';
   return null;
 }

@@ -34,6 +34,7 @@ export interface Database extends Connection {
   /** What `closeDatabase` closes. */
   readonly pools: readonly pg.Pool[];
   readonly pooler: Pooler;
+  readonly servers: Servers;
   readonly onDelivery: (before: Send, after: Send) => void;
 }
 
@@ -107,6 +108,7 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
       }, limits),
     pools: readPool === null ? [pool] : [pool, readPool],
     pooler: options.pooler ?? 'none',
+    servers,
     onDelivery: options.onDelivery ?? (() => {}),
   };
 }
@@ -207,10 +209,9 @@ export function countConnections({
  */
 export async function refuseUnusableDatabase(database: Database): Promise<void> {
   try {
-    await pingDatabase(database);
-    if (database.pooler !== 'session') return;
-    const [pool] = database.pools as unknown as { Client: typeof pg.Client }[];
-    if (pool === undefined || !(await sharesSessions(pool.Client))) return;
+    // First, because the connections of a pool set what would stay in sessions of others.
+    const isShared = database.pooler === 'session' && (await sharesSessions(database.servers));
+    if (!isShared) return await pingDatabase(database);
   } catch (error) {
     if (error instanceof UnusableDatabase) throw error;
     return;

@@ -13,6 +13,10 @@ export interface Servers {
   readonly isWriter: boolean;
 }
 
+const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
+/** Those that the driver takes for `verify-full` unless the address says `uselibpqcompat=true`. */
+const VERIFYING = ['prefer', 'require', 'verify-ca'];
+
 const HOSTS = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^@/?#]*)(.*)$/s;
 
 /**
@@ -30,8 +34,14 @@ export function parseServers(url: string): Servers {
   const attributes = searchParams.get('target_session_attrs') ?? (parsed.length > 1 ? 'read-write' : 'any');
   if (!['any', 'read-write', 'primary'].includes(attributes))
     throw new UnusableDatabase('target_session_attrs must be read-write, primary or any');
+  const mode = searchParams.get('sslmode');
+  if (mode !== null && !SSL_MODES.includes(mode))
+    throw new UnusableDatabase(`sslmode must be ${SSL_MODES.join(', ')}`);
   const options = searchParams.get('options') ?? '';
   for (const one of parsed) {
+    // As the driver takes these without `uselibpqcompat`; of which it would warn at length.
+    if (mode !== null && VERIFYING.includes(mode) && searchParams.get('uselibpqcompat') !== 'true')
+      one.searchParams.set('sslmode', 'verify-full');
     one.searchParams.delete('target_session_attrs');
     one.searchParams.delete('options');
   }

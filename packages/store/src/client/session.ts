@@ -117,6 +117,16 @@ async function prepareSession(client: pg.Client, options: SessionOptions): Promi
     throw new UnusableDatabase(
       'a pooler drops our start-up parameters: set DATABASE_POOLER to session or transaction, as its pool_mode is',
     );
+  else if (pooler === 'none' && !isServedBy(client, state.pid))
+    // Its sessions may have all settings, and yet mix up the statements of its clients.
+    throw new UnusableDatabase(
+      'a pooler is in the way: set DATABASE_POOLER to session or transaction, as its pool_mode is',
+    );
+}
+
+/** Whether the process that PostgreSQL named at the start of this connection serves its session; a pooler names another one. */
+function isServedBy(client: pg.Client, pid: number): boolean {
+  return (client as unknown as { processID: number }).processID === pid;
 }
 
 /**
@@ -124,7 +134,6 @@ async function prepareSession(client: pg.Client, options: SessionOptions): Promi
  * tells the process that really serves the session.
  */
 async function refuseLostStatements(client: pg.Client, pid: number): Promise<void> {
-  const { processID } = client as unknown as { processID: number };
   const isNamed = await client.query<{ isNamed: boolean }>(PROBE).then(
     ({ rows }) => rows[0]?.isNamed === true,
     (error: { code?: string }) => {
@@ -133,7 +142,7 @@ async function refuseLostStatements(client: pg.Client, pid: number): Promise<voi
       throw error;
     },
   );
-  if (isNamed && pid !== processID)
+  if (isNamed && !isServedBy(client, pid))
     throw new UnusableDatabase(
       'the pooler does not keep prepared statements: DATABASE_POOLER=transaction needs PgBouncer 1.21 or newer in transaction mode, with max_prepared_statements above 0',
     );
@@ -207,24 +216,34 @@ function stateStatement(settings: Readonly<Record<string, string>>): string {
     pg_backend_pid() as pid, ${missing} as missing`;
 }
 
+/** How often two connections are compared: other clients of a pooler take sessions in between. */
+const COMPARISONS = 10;
+
 /**
- * Whether a pooler gives one session to several connections.
- *
- * @param Client a class of connections; two are made and closed
+ * Whether a pooler gives one session to several connections. Two are made and closed, which set nothing but their time zone: a setting
+ * would stay in sessions that belong to others.
  */
-export async function sharesSessions(Client: typeof pg.Client): Promise<boolean> {
+export async function sharesSessions(servers: Servers): Promise<boolean> {
+  const Client = sessionClient({ servers, pooler: 'session', settings: {} });
   const config = { connectionTimeoutMillis: PROBE_MS_MAX, query_timeout: PROBE_MS_MAX };
-  const clients = [new Client(config), new Client(config)];
+  const [one, two] = [new Client(config), new Client(config)];
   try {
-    const pids: unknown[] = [];
-    for (const client of clients) {
-      client.on('error', () => {});
-      await client.connect();
-      const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
-      pids.push(rows[0]?.pid);
+    for (const client of [one, two]) await client.on('error', () => {}).connect();
+    const own = await sessionOf(one);
+    for (let n = 0; n < COMPARISONS; n += 1) {
+      // While this transaction keeps a session, the other connection gets a different one, unless it has its own.
+      await two.query('begin');
+      const isSame = (await sessionOf(two)) === own || (await sessionOf(one)) !== own;
+      await two.query('rollback');
+      if (isSame) return true;
     }
-    return pids[0] === pids[1];
+    return false;
   } finally {
-    await Promise.all(clients.map((client) => client.end().catch(() => {})));
+    await Promise.all([one, two].map((client) => client.end().catch(() => {})));
   }
+}
+
+async function sessionOf(client: pg.Client): Promise<number | undefined> {
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+  return rows[0]?.pid;
 }

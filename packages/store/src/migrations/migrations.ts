@@ -113,11 +113,12 @@ export async function migrate(
   folder: string = FOLDER,
   { log = () => {}, waitMsMax = LOCK_MS_MAX, force = false }: MigrateOptions = {},
 ): Promise<string[]> {
-  const Client = sessionClient({ servers: parseServers(url), pooler: 'session', settings: UNBOUNDED });
-  if (await sharesSessions(Client))
+  const servers = parseServers(url);
+  if (await sharesSessions(servers))
     throw new UnusableDatabase(
       'the address leads through a pooler in transaction mode: MIGRATE_DATABASE_URL must lead to PostgreSQL itself',
     );
+  const Client = sessionClient({ servers, pooler: 'session', settings: UNBOUNDED });
   const connect = async (): Promise<pg.Client> => {
     const client = new Client({ connectionTimeoutMillis: CONNECT_MS_MAX, keepAlive: true });
     await client.connect();

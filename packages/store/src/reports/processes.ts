@@ -55,15 +55,23 @@ export async function findSchemaFault(database: Database, release: string): Prom
 
 /** The applied migrations, and those of them that took something away. */
 async function readSchema({ sql }: Database): Promise<[applied: ReadonlySet<string>, contracts: Contract[]]> {
+  const applied = await noneWithoutTable(
+    sql.query<{ name: string }[]>`
+      select migration_name as name from _prisma_migrations where finished_at is not null and rolled_back_at is null`,
+  );
+  // Release 1.0.0 has no such table.
+  const contracts = await noneWithoutTable(
+    sql.query<Contract[]>`
+      select migration_name as migration, oldest_release as "oldestRelease", reason from schema_contracts order by migration_name`,
+  );
+  return [new Set(applied.map(({ name }) => name)), contracts];
+}
+
+async function noneWithoutTable<Row>(rows: Promise<Row[]>): Promise<Row[]> {
   try {
-    const applied = await sql.query<{ name: string }[]>`
-      select migration_name as name from _prisma_migrations where finished_at is not null and rolled_back_at is null`;
-    const contracts = await sql.query<Contract[]>`
-      select migration_name as migration, oldest_release as "oldestRelease", reason from schema_contracts order by migration_name`;
-    return [new Set(applied.map(({ name }) => name)), contracts];
+    return await rows;
   } catch (error) {
-    // Neither migrated nor by this release.
-    if (refusedBy(error)?.code === UNDEFINED_TABLE) return [new Set(), []];
+    if (refusedBy(error)?.code === UNDEFINED_TABLE) return [];
     throw error;
   }
 }

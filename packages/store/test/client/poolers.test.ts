@@ -149,6 +149,14 @@ describeIf(WITHOUT_STATEMENTS !== null)(`PgBouncer before 1.21${NO_OLD}`, () => 
     await expect(database.sql.query`select 1`).rejects.toThrow(UnusableDatabase);
   });
 
+  it('is noticed where it ignores our parameters and its sessions have all of our settings', async () => {
+    const settings = { pool_mode: 'transaction', ignore_startup_parameters: IGNORING };
+    const url = await poolerUrl(WITHOUT_STATEMENTS, settings, connectQuery('onecode'));
+    const error = await refusalOf(openAt(url, 'none', { byIndexOnly: true }));
+    expect(error).toBeInstanceOf(UnusableDatabase);
+    expect((error as Error).message).toMatch(/^a pooler is in the way: set DATABASE_POOLER to/);
+  });
+
   it('works in session mode, on a server outside UTC, with all settings', async () => {
     const database = openAt(await poolerUrl(WITHOUT_STATEMENTS, { pool_mode: 'session' }), 'session', {
       byIndexOnly: true,
@@ -246,5 +254,37 @@ describeIf(WITH_STATEMENTS !== null)(`PgBouncer from 1.21 on${NO_NEW}`, () => {
     const shared = await poolerUrl(WITH_STATEMENTS, TRANSACTION);
     await expect(migrate(shared)).rejects.toThrow(/MIGRATE_DATABASE_URL must lead to PostgreSQL itself/);
     expect(await migrate(await poolerUrl(WITH_STATEMENTS, { pool_mode: 'session' }))).toEqual([]);
+  });
+
+  it('keeps its settings when a migration through it is refused', async () => {
+    const missing: string[][] = [];
+    const url = await poolerUrl(
+      WITH_STATEMENTS,
+      { ...TRANSACTION, default_pool_size: 1 },
+      connectQuery('onecode'),
+    );
+    await expect(migrate(url)).rejects.toThrow(UnusableDatabase);
+    const database = openAt(url, 'transaction', {
+      byIndexOnly: true,
+      onMissingSettings: (names) => missing.push(names),
+    });
+    expect(await refusalOf(database)).toBeUndefined();
+    expect(missing).toEqual([]);
+  });
+
+  it('is seen to share sessions while other clients take them in turn', async () => {
+    const url = await poolerUrl(WITH_STATEMENTS, TRANSACTION);
+    const others = openAt(url, 'transaction', { connectionsMax: 12 });
+    let isOver = false;
+    const load = Array.from({ length: 12 }, async () => {
+      while (!isOver) await others.sql.query`select pg_sleep(0.001)::text`;
+    });
+    try {
+      for (let n = 0; n < 5; n += 1)
+        await expect(refusalOf(openAt(url, 'session'))).resolves.toBeInstanceOf(UnusableDatabase);
+    } finally {
+      isOver = true;
+      await Promise.all(load);
+    }
   });
 });

@@ -107,6 +107,7 @@ describe('an address that cannot be used', () => {
     ['mysql://leaked@host/d', /must begin with postgres/],
     ['postgres://one:leaked,two/d', /must begin with postgres/],
     ['postgres://leaked@one,two/d?target_session_attrs=standby', /target_session_attrs must be/],
+    ['postgres://leaked@one/d?sslmode=leaked', /^sslmode must be .*verify-full/],
     ['postgres://leaked@one/d?sslrootcert=/leaked', /a file of sslrootcert, .* cannot be read \(ENOENT\)/],
   ])('says why in one line without a value: %s', async (url, line) => {
     const error = await refusalOf(url);

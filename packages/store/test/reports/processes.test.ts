@@ -60,6 +60,8 @@ describe('the presence of a process', () => {
     const newest = (await readMigrations()).at(-1)!.name;
     await store.sql('delete from _prisma_migrations where migration_name = $1', [newest]);
     expect(await presence().tell()).toMatch(/^the schema is too old for release 1\.1\.0: .* is missing/);
+    await store.sql('alter table schema_contracts rename to contracts');
+    expect(await presence().tell()).toContain(`migration ${newest} is missing`);
     await store.sql('alter table _prisma_migrations rename to journal');
     expect(await presence().tell()).toMatch(/^the schema is too old/);
   });
