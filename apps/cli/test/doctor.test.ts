@@ -95,6 +95,16 @@ describe('onecode doctor', () => {
     ]);
   });
 
+  it('names a Redis that can be reached and not be used as that, not as away', async () => {
+    const { host, username, password } = new URL(env['REDIS_URL']!);
+    const { checks } = await doctor({ REDIS_URL: `redis+cluster://${username}:${password}@${host}` });
+    expect(faultsOf(checks)).toEqual([
+      NOT_DURABLE,
+      'health_redis_unfit: failing, redis: docs/runbooks/RedisUnfit.md says what to do.',
+      expect.stringMatching(/^redis: REDIS_URL names a Redis that is no part of a cluster/),
+    ]);
+  });
+
   it('finds a database that is away, and one without tables', async () => {
     const away = await doctor({ DATABASE_URL: `postgresql://nobody@127.0.0.1:${await closedPort()}/none` });
     expect(away.code).toBe(1);
