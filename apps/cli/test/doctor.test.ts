@@ -105,10 +105,22 @@ describe('onecode doctor', () => {
     ]);
   });
 
+  it('finds a database that a lock holds up', async () => {
+    const connection = await stack.db.connect();
+    await connection.query('begin; lock table senders in access exclusive mode');
+    const { checks } = await doctor();
+    await connection.end();
+    expect(faultsOf(checks)).toEqual([
+      expect.stringMatching(/^database: .*PostgresqlSlow\.md says what to do/),
+    ]);
+  });
+
   it('finds a database that is away, and one without tables', async () => {
     const away = await doctor({ DATABASE_URL: `postgresql://nobody@127.0.0.1:${await closedPort()}/none` });
     expect(away.code).toBe(1);
-    expect(faultsOf(away.checks)).toEqual(['database: the database cannot be reached.']);
+    expect(faultsOf(away.checks)).toEqual([
+      'database: the database cannot be reached: docs/runbooks/PostgresqlAway.md says what to do.',
+    ]);
     expect(away.checks.map(({ check }) => check)).toEqual(['database', 'redis', 'webhook']);
 
     const empty = await createTestDatabase();

@@ -84,7 +84,9 @@ async function examineDatabase(
     });
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    return [{ check: 'database', ok: false, detail: `${error.message}.` }];
+    // A message with a colon says by itself what to do.
+    const todo = error.message.includes(':') ? '' : ': docs/runbooks/PostgresqlAway.md says what to do';
+    return [{ check: 'database', ok: false, detail: `${error.message}${todo}.` }];
   }
 }
 
