@@ -1,4 +1,4 @@
-import { Consumer, connectRedis, findRedisFault } from '@onecode/runtime';
+import { Consumer, connectRedis, findRedisFault, openQueues } from '@onecode/runtime';
 import {
   buildCaller,
   ProcessStack,
@@ -87,6 +87,21 @@ describe.each([
     },
     STACK_START_MS_MAX,
   );
+});
+
+describe('queues of a running process', () => {
+  it('work again when a Redis that could not be used is set right without a new connection', async () => {
+    const server = await servers.start('set-right', ['maxmemory-policy allkeys-lru']);
+    const source = { redisUrl: urlOf(server) };
+    const admin = connectRedis(source, 'enqueue', { onError: () => {}, onFault: () => {} });
+    const queues = openQueues({ ...source, prefix: PREFIX, onError: () => {} });
+    const refusal = () => queues.ping().then(String, ({ message }: Error) => message);
+    await until('the refusal', async () => (await refusal()).includes('allkeys-lru'));
+    await admin.config('SET', 'maxmemory-policy', 'noeviction');
+    await expect(queues.ping()).resolves.toBeUndefined();
+    await queues.close();
+    admin.disconnect();
+  });
 });
 
 describe('findRedisFault', () => {

@@ -57,6 +57,10 @@ function userErrorOf(error: unknown): UserError | null {
   const { code, message } = error as { code?: string; message?: string };
   const { kind = '', code: originalCode } = refusedBy(error) ?? {};
   if (originalCode === '22003') return new UserError('a number would grow past 2147483647');
+  if (originalCode === '57014')
+    return new UserError(
+      'the database took too long, as behind a lock or a backup: docs/runbooks/PostgresqlSlow.md says what to do',
+    );
   const reason = REASONS[kind];
   if (reason !== undefined) return new UserError(reason);
   if (message?.startsWith('Connection terminated') === true)

@@ -51,18 +51,26 @@ function textOf(result: Row | readonly Row[], { absent = '-', apart, note }: Tex
   return [...lines, ...(note === undefined ? [] : ['', note])].map((line) => `${line}\n`).join('');
 }
 
-/** A list of words has commas between them; a list of records has semicolons, and spaces between the values of each. */
+/**
+ * A list of words has commas between them; a list of records has semicolons, and spaces between the values of each, of which one that is
+ * true stands as its name.
+ */
 function wordsOf(value: Value): string {
   if (value === null) return '';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (typeof value !== 'object') return String(value);
   if (!Array.isArray(value)) return JSON.stringify(value);
   return (value as readonly (string | Record<string, unknown>)[])
-    .map((item) => (typeof item === 'string' ? item : Object.values(item).filter(isPresent).join(' ')))
+    .map((item) => (typeof item === 'string' ? item : recordOf(item)))
     .join(value.some((item) => typeof item === 'object') ? '; ' : ',');
 }
 
-const isPresent = (value: unknown): boolean => value !== null;
+function recordOf(record: Readonly<Record<string, unknown>>): string {
+  return Object.entries(record)
+    .filter(([, value]) => value !== null && value !== false)
+    .map(([name, value]) => (value === true ? labelOf(name) : String(value)))
+    .join(' ');
+}
 
 const labelOf = (name: string): string => name.replaceAll('_', ' ');
 

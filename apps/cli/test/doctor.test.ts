@@ -95,10 +95,32 @@ describe('onecode doctor', () => {
     ]);
   });
 
+  it('names a Redis that can be reached and not be used as that, not as away', async () => {
+    const { host, username, password } = new URL(env['REDIS_URL']!);
+    const { checks } = await doctor({ REDIS_URL: `redis+cluster://${username}:${password}@${host}` });
+    expect(faultsOf(checks)).toEqual([
+      NOT_DURABLE,
+      'health_redis_unfit: failing, redis: docs/runbooks/RedisUnfit.md says what to do.',
+      expect.stringMatching(/^redis: REDIS_URL names a Redis that is no part of a cluster/),
+    ]);
+  });
+
+  it('finds a database that a lock holds up', async () => {
+    const connection = await stack.db.connect();
+    await connection.query('begin; lock table senders in access exclusive mode');
+    const { checks } = await doctor();
+    await connection.end();
+    expect(faultsOf(checks)).toEqual([
+      expect.stringMatching(/^database: .*PostgresqlSlow\.md says what to do/),
+    ]);
+  });
+
   it('finds a database that is away, and one without tables', async () => {
     const away = await doctor({ DATABASE_URL: `postgresql://nobody@127.0.0.1:${await closedPort()}/none` });
     expect(away.code).toBe(1);
-    expect(faultsOf(away.checks)).toEqual(['database: the database cannot be reached.']);
+    expect(faultsOf(away.checks)).toEqual([
+      'database: the database cannot be reached: docs/runbooks/PostgresqlAway.md says what to do.',
+    ]);
     expect(away.checks.map(({ check }) => check)).toEqual(['database', 'redis', 'webhook']);
 
     const empty = await createTestDatabase();

@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os';
-import { createApplication } from '@onecode/store';
+import { createApplication, newId } from '@onecode/store';
 import {
   buildAccount,
   buildCaller,
@@ -126,6 +126,22 @@ describe('send show', () => {
     const entries = ['audit', 'list', '--account', caller.accountId, '--limit', '2'];
     const read = { action: 'send.read', subject: id, actor_kind: 'command_line', actor: userInfo().username };
     expect(await jsonOf(entries, env)).toMatchObject([read, read]);
+  });
+
+  it('prints what is true of an event, and is silent about what is not', async () => {
+    const id = await buildSend(store.database, await buildCaller(store.database, 'live'));
+    const attempt = newId();
+    await store.sql(
+      `insert into attempts (id, send_id, outcome, message_id, finished_at) values ($1, $2, 'accepted', 'wamid.1', now())`,
+      [attempt, id],
+    );
+    await store.sql(
+      `insert into receipts (attempt_id, message_id, status, occurred_at, due_at, result)
+       values ($1, 'wamid.1', 'sent', now(), null, 'applied')`,
+      [attempt],
+    );
+    const { stdout } = await onecode(['send', 'show', id], env);
+    expect(stdout).toMatch(/Z receipt sent$/m);
   });
 
   it('names the holds that stop a send, and no others', async () => {

@@ -91,8 +91,8 @@ async function enqueue({ deliveryQueue, metrics }: WorkerContext, due: readonly 
       .filter((send) => send.mode === mode && !send.isOver)
       .map(({ id, version, accountId }) => ({ sendId: id, version, accountId }));
     if (sends.length === 0) continue;
-    metrics.enqueues.inc({ queue }, sends.length);
-    await deliveryQueue.enqueue(queue, sends);
+    const isAccepted = await deliveryQueue.enqueue(queue, sends);
+    if (isAccepted) metrics.enqueues.inc({ queue }, sends.length);
   }
 }
 

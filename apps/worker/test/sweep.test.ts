@@ -122,7 +122,7 @@ describe('a Redis that freezes and recovers', () => {
   });
   afterAll(() => proxy.close());
 
-  it('only delays sends', async () => {
+  it('only delays sends, and counts none as enqueued meanwhile', async () => {
     const environment = await WorkerEnvironment.open();
     const worker = await startWorker(environment, { env: { REDIS_URL: proxy.url } });
     await buildSender(environment.db.database);
@@ -131,7 +131,12 @@ describe('a Redis that freezes and recovers', () => {
     proxy.freeze();
     const ids = [];
     for (let n = 0; n < 3; n++) ids.push(await environment.send(caller, { recipient: `+551198765003${n}` }));
+    for (const id of ids) await environment.age(id, 60);
+    const enqueued = () => worker.count('onecode_sweeper_enqueues_total', { queue: 'deliver' });
+    const before = await enqueued();
     await worker.sweep();
+    // What Redis did not take was not enqueued.
+    expect(await enqueued()).toBe(before);
     // The data that the proxy held back is lost.
     proxy.cut();
     await proxy.open();

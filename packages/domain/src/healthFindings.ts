@@ -242,7 +242,10 @@ function postgresql({ postgresqlMs }: HealthStatistics): Found {
   return finding(severityOf(postgresqlMs, ANSWER_MS), 'postgresql', 'postgresql_slow', 'postgresql');
 }
 
-/** Statistics that did not come in time, while PostgreSQL answers, mean a slow PostgreSQL too. */
+/**
+ * Statistics that did not come in time, while PostgreSQL answers, mean a slow PostgreSQL too. If sweeps do not end either, something
+ * holds up all statements, as a lock does.
+ */
 function connections(statistics: HealthStatistics): Found {
   const { postgresqlMs, connections: counted, waiting, attempts, provider, receipts, traffic } = statistics;
   if (postgresqlMs === null || postgresqlMs >= ANSWER_MS.degraded) return null;
@@ -251,7 +254,13 @@ function connections(statistics: HealthStatistics): Found {
     if (share !== null) return finding(share, 'postgresql', 'postgresql_full', 'postgresql');
   }
   const isLate = [counted, waiting, attempts, provider, receipts, traffic].includes(null);
-  return finding(isLate ? 'degraded' : null, 'postgresql', 'postgresql_slow', 'postgresql');
+  const isSweepLate = sweeper(statistics)?.what === 'sweeper_stopped';
+  return finding(
+    isLate ? (isSweepLate ? 'failing' : 'degraded') : null,
+    'postgresql',
+    'postgresql_slow',
+    'postgresql',
+  );
 }
 
 function redis({ redisMs, redisRefusal: refusal, queues }: HealthStatistics): Found {
@@ -320,6 +329,10 @@ function latency({ provider: answers }: HealthStatistics): Found {
 
 /** Of each message at least one receipt comes: `sent`, or what follows it. */
 function receiptsMissing({ traffic }: HealthStatistics): Found {
+  return finding(missingReceipts(traffic), 'meta', 'receipts_missing', 'receipts');
+}
+
+function missingReceipts(traffic: HealthStatistics['traffic']): Finding['severity'] | null {
   const counted = (event: TrafficCount['event']): number =>
     sumOf(traffic?.twoMinutes ?? [], (count) => count.event === event);
   const accepted = counted('accepted');
@@ -329,14 +342,16 @@ function receiptsMissing({ traffic }: HealthStatistics): Found {
     counted('receipt_delivered') + counted('receipt_failed'),
     counted('receipt_read'),
   );
-  return finding(severityOf(1 - reported / accepted, UNREPORTED), 'meta', 'receipts_missing', 'receipts');
+  return severityOf(1 - reported / accepted, UNREPORTED);
 }
 
+/** Rejected webhooks are noise where others come through, but the cause where receipts are missing: then they are named before these. */
 function webhooks({ traffic }: HealthStatistics): Found {
   const counted = (result: WebhookResult): number =>
     sumOf(traffic?.fiveMinutes ?? [], ({ event, reason }) => event === 'webhook' && reason === result);
   const isRejected = counted('invalid_signature') >= REJECTED_MIN;
-  const severity = counted('accepted') === 0 ? 'failing' : 'degraded';
+  const isCause = counted('accepted') === 0 || missingReceipts(traffic) !== null;
+  const severity = isCause ? 'failing' : 'degraded';
   return finding(isRejected ? severity : null, 'us', 'webhooks_rejected', 'webhooks');
 }
 

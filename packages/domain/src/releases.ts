@@ -52,8 +52,8 @@ export function schemaFault(
 ): string | null {
   const [missing, ...others] = release.migrations.filter((name) => !applied.has(name));
   if (missing !== undefined) {
-    const more = others.length === 0 ? '' : ` and ${others.length} more`;
-    return `the schema is too old for release ${release.version}: migration ${missing}${more} is missing; run npm run migrate with this release first`;
+    const more = others.length === 0 ? '' : `, and ${others.length} more`;
+    return `the schema is too old for release ${release.version}: migration ${missing} is missing${more}; run npm run migrate with this release first`;
   }
   const known = new Set(release.migrations);
   const contract = contracts.find(

@@ -117,6 +117,11 @@ const CASES: [
     'postgresql degraded postgresql_slow',
   ],
   [
+    'a lock holds up counts and sweeps',
+    { waiting: null, loops: sweptSecondsAgo(25) },
+    'postgresql failing postgresql_slow',
+  ],
+  [
     'PostgreSQL runs out of connections',
     { connections: { used: 80, most: 97 } },
     'postgresql degraded postgresql_full',
@@ -224,6 +229,16 @@ const CASES: [
     'webhooks of somebody else are rejected',
     fiveMinutes(webhook('invalid_signature', 500), webhook('accepted', 1)),
     'us degraded webhooks_rejected',
+  ],
+  [
+    'webhooks are rejected, and receipts are missing since',
+    {
+      traffic: {
+        fiveMinutes: [webhook('invalid_signature', 5), webhook('accepted', 500)],
+        twoMinutes: [count('accepted', 20), count('receipt_sent', 10)],
+      },
+    },
+    'us failing webhooks_rejected',
   ],
   ['a few webhooks are rejected', fiveMinutes(webhook('invalid_signature', 4)), 'nobody ok all_clear'],
   [

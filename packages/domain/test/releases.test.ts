@@ -43,7 +43,7 @@ describe('a release and a schema', () => {
   });
 
   it.each([
-    [[], '01_first and 1 more is missing'],
+    [[], '01_first is missing, and 1 more'],
     [['01_first'], '02_second is missing'],
     [['01_first', '03_add'], '02_second is missing'],
   ])('do not when only %j are applied', (applied, text) => {

@@ -60,6 +60,8 @@ export function openQueues({ prefix, onError, ...source }: QueuesOptions): Queue
       return queue;
     },
     async ping() {
+      // What was found when the connection opened may have been set right since, without a new connection.
+      if (fault !== null && isReady()) fault = await tryRedis(connection, keys);
       if (fault !== null) throw unfitRedis(fault);
       if (!isReady()) throw new Error('Redis is not connected');
       await writeToRedis(connection, keys);

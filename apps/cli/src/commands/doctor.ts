@@ -84,7 +84,9 @@ async function examineDatabase(
     });
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    return [{ check: 'database', ok: false, detail: `${error.message}.` }];
+    // A message with a colon says by itself what to do.
+    const todo = error.message.includes(':') ? '' : ': docs/runbooks/PostgresqlAway.md says what to do';
+    return [{ check: 'database', ok: false, detail: `${error.message}${todo}.` }];
   }
 }
 
@@ -118,27 +120,30 @@ async function examineRedis(
 ): Promise<{ check: DeploymentCheck; health: RedisHealth | null }> {
   if (!isNamed) return { check: skipped('redis', 'REDIS_URL'), health: null };
   // BullMQ takes longer to load than most commands to run.
-  const { findRedisFault, openQueues, readRedisHealth, REDIS_ADDRESS } = await import('@onecode/runtime');
+  const { findRedisFault, openQueues, readRedisHealth, unfitRedis, REDIS_ADDRESS } =
+    await import('@onecode/runtime');
   const { REDIS_URL, REDIS_CA_FILE, QUEUE_PREFIX } = readConfig(environment(), {
     ...REDIS_ADDRESS,
     QUEUE_PREFIX: text('onecode'),
   });
   const source = { redisUrl: REDIS_URL, redisCa: REDIS_CA_FILE };
   const fault = await findRedisFault(source, QUEUE_PREFIX);
+  if (fault !== null) {
+    const health = { redisMs: null, redisRefusal: unfitRedis(fault).reason, queues: null };
+    return { check: { check: 'redis', ok: false, detail: `REDIS_URL ${fault}.` }, health };
+  }
   const queues = openQueues({ ...source, prefix: QUEUE_PREFIX, onError: () => {} });
   const end = performance.now() + ANSWER_MS_MAX;
-  while (!queues.isReady() && fault === null && performance.now() < end)
+  while (!queues.isReady() && performance.now() < end)
     await new Promise((resolve) => setTimeout(resolve, 20));
   const health = await readRedisHealth(queues);
   await queues.close();
   const detail =
-    fault !== null
-      ? `REDIS_URL ${fault}.`
-      : health.redisRefusal !== null
-        ? `It refuses writes (${health.redisRefusal}): docs/runbooks/RedisRefusesWrites.md says what to do.`
-        : health.redisMs === null
-          ? 'It does not answer: docs/runbooks/RedisAway.md says what to do.'
-          : null;
+    health.redisRefusal !== null
+      ? `It refuses writes (${health.redisRefusal}): docs/runbooks/RedisRefusesWrites.md says what to do.`
+      : health.redisMs === null
+        ? 'It does not answer: docs/runbooks/RedisAway.md says what to do.'
+        : null;
   return { check: { check: 'redis', ok: detail === null, detail: detail ?? 'It takes writes.' }, health };
 }
 
