@@ -256,7 +256,6 @@ function stepsOf(
 
 /** Does the steps of a delivery whose time has come. A failure gives the unit back. */
 function settle(send: StoredSend, now: number): void {
-  const { view } = send;
   for (let step = send.steps[0]; step !== undefined && step.at <= now; step = send.steps[0]) {
     send.steps.shift();
     advanceTo(send, step);
