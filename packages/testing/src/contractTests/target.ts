@@ -86,7 +86,6 @@ export function contractCalls(port: number): ContractCalls {
 
 /** What the contract tests work with, from the hooks of their file on. */
 export interface ContractTest extends ContractCalls {
-  /** @throws unless the file's own `beforeAll` has opened it */
   readonly target: ContractTarget;
   /** One request as bytes, over a connection of its own; its answer is checked against openapi.yaml. */
   raw(
@@ -97,19 +96,25 @@ export interface ContractTest extends ContractCalls {
   ): Promise<RawAnswer>;
 }
 
-/** @param target is called within hooks and tests only */
-export function contractTest(target: () => ContractTarget): ContractTest {
-  const calls = (): ContractCalls => contractCalls(target().port);
+/** @param open is called once, within a hook or a test */
+export function contractTest(open: () => ContractTarget): ContractTest {
+  let opened: { target: ContractTarget; calls: ContractCalls } | undefined;
+  const test = (): { target: ContractTarget; calls: ContractCalls } => {
+    if (opened !== undefined) return opened;
+    const target = open();
+    opened = { target, calls: contractCalls(target.port) };
+    return opened;
+  };
   return {
     get target() {
-      return target();
+      return test().target;
     },
     get request() {
-      return calls().request;
+      return test().calls.request;
     },
-    create: (...parameters) => calls().create(...parameters),
-    status: (...parameters) => calls().status(...parameters),
-    verify: (...parameters) => calls().verify(...parameters),
-    raw: (...parameters) => rawRequest(target().port, ...parameters),
+    create: (...parameters) => test().calls.create(...parameters),
+    status: (...parameters) => test().calls.status(...parameters),
+    verify: (...parameters) => test().calls.verify(...parameters),
+    raw: (...parameters) => rawRequest(test().target.port, ...parameters),
   };
 }
