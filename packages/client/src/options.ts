@@ -1,0 +1,80 @@
+import { OnecodeError } from './errors.js';
+import type { Fetch } from './fetch.js';
+import { isBrowser } from './runtime.js';
+
+export interface OnecodeOptions {
+  /** The key of an application, `ak_test_…` or `ak_live_…`. It decides the account and the mode. Keep it on your server. */
+  apiKey: string;
+  /** The service's address, such as `https://codes.example.com`, with or without a path. `http:` is for this machine only. */
+  baseUrl: string | URL;
+  /** How long one try may take, answer included. 10 000 by default. */
+  timeoutMs?: number | undefined;
+  /** How often `send` tries again after its first try. 3 by default. */
+  maxRetries?: number | undefined;
+  /** Makes the requests in place of the global `fetch`. It must pass `init` on as it is. */
+  fetch?: Fetch | undefined;
+}
+
+export interface CheckedOptions {
+  apiKey: string;
+  /** Without a slash at its end. */
+  baseUrl: string;
+  timeoutMs: number;
+  maxRetries: number;
+  fetch: Fetch;
+}
+
+/** The longest time of a timer. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
+/** @throws OnecodeError which repeats nothing that it was given */
+export function checkOptions(options: OnecodeOptions): CheckedOptions {
+  if (isBrowser())
+    throw new OnecodeError(
+      'Onecode is for servers: in a browser or an app, everybody could read the API key. Call your own backend from there.',
+    );
+  if (typeof options !== 'object' || options === null)
+    throw new OnecodeError('Onecode needs { apiKey, baseUrl }.');
+  const { apiKey, timeoutMs = 10_000, maxRetries = 3 } = options;
+  const fetch = options.fetch ?? globalFetch;
+  if (apiKey === undefined || apiKey === null || apiKey === '') throw new OnecodeError('apiKey is missing.');
+  if (typeof apiKey !== 'string' || !/^ak_(?:test|live)_[\w-]+$/.test(apiKey))
+    throw new OnecodeError('apiKey is not an API key: ak_test_… or ak_live_…, and nothing around it.');
+  if (!(timeoutMs > 0 && timeoutMs <= TIMER_MS_MAX))
+    throw new OnecodeError('timeoutMs is not a number of milliseconds.');
+  if (!Number.isInteger(maxRetries) || maxRetries < 0)
+    throw new OnecodeError('maxRetries is not a whole number from 0 on.');
+  if (typeof fetch !== 'function') throw new OnecodeError('fetch is not a function.');
+  return { apiKey, baseUrl: checkAddress(options.baseUrl), timeoutMs, maxRetries, fetch };
+}
+
+/** Looked up at each call: tests replace the global one. */
+const globalFetch: Fetch = (url, init) => globalThis.fetch(url, init);
+
+function checkAddress(address: unknown): string {
+  if (address === undefined || address === null || address === '')
+    throw new OnecodeError('baseUrl is missing.');
+  const text = String(address);
+  const url = parseUrl(text);
+  if (url === null) throw new OnecodeError('baseUrl is not an address.');
+  if (url.username !== '' || url.password !== '')
+    throw new OnecodeError('baseUrl has credentials. The key goes into apiKey.');
+  if (/[?#]/.test(text)) throw new OnecodeError('baseUrl has a query or a fragment.');
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname)))
+    throw new OnecodeError('baseUrl is not https: the key would be readable on its way.');
+  return url.href.replace(/\/+$/, '');
+}
+
+/** Null when the text is no URL. The error of `new URL` repeats the text, which may hold a password. */
+function parseUrl(text: string): URL | null {
+  try {
+    return new URL(text);
+  } catch {
+    return null;
+  }
+}
+
+/** A host name as `URL` writes it, `127.1` as `127.0.0.1`. */
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d+){3}$/.test(hostname);
+}
