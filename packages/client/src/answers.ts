@@ -7,7 +7,7 @@ import {
   type SignupSettings,
   type VerifyResult as VerifyAnswer,
 } from './contract.js';
-import type { VerifyResult } from './verify.js';
+import type { VerifyResult } from './types.js';
 
 /** An answer that came whole. */
 export interface Answer {
@@ -76,7 +76,7 @@ export function judgementIn(answer: Answer): VerifyResult | null {
   const body = bodyWith<VerifyAnswer>(answer, 200, VERIFY_ANSWER);
   if (body === null) return null;
   const { valid, verification, attempts_left } = body;
-  if (valid !== true) return { valid: false, verification, attempts_left };
+  if (!valid) return { valid: false, verification, attempts_left };
   if (verification !== 'verified' || attempts_left !== 0) return null;
   return { valid, verification, attempts_left };
 }

@@ -1,16 +1,11 @@
 import type { CreateSend, Send, SignupSettings } from './contract.js';
-import type { Signal } from './fetch.js';
-import { checkOptions, type OnecodeOptions } from './options.js';
+import { checkOptions } from './options.js';
 import { readSend, readSignupSettings } from './reads.js';
-import { createSend, type SendOptions } from './send.js';
+import { createSend } from './send.js';
 import { createExchange, type Exchange } from './transport.js';
-import { verifyCode, type VerifyResult } from './verify.js';
-import { waitForSend, type WaitForOptions } from './waitFor.js';
-
-export interface RequestOptions {
-  /** Ends the request. What is thrown then is its reason. */
-  signal?: Signal | undefined;
-}
+import type { OnecodeOptions, RequestOptions, SendOptions, VerifyResult, WaitForOptions } from './types.js';
+import { verifyCode } from './verify.js';
+import { waitForSend } from './waitFor.js';
 
 /** Onecode, from an integrator's server. One client serves all requests of an application. */
 export class Onecode {

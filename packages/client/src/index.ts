@@ -1,4 +1,4 @@
-export { Onecode, type RequestOptions } from './client.js';
+export { Onecode } from './client.js';
 export type {
   CreateSend,
   DeliveryStatus,
@@ -9,7 +9,4 @@ export type {
 } from './contract.js';
 export { ConnectionError, IndeterminateVerificationError, OnecodeError, ProblemError } from './errors.js';
 export type { Fetch, FetchInit, FetchResponse } from './fetch.js';
-export type { OnecodeOptions } from './options.js';
-export type { SendOptions } from './send.js';
-export type { VerifyResult } from './verify.js';
-export type { WaitForOptions } from './waitFor.js';
+export type { OnecodeOptions, RequestOptions, SendOptions, VerifyResult, WaitForOptions } from './types.js';

@@ -1,19 +1,7 @@
 import { OnecodeError } from './errors.js';
 import type { Fetch } from './fetch.js';
 import { isBrowser } from './runtime.js';
-
-export interface OnecodeOptions {
-  /** The key of an application, `ak_test_…` or `ak_live_…`. It decides the account and the mode. Keep it on your server. */
-  apiKey: string;
-  /** The service's address, such as `https://codes.example.com`, with or without a path. `http:` is for this machine only. */
-  baseUrl: string | URL;
-  /** How long one try may take, answer included. 10 000 by default. */
-  timeoutMs?: number | undefined;
-  /** How often `send` tries again after its first try. 3 by default. */
-  maxRetries?: number | undefined;
-  /** Makes the requests in place of the global `fetch`. It must pass `init` on as it is. */
-  fetch?: Fetch | undefined;
-}
+import type { OnecodeOptions } from './types.js';
 
 export interface CheckedOptions {
   apiKey: string;
@@ -51,10 +39,11 @@ export function checkOptions(options: OnecodeOptions): CheckedOptions {
 /** Looked up at each call: tests replace the global one. */
 const globalFetch: Fetch = (url, init) => globalThis.fetch(url, init);
 
-function checkAddress(address: unknown): string {
+function checkAddress(address: string | URL): string {
   if (address === undefined || address === null || address === '')
     throw new OnecodeError('baseUrl is missing.');
-  const text = String(address);
+  const text = typeof address === 'object' ? address.href : address;
+  if (typeof text !== 'string') throw new OnecodeError('baseUrl is not an address.');
   const url = parseUrl(text);
   if (url === null) throw new OnecodeError('baseUrl is not an address.');
   if (url.username !== '' || url.password !== '')

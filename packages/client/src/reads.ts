@@ -35,10 +35,14 @@ export async function readSignupSettings(
  * @throws OnecodeError when it cannot be one
  */
 export function sendPath(id: string): string {
-  if (typeof id !== 'string' || !id.isWellFormed())
-    throw new OnecodeError('The id of the send is not a text.');
-  if (id === '' || id === '.' || id === '..') throw new OnecodeError('This is not the id of a send.');
-  return `/v1/send/${encodeURIComponent(id)}`;
+  if (typeof id !== 'string' || id === '' || id === '.' || id === '..')
+    throw new OnecodeError('This is not the id of a send.');
+  try {
+    return `/v1/send/${encodeURIComponent(id)}`;
+  } catch {
+    // Half a surrogate pair.
+    throw new OnecodeError('This is not the id of a send.');
+  }
 }
 
 function refuse(answer: Answer, route: string): never {

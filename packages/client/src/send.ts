@@ -1,19 +1,12 @@
 import { problemIn, sendIn, type Answer } from './answers.js';
 import type { CreateSend, Send } from './contract.js';
 import { ConnectionError, OnecodeError, ProblemError } from './errors.js';
-import type { Signal } from './fetch.js';
 import { pause } from './timeLimit.js';
 import type { Exchange } from './transport.js';
-
-export interface SendOptions {
-  /** One for each code that you want sent, kept until you know the outcome. A new UUID unless given. */
-  idempotencyKey?: string | undefined;
-  /** Ends tries and waits. What is thrown then is its reason, and the send may exist. */
-  signal?: Signal | undefined;
-}
+import type { SendOptions } from './types.js';
 
 /** Statuses after which the outcome is unknown or passing: the same key and body find out. */
-const REPEATED = [500, 502, 503, 504];
+const REPEATED: ReadonlySet<number> = new Set([500, 502, 503, 504]);
 const RETRY_AFTER_SECONDS_MAX = 30;
 const FIRST_WAIT_MS = 500;
 const WAIT_MS_MAX = 10_000;
@@ -69,8 +62,7 @@ function failureOf(answer: Answer, idempotencyKey: string): Failure {
       ? new ConnectionError(`POST /v1/send: an answer with ${status} that is not the service's`, facts)
       : new ProblemError(problem, facts);
   // A success that is no send was cut off, or something else answered in the service's place.
-  if (REPEATED.includes(status) || (status >= 200 && status < 300))
-    return { error, nextTryMs: growingWaitMs };
+  if (REPEATED.has(status) || (status >= 200 && status < 300)) return { error, nextTryMs: growingWaitMs };
   if (status === 429) return { error, nextTryMs: () => limitWaitMs(retryAfterSeconds) };
   return { error, nextTryMs: () => null };
 }

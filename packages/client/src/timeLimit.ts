@@ -36,9 +36,14 @@ export function startTimeLimit(ms: number, outer: Signal | undefined): TimeLimit
   };
 }
 
+/** @throws the signal's reason */
+export function throwIfAborted(signal: Signal | undefined): void {
+  if (signal?.aborted === true) throw signal.reason;
+}
+
 /** Waits, or rejects with the signal's reason as soon as that is aborted. */
 export async function pause(ms: number, signal: Signal | undefined): Promise<void> {
-  if (signal?.aborted === true) throw signal.reason;
+  throwIfAborted(signal);
   await new Promise<void>((resolve, reject) => {
     const onAbort = (): void => {
       clearTimeout(timer);

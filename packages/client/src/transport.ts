@@ -3,7 +3,7 @@ import { ConnectionError } from './errors.js';
 import type { BodyStream, FetchInit, FetchResponse, Signal } from './fetch.js';
 import type { CheckedOptions } from './options.js';
 import { userAgent } from './runtime.js';
-import { startTimeLimit } from './timeLimit.js';
+import { startTimeLimit, throwIfAborted } from './timeLimit.js';
 
 export interface Request {
   method: 'GET' | 'POST';
@@ -36,7 +36,7 @@ export function createExchange({ apiKey, baseUrl, timeoutMs, fetch }: CheckedOpt
   const withoutKey = (text: string): string => text.replaceAll(apiKey, '[API key]');
 
   return async (request, signal) => {
-    if (signal?.aborted === true) throw signal.reason;
+    throwIfAborted(signal);
     const limit = startTimeLimit(timeoutMs, signal);
     let status: number | undefined;
     try {
@@ -47,7 +47,7 @@ export function createExchange({ apiKey, baseUrl, timeoutMs, fetch }: CheckedOpt
       const text = await limit.race(() => readText(response));
       return answerOf(response, withoutKey(text), withoutKey);
     } catch (error) {
-      if (signal?.aborted === true) throw signal.reason;
+      throwIfAborted(signal);
       const why = limit.isOver() ? `no answer within ${timeoutMs} ms` : withoutKey(reasonOf(error));
       throw new ConnectionError(`${request.method} ${request.route}: ${why}`, { status });
     } finally {

@@ -1,26 +1,10 @@
 import { isKnown, judgementIn, problemIn, type Answer } from './answers.js';
-import type { Verification } from './contract.js';
 import { ConnectionError, IndeterminateVerificationError, OnecodeError, ProblemError } from './errors.js';
 import type { Signal } from './fetch.js';
 import { sendPath } from './reads.js';
+import { throwIfAborted } from './timeLimit.js';
 import type { Exchange } from './transport.js';
-
-/** What a verification came to. Only `valid: true` lets anybody in, and only once. */
-export type VerifyResult =
-  | {
-      /** The right code, in the one call that verifies it. */
-      valid: true;
-      verification: 'verified';
-      attempts_left: 0;
-    }
-  | {
-      /** A wrong code; or the right one after the deadline, after five wrong ones, or after it was used. */
-      valid: false;
-      /** The state of the code. `verified`: it was used before. */
-      verification: Verification;
-      /** Wrong codes that are still allowed. */
-      attempts_left: number;
-    };
+import type { VerifyResult } from './types.js';
 
 /** Verifies a code with one request. */
 export async function verifyCode(
@@ -32,7 +16,7 @@ export async function verifyCode(
   const path = `${sendPath(id)}/verify`;
   // A number would have lost its leading zeros.
   if (typeof code !== 'string') throw new OnecodeError('The code is not a text.');
-  if (signal?.aborted === true) throw signal.reason;
+  throwIfAborted(signal);
   const answer = await judged(exchange, { id, path, code }, signal);
   const result = judgementIn(answer);
   if (result !== null) return result;

@@ -1,17 +1,8 @@
 import { DELIVERY_STATUSES, type Send } from './contract.js';
 import { ConnectionError, OnecodeError, ProblemError } from './errors.js';
-import type { Signal } from './fetch.js';
 import type { SendReading } from './reads.js';
 import { pause } from './timeLimit.js';
-
-export interface WaitForOptions {
-  /** The delivery status that is waited for; a later one does as well. */
-  until: 'sent' | 'delivered' | 'read';
-  /** Ends the wait. What is thrown then is its reason. */
-  signal?: Signal | undefined;
-  /** Called with the first send that is read, and again whenever it has changed. It is waited for. */
-  onUpdate?: ((send: Send) => void | Promise<void>) | undefined;
-}
+import type { WaitForOptions } from './types.js';
 
 const FIRST_PAUSE_MS = 1_000;
 const PAUSE_MS_MAX = 5_000;
