@@ -154,9 +154,9 @@ function retryAfterSeconds(header: string | null, dateMs: number): number | unde
 
 /** The reason of a failed `fetch`: the system's code where there is one, because Node hides it in the causes. */
 function reasonOf(error: unknown): string {
-  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
-    const { code } = cause as { code?: unknown };
-    if (typeof code === 'string') return `the connection failed (${code})`;
-  }
-  return error instanceof Error ? error.message : 'the request failed';
+  const { message, code, cause } = Object(error) as { message?: unknown; code?: unknown; cause?: unknown };
+  const codes = [code, (Object(cause) as { code?: unknown }).code];
+  const found = codes.find((one) => typeof one === 'string');
+  if (found !== undefined) return `the connection failed (${String(found)})`;
+  return typeof message === 'string' ? message : 'the request failed';
 }
