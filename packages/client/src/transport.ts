@@ -1,5 +1,5 @@
 import type { Answer } from './answers.js';
-import { ConnectionError } from './errors.js';
+import { ConnectionError, OnecodeError } from './errors.js';
 import type { BodyStream, FetchInit, FetchResponse, Signal } from './fetch.js';
 import type { CheckedOptions } from './options.js';
 import { userAgent } from './runtime.js';
@@ -48,7 +48,7 @@ export function createExchange({ apiKey, baseUrl, timeoutMs, fetch }: CheckedOpt
       return answerOf(response, withoutKey(text), withoutKey);
     } catch (error) {
       throwIfAborted(signal);
-      const why = limit.isOver() ? `no answer within ${timeoutMs} ms` : withoutKey(reasonOf(error));
+      const why = limit.isOver() ? `no answer within ${timeoutMs} ms` : reasonOf(error);
       throw new ConnectionError(`${request.method} ${request.route}: ${why}`, { status });
     } finally {
       limit.end();
@@ -113,7 +113,7 @@ async function readText(response: FetchResponse): Promise<string> {
     const { done, value } = await reader.read();
     if (done) return text + decoder.decode();
     bytes += value.byteLength;
-    if (bytes > BODY_BYTES_MAX) throw new Error('the answer is too long');
+    if (bytes > BODY_BYTES_MAX) throw new OnecodeError('the answer is too long');
     text += decoder.decode(value, { stream: true });
   }
 }
@@ -152,11 +152,14 @@ function retryAfterSeconds(header: string | null, dateMs: number): number | unde
   return Number.isNaN(ms) ? undefined : Math.max(0, Math.ceil(ms / 1000));
 }
 
-/** The reason of a failed `fetch`: the system's code where there is one, because Node hides it in the causes. */
+/**
+ * The reason of a failed `fetch`: the system's code where there is one, which Node hides in the cause. Messages stay out, because a
+ * `fetch` of the caller may write the request into them.
+ */
 function reasonOf(error: unknown): string {
-  const { message, code, cause } = Object(error) as { message?: unknown; code?: unknown; cause?: unknown };
+  if (error instanceof OnecodeError) return error.message;
+  const { code, cause } = Object(error) as { code?: unknown; cause?: unknown };
   const codes = [code, (Object(cause) as { code?: unknown }).code];
-  const found = codes.find((one) => typeof one === 'string');
-  if (found !== undefined) return `the connection failed (${String(found)})`;
-  return typeof message === 'string' ? message : 'the request failed';
+  const found = codes.find((one) => typeof one === 'string' && /^[A-Z][A-Z_0-9]*$/.test(one));
+  return found === undefined ? 'the connection failed' : `the connection failed (${String(found)})`;
 }

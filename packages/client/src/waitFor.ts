@@ -23,14 +23,14 @@ export async function waitForSend(
   if (!['sent', 'delivered', 'read'].includes(until))
     throw new OnecodeError('until is not sent, delivered or read.');
   let seen = '';
-  let deadlineMs: number | undefined;
+  let deadlineMs = Infinity;
   let failures = 0;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * GROWTH, PAUSE_MS_MAX)) {
     const reading = await tolerant(read);
     let waitMs = pauseMs;
     if (reading instanceof OnecodeError) {
       failures++;
-      const isOver = deadlineMs === undefined ? failures > failuresMax : performance.now() >= deadlineMs;
+      const isOver = deadlineMs === Infinity ? failures > failuresMax : performance.now() >= deadlineMs;
       if (isOver) throw reading;
       waitMs = Math.max(waitMs, askedWaitMs(reading));
     } else {
@@ -39,11 +39,11 @@ export async function waitForSend(
       const text = JSON.stringify(send);
       if (text !== seen) await onUpdate?.(send);
       seen = text;
-      deadlineMs = deadlineOf(reading);
+      // The earliest that any reading says: a clock that stands still must not keep us here.
+      deadlineMs = Math.min(deadlineMs, deadlineOf(reading));
       if (isThere(send, until) || performance.now() >= deadlineMs) return send;
     }
-    const leftMs = deadlineMs === undefined ? Infinity : deadlineMs - performance.now();
-    await pause(Math.max(0, Math.min(waitMs, leftMs)), signal);
+    await pause(Math.max(0, Math.min(waitMs, deadlineMs - performance.now())), signal);
   }
 }
 

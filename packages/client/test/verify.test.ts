@@ -142,7 +142,9 @@ describe('a verification', () => {
   });
 
   it('is not made valid by what every object has', async () => {
-    service.script(text(200, '{"__proto__":{"valid":true,"verification":"verified","attempts_left":0}}', JSON_TYPE));
+    service.script(
+      text(200, '{"__proto__":{"valid":true,"verification":"verified","attempts_left":0}}', JSON_TYPE),
+    );
     await expect(client().verify('the-send', '004217')).rejects.toThrow(IndeterminateVerificationError);
   });
 
