@@ -1,9 +1,9 @@
 import type { AddressInfo } from 'node:net';
+import type { Send } from '../contract.js';
 import { parseNumber } from './input.js';
 import type { Delivery, Outcome } from './script.js';
 import { createContractServer } from './server.js';
 import { Service, viewAt, type Account, type Application, type RecordedSend } from './service.js';
-import type { Mode } from './contract.js';
 
 export type { CodeState, Delivery, Fault, Operation, Outcome } from './script.js';
 export type { Account, Application, RecordedSend } from './service.js';
@@ -25,8 +25,8 @@ type Limits = Pick<Application, 'perMinute' | 'perRecipientHour'>;
 export interface OnecodeServer {
   readonly baseUrl: string;
   /** The keys of the two applications of `account`. */
-  readonly keys: Readonly<Record<Mode, string>>;
-  readonly applications: Readonly<Record<Mode, Application>>;
+  readonly keys: Readonly<Record<Send['mode'], string>>;
+  readonly applications: Readonly<Record<Send['mode'], Application>>;
   readonly account: Account;
   /** All sends as they stand now, the oldest first. */
   readonly sends: readonly RecordedSend[];
@@ -44,7 +44,7 @@ export interface OnecodeServer {
   /** Moves the clock, and with it expiry, deliveries and limits. @throws RangeError for negative seconds */
   advance(seconds: number): void;
   /** Another application, in an account of its own unless one is given. */
-  addApplication(mode: Mode, account?: Account): Application;
+  addApplication(mode: Send['mode'], account?: Account): Application;
   /** Another key of an application. */
   addKey(application: Application): string;
   revokeKey(key: string): void;
@@ -60,7 +60,7 @@ export async function startOnecode(options: OnecodeServerOptions = {}): Promise<
     const { freeQuota = freeSends, credits = 1000, ratePerMinute = 600 } = options;
     return { freeQuota, credits, ratePerMinute };
   };
-  const addApplication = (mode: Mode, account = newAccount()): Application => {
+  const addApplication = (mode: Send['mode'], account = newAccount()): Application => {
     const { perMinute = null, perRecipientHour = null } = options;
     return { mode, account, perMinute, perRecipientHour };
   };

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { Locale } from './contract.js';
-import { Problem } from './problem.js';
+import type { CreateSend } from '../contract.js';
+import { Problem, type ProblemCode } from './problem.js';
 
 const BODY_BYTES_MAX = 65_536;
 const KEY_BYTES_MAX = 255;
@@ -12,7 +12,7 @@ export interface CreateInput {
   /** E.164. */
   to: string;
   code: string | null;
-  locale: Locale | null;
+  locale: NonNullable<CreateSend['locale']> | null;
 }
 
 /** The key of the Bearer credential. @throws Problem `missing_credentials` */
@@ -49,11 +49,7 @@ export async function readBody(request: IncomingMessage): Promise<Buffer> {
 export function parseCreate(body: Buffer): CreateInput {
   const { to = '', code = '', locale } = parseObject(body, ['to', 'code', 'locale']);
   const number = parseNumber(to);
-  const faults: [
-    field: string,
-    code: 'invalid_recipient' | 'channel_unavailable' | 'invalid_code' | 'invalid_locale',
-    message: string,
-  ][] = [];
+  const faults: [field: string, code: ProblemCode, message: string][] = [];
   if (number === null)
     faults.push(
       EMAIL.test(to.trim())
@@ -68,7 +64,7 @@ export function parseCreate(body: Buffer): CreateInput {
     throw new Problem(first[1], {
       errors: Object.fromEntries(faults.map(([field, , message]) => [field, message])),
     });
-  return { to: number as string, code: code || null, locale: (locale as Locale | undefined) ?? null };
+  return { to: number as string, code: code || null, locale: (locale as CreateSend['locale']) ?? null };
 }
 
 /** @throws Problem `invalid_json` */

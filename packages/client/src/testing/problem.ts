@@ -1,3 +1,6 @@
+import type { ProblemCode as AnyProblemCode } from '../contract.js';
+
+/** The problems of the contract that this server answers. */
 const STATUSES = {
   bad_request: 400,
   missing_credentials: 401,
@@ -15,7 +18,7 @@ const STATUSES = {
   invalid_idempotency_key: 422,
   rate_limited: 429,
   internal_error: 500,
-} as const;
+} as const satisfies Partial<Record<AnyProblemCode, number>>;
 
 export type ProblemCode = keyof typeof STATUSES;
 

@@ -1,11 +1,11 @@
-import type { DeliveryStatus, FailureReason, Verification } from './contract.js';
+import type { DeliveryStatus, Send, Verification } from '../contract.js';
 import { LostAnswer, Problem } from './problem.js';
 
 /** Where a live send's delivery is `afterMs` milliseconds (default 0) after its creation, by the server's clock. */
 export type Delivery =
   | { status: Exclude<DeliveryStatus, 'failed'>; afterMs?: number }
   /** `expired_before_delivery` comes at `expires_at` unless `afterMs` says another time. */
-  | { status: 'failed'; reason: FailureReason; afterMs?: number };
+  | { status: 'failed'; reason: NonNullable<Send['failure_reason']>; afterMs?: number };
 
 /** The code's state right after the creation was answered; `expired` makes codes that live for one millisecond. */
 export interface CodeState {

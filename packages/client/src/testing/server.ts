@@ -24,10 +24,10 @@ export function createContractServer(service: Service, freeSends: number): Serve
       try {
         refuseRepeatedHeaders(request);
         const [status, body] = await handlerOf(service, freeSends, request)(request);
-        write(response, status, 'application/json', body);
+        write(service, response, status, 'application/json', body);
       } catch (error) {
         if (error instanceof LostAnswer) request.socket.destroy();
-        else writeProblem(response, error);
+        else writeProblem(service, response, error);
       }
     })();
   });
@@ -88,15 +88,16 @@ function refuseRepeatedHeaders({ rawHeaders }: IncomingMessage): void {
     throw new Problem('bad_request', { detail: `The header ${twice} is given more than once.` });
 }
 
-function writeProblem(response: ServerResponse, error: unknown): void {
+function writeProblem(service: Service, response: ServerResponse, error: unknown): void {
   const problem = error instanceof Problem ? error : new Problem('internal_error', { detail: String(error) });
   const { code, status, members, headers } = problem;
   const type = `http://127.0.0.1:${response.req.socket.localPort}/docs/errors#${code}`;
   const body = { type, title: STATUS_CODES[status], status, code, ...members };
-  write(response, status, 'application/problem+json', body, headers);
+  write(service, response, status, 'application/problem+json', body, headers);
 }
 
 function write(
+  service: Service,
   response: ServerResponse,
   status: number,
   type: string,
@@ -109,6 +110,8 @@ function write(
     'Cache-Control': 'no-store',
     'X-Content-Type-Options': 'nosniff',
     'X-Request-Id': randomUUID(),
+    // By the moved clock: clients read deadlines against it.
+    Date: new Date(service.now()).toUTCString(),
     ...headers,
   };
   for (const [name, value] of Object.entries(all)) response.setHeader(name, value);

@@ -1,5 +1,5 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
-import type { DeliveryStatus, FailureReason, Mode, Send, VerifyResult } from './contract.js';
+import type { DeliveryStatus, Send, VerifyResult } from '../contract.js';
 import type { CreateInput } from './input.js';
 import { Problem } from './problem.js';
 import { isDelivery, rateLimited, Script, type Delivery, type Outcome } from './script.js';
@@ -14,7 +14,7 @@ export interface Account {
 
 /** A test may change the limits at any time; null is none. */
 export interface Application {
-  readonly mode: Mode;
+  readonly mode: Send['mode'];
   readonly account: Account;
   perMinute: number | null;
   perRecipientHour: number | null;
@@ -33,7 +33,7 @@ export interface RecordedSend extends Send {
 interface Step {
   at: number;
   status: DeliveryStatus;
-  reason: FailureReason | null;
+  reason: Send['failure_reason'];
 }
 
 /** A send with its state. Times are in milliseconds, by the clock of the server. */
