@@ -1,28 +1,6 @@
-import type { DeliveryStatus, Send, Verification } from '../contract.js';
+import type { Verification } from '../contract.js';
 import { LostAnswer, Problem } from './problem.js';
-
-/** Where a live send's delivery is `afterMs` milliseconds (default 0) after its creation, by the server's clock. */
-export type Delivery =
-  | { status: Exclude<DeliveryStatus, 'failed'>; afterMs?: number }
-  /** `expired_before_delivery` comes at `expires_at` unless `afterMs` says another time. */
-  | { status: 'failed'; reason: NonNullable<Send['failure_reason']>; afterMs?: number };
-
-/** The code's state right after the creation was answered; `expired` makes codes that live for one millisecond. */
-export interface CodeState {
-  verification: Exclude<Verification, 'pending'>;
-}
-
-export type Operation = 'send' | 'status' | 'verify';
-
-/** What the next request, or the next `times` requests, meet in place of their answer. */
-export type Fault = { times?: number } & (
-  | { answer: 'insufficient_credits' }
-  | { answer: 'rate_limited'; retryAfterSeconds?: number }
-  /** `lost` closes the connection without an answer. `afterWork`: only once the send is stored or the guess is judged. */
-  | { answer: 'internal_error' | 'lost'; on?: Operation; afterWork?: boolean }
-);
-
-export type Outcome = Delivery | CodeState | Fault;
+import type { Delivery, Fault, Operation, Outcome } from './types.js';
 
 const isFault = (outcome: Outcome): outcome is Fault => 'answer' in outcome;
 export const isDelivery = (outcome: Outcome): outcome is Delivery => 'status' in outcome;

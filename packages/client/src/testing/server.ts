@@ -8,7 +8,8 @@ import {
 } from 'node:http';
 import { parseCreate, parseVerify, readApiKey, readBody, readIdempotencyKey } from './input.js';
 import { LostAnswer, Problem } from './problem.js';
-import { viewAt, type Application, type Service } from './service.js';
+import { viewAt, type Service } from './service.js';
+import type { Application } from './types.js';
 
 /** Headers that may come once: of two, nobody knows which counts. */
 const SINGLE = ['host', 'authorization', 'idempotency-key', 'content-type', 'content-encoding'];

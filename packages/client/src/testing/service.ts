@@ -2,33 +2,8 @@ import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import type { DeliveryStatus, Send, VerifyResult } from '../contract.js';
 import type { CreateInput } from './input.js';
 import { Problem } from './problem.js';
-import { isDelivery, rateLimited, Script, type Delivery, type Outcome } from './script.js';
-
-/** Who pays. A test may change the fields at any time. */
-export interface Account {
-  freeQuota: number;
-  credits: number;
-  /** Creations of all its applications in a minute. */
-  ratePerMinute: number;
-}
-
-/** A test may change the limits at any time; null is none. */
-export interface Application {
-  readonly mode: Send['mode'];
-  readonly account: Account;
-  perMinute: number | null;
-  perRecipientHour: number | null;
-}
-
-/** The contract's fields, and what only the server and the recipient know. */
-export interface RecordedSend extends Send {
-  /** E.164. */
-  to: string;
-  code: string;
-  /** As the request gave it; null leaves the choice to the account. */
-  locale: CreateInput['locale'];
-  idempotencyKey: string | null;
-}
+import { isDelivery, rateLimited, Script } from './script.js';
+import type { Application, Delivery, Outcome } from './types.js';
 
 interface Step {
   at: number;
