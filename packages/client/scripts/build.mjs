@@ -34,7 +34,7 @@ await build({
     entryFileNames: '[name].js',
     chunkFileNames: 'shared.js',
     // Names stay, for whoever reads a stack.
-    minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+    minify: { compress: true, mangle: { toplevel: false }, codegen: { removeWhitespace: true } },
     comments: false,
   },
 });

@@ -39,7 +39,7 @@ export function checkOptions(options: OnecodeOptions): CheckedOptions {
 /** Looked up at each call: tests replace the global one. */
 const globalFetch: Fetch = (url, init) => globalThis.fetch(url, init);
 
-function checkAddress(address: string | URL): string {
+function checkAddress(address: OnecodeOptions['baseUrl']): string {
   if (address === undefined || address === null || address === '')
     throw new OnecodeError('baseUrl is missing.');
   const text = typeof address === 'object' ? address.href : address;

@@ -159,7 +159,9 @@ function retryAfterSeconds(header: string | null, dateMs: number): number | unde
 function reasonOf(error: unknown): string {
   if (error instanceof OnecodeError) return error.message;
   const { code, cause } = Object(error) as { code?: unknown; cause?: unknown };
-  const codes = [code, (Object(cause) as { code?: unknown }).code];
-  const found = codes.find((one) => typeof one === 'string' && /^[A-Z][A-Z_0-9]*$/.test(one));
-  return found === undefined ? 'the connection failed' : `the connection failed (${String(found)})`;
+  const found = [code, (Object(cause) as { code?: unknown }).code].find(isSystemCode);
+  return found === undefined ? 'the connection failed' : `the connection failed (${found})`;
 }
+
+const isSystemCode = (code: unknown): code is string =>
+  typeof code === 'string' && /^[A-Z][A-Z_0-9]*$/.test(code);

@@ -32,7 +32,7 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 /** What Node brings, and the newest of what programs install in its place. */
 const FETCHES: [string, Fetch | undefined][] = [
   ['Node’s fetch', undefined],
-  ['undici’s fetch', undiciFetch as unknown as Fetch],
+  ['undici’s fetch', undiciFetch],
 ];
 
 const BREAKAGES: [string, Behaviour][] = [
