@@ -114,10 +114,19 @@ import {
   type Send,
   type VerifyResult,
 } from '@onecode/client';
-import * as testing from '@onecode/client/testing';
+import { startOnecode, type OnecodeServer, type Outcome } from '@onecode/client/testing';
 
 export const onecode = new Onecode({ apiKey: 'ak_test_1', baseUrl: 'https://codes.example.com', timeoutMs: 1, maxRetries: 0 });
-export const double: object = testing;
+export async function withDouble(to: string): Promise<string> {
+  const server: OnecodeServer = await startOnecode({ credits: 0, delivery: { status: 'sent' } });
+  const outcomes: Outcome[] = [{ status: 'read', afterMs: 1 }, { verification: 'locked' }];
+  server.script(to, ...outcomes, { answer: 'lost', on: 'verify', afterWork: true, times: 2 });
+  // @ts-expect-error a failure has a reason
+  server.script(to, { status: 'failed' });
+  server.advance(1);
+  await server.close();
+  return server.keys.live + server.lastCode(to) + (server.sends[0]?.failure_reason ?? '');
+}
 export async function signIn(to: string, typed: string): Promise<boolean> {
   const send: Send = await onecode.send({ to, locale: 'pt-BR' }, { idempotencyKey: 'k' });
   const seen: Send = await onecode.waitFor(send.id, { until: 'delivered', onUpdate: ({ status }) => void status });

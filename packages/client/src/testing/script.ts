@@ -31,10 +31,19 @@ export class Script {
     next.left -= 1;
     if (next.left <= 0) this.faults.splice(this.faults.indexOf(next), 1);
     const { fault } = next;
-    if ('afterWork' in fault && fault.afterWork === true) work();
+    if ('afterWork' in fault && fault.afterWork === true) doWork(work);
     if (fault.answer === 'lost') throw new LostAnswer();
     if (fault.answer === 'rate_limited') throw rateLimited(fault.retryAfterSeconds ?? 1);
     throw new Problem(fault.answer);
+  }
+}
+
+/** Does the work whose answer nobody gets, a refusal included. */
+function doWork(work: () => unknown): void {
+  try {
+    work();
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
   }
 }
 

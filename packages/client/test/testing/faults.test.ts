@@ -61,6 +61,14 @@ describe('an answer that is lost', () => {
     },
   );
 
+  it('after the work is lost as well where the work came to a refusal', async () => {
+    server.script(TO, { answer: 'lost', afterWork: true });
+    server.account.freeQuota = 0;
+    server.account.credits = 0;
+    expect(await thrownBy(single.send({ to: TO }))).toBeInstanceOf(ConnectionError);
+    expect(server.sends).toHaveLength(0);
+  });
+
   it('to a status meets the next reading only', async () => {
     const { id } = await onecode.send({ to: TO });
     server.script(TO, { answer: 'lost', on: 'status' });
