@@ -1,14 +1,14 @@
 import { request as httpRequest } from 'node:http';
 import { Onecode, ProblemError } from '@onecode/client';
-import { startOnecode } from '@onecode/client/testing';
+import { startOnecode, type RecordedSend } from '@onecode/client/testing';
 import { validatorAt } from '@onecode/testing/contract';
 
 const TO = '+5511987654321';
 
 it('several servers run side by side and share nothing', async () => {
-  const servers = await Promise.all([startOnecode(), startOnecode(), startOnecode()]);
+  const [one, two, three] = await Promise.all([startOnecode(), startOnecode(), startOnecode()]);
+  const servers = [one, two, three];
   expect(new Set(servers.map(({ baseUrl }) => baseUrl)).size).toBe(3);
-  const [one, two] = servers as [(typeof servers)[0], (typeof servers)[0]];
   await new Onecode({ baseUrl: one.baseUrl, apiKey: one.keys.live }).send({ to: TO });
   expect([one.sends.length, two.sends.length]).toEqual([1, 0]);
   const astray = new Onecode({ baseUrl: two.baseUrl, apiKey: one.keys.live });
@@ -52,7 +52,8 @@ describe('what a test sees', () => {
     const onecode = new Onecode({ baseUrl: server.baseUrl, apiKey: server.keys.live });
     await onecode.send({ to: '+55 (11) 98765-4321', code: '004217', locale: 'en' }, { idempotencyKey: 'k' });
     await onecode.send({ to: '+5511900000001' });
-    const [{ to, code, locale, idempotencyKey, ...send } = {}, second] = server.sends;
+    const [first, second] = server.sends;
+    const { to, code, locale, idempotencyKey, ...send } = first as RecordedSend;
     expect({ to, code, locale, idempotencyKey }).toEqual({
       to: TO,
       code: '004217',
@@ -60,7 +61,7 @@ describe('what a test sees', () => {
       idempotencyKey: 'k',
     });
     expect(validatorAt('/components/schemas/Send')(send)).toBe(true);
-    expect(send).toEqual(await onecode.status(String(send.id)));
+    expect(send).toEqual(await onecode.status(send.id));
     expect(second).toMatchObject({ to: '+5511900000001', locale: null });
     expect(server.lastCode('+55 11 98765 4321')).toBe('004217');
     expect(server.lastCode('+5511900000001')).toBe(second?.code);
