@@ -28,7 +28,7 @@ export function checkOptions(options: OnecodeOptions): CheckedOptions {
   if (apiKey === undefined || apiKey === null || apiKey === '') throw new OnecodeError('apiKey is missing.');
   if (typeof apiKey !== 'string' || !/^ak_(?:test|live)_[\w-]+$/.test(apiKey))
     throw new OnecodeError('apiKey is not an API key: ak_test_… or ak_live_…, and nothing around it.');
-  if (!(timeoutMs > 0 && timeoutMs <= TIMER_MS_MAX))
+  if (!Number.isFinite(timeoutMs) || timeoutMs <= 0 || timeoutMs > TIMER_MS_MAX)
     throw new OnecodeError('timeoutMs is not a number of milliseconds.');
   if (!Number.isInteger(maxRetries) || maxRetries < 0)
     throw new OnecodeError('maxRetries is not a whole number from 0 on.');

@@ -5,7 +5,7 @@ import type { CheckedOptions } from './options.js';
 import { userAgent } from './runtime.js';
 import { startTimeLimit, throwIfAborted } from './timeLimit.js';
 
-export interface Request {
+interface Request {
   method: 'GET' | 'POST';
   /** From the slash after the service's address on. */
   path: string;
@@ -83,6 +83,7 @@ function initOf(
     ...(body !== undefined && (once === true ? { body: streamOf(body), duplex: 'half' } : { body })),
     // The key goes to no other host.
     redirect: 'manual',
+    // With credentials, releases of undici answer a 401 with the same request again, or lose it.
     credentials: 'omit',
     // Frameworks that wrap `fetch` cache what it reads, and a send changes.
     cache: 'no-store',

@@ -5,7 +5,7 @@ import type { Send } from '../src/index.js';
 export const KEY = 'ak_test_000000000000000000000000000000000';
 
 /** A request as the server read it, to the end of its body. */
-export interface SeenRequest {
+interface SeenRequest {
   method: string;
   path: string;
   headers: IncomingHttpHeaders;
@@ -25,7 +25,7 @@ export interface Service {
   close(): Promise<void>;
 }
 
-export async function startService(): Promise<Service> {
+async function startService(): Promise<Service> {
   const requests: SeenRequest[] = [];
   let behaviours: Behaviour[] = [];
   const server = createServer((request, response) => {
