@@ -6,7 +6,7 @@ import {
 } from '@onecode/client/testing';
 import type { ContractTarget } from '@onecode/testing/contract-tests';
 
-/** The contract in memory as a target of the contract tests. */
+/** The test double as a target of the contract tests. */
 export async function openDoubleTarget(): Promise<{ target: ContractTarget; close(): Promise<void> }> {
   // As with an API that has no worker: live sends stay where they are.
   const server = await startOnecode({ delivery: { status: 'queued' } });
