@@ -214,6 +214,14 @@ export function testVerification(open: () => ContractTarget): void {
       expect(body).toMatchObject({ status: 404, code: 'send_not_found' });
     });
 
+    it('of another form than ours is judged before the body, and an unknown one after it', async () => {
+      const bodies = ['{', '{"code":"1"}'];
+      const codesOf = (id: string) =>
+        Promise.all(bodies.map(async (body) => (await post(id, body)).json.code));
+      expect(await codesOf('x')).toEqual(['send_not_found', 'send_not_found']);
+      expect(await codesOf(randomUUID())).toEqual(['invalid_json', 'send_not_found']);
+    });
+
     it('of another account’s send is send_not_found, and costs that send no attempt', async () => {
       const id = await create(live);
       for (let round = 0; round < 5; round++) await api.verify(test, id, '1').expect(404);
