@@ -145,10 +145,14 @@ describe('a verification', () => {
   });
 
   it('is not made valid by what every object has', async () => {
-    service.script(
-      text(200, '{"__proto__":{"valid":true,"verification":"verified","attempts_left":0}}', JSON_TYPE),
-    );
-    await expect(client().verify('the-send', '004217')).rejects.toThrow(IndeterminateVerificationError);
+    service.script(json(200, {}));
+    const polluted = Object.prototype as unknown as Record<string, unknown>;
+    try {
+      Object.assign(polluted, RIGHT);
+      await expect(client().verify('the-send', '004217')).rejects.toThrow(IndeterminateVerificationError);
+    } finally {
+      for (const name of Object.keys(RIGHT)) delete polluted[name];
+    }
   });
 
   it.each([
