@@ -48,8 +48,9 @@ function doWork(work: () => unknown): void {
 }
 
 /** @param seconds until the same request may be repeated */
-export function rateLimited(seconds: number, detail?: string): Problem {
+export function rateLimited(seconds: number, detail?: string, headers: Record<string, string> = {}): Problem {
   return new Problem('rate_limited', detail === undefined ? {} : { detail }, {
     'Retry-After': String(seconds),
+    ...headers,
   });
 }

@@ -15,8 +15,10 @@ import type { Application } from './types.js';
 const SINGLE = ['host', 'authorization', 'idempotency-key', 'content-type', 'content-encoding'];
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** @returns the answer's status and body. @throws Problem, LostAnswer */
-type Handler = (request: IncomingMessage) => Promise<[status: number, body: object]>;
+/** @throws Problem, LostAnswer */
+type Handler = (
+  request: IncomingMessage,
+) => Promise<[status: number, body: object, headers?: Record<string, string>]>;
 
 /** The contract over HTTP. @param freeSends what the sign-up settings say */
 export function createContractServer(service: Service, freeSends: number): Server {
@@ -24,8 +26,8 @@ export function createContractServer(service: Service, freeSends: number): Serve
     void (async () => {
       try {
         refuseRepeatedHeaders(request);
-        const [status, body] = await handlerOf(service, freeSends, request)(request);
-        write(service, response, status, 'application/json', body);
+        const [status, body, headers] = await handlerOf(service, freeSends, request)(request);
+        write(service, response, status, 'application/json', body, headers);
       } catch (error) {
         if (error instanceof LostAnswer) request.socket.destroy();
         else writeProblem(service, response, error);
@@ -49,13 +51,16 @@ function handlerOf(service: Service, freeSends: number, { url = '', method = '' 
 }
 
 /** The checks stand in the order in which they are answered. */
-async function create(service: Service, request: IncomingMessage): Promise<[number, object]> {
+async function create(
+  service: Service,
+  request: IncomingMessage,
+): Promise<[number, object, Record<string, string>]> {
   const application = authenticate(service, request);
   const key = readIdempotencyKey(request);
   const body = await readBody(request);
   const input = parseCreate(body);
-  const work = (): object => service.create(application, input, key, body);
-  return [202, service.scriptOf(input.to).perform('send', work)];
+  const work = () => service.create(application, input, key, body);
+  return [202, ...service.scriptOf(input.to).perform('send', work)];
 }
 
 function status(service: Service, request: IncomingMessage, id: string): [number, object] {

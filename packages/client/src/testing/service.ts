@@ -39,6 +39,18 @@ const isAhead = (one: DeliveryStatus, other: DeliveryStatus): boolean =>
   ORDER.indexOf(one) > ORDER.indexOf(other);
 const iso = (time: number): string => new Date(time).toISOString();
 
+/** A limit of creations, before a request. */
+interface Limit {
+  name: string;
+  quota: number;
+  /** How long its window is. */
+  ms: number;
+  detail: string;
+  left: number;
+  /** Until the quota grows. */
+  moreInMs: number;
+}
+
 /** The state of the service: who may call it, what was sent, and a clock that can be moved. */
 export class Service {
   readonly sends: StoredSend[] = [];
@@ -89,8 +101,13 @@ export class Service {
     this.tick();
   }
 
-  /** The send as its creation shows it, or an earlier one with the same key and body. @throws Problem */
-  create(application: Application, input: CreateInput, idempotencyKey: string | null, body: Buffer): Send {
+  /** The send as its creation shows it, or an earlier one with the same key and body; and the answer's headers. @throws Problem */
+  create(
+    application: Application,
+    input: CreateInput,
+    idempotencyKey: string | null,
+    body: Buffer,
+  ): [Send, Record<string, string>] {
     const now = this.tick();
     const known = this.sends.find(
       (send) =>
@@ -98,12 +115,13 @@ export class Service {
     );
     if (known !== undefined) {
       if (!known.body.equals(body)) throw new Problem('idempotency_key_reused');
-      return viewAt(known, now);
+      return [viewAt(known, now), {}];
     }
-    this.checkLimits(application, input.to, now);
+    const limits = this.checkLimits(application, input.to, now);
     const { mode, account } = application;
     const chargedFrom = mode === 'test' ? null : account.freeQuota > 0 ? 'freeQuota' : 'credits';
-    if (chargedFrom !== null && account[chargedFrom] <= 0) throw new Problem('insufficient_credits');
+    if (chargedFrom !== null && account[chargedFrom] <= 0)
+      throw new Problem('insufficient_credits', {}, rateLimitHeaders(limits, 0));
     if (chargedFrom !== null) account[chargedFrom] -= 1;
 
     const { verification, deliveries } = this.scriptOf(input.to);
@@ -141,47 +159,60 @@ export class Service {
     const created = { ...send.view };
     if (verification === 'verified') Object.assign(send.view, { verification, verified_at: iso(now) });
     if (verification === 'locked') send.view.verification = verification;
-    return created;
+    return [created, rateLimitHeaders(limits, 1)];
   }
 
   /** Of the limits that are reached, the one that opens last counts. @throws Problem `rate_limited` */
-  private checkLimits(application: Application, to: string, now: number): void {
+  private checkLimits(application: Application, to: string, now: number): Limit[] {
     const { account, perMinute, perRecipientHour } = application;
-    const windows: [
-      limit: number | null,
+    const limitOf = (
+      name: string,
+      quota: number | null,
       ms: number,
-      counts: (send: StoredSend) => boolean,
       detail: string,
-    ][] = [
-      [
+      counts: (send: StoredSend) => boolean,
+    ): Limit[] => {
+      if (quota === null) return [];
+      const times = this.sends
+        .filter((send) => counts(send) && send.createdAt + ms > now)
+        .map(({ createdAt }) => createdAt);
+      // Where the quota was lowered, more than one send has to leave the window.
+      const first = quota > 0 ? (times.slice(-quota)[0] ?? now) : now;
+      return [
+        { name, quota, ms, detail, left: Math.max(quota - times.length, 0), moreInMs: first + ms - now },
+      ];
+    };
+    const limits = [
+      ...limitOf(
+        'account',
         account.ratePerMinute,
         MINUTE,
-        (send) => send.application.account === account,
         'This account has created as many sends as it may in a minute.',
-      ],
-      [
+        (send) => send.application.account === account,
+      ),
+      ...limitOf(
+        'application',
         perMinute,
         MINUTE,
-        (send) => send.application === application,
         'This application has created as many sends as it may in a minute.',
-      ],
-      [
+        (send) => send.application === application,
+      ),
+      ...limitOf(
+        'recipient',
         perRecipientHour,
         60 * MINUTE,
-        (send) => send.application === application && send.to === to,
         'This application has sent to this recipient as often as it may in an hour.',
-      ],
+        (send) => send.application === application && send.to === to,
+      ),
     ];
-    let openAt = now;
-    let reason = '';
-    for (const [limit, ms, counts, detail] of windows) {
-      if (limit === null) continue;
-      const first = limit > 0 ? this.sends.filter(counts).at(-limit)?.createdAt : now;
-      if (first === undefined || first + ms <= openAt) continue;
-      openAt = first + ms;
-      reason = detail;
-    }
-    if (openAt > now) throw rateLimited(Math.ceil((openAt - now) / 1000), reason);
+    const reached = limits.filter(({ left }) => left === 0);
+    const last = reached.reduce<Limit | undefined>(
+      (one, other) => (one !== undefined && one.moreInMs >= other.moreInMs ? one : other),
+      undefined,
+    );
+    if (last !== undefined)
+      throw rateLimited(Math.ceil(last.moreInMs / 1000), last.detail, rateLimitHeaders(limits, 0));
+    return limits;
   }
 
   /** A send of the account. @throws Problem `send_not_found` */
@@ -259,4 +290,14 @@ function advanceTo({ view, application, chargedFrom }: StoredSend, { status, rea
   if (status !== 'sending') view.sent_at ??= iso(at);
   if (status === 'delivered' || status === 'read') view.delivered_at ??= iso(at);
   if (status === 'read') view.read_at = iso(at);
+}
+
+/** @param taken sends that this request has added */
+function rateLimitHeaders(limits: readonly Limit[], taken: number): Record<string, string> {
+  const seconds = ({ moreInMs, left }: Limit): string =>
+    taken === 0 && left > 0 ? '' : `;t=${Math.ceil(moreInMs / 1000)}`;
+  return {
+    'RateLimit-Policy': limits.map(({ name, quota, ms }) => `"${name}";q=${quota};w=${ms / 1000}`).join(', '),
+    RateLimit: limits.map((limit) => `"${limit.name}";r=${limit.left - taken}${seconds(limit)}`).join(', '),
+  };
 }

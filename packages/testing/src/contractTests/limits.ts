@@ -113,6 +113,94 @@ export function testLimits(open: () => ContractTarget): void {
     });
   });
 
+  describe('RateLimit and RateLimit-Policy', () => {
+    const rateLimit = ({ headers }: Response): Record<string, { r: number; t: number | null }> =>
+      Object.fromEntries(
+        Array.from(
+          String(headers['ratelimit']).matchAll(/"([a-z]+)";r=(\d+)(?:;t=(\d+))?/g),
+          ([, name, left, seconds]) => [
+            name,
+            { r: Number(left), t: seconds === undefined ? null : Number(seconds) },
+          ],
+        ),
+      );
+
+    it('tell each limit in force, and what it leaves', async () => {
+      const caller = await api.target.buildCaller('test', { ratePerMinute: 3 });
+      const first = await api.create(caller).expect(202);
+      expect(first.headers['ratelimit-policy']).toBe('"account";q=3;w=60');
+      expect(first.headers['ratelimit']).toBe('"account";r=2;t=60');
+      await api.target.limit(caller, {
+        perMinute: 2,
+        perRecipientHour: 5,
+      });
+      const second = await api.create(caller).expect(202);
+      expect(second.headers['ratelimit-policy']).toBe(
+        '"account";q=3;w=60, "application";q=2;w=60, "recipient";q=5;w=3600',
+      );
+      expect(rateLimit(second)).toMatchObject({
+        account: { r: 1 },
+        application: { r: 0 },
+        recipient: { r: 3 },
+      });
+      expect(rateLimit(second)['recipient']?.t).toBeGreaterThan(3_590);
+    });
+
+    it('on a refusal, tell what is exhausted and for how long, and no limit ends after Retry-After', async () => {
+      const caller = await api.target.buildCaller('test', { ratePerMinute: 9 });
+      await api.target.limit(caller, { perMinute: 1 });
+      await api.create(caller).expect(202);
+      const refused = await api.create(caller).expect(429);
+      expect(rateLimit(refused)).toEqual({
+        account: { r: 8, t: null },
+        application: { r: 0, t: retryAfter(refused) },
+      });
+    });
+
+    it('count a send until it leaves the window, and follow a limit that changes meanwhile', async () => {
+      const caller = await api.target.buildCaller('test', { ratePerMinute: 50 });
+      await api.target.limit(caller, { perMinute: 5 });
+      const application = async (status: number) =>
+        rateLimit(await api.create(caller).expect(status))['application'];
+      for (const left of [4, 3, 2]) {
+        expect((await application(202))?.r).toBe(left);
+        await api.target.age(caller, 20);
+      }
+      // The first is out; the oldest of the other two has 20 seconds left.
+      const fourth = await application(202);
+      expect(fourth?.r).toBe(2);
+      expect(fourth?.t).toBeGreaterThan(10);
+      expect(fourth?.t).toBeLessThanOrEqual(20);
+      await api.target.limit(caller, { perMinute: 2 });
+      expect((await application(429))?.r).toBe(0);
+      await api.target.age(caller, 20);
+      // Two are left in the window, and the limit is two.
+      const refused = await api.create(caller).expect(429);
+      expect(rateLimit(refused)['application']).toEqual({ r: 0, t: retryAfter(refused) });
+      await api.target.limit(caller, { perMinute: 4 });
+      expect((await application(202))?.r).toBe(1);
+    });
+
+    it('are exact under concurrency: each accepted request is told another remainder', async () => {
+      const caller = await api.target.buildCaller('test', { ratePerMinute: 20 });
+      const answers = await Promise.all(Array.from({ length: 30 }, () => api.create(caller)));
+      const accepted = answers.filter(({ status }) => status === 202);
+      expect(accepted.map((answer) => rateLimit(answer)['account']?.r).toSorted((a, b) => a! - b!)).toEqual(
+        Array.from({ length: 20 }, (_, left) => left),
+      );
+    });
+
+    it('are on a 402, which takes nothing of a limit, and not on a repeat', async () => {
+      const caller = await api.target.buildCaller('live', { ratePerMinute: 3, freeQuota: 1, credits: 0 });
+      const key = { 'Idempotency-Key': 'once' };
+      await api.create(caller, { to: PHONE }, key).expect(202);
+      for (let count = 0; count < 2; count++)
+        expect(rateLimit(await api.create(caller).expect(402))['account']?.r).toBe(2);
+      const repeat = await api.create(caller, { to: PHONE }, key).expect(202);
+      expect(repeat.headers).not.toHaveProperty('ratelimit');
+    });
+  });
+
   describe('units', () => {
     it('15 of them and 60 live sends at once are exactly 15 accepted, and 402 for the rest', async () => {
       const caller = await api.target.buildCaller('live', { freeQuota: 10, credits: 5 });
