@@ -1,5 +1,13 @@
 import { closedPort } from '@onecode/testing';
-import { ConnectionError, Onecode, OnecodeError, ProblemError, type OnecodeOptions } from '../src/index.js';
+import {
+  ConnectionError,
+  Onecode,
+  OnecodeError,
+  ProblemError,
+  type Fetch,
+  type FetchInit,
+  type OnecodeOptions,
+} from '../src/index.js';
 import {
   aSend,
   closes,
@@ -207,6 +215,24 @@ describe('a send', () => {
     await expect(client().send(INPUT, { idempotencyKey: 'two\nlines' })).rejects.toThrow(OnecodeError);
     await expect(client().send(undefined as unknown as { to: string })).rejects.toThrow(OnecodeError);
     expect(service.requests).toHaveLength(0);
+  });
+
+  it('is made by a fetch that follows, caches and adds nothing', async () => {
+    const inits: FetchInit[] = [];
+    service.script(json(202, aSend()));
+    const spy: Fetch = (url, init) => {
+      inits.push(init);
+      return fetch(url, init);
+    };
+    await client({ fetch: spy }).send(INPUT);
+    expect(inits).toEqual([
+      expect.objectContaining({
+        redirect: 'manual',
+        credentials: 'omit',
+        cache: 'no-store',
+        body: JSON.stringify(INPUT),
+      }),
+    ]);
   });
 
   it('does not read an answer without an end', async () => {

@@ -46,7 +46,13 @@ const BREAKAGES: [string, Behaviour][] = [
   ['a success under another media type', text(200, JSON.stringify(RIGHT), { 'content-type': 'text/plain' })],
   ['a success without a media type', text(200, JSON.stringify(RIGHT))],
   ['JSON that ends early', text(200, JSON.stringify(RIGHT).slice(0, -1), JSON_TYPE)],
-  ['bytes that are no UTF-8', (response) => void response.writeHead(200, JSON_TYPE).end(Buffer.from([0xff]))],
+  [
+    'a success with bytes that are no UTF-8',
+    (response) =>
+      void response
+        .writeHead(200, JSON_TYPE)
+        .end(Buffer.from(JSON.stringify({ ...RIGHT, more: '\u00ff' }), 'latin1')),
+  ],
   ['the text "true"', json(200, { ...RIGHT, valid: 'true' })],
   ['the number 1', json(200, { ...RIGHT, valid: 1 })],
   ['a list', json(200, [RIGHT])],
@@ -145,10 +151,14 @@ describe('a verification', () => {
   });
 
   it('is not made valid by what every object has', async () => {
-    service.script(
-      text(200, '{"__proto__":{"valid":true,"verification":"verified","attempts_left":0}}', JSON_TYPE),
-    );
-    await expect(client().verify('the-send', '004217')).rejects.toThrow(IndeterminateVerificationError);
+    service.script(json(200, {}));
+    const polluted = Object.prototype as unknown as Record<string, unknown>;
+    try {
+      Object.assign(polluted, RIGHT);
+      await expect(client().verify('the-send', '004217')).rejects.toThrow(IndeterminateVerificationError);
+    } finally {
+      for (const name of Object.keys(RIGHT)) delete polluted[name];
+    }
   });
 
   it.each([
