@@ -99,6 +99,16 @@ it('the options say lifetime of codes, units, limits and sign-up settings', asyn
   await server.close();
 });
 
+it('answers carry the clock that was moved, because clients read deadlines by it', async () => {
+  const server = await startOnecode();
+  server.advance(86_400);
+  const { headers } = await fetch(`${server.baseUrl}/v1/signup-settings`);
+  const ms = server.now().getTime() - Date.parse(headers.get('date') ?? '');
+  expect(ms).toBeGreaterThanOrEqual(0);
+  expect(ms).toBeLessThan(60_000);
+  await server.close();
+});
+
 it('a key of another account knows nothing of a send, and one that was revoked nothing at all', async () => {
   const server = await startOnecode();
   const key = server.addKey(server.applications.live);
