@@ -100,7 +100,7 @@ describe('a caller', () => {
     const [caller, other] = [await build(), await build()];
     await suspendAccount(store.database, TEST_ACTOR, caller.accountId, 'unpaid');
     await revoke(other);
-    expect(await callerOf(hashOf(caller))).toBe('suspended');
+    expect(await callerOf(hashOf(caller))).toMatchObject({ refusal: 'suspended' });
     expect(await callerOf(hashOf(other))).toBeUndefined();
     await resumeAccount(store.database, TEST_ACTOR, caller.accountId);
     expect(await callerOf(hashOf(caller))).toMatchObject({ accountId: caller.accountId });

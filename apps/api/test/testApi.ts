@@ -16,6 +16,7 @@ import { createApp } from '../src/app.js';
 import { readApiConfig, type ApiConfig } from '../src/config.js';
 import { createKeyUsageTracker, type KeyUsageTracker } from '../src/keyUsage.js';
 import { apiMetrics } from '../src/metrics.js';
+import { createRefusedRequestRecorder, type RefusedRequestRecorder } from '../src/refusedRequests.js';
 import { createHttpServer } from '../src/server.js';
 
 export const PHONE = '+5511987654321';
@@ -32,6 +33,10 @@ export interface TestApi extends Pick<TestEnvironment, 'db' | 'redis' | 'prefix'
   docsUrl: string;
   /** Collects when keys were used. Only the test writes that to the database. */
   keyUsage: KeyUsageTracker;
+  /** Records refused requests. Only the test writes them to the database. */
+  refusedRequests: RefusedRequestRecorder;
+  /** Its own metrics. */
+  metrics: Registry;
   /** A supertest agent whose requests reject when an answer breaks openapi.yaml. */
   request: ReturnType<typeof contractAgent>;
   /** `POST /v1/send`; text is sent as it is. */
@@ -80,15 +85,20 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
     deliveryAttempts: 5,
     onError: () => {},
   });
+  const database = options.database ?? db.database;
+  const registry = new Registry();
+  const metrics = apiMetrics(registry);
   const keyUsage = createKeyUsageTracker(db.database);
+  const refusedRequests = createRefusedRequestRecorder(database, metrics);
   const app = createApp({
     config,
-    database: options.database ?? db.database,
+    database,
     keyUsage,
+    refusedRequests,
     isStopping: () => false,
     deliveryQueue,
     log: createLog('api', config.LOG_LEVEL),
-    metrics: apiMetrics(new Registry()),
+    metrics,
     traffic: createTrafficCounter(),
   });
   const server = createHttpServer(app, config);
@@ -103,6 +113,8 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
     url,
     docsUrl: config.DOCS_URL,
     keyUsage,
+    refusedRequests,
+    metrics: registry,
     db,
     redis,
     prefix,

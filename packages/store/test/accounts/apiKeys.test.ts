@@ -57,7 +57,7 @@ describe('an API key', () => {
   it('of a suspended account speaks for nobody, and says why', async () => {
     const { accountId, key } = await buildCaller(store.database, 'live');
     await suspendAccount(store.database, TEST_ACTOR, accountId, 'unpaid');
-    expect(await callerOf(key)).toBe('suspended');
+    expect(await callerOf(key)).toMatchObject({ refusal: 'suspended' });
   });
 
   it('has the name that it was given, or none', async () => {

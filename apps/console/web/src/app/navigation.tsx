@@ -5,6 +5,7 @@ import {
   IconBuilding,
   IconChartLine,
   IconCoins,
+  IconCircleX,
   IconDeviceMobileMessage,
   IconHandStop,
   IconHistory,
@@ -22,6 +23,7 @@ import { useSession } from './session.js';
 const ACCOUNT_PAGES = [
   ['overview', IconChartLine],
   ['sends', IconSend],
+  ['requests', IconCircleX],
   ['applications', IconApps],
   ['recipients', IconUserOff],
   ['ledger', IconReceipt],

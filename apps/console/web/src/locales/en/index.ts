@@ -10,6 +10,7 @@ import ledger from './ledger.json';
 import overview from './overview.json';
 import profile from './profile.json';
 import recipients from './recipients.json';
+import refusedRequests from './refusedRequests.json';
 import senders from './senders.json';
 import sends from './sends.json';
 import settings from './settings.json';
@@ -29,6 +30,7 @@ export const en = {
   overview,
   profile,
   recipients,
+  refusedRequests,
   senders,
   sends,
   settings,
