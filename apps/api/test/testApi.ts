@@ -51,6 +51,8 @@ interface TestApiOptions {
   baseUrl?: string;
   /** In place of the test database, for tests of outages. */
   database?: Database;
+  /** The same for refused requests alone. */
+  refusalDatabase?: Database;
 }
 
 export const bearer = ({ key }: Pick<TestCaller, 'key'>): Headers => ({ Authorization: `Bearer ${key}` });
@@ -89,7 +91,7 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
   const registry = new Registry();
   const metrics = apiMetrics(registry);
   const keyUsage = createKeyUsageTracker(db.database);
-  const refusedRequests = createRefusedRequestRecorder(database, metrics);
+  const refusedRequests = createRefusedRequestRecorder(options.refusalDatabase ?? database, metrics);
   const app = createApp({
     config,
     database,
