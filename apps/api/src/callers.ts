@@ -1,11 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import {
-  findCaller,
-  readCallersVersion,
-  type Caller,
-  type Database,
-  type RefusedKey,
-} from '@onecode/store';
+import { findCaller, readCallersVersion, type Caller, type Database, type RefusedKey } from '@onecode/store';
 
 /**
  * How long the cache is valid after the version of the callers was asked for: a key that is revoked, or whose account is suspended,

@@ -189,7 +189,11 @@ describe('a flood of refusals', () => {
   it('of ten thousand is counted exactly, and leaves a bounded number of rows', async () => {
     const before = await resultsOf(api.metrics);
     const ask = async () => {
-      const answer = await fetch(`${api.url}/v1/send`, { method: 'POST', headers: bearer(caller), body: '{' });
+      const answer = await fetch(`${api.url}/v1/send`, {
+        method: 'POST',
+        headers: bearer(caller),
+        body: '{',
+      });
       expect([answer.status, (await answer.json()) as object]).toMatchObject([422, { code: 'invalid_json' }]);
       return answer.headers.get('x-request-id');
     };

@@ -25,7 +25,7 @@ const list = (...rest: string[]): string[] => ['request', 'list', '--account', c
 describe('request list', () => {
   it('lists an account’s own refused requests', async () => {
     const listed = (await jsonOf(list(), env)) as object[];
-    expect(listed).toHaveLength(20);
+    expect(listed).toHaveLength(10);
     expect(listed.slice(-1)).toEqual([
       {
         at: TIME,

@@ -1,4 +1,9 @@
-import { findAccount, listRefusedRequests, sumRefusedRequests, type ListedRefusedRequest } from '@onecode/store';
+import {
+  findAccount,
+  listRefusedRequests,
+  sumRefusedRequests,
+  type ListedRefusedRequest,
+} from '@onecode/store';
 import type { Command } from 'commander';
 import { id, wholeNumber } from '../arguments.js';
 import { withDatabase } from '../database.js';

@@ -84,13 +84,10 @@ describe('its texts', () => {
 
   it('are there for every code of the contract but those of requests whose key is not known', () => {
     const contract = readFileSync(new URL('../../../api/openapi.yaml', import.meta.url), 'utf8');
-    const codes = (Object.keys(PROBLEMS) as ProblemCode[]).filter((code) => contract.includes(`code: ${code}`));
+    const codes = (Object.keys(PROBLEMS) as ProblemCode[]).filter((code) =>
+      contract.includes(`code: ${code}`),
+    );
     const missing = codes.filter((code) => !(code in texts.problems));
-    expect(missing).toEqual([
-      'missing_credentials',
-      'bad_request',
-      'request_timeout',
-      'headers_too_large',
-    ]);
+    expect(missing).toEqual(['missing_credentials', 'bad_request', 'request_timeout', 'headers_too_large']);
   });
 });

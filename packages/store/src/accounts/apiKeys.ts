@@ -43,10 +43,7 @@ export interface ApiKey {
  * The caller behind a key's SHA-256, or null when no such key exists. A key that was revoked, or whose account is suspended, is refused.
  * Look-ups that arrive during another share the next round trip.
  */
-export async function findCaller(
-  database: Database,
-  hash: Uint8Array,
-): Promise<Caller | RefusedKey | null> {
+export async function findCaller(database: Database, hash: Uint8Array): Promise<Caller | RefusedKey | null> {
   const row = await callerFinder(database)(hash);
   if (row === undefined) return null;
   const { key_id: keyId, application_id: applicationId, account_id: accountId, mode } = row;

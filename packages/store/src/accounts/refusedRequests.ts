@@ -3,7 +3,7 @@ import { bytesText } from '../client/sql.js';
 import type { Caller } from './apiKeys.js';
 
 /** Of each application and code, so many requests of a minute are kept; the others are counted. */
-export const REFUSED_REQUESTS_PER_MINUTE = 20;
+export const REFUSED_REQUESTS_PER_MINUTE = 10;
 export const REFUSED_REQUEST_DAYS = 14;
 
 /** A request of a known key that was refused. Nothing of it is what the client sent. */
