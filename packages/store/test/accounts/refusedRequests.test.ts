@@ -7,6 +7,7 @@ import {
   REFUSED_REQUESTS_PER_MINUTE,
   storeRefusedRequests,
   sumRefusedRequests,
+  type Page,
   type RefusedRequest,
   type RefusedRequestGroup,
 } from '@onecode/store';
@@ -18,7 +19,7 @@ beforeEach(async () => {
   caller = await buildCaller(store.database, 'test');
 });
 
-const ALL = { limit: 100 };
+const ALL: Page = { limit: 100 };
 
 const request = (change: Partial<RefusedRequest> = {}, of = caller): RefusedRequest => ({
   requestId: randomUUID(),
@@ -143,7 +144,7 @@ describe('refused requests', () => {
   });
 
   it('are read by pages, each once, the newest first, also where many share a time', async () => {
-    await storeRefusedRequests(store.database, [group([...many(7, { ageMs: 9_000 }), ...many(6)])]);
+    await storeRefusedRequests(store.database, [group([...many(5, { ageMs: 9_000 }), ...many(4)])]);
     const seen: string[] = [];
     let before: string | undefined;
     do {
@@ -152,7 +153,7 @@ describe('refused requests', () => {
       before = page.next ?? undefined;
     } while (before !== undefined);
     expect(seen).toEqual((await list()).requests.map(({ requestId }) => requestId));
-    expect(new Set(seen).size).toBe(13);
+    expect(new Set(seen).size).toBe(9);
   });
 
   it('are found by id and by the hash of their idempotency key, in their account only', async () => {
