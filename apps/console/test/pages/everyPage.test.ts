@@ -165,6 +165,7 @@ beforeAll(async () => {
     SEND: await first(`status = 'read' and verification = 'verified' and mode = 'live'`),
     FAILED: await first(`status = 'failed'`),
   });
+  await server.db.sql('update sends set request_id = gen_random_uuid()');
   people = {
     member: await person(server, { accounts: { [account]: 'admin', [empty]: 'admin' } }),
     newcomer: await person(server),

@@ -4,7 +4,7 @@ import type { Caller } from './apiKeys.js';
 
 /** Of each application and code, so many requests of a minute are kept; the others are counted. */
 export const REFUSED_REQUESTS_PER_MINUTE = 10;
-export const REFUSED_REQUEST_DAYS = 14;
+const REFUSED_REQUEST_DAYS = 14;
 
 /** A request of a known key that was refused. Nothing of it is what the client sent. */
 export interface RefusedRequest {

@@ -61,13 +61,13 @@ function RefusedCode({
         <Code>{code}</Code>
       </Group>
       {isKnown(code) && (
-        <Stack gap={4}>
+        <Stack gap="xs">
           <Explained title={t('cause')} text={t(`problems.${code}.cause`)} />
           <Explained title={t('remedy')} text={t(`problems.${code}.remedy`)} />
         </Stack>
       )}
       <Group justify="space-between" align="flex-end">
-        <Group gap="xl" component="dl" m={0}>
+        <Group gap="xl" align="flex-start" component="dl" m={0}>
           <Fact label={t('count')}>{whole(count)}</Fact>
           <Fact label={t('last')}>
             <Ago at={lastRefusedAt} />

@@ -38,7 +38,7 @@ export function StaffRefusedRequests() {
     <Page
       title={t('common:nav.requests')}
       back={{ to: account, label: name ?? t('common:nav.account') }}
-      description={t('description')}
+      description={t('staffDescription')}
     >
       <Content account={account} />
     </Page>
