@@ -21,7 +21,7 @@ export function readinessChecks(database: Database): ReadinessChecks {
 
 /** Builds the HTTP application: its routes, and what every request passes before them. */
 export function createApp(dependencies: ApiDependencies): Express {
-  const { config, database, log, metrics, keyUsage, isStopping } = dependencies;
+  const { config, database, log, metrics, keyUsage, refusedRequests, isStopping } = dependencies;
   const context: ApiContext = { ...dependencies, authenticate: authenticator(database, keyUsage) };
   const app = express();
   app.disable('x-powered-by').disable('etag');
@@ -47,7 +47,7 @@ export function createApp(dependencies: ApiDependencies): Express {
   app.use(() => {
     throw new Problem('not_found');
   });
-  app.use(problemWriter(config.DOCS_URL, log));
+  app.use(problemWriter(config.DOCS_URL, log, refusedRequests));
   return app;
 }
 

@@ -4,6 +4,7 @@ import { hashApiKey, isApiKey, Problem } from '@onecode/domain';
 import type { Caller, Database } from '@onecode/store';
 import { createCallerCache } from './callers.js';
 import type { KeyUsageTracker } from './keyUsage.js';
+import { noteCaller } from './requests.js';
 
 /** Who sent a request. */
 interface Authenticated {
@@ -19,17 +20,20 @@ interface Authenticated {
 export type Authenticate = (request: IncomingMessage) => Promise<Authenticated>;
 
 /**
- * Makes the check of the Bearer credential, which also records the use of valid keys.
+ * Makes the check of the Bearer credential, which also records the use of valid keys. A known key ties its request to its application,
+ * whether or not it is valid.
  *
  * @throws Problem `missing_credentials` without a Bearer credential, `invalid_api_key` unless it is a valid key
  */
 export function authenticator(database: Database, keyUsage: KeyUsageTracker): Authenticate {
   const callers = createCallerCache(database);
-  const find = async (hash: string): Promise<Caller> => {
-    const caller = await callers.find(hash);
-    if (caller === 'suspended') throw invalidKey('suspended');
-    if (caller === undefined) throw invalidKey('revoked');
-    return caller;
+  const find = async (hash: string, request: IncomingMessage): Promise<Caller> => {
+    const found = await callers.find(hash);
+    if (found === undefined) throw new Problem('invalid_api_key');
+    const isRefused = 'refusal' in found;
+    noteCaller(request, isRefused ? found.caller : found);
+    if (isRefused) throw invalidKey(found.refusal);
+    return found;
   };
   return async (request) => {
     const credential = bearerCredential(request.headers.authorization);
@@ -37,19 +41,19 @@ export function authenticator(database: Database, keyUsage: KeyUsageTracker): Au
     if (!isApiKey(credential)) throw new Problem('invalid_api_key');
     // Only hashes of keys are cached, as only hashes are stored.
     const hash = hashApiKey(credential).toString('latin1');
-    const caller = await find(hash);
+    const caller = await find(hash, request);
     keyUsage.record(hash);
     return {
       caller,
       recheck: async () => {
         if (callers.isCurrent(hash, caller)) return;
-        if (!isDeepStrictEqual(await find(hash), caller)) throw new Problem('invalid_api_key');
+        if (!isDeepStrictEqual(await find(hash, request), caller)) throw new Problem('invalid_api_key');
       },
     };
   };
 }
 
-/** The refusal of a key that is unknown or revoked, or whose account is suspended. */
+/** The refusal of a key that is revoked, as of an unknown one, or whose account is suspended. */
 export function invalidKey(cause: 'revoked' | 'suspended'): Problem {
   return new Problem(
     'invalid_api_key',

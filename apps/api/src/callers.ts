@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { findCaller, readCallersVersion, type Caller, type Database } from '@onecode/store';
+import { findCaller, readCallersVersion, type Caller, type Database, type RefusedKey } from '@onecode/store';
 
 /**
  * How long the cache is valid after the version of the callers was asked for: a key that is revoked, or whose account is suspended,
@@ -14,8 +14,8 @@ const SHARED_MS = 200;
 const FIND_MS_MAX = 5_000;
 const CACHED_KEYS_MAX = 10_000;
 
-/** Whom a key authenticates; undefined when there is no such key. */
-type Found = Caller | 'suspended' | undefined;
+/** Whom a key authenticates, or why it does not; undefined when there is no such key. */
+type Found = Caller | RefusedKey | undefined;
 
 export interface CallerCache {
   /**
@@ -72,10 +72,10 @@ export function createCallerCache(database: Database): CallerCache {
     return mine.done;
   };
   const lookUp = async (hash: string, from: typeof cache): Promise<Found> => {
-    const caller = await from.fetch(hash);
+    const found = await from.fetch(hash);
     // Not cached: after a suspension ends, its keys work at once.
-    if (caller === 'suspended') from.delete(hash);
-    return caller;
+    if (found !== undefined && 'refusal' in found) from.delete(hash);
+    return found;
   };
 
   return {

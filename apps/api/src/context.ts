@@ -4,6 +4,7 @@ import type { Authenticate } from './auth.js';
 import type { ApiConfig } from './config.js';
 import type { KeyUsageTracker } from './keyUsage.js';
 import type { ApiMetrics } from './metrics.js';
+import type { RefusedRequestRecorder } from './refusedRequests.js';
 
 /** What the application needs. */
 export interface ApiDependencies {
@@ -13,6 +14,7 @@ export interface ApiDependencies {
   log: Logger;
   metrics: ApiMetrics;
   keyUsage: KeyUsageTracker;
+  refusedRequests: RefusedRequestRecorder;
   traffic: TrafficCounter;
   /** Whether the process is stopping, and so not ready. It still answers. */
   isStopping: () => boolean;

@@ -29,6 +29,7 @@ import { readApiConfig } from './config.js';
 import { createKeyUsageTracker, startKeyUsageLoop } from './keyUsage.js';
 import { gaugeHealth } from './health.js';
 import { apiMetrics } from './metrics.js';
+import { createRefusedRequestRecorder, startRefusedRequestLoop } from './refusedRequests.js';
 import { createHttpServer } from './server.js';
 
 /** Of its connections, how many are for look-ups alone. */
@@ -62,6 +63,9 @@ await runProcess('api', async () => {
   });
   const keyUsage = createKeyUsageTracker(database);
   const keyUsageLoop = startKeyUsageLoop(keyUsage, log);
+  const metrics = apiMetrics(registry);
+  const refusedRequests = createRefusedRequestRecorder(database, metrics);
+  const refusedRequestLoop = startRefusedRequestLoop(refusedRequests, log);
   const traffic = createTrafficCounter();
   const trafficLoop = startFlushLoop(
     () => traffic.flush(database),
@@ -79,25 +83,26 @@ await runProcess('api', async () => {
     database,
     deliveryQueue,
     log,
-    metrics: apiMetrics(registry),
+    metrics,
     keyUsage,
+    refusedRequests,
     traffic,
     isStopping: () => isStopping,
   });
   const server = createHttpServer(app, config);
   await listen(server, config.PORT);
-  const metrics = await serveMetrics(registry, config, readinessChecks(database));
+  const metricsServer = await serveMetrics(registry, config, readinessChecks(database));
   const watch = watchServices(log, {
     PostgreSQL: () => pingDatabase(database),
     Redis: () => deliveryQueue.ping(),
   });
-  log.info({ address: server.address(), metrics_port: metrics.port }, 'ready');
+  log.info({ address: server.address(), metrics_port: metricsServer.port }, 'ready');
 
   return {
     log,
     drain() {
       isStopping = true;
-      metrics.draining();
+      metricsServer.draining();
       endConnectionsAfterAnswers(server);
     },
     shutdownDelayMs: config.SHUTDOWN_DELAY_MS,
@@ -106,11 +111,12 @@ await runProcess('api', async () => {
       await closeHttpServer(server);
       await deliveryQueue.close();
       await keyUsageLoop.stop();
+      await refusedRequestLoop.stop();
       await trafficLoop.stop();
       await presenceLoop.stop();
       await closeDatabase(database);
       await tracing.stop();
-      await metrics.close();
+      await metricsServer.close();
     },
   };
 });

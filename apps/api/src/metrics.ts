@@ -6,6 +6,7 @@ export interface ApiMetrics {
   creations: Counter<'mode' | 'outcome'>;
   verifications: Counter<'verification' | 'valid'>;
   webhookReceipts: Counter<'kind'>;
+  refusedRequests: Counter<'result'>;
 }
 
 export function apiMetrics(registry: Registry): ApiMetrics {
@@ -34,6 +35,12 @@ export function apiMetrics(registry: Registry): ApiMetrics {
       name: 'onecode_webhook_receipts_total',
       help: 'Receipts in webhooks, new ones and repeats',
       labelNames: ['kind'],
+      registers,
+    }),
+    refusedRequests: new Counter({
+      name: 'onecode_refused_requests_total',
+      help: 'Refused requests of known keys: kept, counted only, or lost',
+      labelNames: ['result'],
       registers,
     }),
   };

@@ -3,6 +3,7 @@ import { PROBLEMS, Problem } from '@onecode/domain';
 import { logOf, type Logger } from '@onecode/runtime';
 import { endRefusal, problemBody } from './answer.js';
 import { ClientGone } from './body.js';
+import type { RefusedRequestRecorder } from './refusedRequests.js';
 
 /** The `WWW-Authenticate` challenges, which every 401 must have (RFC 9110, 15.5.2). RFC 6750 says those of Bearer. */
 const CHALLENGES: Readonly<Record<string, string>> = {
@@ -11,8 +12,15 @@ const CHALLENGES: Readonly<Record<string, string>> = {
   invalid_signature: 'X-Hub-Signature-256',
 };
 
-/** The only place that turns errors into answers: a `Problem` into its problem+json, anything else into a 500. */
-export function problemWriter(docsUrl: string, log: Logger): ErrorRequestHandler {
+/**
+ * The only place that turns errors into answers: a `Problem` into its problem+json, anything else into a 500. Requests with a known key
+ * are recorded as refused.
+ */
+export function problemWriter(
+  docsUrl: string,
+  log: Logger,
+  refusedRequests: RefusedRequestRecorder,
+): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
     if (error instanceof ClientGone) {
       response.destroy();
@@ -24,6 +32,7 @@ export function problemWriter(docsUrl: string, log: Logger): ErrorRequestHandler
     }
     const problem = asProblem(error);
     if (problem.code === 'internal_error') logOf(request, log).error({ err: error }, 'a request failed');
+    refusedRequests.record(request, problem);
     writeHead(response, problem);
     endRefusal(response, problemBody(problem, docsUrl));
   };

@@ -10,6 +10,7 @@ import {
   startSpan,
   withSpan,
 } from '@onecode/runtime';
+import type { Caller } from '@onecode/store';
 import type { ApiMetrics } from './metrics.js';
 
 const NO_ROUTE = 'none';
@@ -59,6 +60,20 @@ export const requestSpan: RequestHandler = (request, response, next) => {
 export function noteSend(request: IncomingMessage, sendId: string): void {
   noteRequest(request, { send_id: sendId });
   describeSpan({ 'onecode.send_id': sendId });
+}
+
+/** The property of a request that holds whom its key stands for. */
+const CALLER = Symbol('caller');
+type WithCaller = IncomingMessage & { [CALLER]?: Caller };
+
+/** Ties a request to the application of its key, also of one that is refused. */
+export function noteCaller(request: IncomingMessage, caller: Caller): void {
+  (request as WithCaller)[CALLER] = caller;
+}
+
+/** Whom a request's key stands for; undefined until its key was looked up, and for unknown keys. */
+export function callerOf(request: IncomingMessage): Caller | undefined {
+  return (request as WithCaller)[CALLER];
 }
 
 /** The headers of every answer. Routes with public answers overwrite `Cache-Control`. */

@@ -29,6 +29,10 @@ beforeEach(() => {
 
 const callerOf = (hash: string): ReturnType<CallerCache['find']> => callers.find(hash);
 
+const isValid = (found: Awaited<ReturnType<CallerCache['find']>>): boolean =>
+  found !== undefined && !('refusal' in found);
+const REVOKED = expect.objectContaining({ refusal: 'revoked' }) as unknown;
+
 const hashOf = ({ key }: TestCaller): string => hashApiKey(key).toString('latin1');
 const build = (): Promise<TestCaller> => buildCaller(store.database, 'test');
 const revoke = ({ keyId }: TestCaller): Promise<unknown> => revokeApiKey(store.database, TEST_ACTOR, keyId);
@@ -45,7 +49,7 @@ async function isThereFor(ms: number, hash: string): Promise<boolean> {
   const begin = performance.now();
   let isThere = true;
   await until('the end of the time', async () => {
-    isThere &&= (await callerOf(hash)) !== undefined;
+    isThere &&= isValid(await callerOf(hash));
     return performance.now() - begin > ms;
   });
   return isThere;
@@ -64,7 +68,7 @@ describe('a caller', () => {
     expect(await isThereFor(2_000, hashOf(caller))).toBe(true);
     await revoke(other);
     expect(await isThereFor(1_000, hashOf(caller))).toBe(false);
-    expect(await callerOf(hashOf(caller))).toBeUndefined();
+    expect(await callerOf(hashOf(caller))).toEqual(REVOKED);
   });
 
   it('is remembered until some account is suspended', async () => {
@@ -82,7 +86,7 @@ describe('a caller', () => {
     await callerOf(hashOf(caller));
     await until('the end of what is relied on', () => performance.now() - begin > 1_000);
     await revoke(caller);
-    expect(await callerOf(hashOf(caller))).toBeUndefined();
+    expect(await callerOf(hashOf(caller))).toEqual(REVOKED);
   });
 
   it('holds until its key is revoked, as far as is known without asking', async () => {
@@ -100,8 +104,8 @@ describe('a caller', () => {
     const [caller, other] = [await build(), await build()];
     await suspendAccount(store.database, TEST_ACTOR, caller.accountId, 'unpaid');
     await revoke(other);
-    expect(await callerOf(hashOf(caller))).toBe('suspended');
-    expect(await callerOf(hashOf(other))).toBeUndefined();
+    expect(await callerOf(hashOf(caller))).toMatchObject({ refusal: 'suspended' });
+    expect(await callerOf(hashOf(other))).toEqual(REVOKED);
     await resumeAccount(store.database, TEST_ACTOR, caller.accountId);
     expect(await callerOf(hashOf(caller))).toMatchObject({ accountId: caller.accountId });
   });
@@ -122,7 +126,7 @@ describe('a caller', () => {
     asking = false;
     await Promise.all(askers);
     const left = await Promise.all(many.map((caller) => callerOf(hashOf(caller))));
-    expect(left.filter((caller) => caller !== undefined)).toEqual([]);
+    expect(left.filter(isValid)).toEqual([]);
   });
 });
 
@@ -163,7 +167,7 @@ describe('while answers come late', () => {
     await until('its own question', () => held.length === 2);
     hold(false);
     for (const answer of held) answer();
-    expect(await Promise.all([first, second])).toEqual([undefined, undefined]);
+    expect(await Promise.all([first, second])).toEqual([REVOKED, REVOKED]);
   });
 
   it('one that a later answer has overtaken is ignored', async () => {
@@ -180,10 +184,10 @@ describe('while answers come late', () => {
     const second = callerOf(hashOf(caller));
     await until('its own question', () => held.length === 2);
     held[1]!();
-    expect(await second).toBeUndefined();
+    expect(await second).toEqual(REVOKED);
     held[0]!();
-    expect(await first).toBeUndefined();
-    expect(await callerOf(hashOf(caller))).toBeUndefined();
+    expect(await first).toEqual(REVOKED);
+    expect(await callerOf(hashOf(caller))).toEqual(REVOKED);
   });
 });
 

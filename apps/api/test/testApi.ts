@@ -14,6 +14,7 @@ import { createApp } from '../src/app.js';
 import { readApiConfig, type ApiConfig } from '../src/config.js';
 import { createKeyUsageTracker, type KeyUsageTracker } from '../src/keyUsage.js';
 import { apiMetrics } from '../src/metrics.js';
+import { createRefusedRequestRecorder, type RefusedRequestRecorder } from '../src/refusedRequests.js';
 import { createHttpServer } from '../src/server.js';
 
 export { bearer, PHONE } from '@onecode/testing/contract-tests';
@@ -30,6 +31,10 @@ export interface TestApi
   docsUrl: string;
   /** Collects when keys were used. Only the test writes that to the database. */
   keyUsage: KeyUsageTracker;
+  /** Records refused requests. Only the test writes them to the database. */
+  refusedRequests: RefusedRequestRecorder;
+  /** Its own metrics. */
+  metrics: Registry;
   close(): Promise<void>;
 }
 
@@ -37,6 +42,8 @@ interface TestApiOptions {
   baseUrl?: string;
   /** In place of the test database, for tests of outages. */
   database?: Database;
+  /** The same for refused requests alone. */
+  refusalDatabase?: Database;
 }
 
 const base64 = ({ keys, current }: Keyring): string => (keys.get(current) as Buffer).toString('base64');
@@ -69,15 +76,20 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
     deliveryAttempts: 5,
     onError: () => {},
   });
+  const database = options.database ?? db.database;
+  const registry = new Registry();
+  const metrics = apiMetrics(registry);
   const keyUsage = createKeyUsageTracker(db.database);
+  const refusedRequests = createRefusedRequestRecorder(options.refusalDatabase ?? database, metrics);
   const app = createApp({
     config,
-    database: options.database ?? db.database,
+    database,
     keyUsage,
+    refusedRequests,
     isStopping: () => false,
     deliveryQueue,
     log: createLog('api', config.LOG_LEVEL),
-    metrics: apiMetrics(new Registry()),
+    metrics,
     traffic: createTrafficCounter(),
   });
   const server = createHttpServer(app, config);
@@ -91,6 +103,8 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
     url,
     docsUrl: config.DOCS_URL,
     keyUsage,
+    refusedRequests,
+    metrics: registry,
     db,
     redis,
     prefix,

@@ -8,6 +8,7 @@ import { addDoctorCommand } from './commands/doctor.js';
 import { addHoldCommands } from './commands/hold.js';
 import { addKeyCommands } from './commands/key.js';
 import { addReleaseCommands } from './commands/release.js';
+import { addRequestCommands } from './commands/request.js';
 import { addSenderCommands } from './commands/sender.js';
 import { addSendCommands } from './commands/send.js';
 import { addSettingsCommands } from './commands/settings.js';
@@ -39,6 +40,7 @@ function buildProgram(): Command {
   addSettingsCommands(program);
   addSenderCommands(program);
   addSendCommands(program);
+  addRequestCommands(program);
   addUserCommands(program);
   addHoldCommands(program);
   addCostCommands(program);

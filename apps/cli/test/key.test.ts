@@ -43,7 +43,7 @@ it.each(['test', 'live'] as const)(
       created_at: TIME,
       revoked_at: TIME,
     });
-    expect(await findCaller(store.database, hashApiKey(made.key))).toBeNull();
+    expect(await findCaller(store.database, hashApiKey(made.key))).toMatchObject({ refusal: 'revoked' });
     expect(await jsonOf(['key', 'revoke', made.id], env)).toEqual(revoked);
   },
 );

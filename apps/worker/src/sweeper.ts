@@ -10,6 +10,7 @@ import {
   deleteOldSenderRecipientWindows,
   deleteOldProviderChanges,
   deleteOldReceipts,
+  deleteOldRefusedRequests,
   deletePastTurns,
   deleteOldThrottles,
   deleteOldUncountedGuesses,
@@ -148,6 +149,7 @@ export async function cleanUp({ database }: Pick<WorkerContext, 'database'>): Pr
   await untilFewer(BATCH, () => deleteUnmatchedDenials(database, RECEIPT_DAYS, BATCH));
   await untilFewer(BATCH, () => deleteOldProviderChanges(database, PROVIDER_CHANGE_DAYS, BATCH));
   await untilFewer(BATCH, () => deleteOldSenderRecipientWindows(database, BATCH));
+  await untilFewer(BATCH, () => deleteOldRefusedRequests(database, BATCH));
   await deletePastTurns(database);
   await deleteOldThrottles(database);
   await deleteOldUncountedGuesses(database);

@@ -3,6 +3,7 @@ import {
   buildSender,
   deleteKeys,
   keysOf,
+  refuseRequests,
   startTcpProxy,
   testRedisUrl,
   until,
@@ -111,6 +112,19 @@ describe('cleaning up', () => {
     await cleanUp({ database });
     const left = await environment.db.sql('select message_id from receipts order by id');
     expect(left).toEqual([{ message_id: 'old but open' }, { message_id: 'young' }]);
+    await environment.close();
+  });
+
+  it('deletes refused requests after fourteen days', async () => {
+    const environment = await WorkerEnvironment.open();
+    const { database } = environment.db;
+    const refused = await environment.caller();
+    const dayMs = 86_400_000;
+    await refuseRequests(database, refused, 'invalid_json', [{ ageMs: 15 * dayMs }]);
+    await refuseRequests(database, refused, 'rate_limited', [{ ageMs: 13 * dayMs }]);
+    await cleanUp({ database });
+    for (const table of ['refused_requests', 'refused_request_counts'])
+      expect(await environment.db.sql(`select code from ${table}`)).toEqual([{ code: 'rate_limited' }]);
     await environment.close();
   });
 });

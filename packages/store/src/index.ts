@@ -4,6 +4,13 @@ export { createAccount, findAccount, type Account, type NewAccount } from './acc
 export * from './accounts/apiKeys.js';
 export * from './accounts/applications.js';
 export * from './accounts/breaker.js';
+export {
+  deleteOldRefusedRequests,
+  REFUSED_REQUESTS_PER_MINUTE,
+  storeRefusedRequests,
+  type RefusedRequest,
+  type RefusedRequestGroup,
+} from './accounts/refusedRequests.js';
 export * from './accounts/settings.js';
 export * from './accounts/trialAccounts.js';
 export {
@@ -33,6 +40,7 @@ export * from './reports/messageCosts.js';
 export * from './reports/overview.js';
 export { InvalidCursor, type Page } from './reports/pages.js';
 export * from './reports/processes.js';
+export * from './reports/refusedRequests.js';
 export * from './reports/sendDetails.js';
 export { timelineOf, type TimelineEvent } from './reports/sendTimeline.js';
 export * from './reports/senderActivity.js';

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import {
   guessCost,
   hashCode,
@@ -15,10 +15,12 @@ import {
   createApplication,
   createSend,
   newId,
+  storeRefusedRequests,
   type Actor,
   type Database,
   type NewAccount,
   type NewSend,
+  type RefusedRequest,
   type Sender,
 } from '@onecode/store';
 
@@ -157,4 +159,28 @@ export async function buildSend(
   const creation = await createSend(database, newSend(caller, options));
   if (creation.outcome !== 'created') throw new Error(`the send was not created: ${creation.outcome}`);
   return creation.send.id;
+}
+
+/** Stores refused requests of a caller, as its API process would. */
+export async function refuseRequests(
+  database: Database,
+  { accountId, applicationId, keyId }: TestCaller,
+  code: string,
+  requests: readonly Partial<RefusedRequest>[],
+): Promise<void> {
+  const full = requests.map((request) => ({
+    requestId: randomUUID(),
+    keyId,
+    ageMs: 0,
+    route: 'POST /v1/send',
+    status: 422,
+    detail: null,
+    fields: [],
+    idempotencyKeyHash: null,
+    ...request,
+  }));
+  const ageMs = Math.min(...full.map((request) => request.ageMs));
+  await storeRefusedRequests(database, [
+    { accountId, applicationId, code, count: full.length, ageMs, requests: full },
+  ]);
 }

@@ -16,6 +16,7 @@ import type { ApiContext } from '../context.js';
 import { invalidKey } from '../auth.js';
 import { readJsonBody } from '../body.js';
 import { parseCreateSend } from '../contract.js';
+import { idempotencyKeyBytes } from '../idempotencyKey.js';
 import { setRateLimit } from '../rateLimit.js';
 import { noteSend } from '../requests.js';
 import { sendView } from '../sendView.js';
@@ -135,16 +136,12 @@ async function enqueue(
   });
 }
 
-/**
- * The key's bytes without outer spaces and tabs, or null without a key. Node gives header values in latin1, one character for each
- * byte; `trim()` would also remove the byte 0xA0, which ends many letters in UTF-8.
- */
+/** The request's key within its length. @throws Problem `invalid_idempotency_key` */
 function idempotencyKey(request: IncomingMessage): Buffer | null {
-  const header = request.headers['idempotency-key'];
-  const key = (typeof header === 'string' ? header : '').replace(/^[ \t]+|[ \t]+$/g, '');
-  if (key.length > IDEMPOTENCY_KEY_BYTES_MAX)
+  const key = idempotencyKeyBytes(request);
+  if (key !== null && key.length > IDEMPOTENCY_KEY_BYTES_MAX)
     throw new Problem('invalid_idempotency_key', {
       detail: `The key is longer than ${IDEMPOTENCY_KEY_BYTES_MAX} bytes.`,
     });
-  return key === '' ? null : Buffer.from(key, 'latin1');
+  return key;
 }

@@ -9,6 +9,7 @@ import { ledgerRoutes } from './ledger/routes.js';
 import { metricsRoutes } from './metrics/routes.js';
 import { overviewRoutes } from './overview/routes.js';
 import { profileRoutes } from './profile/routes.js';
+import { refusedRequestRoutes } from './refusedRequests/routes.js';
 import { senderRoutes } from './senders/routes.js';
 import { sendRoutes } from './sends/routes.js';
 import { sessionRoutes } from './session/routes.js';
@@ -25,6 +26,7 @@ export const ROUTES: readonly Route[] = [
   ...ledgerRoutes,
   ...overviewRoutes,
   ...profileRoutes,
+  ...refusedRequestRoutes,
   ...sendRoutes,
   ...sessionRoutes,
   ...auditRoutes,

@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { newId, type MemberRole } from '@onecode/store';
-import { buildAccount, buildCaller, buildSend, buildSender } from '@onecode/testing';
+import { buildAccount, buildCaller, buildSend, buildSender, refuseRequests } from '@onecode/testing';
 import type { Access, Route } from '../../src/http/route.js';
 import { ROUTES } from '../../src/features/routes.js';
 import { useConsole } from '../console.js';
@@ -38,6 +39,8 @@ async function createTenant(name: string): Promise<Tenant> {
     email: `${name}-other@example.com`,
   });
   const send = await buildSend(db.database, live, { recipient: '+5511987654321' });
+  const refused = randomUUID();
+  await refuseRequests(db.database, live, 'invalid_json', [{ requestId: refused }]);
   await admin.post(`/accounts/${accountId}/invitations`, {
     email: `${name}-invited@example.com`,
     role: 'viewer',
@@ -66,7 +69,7 @@ async function createTenant(name: string): Promise<Tenant> {
       invitation: invitation!.id,
       recipient: exhausted!.id,
     },
-    secrets: [accountId, live.applicationId, live.keyId, send, admin.id, other.id, name],
+    secrets: [accountId, live.applicationId, live.keyId, send, refused, admin.id, other.id, name],
   };
 }
 

@@ -6,6 +6,7 @@ import {
   buildSender,
   describeInBrowser,
   fillHistory,
+  refuseRequests,
   useBrowser,
 } from '@onecode/testing';
 import type { AxeResults, RunOptions } from 'axe-core';
@@ -46,6 +47,9 @@ const PAGES: readonly Visit[] = [
   { name: 'sends', path: '/accounts/ACCOUNT/sends', as: 'member' },
   { name: 'send', path: '/accounts/ACCOUNT/sends/SEND', as: 'member' },
   { name: 'send-failed', path: '/accounts/ACCOUNT/sends/FAILED', as: 'member' },
+  { name: 'requests', path: '/accounts/ACCOUNT/requests', as: 'member' },
+  { name: 'requests-of-a-code', path: '/accounts/ACCOUNT/requests?code=rate_limited', as: 'member' },
+  { name: 'empty-requests', path: '/accounts/EMPTY/requests', as: 'member' },
   { name: 'applications', path: '/accounts/ACCOUNT/applications', as: 'member' },
   { name: 'application', path: '/accounts/ACCOUNT/applications/APPLICATION', as: 'member' },
   { name: 'recipients', path: '/accounts/ACCOUNT/recipients', as: 'member' },
@@ -61,6 +65,7 @@ const PAGES: readonly Visit[] = [
   { name: 'accounts', path: '/staff/accounts', as: 'operator' },
   { name: 'account', path: '/staff/accounts/ACCOUNT', as: 'operator' },
   { name: 'account-on-trial', path: '/staff/accounts/EMPTY', as: 'operator' },
+  { name: 'staff-requests', path: '/staff/accounts/ACCOUNT/requests', as: 'operator' },
   { name: 'senders', path: '/staff/senders', as: 'operator' },
   { name: 'holds', path: '/staff/holds', as: 'operator' },
   { name: 'costs', path: '/staff/costs', as: 'operator' },
@@ -151,6 +156,15 @@ beforeAll(async () => {
      from (values ('live', '+5511987654321', 1), ('test', '+5511987654321', 2), ('live', '+351912345678', 9)) as v (m, r, n)`,
     [account],
   );
+  const limit = 'This account has created as many sends as it may in a minute.';
+  await refuseRequests(
+    database,
+    live,
+    'rate_limited',
+    Array.from({ length: 40 }, () => ({ status: 429, detail: limit })),
+  );
+  await refuseRequests(database, test, 'invalid_recipient', [{ fields: ['to', 'code'] }]);
+  await refuseRequests(database, live, 'internal_error', [{ status: 500, ageMs: 90_000_000 }]);
   const empty = await buildAccount(database, { name: 'Ateliê Novo' });
   await server.db.sql(`update accounts set trial_countries = '{BR,PT}' where id = $1`, [empty]);
   const first = async (where: string): Promise<string> =>
@@ -162,6 +176,7 @@ beforeAll(async () => {
     SEND: await first(`status = 'read' and verification = 'verified' and mode = 'live'`),
     FAILED: await first(`status = 'failed'`),
   });
+  await server.db.sql('update sends set request_id = gen_random_uuid()');
   people = {
     member: await person(server, { accounts: { [account]: 'admin', [empty]: 'admin' } }),
     newcomer: await person(server),

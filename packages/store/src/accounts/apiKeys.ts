@@ -19,6 +19,12 @@ export interface Caller {
   mode: Mode;
 }
 
+/** A key that may not be used, and whom it stands for. */
+export interface RefusedKey {
+  refusal: 'revoked' | 'suspended';
+  caller: Caller;
+}
+
 export interface ApiKey {
   id: string;
   applicationId: string;
@@ -34,14 +40,16 @@ export interface ApiKey {
 }
 
 /**
- * The caller behind a key's SHA-256, 'suspended' when its account is, or null when no such key exists or it was revoked. Look-ups
- * that arrive during another share the next round trip.
+ * The caller behind a key's SHA-256, or null when no such key exists. A key that was revoked, or whose account is suspended, is refused.
+ * Look-ups that arrive during another share the next round trip.
  */
-export async function findCaller(database: Database, hash: Uint8Array): Promise<Caller | 'suspended' | null> {
+export async function findCaller(database: Database, hash: Uint8Array): Promise<Caller | RefusedKey | null> {
   const row = await callerFinder(database)(hash);
   if (row === undefined) return null;
-  if (row.suspended) return 'suspended';
-  return { keyId: row.key_id, applicationId: row.application_id, accountId: row.account_id, mode: row.mode };
+  const { key_id: keyId, application_id: applicationId, account_id: accountId, mode } = row;
+  const caller = { keyId, applicationId, accountId, mode };
+  if (row.revoked) return { refusal: 'revoked', caller };
+  return row.suspended ? { refusal: 'suspended', caller } : caller;
 }
 
 interface CallerRow {
@@ -49,6 +57,7 @@ interface CallerRow {
   application_id: string;
   account_id: string;
   mode: Mode;
+  revoked: boolean;
   suspended: boolean;
 }
 
@@ -62,9 +71,10 @@ const callerFinder = oncePerClient((database: Database) =>
         select w.ordinal, c.*
         from unnest(${hashes.map(bytesText)}::bytea[]) with ordinality as w (hash, ordinal)
         cross join lateral (
-          select k.id as key_id, a.id as application_id, a.account_id, a.mode, o.suspended_at is not null as suspended
+          select k.id as key_id, a.id as application_id, a.account_id, a.mode, k.revoked_at is not null as revoked,
+            o.suspended_at is not null as suspended
           from api_keys k join applications a on a.id = k.application_id join accounts o on o.id = a.account_id
-          where k.hash = w.hash and k.revoked_at is null limit 1
+          where k.hash = w.hash limit 1
         ) c`;
       return byOrdinal(hashes, rows);
     },

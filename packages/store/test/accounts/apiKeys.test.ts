@@ -50,14 +50,14 @@ describe('an API key', () => {
     const revoked = await revokeApiKey(store.database, TEST_ACTOR, keyId);
     expect(revoked).toMatchObject({ id: keyId, applicationId, mode: 'live', hint: apiKeyHint(key) });
     expect(revoked!.revokedAt).not.toBeNull();
-    expect(await callerOf(key)).toBeNull();
-    expect(await callerOf(other.key)).not.toBeNull();
+    expect(await callerOf(key)).toMatchObject({ refusal: 'revoked', caller: { keyId, applicationId } });
+    expect(await callerOf(other.key)).toMatchObject({ applicationId });
   });
 
   it('of a suspended account speaks for nobody, and says why', async () => {
     const { accountId, key } = await buildCaller(store.database, 'live');
     await suspendAccount(store.database, TEST_ACTOR, accountId, 'unpaid');
-    expect(await callerOf(key)).toBe('suspended');
+    expect(await callerOf(key)).toMatchObject({ refusal: 'suspended', caller: { accountId } });
   });
 
   it('has the name that it was given, or none', async () => {

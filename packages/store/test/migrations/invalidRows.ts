@@ -31,6 +31,11 @@ export const INVALID_ROWS: [constraint: string, what: string, statement: string]
     'a count of nothing',
     `insert into traffic_counts values (now(), 'accepted', 'BR', '', '', 0)`,
   ],
+  [
+    'refused_request_counts_count_check',
+    'a minute without refusals',
+    `insert into refused_request_counts values (:account, now(), :application, 'invalid_json', 0, now())`,
+  ],
   ['settings_free_sends_check', 'fewer than no free sends', `update settings set free_sends = -1`],
   ['settings_free_sends_check', 'too many free sends', `update settings set free_sends = 1000001`],
   ['settings_code_validity_seconds_check', 'no validity', `update settings set code_validity_seconds = 0`],

@@ -43,6 +43,8 @@ export interface SendDetailsView extends SendView {
   /** The sender's E.164 number. */
   from: string | null;
   guessesLeft: number;
+  /** Of the request that created it: `X-Request-Id` of its answer; null where none was kept. */
+  requestId: string | null;
   /** Oldest first. */
   timeline: TimelineEvent[];
   /** What the send still waits for, the next event first. */
@@ -80,6 +82,7 @@ export function sendDetailsView(send: SendDetails, isHeld: boolean, now: Date): 
     ...sendView(send),
     from: send.from,
     guessesLeft: send.verification === 'pending' ? GUESSES_MAX - send.wrongGuesses : 0,
+    requestId: send.requestId,
     timeline: timelineViews(send),
     waiting: waitingViews(send, isHeld),
     next: nextStepOf(send, isHeld, now),

@@ -128,7 +128,9 @@ describe('a key', () => {
     const revoke = `${of(account)}/${application}/keys/${before.id}/revoke`;
     expect((await developer.post(revoke)).status).toBe(204);
 
-    expect(await findCaller(server.db.database, hashApiKey(before.key))).toBeNull();
+    expect(await findCaller(server.db.database, hashApiKey(before.key))).toMatchObject({
+      refusal: 'revoked',
+    });
     expect(await findCaller(server.db.database, hashApiKey(after.key))).toMatchObject({
       accountId: account,
       applicationId: application,

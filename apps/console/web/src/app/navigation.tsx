@@ -6,6 +6,7 @@ import {
   IconChartDots,
   IconChartLine,
   IconCoins,
+  IconCircleX,
   IconDeviceMobileMessage,
   IconHandStop,
   IconHistory,
@@ -23,6 +24,7 @@ import { useSession } from './session.js';
 const ACCOUNT_PAGES = [
   ['overview', IconChartLine],
   ['sends', IconSend],
+  ['requests', IconCircleX],
   ['applications', IconApps],
   ['recipients', IconUserOff],
   ['ledger', IconReceipt],

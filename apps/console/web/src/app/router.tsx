@@ -46,6 +46,11 @@ export const router = createBrowserRouter([
                 () => import('../features/applications/applicationDetails.js'),
                 'ApplicationDetails',
               ),
+              page(
+                'requests',
+                () => import('../features/refusedRequests/refusedRequests.js'),
+                'RefusedRequests',
+              ),
               page('recipients', () => import('../features/recipients/recipients.js'), 'Recipients'),
               page('ledger', () => import('../features/ledger/ledger.js'), 'Ledger'),
               page('team', () => import('../features/team/team.js'), 'Team'),
@@ -61,6 +66,11 @@ export const router = createBrowserRouter([
                 'accounts/:target',
                 () => import('../features/accounts/accountDetails.js'),
                 'AccountDetails',
+              ),
+              page(
+                'accounts/:target/requests',
+                () => import('../features/refusedRequests/refusedRequests.js'),
+                'StaffRefusedRequests',
               ),
               page('sends/:send', () => import('../features/sends/sendDetails.js'), 'StaffSendDetails'),
               page('senders', () => import('../features/senders/senders.js'), 'Senders'),

@@ -1,4 +1,4 @@
-import { Alert, Anchor, SimpleGrid, Text } from '@mantine/core';
+import { Alert, Anchor, Button, SimpleGrid, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { Link, useParams } from 'react-router';
 import type { StaffAccountDetailsView } from '../../../../src/features/accounts/view.js';
@@ -21,7 +21,7 @@ import { RateSection } from './rateSection.js';
 
 /** An account for staff: balance, limits, team, applications, blocked recipients (their last digits only) and audit log. */
 export function AccountDetails() {
-  const { t } = useTranslation('accounts');
+  const { t } = useTranslation(['accounts', 'common']);
   const { target } = useParams();
   const { data, error, refetch } = useData<StaffAccountDetailsView>(`/staff/accounts/${target}`);
   // While another account loads, the query still holds the previous one.
@@ -44,6 +44,11 @@ export function AccountDetails() {
       actions={
         <>
           <ReadOnlyBadge />
+          {account && (
+            <Button component={Link} to={`/staff/accounts/${account.id}/requests`} variant="default">
+              {t('common:nav.requests')}
+            </Button>
+          )}
           {account && <AccountActions account={account} />}
         </>
       }

@@ -1,4 +1,4 @@
-import { Flex, Text, Timeline } from '@mantine/core';
+import { Flex, Group, Text, Timeline } from '@mantine/core';
 import {
   IconArrowBackUp,
   IconCheck,
@@ -21,6 +21,7 @@ import { useTranslation } from 'react-i18next';
 import type { ExplanationView } from '../../../../src/features/sends/errorExplanation.js';
 import type { SendDetailsView } from '../../../../src/features/sends/view.js';
 import type { TimelineEvent } from '../../../../src/features/sends/timeline.js';
+import { Id } from '../../components/copy.js';
 import { Section } from '../../components/page.js';
 import { Time } from '../../components/times.js';
 
@@ -55,7 +56,11 @@ function iconOf(event: TimelineEvent): keyof typeof ICONS {
 }
 
 /** The timeline of a send: past events, oldest first, then what it waits for. */
-export function SendTimeline({ send }: { send: Pick<SendDetailsView, 'timeline' | 'waiting'> }) {
+export function SendTimeline({
+  send,
+}: {
+  send: Pick<SendDetailsView, 'timeline' | 'waiting' | 'requestId'>;
+}) {
   const { t, i18n } = useTranslation('sends');
   const timeOf = (at: string): string =>
     new Date(at).toLocaleTimeString(i18n.language, { timeStyle: 'medium' });
@@ -72,6 +77,7 @@ export function SendTimeline({ send }: { send: Pick<SendDetailsView, 'timeline' 
             title={<Heading text={<Title event={event} />} at={event.at} />}
           >
             <Body event={event} />
+            {event.kind === 'created' && send.requestId !== null && <Request id={send.requestId} />}
           </Timeline.Item>
         ))}
         {send.waiting.map(({ kind, until }) => (
@@ -191,6 +197,17 @@ function Body({ event }: { event: TimelineEvent }) {
     default:
       return null;
   }
+}
+
+/** The id of the request that created the send, as the answer's `X-Request-Id` and the log lines have it. */
+function Request({ id }: { id: string }) {
+  const { t } = useTranslation('sends');
+  return (
+    <Group gap={6}>
+      <Line text={t('timeline.request')} />
+      <Id id={id} what={t('timeline.request')} />
+    </Group>
+  );
 }
 
 const CREATED = { free_quota: 'createdFree', credit: 'createdCredit', none: 'createdTest' } as const;

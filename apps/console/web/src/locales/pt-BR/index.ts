@@ -11,6 +11,7 @@ import metrics from './metrics.json';
 import overview from './overview.json';
 import profile from './profile.json';
 import recipients from './recipients.json';
+import refusedRequests from './refusedRequests.json';
 import senders from './senders.json';
 import sends from './sends.json';
 import settings from './settings.json';
@@ -31,6 +32,7 @@ export const ptBR = {
   overview,
   profile,
   recipients,
+  refusedRequests,
   senders,
   sends,
   settings,

@@ -1,0 +1,11 @@
+import type { IncomingMessage } from 'node:http';
+
+/**
+ * The bytes of the `Idempotency-Key` without outer spaces and tabs, whatever their number, or null without a key. Node gives header
+ * values in latin1, one character for each byte; `trim()` would also remove the byte 0xA0, which ends many letters in UTF-8.
+ */
+export function idempotencyKeyBytes(request: IncomingMessage): Buffer | null {
+  const header = request.headers['idempotency-key'];
+  const key = (typeof header === 'string' ? header : '').replace(/^[ \t]+|[ \t]+$/g, '');
+  return key === '' ? null : Buffer.from(key, 'latin1');
+}

@@ -1,0 +1,274 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { Problem } from '@onecode/domain';
+import { createLog, Registry, requestLog } from '@onecode/runtime';
+import {
+  closeDatabase,
+  deleteOldRefusedRequests,
+  listRefusedRequests,
+  openDatabase,
+  REFUSED_REQUESTS_PER_MINUTE,
+  resumeAccount,
+  revokeApiKey,
+  sumRefusedRequests,
+  suspendAccount,
+  type ListedRefusedRequest,
+} from '@onecode/store';
+import {
+  buildCaller,
+  refuseSendWrites,
+  startTcpProxy,
+  TEST_ACTOR,
+  until,
+  type TestCaller,
+} from '@onecode/testing';
+import { rawRequest } from '@onecode/testing/contract';
+import { apiMetrics } from '../src/metrics.js';
+import { createRefusedRequestRecorder } from '../src/refusedRequests.js';
+import { noteCaller, routeOf } from '../src/requests.js';
+import { ApiProcess } from './apiProcess.js';
+import { apiVariables, bearer, PHONE, startApi, type TestApi } from './testApi.js';
+
+let api: TestApi;
+let caller: TestCaller;
+beforeAll(async () => {
+  api = await startApi();
+});
+beforeEach(async () => {
+  caller = await buildCaller(api.db.database, 'live', { freeQuota: 0 });
+});
+afterAll(() => api.close());
+
+const keptOf = async (of: Pick<TestCaller, 'accountId'> = caller): Promise<ListedRefusedRequest[]> => {
+  await api.refusedRequests.flush();
+  return (await listRefusedRequests(api.db.database, of.accountId, {}, { limit: 100 })).requests;
+};
+const resultsOf = async (registry: Registry): Promise<Record<string, number>> => {
+  const text = await registry.metrics();
+  return Object.fromEntries(
+    [...text.matchAll(/^onecode_refused_requests_total\{.*?result="(\w+)".*?\} (\d+)$/gm)].map(
+      ([, result, count]) => [result as string, Number(count)],
+    ),
+  );
+};
+
+describe('a refused request of a known key', () => {
+  it('is kept with the reason that was answered, and nothing that was sent', async () => {
+    const key = `order of ${PHONE}`;
+    const answer = await api.create(caller, { to: '5511987654321', code: '12' }, { 'Idempotency-Key': key });
+    expect(answer.status).toBe(422);
+    expect(await keptOf()).toEqual([
+      {
+        requestId: answer.headers['x-request-id'],
+        refusedAt: expect.any(Date) as Date,
+        route: 'POST /v1/send',
+        status: 422,
+        code: 'invalid_recipient',
+        detail: null,
+        fields: ['to', 'code'],
+        keyHint: expect.stringMatching(/^ak_live_….{4}$/) as string,
+        applicationId: caller.applicationId,
+        applicationName: 'Test live',
+      },
+    ]);
+    const search = { idempotencyKeyHashes: [createHash('sha256').update(key).digest()] };
+    const found = await listRefusedRequests(api.db.database, caller.accountId, { search }, { limit: 5 });
+    expect(found.requests).toHaveLength(1);
+  });
+
+  it('is kept whatever refused it: units, idempotency, limits, JSON, the id, a fault of ours', async () => {
+    const test = await buildCaller(api.db.database, 'test', { id: caller.accountId });
+    await api.create(caller);
+    await api.create(test, { to: PHONE }, { 'Idempotency-Key': 'one' });
+    await api.create(test, { to: PHONE, locale: 'en' }, { 'Idempotency-Key': 'one' });
+    await api.create(test, '{');
+    await api.create(test, { to: PHONE }, { 'Idempotency-Key': 'k'.repeat(256) });
+    await api.status(test, 'x');
+    await api.verify(test, '01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f', '123456');
+    await api.db.sql('update accounts set rate_per_minute = 1 where id = $1', [caller.accountId]);
+    await api.create(test);
+    await api.db.sql('update accounts set rate_per_minute = null where id = $1', [caller.accountId]);
+    const allow = await refuseSendWrites(api.db);
+    await api.create(test);
+    await allow();
+    const kept = (await keptOf()).map(({ route, status, code }) => `${status} ${code} ${route}`);
+    expect(kept.toSorted()).toEqual([
+      '402 insufficient_credits POST /v1/send',
+      '404 send_not_found GET /v1/send/:id/status',
+      '404 send_not_found POST /v1/send/:id/verify',
+      '409 idempotency_key_reused POST /v1/send',
+      '422 invalid_idempotency_key POST /v1/send',
+      '422 invalid_json POST /v1/send',
+      '429 rate_limited POST /v1/send',
+      '500 internal_error POST /v1/send',
+    ]);
+    expect((await keptOf()).find(({ status }) => status === 429)?.detail).toMatch(/in a minute/);
+  });
+
+  it('is kept under its application when the key was revoked, or its account suspended', async () => {
+    const revoked = await buildCaller(api.db.database, 'test', { id: caller.accountId });
+    await revokeApiKey(api.db.database, TEST_ACTOR, revoked.keyId);
+    expect((await api.create(revoked)).status).toBe(401);
+    expect((await api.status(revoked, 'x')).status).toBe(401);
+    const suspended = await buildCaller(api.db.database, 'test');
+    await suspendAccount(api.db.database, TEST_ACTOR, suspended.accountId, 'unpaid');
+    expect((await api.create(suspended)).status).toBe(401);
+    await resumeAccount(api.db.database, TEST_ACTOR, suspended.accountId);
+
+    const refused = { status: 401, code: 'invalid_api_key', applicationId: revoked.applicationId };
+    expect(await keptOf()).toMatchObject([refused, refused]);
+    expect(await keptOf(suspended)).toMatchObject([
+      { status: 401, applicationId: suspended.applicationId, detail: expect.stringContaining('suspended') },
+    ]);
+  });
+
+  it('of another account is never among an account’s own', async () => {
+    const other = await buildCaller(api.db.database, 'live', { freeQuota: 0 });
+    const [mine, theirs] = [await api.create(caller), await api.create(other)];
+    expect((await keptOf()).map(({ requestId }) => requestId)).toEqual([mine.headers['x-request-id']]);
+    expect((await keptOf(other)).map(({ requestId }) => requestId)).toEqual([theirs.headers['x-request-id']]);
+  });
+
+  it('is gone after fourteen days', async () => {
+    await api.create(caller);
+    expect(await keptOf()).toHaveLength(1);
+    await api.db.sql(
+      `update refused_requests set refused_at = refused_at - interval '15 days' where account_id = $1`,
+      [caller.accountId],
+    );
+    await api.db.sql(
+      `update refused_request_counts set minute = minute - interval '15 days' where account_id = $1`,
+      [caller.accountId],
+    );
+    await deleteOldRefusedRequests(api.db.database, 500);
+    expect(await keptOf()).toEqual([]);
+    expect(await sumRefusedRequests(api.db.database, caller.accountId, {})).toEqual([]);
+  });
+
+  it('is written by a running process within seconds, and when it stops', async () => {
+    const other = await buildCaller(api.db.database, 'live', { freeQuota: 0 });
+    const started = ApiProcess.start({ ...apiVariables(api), LOG_LEVEL: 'info' });
+    const listed = async (of: TestCaller) =>
+      (await listRefusedRequests(api.db.database, of.accountId, {}, { limit: 5 })).requests;
+    try {
+      const { port } = await started.ready();
+      const ask = (of: TestCaller) =>
+        rawRequest(port, 'POST', '/v1/send', Object.entries(bearer(of)), JSON.stringify({ to: PHONE }));
+      expect((await ask(caller)).status).toBe(402);
+      await until('the refused request', async () => (await listed(caller)).length === 1);
+      expect((await ask(other)).status).toBe(402);
+      started.signal('SIGTERM');
+      expect(await started.exited()).toBe(0);
+      expect(await listed(other)).toHaveLength(1);
+    } finally {
+      await started.end();
+    }
+  });
+});
+
+it('a request that was accepted leaves nothing', async () => {
+  const test = await buildCaller(api.db.database, 'test');
+  const { body } = await api.create(test);
+  await api.status(test, (body as { id: string }).id);
+  expect(await keptOf(test)).toEqual([]);
+});
+
+it('a request that was refused before its key was known leaves nothing', async () => {
+  const count = async () => (await api.db.sql('select from refused_request_counts')).length;
+  await api.refusedRequests.flush();
+  const before = await count();
+  const never = { key: `${caller.key.slice(0, -7)}${'0'.repeat(7)}` };
+  for (const headers of [{}, bearer(never), { Authorization: 'Basic eA==' }])
+    expect((await api.request.post('/v1/send').set(headers).send({ to: PHONE })).status).toBe(401);
+  await api.refusedRequests.flush();
+  expect(await count()).toBe(before);
+});
+
+describe('a flood of refusals', () => {
+  it('of ten thousand is counted exactly, and leaves a bounded number of rows', async () => {
+    const before = await resultsOf(api.metrics);
+    const ask = async () => {
+      const answer = await fetch(`${api.url}/v1/send`, {
+        method: 'POST',
+        headers: bearer(caller),
+        body: '{',
+      });
+      expect([answer.status, (await answer.json()) as object]).toMatchObject([422, { code: 'invalid_json' }]);
+      return answer.headers.get('x-request-id');
+    };
+    const first = await ask();
+    for (let round = 1; round <= 100; round++) {
+      await Promise.all(Array.from({ length: 100 }, ask));
+      if (round % 25 === 0) await api.refusedRequests.flush();
+    }
+    const kept = await keptOf();
+    const [sum] = await sumRefusedRequests(api.db.database, caller.accountId, {});
+    expect(sum).toMatchObject({ code: 'invalid_json', count: 10_001 });
+    const minutes = await api.db.sql('select from refused_request_counts where account_id = $1', [
+      caller.accountId,
+    ]);
+    expect(kept.length).toBeLessThanOrEqual(REFUSED_REQUESTS_PER_MINUTE * minutes.length);
+    expect(kept.at(-1)?.requestId).toBe(first);
+    const after = await resultsOf(api.metrics);
+    expect(after['kept']! - (before['kept'] ?? 0)).toBe(kept.length);
+    expect(after['counted']! - (before['counted'] ?? 0)).toBe(10_001 - kept.length);
+  }, 120_000);
+});
+
+describe('while the database takes no refusals', () => {
+  it('requests are answered as ever, and are kept once it is back', async () => {
+    const proxy = await startTcpProxy(api.db.url, 'cut');
+    const database = openDatabase(proxy.url, { connectionsMax: 1 });
+    const other = await startApi({ refusalDatabase: database });
+    try {
+      const one = await buildCaller(other.db.database, 'live', { freeQuota: 0 });
+      await expect(other.refusedRequests.flush()).resolves.toBeUndefined();
+      expect((await other.create(one)).status).toBe(402);
+      await expect(other.refusedRequests.flush()).rejects.toThrow();
+      expect((await other.create(one, '{')).status).toBe(422);
+      const test = await buildCaller(other.db.database, 'test');
+      expect((await other.create(test)).status).toBe(202);
+      await expect(other.refusedRequests.flush()).rejects.toThrow();
+      await proxy.open();
+      await other.refusedRequests.flush();
+      const [sums] = await api.db.sql<{ count: string }>(
+        'select sum(count) as count from refused_request_counts where account_id = $1',
+        [one.accountId],
+      );
+      expect(Number(sums!.count)).toBe(2);
+      expect(await resultsOf(other.metrics)).toMatchObject({ kept: 2 });
+    } finally {
+      await other.close();
+      await closeDatabase(database);
+      await proxy.close();
+    }
+  });
+
+  it('the memory of them is bounded, and a counter tells what was lost', async () => {
+    const proxy = await startTcpProxy(api.db.url, 'cut');
+    const database = openDatabase(proxy.url, { connectionsMax: 1 });
+    const registry = new Registry();
+    const recorder = createRefusedRequestRecorder(database, apiMetrics(registry));
+    const identify = requestLog(createLog('api', 'silent'), routeOf);
+    const refuse = (applicationId: string): void => {
+      const request = new IncomingMessage(new Socket());
+      identify(request, new ServerResponse(request), () => {});
+      noteCaller(request, { ...caller, applicationId });
+      recorder.record(request, new Problem('insufficient_credits'));
+    };
+    const applications = Array.from({ length: 5_000 }, () => randomUUID());
+    for (const application of applications) for (const _ of [1, 2, 3]) refuse(application);
+    expect(await resultsOf(registry)).toEqual({ lost: 9_000 });
+    await expect(recorder.flush()).rejects.toThrow();
+    for (const application of applications) refuse(application);
+    const { lost } = await resultsOf(registry);
+    await proxy.open();
+    await recorder.flush();
+    const { kept, counted } = await resultsOf(registry);
+    expect(kept).toBeLessThanOrEqual(2_000);
+    expect(kept! + counted! + lost!).toBe(20_000);
+    await closeDatabase(database);
+    await proxy.close();
+  });
+});

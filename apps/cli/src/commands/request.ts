@@ -1,0 +1,71 @@
+import {
+  findAccount,
+  listRefusedRequests,
+  sumRefusedRequests,
+  type ListedRefusedRequest,
+} from '@onecode/store';
+import type { Command } from 'commander';
+import { id, wholeNumber } from '../arguments.js';
+import { withDatabase } from '../database.js';
+import { UserError } from '../errors.js';
+import { print, type Row } from '../output.js';
+
+const LIMIT = { min: 1, max: 1_000 };
+const LIMIT_INITIAL = 50;
+
+interface Options {
+  account: string;
+  id?: string;
+  application?: string;
+  limit: number;
+}
+
+const rowOf = (request: ListedRefusedRequest): Row => ({
+  at: request.refusedAt.toISOString(),
+  request_id: request.requestId,
+  route: request.route,
+  status: request.status,
+  code: request.code,
+  detail: request.detail,
+  fields: request.fields,
+  application_id: request.applicationId,
+  application: request.applicationName,
+  key: request.keyHint,
+});
+
+/** `request list`. */
+export function addRequestCommands(program: Command): void {
+  program
+    .command('request')
+    .description('requests that the API refused, for 14 days')
+    .addHelpText('after', '\nExample:\n  $ onecode request list --account ID')
+    .command('list')
+    .description("list an account's refused requests, newest first, without anything that the client sent")
+    .requiredOption('--account <id>', 'the account', id('--account'))
+    .option('--id <id>', 'the one with this X-Request-Id', id('--id'))
+    .option('--application <id>', 'those of one application', id('--application'))
+    .option('--limit <number>', 'how many', wholeNumber('--limit', LIMIT), LIMIT_INITIAL)
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ onecode request list --account 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f --limit 10 --json',
+    )
+    .action(async (options: Options, command: Command) => {
+      const { rows, note } = await withDatabase(async (database) => {
+        const { account, application, limit } = options;
+        if ((await findAccount(database, account)) === null)
+          throw new UserError('there is no account with this id');
+        const filter = {
+          ...(application !== undefined && { applicationId: application }),
+          ...(options.id !== undefined && { search: { requestId: options.id, idempotencyKeyHashes: [] } }),
+        };
+        const { requests } = await listRefusedRequests(database, account, filter, { limit });
+        const sums = options.id === undefined ? await sumRefusedRequests(database, account, filter) : [];
+        const counted = sums.map(({ code, count }) => `${code} ${count}`).join(', ');
+        return {
+          rows: requests.map(rowOf),
+          note: counted === '' ? undefined : `Refused in 14 days: ${counted}.`,
+        };
+      });
+      print(command, rows, { note });
+    });
+}
