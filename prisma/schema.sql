@@ -346,6 +346,7 @@ create unlogged table processes (
   started_at timestamp(3) with time zone default clock_timestamp() not null,
   seen_at timestamp(3) with time zone default clock_timestamp() not null,
   stopped_at timestamp(3) with time zone,
+  clock_ahead_ms double precision,
   constraint processes_pkey PRIMARY KEY (id),
   constraint processes_kind_check CHECK (kind = ANY (ARRAY['api'::text, 'worker'::text, 'console'::text]))
 );

@@ -73,7 +73,12 @@ describe('the processes of a release', () => {
       expect(rows).toHaveLength(KINDS.length);
       const lastMigration = (await readMigrations()).at(-1)!.name;
       for (const row of rows)
-        expect(row).toMatchObject({ release: VERSION, state: 'running', last_migration: lastMigration });
+        expect(row).toMatchObject({
+          release: VERSION,
+          state: 'running',
+          clock_ahead_ms: 0,
+          last_migration: lastMigration,
+        });
 
       await Promise.all(started.map((one) => one.stop()));
       expect((await list()).map(({ state }) => state)).toEqual(['stopped', 'stopped', 'stopped']);

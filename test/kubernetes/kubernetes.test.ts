@@ -49,7 +49,7 @@ const READERS: Readonly<Record<string, (environment: NodeJS.ProcessEnv) => objec
 /** What the other programs of ours read, all of it required. */
 const OTHERS: Readonly<Record<string, readonly string[]>> = {
   migration: ['MIGRATE_DATABASE_URL_FILE'],
-  operator: ['DATABASE_POOLER', 'DATABASE_URL_FILE', 'SECRET_KEY_FILE'],
+  operator: ['BASE_URL', 'DATABASE_POOLER', 'DATABASE_URL_FILE', 'REDIS_URL_FILE', 'SECRET_KEY_FILE'],
 };
 
 const names = (container: Container): string[] => (container.env ?? []).map(({ name }) => name);
@@ -257,6 +257,40 @@ describeIf(KUSTOMIZE !== null).each(OVERLAYS)(
     it('denies all traffic that no policy names', () => {
       const deny = ofKind(objects, 'NetworkPolicy').find(({ metadata }) => metadata.name === 'default-deny');
       expect(deny!['spec']).toEqual({ podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
+    });
+
+    it('lets the operator’s doctor reach PostgreSQL, Redis and the webhook', () => {
+      const { labels, container } = workload('operator');
+      const rules = ofKind(objects, 'NetworkPolicy')
+        .filter(({ spec }: any) => selects(spec.podSelector, labels))
+        .flatMap(({ spec }: any) => spec.egress ?? []) as { to: any[]; ports: { port: number }[] }[];
+      const reached = (port: number): any[] =>
+        rules.filter(({ ports }) => ports.some((one) => one.port === port)).flatMap(({ to }) => to);
+      expect(reached(5432)).not.toEqual([]);
+      expect(reached(6379)).not.toEqual([]);
+      const baseUrl = valueOf(
+        objects,
+        container.env!.find(({ name }) => name === 'BASE_URL')!,
+      );
+      if (overlay === 'production') {
+        expect(baseUrl).toMatch(/^https:/);
+        const namespaces = reached(443).map((to) => to.namespaceSelector?.matchLabels);
+        expect(namespaces).toContainEqual({ 'kubernetes.io/metadata.name': 'ingress-nginx' });
+        expect(reached(443).map((to) => to.ipBlock?.cidr)).toContain('0.0.0.0/0');
+        return;
+      }
+      expect(baseUrl).toBe('http://api');
+      const api = workload('api');
+      const port = api.container.ports!.find(({ name }) => name === 'http')!.containerPort;
+      expect(reached(port).some((to) => selects(to.podSelector, api.labels))).toBe(true);
+      const entering = ofKind(objects, 'NetworkPolicy')
+        .filter(({ spec }: any) => selects(spec.podSelector, api.labels))
+        .flatMap(({ spec }: any) => spec.ingress ?? []) as { from: any[] }[];
+      expect(
+        entering.some(({ from }) =>
+          from.some((one) => one.podSelector !== undefined && selects(one.podSelector, labels)),
+        ),
+      ).toBe(true);
     });
 
     it('takes the addresses of its ingress from the addresses that the processes tell', () => {

@@ -13,7 +13,7 @@ interface Rule {
   expr: string;
   for?: string;
   labels?: { severity?: string; owner?: string };
-  annotations?: { summary?: string; description?: string; runbook?: string };
+  annotations?: { summary?: string; description?: string; runbook_url?: string };
 }
 
 const FILE = 'deploy/prometheus/alerts.yml';
@@ -21,6 +21,7 @@ const { groups } = parse(readFileSync(FILE, 'utf8')) as { groups: { name: string
 const rules = groups.flatMap((group) => group.rules);
 const alerts = rules.filter(({ alert }) => alert !== undefined);
 
+const DOCS = 'https://git.example.com/onecode/docs';
 const findingOf = ({ expr }: Rule): string | undefined => /finding="(\w+)"/.exec(expr)?.[1];
 const alertOf = (finding: string): string =>
   finding.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
@@ -38,10 +39,17 @@ describe('deploy/prometheus/alerts.yml', () => {
     for (const { alert, labels, annotations } of alerts) {
       expect(labels?.severity).toMatch(/^(?:page|ticket)$/);
       expect(annotations?.summary).toMatch(/^[A-Z].*\.$/);
-      expect(annotations?.runbook).toBe(`docs/runbooks/${alert}.md`);
+      expect(annotations?.runbook_url).toBe(`{{ $externalLabels.onecode_docs }}/runbooks/${alert}.md`);
     }
     const pages = alerts.map(({ alert }) => `${alert}.md`);
     expect(readdirSync('docs/runbooks').toSorted()).toEqual(pages.toSorted());
+  });
+
+  it('leads to runbooks below an address that the example of Prometheus sets', () => {
+    const example = parse(readFileSync('deploy/prometheus/prometheus.yml', 'utf8')) as {
+      global: { external_labels: Record<string, string> };
+    };
+    expect(example.global.external_labels['onecode_docs']).toMatch(/^https:\/\/.*\/docs$/);
   });
 
   it('asks only for metrics that the operations page lists', () => {
@@ -87,8 +95,9 @@ describeIf(programs !== null)('promtool', () => {
     return { status, output: stdout + stderr };
   };
   /** Runs a unit test of the rules. */
-  function testRules(tests: object[]): void {
+  function testRules(cases: object[]): void {
     const file = join(folder, 'test.yml');
+    const tests = cases.map((one) => ({ external_labels: { onecode_docs: DOCS }, ...one }));
     writeFileSync(file, stringify({ rule_files: [resolve(FILE)], evaluation_interval: '15s', tests }));
     expect(promtool('test', 'rules', file)).toEqual({
       status: 0,
@@ -97,7 +106,7 @@ describeIf(programs !== null)('promtool', () => {
   }
   const firing = ({ alert, annotations }: Rule, labels: object, values: object = {}) => ({
     exp_labels: { severity: alerts.find((one) => one.alert === alert)!.labels!.severity, ...labels },
-    exp_annotations: { ...annotations, ...values },
+    exp_annotations: { ...annotations, runbook_url: `${DOCS}/runbooks/${alert}.md`, ...values },
   });
   const rule = (name: string): Rule => alerts.find(({ alert }) => alert === name)!;
 
@@ -107,32 +116,62 @@ describeIf(programs !== null)('promtool', () => {
   });
 
   it('sees each finding ring once for all API processes after half a minute, and end with it', () => {
-    const series = KNOWN_FINDINGS.flatMap(({ what, whose, severity }) =>
-      ['1', '2'].map((api) => ({
-        series: `onecode_health_finding{process="api", instance="${api}", finding="${what}", owner="${whose}", severity="${severity}"}`,
-        values: severity === 'failing' ? '0x3 1x8 0x8' : '0x20',
-      })),
+    const ringing = alerts.filter((one) => findingOf(one) !== undefined);
+    testRules(
+      ringing.map((one) => {
+        const failing = KNOWN_FINDINGS.filter(
+          ({ what, severity }) => what === findingOf(one) && severity === 'failing',
+        );
+        const expected = failing.map(({ what: finding, whose: owner }) => firing(one, { finding, owner }));
+        return {
+          interval: '15s',
+          input_series: failing.flatMap(({ what, whose }) =>
+            ['1', '2'].map((api) => ({
+              series: `onecode_health_finding{process="api", instance="${api}", finding="${what}", owner="${whose}", severity="failing"}`,
+              values: '0x3 1x8 0x8',
+            })),
+          ),
+          alert_rule_test: [
+            { eval_time: '60s', alertname: one.alert, exp_alerts: [] },
+            { eval_time: '2m', alertname: one.alert, exp_alerts: expected },
+            { eval_time: '4m', alertname: one.alert, exp_alerts: [] },
+          ],
+        };
+      }),
     );
-    testRules([
-      {
-        interval: '15s',
-        input_series: series,
-        alert_rule_test: alerts
-          .filter((one) => findingOf(one) !== undefined)
-          .flatMap((one) => {
-            const owners = KNOWN_FINDINGS.filter(
-              ({ what, severity }) => what === findingOf(one) && severity === 'failing',
-            ).map(({ whose }) => whose);
-            const expected = owners.map((owner) => firing(one, { finding: findingOf(one), owner }));
-            return [
-              { eval_time: '60s', alertname: one.alert, exp_alerts: [] },
-              { eval_time: '2m', alertname: one.alert, exp_alerts: expected },
-              { eval_time: '4m', alertname: one.alert, exp_alerts: [] },
-            ];
-          }),
-      },
-    ]);
   });
+
+  it.each(['redis_away', 'redis_refuses_writes', 'redis_unfit', 'postgresql_away'])(
+    'sees %s ring alone, and sends that are late by themselves a minute after it',
+    (cause) => {
+      const { whose } = KNOWN_FINDINGS.find(({ what }) => what === cause)!;
+      const series = (finding: string, owner: string, values: string) => ({
+        series: `onecode_health_finding{process="api", finding="${finding}", owner="${owner}", severity="failing"}`,
+        values,
+      });
+      const late = (eval_time: string, exp_alerts: object[]) => ({
+        eval_time,
+        alertname: 'SendsLate',
+        exp_alerts,
+      });
+      testRules([
+        {
+          interval: '5s',
+          // The cause ends after two minutes, its consequence does not.
+          input_series: [series(cause, whose, '1x24 0x60'), series('sends_late', 'us', '0x3 1x80')],
+          alert_rule_test: [
+            {
+              eval_time: '1m',
+              alertname: alertOf(cause),
+              exp_alerts: [firing(rule(alertOf(cause)), { finding: cause, owner: whose })],
+            },
+            ...['1m', '2m', '2m5s', '2m30s', '3m', '3m30s'].map((time) => late(time, [])),
+            late('3m50s', [firing(rule('SendsLate'), { finding: 'sends_late', owner: 'us' })]),
+          ],
+        },
+      ]);
+    },
+  );
 
   it('sees a degraded finding as a ticket after a quarter of an hour, unless operators wanted it', () => {
     const degraded = (finding: string, owner: string) => ({

@@ -1,6 +1,7 @@
 import { DATABASE_POOLER, databaseAddress, readConfig } from '@onecode/runtime/config';
 import {
   closeDatabase,
+  connectionFault,
   openDatabase,
   refusedBy,
   UnusableDatabase,
@@ -13,16 +14,8 @@ import { UserError } from './errors.js';
 /** The one variable that every command needs. */
 export const DATABASE_URL = databaseAddress();
 
-/** Why the database failed, by the kind that its driver adapter gives. The driver's own messages may quote values. */
-const REASONS: Readonly<Record<string, string>> = {
-  DatabaseNotReachable: 'the database cannot be reached',
-  SocketTimeout: 'the database does not answer',
-  ConnectionClosed: 'the database closed the connection',
-  TlsConnectionError: 'the database refused a secure connection',
-  TooManyConnections: 'the database has no connection left',
-  AuthenticationFailed: 'the database refused the user or the password in DATABASE_URL',
-  DatabaseAccessDenied: 'the user in DATABASE_URL may not use the database',
-  DatabaseDoesNotExist: 'the database that DATABASE_URL names does not exist',
+/** Why the schema does not do, by the kind that the driver adapter gives. */
+const SCHEMA_FAULTS: Readonly<Record<string, string>> = {
   TableDoesNotExist: 'the database has no tables yet, or those of an older release: run npm run migrate',
   ColumnNotFound: 'the database is of another version: run npm run migrate',
 };
@@ -61,7 +54,7 @@ function userErrorOf(error: unknown): UserError | null {
     return new UserError(
       'the database took too long, as behind a lock or a backup: docs/runbooks/PostgresqlSlow.md says what to do',
     );
-  const reason = REASONS[kind];
+  const reason = connectionFault(error) ?? SCHEMA_FAULTS[kind];
   if (reason !== undefined) return new UserError(reason);
   if (message?.startsWith('Connection terminated') === true)
     return new UserError('the database does not answer');

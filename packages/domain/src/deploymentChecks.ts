@@ -17,7 +17,14 @@ export interface DatabaseFacts {
   connections: { used: number; most: number };
   /** Why this release cannot work with the schema, or null. If it cannot, all that follows is empty and says nothing. */
   schemaFault: string | null;
-  processes: readonly { kind: string; release: string; state: 'running' | 'stopped' | 'silent' }[];
+  processes: readonly {
+    id: string;
+    kind: string;
+    release: string;
+    state: 'running' | 'stopped' | 'silent';
+    /** As `clockAheadMs` above, of the process; null where its release does not tell. */
+    clockAheadMs: number | null;
+  }[];
   /** Versions of the keys that sealed senders' tokens and the codes that may still go out. */
   keyVersions: readonly number[];
   senders: readonly { state: string }[];
@@ -42,7 +49,7 @@ export function databaseChecks(facts: DatabaseFacts, keys: readonly number[] | n
     ok('database', `PostgreSQL ${facts.version} answers.`),
     durability(facts),
     connections(facts),
-    clock(facts),
+    clocks(facts),
   ];
   const { schemaFault: fault } = facts;
   // Nothing that is stored could be read: an empty list of senders is not a database without senders.
@@ -74,13 +81,21 @@ function connections({ connections: { used, most } }: DatabaseFacts): Deployment
       );
 }
 
-function clock({ clockAheadMs }: DatabaseFacts): DeploymentCheck {
-  const seconds = Math.abs(clockAheadMs / 1_000).toFixed(1);
-  if (Math.abs(clockAheadMs) <= CLOCK_MS_MAX) return ok('clocks', 'This machine and the database agree.');
-  return bad(
-    'clocks',
-    `This machine's clock is ${seconds} s ${clockAheadMs > 0 ? 'ahead of' : 'behind'} the database's: run NTP on both.`,
+function clocks({ clockAheadMs, processes: all }: DatabaseFacts): DeploymentCheck {
+  const told = all.flatMap((one) =>
+    one.state === 'running' && one.clockAheadMs !== null
+      ? [{ whose: `${one.kind} ${one.id}`, aheadMs: one.clockAheadMs }]
+      : [],
   );
+  const off = [{ whose: 'this machine', aheadMs: clockAheadMs }, ...told]
+    .filter(({ aheadMs }) => Math.abs(aheadMs) > CLOCK_MS_MAX)
+    .map(({ whose, aheadMs }) => {
+      const seconds = Math.abs(aheadMs / 1_000).toFixed(1);
+      return `that of ${whose} is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} the database's`;
+    });
+  return off.length === 0
+    ? ok('clocks', 'This machine, the processes and the database agree.')
+    : bad('clocks', `Clocks disagree: ${off.join('; ')}. Run NTP on all machines.`);
 }
 
 function processes({ processes: all }: DatabaseFacts): DeploymentCheck {

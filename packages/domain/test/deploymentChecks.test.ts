@@ -8,6 +8,7 @@ import {
 } from '../src/deploymentChecks.js';
 import { KNOWN_FINDINGS } from '../src/healthFindings.js';
 
+const AGREES = { id: 'an-id', clockAheadMs: 0 } as const;
 const WELL: DatabaseFacts = {
   version: '18.4',
   settings: { fsync: 'on', full_page_writes: 'on', synchronous_commit: 'on' },
@@ -15,10 +16,10 @@ const WELL: DatabaseFacts = {
   connections: { used: 20, most: 97 },
   schemaFault: null,
   processes: [
-    { kind: 'api', release: '1.1.0', state: 'running' },
-    { kind: 'api', release: '1.1.0', state: 'running' },
-    { kind: 'worker', release: '1.1.0', state: 'running' },
-    { kind: 'worker', release: '1.0.0', state: 'stopped' },
+    { ...AGREES, kind: 'api', release: '1.1.0', state: 'running' },
+    { ...AGREES, kind: 'api', release: '1.1.0', state: 'running', clockAheadMs: -5_000 },
+    { ...AGREES, kind: 'worker', release: '1.1.0', state: 'running', clockAheadMs: null },
+    { ...AGREES, kind: 'worker', release: '1.0.0', state: 'stopped', clockAheadMs: 300_000 },
   ],
   keyVersions: [2],
   senders: [{ state: 'active' }, { state: 'paused' }],
@@ -36,7 +37,7 @@ describe('databaseChecks', () => {
       'PostgreSQL 18.4 answers.',
       'What is answered is on disk.',
       '20 of 97 connections are in use.',
-      'This machine and the database agree.',
+      'This machine, the processes and the database agree.',
       'The schema fits this release.',
       'Running: 2 api, 1 worker, of release 1.1.0.',
       'Everything is sealed with the first key.',
@@ -58,16 +59,27 @@ describe('databaseChecks', () => {
     ['few connections are left', { connections: { used: 78, most: 97 } }, /^database_connections: 78 of 97/],
     ['this clock is ahead', { clockAheadMs: 61_000 }, /^clocks: .* 61\.0 s ahead of/],
     ['this clock is behind', { clockAheadMs: -7_500 }, /^clocks: .* 7\.5 s behind/],
+    [
+      'clocks of processes are off',
+      {
+        processes: [
+          ...WELL.processes,
+          { ...AGREES, id: 'fast', kind: 'api', release: '1.1.0', state: 'running', clockAheadMs: 300_000 },
+          { ...AGREES, id: 'slow', kind: 'worker', release: '1.1.0', state: 'running', clockAheadMs: -5_001 },
+        ],
+      },
+      /^clocks: Clocks disagree: that of api fast is 300\.0 s ahead of the database's; that of worker slow is 5\.0 s behind the database's\. Run NTP/,
+    ],
     ['the schema is too old', { schemaFault: 'the schema is too old' }, /^schema: The schema is too old\.$/],
     ['nothing runs', { processes: [] }, /^processes: No api and no worker runs/],
     [
       'the only worker is silent',
-      { processes: [WELL.processes[0]!, { kind: 'worker', release: '1.1.0', state: 'silent' }] },
+      { processes: [WELL.processes[0]!, { ...AGREES, kind: 'worker', release: '1.1.0', state: 'silent' }] },
       /^processes: No worker runs/,
     ],
     [
       'two releases run',
-      { processes: [WELL.processes[0]!, { kind: 'worker', release: '1.0.0', state: 'running' }] },
+      { processes: [WELL.processes[0]!, { ...AGREES, kind: 'worker', release: '1.0.0', state: 'running' }] },
       /^processes: Releases 1\.0\.0 and 1\.1\.0 run side by side/,
     ],
     ['a key is missing', { keyVersions: [2, 3] }, /^secret_key: .*version 3, which SECRET_KEY lacks/],

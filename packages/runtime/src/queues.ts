@@ -1,6 +1,6 @@
 import { Queue } from 'bullmq';
 import { keyPrefix } from './redis/address.js';
-import { tryRedis } from './redis/check.js';
+import { findSettingsFault, tryRedis } from './redis/check.js';
 import { ANSWER_MS_MAX, connectRedis, type RedisSource } from './redis/connect.js';
 import { unfitRedis, writeToRedis } from './redis/refusal.js';
 
@@ -64,7 +64,10 @@ export function openQueues({ prefix, onError, ...source }: QueuesOptions): Queue
       if (fault !== null && isReady()) fault = await tryRedis(connection, keys);
       if (fault !== null) throw unfitRedis(fault);
       if (!isReady()) throw new Error('Redis is not connected');
-      await writeToRedis(connection, keys);
+      const [found] = await Promise.all([findSettingsFault(connection), writeToRedis(connection, keys)]);
+      if (found === null) return;
+      fault = found;
+      throw unfitRedis(found);
     },
     async close() {
       closed = true;

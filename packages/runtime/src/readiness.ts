@@ -52,25 +52,26 @@ function reasonOf(error: NodeJS.ErrnoException): string {
 const WATCH_PAUSE_MS = 1_000;
 
 /**
- * Watches the services that a process uses, by the names under which people know them, and logs one warning when one fails, one when it
- * answers that it cannot be used for another reason, and one when it is back.
+ * Watches the services that a process uses, by the names under which people know them, and logs one warning when one fails and one when
+ * it is back. A service that says itself why it cannot be used is believed at once; what else fails has to fail twice, because a
+ * connection that breaks is replaced within a second, and only the next one may tell why. Later reasons are readiness's to say.
  */
 export function watchServices(log: Logger, services: ReadinessChecks): Loop {
-  const failures = new Map<string, { since: number; reason: string }>();
+  const failures = new Map<string, { since: number; isTold: boolean }>();
   const look = async (name: string, check: () => Promise<void>): Promise<void> => {
     const fault = await faultOf(check);
     const known = failures.get(name);
     if (fault === null) {
       failures.delete(name);
-      if (known === undefined) return;
+      if (known?.isTold !== true) return;
       const seconds = Math.round((performance.now() - known.since) / 1_000);
       log.warn({ service: name, seconds }, `${name} can be used again`);
       return;
     }
-    const reason = reasonOf(fault);
-    if (known !== undefined && (known.reason === reason || !(fault instanceof RefusedByRedis))) return;
-    failures.set(name, { since: known?.since ?? performance.now(), reason });
-    log.warn({ service: name, reason }, `${name} cannot be used`);
+    if (known?.isTold === true) return;
+    const isTold = known !== undefined || fault instanceof RefusedByRedis;
+    failures.set(name, { since: known?.since ?? performance.now(), isTold });
+    if (isTold) log.warn({ service: name, reason: reasonOf(fault) }, `${name} cannot be used`);
   };
   let isFirst = true;
   return startLoop(

@@ -7,7 +7,7 @@ let loop: Loop | undefined;
 afterEach(() => loop?.stop());
 
 describe('watchServices', () => {
-  it('writes a line for the first failure, for each refusal with another reason, and for the return', async () => {
+  it('writes one line for a failure, with the reason that settles, and one for the return', async () => {
     const lines: { msg: string; service: string; reason?: string }[] = [];
     const log = pino(
       new Writable({
@@ -21,11 +21,16 @@ describe('watchServices', () => {
     const refuse = (fault: string) => () => Promise.reject(unfitRedis(fault));
     const answers: (() => Promise<void>)[] = [
       () => Promise.resolve(),
-      () => Promise.reject(new Error('connect ECONNREFUSED redis://:secret@127.0.0.1:1')),
+      // A connection is replaced.
       () => Promise.reject(new Error('closed')),
-      refuse('names a replica'),
+      () => Promise.resolve(),
+      () => Promise.reject(new Error('closed')),
+      () => Promise.reject(new Error('connect ECONNREFUSED redis://:secret@127.0.0.1:1')),
       refuse('names a replica'),
       refuse('names no password'),
+      () => Promise.resolve(),
+      refuse('names a replica'),
+      () => Promise.reject(new Error('closed')),
       () => Promise.resolve(),
       () => Promise.resolve(),
     ];
@@ -36,8 +41,8 @@ describe('watchServices', () => {
     await until('all answers', () => rounds >= answers.length);
     expect(lines.map(({ msg, service, reason }) => [msg, service, reason])).toEqual([
       ['Redis cannot be used', 'Redis', 'connect ECONNREFUSED redis://[removed]@127.0.0.1:1'],
+      ['Redis can be used again', 'Redis', undefined],
       ['Redis cannot be used', 'Redis', 'REDIS_URL names a replica'],
-      ['Redis cannot be used', 'Redis', 'REDIS_URL names no password'],
       ['Redis can be used again', 'Redis', undefined],
     ]);
   });

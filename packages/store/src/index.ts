@@ -22,6 +22,7 @@ export {
   type AuditNote,
 } from './audit/audit.js';
 export * from './audit/loggedReads.js';
+export { connectionFault } from './client/connectionFaults.js';
 export * from './client/database.js';
 export { isId, newId } from './client/ids.js';
 export { UnusableDatabase } from './client/servers.js';

@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { Cluster } from 'ioredis';
-import { keyPrefix } from './address.js';
+import { Cluster, type Redis } from 'ioredis';
+import { keyPrefix, parseRedisAddress } from './address.js';
 import { connectRedis, type RedisConnection, type RedisSource } from './connect.js';
 import { errorFault, settingsFault, type RedisInfo } from './faults.js';
+import { findTlsMismatch } from './tlsMismatch.js';
 
 /** The commands that BullMQ's scripts use, each with arguments that it takes; `k:` and a letter of `KEY_TYPES` stand for a key. */
 export const SCRIPT_COMMANDS = `
@@ -30,6 +31,7 @@ const SCRIPT = `
   return cjson.encode(errors)`;
 
 const CHECK_MS_MAX = 3_000;
+const REDIS_PORT = 6379;
 
 /**
  * Tries on a connection that is ready what the queues need: a fit server, every command, and the rights to run them on the queues' keys.
@@ -39,7 +41,6 @@ const CHECK_MS_MAX = 3_000;
  * @throws Error when Redis does not answer
  */
 export async function tryRedis(connection: RedisConnection, prefix: string): Promise<string | null> {
-  const masters = connection instanceof Cluster ? connection.nodes('master') : [connection];
   const errors: (readonly [command: string, error: string])[] = [];
   const attempt = async (command: string, run: () => Promise<unknown>): Promise<unknown> => {
     try {
@@ -51,7 +52,7 @@ export async function tryRedis(connection: RedisConnection, prefix: string): Pro
       return null;
     }
   };
-  for (const master of masters) {
+  for (const master of mastersOf(connection)) {
     const fault = settingsFault(infoOf(await attempt('info', () => master.info())));
     if (fault !== null) return fault;
   }
@@ -67,6 +68,26 @@ export async function tryRedis(connection: RedisConnection, prefix: string): Pro
   await attempt('bzpopmin', () => connection.bzpopmin(key, 0.01));
   return commandsFault(errors, prefix);
 }
+
+/**
+ * Reads the settings again, which may change while a connection is open. One short answer of each master.
+ *
+ * @returns as `tryRedis`
+ * @throws Error when Redis does not answer
+ */
+export async function findSettingsFault(connection: RedisConnection): Promise<string | null> {
+  try {
+    const answers = await Promise.all(mastersOf(connection).map((master) => master.info('memory')));
+    return answers.map((answer) => settingsFault(infoOf(answer))).find((fault) => fault !== null) ?? null;
+  } catch (error) {
+    const fault = errorFault(error);
+    if (fault === null) throw error;
+    return fault;
+  }
+}
+
+const mastersOf = (connection: RedisConnection): Redis[] =>
+  connection instanceof Cluster ? connection.nodes('master') : [connection];
 
 function commandsFault(errors: readonly (readonly [string, string])[], prefix: string): string | null {
   const namesOf = (pattern: RegExp): string =>
@@ -113,6 +134,19 @@ export async function findRedisFault(source: RedisSource, prefix: string): Promi
   });
   const fault = await reported;
   clearTimeout(timer);
+  const hasAnswered = connection.status === 'ready';
   connection.disconnect();
-  return fault;
+  return fault ?? (hasAnswered ? null : await findMismatch(source.redisUrl));
+}
+
+/** The connection tells it too, but after its error. */
+async function findMismatch(redisUrl: string): Promise<string | null> {
+  const address = parseRedisAddress(redisUrl);
+  if (address.kind !== 'server') {
+    const [first] = address.nodes;
+    return first === undefined ? null : findTlsMismatch(first, address.isTls);
+  }
+  const { hostname, port } = new URL(address.url);
+  const where = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port === '' ? REDIS_PORT : port) };
+  return findTlsMismatch(where, address.isTls);
 }

@@ -3,6 +3,7 @@ import { connect as connectTls } from 'node:tls';
 import { AbstractConnector, Cluster, Redis, SentinelConnector, type RedisOptions } from 'ioredis';
 import { parseRedisAddress, type RedisAddress } from './address.js';
 import { errorFault, serverFault, type RedisInfo } from './faults.js';
+import { findTlsMismatch } from './tlsMismatch.js';
 
 /** How long Redis may take for an answer. */
 export const ANSWER_MS_MAX = 2_000;
@@ -136,7 +137,17 @@ function serverConnector(kind: 'server' | 'cluster', onFault: RedisListeners['on
       this.connecting = true;
       const { host, port = 6379, path, family, tls } = this.#options;
       const where = path == null ? { host, port, ...(family !== undefined && { family }) } : { path };
-      this.stream = tls === undefined ? connectPlain(where) : connectTls({ ...where, ...tls });
+      const stream = tls === undefined ? connectPlain(where) : connectTls({ ...where, ...tls });
+      this.stream = stream;
+      let hasSpoken = false;
+      stream.once(tls === undefined ? 'data' : 'secureConnect', () => (hasSpoken = true));
+      // A server that speaks only TLS, or none, ends the connection or says nothing at all.
+      stream.once('close', () => {
+        if (hasSpoken || path != null) return;
+        void findTlsMismatch({ host, port }, tls !== undefined).then((fault) => {
+          if (fault !== null) onFault(fault);
+        });
+      });
       this.stream.once('error', (error) => {
         this.firstError = error;
         // A cluster says of a node that could not be reached only that its connection is closed.
@@ -200,10 +211,11 @@ function sentinelConnector(onFault: RedisListeners['onFault']): Connector {
     }
 
     /** ioredis says of a sentinel that could not be reached only that its connection is closed. */
-    #findTlsFault(): Promise<string | null> {
+    async #findTlsFault(): Promise<string | null> {
       const { sentinels: [first] = [], sentinelTLS } = this.options;
-      if (first?.host === undefined || first.port === undefined || sentinelTLS === undefined)
-        return Promise.resolve(null);
+      if (first?.host === undefined || first.port === undefined) return null;
+      const mismatch = await findTlsMismatch(first, sentinelTLS !== undefined);
+      if (mismatch !== null || sentinelTLS === undefined) return mismatch;
       const socket = connectTls({ host: first.host, port: first.port, ...sentinelTLS });
       return new Promise((resolve) => {
         const end = (fault: string | null): void => {

@@ -3,6 +3,7 @@ import type { Send } from '@onecode/domain';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { PrismaClient, type Prisma } from '../generated/prisma/client.js';
+import { connectionFault } from './connectionFaults.js';
 import { withHedging } from './hedging.js';
 import { parseServers, UnusableDatabase, type Servers } from './servers.js';
 import { sessionClient, sharesSessions, type Pooler } from './session.js';
@@ -185,9 +186,14 @@ export async function closeDatabase(database: Database): Promise<void> {
   await Promise.all(database.pools.map((pool) => pool.end()));
 }
 
-/** Succeeds when PostgreSQL answers. @throws the driver's error otherwise. */
+/** Succeeds when PostgreSQL answers. @throws Error that says why there is no connection, or the driver's error */
 export async function pingDatabase(database: Database): Promise<void> {
-  await database.sql.query`select 1`;
+  try {
+    await database.sql.query`select 1`;
+  } catch (error) {
+    const fault = connectionFault(error);
+    throw fault === null ? error : new Error(fault, { cause: (error as Error).cause });
+  }
 }
 
 /** The connections of all pools: in use, idle, and those that are asked for and not there yet. */

@@ -1,6 +1,7 @@
 import { senderState, type DatabaseFacts } from '@onecode/domain';
 import type { Database } from '../client/database.js';
 import { listSenders } from '../senders/senders.js';
+import { readClock } from './clock.js';
 import { readConnectionStatistics } from './health.js';
 import { findSchemaFault, listProcesses } from './processes.js';
 
@@ -28,24 +29,16 @@ export async function readDatabaseFacts(database: Database, release: string): Pr
   const now = new Date();
   return {
     ...facts,
-    processes: (await listProcesses(database)).map(({ kind, release: version, state }) => ({
+    processes: (await listProcesses(database)).map(({ id, kind, release: version, state, clockAheadMs }) => ({
+      id,
       kind,
       release: version,
       state,
+      clockAheadMs,
     })),
     keyVersions: await readKeyVersions(database),
     senders: (await listSenders(database)).map((sender) => ({ state: senderState(sender, now) })),
   };
-}
-
-/** How far this machine's clock is ahead of the database's, less what the round trip may have taken. */
-async function readClock({ sql }: Database): Promise<number> {
-  const before = Date.now();
-  const [row] = await sql.query<[{ ms: number }]>`
-    select extract(epoch from clock_timestamp())::float8 * 1000 as ms`;
-  const after = Date.now();
-  if (row.ms < before) return before - row.ms;
-  return row.ms > after ? after - row.ms : 0;
 }
 
 /** The versions of the keys that sealed senders' tokens, and codes of sends that are not over. */

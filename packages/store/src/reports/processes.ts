@@ -4,8 +4,9 @@ import type { Database } from '../client/database.js';
 import { refusedBy } from '../client/sql.js';
 import { SILENT_SECONDS } from '../migrations/contracts.js';
 import { readMigrations } from '../migrations/migrations.js';
+import { readClock } from './clock.js';
 
-/** How a process tells that it runs, and of which release it is. */
+/** How a process tells that it runs, of which release it is, and how far its clock is from the database's. */
 export interface Presence {
   /** New for each process that starts. */
   readonly id: string;
@@ -36,9 +37,11 @@ export function createPresence(
     async tell() {
       const fault = last === undefined ? await begin() : null;
       if (fault !== null || last === undefined) return fault;
+      const clockAheadMs = await readClock(database);
       await database.sql.execute`
-        insert into processes (id, kind, release, last_migration) values (${id}::uuid, ${kind}, ${release}, ${last})
-        on conflict (id) do update set seen_at = clock_timestamp()`;
+        insert into processes (id, kind, release, last_migration, clock_ahead_ms)
+        values (${id}::uuid, ${kind}, ${release}, ${last}, ${clockAheadMs})
+        on conflict (id) do update set seen_at = clock_timestamp(), clock_ahead_ms = excluded.clock_ahead_ms`;
       return null;
     },
     async end() {
@@ -86,6 +89,8 @@ export interface ProcessSummary extends RunningProcess {
   startedAt: Date;
   seenAt: Date;
   state: 'running' | 'stopped' | 'silent';
+  /** How far its clock was ahead of the database's when it was seen; null where its release does not tell. */
+  clockAheadMs: number | null;
 }
 
 /** The processes of the last hour, those that run first, then the newest first. `silent` ones were killed or cannot reach PostgreSQL. */
@@ -94,7 +99,7 @@ export function listProcesses(database: Database): Promise<ProcessSummary[]> {
     select id, kind, release, last_migration as "lastMigration", started_at as "startedAt", seen_at as "seenAt", case
         when stopped_at is not null then 'stopped'
         when seen_at > clock_timestamp() - make_interval(secs => ${SILENT_SECONDS}) then 'running'
-        else 'silent' end as state
+        else 'silent' end as state, clock_ahead_ms as "clockAheadMs"
     from processes where seen_at > clock_timestamp() - interval '1 hour' order by state, kind, started_at desc, id`;
 }
 

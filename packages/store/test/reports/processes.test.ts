@@ -30,6 +30,32 @@ describe('the presence of a process', () => {
     expect(await store.sql('select release from releases')).toEqual([{ release: '1.1.0' }]);
   });
 
+  it('tells how far its clock is from the database’s, each time anew, and nothing that the round trip explains', async () => {
+    const one = presence();
+    const told = async (): Promise<number | null> => {
+      await one.tell();
+      return (await listProcesses(store.database))[0]!.clockAheadMs;
+    };
+    expect(await told()).toBe(0);
+    const { now } = Date;
+    let ahead: number | null;
+    let behind: number | null;
+    try {
+      Date.now = () => now() + 300_000;
+      ahead = await told();
+      Date.now = () => now() - 300_000;
+      behind = await told();
+    } finally {
+      Date.now = now;
+    }
+    // What the round trip took is taken off.
+    expect(ahead).toBeGreaterThan(290_000);
+    expect(ahead).toBeLessThanOrEqual(300_000);
+    expect(behind).toBeLessThan(-290_000);
+    expect(behind).toBeGreaterThanOrEqual(-300_000);
+    expect(await told()).toBe(0);
+  });
+
   it('tells that it has stopped, and comes back after PostgreSQL lost it in a crash', async () => {
     const one = presence();
     await one.tell();

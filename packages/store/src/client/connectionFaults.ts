@@ -1,0 +1,18 @@
+import { refusedBy } from './sql.js';
+
+/** By the kind that the driver adapter gives. The driver's own messages may quote values. */
+const FAULTS: Readonly<Record<string, string>> = {
+  DatabaseNotReachable: 'the database cannot be reached',
+  SocketTimeout: 'the database does not answer',
+  ConnectionClosed: 'the database closed the connection',
+  TlsConnectionError: 'the database refused a secure connection',
+  TooManyConnections: 'the database has no connection left',
+  AuthenticationFailed: 'the database refused the user or the password in DATABASE_URL',
+  DatabaseAccessDenied: 'the user in DATABASE_URL may not use the database',
+  DatabaseDoesNotExist: 'the database that DATABASE_URL names does not exist',
+};
+
+/** Why there was no connection to the database, in words without a secret; null for any other error. */
+export function connectionFault(error: unknown): string | null {
+  return FAULTS[refusedBy(error)?.kind ?? ''] ?? null;
+}
