@@ -11,6 +11,7 @@ COPY apps/api/package.json apps/api/
 COPY apps/cli/package.json apps/cli/
 COPY apps/console/package.json apps/console/
 COPY apps/worker/package.json apps/worker/
+COPY packages/code-samples/package.json packages/code-samples/
 COPY packages/domain/package.json packages/domain/
 COPY packages/runtime/package.json packages/runtime/
 COPY packages/simulator/package.json packages/simulator/
@@ -75,6 +76,7 @@ CMD ["node", "apps/worker/dist/main.js"]
 
 FROM service AS console
 COPY --from=production-console /app ./
+COPY --from=build /app/packages/code-samples/dist packages/code-samples/dist
 COPY --from=build /app/apps/console/dist apps/console/dist
 EXPOSE 3001
 CMD ["node", "apps/console/dist/main.js"]

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { PROBLEMS, type ProblemCode } from '@onecode/domain';
 import { block } from './markdown.js';
 import { ERROR_REQUESTS } from './errorRequests.js';
-import { SERVICE } from './samples.js';
+import { SERVICE } from './service.js';
 import { operationsOf, type Contract, type Example } from './contract.js';
 import type { Translate } from './translations.js';
 

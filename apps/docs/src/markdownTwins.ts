@@ -1,5 +1,5 @@
 import { GROUPS } from './navigation.js';
-import { SERVICE } from './samples.js';
+import { SERVICE } from './service.js';
 import { FOLDER, type Language } from './translations.js';
 
 const KINDS: Record<string, string> = { tip: 'Tip', info: 'Note', warning: 'Warning', danger: 'Danger' };

@@ -1,3 +1,4 @@
+import { samplesOf } from '@onecode/code-samples';
 import {
   operationsOf,
   type Answer,
@@ -8,7 +9,7 @@ import {
   type Schema,
 } from './contract.js';
 import { block, cell, codeGroup, table } from './markdown.js';
-import { samplesOf, SERVICE } from './samples.js';
+import { SERVICE } from './service.js';
 import type { Translate } from './translations.js';
 
 /** The page of each operation, by its id. */
@@ -19,7 +20,14 @@ export const OPERATION_PAGES: Record<string, string> = {
   getSignupSettings: 'reference/signup-settings',
 };
 /** The schemas that answers are made of; those of requests stand on the page of their operation. */
-const ANSWER_SCHEMAS = ['Send', 'DeliveryStatus', 'Verification', 'VerifyResult', 'SignupSettings', 'Problem'];
+const ANSWER_SCHEMAS = [
+  'Send',
+  'DeliveryStatus',
+  'Verification',
+  'VerifyResult',
+  'SignupSettings',
+  'Problem',
+];
 
 /** Makes the pages of the reference. @returns their Markdown, by their paths without an ending */
 export function referencePages(contract: Contract, t: Translate): Map<string, string> {
@@ -59,7 +67,7 @@ function operationPage(path: string, method: string, operation: Operation, t: Tr
   const examples = operation.requestBody?.content['application/json'].examples ?? {};
   const body = (Object.values(examples).at(0)?.value ?? null) as Record<string, string> | null;
   const parameters = operation.parameters ?? [];
-  const samples = samplesOf(operation.operationId, {
+  const request = {
     method,
     path: parameters
       .filter((one) => one.in === 'path')
@@ -67,7 +75,8 @@ function operationPage(path: string, method: string, operation: Operation, t: Tr
     needsKey: operation.security?.length !== 0,
     isCreation: parameters.some(({ name }) => name === 'Idempotency-Key'),
     body,
-  });
+  };
+  const samples = samplesOf(operation.operationId, request, { baseUrl: SERVICE });
   return [
     `# ${t(operation.summary)}`,
     `\`${method} ${path}\``,

@@ -6,6 +6,7 @@ export * from './accounts/applications.js';
 export * from './accounts/breaker.js';
 export * from './accounts/settings.js';
 export * from './accounts/trialAccounts.js';
+export * from './accounts/tryouts.js';
 export {
   audited,
   listAuditEntries,

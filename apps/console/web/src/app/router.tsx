@@ -46,6 +46,11 @@ export const router = createBrowserRouter([
                 () => import('../features/applications/applicationDetails.js'),
                 'ApplicationDetails',
               ),
+              page(
+                'applications/:application/tryout',
+                () => import('../features/tryout/tryout.js'),
+                'Tryout',
+              ),
               page('recipients', () => import('../features/recipients/recipients.js'), 'Recipients'),
               page('ledger', () => import('../features/ledger/ledger.js'), 'Ledger'),
               page('team', () => import('../features/team/team.js'), 'Team'),

@@ -1,3 +1,5 @@
+import { goText, javaText, jsText, phpText, shellText } from './literals.js';
+
 /** A request as the samples make it. */
 export interface SampleRequest {
   method: string;
@@ -15,58 +17,88 @@ export interface Sample {
   code: string;
 }
 
-/** The service's address in the contract; the API puts its own in its place when it serves a page. */
-export const SERVICE = 'https://api.example.com';
+/** Where the samples send their requests. */
+export interface SampleService {
+  /** The API's address, without a slash at its end. */
+  baseUrl: string;
+  /** One line for the reader, which becomes the sample's first comment: what to put into `ONECODE_API_KEY`. */
+  keyNote?: string;
+}
 
-const SDK_CALLS: Record<string, string> = {
-  createSend: `const send = await onecode.send({ to: '+447700900123' });
+/** The call with the SDK, of an operation by its id in the contract. */
+const SDK_CALLS: Record<string, (request: SampleRequest) => string> = {
+  createSend: ({ body }) => `const send = await onecode.send(${members(body)});
 console.log(send.id, send.expires_at);`,
-  getSendStatus: `const send = await onecode.status('0199c7a2-5b1e-7c3a-9f40-2d6a8e1b4c57');
+  getSendStatus: ({ path }) => `const send = await onecode.status(${jsText(idIn(path))});
 console.log(send.status, send.verification);`,
-  verifyCode: `const { valid } = await onecode.verify('0199c7a2-5b1e-7c3a-9f40-2d6a8e1b4c57', '004217');
+  verifyCode: ({
+    path,
+    body,
+  }) => `const { valid } = await onecode.verify(${jsText(idIn(path))}, ${jsText(body?.['code'] ?? '')});
 console.log(valid ? 'signed in' : 'wrong code');`,
-  getSignupSettings: `const { free_sends } = await onecode.signupSettings();
+  getSignupSettings: () => `const { free_sends } = await onecode.signupSettings();
 console.log(free_sends);`,
 };
 
-/** One operation in six languages. Those without an SDK use their standard library alone. */
-export function samplesOf(operationId: string, request: SampleRequest): Sample[] {
+/** The id in `/v1/send/ID/…`. */
+const idIn = (path: string): string => path.split('/')[3] ?? '';
+
+const members = (body: SampleRequest['body']): string =>
+  `{ ${Object.entries(body ?? {})
+    .map(([name, value]) => `${name}: ${jsText(value)}`)
+    .join(', ')} }`;
+
+/**
+ * One operation in six languages. Those without an SDK use their standard library alone. The API key is read from `ONECODE_API_KEY`.
+ *
+ * @throws Error for an operation that has no sample
+ */
+export function samplesOf(operationId: string, request: SampleRequest, service: SampleService): Sample[] {
   const sdk = SDK_CALLS[operationId];
   if (sdk === undefined) throw new Error(`the operation ${operationId} has no sample with the SDK`);
+  const { keyNote } = service;
+  const note = (sign: string): string =>
+    keyNote === undefined ? '' : `${sign} ONECODE_API_KEY: ${keyNote}\n`;
   return [
-    { label: 'curl', language: 'sh', code: curl(request) },
-    { label: 'Node', language: 'ts', code: node(sdk) },
-    { label: 'Python', language: 'python', code: python(request) },
-    { label: 'PHP', language: 'php', code: php(request) },
-    { label: 'Go', language: 'go', code: go(request) },
-    { label: 'Java', language: 'java', code: java(request) },
+    { label: 'curl', language: 'sh', code: note('#') + curl(request, service) },
+    { label: 'Node', language: 'ts', code: note('//') + node(sdk(request), service) },
+    { label: 'Python', language: 'python', code: note('#') + python(request, service) },
+    { label: 'PHP', language: 'php', code: `<?php\n${note('//')}${php(request, service)}` },
+    { label: 'Go', language: 'go', code: note('//') + go(request, service) },
+    { label: 'Java', language: 'java', code: note('//') + java(request, service) },
   ];
 }
 
 const lines = (...some: (string | false)[]): string => some.filter((line) => line !== false).join('\n');
 const json = (body: Record<string, string>): string => JSON.stringify(body);
 
-function curl({ method, path, needsKey, isCreation, body }: SampleRequest): string {
+function curl(
+  { method, path, needsKey, isCreation, body }: SampleRequest,
+  { baseUrl }: SampleService,
+): string {
   const parts = [
-    `curl -sS ${SERVICE}${path}`,
+    `curl -sS ${/^[\w:/.-]+$/.test(baseUrl + path) ? baseUrl + path : shellText(baseUrl + path)}`,
     ...(needsKey ? ['-H "Authorization: Bearer $ONECODE_API_KEY"'] : []),
     ...(isCreation ? ['-H "Idempotency-Key: $(openssl rand -hex 16)"'] : []),
-    ...(body === null ? [] : ["-H 'Content-Type: application/json'", `-d '${json(body)}'`]),
+    ...(body === null ? [] : ["-H 'Content-Type: application/json'", `-d ${shellText(json(body))}`]),
   ];
   if (method === 'GET' && parts.length === 1) return parts[0]!;
   return parts.join(' \\\n  ');
 }
 
-const node = (call: string): string => `import { Onecode } from '@onecode/client';
+const node = (call: string, { baseUrl }: SampleService): string => `import { Onecode } from '@onecode/client';
 
 const onecode = new Onecode({
   apiKey: process.env.ONECODE_API_KEY ?? '',
-  baseUrl: '${SERVICE}',
+  baseUrl: ${jsText(baseUrl)},
 });
 
 ${call}`;
 
-function python({ method, path, needsKey, isCreation, body }: SampleRequest): string {
+function python(
+  { method, path, needsKey, isCreation, body }: SampleRequest,
+  { baseUrl }: SampleService,
+): string {
   const headers = [
     ...(needsKey ? [`        "Authorization": f"Bearer {os.environ['ONECODE_API_KEY']}",`] : []),
     ...(isCreation ? ['        "Idempotency-Key": str(uuid.uuid4()),'] : []),
@@ -79,7 +111,7 @@ function python({ method, path, needsKey, isCreation, body }: SampleRequest): st
     isCreation && 'import uuid',
     '',
     'request = urllib.request.Request(',
-    `    "${SERVICE}${path}",`,
+    `    ${JSON.stringify(baseUrl + path)},`,
     `    method="${method}",`,
     headers.length > 0 && lines('    headers={', ...headers, '    },'),
     body !== null && `    data=json.dumps(${json(body)}).encode(),`,
@@ -89,15 +121,17 @@ function python({ method, path, needsKey, isCreation, body }: SampleRequest): st
   );
 }
 
-function php({ method, path, needsKey, isCreation, body }: SampleRequest): string {
+function php(
+  { method, path, needsKey, isCreation, body }: SampleRequest,
+  { baseUrl }: SampleService,
+): string {
   const headers = [
     ...(needsKey ? ["        'Authorization: Bearer ' . getenv('ONECODE_API_KEY'),"] : []),
     ...(isCreation ? ["        'Idempotency-Key: ' . bin2hex(random_bytes(16)),"] : []),
     ...(body === null ? [] : ["        'Content-Type: application/json',"]),
   ];
-  const members = Object.entries(body ?? {}).map(([name, value]) => `'${name}' => '${value}'`);
+  const members = Object.entries(body ?? {}).map(([name, value]) => `${phpText(name)} => ${phpText(value)}`);
   return lines(
-    '<?php',
     "$context = stream_context_create(['http' => [",
     `    'method' => '${method}',`,
     headers.length > 0 && lines("    'header' => [", ...headers, '    ],'),
@@ -105,12 +139,12 @@ function php({ method, path, needsKey, isCreation, body }: SampleRequest): strin
     "    'timeout' => 10,",
     "    'ignore_errors' => true, // the body of a 4xx is a problem, and worth reading",
     ']]);',
-    `$answer = file_get_contents('${SERVICE}${path}', false, $context);`,
+    `$answer = file_get_contents(${phpText(baseUrl + path)}, false, $context);`,
     'print_r(json_decode($answer, true));',
   );
 }
 
-function go({ method, path, needsKey, isCreation, body }: SampleRequest): string {
+function go({ method, path, needsKey, isCreation, body }: SampleRequest, { baseUrl }: SampleService): string {
   return lines(
     'package main',
     '',
@@ -125,8 +159,8 @@ function go({ method, path, needsKey, isCreation, body }: SampleRequest): string
     ')',
     '',
     'func main() {',
-    body !== null && `\tbody := strings.NewReader(\`${json(body)}\`)`,
-    `\trequest, err := http.NewRequest("${method}", "${SERVICE}${path}", ${body === null ? 'nil' : 'body'})`,
+    body !== null && `\tbody := strings.NewReader(${goText(json(body))})`,
+    `\trequest, err := http.NewRequest("${method}", ${JSON.stringify(baseUrl + path)}, ${body === null ? 'nil' : 'body'})`,
     '\tif err != nil {',
     '\t\tpanic(err)',
     '\t}',
@@ -153,11 +187,14 @@ function go({ method, path, needsKey, isCreation, body }: SampleRequest): string
   );
 }
 
-function java({ method, path, needsKey, isCreation, body }: SampleRequest): string {
+function java(
+  { method, path, needsKey, isCreation, body }: SampleRequest,
+  { baseUrl }: SampleService,
+): string {
   const publisher =
     body === null
       ? 'HttpRequest.BodyPublishers.noBody()'
-      : `HttpRequest.BodyPublishers.ofString(${JSON.stringify(json(body))})`;
+      : `HttpRequest.BodyPublishers.ofString(${javaText(json(body))})`;
   return lines(
     'import java.net.URI;',
     'import java.net.http.HttpClient;',
@@ -169,7 +206,7 @@ function java({ method, path, needsKey, isCreation, body }: SampleRequest): stri
     'public class Sample {',
     '    public static void main(String[] arguments) throws Exception {',
     '        var request = HttpRequest.newBuilder(',
-    `                URI.create("${SERVICE}${path}"))`,
+    `                URI.create(${javaText(baseUrl + path)}))`,
     '            .timeout(Duration.ofSeconds(10))',
     needsKey && '            .header("Authorization", "Bearer " + System.getenv("ONECODE_API_KEY"))',
     isCreation && '            .header("Idempotency-Key", UUID.randomUUID().toString())',
