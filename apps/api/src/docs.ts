@@ -120,7 +120,10 @@ function placeholders(base: string, baseUrl: string, docsUrl: string): (text: st
 
 /** An address that means the same to HTML, JavaScript and Markdown, inside quotes too. */
 const quotable = (address: string): string =>
-  address.replaceAll(/[&'"<>`$\\(){}]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
+  address.replaceAll(
+    /[&'"<>`$\\(){}]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
 
 function refuseOtherMethods(request: Request, response: Response): void {
   if (request.method === 'GET' || request.method === 'HEAD') return;

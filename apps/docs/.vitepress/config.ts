@@ -25,9 +25,12 @@ const PORTUGUESE: DefaultTheme.Config = {
   skipToContentLabel: 'Ir para o conteúdo',
 };
 
+/** The names of the buttons contain what stands on them: the word and the key. */
+const ENGLISH_SEARCH = { translations: { button: { buttonText: 'Search', buttonAriaLabel: 'Search K' } } };
+
 const PORTUGUESE_SEARCH = {
   translations: {
-    button: { buttonText: 'Buscar', buttonAriaLabel: 'Buscar' },
+    button: { buttonText: 'Buscar', buttonAriaLabel: 'Buscar K' },
     modal: {
       displayDetails: 'Mostrar detalhes',
       resetButtonTitle: 'Limpar a busca',
@@ -46,6 +49,10 @@ const PORTUGUESE_SEARCH = {
   },
 };
 
+const SEARCH: DefaultTheme.LocalSearchOptions = {
+  locales: { root: ENGLISH_SEARCH, 'pt-br': PORTUGUESE_SEARCH },
+};
+
 export default defineConfig({
   base: BASE,
   srcDir: './pages',
@@ -54,6 +61,8 @@ export default defineConfig({
   cleanUrls: true,
   // Its inline script would differ from page to page; the content security policy names inline scripts by hash.
   metaChunk: true,
+  // It would add a style element, which the policy allows as little as style attributes.
+  appearance: { disableTransition: false },
   title: 'Onecode',
   description: 'One-time codes over WhatsApp: guides and API reference.',
   head: [
@@ -75,17 +84,17 @@ export default defineConfig({
     sidebar: sidebar('en'),
     outline: { level: [2, 3] },
     externalLinkIcon: true,
-    search: { provider: 'local', options: { locales: { 'pt-br': PORTUGUESE_SEARCH } } },
+    search: { provider: 'local', options: SEARCH },
   },
   markdown: { theme: THEME, codeTransformers: [classTransformer] },
   vite: {
     build: { assetsInlineLimit: 0, chunkSizeWarningLimit: 900 },
   },
   transformHead: ({ pageData }): HeadConfig[] => [
-    [
-      'link',
-      { rel: 'alternate', type: 'text/markdown', href: `${BASE}${pageData.relativePath}` },
-    ],
+    ['link', { rel: 'alternate', type: 'text/markdown', href: `${BASE}${pageData.relativePath}` }],
   ],
+  // The content security policy allows no style attributes. The browser sets these again where they matter.
+  transformHtml: (html) =>
+    html.replaceAll(/ style="[^"]*"/g, '').replace('<div class="VPHome"', '<div class="VPHome" role="main"'),
   buildEnd: ({ outDir, pages }) => finishSite(outDir, pages),
 });

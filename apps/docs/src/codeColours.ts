@@ -1,7 +1,11 @@
 import { createCssVariablesTheme, type ShikiTransformer } from 'shiki';
 
 /** Colours of code are variables of the site's own style sheet, so that one block serves the light and the dark theme. */
-export const THEME = createCssVariablesTheme({ name: 'onecode', variablePrefix: '--code-', fontStyle: false });
+export const THEME = createCssVariablesTheme({
+  name: 'onecode',
+  variablePrefix: '--code-',
+  fontStyle: false,
+});
 
 /** Gives a token's colour as a class: the content security policy allows no style attributes. */
 export const classTransformer: ShikiTransformer = {

@@ -37,12 +37,10 @@ export const ERROR_REQUESTS: Record<ProblemCode, string> = {
     '\n',
   ),
   request_timeout: ['POST /v1/send HTTP/1.1', KEY, TYPE, 'Content-Length: 22', '', '{"to":'].join('\n'),
-  headers_too_large: [
-    'GET /v1/signup-settings HTTP/1.1',
-    `Cookie: session=${'x'.repeat(40)}… (20 kB)`,
-  ].join('\n'),
-  forbidden:
-    'GET /webhooks/whatsapp?hub.mode=subscribe&hub.challenge=1&hub.verify_token=another HTTP/1.1',
+  headers_too_large: ['GET /v1/signup-settings HTTP/1.1', `Cookie: session=${'x'.repeat(40)}… (20 kB)`].join(
+    '\n',
+  ),
+  forbidden: 'GET /webhooks/whatsapp?hub.mode=subscribe&hub.challenge=1&hub.verify_token=another HTTP/1.1',
   invalid_signature: [
     'POST /webhooks/whatsapp HTTP/1.1',
     TYPE,

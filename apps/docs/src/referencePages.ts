@@ -19,7 +19,14 @@ export const OPERATION_PAGES: Record<string, string> = {
   getSignupSettings: 'reference/signup-settings',
 };
 /** The schemas that answers are made of; those of requests stand on the page of their operation. */
-const ANSWER_SCHEMAS = ['Send', 'DeliveryStatus', 'Verification', 'VerifyResult', 'SignupSettings', 'Problem'];
+const ANSWER_SCHEMAS = [
+  'Send',
+  'DeliveryStatus',
+  'Verification',
+  'VerifyResult',
+  'SignupSettings',
+  'Problem',
+];
 
 /** Makes the pages of the reference. @returns their Markdown, by their paths without an ending */
 export function referencePages(contract: Contract, t: Translate): Map<string, string> {
@@ -86,16 +93,10 @@ const exampleOf = ({ examples }: Parameter): string => String(Object.values(exam
 function parameterSection(parameters: Parameter[], t: Translate): string[] {
   if (parameters.length === 0) return [];
   const rows = parameters.map((one) => [
-    `\`${one.name}\``,
-    t(one.in === 'path' ? 'path' : 'header'),
-    t(one.required ? 'yes' : 'no'),
-    t(one.description),
+    `\`${one.name}\`<br>${t(one.in)}, ${t(one.required ? 'required' : 'optional')}`,
+    `${cell(t(one.description))}<br>${t('Example')}: \`${exampleOf(one)}\``,
   ]);
-  return [
-    `## ${t('Parameters')}`,
-    table([t('Name'), t('Where'), t('Required'), t('Meaning')], rows),
-    ...parameters.map((one) => block('text', exampleOf(one))),
-  ];
+  return [`## ${t('Parameters')}`, table([t('Parameter'), t('Meaning')], rows)];
 }
 
 function bodySection(operation: Operation, t: Translate): string[] {
@@ -115,15 +116,14 @@ function answerSection(status: string, answer: Answer, t: Translate): string {
   const codes = Object.keys(content.examples).map((code) => `[\`${code}\`](../errors#${code})`);
   const rows = Object.entries(answer.headers).map(([name, header]) => [
     `\`${name}\``,
-    t(header.description),
-    `\`${String(header.example)}\``,
+    `${t(header.description)}<br>${t('Example')}: \`${String(header.example)}\``,
   ]);
   return [
     `### ${status}${isProblem ? `: ${Object.keys(content.examples).join(', ')}` : ''} {#${status}}`,
     t(answer.description),
     ...(isProblem ? [`${t('Cause and remedy')}: ${codes.join(', ')}`] : []),
     exampleGroup(content.examples, t, isProblem),
-    table([t('Header'), t('Meaning'), t('Example')], rows),
+    table([t('Header'), t('Meaning')], rows),
   ].join('\n\n');
 }
 
@@ -154,22 +154,31 @@ function objectsPage(contract: Contract, t: Translate): string {
   ].join('\n\n');
 }
 
+/** Two columns, so that a phone shows all of it. */
 function fieldTable(schema: Schema, t: Translate): string {
-  const rows = Object.entries(schema.properties ?? {}).map(([name, field]) => [
-    `\`${name}\``,
-    typeOf(field),
-    t(schema.required?.includes(name) === true ? 'yes' : 'no'),
-    cell(field.description === undefined ? '' : t(field.description)),
-  ]);
-  return table([t('Field'), t('Type'), t('Always'), t('Meaning')], rows);
+  const rows = Object.entries(schema.properties ?? {}).map(([name, field]) => {
+    const isRequired = schema.required?.includes(name) === true;
+    return [
+      `\`${name}\`<br>${typeOf(field)}, ${t(isRequired ? 'required' : 'optional')}`,
+      [field.description === undefined ? '' : cell(t(field.description)), rulesOf(field, t)]
+        .filter(Boolean)
+        .join('<br>'),
+    ];
+  });
+  return table([t('Field'), t('Meaning')], rows);
 }
 
-function typeOf({ type, enum: values, format, pattern, minimum, maximum }: Schema): string {
-  const name = [type ?? 'string'].flat().join(', ');
-  const range = [minimum, maximum].filter((limit) => limit !== undefined).join(' … ');
-  if (values !== undefined && values.length <= 6)
-    return values.map((value) => `\`${String(value)}\``).join(' · ');
-  return [name, format, range, pattern === undefined ? '' : `\`${pattern.replaceAll('|', '\\|')}\``]
-    .filter(Boolean)
-    .join(', ');
+const typeOf = ({ type = 'string', format }: Schema): string =>
+  [...[type].flat(), ...(format === undefined ? [] : [format])].join(', ');
+
+/** What a description that lists the values, or a page of its own, does not say already. */
+function rulesOf(
+  { description = '', enum: values, pattern, minimum, maximum }: Schema,
+  t: Translate,
+): string {
+  if (values !== undefined && !description.includes('\n- ') && values.length <= 6)
+    return `${t('Values')}: ${values.map((value) => `\`${String(value)}\``).join(', ')}`;
+  if (pattern !== undefined) return `${t('Pattern')}: \`${pattern.replaceAll('|', '\\|')}\``;
+  const range = [minimum, maximum].filter((limit) => limit !== undefined);
+  return range.length === 2 ? `${t('Range')}: ${range.join(' … ')}` : '';
 }

@@ -39,7 +39,7 @@ export function finishSite(outDir: string, pages: readonly string[]): void {
   }
   writeFileSync(join(outDir, 'llms.txt'), llmsText(titles));
   // Written by the generator for purposes that the API does not have: unknown pages are its own problem.
-  for (const unused of ['404.html', 'hashmap.json', 'vp-icons.css.map']) rmSync(join(outDir, unused), { force: true });
+  for (const unused of ['404.html', 'hashmap.json']) rmSync(join(outDir, unused), { force: true });
   const files = readdirSync(outDir, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(outDir.length + 1));
