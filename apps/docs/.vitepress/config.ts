@@ -25,12 +25,9 @@ const PORTUGUESE: DefaultTheme.Config = {
   skipToContentLabel: 'Ir para o conteúdo',
 };
 
-/** The names of the buttons contain what stands on them: the word and the key. */
-const ENGLISH_SEARCH = { translations: { button: { buttonText: 'Search', buttonAriaLabel: 'Search K' } } };
-
 const PORTUGUESE_SEARCH = {
   translations: {
-    button: { buttonText: 'Buscar', buttonAriaLabel: 'Buscar K' },
+    button: { buttonText: 'Buscar', buttonAriaLabel: 'Buscar' },
     modal: {
       displayDetails: 'Mostrar detalhes',
       resetButtonTitle: 'Limpar a busca',
@@ -47,10 +44,6 @@ const PORTUGUESE_SEARCH = {
       },
     },
   },
-};
-
-const SEARCH: DefaultTheme.LocalSearchOptions = {
-  locales: { root: ENGLISH_SEARCH, 'pt-br': PORTUGUESE_SEARCH },
 };
 
 export default defineConfig({
@@ -84,7 +77,7 @@ export default defineConfig({
     sidebar: sidebar('en'),
     outline: { level: [2, 3] },
     externalLinkIcon: true,
-    search: { provider: 'local', options: SEARCH },
+    search: { provider: 'local', options: { locales: { 'pt-br': PORTUGUESE_SEARCH } } },
   },
   markdown: { theme: THEME, codeTransformers: [classTransformer] },
   vite: {

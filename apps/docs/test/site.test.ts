@@ -41,11 +41,15 @@ describe('links', () => {
   it.each(pages)('of %s lead to pages and anchors that exist', (file) => {
     const broken = [...read(file).matchAll(/<a [^>]*href="([^"]*)"/g)].flatMap(([, href = '']) => {
       if (/^https:\/\//.test(href)) return [];
-      const [path = '', anchor = ''] = href.split('#');
-      if (path !== '' && !path.startsWith(base)) return [href];
-      const target = path === '' ? file : path.slice(base.length).replace(/(^|\/)$/, '$1index') + '.html';
+      const { pathname, hash } = new URL(
+        href,
+        `https://site.test${base}${file.replace(/(?:index)?\.html$/, '')}`,
+      );
+      if (!pathname.startsWith(base)) return [href];
+      const target = `${pathname.slice(base.length).replace(/(^|\/)$/, '$1index')}.html`;
       const known = anchors.get(target);
-      return known === undefined || (anchor !== '' && !known.has(decodeURIComponent(anchor))) ? [href] : [];
+      const isKnown = known?.has(decodeURIComponent(hash.slice(1))) ?? false;
+      return known === undefined || (hash !== '' && !isKnown) ? [href] : [];
     });
     expect(broken).toEqual([]);
   });
