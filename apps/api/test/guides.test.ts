@@ -85,16 +85,53 @@ describeIf(has('curl', '--version'))('the quick start with curl', () => {
   });
 });
 
-describeIf(existsSync(join(ROOT, 'packages/client/dist')))('the quick start with the SDK', () => {
-  it('goes from nothing to a verified code', async () => {
+/** TypeScript as Node runs it. */
+const scriptOf = (code: string): string =>
+  transformSync(code, {
+    jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
+    module: { type: 'es6' },
+  }).code;
+
+/** Two browsers at the sign-in of the guide, of which the second claims to be the first. */
+const TWO_BROWSERS = `
+import { app } from './server.js';
+const server = app.listen(0, '127.0.0.1');
+await new Promise((resolve) => server.once('listening', resolve));
+const base = 'http://127.0.0.1:' + server.address().port;
+function browser() {
+  let cookie = '';
+  return {
+    cookie: () => cookie,
+    async ask(path, body, as = cookie) {
+      const method = body === undefined ? 'GET' : 'POST';
+      const headers = { 'content-type': 'application/json', cookie: as };
+      const answer = await fetch(base + path, { method, headers, body: JSON.stringify(body) });
+      cookie = answer.headers.get('set-cookie')?.split(';')[0] ?? cookie;
+      const text = await answer.text();
+      return { status: answer.status, body: text === '' ? null : JSON.parse(text) };
+    },
+  };
+}
+const [ana, eve] = [browser(), browser()];
+await ana.ask('/sign-in/phone', { phone: '+447700900001' });
+await eve.ask('/sign-in/phone', { phone: '+447700900002' });
+const before = ana.cookie();
+const report = { wrong: (await ana.ask('/sign-in/code', { code: '111111' })).body };
+report.claimed = (await eve.ask('/sign-in/code', { code: '000000', phone: '+447700900001' })).body;
+report.right = (await ana.ask('/sign-in/code', { code: '000000' })).body;
+report.again = (await ana.ask('/sign-in/code', { code: '000000' })).body;
+report.me = (await ana.ask('/me')).body;
+report.old = (await ana.ask('/me', undefined, before)).status;
+console.log(JSON.stringify(report));
+process.exit(0);
+`;
+
+describeIf(existsSync(join(ROOT, 'packages/client/dist')))('the guides with the SDK', () => {
+  const node = (name: string, code: string, variables = {}) =>
+    run(process.execPath, [write(name, scriptOf(code))], variables);
+
+  it('go from nothing to a verified code', async () => {
     const [send = '', follow = '', verify = ''] = blocksOf('quick-start', 'ts');
-    const node = (name: string, code: string, variables = {}) => {
-      const { code: script } = transformSync(code, {
-        jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
-        module: { type: 'es6' },
-      });
-      return run(process.execPath, [write(name, script)], variables);
-    };
     const [id = '', , expiresAt = ''] = (await node('send.mjs', send)).trim().split(' ');
     expect(Date.parse(expiresAt)).toBeGreaterThan(Date.now());
     expect((await statusOf(id)).verification).toBe('pending');
@@ -104,6 +141,28 @@ describeIf(existsSync(join(ROOT, 'packages/client/dist')))('the quick start with
     expect(await node('follow.mjs', follow, { SEND_ID: id })).toBe('read sandbox\n');
     expect(await node('verify.mjs', verify, { SEND_ID: id })).toBe('true verified\n');
     expect(await node('again.mjs', verify, { SEND_ID: id })).toBe('false verified\n');
+  });
+
+  it('sign in whom the session names, once, and nobody who claims to be somebody else', async () => {
+    const [rules = '', server = ''] = blocksOf('sign-in', 'ts');
+    write('signIn.js', scriptOf(rules));
+    write('server.js', scriptOf(server));
+    const script = write('twoBrowsers.js', TWO_BROWSERS);
+    expect(JSON.parse(await run(process.execPath, [script], { ONECODE_URL: api.url }))).toEqual({
+      wrong: { kind: 'wrong-code', attemptsLeft: 4 },
+      claimed: { kind: 'signed-in', phone: '+447700900002' },
+      right: { kind: 'signed-in', phone: '+447700900001' },
+      again: { kind: 'ask-for-a-new-code' },
+      me: { phone: '+447700900001' },
+      old: 401,
+    });
+  });
+
+  it('test with the double as they say', async () => {
+    const tests = blocksOf('testing', 'ts').filter((code) => code.includes("from 'node:test'"));
+    expect(tests).toHaveLength(2);
+    for (const [index, code] of tests.entries())
+      await run(process.execPath, ['--test', write(`double${index}.test.mjs`, scriptOf(code))]);
   });
 });
 
@@ -117,29 +176,26 @@ const RUNNERS: [language: string, isHere: boolean, start: (code: string) => [str
 ];
 
 describe.each(RUNNERS)('the samples of the reference in %s', (language, isHere, start) => {
-  (isHere ? it : it.skip)(
-    'create a send, follow it, and read the offer',
-    async () => {
-      const [create = ''] = blocksOf('reference/create-send', language);
-      const created = await run(...start(create));
-      const id = /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(created)?.[0] ?? '';
-      expect((await statusOf(id)).verification).toBe('pending');
-
-      const [follow = ''] = blocksOf('reference/send-status', language);
-      const example = '0199c7a2-5b1e-7c3a-9f40-2d6a8e1b4c57';
-      expect(await run(...start(follow.replaceAll(example, id)))).toContain(id);
-
-      const [verify = ''] = blocksOf('reference/verify-code', language);
-      expect(await run(...start(verify.replaceAll(example, id).replaceAll('004217', '000000')))).toContain(
-        'verified',
-      );
-      expect((await statusOf(id)).verification).toBe('verified');
-
-      const [offer = ''] = blocksOf('reference/signup-settings', language);
-      expect(await run(...start(offer))).toContain('free_sends');
-    },
-    RUN_MS_MAX,
-  );
+  describeIf(isHere)('where the language is', () => {
+    it(
+      'create a send, follow it, verify it, and read the offer',
+      async () => {
+        const example = '0199c7a2-5b1e-7c3a-9f40-2d6a8e1b4c57';
+        const sample = async (page: string, id = example, code = '004217') => {
+          const [block = ''] = blocksOf(`reference/${page}`, language);
+          return run(...start(block.replaceAll(example, id).replaceAll('004217', code)));
+        };
+        const created = await sample('create-send');
+        const id = /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(created)?.[0] ?? '';
+        expect((await statusOf(id)).verification).toBe('pending');
+        expect(await sample('send-status', id)).toContain(id);
+        expect(await sample('verify-code', id, '000000')).toContain('verified');
+        expect((await statusOf(id)).verification).toBe('verified');
+        expect(await sample('signup-settings')).toContain('free_sends');
+      },
+      RUN_MS_MAX,
+    );
+  });
 });
 
 describe('the requests on the page of errors', () => {

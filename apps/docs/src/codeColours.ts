@@ -11,7 +11,8 @@ export const THEME = createCssVariablesTheme({
 export const classTransformer: ShikiTransformer = {
   name: 'classes',
   span(node) {
-    const colour = /--code-(?:token-)?([\w-]+)/.exec(String(node.properties.style ?? ''))?.[1];
+    const { style } = node.properties;
+    const colour = typeof style === 'string' ? /--code-(?:token-)?([\w-]+)/.exec(style)?.[1] : undefined;
     delete node.properties.style;
     if (colour !== undefined && colour !== 'foreground') node.properties.class = `code-${colour}`;
   },

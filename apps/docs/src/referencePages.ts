@@ -12,7 +12,7 @@ import { samplesOf, SERVICE } from './samples.js';
 import type { Translate } from './translations.js';
 
 /** The page of each operation, by its id. */
-export const OPERATION_PAGES: Record<string, string> = {
+const OPERATION_PAGES: Record<string, string> = {
   createSend: 'reference/create-send',
   getSendStatus: 'reference/send-status',
   verifyCode: 'reference/verify-code',
@@ -111,7 +111,7 @@ function bodySection(operation: Operation, t: Translate): string[] {
 }
 
 function answerSection(status: string, answer: Answer, t: Translate): string {
-  const [type = '', content] = Object.entries(answer.content)[0]!;
+  const [type, content] = Object.entries(answer.content)[0]!;
   const isProblem = type === 'application/problem+json';
   const codes = Object.keys(content.examples).map((code) => `[\`${code}\`](../errors#${code})`);
   const rows = Object.entries(answer.headers).map(([name, header]) => [

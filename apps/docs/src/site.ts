@@ -8,7 +8,7 @@ import { llmsText, plainMarkdown } from './markdownTwins.js';
 import { referencePages } from './referencePages.js';
 import { FOLDER, LANGUAGES, translator } from './translations.js';
 
-export const PAGES = fileURLToPath(new URL('../pages/', import.meta.url));
+const PAGES = fileURLToPath(new URL('../pages/', import.meta.url));
 /** Stands for the path below which the API serves the site; the API puts its own in its place. */
 export const BASE = '/__docs__/';
 
