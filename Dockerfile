@@ -19,6 +19,7 @@ COPY packages/store/package.json packages/store/
 COPY packages/whatsapp/package.json packages/whatsapp/
 
 FROM manifests AS build
+COPY apps/docs/package.json apps/docs/
 COPY packages/testing/package.json packages/testing/
 RUN npm install --no-save --include=dev
 COPY . .
@@ -64,8 +65,8 @@ COPY --from=build /app/packages/whatsapp/dist packages/whatsapp/dist
 
 FROM service AS api
 COPY --from=production-api /app ./
-COPY apps/api/public apps/api/public
 COPY --from=build /app/apps/api/dist apps/api/dist
+COPY --from=build /app/apps/docs/dist apps/docs/dist
 EXPOSE 3000
 CMD ["node", "apps/api/dist/main.js"]
 

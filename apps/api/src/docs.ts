@@ -25,7 +25,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.md': 'text/markdown; charset=utf-8',
   '.txt': 'text/plain; charset=utf-8',
-  '.svg': 'image/svg+xml',
+  '.svg': 'image/svg+xml; charset=utf-8',
 };
 
 const PAGE_SECONDS = 300;
@@ -120,7 +120,10 @@ function placeholders(base: string, baseUrl: string, docsUrl: string): (text: st
 
 /** An address that means the same to HTML, JavaScript and Markdown, inside quotes too. */
 const quotable = (address: string): string =>
-  address.replaceAll(/[&'"<>`$\\(){}]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
+  address.replaceAll(
+    /[&'"<>`$\\(){}]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
 
 function refuseOtherMethods(request: Request, response: Response): void {
   if (request.method === 'GET' || request.method === 'HEAD') return;

@@ -8,7 +8,13 @@ import { APP_SECRET, bearer, PHONE, startApi, VERIFY_TOKEN, type TestApi } from 
 const BODY = JSON.stringify({ to: PHONE });
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 /** Answers that any cache may keep. */
-const PUBLIC = new Set(['the contract', 'the reference', 'the page of errors', 'an asset']);
+const PUBLIC = new Set([
+  'the contract',
+  'the way to the documentation',
+  'the documentation',
+  'the page of errors',
+  'an asset',
+]);
 
 let api: TestApi;
 let answers: Map<string, RawAnswer>;
@@ -74,9 +80,10 @@ async function answersOf(api: TestApi): Promise<Map<string, RawAnswer>> {
       'the liveness': await get('/livez'),
       'the readiness': await get('/readyz'),
       'the contract': await get('/openapi.json'),
-      'the reference': await get('/docs'),
+      'the way to the documentation': await get('/docs'),
+      'the documentation': await get('/docs/'),
       'the page of errors': await get('/docs/errors'),
-      'an asset': await get('/docs/assets/docs.css'),
+      'an asset': await get('/docs/icon.svg'),
     }),
   );
 }
@@ -134,7 +141,7 @@ describe('every kind of answer', () => {
         name,
         status >= 400
           ? 'application/problem+json'
-          : expect.stringMatching(/^(application\/json|text\/[a-z]+;|text\/css)/),
+          : expect.stringMatching(/^(application\/json|text\/[a-z]+;|text\/css|image\/svg\+xml;)/),
       ]);
   });
 

@@ -33,16 +33,12 @@ export const ERROR_REQUESTS: Record<ProblemCode, string> = {
   internal_error: creation('{"to":"+447700900123"}'),
   not_found: ['POST /send HTTP/1.1', KEY, TYPE, '', '{"to":"+447700900123"}'].join('\n'),
   method_not_allowed: ['GET /v1/send HTTP/1.1', KEY].join('\n'),
-  bad_request: ['GET /v1/signup-settings HTTP/1.1', 'Host: api.example.com', 'Host: other.example.com'].join(
+  bad_request: ['GET /v1/signup-settings HTTP/1.1', 'Host: one.example', 'Host: another.example'].join('\n'),
+  request_timeout: ['POST /v1/send HTTP/1.1', KEY, TYPE, 'Content-Length: 22', '', '{"to":'].join('\n'),
+  headers_too_large: ['GET /v1/signup-settings HTTP/1.1', `Cookie: session=${'x'.repeat(40)}… (20 kB)`].join(
     '\n',
   ),
-  request_timeout: ['POST /v1/send HTTP/1.1', KEY, TYPE, 'Content-Length: 22', '', '{"to":'].join('\n'),
-  headers_too_large: [
-    'GET /v1/signup-settings HTTP/1.1',
-    `Cookie: session=${'x'.repeat(40)}… (20 kB)`,
-  ].join('\n'),
-  forbidden:
-    'GET /webhooks/whatsapp?hub.mode=subscribe&hub.challenge=1&hub.verify_token=another HTTP/1.1',
+  forbidden: 'GET /webhooks/whatsapp?hub.mode=subscribe&hub.challenge=1&hub.verify_token=another HTTP/1.1',
   invalid_signature: [
     'POST /webhooks/whatsapp HTTP/1.1',
     TYPE,

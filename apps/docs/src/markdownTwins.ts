@@ -1,12 +1,20 @@
+import { parse } from 'yaml';
 import { GROUPS } from './navigation.js';
 import { SERVICE } from './service.js';
 import { FOLDER, type Language } from './translations.js';
 
 const KINDS: Record<string, string> = { tip: 'Tip', info: 'Note', warning: 'Warning', danger: 'Danger' };
 
+interface FrontPage {
+  hero: { name: string; text: string; tagline: string };
+  features: { title: string; details: string; link: string }[];
+}
+
 /** A page as plain Markdown: without front matter and without what only the site's generator reads. */
 export function plainMarkdown(source: string): string {
-  const outside = source.replace(/^---\n.*?\n---\n+/s, '').split(/^(```[\s\S]*?^```$)/m);
+  const [, front, text = source] = /^---\n(.*?)\n---\n*(.*)$/s.exec(source) ?? [];
+  if (front?.startsWith('layout: home') === true) return plainFrontPage(parse(front) as FrontPage);
+  const outside = text.split(/^(```[\s\S]*?^```$)/m);
   return `${outside
     .map((part, index) => (index % 2 === 1 ? plainBlock(part) : plainText(part)))
     .join('')
@@ -14,17 +22,36 @@ export function plainMarkdown(source: string): string {
     .trim()}\n`;
 }
 
+const plainFrontPage = ({ hero, features }: FrontPage): string =>
+  [
+    `# ${hero.name}: ${hero.text}`,
+    hero.tagline,
+    features
+      .map(({ title, details, link }) => `- [${title}](.${link.replace(/^\/pt-br/, '')}.md): ${details}`)
+      .join('\n'),
+    '',
+  ].join('\n\n');
+
 /** The label of a tab becomes a line above its block. */
 const plainBlock = (block: string): string =>
-  block.replace(/^```(\S*) \[(.*)\]$/m, (_, language: string, label: string) => `${label}:\n\n\`\`\`${language}`);
+  block.replace(
+    /^```(\S*) \[(.*)\]$/m,
+    (_, language: string, label: string) => `${label}:\n\n\`\`\`${language}`,
+  );
 
 const plainText = (text: string): string =>
   text
     .replaceAll(/^::: code-group\n/gm, '')
-    .replaceAll(/^::: (\w+)(?: (.*))?$/gm, (_, kind: string, title?: string) => `**${title ?? KINDS[kind] ?? kind}**`)
+    .replaceAll(
+      /^::: (\w+)(?: (.*))?$/gm,
+      (_, kind: string, title?: string) => `**${title ?? KINDS[kind] ?? kind}**`,
+    )
     .replaceAll(/^:::$/gm, '')
     .replaceAll(/ \{#[\w-]+\}$/gm, '')
-    .replaceAll(/\]\((\.[\w./-]*?)(#[\w-]+)?\)/g, (_, path: string, anchor = '') => `](${linkOf(path)}${anchor})`);
+    .replaceAll(
+      /\]\((\.[\w./-]*?)(#[\w-]+)?\)/g,
+      (_, path: string, anchor = '') => `](${linkOf(path)}${anchor})`,
+    );
 
 /** Pages link to each other without an ending; their twins to twins. */
 const linkOf = (path: string): string => (path.endsWith('/') ? `${path}index.md` : `${path}.md`);

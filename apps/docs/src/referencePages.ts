@@ -13,7 +13,7 @@ import { SERVICE } from './service.js';
 import type { Translate } from './translations.js';
 
 /** The page of each operation, by its id. */
-export const OPERATION_PAGES: Record<string, string> = {
+const OPERATION_PAGES: Record<string, string> = {
   createSend: 'reference/create-send',
   getSendStatus: 'reference/send-status',
   verifyCode: 'reference/verify-code',
@@ -95,16 +95,10 @@ const exampleOf = ({ examples }: Parameter): string => String(Object.values(exam
 function parameterSection(parameters: Parameter[], t: Translate): string[] {
   if (parameters.length === 0) return [];
   const rows = parameters.map((one) => [
-    `\`${one.name}\``,
-    t(one.in === 'path' ? 'path' : 'header'),
-    t(one.required ? 'yes' : 'no'),
-    t(one.description),
+    `\`${one.name}\`<br>${t(one.in)}, ${t(one.required ? 'required' : 'optional')}`,
+    `${cell(t(one.description))}<br>${t('Example')}: \`${exampleOf(one)}\``,
   ]);
-  return [
-    `## ${t('Parameters')}`,
-    table([t('Name'), t('Where'), t('Required'), t('Meaning')], rows),
-    ...parameters.map((one) => block('text', exampleOf(one))),
-  ];
+  return [`## ${t('Parameters')}`, table([t('Parameter'), t('Meaning')], rows)];
 }
 
 function bodySection(operation: Operation, t: Translate): string[] {
@@ -119,20 +113,19 @@ function bodySection(operation: Operation, t: Translate): string[] {
 }
 
 function answerSection(status: string, answer: Answer, t: Translate): string {
-  const [type = '', content] = Object.entries(answer.content)[0]!;
+  const [type, content] = Object.entries(answer.content)[0]!;
   const isProblem = type === 'application/problem+json';
   const codes = Object.keys(content.examples).map((code) => `[\`${code}\`](../errors#${code})`);
   const rows = Object.entries(answer.headers).map(([name, header]) => [
     `\`${name}\``,
-    t(header.description),
-    `\`${String(header.example)}\``,
+    `${t(header.description)}<br>${t('Example')}: \`${String(header.example)}\``,
   ]);
   return [
     `### ${status}${isProblem ? `: ${Object.keys(content.examples).join(', ')}` : ''} {#${status}}`,
     t(answer.description),
     ...(isProblem ? [`${t('Cause and remedy')}: ${codes.join(', ')}`] : []),
     exampleGroup(content.examples, t, isProblem),
-    table([t('Header'), t('Meaning'), t('Example')], rows),
+    table([t('Header'), t('Meaning')], rows),
   ].join('\n\n');
 }
 
@@ -163,22 +156,31 @@ function objectsPage(contract: Contract, t: Translate): string {
   ].join('\n\n');
 }
 
+/** Two columns, so that a phone shows all of it. */
 function fieldTable(schema: Schema, t: Translate): string {
-  const rows = Object.entries(schema.properties ?? {}).map(([name, field]) => [
-    `\`${name}\``,
-    typeOf(field),
-    t(schema.required?.includes(name) === true ? 'yes' : 'no'),
-    cell(field.description === undefined ? '' : t(field.description)),
-  ]);
-  return table([t('Field'), t('Type'), t('Always'), t('Meaning')], rows);
+  const rows = Object.entries(schema.properties ?? {}).map(([name, field]) => {
+    const isRequired = schema.required?.includes(name) === true;
+    return [
+      `\`${name}\`<br>${typeOf(field)}, ${t(isRequired ? 'required' : 'optional')}`,
+      [field.description === undefined ? '' : cell(t(field.description)), rulesOf(field, t)]
+        .filter(Boolean)
+        .join('<br>'),
+    ];
+  });
+  return table([t('Field'), t('Meaning')], rows);
 }
 
-function typeOf({ type, enum: values, format, pattern, minimum, maximum }: Schema): string {
-  const name = [type ?? 'string'].flat().join(', ');
-  const range = [minimum, maximum].filter((limit) => limit !== undefined).join(' … ');
-  if (values !== undefined && values.length <= 6)
-    return values.map((value) => `\`${String(value)}\``).join(' · ');
-  return [name, format, range, pattern === undefined ? '' : `\`${pattern.replaceAll('|', '\\|')}\``]
-    .filter(Boolean)
-    .join(', ');
+const typeOf = ({ type = 'string', format }: Schema): string =>
+  [...[type].flat(), ...(format === undefined ? [] : [format])].join(', ');
+
+/** What a description that lists the values, or a page of its own, does not say already. */
+function rulesOf(
+  { description = '', enum: values, pattern, minimum, maximum }: Schema,
+  t: Translate,
+): string {
+  if (values !== undefined && !description.includes('\n- ') && values.length <= 6)
+    return `${t('Values')}: ${values.map((value) => `\`${String(value)}\``).join(', ')}`;
+  if (pattern !== undefined) return `${t('Pattern')}: \`${pattern.replaceAll('|', '\\|')}\``;
+  const range = [minimum, maximum].filter((limit) => limit !== undefined);
+  return range.length === 2 ? `${t('Range')}: ${range.join(' … ')}` : '';
 }

@@ -8,7 +8,7 @@ import { llmsText, plainMarkdown } from './markdownTwins.js';
 import { referencePages } from './referencePages.js';
 import { FOLDER, LANGUAGES, translator } from './translations.js';
 
-export const PAGES = fileURLToPath(new URL('../pages/', import.meta.url));
+const PAGES = fileURLToPath(new URL('../pages/', import.meta.url));
 /** Stands for the path below which the API serves the site; the API puts its own in its place. */
 export const BASE = '/__docs__/';
 
@@ -39,7 +39,7 @@ export function finishSite(outDir: string, pages: readonly string[]): void {
   }
   writeFileSync(join(outDir, 'llms.txt'), llmsText(titles));
   // Written by the generator for purposes that the API does not have: unknown pages are its own problem.
-  for (const unused of ['404.html', 'hashmap.json', 'vp-icons.css.map']) rmSync(join(outDir, unused), { force: true });
+  for (const unused of ['404.html', 'hashmap.json']) rmSync(join(outDir, unused), { force: true });
   const files = readdirSync(outDir, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(outDir.length + 1));

@@ -9,28 +9,35 @@ export type Translate = (text: string) => string;
 /** The folder of a language below the pages, with its slash. */
 export const FOLDER: Record<Language, string> = { en: '', 'pt-BR': 'pt-br/' };
 
-/** How `untranslated` looks at a text: white space does not count, so that a text may be wrapped anew. */
-const normal = (text: string): string => text.replace(/\s+/g, ' ').trim();
-
 const CATALOGUE = new URL('../translations/pt-BR.yaml', import.meta.url);
+/** What stands between two paragraphs or list items, a list item's mark included. */
+const BETWEEN = /(\n\s*\n(?:- |\d+\. )?|\n(?:- |\d+\. ))/;
+
+/** White space does not count, so that a text may be wrapped anew. */
+const normal = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
 /** The English texts with their Portuguese ones. */
 export function readCatalogue(): Map<string, string> {
   const entries = parse(readFileSync(CATALOGUE, 'utf8')) as { en: string; pt: string }[];
-  return new Map(entries.map(({ en, pt }) => [normal(en), pt.trim()]));
+  return new Map(entries.map(({ en, pt }) => [en, pt]));
 }
 
 /**
- * A text without a translation stays English, so that a change of the contract still builds; the test of the translations names it.
+ * Translates by paragraph and list item. One without a translation stays English, so that a change of the contract still builds; the
+ * test of the translations names it.
  *
- * @param onMissing is told each text that has none
+ * @param onText is told every paragraph and item that is asked for
  */
-export function translator(language: Language, onMissing: (text: string) => void = () => {}): Translate {
-  if (language === 'en') return (text) => text.trim();
-  const catalogue = readCatalogue();
-  return (text) => {
-    const translated = catalogue.get(normal(text));
-    if (translated === undefined) onMissing(normal(text));
-    return translated ?? text.trim();
-  };
+export function translator(language: Language, onText: (text: string) => void = () => {}): Translate {
+  const catalogue = language === 'en' ? new Map<string, string>() : readCatalogue();
+  return (text) =>
+    text
+      .trim()
+      .split(BETWEEN)
+      .map((part, index) => {
+        if (index % 2 === 1) return part;
+        onText(normal(part));
+        return catalogue.get(normal(part)) ?? part;
+      })
+      .join('');
 }

@@ -1,10 +1,7 @@
-import { nextTick } from 'vue';
-import type { Router } from 'vitepress';
-
 const STORED_AS = 'onecode-tab';
 
 /** Whoever chooses a language in one block of tabs sees it in all of them, on the next pages too. */
-export function keepTabsTogether(router: Router): void {
+export function keepTabsTogether(): void {
   document.addEventListener('change', ({ target }) => {
     if (!(target instanceof HTMLInputElement) || target.closest('.vp-code-group') === null) return;
     const title = document.querySelector<HTMLElement>(`label[for="${target.id}"]`)?.dataset.title;
@@ -15,13 +12,15 @@ export function keepTabsTogether(router: Router): void {
     // Blocks above may have become longer or shorter.
     scrollBy({ top: target.getBoundingClientRect().top - before, behavior: 'instant' });
   });
-  const chooseStored = (): void => void nextTick(() => choose(stored()));
-  router.onAfterRouteChange = chooseStored;
-  addEventListener('load', chooseStored);
 }
 
-function choose(title: string | null): void {
-  if (title === null) return;
+/** Chooses in the blocks of a page that was just opened what was chosen before. */
+export function chooseStoredTab(): void {
+  const title = stored();
+  if (title !== null) choose(title);
+}
+
+function choose(title: string): void {
   for (const label of document.querySelectorAll<HTMLLabelElement>('.vp-code-group label'))
     if (label.dataset.title === title && label.control instanceof HTMLInputElement && !label.control.checked)
       label.control.click();
