@@ -11,6 +11,7 @@ COPY apps/api/package.json apps/api/
 COPY apps/cli/package.json apps/cli/
 COPY apps/console/package.json apps/console/
 COPY apps/worker/package.json apps/worker/
+COPY packages/code-samples/package.json packages/code-samples/
 COPY packages/domain/package.json packages/domain/
 COPY packages/runtime/package.json packages/runtime/
 COPY packages/simulator/package.json packages/simulator/
@@ -19,6 +20,7 @@ COPY packages/whatsapp/package.json packages/whatsapp/
 
 FROM manifests AS build
 COPY packages/client/package.json packages/client/
+COPY apps/docs/package.json apps/docs/
 COPY packages/testing/package.json packages/testing/
 RUN npm install --no-save --include=dev
 COPY . .
@@ -64,8 +66,8 @@ COPY --from=build /app/packages/whatsapp/dist packages/whatsapp/dist
 
 FROM service AS api
 COPY --from=production-api /app ./
-COPY apps/api/public apps/api/public
 COPY --from=build /app/apps/api/dist apps/api/dist
+COPY --from=build /app/apps/docs/dist apps/docs/dist
 EXPOSE 3000
 CMD ["node", "apps/api/dist/main.js"]
 
@@ -76,6 +78,7 @@ CMD ["node", "apps/worker/dist/main.js"]
 
 FROM service AS console
 COPY --from=production-console /app ./
+COPY --from=build /app/packages/code-samples/dist packages/code-samples/dist
 COPY --from=build /app/apps/console/dist apps/console/dist
 # What the Metrics page draws.
 COPY deploy/grafana/onecode.json deploy/grafana/

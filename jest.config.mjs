@@ -13,7 +13,7 @@ export default {
     ],
   },
   moduleNameMapper: {
-    '^@onecode/(client|domain|store|whatsapp|runtime|simulator|testing)$':
+    '^@onecode/(client|code-samples|domain|store|whatsapp|runtime|simulator|testing)$':
       '<rootDir>/packages/$1/src/index.ts',
     '^@onecode/(store)/migrations$': '<rootDir>/packages/$1/src/migrations/migrations.ts',
     '^@onecode/(store)/sign-in$': '<rootDir>/packages/$1/src/users/authStorage.ts',

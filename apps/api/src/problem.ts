@@ -40,7 +40,7 @@ export function problemWriter(
 
 function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
-  // Express and its file server throw errors with a 4xx status for faulty requests, such as a range beyond a file's end.
+  // Express throws errors with a 4xx status for faulty requests.
   const { status } = error as { status?: unknown };
   return new Problem(
     typeof status === 'number' && status >= 400 && status < 500 ? 'bad_request' : 'internal_error',

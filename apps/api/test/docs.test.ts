@@ -1,192 +1,165 @@
-import { createServer, type Server } from 'node:http';
+import { readFileSync } from 'node:fs';
+import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Problem, PROBLEMS } from '@onecode/domain';
-import { describeInBrowser, useBrowser } from '@onecode/testing';
 import express, { type NextFunction, type Request, type Response } from 'express';
-import type { Browser, Page } from 'playwright-core';
 import { openApiDocument } from '../src/contract.js';
 import { docsRouter } from '../src/docs.js';
 
-const PAGES = ['/docs', '/docs/errors'];
+const SITE = new URL('../../docs/dist/', import.meta.url);
+const { files } = JSON.parse(readFileSync(new URL('site.json', SITE), 'utf8')) as { files: string[] };
+const asset = `/docs/${files.find((file) => /^assets\/app\..*\.js$/.test(file))}`;
 
-let server: Server;
-let base: string;
+interface Docs {
+  base: string;
+  close(): Promise<unknown>;
+}
 
-beforeAll(async () => {
+async function serveDocs(baseUrl: string, docsUrl = `${baseUrl}/docs`): Promise<Docs> {
   const app = express();
-  app.use(docsRouter({ baseUrl: 'https://codes.test', docsUrl: 'https://codes.test/a&<b>/docs' }));
+  app.disable('etag');
+  app.use(docsRouter({ baseUrl, docsUrl }));
   app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
     response.status(error instanceof Problem ? PROBLEMS[error.code].status : 500).end();
   });
-  server = createServer(app).listen(0, '127.0.0.1');
+  const server: Server = createServer(app).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
-  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    base: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () => new Promise((resolve) => server.close(resolve)),
+  };
+}
+
+let docs: Docs;
+beforeAll(async () => {
+  docs = await serveDocs('https://codes.test');
+});
+afterAll(() => docs.close());
+
+const get = (path: string, init?: RequestInit) => fetch(docs.base + path, { redirect: 'manual', ...init });
+
+it('serves the contract with the public address', async () => {
+  const response = await get('/openapi.json');
+  expect(response.headers.get('content-type')).toMatch(/^application\/json/);
+  expect(response.headers.get('cache-control')).toBe('public, max-age=300');
+  expect(await response.json()).toEqual(openApiDocument('https://codes.test'));
 });
 
-afterAll(() => new Promise((resolve) => server.close(resolve)));
-
-describe('the documentation over HTTP', () => {
-  it('serves the contract with the public address', async () => {
-    const response = await fetch(`${base}/openapi.json`);
-    expect(response.headers.get('content-type')).toMatch(/^application\/json/);
-    expect(response.headers.get('cache-control')).toBe('public, max-age=300');
-    expect(await response.json()).toEqual(
-      openApiDocument('https://codes.test', 'https://codes.test/a&<b>/docs'),
-    );
-  });
-
-  it.each([...PAGES, '/openapi.json', '/docs/assets/swagger-ui-bundle.js', '/docs/assets/docs.css'])(
-    '%s allows nothing from outside and nothing inline',
-    async (path) => {
-      const { status, headers } = await fetch(base + path);
-      expect(status).toBe(200);
-      expect(headers.get('x-content-type-options')).toBe('nosniff');
-      expect(headers.get('cache-control')).toMatch(/^public, max-age=\d+$/);
-      const policy = headers.get('content-security-policy') ?? '';
-      expect(policy).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self';/);
-      expect(policy).not.toMatch(/unsafe|https?:|\*/);
-    },
+it.each([
+  ['/docs/', 'text/html; charset=utf-8'],
+  ['/docs/errors', 'text/html; charset=utf-8'],
+  ['/docs/pt-br/', 'text/html; charset=utf-8'],
+  ['/docs/reference/create-send', 'text/html; charset=utf-8'],
+  ['/docs/pt-br/errors.md', 'text/markdown; charset=utf-8'],
+  ['/docs/llms.txt', 'text/plain; charset=utf-8'],
+  ['/docs/icon.svg', 'image/svg+xml; charset=utf-8'],
+  [asset, 'text/javascript; charset=utf-8'],
+])('%s is %s, allows nothing from outside and no script that it was not built with', async (path, type) => {
+  const { status, headers } = await get(path);
+  expect([status, headers.get('content-type')]).toEqual([200, type]);
+  expect(headers.get('cache-control')).toMatch(
+    path === asset ? /^public, max-age=86400$/ : /^public, max-age=300$/,
   );
+  expect(headers.get('referrer-policy')).toBe('no-referrer');
+  const policy = headers.get('content-security-policy') ?? '';
+  expect(policy).toMatch(/^default-src 'none'; script-src 'self'(?: 'sha256-[\w+/=]+')*; style-src 'self';/);
+  expect(policy).not.toMatch(/unsafe|https?:|\*/);
+});
 
-  it.each(['GET', 'HEAD'])('answers %s', async (method) => {
-    expect((await fetch(`${base}/docs/errors`, { method })).status).toBe(200);
-  });
+it.each(['/docs/', '/docs/errors', '/docs/errors.md', asset])(
+  '%s is asked for again without being sent again',
+  async (path) => {
+    const tag = (await get(path)).headers.get('etag') ?? '';
+    // fetch would add Cache-Control, which asks for the whole answer.
+    const status = await new Promise((resolve, reject) => {
+      request(docs.base + path, { headers: { 'If-None-Match': tag } }, (answer) => {
+        answer.resume().once('end', () => resolve(answer.statusCode));
+      })
+        .once('error', reject)
+        .end();
+    });
+    expect(status).toBe(304);
+  },
+);
 
-  it('refuses other methods and names the allowed ones', async () => {
-    const response = await fetch(`${base}/openapi.json`, { method: 'POST' });
+it.each(['/docs/', '/docs/errors', '/openapi.json', asset])('%s answers HEAD as GET', async (path) => {
+  const [got, head] = [await get(path), await get(path, { method: 'HEAD' })];
+  expect([head.status, await head.text()]).toEqual([200, '']);
+  for (const name of ['content-type', 'content-length', 'etag'])
+    expect([name, head.headers.get(name)]).toEqual([name, got.headers.get(name)]);
+});
+
+it.each(['/openapi.json', '/docs', '/docs/', '/docs/errors', asset])(
+  '%s refuses other methods and names the allowed ones',
+  async (path) => {
+    const response = await get(path, { method: 'POST' });
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+  },
+);
+
+it.each([
+  ['/docs', 'docs/'],
+  ['/docs/pt-br', 'pt-br/'],
+  ['/docs/reference', 'reference/'],
+])(
+  '%s leads to the same with a slash, by a relative address, so that a path prefix survives',
+  async (from, to) => {
+    const response = await get(from);
+    expect([response.status, response.headers.get('location')]).toEqual([308, to]);
+  },
+);
+
+it.each([
+  '/docs/site.json',
+  '/docs/hashmap.json',
+  '/docs/404',
+  '/docs/index.html',
+  '/docs/errors.html',
+  '/docs/errors/',
+  '/docs/assets/',
+  '/docs/assets/..%2f..%2fpackage.json',
+  '/docs/%65rrors',
+  '/docs//errors',
+])('serves nothing that is no page or asset: %s', async (path) => {
+  expect((await get(path)).status).toBe(404);
+});
+
+describe('addresses in the site', () => {
+  const texts = files
+    .filter((file) => file !== 'site.json')
+    .map((file) => `/docs/${file.replace(/(?:index)?\.html$/, '')}`);
+
+  it('are those of the service, in every file', async () => {
+    const other = await serveDocs('https://a.test/codes', 'https://b.test/help');
+    for (const path of texts) {
+      const response = await fetch(other.base + path);
+      const text = await response.text();
+      expect([path, response.status]).toEqual([path, 200]);
+      expect([path, /\/__docs__\/|api\.example\.com/.exec(text)]).toEqual([path, null]);
+      // An address below /docs without the prefix would be lost behind a proxy.
+      expect([path, /["'(]\/docs\//.exec(text)]).toEqual([path, null]);
+    }
+    await other.close();
   });
 
-  it('leads from /docs/ to /docs by a relative address, so that a path prefix survives', async () => {
-    const response = await fetch(`${base}/docs/`, { redirect: 'manual' });
-    expect([response.status, response.headers.get('location')]).toEqual([308, '../docs']);
+  it('and problem types are what they would be in an answer', async () => {
+    const other = await serveDocs('https://a.test/codes', 'https://b.test/help');
+    const page = await (await fetch(`${other.base}/docs/errors.md`)).text();
+    for (const code of Object.keys(PROBLEMS)) expect(page).toContain(`"https://b.test/help/errors#${code}"`);
+    await other.close();
   });
 
-  it.each([
-    '/docs/assets/package.json',
-    '/docs/assets/swagger-ui-bundle.js.map',
-    '/docs/assets/..%2f..%2f..%2fpackage.json',
-    '/docs/assets/',
-    '/docs/index.html',
-  ])('serves no file that the pages do not need: %s', async (path) => {
-    expect((await fetch(base + path)).status).toBe(404);
-  });
-
-  it('explains every problem code at its anchor, and escapes what it is given', async () => {
-    const page = await (await fetch(`${base}/docs/errors`)).text();
-    expect(
-      [...page.matchAll(/ id="([^"]*)"/g)]
-        .map(([, id]) => id)
-        .toSorted((a, b) => String(a).localeCompare(String(b))),
-    ).toEqual(Object.keys(PROBLEMS).toSorted());
-    expect(page).not.toMatch(/<script|<b>| style=| on[a-z]+=/);
-    expect(page).toContain('https://codes.test/a&#38;&#60;b&#62;/docs/errors#rate_limited');
+  it('cannot break out of the text around them', async () => {
+    const other = await serveDocs('https://codes.test', "https://codes.test/a&b'c$&/docs");
+    const page = await (await fetch(`${other.base}/docs/errors`)).text();
+    expect(page).toContain('https://codes.test/a%26b%27c%24%26/docs/errors#rate_limited');
+    await other.close();
   });
 });
 
-describeInBrowser('the documentation in Chromium', () => {
-  const browser = useBrowser();
-
-  /** Opens a page, and collects its requests to other origins and its errors. */
-  async function open(
-    path: string,
-    options: Parameters<Browser['newPage']>[0] = {},
-  ): Promise<{ page: Page; complaints: string[] }> {
-    const page = await browser.newPage(options);
-    const complaints: string[] = [];
-    page.on('console', (message) => {
-      if (['error', 'warning'].includes(message.type())) complaints.push(`console: ${message.text()}`);
-    });
-    page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));
-    page.on('requestfailed', (request) => complaints.push(`failed: ${request.url()}`));
-    page.on('request', (request) => {
-      if (!request.url().startsWith('data:') && new URL(request.url()).origin !== base)
-        complaints.push(`elsewhere: ${request.url()}`);
-    });
-    await page.exposeFunction('complain', (text: string) => complaints.push(text));
-    await page.addInitScript(
-      `addEventListener('securitypolicyviolation', (e) => complain('policy: ' + e.violatedDirective + ' ' + e.sourceFile + ':' + e.lineNumber))`,
-    );
-    await page.goto(base + path);
-    return { page, complaints };
+it('explains every problem code at its anchor, in both languages', async () => {
+  for (const path of ['/docs/errors', '/docs/pt-br/errors']) {
+    const page = await (await get(path)).text();
+    for (const code of Object.keys(PROBLEMS)) expect(page).toContain(`<h3 id="${code}"`);
   }
-
-  /** Opens the reference and unfolds everything in it. */
-  async function openUnfolded(options?: Parameters<Browser['newPage']>[0]): ReturnType<typeof open> {
-    const opened = await open('/docs', options);
-    const { page } = opened;
-    await page.waitForSelector('.opblock >> nth=3');
-    for (const block of await page.locator('.opblock-summary-control').all()) await block.click();
-    for (const model of await page.locator('.models .json-schema-2020-12-expand-deep-button').all())
-      await model.click();
-    await page.waitForSelector('.opblock.is-open .responses-table >> nth=3');
-    await page.getByText('idempotency_key_reused').first().waitFor();
-    return opened;
-  }
-
-  it('shows the four operations without errors or requests to other origins, and never asks for a key', async () => {
-    const { page, complaints } = await openUnfolded();
-    const shown = await page.locator('.opblock-summary-path').allInnerTexts();
-    const plain = shown.map((path) => path.replace(/\u200b/g, ''));
-    expect(plain).toEqual([
-      '/v1/send',
-      '/v1/send/{id}/status',
-      '/v1/send/{id}/verify',
-      '/v1/signup-settings',
-    ]);
-    expect(await page.getByRole('heading', { name: /^(Warning|Errors?)$/ }).count()).toBe(0);
-    expect(
-      await page.locator('.try-out, .authorize, .authorization__btn, input[type=password]').count(),
-    ).toBe(0);
-    expect(complaints).toEqual([]);
-    await page.close();
-  });
-
-  it('leads from the reference to the errors and back', async () => {
-    const { page, complaints } = await open('/docs');
-    await page.getByRole('link', { name: 'Errors' }).click();
-    await page.waitForURL(`${base}/docs/errors`);
-    await page.getByRole('link', { name: 'rate_limited' }).click();
-    expect(await page.locator('.problem:target h3').innerText()).toContain('rate_limited');
-    await page.getByRole('link', { name: 'Reference' }).click();
-    await page.waitForURL(`${base}/docs`);
-    await page.waitForSelector('.opblock >> nth=3');
-    expect(complaints).toEqual([]);
-    await page.close();
-  });
-
-  it.each([
-    ['the reference', openUnfolded],
-    ['the page of errors', (options: object) => open('/docs/errors', options)],
-  ])('%s fits the screen of a phone', async (_name, opening) => {
-    const { page } = await opening({ viewport: { width: 360, height: 740 }, isMobile: true });
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
-    await page.close();
-  });
-
-  it.each(PAGES)('%s is light on dark where the reader prefers it', async (path) => {
-    const { page, complaints } = await open(path, { colorScheme: 'dark' });
-    await page.waitForSelector(path === '/docs' ? '.opblock >> nth=3' : '.problem >> nth=20');
-    for (const [selector, property, dark] of [
-      ['body', 'backgroundColor', true],
-      [path === '/docs' ? '.opblock-summary-path' : '.problem p', 'color', false],
-      [path === '/docs' ? '.info__description p' : '.problem dd', 'color', false],
-    ] as const) {
-      const colour = await page
-        .locator(selector)
-        .first()
-        .evaluate((node, name) => {
-          const view = (
-            node as unknown as {
-              ownerDocument: { defaultView: { getComputedStyle(n: unknown): Record<string, string> } };
-            }
-          ).ownerDocument.defaultView;
-          return view.getComputedStyle(node)[name] ?? '';
-        }, property);
-      const [red = 0, green = 0, blue = 0] = colour.match(/\d+/g)?.map(Number) ?? [];
-      expect((red + green + blue) / 3 < 128).toBe(dark);
-    }
-    expect(complaints).toEqual([]);
-    await page.close();
-  });
 });

@@ -8,7 +8,13 @@ import { apiTarget } from './contractTarget.js';
 import { APP_SECRET, startApi, VERIFY_TOKEN, type TestApi } from './testApi.js';
 
 /** Answers that any cache may keep. */
-const PUBLIC = new Set(['the contract', 'the reference', 'the page of errors', 'an asset']);
+const PUBLIC = new Set([
+  'the contract',
+  'the way to the documentation',
+  'the documentation',
+  'the page of errors',
+  'an asset',
+]);
 
 let api: TestApi;
 let answers: Map<string, RawAnswer>;
@@ -43,9 +49,10 @@ async function answersOf(api: TestApi): Promise<Map<string, RawAnswer>> {
       'the liveness': await get('/livez'),
       'the readiness': await get('/readyz'),
       'the contract': await get('/openapi.json'),
-      'the reference': await get('/docs'),
+      'the way to the documentation': await get('/docs'),
+      'the documentation': await get('/docs/'),
       'the page of errors': await get('/docs/errors'),
-      'an asset': await get('/docs/assets/docs.css'),
+      'an asset': await get('/docs/icon.svg'),
     }),
   );
 }
@@ -105,7 +112,7 @@ describe('every kind of answer', () => {
         name,
         status >= 400
           ? 'application/problem+json'
-          : expect.stringMatching(/^(application\/json|text\/[a-z]+;|text\/css)/),
+          : expect.stringMatching(/^(application\/json|text\/[a-z]+;|text\/css|image\/svg\+xml;)/),
       ]);
   });
 

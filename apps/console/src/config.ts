@@ -26,6 +26,7 @@ export function readConsoleConfig(environment: NodeJS.ProcessEnv) {
     PORT: port(3001),
     ...METRICS_ADDRESS,
     BASE_URL: address(['http', 'https']),
+    API_URL: address(['http', 'https'], ''),
     CONSOLE_URL: address(['http', 'https']),
     SESSION_SECRET: secret(variable(parseSessionSecret)),
     SECRET_KEY: secret(variable(parseKeyring)),
@@ -35,7 +36,11 @@ export function readConsoleConfig(environment: NodeJS.ProcessEnv) {
     SHUTDOWN_DELAY_MS,
     LOG_LEVEL: oneOf(LOG_LEVELS, 'info'),
   });
-  return { ...config, CONSOLE_URL: new URL(config.CONSOLE_URL).origin };
+  return {
+    ...config,
+    API_URL: config.API_URL || config.BASE_URL,
+    CONSOLE_URL: new URL(config.CONSOLE_URL).origin,
+  };
 }
 
 /** Signs session cookies and seals two-factor secrets: 32 random bytes. */

@@ -57,6 +57,8 @@ export async function startConsole(
     REDIS_URL: testRedisUrl(),
     PORT: String(port),
     BASE_URL: 'https://api.example.test',
+    // Nothing listens there: a test that tries an application says where the API is.
+    API_URL: 'http://127.0.0.1:9',
     CONSOLE_URL: url,
     SESSION_SECRET: randomBytes(32).toString('base64'),
     SECRET_KEY: randomBytes(32).toString('base64'),

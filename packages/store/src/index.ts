@@ -13,6 +13,7 @@ export {
 } from './accounts/refusedRequests.js';
 export * from './accounts/settings.js';
 export * from './accounts/trialAccounts.js';
+export * from './accounts/tryouts.js';
 export {
   audited,
   listAuditEntries,

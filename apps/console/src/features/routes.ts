@@ -17,6 +17,7 @@ import { settingsRoutes } from './settings/routes.js';
 import { accountRoutes } from './accounts/routes.js';
 import { holdRoutes } from './holds/routes.js';
 import { teamRoutes } from './team/routes.js';
+import { tryoutRoutes } from './tryout/routes.js';
 
 /** Every route of the console. Tests of the tenant boundary and of hostile input go through this list. */
 export const ROUTES: readonly Route[] = [
@@ -38,4 +39,5 @@ export const ROUTES: readonly Route[] = [
   ...accountRoutes,
   ...holdRoutes,
   ...teamRoutes,
+  ...tryoutRoutes,
 ];

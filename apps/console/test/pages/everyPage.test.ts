@@ -1,13 +1,19 @@
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import {
   buildAccount,
   buildCaller,
   buildSender,
+  closedPort,
   describeInBrowser,
   fillHistory,
   refuseRequests,
+  startProcess,
+  testRedisUrl,
+  untilReady,
   useBrowser,
+  type StartedProcess,
 } from '@onecode/testing';
 import type { AxeResults, RunOptions } from 'axe-core';
 import type { Page } from 'playwright-core';
@@ -52,6 +58,8 @@ const PAGES: readonly Visit[] = [
   { name: 'empty-requests', path: '/accounts/EMPTY/requests', as: 'member' },
   { name: 'applications', path: '/accounts/ACCOUNT/applications', as: 'member' },
   { name: 'application', path: '/accounts/ACCOUNT/applications/APPLICATION', as: 'member' },
+  { name: 'tryout-test', path: '/accounts/ACCOUNT/applications/TRIED/tryout', as: 'member' },
+  { name: 'tryout-live', path: '/accounts/ACCOUNT/applications/APPLICATION/tryout', as: 'member' },
   { name: 'recipients', path: '/accounts/ACCOUNT/recipients', as: 'member' },
   { name: 'ledger', path: '/accounts/ACCOUNT/ledger', as: 'member' },
   { name: 'team', path: '/accounts/ACCOUNT/team', as: 'member' },
@@ -127,7 +135,9 @@ beforeAll(async () => {
   prometheus = await startPrometheusStandIn();
 });
 afterAll(() => prometheus.close());
+const API_PORT = await closedPort();
 const server = useConsole({
+  API_URL: `http://127.0.0.1:${API_PORT}`,
   get PROMETHEUS_URL() {
     return prometheus.url;
   },
@@ -173,6 +183,7 @@ beforeAll(async () => {
     ACCOUNT: account,
     EMPTY: empty,
     APPLICATION: live.applicationId,
+    TRIED: test.applicationId,
     SEND: await first(`status = 'read' and verification = 'verified' and mode = 'live'`),
     FAILED: await first(`status = 'failed'`),
   });
@@ -270,7 +281,7 @@ async function inspect(visit: Visit, theme: Theme, act?: (page: Page) => Promise
   if (TAKES_PICTURES)
     await page.screenshot({
       path: `${PICTURES}/${theme.name}/${visit.name}.png`,
-      fullPage: act === undefined,
+      fullPage: act === undefined || visit.name.startsWith('tryout'),
     });
 
   expect(await page.locator('h1').count()).toBe(1);
@@ -304,6 +315,60 @@ describeInBrowser.each(THEMES.filter(({ language }) => language === 'en'))('ever
       await dialog.locator(':focus').waitFor();
     }),
   );
+});
+
+/** What the page of an application shows of its calls, with an API behind the console and no worker. */
+describeInBrowser.each(THEMES)('an application that is tried, $name', (theme) => {
+  let api: StartedProcess;
+  beforeAll(async () => {
+    mkdirSync(`${PICTURES}/${theme.name}`, { recursive: true });
+    const base64 = (bytes: number) => randomBytes(bytes).toString('base64');
+    api = startProcess('apps/api/dist/main.js', {
+      DATABASE_URL: server.db.url,
+      REDIS_URL: testRedisUrl(),
+      QUEUE_PREFIX: server.prefix,
+      BASE_URL: 'https://api.example.test',
+      CODE_PEPPER: base64(32),
+      SECRET_KEY: base64(32),
+      WHATSAPP_APP_SECRET: base64(16),
+      WHATSAPP_VERIFY_TOKEN: base64(16),
+      PORT: String(API_PORT),
+      METRICS_PORT: '0',
+    });
+    await untilReady(api);
+  });
+  afterAll(() => api.stop());
+
+  const submit = (page: Page, step: number): Promise<void> =>
+    page.getByRole('main').locator('form').nth(step).locator('[type=submit]').click();
+  const tryout = { path: '/accounts/ACCOUNT/applications/TRIED/tryout', as: 'member' } as const;
+
+  it('a code that was sent and verified', () =>
+    inspect({ ...tryout, name: 'tryout-verified' }, theme, async (page) => {
+      await submit(page, 0);
+      await page.getByText('000000', { exact: true }).waitFor();
+      await page.getByRole('main').locator('form').nth(1).locator('input').fill('000000');
+      await submit(page, 1);
+      await page.getByText('valid: true', { exact: true }).waitFor();
+    }));
+
+  it('a number that the API refuses', () =>
+    inspect({ ...tryout, name: 'tryout-refused' }, theme, async (page) => {
+      await page.locator('input[type=tel]').fill('07700 900123');
+      await submit(page, 0);
+      await page.getByText('invalid_recipient', { exact: true }).waitFor();
+    }));
+
+  it('a question before a real message', () =>
+    inspect(
+      { name: 'tryout-question', path: '/accounts/ACCOUNT/applications/APPLICATION/tryout', as: 'member' },
+      theme,
+      async (page) => {
+        await page.locator('input[type=tel]').fill('+5511987654321');
+        await submit(page, 0);
+        await page.getByRole('dialog').locator(':focus').waitFor();
+      },
+    ));
 });
 
 describeInBrowser.each(THEMES)('confirmations asked of staff, $name', (theme) => {

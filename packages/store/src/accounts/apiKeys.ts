@@ -133,7 +133,7 @@ export async function revokeApiKey(database: Database, actor: Actor, id: string)
   return audited(database, actor, async (connection) => {
     const [revoked] = await connection.sql.query<{ account_id: string }[]>`
       update api_keys k set revoked_at = now() from applications a
-      where k.id = ${id}::uuid and k.revoked_at is null and a.id = k.application_id returning a.account_id`;
+      where k.id = ${id}::uuid and k.revoked_at is null and k.purpose is null and a.id = k.application_id returning a.account_id`;
     const [key] = await listKeys(connection, { id });
     if (key === undefined || revoked === undefined) return { result: key ?? null, note: null };
     const { hint, applicationId, mode } = key;
@@ -149,7 +149,7 @@ export async function revokeApiKey(database: Database, actor: Actor, id: string)
   });
 }
 
-/** The keys of an application, oldest first; null when there is no such application. */
+/** The keys that people made for an application, oldest first; null when there is no such application. */
 export async function listApiKeys(database: Connection, applicationId: string): Promise<ApiKey[] | null> {
   const application = await database.prisma.application.findUnique({
     where: { id: applicationId },
@@ -163,7 +163,7 @@ async function listKeys(
   where: { id: string } | { applicationId: string },
 ): Promise<ApiKey[]> {
   const keys = await database.prisma.apiKey.findMany({
-    where,
+    where: { ...where, purpose: null },
     orderBy: { id: 'asc' },
     include: { application: { select: { mode: true } } },
   });

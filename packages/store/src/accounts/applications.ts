@@ -134,7 +134,7 @@ export interface ApplicationSummary {
   perRecipientHour: number | null;
   identityCheck: IdentityCheck;
   createdAt: Date;
-  /** Keys that are not revoked. */
+  /** Keys that people made and that are not revoked. */
   keysInUse: number;
 }
 
@@ -168,7 +168,7 @@ async function readApplications(
       perRecipientHour: true,
       identityCheck: true,
       createdAt: true,
-      _count: { select: { keys: { where: { revokedAt: null } } } },
+      _count: { select: { keys: { where: { revokedAt: null, purpose: null } } } },
     },
   });
   return applications.map(({ _count, ...application }) => ({

@@ -114,6 +114,12 @@ export const INVALID_ROWS: [constraint: string, what: string, statement: string]
        values (gen_random_uuid(), :application, sha256('named'), 'h', '')`,
   ],
   [
+    'api_keys_purpose_check',
+    'a key for an unknown purpose',
+    `insert into api_keys (id, application_id, hash, hint, purpose)
+     values (gen_random_uuid(), :application, sha256('purpose'), 'h', 'other')`,
+  ],
+  [
     'api_keys_hash_check',
     'a key that is not hashed with SHA-256',
     `insert into api_keys (id, application_id, hash, hint) values (gen_random_uuid(), :application, 'ak_live_x', 'h')`,

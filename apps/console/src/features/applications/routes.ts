@@ -121,6 +121,6 @@ export const applicationRoutes: readonly Route[] = [
 ];
 
 /** Returns the application in the path if it belongs to the account. @throws ConsoleProblem `not_found` */
-async function applicationOf({ context, accountId, params }: Call): Promise<ApplicationSummary> {
+export async function applicationOf({ context, accountId, params }: Call): Promise<ApplicationSummary> {
   return orNotFound(await findApplication(context.database, accountId, params['application'] ?? ''));
 }

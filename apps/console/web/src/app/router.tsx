@@ -51,6 +51,11 @@ export const router = createBrowserRouter([
                 () => import('../features/refusedRequests/refusedRequests.js'),
                 'RefusedRequests',
               ),
+              page(
+                'applications/:application/tryout',
+                () => import('../features/tryout/tryout.js'),
+                'Tryout',
+              ),
               page('recipients', () => import('../features/recipients/recipients.js'), 'Recipients'),
               page('ledger', () => import('../features/ledger/ledger.js'), 'Ledger'),
               page('team', () => import('../features/team/team.js'), 'Team'),

@@ -1,8 +1,8 @@
 import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { IconPencil } from '@tabler/icons-react';
+import { IconPencil, IconPlayerPlay } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
-import { useParams } from 'react-router';
+import { Link, useParams } from 'react-router';
 import type { ApplicationView } from '../../../../src/features/applications/view.js';
 import { useData } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
@@ -41,9 +41,14 @@ export function ApplicationDetails() {
       }
       actions={
         mayChange && (
-          <Button variant="default" leftSection={<IconPencil size={16} />} onClick={open}>
-            {t('details.rename')}
-          </Button>
+          <>
+            <Button component={Link} to="tryout" leftSection={<IconPlayerPlay size={16} />}>
+              {t('details.tryIt')}
+            </Button>
+            <Button variant="default" leftSection={<IconPencil size={16} />} onClick={open}>
+              {t('details.rename')}
+            </Button>
+          </>
         )
       }
     >

@@ -16,6 +16,7 @@ import senders from './senders.json';
 import sends from './sends.json';
 import settings from './settings.json';
 import team from './team.json';
+import tryout from './tryout.json';
 
 /** Every text of the pages in this language, by feature. */
 export const en = {
@@ -37,4 +38,5 @@ export const en = {
   sends,
   settings,
   team,
+  tryout,
 };

@@ -1,0 +1,176 @@
+import { readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { describeInBrowser, useBrowser } from '@onecode/testing';
+import type { AxeResults } from 'axe-core';
+import express from 'express';
+import type { Browser, Page } from 'playwright-core';
+import { docsRouter } from '../src/docs.js';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const PREFIX = '/codes';
+const { files } = JSON.parse(readFileSync(new URL('../../docs/dist/site.json', import.meta.url), 'utf8')) as {
+  files: string[];
+};
+const ALL_PAGES = files
+  .filter((file) => file.endsWith('.html'))
+  .map((file) => `/docs/${file.replace(/(?:index)?\.html$/, '')}`);
+/** One of each kind: the front page, a guide, wide tables, a page with many tabs, the errors. */
+const KINDS = ['', 'sign-in', 'migrate/twilio-verify', 'reference/create-send', 'errors'];
+const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+
+let server: Server;
+let base: string;
+
+beforeAll(async () => {
+  // Behind a path prefix, as a proxy would be: what works here works without one.
+  const app = express();
+  const origin = 'https://codes.test';
+  app.use(PREFIX, docsRouter({ baseUrl: origin + PREFIX, docsUrl: `${origin}${PREFIX}/docs` }));
+  server = createServer(app).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}${PREFIX}`;
+});
+afterAll(() => new Promise((resolve) => server.close(resolve)));
+
+describeInBrowser('the documentation in Chromium', () => {
+  const browser = useBrowser();
+
+  /** Opens a page, and collects its errors and its requests to other addresses than ours. */
+  async function open(
+    path: string,
+    options: Parameters<Browser['newPage']>[0] = {},
+  ): Promise<{ page: Page; complaints: string[] }> {
+    const page = await browser.newPage(options);
+    const complaints: string[] = [];
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) complaints.push(`console: ${message.text()}`);
+    });
+    page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));
+    page.on('request', (request) => {
+      if (!request.url().startsWith('data:') && !request.url().startsWith(base))
+        complaints.push(`elsewhere: ${request.url()}`);
+    });
+    page.on('response', (response) => {
+      if (response.status() >= 400) complaints.push(`${response.status()}: ${response.url()}`);
+    });
+    await page.goto(base + path);
+    await ready(page);
+    return { page, complaints };
+  }
+
+  /** Until scripts have taken the page over. */
+  const ready = (page: Page): Promise<unknown> =>
+    page.waitForFunction(`document.querySelector('#app')?.__vue_app__ !== undefined`);
+
+  it('opens every page without an error, a breach of its policy, or a request to another address', async () => {
+    const { page, complaints } = await open('/docs/');
+    for (const path of ALL_PAGES) {
+      await page.goto(base + path);
+      await ready(page);
+      expect([path, complaints]).toEqual([path, []]);
+    }
+    await page.close();
+  });
+
+  it.each([
+    ['en', '', { colorScheme: 'light' }],
+    ['pt-BR', 'pt-br/', { colorScheme: 'dark' }],
+    ['pt-BR', 'pt-br/', { ...PHONE, colorScheme: 'light' }],
+    ['en', '', { ...PHONE, colorScheme: 'dark' }],
+  ] as const)(
+    'in %s (%s%j) axe finds nothing, and nothing is wider than the screen',
+    async (lang, folder, options) => {
+      for (const kind of KINDS) {
+        const path = `/docs/${folder}${kind}`;
+        const { page, complaints } = await open(path, { viewport: { width: 1280, height: 860 }, ...options });
+        expect([path, await page.evaluate('document.documentElement.lang')]).toEqual([path, lang]);
+        const width = await page.evaluate<number>('document.documentElement.scrollWidth');
+        expect([path, width]).toEqual([path, 'viewport' in options ? 390 : 1280]);
+        await page.evaluate(AXE);
+        const { violations } = await page.evaluate<AxeResults>('axe.run()');
+        const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+        expect([path, found]).toEqual([path, []]);
+        expect(complaints).toEqual([]);
+        await page.close();
+      }
+    },
+  );
+
+  it('is dark where the reader prefers it, and stays as the reader switches it', async () => {
+    const { page, complaints } = await open('/docs/quick-start', { colorScheme: 'dark' });
+    const isDark = (): Promise<unknown> =>
+      page.evaluate(
+        `(([r, g, b]) => +r + +g + +b < 384)(getComputedStyle(document.body).backgroundColor.match(/\\d+/g))`,
+      );
+    expect(await isDark()).toBe(true);
+    await page.locator('.VPNavBarAppearance .VPSwitch').click();
+    expect(await isDark()).toBe(false);
+    await page.reload();
+    await ready(page);
+    expect(await isDark()).toBe(false);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  it('leads from a page to the same page in the other language, and back', async () => {
+    const { page, complaints } = await open('/docs/reference/verify-code');
+    await page.locator('.VPNavBarTranslations button').hover();
+    await page.locator('.VPNavBarTranslations').getByText('Português (Brasil)').click();
+    await page.getByRole('heading', { name: 'Verificar um código', level: 1 }).waitFor();
+    expect(page.url()).toBe(`${base}/docs/pt-br/reference/verify-code`);
+    await page.locator('.VPNavBarTranslations button').hover();
+    await page.locator('.VPNavBarTranslations').getByText('English').click();
+    await page.getByRole('heading', { name: 'Verify a code', level: 1 }).waitFor();
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  it.each([
+    ['', 'Search', 'idempotency_key_reused', '/docs/errors#idempotency_key_reused'],
+    ['pt-br/', 'Buscar', 'disjuntor de fraude', '/docs/pt-br/security#pumping'],
+  ])('finds pages in its own search (%s)', async (folder, button, words, target) => {
+    const { page, complaints } = await open(`/docs/${folder}quick-start`);
+    await page.getByRole('button', { name: button, exact: true }).click();
+    await page.locator('.VPLocalSearchBox input').fill(words);
+    await page.locator(`.VPLocalSearchBox .results a[href="${PREFIX}${target}"]`).first().click();
+    await page.waitForURL(base + target);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  it('leads from the type of a problem to its cause, in sight', async () => {
+    const { page, complaints } = await open('/docs/errors#rate_limited');
+    await page.waitForFunction(
+      `document.querySelector(':target')?.getBoundingClientRect().top < innerHeight / 2`,
+    );
+    expect(await page.locator('h3:target').innerText()).toContain('rate_limited');
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  it('shows the chosen language of samples in all of them, on the next page too', async () => {
+    const { page, complaints } = await open('/docs/reference/create-send');
+    await page.locator('.vp-code-group').first().getByText('Python', { exact: true }).click();
+    await page
+      .locator('.vp-block.active, div[class*=language-].active')
+      .first()
+      .getByText('urllib.request')
+      .first()
+      .waitFor();
+    await page.locator('.VPSidebar').getByText('Verify a code').click();
+    await page.getByRole('heading', { name: 'Verify a code', level: 1 }).waitFor();
+    await page.locator('div.language-python.active').first().waitFor();
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  it('copies a sample with its button', async () => {
+    const { page } = await open('/docs/quick-start', { permissions: ['clipboard-read', 'clipboard-write'] });
+    await page.locator('.vp-doc div[class*=language-] button.copy').first().click();
+    await page.locator('button.copy.copied').waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toContain('export ONECODE_API_KEY');
+    await page.close();
+  });
+});

@@ -1,0 +1,233 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { transformSync } from '@swc/core';
+import { buildCaller, describeIf, type TestCaller } from '@onecode/testing';
+import { rawRequest } from '@onecode/testing/contract';
+import { simulateDelivery } from './deliveries.js';
+import { startApi, type TestApi } from './testApi.js';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const SITE = join(ROOT, 'apps/docs/dist');
+const SERVICE = 'https://api.example.com';
+const RUN_MS_MAX = 180_000;
+
+let api: TestApi;
+let caller: TestCaller;
+let folder: string;
+beforeAll(async () => {
+  api = await startApi();
+  caller = await buildCaller(api.db.database, 'test');
+  // Inside the repository, so that a program finds the SDK as an installed package.
+  mkdirSync(join(ROOT, '.data'), { recursive: true });
+  folder = mkdtempSync(join(ROOT, '.data/guides-'));
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await api.close();
+});
+
+/** The blocks of a page in a language, with this API's address in them. */
+function blocksOf(page: string, language: string): string[] {
+  const text = readFileSync(join(SITE, `${page}.md`), 'utf8');
+  return [...text.matchAll(new RegExp(`^\`\`\`${language}\\b.*\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(
+    ([, code = '']) => code.replaceAll(SERVICE, api.url),
+  );
+}
+
+const has = (command: string, ...args: string[]): boolean => spawnSync(command, args).status === 0;
+
+/** Runs a program as a reader would. @returns its standard output @throws unless it ends with 0 */
+async function run(command: string, args: string[], variables: Record<string, string> = {}): Promise<string> {
+  const { PATH = '', HOME = tmpdir() } = process.env;
+  const child = spawn(command, args, {
+    cwd: folder,
+    env: { PATH, HOME, ONECODE_API_KEY: caller.key, ...variables },
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (part: Buffer) => (stdout += part.toString()));
+  child.stderr.on('data', (part: Buffer) => (stderr += part.toString()));
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  if (code !== 0) throw new Error(`${command} ended with ${String(code)}: ${stderr}`);
+  return stdout;
+}
+
+function write(name: string, text: string): string {
+  const file = join(folder, name);
+  writeFileSync(file, text);
+  return file;
+}
+
+const statusOf = async (id: string): Promise<{ status: string; verification: string }> =>
+  (await api.status(caller, id).expect(200)).body as { status: string; verification: string };
+
+describeIf(has('curl', '--version'))('the quick start with curl', () => {
+  it('goes from nothing to a verified code', async () => {
+    const [, send = '', follow = '', verify = ''] = blocksOf('quick-start', 'sh');
+    const sh = (code: string, variables = {}) => run('sh', ['-c', code], variables);
+
+    const sent = JSON.parse(await sh(send)) as { id: string; verification: string };
+    expect(sent.verification).toBe('pending');
+    const again = JSON.parse(await sh(send)) as { id: string };
+    expect(again.id).toBe(sent.id);
+
+    const followed = JSON.parse(await sh(follow, { SEND_ID: sent.id })) as { id: string; mode: string };
+    expect(followed).toMatchObject({ id: sent.id, mode: 'test' });
+
+    expect(JSON.parse(await sh(verify, { SEND_ID: sent.id }))).toEqual({
+      valid: true,
+      verification: 'verified',
+      attempts_left: 0,
+    });
+  });
+});
+
+/** TypeScript as Node runs it. */
+const scriptOf = (code: string): string =>
+  transformSync(code, {
+    jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
+    module: { type: 'es6' },
+  }).code;
+
+/** Two browsers at the sign-in of the guide, of which the second claims to be the first. */
+const TWO_BROWSERS = `
+import { app } from './server.js';
+const server = app.listen(0, '127.0.0.1');
+await new Promise((resolve) => server.once('listening', resolve));
+const base = 'http://127.0.0.1:' + server.address().port;
+function browser() {
+  let cookie = '';
+  return {
+    cookie: () => cookie,
+    async ask(path, body, as = cookie) {
+      const method = body === undefined ? 'GET' : 'POST';
+      const headers = { 'content-type': 'application/json', cookie: as };
+      const answer = await fetch(base + path, { method, headers, body: JSON.stringify(body) });
+      cookie = answer.headers.get('set-cookie')?.split(';')[0] ?? cookie;
+      const text = await answer.text();
+      return { status: answer.status, body: text === '' ? null : JSON.parse(text) };
+    },
+  };
+}
+const [ana, eve] = [browser(), browser()];
+await ana.ask('/sign-in/phone', { phone: '+447700900001' });
+await eve.ask('/sign-in/phone', { phone: '+447700900002' });
+const before = ana.cookie();
+const report = { wrong: (await ana.ask('/sign-in/code', { code: '111111' })).body };
+report.claimed = (await eve.ask('/sign-in/code', { code: '000000', phone: '+447700900001' })).body;
+report.right = (await ana.ask('/sign-in/code', { code: '000000' })).body;
+report.again = (await ana.ask('/sign-in/code', { code: '000000' })).body;
+report.me = (await ana.ask('/me')).body;
+report.old = (await ana.ask('/me', undefined, before)).status;
+console.log(JSON.stringify(report));
+process.exit(0);
+`;
+
+describeIf(existsSync(join(ROOT, 'packages/client/dist')))('the guides with the SDK', () => {
+  const node = (name: string, code: string, variables = {}) =>
+    run(process.execPath, [write(name, scriptOf(code))], variables);
+
+  it('go from nothing to a verified code', async () => {
+    const [send = '', follow = '', verify = ''] = blocksOf('quick-start', 'ts');
+    const [id = '', , expiresAt = ''] = (await node('send.mjs', send)).trim().split(' ');
+    expect(Date.parse(expiresAt)).toBeGreaterThan(Date.now());
+    expect((await statusOf(id)).verification).toBe('pending');
+
+    // The worker's part; none runs here.
+    await simulateDelivery(api.db, id);
+    expect(await node('follow.mjs', follow, { SEND_ID: id })).toBe('read sandbox\n');
+    expect(await node('verify.mjs', verify, { SEND_ID: id })).toBe('true verified\n');
+    expect(await node('again.mjs', verify, { SEND_ID: id })).toBe('false verified\n');
+  });
+
+  it('sign in whom the session names, once, and nobody who claims to be somebody else', async () => {
+    const [rules = '', server = ''] = blocksOf('sign-in', 'ts');
+    write('signIn.js', scriptOf(rules));
+    write('server.js', scriptOf(server));
+    const script = write('twoBrowsers.js', TWO_BROWSERS);
+    expect(JSON.parse(await run(process.execPath, [script], { ONECODE_URL: api.url }))).toEqual({
+      wrong: { kind: 'wrong-code', attemptsLeft: 4 },
+      claimed: { kind: 'signed-in', phone: '+447700900002' },
+      right: { kind: 'signed-in', phone: '+447700900001' },
+      again: { kind: 'ask-for-a-new-code' },
+      me: { phone: '+447700900001' },
+      old: 401,
+    });
+  });
+
+  it('test with the double as they say', async () => {
+    const tests = blocksOf('testing', 'ts').filter((code) => code.includes("from 'node:test'"));
+    expect(tests).toHaveLength(2);
+    for (const [index, code] of tests.entries())
+      await run(process.execPath, ['--test', write(`double${index}.test.mjs`, scriptOf(code))]);
+  });
+});
+
+/** How a sample of the reference is run, by the language of its block. */
+const RUNNERS: [language: string, isHere: boolean, start: (code: string) => [string, string[]]][] = [
+  ['sh', has('curl', '--version') && has('openssl', 'version'), (code) => ['sh', ['-c', code]]],
+  ['python', has('python3', '--version'), (code) => ['python3', [write('sample.py', code)]]],
+  ['php', has('php', '--version'), (code) => ['php', [write('sample.php', code)]]],
+  ['go', has('go', 'version'), (code) => ['go', ['run', write('sample.go', code)]]],
+  ['java', has('java', '-version'), (code) => ['java', [write('Sample.java', code)]]],
+];
+
+describe.each(RUNNERS)('the samples of the reference in %s', (language, isHere, start) => {
+  describeIf(isHere)('where the language is', () => {
+    it(
+      'create a send, follow it, verify it, and read the offer',
+      async () => {
+        const example = '0199c7a2-5b1e-7c3a-9f40-2d6a8e1b4c57';
+        const sample = async (page: string, id = example, code = '004217') => {
+          const [block = ''] = blocksOf(`reference/${page}`, language);
+          return run(...start(block.replaceAll(example, id).replaceAll('004217', code)));
+        };
+        const created = await sample('create-send');
+        const id = /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(created)?.[0] ?? '';
+        expect((await statusOf(id)).verification).toBe('pending');
+        expect(await sample('send-status', id)).toContain(id);
+        expect(await sample('verify-code', id, '000000')).toContain('verified');
+        expect((await statusOf(id)).verification).toBe('verified');
+        expect(await sample('signup-settings')).toContain('free_sends');
+      },
+      RUN_MS_MAX,
+    );
+  });
+});
+
+describe('the requests on the page of errors', () => {
+  /** Those that take an outage, a slow client, a flood, or more bytes than a page shows; the tests of their subjects have them. */
+  const ELSEWHERE = new Set([
+    'request_timeout',
+    'headers_too_large',
+    'payload_too_large',
+    'too_busy',
+    'internal_error',
+  ]);
+  const page = readFileSync(join(SITE, 'errors.md'), 'utf8');
+  const sections = [...page.matchAll(/^### (\w+) · (\d+)\n[\s\S]*?^```http\n([\s\S]*?)^```$/gm)].filter(
+    ([, code = '']) => !ELSEWHERE.has(code),
+  );
+
+  it.each(sections.map(([, code = '', status = '', request = '']) => ({ code, status, request })))(
+    'are answered as it says: $code',
+    async ({ code, status, request }) => {
+      const mode = await buildCaller(api.db.database, 'live', {
+        ratePerMinute: code === 'rate_limited' ? 1 : 600,
+        freeQuota: code === 'insufficient_credits' ? 0 : 5,
+      });
+      const [head = '', body] = request.trimEnd().split('\n\n');
+      const [line = '', ...lines] = head.replaceAll('ak_live_…', mode.key).split('\n');
+      const [method = '', path = ''] = line.split(' ');
+      const headers = lines.map((one) => one.split(': ') as [string, string]);
+      const send = (content = body) => rawRequest(api.port, method, path, headers, content);
+      if (code === 'rate_limited') await send();
+      if (code === 'idempotency_key_reused') await send('{"to":"+447700900123"}');
+      const { status: got, json } = await send();
+      expect([got, json.code]).toEqual([Number(status), code]);
+    },
+  );
+});

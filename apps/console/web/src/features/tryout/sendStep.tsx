@@ -1,0 +1,144 @@
+import { Button, Group, Select, Stack, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useDisclosure } from '@mantine/hooks';
+import { IconSend } from '@tabler/icons-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { ApplicationView } from '../../../../src/features/applications/view.js';
+import { Confirm } from '../../components/dialog.js';
+import { Section } from '../../components/page.js';
+import { Failure } from '../../components/states.js';
+import { useFieldErrors, useRequired } from '../../hooks/forms.js';
+import { CallResult } from './callResult.js';
+import type { useCreation, Wanted } from './tryoutCalls.js';
+
+/** From the range that Ofcom reserves for fiction: the number belongs to nobody. */
+const NOBODY = '+447700900123';
+
+/** The first step: a form, and what came of it. A live application asks before it sends. */
+export function SendStep({
+  application: { mode },
+  creation,
+  onNew,
+}: {
+  application: ApplicationView;
+  creation: ReturnType<typeof useCreation>;
+  onNew: () => void;
+}) {
+  const { t } = useTranslation('tryout');
+  const [asking, question] = useDisclosure();
+  const [wanted, setWanted] = useState<Wanted | null>(null);
+  const send = (what: Wanted): void => {
+    onNew();
+    creation.mutate(what, { onSettled: question.close });
+  };
+  const typed = creation.variables?.to ?? '';
+  return (
+    <Section title={t('send.title')} description={t(`send.description.${mode}`)}>
+      <SendForm
+        mode={mode}
+        creation={creation}
+        onSubmit={(what) => {
+          if (!what.isLive) return send(what);
+          setWanted(what);
+          question.open();
+        }}
+      />
+      {creation.error !== null && <Failure problem={creation.error} />}
+      {creation.data !== undefined && (
+        <CallResult call={creation.data} number={{ typed, hidden: creation.data.hiddenRecipient }} />
+      )}
+      <Confirm
+        opened={asking && wanted !== null}
+        onClose={question.close}
+        title={t('confirm.title')}
+        action={t('confirm.action')}
+        color="brand"
+        pending={creation.isPending}
+        problem={null}
+        onConfirm={() => wanted !== null && send(wanted)}
+      >
+        {t('confirm.text')}
+      </Confirm>
+    </Section>
+  );
+}
+
+/** Uncontrolled, so that the number is in no attribute of the page. */
+function SendForm({
+  mode,
+  creation,
+  onSubmit,
+}: {
+  mode: ApplicationView['mode'];
+  creation: ReturnType<typeof useCreation>;
+  onSubmit: (wanted: Wanted) => void;
+}) {
+  const { t } = useTranslation(['tryout', 'common']);
+  const isLive = mode === 'live';
+  const fieldErrorsOf = useFieldErrors();
+  const form = useForm<{ to: string; code: string; locale: 'pt-BR' | 'en' | null }>({
+    mode: 'uncontrolled',
+    initialValues: { to: isLive ? '' : NOBODY, code: '', locale: null },
+    validate: { to: useRequired() },
+  });
+  const submit = form.onSubmit(({ to, code, locale }) =>
+    onSubmit({
+      to: to.trim(),
+      ...(code.trim() !== '' && { code: code.trim() }),
+      ...(locale !== null && { locale }),
+      isLive,
+    }),
+  );
+  const refused = creation.error === null ? {} : fieldErrorsOf(creation.error);
+  const { error: toError = refused['to'], ...to } = form.getInputProps('to');
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack gap="sm">
+        <Group align="flex-start" gap="sm">
+          <TextInput
+            label={t('send.to')}
+            description={t(`send.toHint.${mode}`)}
+            required
+            type="tel"
+            autoComplete="off"
+            w={{ base: '100%', sm: 300 }}
+            key={form.key('to')}
+            {...to}
+            error={toError}
+          />
+          {!isLive && (
+            <TextInput
+              label={t('send.code')}
+              description={t('send.codeHint')}
+              inputMode="numeric"
+              autoComplete="off"
+              maxLength={64}
+              w={{ base: '100%', sm: 220 }}
+              key={form.key('code')}
+              {...form.getInputProps('code')}
+            />
+          )}
+          <Select
+            label={t('send.locale')}
+            description={t('send.localeHint')}
+            placeholder={t('send.localeNone')}
+            data={(['pt-BR', 'en'] as const).map((value) => ({
+              value,
+              label: t(`common:languages.${value}`),
+            }))}
+            clearable
+            w={{ base: '100%', sm: 220 }}
+            key={form.key('locale')}
+            {...form.getInputProps('locale')}
+          />
+        </Group>
+        <Group>
+          <Button type="submit" leftSection={<IconSend size={16} />} loading={creation.isPending}>
+            {t(isLive ? 'send.buttonLive' : 'send.button')}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,106 @@
+import { Alert, Anchor, Button, Code, Group, Stack, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { IconCheck, IconX } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import { Link } from 'react-router';
+import type { TriedSendView, TryoutVerifyView } from '../../../../src/features/tryout/view.js';
+import { useAccount } from '../../app/session.js';
+import { StatusBadge, VerificationBadge } from '../../components/badges.js';
+import { Id } from '../../components/copy.js';
+import { Section } from '../../components/page.js';
+import { Failure } from '../../components/states.js';
+import { useRequired } from '../../hooks/forms.js';
+import { CallResult } from './callResult.js';
+import type { useTriedSend, useVerification } from './tryoutCalls.js';
+
+/** The second step: how far the send is, and its code. Nothing is filled in: this is what its recipient would do. */
+export function VerifyStep({
+  send,
+  followed,
+  verification,
+}: {
+  send: TriedSendView;
+  followed: ReturnType<typeof useTriedSend>;
+  verification: ReturnType<typeof useVerification>;
+}) {
+  const { t } = useTranslation('tryout');
+  const { path } = useAccount();
+  const state = followed.data?.state ?? send.state;
+  return (
+    <Section title={t('verify.title')} description={t('verify.description')}>
+      <Group gap="xs" role="status" aria-label={t('verify.state')}>
+        <StatusBadge status={state.status} />
+        <VerificationBadge verification={verification.data?.result?.verification ?? state.verification} />
+        <Anchor component={Link} to={`${path}/sends/${send.id}`} size="sm">
+          {t('verify.timeline')}
+        </Anchor>
+      </Group>
+      <Id id={send.id} what={t('verify.id')} />
+      {followed.error !== null && <Failure problem={followed.error} />}
+      <Text size="sm">
+        {send.code === null ? t('verify.liveCode') : t('verify.testCode')}{' '}
+        {send.code !== null && <Code fz="md">{send.code}</Code>}
+      </Text>
+      <VerifyForm verification={verification} />
+      {verification.error !== null && <Failure problem={verification.error} />}
+      {verification.data !== undefined && (
+        <>
+          <Result result={verification.data.result} isFault={verification.data.problem === null} />
+          <CallResult call={verification.data} />
+        </>
+      )}
+      {followed.data !== undefined && <CallResult call={followed.data} title={t('verify.lastLook')} />}
+    </Section>
+  );
+}
+
+function VerifyForm({ verification }: { verification: ReturnType<typeof useVerification> }) {
+  const { t } = useTranslation('tryout');
+  const form = useForm({
+    mode: 'uncontrolled',
+    initialValues: { code: '' },
+    validate: { code: useRequired() },
+  });
+  const submit = form.onSubmit(({ code }) => verification.mutate(code.trim()));
+  return (
+    <form onSubmit={submit} noValidate>
+      <Group align="flex-start" gap="sm">
+        <TextInput
+          label={t('verify.code')}
+          inputMode="numeric"
+          autoComplete="off"
+          maxLength={64}
+          w={{ base: '100%', sm: 220 }}
+          key={form.key('code')}
+          {...form.getInputProps('code')}
+        />
+        <Button type="submit" mt={{ base: 0, sm: 25 }} loading={verification.isPending}>
+          {t('verify.button')}
+        </Button>
+      </Group>
+    </form>
+  );
+}
+
+/** What a backend would do with the answer. */
+function Result({ result, isFault }: { result: TryoutVerifyView['result']; isFault: boolean }) {
+  const { t } = useTranslation('tryout');
+  if (result === null) return isFault ? <Alert color="orange">{t('verify.unknown')}</Alert> : null;
+  const { valid, verification, attemptsLeft } = result;
+  return (
+    <Alert
+      color={valid ? 'green' : 'orange'}
+      icon={valid ? <IconCheck size={18} /> : <IconX size={18} />}
+      role="status"
+    >
+      <Stack gap={4}>
+        <Code>{`valid: ${valid}`}</Code>
+        <Text size="sm">
+          {valid
+            ? t('verify.valid')
+            : t(`verify.invalid.${verification}`, { count: attemptsLeft, formatted: attemptsLeft })}
+        </Text>
+      </Stack>
+    </Alert>
+  );
+}

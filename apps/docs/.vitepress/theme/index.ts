@@ -1,0 +1,21 @@
+import { nextTick } from 'vue';
+import type { Theme } from 'vitepress';
+import DefaultTheme from 'vitepress/theme-without-fonts';
+import { chooseStoredTab, keepTabsTogether } from './tabs.js';
+import './style.css';
+
+export default {
+  extends: DefaultTheme,
+  enhanceApp({ router }) {
+    if (typeof document === 'undefined') return;
+    keepTabsTogether();
+    const complete = (): void =>
+      void nextTick(() => {
+        chooseStoredTab();
+        // The theme gives the front page no landmark; the first time, the build does.
+        document.querySelector('.VPHome')?.setAttribute('role', 'main');
+      });
+    router.onAfterRouteChange = complete;
+    addEventListener('load', complete);
+  },
+} satisfies Theme;

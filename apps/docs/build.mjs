@@ -1,0 +1,52 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** `npm run build -w apps/docs`: builds the site into `dist`, unless it is there already for the same sources. */
+const root = fileURLToPath(new URL('.', import.meta.url));
+const vitepress = createRequire(import.meta.url).resolve('vitepress/package.json');
+const stamp = join(root, 'dist/.made-from');
+
+const hash = createHash('sha256');
+for (const folder of ['pages', 'src', '.vitepress', 'translations'])
+  for (const file of readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .toSorted())
+    if (!isGenerated(file)) hash.update(file.slice(root.length)).update(readFileSync(file));
+for (const file of ['../api/openapi.yaml', '../../packages/domain/src/problems.ts', vitepress])
+  hash.update(readFileSync(join(file.startsWith('/') ? '' : root, file)));
+const madeFrom = hash.digest('hex');
+
+if (readIfAny(stamp) !== madeFrom) {
+  const { status } = spawnSync(process.execPath, [join(vitepress, '../bin/vitepress.js'), 'build'], {
+    cwd: root,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  if (status !== 0) process.exit(status ?? 1);
+  mkdirSync(join(root, 'dist'), { recursive: true });
+  writeFileSync(stamp, madeFrom);
+}
+
+/**
+ * Whether a page is made from the contract, which counts itself.
+ * @param {string} file
+ */
+function isGenerated(file) {
+  return /\/pages\/(?:pt-br\/)?(?:errors\.md|reference\/)/.test(file);
+}
+
+/**
+ * A file's text; null when there is no such file.
+ * @param {string} file
+ */
+function readIfAny(file) {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,22 @@
+import { createCssVariablesTheme, type ShikiTransformer } from 'shiki';
+
+/** Colours of code are variables of the site's own style sheet, so that one block serves the light and the dark theme. */
+export const THEME = createCssVariablesTheme({
+  name: 'onecode',
+  variablePrefix: '--code-',
+  fontStyle: false,
+});
+
+/** Gives a token's colour as a class: the content security policy allows no style attributes. */
+export const classTransformer: ShikiTransformer = {
+  name: 'classes',
+  span(node) {
+    const { style } = node.properties;
+    const colour = typeof style === 'string' ? /--code-(?:token-)?([\w-]+)/.exec(style)?.[1] : undefined;
+    delete node.properties.style;
+    if (colour !== undefined && colour !== 'foreground') node.properties.class = `code-${colour}`;
+  },
+  pre(node) {
+    delete node.properties.style;
+  },
+};

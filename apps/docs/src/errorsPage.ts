@@ -1,0 +1,66 @@
+import { STATUS_CODES } from 'node:http';
+import { PROBLEMS, type ProblemCode } from '@onecode/domain';
+import { block } from './markdown.js';
+import { ERROR_REQUESTS } from './errorRequests.js';
+import { SERVICE } from './service.js';
+import { operationsOf, type Contract, type Example } from './contract.js';
+import type { Translate } from './translations.js';
+
+/** Problems of the provider's webhook, which the four operations never answer with. */
+const WEBHOOK_CODES: ReadonlySet<string> = new Set([
+  'forbidden',
+  'invalid_signature',
+  'payload_too_large',
+  'too_busy',
+]);
+
+/** The page that problem types lead to: each code at its own anchor, with cause, remedy, and a request that is answered with it. */
+export function errorsPage(contract: Contract, t: Translate): string {
+  const codes = Object.keys(PROBLEMS) as ProblemCode[];
+  const answers = answersOf(contract);
+  const section = (code: ProblemCode): string => problemSection(code, answers.get(code), t);
+  return [
+    `# ${t('Errors')}`,
+    t(
+      'Every error is `application/problem+json`. Branch on `code`, which never changes; the other texts may. A wrong code is no error: its answer is 200 with `valid: false`.',
+    ),
+    t('What to show to people is in [errors and people](./showing-errors).'),
+    `## ${t('Answers of the API')}`,
+    ...codes.filter((code) => !WEBHOOK_CODES.has(code)).map(section),
+    `## ${t('Answers to the provider’s webhooks')}`,
+    ...codes.filter((code) => WEBHOOK_CODES.has(code)).map(section),
+  ].join('\n\n');
+}
+
+/** The contract's example of each problem. */
+function answersOf(contract: Contract): Map<string, Example> {
+  return new Map(
+    operationsOf(contract).flatMap(({ operation }) =>
+      Object.values(operation.responses).flatMap(({ content }) =>
+        Object.entries(content['application/problem+json']?.examples ?? {}),
+      ),
+    ),
+  );
+}
+
+function problemSection(code: ProblemCode, answer: Example | undefined, t: Translate): string {
+  const { status, meaning, cause, remedy } = PROBLEMS[code];
+  const title = STATUS_CODES[status] ?? '';
+  const value = answer?.value ?? {
+    type: `${SERVICE}/docs/errors#${code}`,
+    title,
+    status,
+    code,
+    detail: meaning,
+  };
+  return [
+    `### ${code} · ${status} {#${code}}`,
+    t(meaning),
+    `**${t('Cause')}.** ${t(cause)}`,
+    `**${t('Remedy')}.** ${t(remedy)}`,
+    `${t('A request that is answered with it')}:`,
+    block('http', ERROR_REQUESTS[code]),
+    `${t('The answer')}:`,
+    block('json', JSON.stringify(value, null, 2)),
+  ].join('\n\n');
+}

@@ -1,0 +1,70 @@
+import type { DefaultTheme } from 'vitepress';
+import { FOLDER, type Language } from './translations.js';
+
+interface Group {
+  title: Record<Language, string>;
+  /** Pages by their paths, in reading order. */
+  pages: [path: string, title: Record<Language, string>][];
+}
+
+const both = (en: string, pt: string): Record<Language, string> => ({ en, 'pt-BR': pt });
+
+/** Every page of the site but its front page, in reading order. */
+export const GROUPS: Group[] = [
+  {
+    title: both('Start', 'Comece'),
+    pages: [
+      ['quick-start', both('Quick start', 'Primeiros passos')],
+      ['sign-in', both('A complete sign-in', 'Um login completo')],
+      ['resend', both('Resend a code', 'Reenviar um código')],
+      ['polling', both('Follow delivery', 'Acompanhar a entrega')],
+      ['showing-errors', both('Errors and people', 'Erros e pessoas')],
+      ['testing', both('Test mode and CI', 'Modo de teste e CI')],
+      ['examples', both('Examples', 'Exemplos')],
+    ],
+  },
+  {
+    title: both('Go live', 'Entre em produção'),
+    pages: [
+      ['going-live', both('Going live', 'Entrar em produção')],
+      ['phone-numbers', both('Phone numbers', 'Números de telefone')],
+      ['security', both('Security', 'Segurança')],
+    ],
+  },
+  {
+    title: both('Migrate', 'Migre'),
+    pages: [
+      ['migrate/twilio-verify', both('From Twilio Verify', 'Do Twilio Verify')],
+      ['migrate/vonage-verify', both('From Vonage Verify', 'Do Vonage Verify')],
+      ['migrate/own-codes', both('From codes of your own', 'De códigos próprios')],
+    ],
+  },
+  {
+    title: both('Integrate', 'Integre'),
+    pages: [
+      ['integrate/better-auth', both('better-auth', 'better-auth')],
+      ['integrate/supabase', both('Supabase Auth', 'Supabase Auth')],
+      ['integrate/zitadel', both('Zitadel', 'Zitadel')],
+      ['integrate/kratos', both('Ory Kratos', 'Ory Kratos')],
+    ],
+  },
+  {
+    title: both('Reference', 'Referência'),
+    pages: [
+      ['reference/', both('API reference', 'Referência da API')],
+      ['reference/create-send', both('Send a code', 'Enviar um código')],
+      ['reference/send-status', both('Follow a send', 'Acompanhar um envio')],
+      ['reference/verify-code', both('Verify a code', 'Verificar um código')],
+      ['reference/signup-settings', both('Sign-up settings', 'Oferta de cadastro')],
+      ['reference/objects', both('Objects', 'Objetos')],
+      ['errors', both('Errors', 'Erros')],
+    ],
+  },
+];
+
+/** The menu beside the pages of a language. */
+export const sidebar = (language: Language): DefaultTheme.SidebarItem[] =>
+  GROUPS.map(({ title, pages }) => ({
+    text: title[language],
+    items: pages.map(([path, name]) => ({ text: name[language], link: `/${FOLDER[language]}${path}` })),
+  }));

@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { readContract } from './contract.js';
+import { errorsPage } from './errorsPage.js';
+import { llmsText, plainMarkdown } from './markdownTwins.js';
+import { referencePages } from './referencePages.js';
+import { FOLDER, LANGUAGES, translator } from './translations.js';
+
+const PAGES = fileURLToPath(new URL('../pages/', import.meta.url));
+/** Stands for the path below which the API serves the site; the API puts its own in its place. */
+export const BASE = '/__docs__/';
+
+/** Writes the pages that are made from the contract and the problem table, in each language. Git ignores them. */
+export function writeGeneratedPages(): void {
+  const contract = readContract();
+  for (const language of LANGUAGES) {
+    const t = translator(language);
+    const pages = referencePages(contract, t).set('errors', errorsPage(contract, t));
+    for (const [page, text] of pages) {
+      const file = join(PAGES, FOLDER[language], `${page}.md`);
+      mkdirSync(dirname(file), { recursive: true });
+      // A watching generator takes a file that was written anew for a changed one.
+      if (readIfAny(file) !== `${text}\n`) writeFileSync(file, `${text}\n`);
+    }
+  }
+}
+
+/** Adds to the built site its pages as Markdown, `llms.txt`, and `site.json`, which tells the API what it serves. */
+export function finishSite(outDir: string, pages: readonly string[]): void {
+  const titles = new Map<string, string>();
+  for (const page of pages) {
+    const text = plainMarkdown(readFileSync(join(PAGES, page), 'utf8'));
+    titles.set(page.replace(/\.md$/, ''), /^# (.*)$/m.exec(text)?.[1] ?? page);
+    const file = join(outDir, page);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
+  writeFileSync(join(outDir, 'llms.txt'), llmsText(titles));
+  // Written by the generator for purposes that the API does not have: unknown pages are its own problem.
+  for (const unused of ['404.html', 'hashmap.json']) rmSync(join(outDir, unused), { force: true });
+  const files = readdirSync(outDir, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(outDir.length + 1));
+  const site = { base: BASE, files: files.toSorted(), scripts: inlineScripts(outDir, files) };
+  writeFileSync(join(outDir, 'site.json'), `${JSON.stringify(site, null, 2)}\n`);
+}
+
+/** The hashes of all inline scripts, as a content security policy names them. */
+function inlineScripts(outDir: string, files: readonly string[]): string[] {
+  const hashes = new Set<string>();
+  for (const file of files.filter((name) => name.endsWith('.html')))
+    for (const [, attributes = '', text = ''] of readFileSync(join(outDir, file), 'utf8').matchAll(
+      /<script([^>]*)>([\s\S]*?)<\/script>/g,
+    ))
+      if (!attributes.includes(' src=')) hashes.add(createHash('sha256').update(text).digest('base64'));
+  return [...hashes].map((hash) => `sha256-${hash}`).toSorted();
+}
+
+function readIfAny(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+
+export const LANGUAGES = ['en', 'pt-BR'] as const;
+export type Language = (typeof LANGUAGES)[number];
+/** Gives a text of the contract, the problem table or a generated page in one language. */
+export type Translate = (text: string) => string;
+
+/** The folder of a language below the pages, with its slash. */
+export const FOLDER: Record<Language, string> = { en: '', 'pt-BR': 'pt-br/' };
+
+const CATALOGUE = new URL('../translations/pt-BR.yaml', import.meta.url);
+/** What stands between two paragraphs or list items, a list item's mark included. */
+const BETWEEN = /(\n\s*\n(?:- |\d+\. )?|\n(?:- |\d+\. ))/;
+
+/** White space does not count, so that a text may be wrapped anew. */
+const normal = (text: string): string => text.replace(/\s+/g, ' ').trim();
+
+/** The English texts with their Portuguese ones. */
+export function readCatalogue(): Map<string, string> {
+  const entries = parse(readFileSync(CATALOGUE, 'utf8')) as { en: string; pt: string }[];
+  return new Map(entries.map(({ en, pt }) => [en, pt]));
+}
+
+/**
+ * Translates by paragraph and list item. One without a translation stays English, so that a change of the contract still builds; the
+ * test of the translations names it.
+ *
+ * @param onText is told every paragraph and item that is asked for
+ */
+export function translator(language: Language, onText: (text: string) => void = () => {}): Translate {
+  const catalogue = language === 'en' ? new Map<string, string>() : readCatalogue();
+  return (text) =>
+    text
+      .trim()
+      .split(BETWEEN)
+      .map((part, index) => {
+        if (index % 2 === 1) return part;
+        onText(normal(part));
+        return catalogue.get(normal(part)) ?? part;
+      })
+      .join('');
+}

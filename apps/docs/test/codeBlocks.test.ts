@@ -1,0 +1,197 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describeIf } from '@onecode/testing';
+import { GROUPS } from '../src/navigation.js';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const DIST = fileURLToPath(new URL('../dist/', import.meta.url));
+const CHECK_MS_MAX = 180_000;
+
+interface Block {
+  page: string;
+  language: string;
+  /** What stands after the language, or on the line above a block that was behind a tab. */
+  label: string;
+  code: string;
+}
+
+/** Every block of every page; both languages have the same. */
+const blocks: Block[] = GROUPS.flatMap(({ pages }) => pages).flatMap(([path]) => {
+  const page = path.replace(/\/$/, '/index');
+  const text = readFileSync(join(DIST, `${page}.md`), 'utf8');
+  return [...text.matchAll(/(?:^(.*):\n\n)?^```(\S+)(.*)\n([\s\S]*?)^```$/gm)].map(
+    ([, label = '', language = '', more = '', code = '']) => ({
+      page,
+      language,
+      label: more.trim() || label,
+      code,
+    }),
+  );
+});
+const of = (...languages: string[]): Block[] => blocks.filter(({ language }) => languages.includes(language));
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'onecode-blocks-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const has = (command: string, ...args: string[]): boolean => spawnSync(command, args).status === 0;
+
+/** Runs a checker over a file with a block. @returns what it complains about */
+function check(block: Block, name: string, command: string, ...args: string[]): string {
+  const own = mkdtempSync(join(folder, 'block-'));
+  const file = join(own, name);
+  writeFileSync(file, block.code);
+  const { status, stdout, stderr } = spawnSync(command, [...args, file], { cwd: own, encoding: 'utf8' });
+  return status === 0 ? '' : `${block.page}: ${stdout}${stderr}`;
+}
+
+it('knows every language of the blocks, so that none is left unchecked', () => {
+  const known = new Set([
+    'ts',
+    'js',
+    'json',
+    'sh',
+    'python',
+    'php',
+    'go',
+    'java',
+    'http',
+    'text',
+    'yaml',
+    'jsonnet',
+    'html',
+  ]);
+  expect(blocks.filter(({ language }) => !known.has(language))).toEqual([]);
+  for (const language of ['ts', 'sh', 'python', 'php', 'go', 'java'])
+    expect(of(language).length).toBeGreaterThan(3);
+});
+
+it('JSON is JSON', () => {
+  for (const { code } of of('json')) expect(() => JSON.parse(code) as unknown).not.toThrow();
+});
+
+it('shell is shell', () => {
+  expect(
+    of('sh')
+      .map((block) => check(block, 'a.sh', 'sh', '-n'))
+      .filter(Boolean),
+  ).toEqual([]);
+});
+
+it('JavaScript is JavaScript', () => {
+  expect(
+    of('js')
+      .map((block) => check(block, 'a.mjs', process.execPath, '--check'))
+      .filter(Boolean),
+  ).toEqual([]);
+});
+
+describeIf(has('python3', '--version'))('where Python is', () => {
+  it('Python compiles', () => {
+    expect(
+      of('python')
+        .map((block) => check(block, 'a.py', 'python3', '-m', 'py_compile'))
+        .filter(Boolean),
+    ).toEqual([]);
+  });
+});
+
+describeIf(has('php', '--version'))('where PHP is', () => {
+  it('PHP is PHP', () => {
+    expect(
+      of('php')
+        .map((block) => check(block, 'a.php', 'php', '-l'))
+        .filter(Boolean),
+    ).toEqual([]);
+  });
+});
+
+describeIf(has('go', 'version'))('where Go is', () => {
+  it(
+    'Go compiles, and is formatted',
+    () => {
+      const complaints = of('go').map((block) => check(block, 'main.go', 'go', 'vet'));
+      expect(complaints.filter(Boolean)).toEqual([]);
+      for (const { code } of of('go')) {
+        const formatted = spawnSync('gofmt', { input: code, encoding: 'utf8' });
+        expect(formatted.stdout).toBe(code);
+      }
+    },
+    CHECK_MS_MAX,
+  );
+});
+
+describeIf(has('javac', '-version'))('where a JDK is', () => {
+  it(
+    'Java compiles',
+    () => {
+      expect(
+        of('java')
+          .map((block) => check(block, 'Sample.java', 'javac'))
+          .filter(Boolean),
+      ).toEqual([]);
+    },
+    CHECK_MS_MAX,
+  );
+});
+
+const SDK = join(ROOT, 'packages/client/src');
+describeIf(existsSync(SDK))('where the SDK is', () => {
+  it(
+    'TypeScript compiles against its types, in strict mode',
+    () => {
+      const checked = of('ts').filter(({ label }) => !label.startsWith('no-check'));
+      const own = mkdtempSync(join(folder, 'ts-'));
+      const files = checked.map(({ page, label, code }, index) => {
+        // A block with a file name may be imported by its neighbours.
+        const name = /^\[?([\w.]+\.ts)\]?$/.exec(label)?.[1] ?? `block${index}.ts`;
+        const file = join(own, page, name);
+        mkdirSync(dirname(file), { recursive: true });
+        writeFileSync(file, code);
+        return file;
+      });
+      writeFileSync(
+        join(own, 'tsconfig.json'),
+        JSON.stringify({
+          extends: join(ROOT, 'tsconfig.base.json'),
+          compilerOptions: {
+            composite: false,
+            declaration: false,
+            declarationMap: false,
+            noEmit: true,
+            lib: ['es2023', 'dom', 'dom.iterable'],
+            typeRoots: [join(ROOT, 'node_modules/@types')],
+            types: ['node'],
+            paths: {
+              '@onecode/client': [join(SDK, 'index.ts')],
+              '@onecode/client/testing': [join(SDK, 'testing/index.ts')],
+              'better-auth': [join(ROOT, 'apps/console/node_modules/better-auth/dist/index.d.mts')],
+              'better-auth/plugins': [
+                join(ROOT, 'apps/console/node_modules/better-auth/dist/plugins/index.d.mts'),
+              ],
+              express: [join(ROOT, 'node_modules/@types/express')],
+            },
+          },
+          files,
+        }),
+      );
+      writeFileSync(join(own, 'package.json'), '{"type":"module"}');
+      const { stdout } = spawnSync(
+        process.execPath,
+        [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', own],
+        {
+          encoding: 'utf8',
+        },
+      );
+      expect(
+        stdout.split('\n').filter((line) => line.includes(`${basename(own)}/`) || line.startsWith('error')),
+      ).toEqual([]);
+    },
+    CHECK_MS_MAX,
+  );
+});

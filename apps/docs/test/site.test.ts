@@ -1,0 +1,98 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { PROBLEMS } from '@onecode/domain';
+import { plainMarkdown } from '../src/markdownTwins.js';
+import { GROUPS } from '../src/navigation.js';
+
+const DIST = new URL('../dist/', import.meta.url);
+const { base, files } = JSON.parse(readFileSync(new URL('site.json', DIST), 'utf8')) as {
+  base: string;
+  files: string[];
+};
+const read = (file: string): string => readFileSync(new URL(file, DIST), 'utf8');
+const pages = files.filter((file) => file.endsWith('.html'));
+const ofLanguage = (folder: string): string[] =>
+  pages
+    .filter((file) => file.startsWith('pt-br/') === (folder !== ''))
+    .map((file) => file.slice(folder.length));
+
+it('has the same pages in both languages', () => {
+  expect(ofLanguage('pt-br/')).toEqual(ofLanguage(''));
+});
+
+it('has every page in its menu, and no other', () => {
+  const listed = GROUPS.flatMap(({ pages }) => pages.map(([path]) => path.replace(/\/$/, '/index')));
+  expect(['index', ...listed].map((path) => `${path}.html`).toSorted()).toEqual(ofLanguage('').toSorted());
+});
+
+it('has the same code in both languages', () => {
+  const blocks = (file: string): string[] =>
+    read(file)
+      .match(/^```[\s\S]*?^```$/gm)
+      ?.map((block) => block.replaceAll(/"detail": .*/g, '')) ?? [];
+  for (const page of ofLanguage('').map((file) => file.replace('.html', '.md')))
+    expect([page, blocks(`pt-br/${page}`)]).toEqual([page, blocks(page)]);
+});
+
+describe('links', () => {
+  const anchors = new Map(
+    pages.map((file) => [file, new Set([...read(file).matchAll(/ id="([^"]*)"/g)].map(([, id]) => id))]),
+  );
+
+  it.each(pages)('of %s lead to pages and anchors that exist', (file) => {
+    const broken = [...read(file).matchAll(/<a [^>]*href="([^"]*)"/g)].flatMap(([, href = '']) => {
+      if (href.startsWith('https://')) return [];
+      const { pathname, hash } = new URL(
+        href,
+        `https://site.test${base}${file.replace(/(?:index)?\.html$/, '')}`,
+      );
+      if (!pathname.startsWith(base)) return [href];
+      const target = `${pathname.slice(base.length).replace(/(^|\/)$/, '$1index')}.html`;
+      const known = anchors.get(target);
+      const isKnown = known?.has(decodeURIComponent(hash.slice(1))) ?? false;
+      return known === undefined || (hash !== '' && !isKnown) ? [href] : [];
+    });
+    expect(broken).toEqual([]);
+  });
+
+  it('of pages as Markdown lead to pages as Markdown', () => {
+    for (const page of pages.map((file) => file.replace('.html', '.md'))) {
+      const targets = [...read(page).matchAll(/\]\((\.[^)#]*)/g)].map(
+        ([, path = '']) => new URL(path, new URL(page, DIST)),
+      );
+      expect([page, targets.filter((target) => !existsSync(target)).map(String)]).toEqual([page, []]);
+    }
+  });
+
+  it('of llms.txt lead to all pages as Markdown but the front pages', () => {
+    const linked = [...read('llms.txt').matchAll(/\/docs\/([^)]*\.md)\)/g)].map(([, path]) => path);
+    const expected = files.filter((file) => file.endsWith('.md') && !/^(?:pt-br\/)?index\.md$/.test(file));
+    expect(linked.toSorted()).toEqual(expected.toSorted());
+  });
+});
+
+it.each(pages)('%s has a twin as Markdown, without what only the site reads', (file) => {
+  const twin = read(file.replace('.html', '.md'));
+  expect(twin).not.toMatch(/^---$|^:::|\{#/m);
+  expect(twin).toMatch(/^# /);
+});
+
+it.each(['errors.html', 'pt-br/errors.html'])('%s has every problem code at its anchor', (file) => {
+  const ids = [...read(file).matchAll(/<h3 id="([^"]*)"/g)].map(([, id]) => id);
+  expect(ids.toSorted()).toEqual(Object.keys(PROBLEMS).toSorted());
+});
+
+it('has neither style attributes nor addresses of other origins that a browser would load', () => {
+  for (const file of pages) {
+    const html = read(file);
+    expect([file, / style="/.exec(html)]).toEqual([file, null]);
+    expect([file, /(?:src|<link[^>]*href)="(?:https?:)?\/\//.exec(html)]).toEqual([file, null]);
+  }
+});
+
+it('keeps code as it is when it makes plain Markdown', () => {
+  const source =
+    '---\na: 1\n---\n# T {#t}\n\n::: code-group\n\n```ts [Node]\n::: no {#x} [y](./z)\n```\n\n:::\n\n[y](./z#a) [w](./)\n';
+  expect(plainMarkdown(source)).toBe(
+    '# T\n\nNode:\n\n```ts\n::: no {#x} [y](./z)\n```\n\n[y](./z.md#a) [w](./index.md)\n',
+  );
+});

@@ -1,0 +1,1 @@
+export { samplesOf, type Sample, type SampleRequest, type SampleService } from './samples.js';

@@ -1,0 +1,222 @@
+import { goText, javaText, jsText, phpText, shellText } from './literals.js';
+
+/** A request as the samples make it. */
+export interface SampleRequest {
+  method: string;
+  /** With its parameters filled in. */
+  path: string;
+  needsKey: boolean;
+  isCreation: boolean;
+  body: Record<string, string> | null;
+}
+export interface Sample {
+  /** The name on the tab. */
+  label: string;
+  /** The language of the block, as highlighters know it. */
+  language: string;
+  code: string;
+}
+
+/** Where the samples send their requests. */
+export interface SampleService {
+  /** The API's address, without a slash at its end. */
+  baseUrl: string;
+  /** One line for the reader, which becomes the sample's first comment: what to put into `ONECODE_API_KEY`. */
+  keyNote?: string;
+}
+
+/** The call with the SDK, of an operation by its id in the contract. */
+const SDK_CALLS: Record<string, (request: SampleRequest) => string> = {
+  createSend: ({ body }) => `const send = await onecode.send(${members(body)});
+console.log(send.id, send.expires_at);`,
+  getSendStatus: ({ path }) => `const send = await onecode.status(${jsText(idIn(path))});
+console.log(send.status, send.verification);`,
+  verifyCode: ({
+    path,
+    body,
+  }) => `const { valid } = await onecode.verify(${jsText(idIn(path))}, ${jsText(body?.['code'] ?? '')});
+console.log(valid ? 'signed in' : 'wrong code');`,
+  getSignupSettings: () => `const { free_sends } = await onecode.signupSettings();
+console.log(free_sends);`,
+};
+
+/** The id in `/v1/send/ID/…`. */
+const idIn = (path: string): string => path.split('/')[3] ?? '';
+
+const members = (body: SampleRequest['body']): string =>
+  `{ ${Object.entries(body ?? {})
+    .map(([name, value]) => `${name}: ${jsText(value)}`)
+    .join(', ')} }`;
+
+/**
+ * One operation in six languages. Those without an SDK use their standard library alone. The API key is read from `ONECODE_API_KEY`.
+ *
+ * @throws Error for an operation that has no sample
+ */
+export function samplesOf(operationId: string, request: SampleRequest, service: SampleService): Sample[] {
+  const sdk = SDK_CALLS[operationId];
+  if (sdk === undefined) throw new Error(`the operation ${operationId} has no sample with the SDK`);
+  const { keyNote } = service;
+  const note = (sign: string): string =>
+    keyNote === undefined ? '' : `${sign} ONECODE_API_KEY: ${keyNote}\n`;
+  return [
+    { label: 'curl', language: 'sh', code: note('#') + curl(request, service) },
+    { label: 'Node', language: 'ts', code: note('//') + node(sdk(request), service) },
+    { label: 'Python', language: 'python', code: note('#') + python(request, service) },
+    { label: 'PHP', language: 'php', code: `<?php\n${note('//')}${php(request, service)}` },
+    { label: 'Go', language: 'go', code: note('//') + go(request, service) },
+    { label: 'Java', language: 'java', code: note('//') + java(request, service) },
+  ];
+}
+
+const lines = (...some: (string | false)[]): string => some.filter((line) => line !== false).join('\n');
+const json = (body: Record<string, string>): string => JSON.stringify(body);
+
+function curl(
+  { method, path, needsKey, isCreation, body }: SampleRequest,
+  { baseUrl }: SampleService,
+): string {
+  const parts = [
+    `curl -sS ${/^[\w:/.-]+$/.test(baseUrl + path) ? baseUrl + path : shellText(baseUrl + path)}`,
+    ...(needsKey ? ['-H "Authorization: Bearer $ONECODE_API_KEY"'] : []),
+    ...(isCreation ? ['-H "Idempotency-Key: $(openssl rand -hex 16)"'] : []),
+    ...(body === null ? [] : ["-H 'Content-Type: application/json'", `-d ${shellText(json(body))}`]),
+  ];
+  if (method === 'GET' && parts.length === 1) return parts[0]!;
+  return parts.join(' \\\n  ');
+}
+
+const node = (call: string, { baseUrl }: SampleService): string => `import { Onecode } from '@onecode/client';
+
+const onecode = new Onecode({
+  apiKey: process.env.ONECODE_API_KEY ?? '',
+  baseUrl: ${jsText(baseUrl)},
+});
+
+${call}`;
+
+function python(
+  { method, path, needsKey, isCreation, body }: SampleRequest,
+  { baseUrl }: SampleService,
+): string {
+  const headers = [
+    ...(needsKey ? [`        "Authorization": f"Bearer {os.environ['ONECODE_API_KEY']}",`] : []),
+    ...(isCreation ? ['        "Idempotency-Key": str(uuid.uuid4()),'] : []),
+    ...(body === null ? [] : ['        "Content-Type": "application/json",']),
+  ];
+  return lines(
+    'import json',
+    needsKey && 'import os',
+    'import urllib.request',
+    isCreation && 'import uuid',
+    '',
+    'request = urllib.request.Request(',
+    `    ${JSON.stringify(baseUrl + path)},`,
+    `    method="${method}",`,
+    headers.length > 0 && lines('    headers={', ...headers, '    },'),
+    body !== null && `    data=json.dumps(${json(body)}).encode(),`,
+    ')',
+    'with urllib.request.urlopen(request, timeout=10) as response:',
+    '    print(json.load(response))',
+  );
+}
+
+function php(
+  { method, path, needsKey, isCreation, body }: SampleRequest,
+  { baseUrl }: SampleService,
+): string {
+  const headers = [
+    ...(needsKey ? ["        'Authorization: Bearer ' . getenv('ONECODE_API_KEY'),"] : []),
+    ...(isCreation ? ["        'Idempotency-Key: ' . bin2hex(random_bytes(16)),"] : []),
+    ...(body === null ? [] : ["        'Content-Type: application/json',"]),
+  ];
+  const members = Object.entries(body ?? {}).map(([name, value]) => `${phpText(name)} => ${phpText(value)}`);
+  return lines(
+    "$context = stream_context_create(['http' => [",
+    `    'method' => '${method}',`,
+    headers.length > 0 && lines("    'header' => [", ...headers, '    ],'),
+    body !== null && `    'content' => json_encode([${members.join(', ')}]),`,
+    "    'timeout' => 10,",
+    "    'ignore_errors' => true, // the body of a 4xx is a problem, and worth reading",
+    ']]);',
+    `$answer = file_get_contents(${phpText(baseUrl + path)}, false, $context);`,
+    'print_r(json_decode($answer, true));',
+  );
+}
+
+function go({ method, path, needsKey, isCreation, body }: SampleRequest, { baseUrl }: SampleService): string {
+  return lines(
+    'package main',
+    '',
+    'import (',
+    isCreation && '\t"crypto/rand"',
+    '\t"fmt"',
+    '\t"io"',
+    '\t"net/http"',
+    needsKey && '\t"os"',
+    body !== null && '\t"strings"',
+    '\t"time"',
+    ')',
+    '',
+    'func main() {',
+    body !== null && `\tbody := strings.NewReader(${goText(json(body))})`,
+    `\trequest, err := http.NewRequest("${method}", ${JSON.stringify(baseUrl + path)}, ${body === null ? 'nil' : 'body'})`,
+    '\tif err != nil {',
+    '\t\tpanic(err)',
+    '\t}',
+    needsKey && '\trequest.Header.Set("Authorization", "Bearer "+os.Getenv("ONECODE_API_KEY"))',
+    isCreation &&
+      lines(
+        '\tkey := make([]byte, 16)',
+        '\trand.Read(key)',
+        '\trequest.Header.Set("Idempotency-Key", fmt.Sprintf("%x", key))',
+      ),
+    body !== null && '\trequest.Header.Set("Content-Type", "application/json")',
+    '\tclient := http.Client{Timeout: 10 * time.Second}',
+    '\tresponse, err := client.Do(request)',
+    '\tif err != nil {',
+    '\t\tpanic(err)',
+    '\t}',
+    '\tdefer response.Body.Close()',
+    '\tanswer, err := io.ReadAll(response.Body)',
+    '\tif err != nil {',
+    '\t\tpanic(err)',
+    '\t}',
+    '\tfmt.Println(response.Status, string(answer))',
+    '}',
+  );
+}
+
+function java(
+  { method, path, needsKey, isCreation, body }: SampleRequest,
+  { baseUrl }: SampleService,
+): string {
+  const publisher =
+    body === null
+      ? 'HttpRequest.BodyPublishers.noBody()'
+      : `HttpRequest.BodyPublishers.ofString(${javaText(json(body))})`;
+  return lines(
+    'import java.net.URI;',
+    'import java.net.http.HttpClient;',
+    'import java.net.http.HttpRequest;',
+    'import java.net.http.HttpResponse;',
+    'import java.time.Duration;',
+    isCreation && 'import java.util.UUID;',
+    '',
+    'public class Sample {',
+    '    public static void main(String[] arguments) throws Exception {',
+    '        var request = HttpRequest.newBuilder(',
+    `                URI.create(${javaText(baseUrl + path)}))`,
+    '            .timeout(Duration.ofSeconds(10))',
+    needsKey && '            .header("Authorization", "Bearer " + System.getenv("ONECODE_API_KEY"))',
+    isCreation && '            .header("Idempotency-Key", UUID.randomUUID().toString())',
+    body !== null && '            .header("Content-Type", "application/json")',
+    `            .method("${method}", ${publisher})`,
+    '            .build();',
+    '        var answer = HttpClient.newHttpClient()',
+    '            .send(request, HttpResponse.BodyHandlers.ofString());',
+    '        System.out.println(answer.statusCode() + " " + answer.body());',
+    '    }',
+    '}',
+  );
+}
