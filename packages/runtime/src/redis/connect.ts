@@ -144,9 +144,10 @@ function serverConnector(kind: 'server' | 'cluster', onFault: RedisListeners['on
       // A server that speaks only TLS, or none, ends the connection or says nothing at all.
       stream.once('close', () => {
         if (hasSpoken || path != null) return;
-        void findTlsMismatch({ host, port }, tls !== undefined).then((fault) => {
+        void (async () => {
+          const fault = await findTlsMismatch({ host, port }, tls !== undefined);
           if (fault !== null) onFault(fault);
-        });
+        })();
       });
       this.stream.once('error', (error) => {
         this.firstError = error;
@@ -203,10 +204,11 @@ function sentinelConnector(onFault: RedisListeners['onFault']): Connector {
         round = { errors: 0, unknownMasters: 0, isRetried: false };
         if (isRetried) return;
         if (errors > 0 && unknownMasters === errors) onFault('names a master that its sentinels do not know');
-        void this.#findTlsFault().then((fault) => {
+        void (async () => {
+          const fault = await this.#findTlsFault();
           if (fault !== null) onFault(fault);
           emit(type, error);
-        });
+        })();
       });
     }
 

@@ -54,6 +54,7 @@ export function VerifyStep({
   );
 }
 
+/** As with the number, the code is in no attribute of the page. */
 function VerifyForm({ verification }: { verification: ReturnType<typeof useVerification> }) {
   const { t } = useTranslation('tryout');
   const form = useForm({
@@ -73,6 +74,7 @@ function VerifyForm({ verification }: { verification: ReturnType<typeof useVerif
           w={{ base: '100%', sm: 220 }}
           key={form.key('code')}
           {...form.getInputProps('code')}
+          defaultValue=""
         />
         <Button type="submit" mt={{ base: 0, sm: 25 }} loading={verification.isPending}>
           {t('verify.button')}
