@@ -27,7 +27,7 @@ describe.each(['api', 'worker', 'console'])('the %s', (name) => {
   ])(
     'given %s waits, and says so in one warning without the password',
     async (_, spoil, reason) => {
-      const address = new URL(environment.variables['DATABASE_URL']!);
+      const address = new URL(environment.variables['DATABASE_URL']);
       const { password } = address;
       spoil(address);
       const process = startProcess(`apps/${name}/dist/main.js`, {

@@ -15,7 +15,7 @@ export interface Servers {
 
 const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
 /** Those that the driver takes for `verify-full` unless the address says `uselibpqcompat=true`. */
-const VERIFYING = ['prefer', 'require', 'verify-ca'];
+const VERIFYING = new Set(['prefer', 'require', 'verify-ca']);
 
 const HOSTS = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^@/?#]*)(.*)$/s;
 
@@ -40,7 +40,7 @@ export function parseServers(url: string): Servers {
   const options = searchParams.get('options') ?? '';
   for (const one of parsed) {
     // As the driver takes these without `uselibpqcompat`; of which it would warn at length.
-    if (mode !== null && VERIFYING.includes(mode) && searchParams.get('uselibpqcompat') !== 'true')
+    if (mode !== null && VERIFYING.has(mode) && searchParams.get('uselibpqcompat') !== 'true')
       one.searchParams.set('sslmode', 'verify-full');
     one.searchParams.delete('target_session_attrs');
     one.searchParams.delete('options');
