@@ -142,12 +142,10 @@ function serverConnector(kind: 'server' | 'cluster', onFault: RedisListeners['on
       let hasSpoken = false;
       stream.once(tls === undefined ? 'data' : 'secureConnect', () => (hasSpoken = true));
       // A server that speaks only TLS, or none, ends the connection or says nothing at all.
-      stream.once('close', () => {
+      stream.once('close', async () => {
         if (hasSpoken || path != null) return;
-        void (async () => {
-          const fault = await findTlsMismatch({ host, port }, tls !== undefined);
-          if (fault !== null) onFault(fault);
-        })();
+        const fault = await findTlsMismatch({ host, port }, tls !== undefined);
+        if (fault !== null) onFault(fault);
       });
       this.stream.once('error', (error) => {
         this.firstError = error;
@@ -188,7 +186,7 @@ function sentinelConnector(onFault: RedisListeners['onFault']): Connector {
     ): ReturnType<SentinelConnector['connect']> {
       let hasTriedBoth = this.#user.sentinelPassword === undefined;
       let round = { errors: 0, unknownMasters: 0, isRetried: false };
-      return super.connect((type, error) => {
+      return super.connect(async (type, error) => {
         if (type === 'sentinelError') {
           round.errors += 1;
           if (/invalid reply: null|No such master/.test(error.message)) round.unknownMasters += 1;
@@ -204,11 +202,9 @@ function sentinelConnector(onFault: RedisListeners['onFault']): Connector {
         round = { errors: 0, unknownMasters: 0, isRetried: false };
         if (isRetried) return;
         if (errors > 0 && unknownMasters === errors) onFault('names a master that its sentinels do not know');
-        void (async () => {
-          const fault = await this.#findTlsFault();
-          if (fault !== null) onFault(fault);
-          emit(type, error);
-        })();
+        const fault = await this.#findTlsFault();
+        if (fault !== null) onFault(fault);
+        return emit(type, error);
       });
     }
 

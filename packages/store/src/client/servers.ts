@@ -15,7 +15,7 @@ export interface Servers {
 
 const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
 /** Those that the driver takes for `verify-full` unless the address says `uselibpqcompat=true`. */
-const VERIFYING: ReadonlySet<string> = new Set(['prefer', 'require', 'verify-ca']);
+const VERIFYING = new Set(['prefer', 'require', 'verify-ca']);
 
 const HOSTS = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^@/?#]*)(.*)$/s;
 
