@@ -83,8 +83,8 @@ describeInBrowser('trying an application in the console', () => {
       await verifying.getByText('The code was wrong. 4 guesses are left.').waitFor();
       await code.fill('000000');
       await verifying.getByRole('button', { name: 'Verify' }).click();
-      await verifying.getByText('valid: true').waitFor();
-      await verifying.getByText('Verified').waitFor();
+      await verifying.getByText('valid: true', { exact: true }).waitFor();
+      await verifying.getByText('Verified', { exact: true }).waitFor();
 
       const secrets = [{ name: 'the number', value: RECIPIENT.slice(1) }];
       const dom = await page.content();
@@ -167,7 +167,7 @@ describeInBrowser('trying an application in the console', () => {
       const { code } = await stack.simulator.message(RECIPIENT);
       await verifying.getByLabel('Code that was typed').fill(code);
       await verifying.getByRole('button', { name: 'Verify' }).click();
-      await verifying.getByText('valid: true').waitFor();
+      await verifying.getByText('valid: true', { exact: true }).waitFor();
       const secrets = [
         { name: 'the code', value: code },
         { name: 'the number', value: RECIPIENT.slice(1) },

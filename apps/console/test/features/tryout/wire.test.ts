@@ -1,7 +1,7 @@
 import { apiKeyHint } from '@onecode/domain';
 import { newId } from '@onecode/store';
 import { buildCaller, closedPort, startTcpServer, tableContents } from '@onecode/testing';
-import type { MessageView, TryoutSendView } from '../../../src/features/tryout/view.js';
+import type { ExchangeView, MessageView, TryoutSendView } from '../../../src/features/tryout/view.js';
 import { startConsole, type StartedConsole } from '../../console.js';
 import { person } from '../../people.js';
 
@@ -102,12 +102,12 @@ describe('what the page shows of a call', () => {
     expect(view.problem?.docs).toBe('https://api.example.test/docs/errors#invalid_recipient');
   });
 
-  it.each([
-    ['breaks', () => null, 'broken'],
-    ['is endless', () => () => http('200 OK', 'x'.repeat(70_000)), 'too_large'],
-    ['is no HTTP', () => () => 'SSH-2.0-OpenSSH_9.2\r\n', 'broken'],
-  ] as const)('is no answer when that %s', async (_, answers, fault) => {
-    answer = answers();
+  it.each<[string, ((request: string) => string) | null, ExchangeView['fault']]>([
+    ['breaks', null, 'broken'],
+    ['is endless', () => http('200 OK', 'x'.repeat(70_000)), 'too_large'],
+    ['is no HTTP', () => 'SSH-2.0-OpenSSH_9.2\r\n', 'broken'],
+  ])('is no answer when that %s', async (_, answers, fault) => {
+    answer = answers;
     const { view } = await trySend();
     expect(view).toMatchObject({ exchange: { answer: null, fault }, send: null, problem: null });
   });

@@ -64,7 +64,7 @@ export function SendStep({
   );
 }
 
-/** Uncontrolled, so that the number is in no attribute of the page. */
+/** The number is in the field alone, and in no attribute of the page: React writes a changed `defaultValue` there. */
 function SendForm({
   mode,
   creation,
@@ -105,6 +105,7 @@ function SendForm({
             w={{ base: '100%', sm: 300 }}
             key={form.key('to')}
             {...to}
+            defaultValue={isLive ? '' : NOBODY}
             error={toError}
           />
           {!isLive && (
@@ -117,6 +118,7 @@ function SendForm({
               w={{ base: '100%', sm: 220 }}
               key={form.key('code')}
               {...form.getInputProps('code')}
+              defaultValue=""
             />
           )}
           <Select

@@ -54,6 +54,7 @@ export function VerifyStep({
   );
 }
 
+/** As with the number, the code is in no attribute of the page. */
 function VerifyForm({ verification }: { verification: ReturnType<typeof useVerification> }) {
   const { t } = useTranslation('tryout');
   const form = useForm({
@@ -73,6 +74,7 @@ function VerifyForm({ verification }: { verification: ReturnType<typeof useVerif
           w={{ base: '100%', sm: 220 }}
           key={form.key('code')}
           {...form.getInputProps('code')}
+          defaultValue=""
         />
         <Button type="submit" mt={{ base: 0, sm: 25 }} loading={verification.isPending}>
           {t('verify.button')}
@@ -85,16 +87,22 @@ function VerifyForm({ verification }: { verification: ReturnType<typeof useVerif
 /** What a backend would do with the answer. */
 function Result({ result, isFault }: { result: TryoutVerifyView['result']; isFault: boolean }) {
   const { t } = useTranslation('tryout');
-  if (result === null) return isFault ? <Alert color="orange">{t('verify.unknown')}</Alert> : null;
+  if (result === null)
+    return isFault ? (
+      <Alert color="orange" variant="light">
+        {t('verify.unknown')}
+      </Alert>
+    ) : null;
   const { valid, verification, attemptsLeft } = result;
   return (
     <Alert
       color={valid ? 'green' : 'orange'}
+      variant="light"
       icon={valid ? <IconCheck size={18} /> : <IconX size={18} />}
       role="status"
     >
       <Stack gap={4}>
-        <Code>{`valid: ${valid}`}</Code>
+        <Code w="fit-content">{`valid: ${valid}`}</Code>
         <Text size="sm">
           {valid
             ? t('verify.valid')
