@@ -30,7 +30,7 @@ export function CallResult({
   return (
     <Stack gap="xs">
       {fault !== null && (
-        <Alert color="red" icon={<IconAlertTriangle size={18} />} role="alert">
+        <Alert color="red" variant="light" icon={<IconAlertTriangle size={18} />} role="alert">
           {t(`fault.${fault}`)}
         </Alert>
       )}
@@ -86,6 +86,7 @@ function Problem({ problem: { code, detail, retryAfterSeconds, docs } }: { probl
   return (
     <Alert
       color="orange"
+      variant="light"
       icon={<IconAlertTriangle size={18} />}
       role="alert"
       title={

@@ -87,16 +87,22 @@ function VerifyForm({ verification }: { verification: ReturnType<typeof useVerif
 /** What a backend would do with the answer. */
 function Result({ result, isFault }: { result: TryoutVerifyView['result']; isFault: boolean }) {
   const { t } = useTranslation('tryout');
-  if (result === null) return isFault ? <Alert color="orange">{t('verify.unknown')}</Alert> : null;
+  if (result === null)
+    return isFault ? (
+      <Alert color="orange" variant="light">
+        {t('verify.unknown')}
+      </Alert>
+    ) : null;
   const { valid, verification, attemptsLeft } = result;
   return (
     <Alert
       color={valid ? 'green' : 'orange'}
+      variant="light"
       icon={valid ? <IconCheck size={18} /> : <IconX size={18} />}
       role="status"
     >
       <Stack gap={4}>
-        <Code>{`valid: ${valid}`}</Code>
+        <Code w="fit-content">{`valid: ${valid}`}</Code>
         <Text size="sm">
           {valid
             ? t('verify.valid')
