@@ -18,6 +18,7 @@ COPY packages/store/package.json packages/store/
 COPY packages/whatsapp/package.json packages/whatsapp/
 
 FROM manifests AS build
+COPY packages/client/package.json packages/client/
 COPY packages/testing/package.json packages/testing/
 RUN npm install --no-save --include=dev
 COPY . .

@@ -13,12 +13,15 @@ export default {
     ],
   },
   moduleNameMapper: {
-    '^@onecode/(domain|store|whatsapp|runtime|simulator|testing)$': '<rootDir>/packages/$1/src/index.ts',
+    '^@onecode/(client|domain|store|whatsapp|runtime|simulator|testing)$':
+      '<rootDir>/packages/$1/src/index.ts',
     '^@onecode/(store)/migrations$': '<rootDir>/packages/$1/src/migrations/migrations.ts',
     '^@onecode/(store)/sign-in$': '<rootDir>/packages/$1/src/users/authStorage.ts',
     '^@onecode/(runtime)/(config|version)$': '<rootDir>/packages/$1/src/$2.ts',
     '^@onecode/(whatsapp)/client$': '<rootDir>/packages/$1/src/client.ts',
+    '^@onecode/(client)/testing$': '<rootDir>/packages/$1/src/testing/index.ts',
     '^@onecode/(testing)/contract$': '<rootDir>/packages/$1/src/contract.ts',
+    '^@onecode/(testing)/contract-tests$': '<rootDir>/packages/$1/src/contractTests/index.ts',
     '^(\\.{1,2}/.*)\\.js$': ['$1.ts', '$1.js'],
   },
   transformIgnorePatterns: ['/node_modules/'],

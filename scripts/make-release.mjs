@@ -7,6 +7,8 @@ import { reportError, UserError } from './user-error.mjs';
 
 const CHANGELOG = 'CHANGELOG.md';
 const PREVIOUS = 'test/rolling/previous-release.json';
+/** The SDK tells its version in its requests, where it cannot read its package.json. */
+const CLIENT_VERSION = 'packages/client/src/version.ts';
 const DEPENDENCIES = ['dependencies', 'devDependencies', 'peerDependencies', 'optionalDependencies'];
 
 /**
@@ -76,6 +78,7 @@ export function makeRelease(folder, version, date) {
     if (!existsSync(join(folder, file))) continue;
     writeJson(folder, file, withVersion(JSON.parse(read(file)), version));
   }
+  writeFileSync(join(folder, CLIENT_VERSION), read(CLIENT_VERSION).replace(`'${current}'`, `'${version}'`));
   const lock = JSON.parse(read('package-lock.json'));
   lock.version = version;
   for (const path of ['', ...workspaces])

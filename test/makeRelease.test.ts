@@ -25,6 +25,7 @@ const FILES = {
       'packages/store': { version: '1.0.0' },
     },
   },
+  'packages/client/src/version.ts': "export const VERSION = '1.0.0';\n",
   'test/rolling/previous-release.json': { version: '0.9.0', commit: '0' },
 };
 
@@ -57,6 +58,7 @@ describe('a release', () => {
       version: '1.1.0',
       dependencies: { '@onecode/store': '1.1.0', express: '1.0.0' },
     });
+    expect(textOf('packages/client/src/version.ts')).toBe("export const VERSION = '1.1.0';\n");
     expect(jsonOf('package-lock.json')).toEqual({
       name: 'onecode',
       version: '1.1.0',

@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-import { generateApiKey } from '@onecode/domain';
 import {
   closeDatabase,
   createApiKey,
@@ -10,6 +8,8 @@ import {
 } from '@onecode/store';
 import { buildCaller, TEST_ACTOR, until, type RawAnswer, type TestCaller } from '@onecode/testing';
 import { rawRequest } from '@onecode/testing/contract';
+import { testAuthentication } from '@onecode/testing/contract-tests';
+import { apiTarget } from './contractTarget.js';
 import { PHONE, startApi, type TestApi } from './testApi.js';
 
 let api: TestApi;
@@ -21,118 +21,12 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-type Operation = (...authorization: string[]) => Promise<RawAnswer>;
-const operation =
-  (method: string, path: string, body = ''): Operation =>
-  (...authorization) =>
-    rawRequest(
-      api.port,
-      method,
-      path,
-      authorization.map((value) => ['Authorization', value] as const),
-      body,
-    );
-const create = operation('POST', '/v1/send', JSON.stringify({ to: PHONE }));
+testAuthentication(() => apiTarget(api));
 
-describe.each<[string, Operation, number]>([
-  ['create', create, 202],
-  ['status', operation('GET', `/v1/send/${randomUUID()}/status`), 404],
-  ['verify', operation('POST', `/v1/send/${randomUUID()}/verify`, '{"code":"1"}'), 404],
-])('%s', (_name, call, accepted) => {
-  it.each([
-    ['no header', []],
-    ['an empty header', ['']],
-    ['a blank header', [' \t ']],
-    ['another scheme', ['Basic dXNlcjpwYXNz']],
-    ['a scheme that begins with Bearer', ['Bearerx KEY']],
-    ['Bearer and nothing', ['Bearer']],
-    ['Bearer and white space', ['Bearer \t ']],
-    ['the key without a scheme', ['KEY']],
-    ['Bearer run into the key', ['BearerKEY']],
-  ])('is missing_credentials with %s', async (_header, values) => {
-    const { status, headers, json } = await call(...values.map((value) => value.replace('KEY', caller.key)));
-    expect([status, json.code]).toEqual([401, 'missing_credentials']);
-    expect(headers['www-authenticate']).toBe('Bearer realm="onecode"');
-  });
-
-  it.each<[string, (key: string) => string]>([
-    ['a word', () => 'Bearer secret'],
-    ['a prefix alone', () => 'Bearer ak_test_'],
-    ['a key that was never issued, with a right check part', () => `Bearer ${generateApiKey('test')}`],
-    ['a live key that was never issued', () => `Bearer ${generateApiKey('live')}`],
-    [
-      'the key with a typo',
-      (key) => `Bearer ${key.slice(0, 12)}${key[12] === 'a' ? 'b' : 'a'}${key.slice(13)}`,
-    ],
-    ['the key cut off', (key) => `Bearer ${key.slice(0, -1)}`],
-    ['the key and more', (key) => `Bearer ${key}x`],
-    ['the key in other letters', (key) => `Bearer ${key.toUpperCase()}`],
-    ['the key in the other mode', (key) => `Bearer ${key.replace('ak_test_', 'ak_live_')}`],
-    ['two keys', (key) => `Bearer ${key}, ${key}`],
-    ['two words', (key) => `Bearer ${key} ${key}`],
-    ['the key in quotes', (key) => `Bearer "${key}"`],
-    ['Bearer twice', (key) => `Bearer Bearer ${key}`],
-    ['bytes beyond ASCII', () => 'Bearer \xe9\xa0\xff'],
-    ['10,000 characters', () => `Bearer ${'k'.repeat(10_000)}`],
-    ['SQL', () => "Bearer ' or 1=1--"],
-  ])('is invalid_api_key with %s', async (_header, value) => {
-    const { status, headers, json } = await call(value(caller.key));
-    expect([status, json.code]).toEqual([401, 'invalid_api_key']);
-    expect(headers['www-authenticate']).toBe('Bearer realm="onecode", error="invalid_token"');
-  });
-
-  it.each([
-    ['as documented', 'Bearer KEY'],
-    ['with the scheme in small letters', 'bearer KEY'],
-    ['with the scheme in capitals', 'BEARER KEY'],
-    ['with more spaces', 'Bearer   KEY  '],
-    ['with a tab', 'Bearer\tKEY'],
-  ])('takes the key %s', async (_header, value) => {
-    expect((await call(value.replace('KEY', caller.key))).status).toBe(accepted);
-  });
-
-  it('refuses two Authorization headers, whichever is right', async () => {
-    const [right, wrong] = [`Bearer ${caller.key}`, 'Bearer x'];
-    for (const pair of [
-      [right, right],
-      [right, wrong],
-      [wrong, right],
-      [right, ''],
-    ] as const)
-      expect((await call(...pair)).json).toMatchObject({ status: 400, code: 'bad_request' });
-  });
-
-  it('repeats no credential in its answer', async () => {
-    for (const value of ['Bearer leaked-credential', 'Basic leaked-credential'])
-      expect(JSON.stringify(await call(value))).not.toContain('leaked-credential');
-  });
-});
+const create = (authorization: string): Promise<RawAnswer> =>
+  rawRequest(api.port, 'POST', '/v1/send', [['Authorization', authorization]], JSON.stringify({ to: PHONE }));
 
 describe('a key', () => {
-  it('determines the mode of its sends: that of its application', async () => {
-    for (const mode of ['test', 'live'] as const) {
-      const owner = await buildCaller(api.db.database, mode);
-      expect(owner.key.startsWith(`ak_${mode}_`)).toBe(true);
-      expect((await create(`Bearer ${owner.key}`)).json['mode']).toBe(mode);
-    }
-  });
-
-  it('is not taken from the address or the body', async () => {
-    const { json } = await rawRequest(
-      api.port,
-      'POST',
-      `/v1/send?access_token=${caller.key}`,
-      [],
-      `{"to":"${PHONE}"}`,
-    );
-    expect(json).toMatchObject({ code: 'missing_credentials' });
-  });
-
-  it('is not needed for the sign-up settings, where a wrong one is ignored', async () => {
-    await api.request.get('/v1/signup-settings').expect(200);
-    await api.request.get('/v1/signup-settings').set('Authorization', 'Bearer wrong').expect(200);
-  });
-
   it('that is revoked stops within a second under load, and other keys continue', async () => {
     const doomed = await createApiKey(api.db.database, TEST_ACTOR, caller.applicationId);
     if (doomed === null) throw new Error('no application');

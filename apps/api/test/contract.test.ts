@@ -1,8 +1,8 @@
 import { Problem, type ProblemCode } from '@onecode/domain';
+import { FAULTY_FIELDS, NO_GUESSES, NO_JSON, PHONE, WRONG_MEMBERS } from '@onecode/testing/contract-tests';
 import fc from 'fast-check';
 import { parseCreateSend, parseVerify } from '../src/contract.js';
 
-const PHONE = '+5511987654321';
 const DIGITS = Array.from('0123456789');
 
 /** The result of a parser for some bytes: its value, or the problem that it threw. Rethrows everything else. */
@@ -18,10 +18,6 @@ function outcome<T>(parse: (body: Buffer) => T, body: Buffer | string): T | Prob
 function codeOf(parse: (body: Buffer) => unknown, body: Buffer | string): ProblemCode | 'accepted' {
   const result = outcome(parse, body);
   return result instanceof Problem ? result.code : 'accepted';
-}
-
-function bytes(...parts: (string | number[])[]): Buffer {
-  return Buffer.concat(parts.map((part) => Buffer.from(part as string)));
 }
 
 describe('the body of a new send', () => {
@@ -42,65 +38,7 @@ describe('the body of a new send', () => {
     });
   });
 
-  const notJson: [string, Buffer | string][] = [
-    ['nothing', ''],
-    ['white space', ' \n'],
-    ['text', 'to=+5511987654321'],
-    ['a cut-off object', `{"to":"${PHONE}"`],
-    ['something after the object', `{"to":"${PHONE}"}x`],
-    ['a second object', `{"to":"${PHONE}"}{}`],
-    ['a comment', `{"to":"${PHONE}"/**/}`],
-    ['a comma at the end', `{"to":"${PHONE}",}`],
-    ['single quotes', `{'to':'${PHONE}'}`],
-    ['a raw line break in a string', `{"to":"${PHONE}\n"}`],
-    ['a NUL after the object', bytes(`{"to":"${PHONE}"}`, [0])],
-    ['a byte order mark', bytes([0xef, 0xbb, 0xbf], `{"to":"${PHONE}"}`)],
-    ['UTF-16', Buffer.from(`{"to":"${PHONE}"}`, 'utf16le')],
-    ['UTF-16 with its mark', bytes([0xff, 0xfe], [...Buffer.from(`{"to":"${PHONE}"}`, 'utf16le')])],
-    ['an invalid byte', bytes(`{"to":"${PHONE}","code":"`, [0xff], '"}')],
-    ['an overlong form', bytes(`{"to":"`, [0xc0, 0xab], '5511987654321"}')],
-    ['a surrogate in UTF-8', bytes(`{"to":"`, [0xed, 0xa0, 0x80], '"}')],
-    ['a cut-off letter', bytes(`{"to":"`, [0xc3], '"}')],
-    ['compressed bytes', bytes([0x1f, 0x8b, 8, 0, 0, 0, 0, 0])],
-    ['null', 'null'],
-    ['true', 'true'],
-    ['a string', `"${PHONE}"`],
-    ['a number', '1'],
-    ['a number beyond any other', `1${'0'.repeat(60_000)}`],
-    ['a huge exponent', '{"to":1e999999}'],
-    ['an empty array', '[]'],
-    ['an array of an object', `[{"to":"${PHONE}"}]`],
-    ['a nesting of 30,000 arrays', '['.repeat(30_000) + ']'.repeat(30_000)],
-    ['a nesting of 30,000 arrays left open', '['.repeat(30_000)],
-    ['a nesting inside a member', `{"to":${'['.repeat(30_000)}${']'.repeat(30_000)}}`],
-    ['a nesting of objects', `${'{"to":'.repeat(10_000)}""${'}'.repeat(10_000)}`],
-  ];
-  const wrongMembers: [string, string][] = [
-    ['channel', `{"to":"${PHONE}","channel":"whatsapp"}`],
-    ['from', `{"to":"${PHONE}","from":"+12025550143"}`],
-    ['mode', `{"to":"${PHONE}","mode":"live"}`],
-    ['an empty name', `{"to":"${PHONE}","":""}`],
-    ['a name in capitals', `{"To":"${PHONE}"}`],
-    ['__proto__', `{"to":"${PHONE}","__proto__":{"code":"1234"}}`],
-    ['__proto__ with the only recipient', `{"__proto__":{"to":"${PHONE}"}}`],
-    ['constructor', `{"to":"${PHONE}","constructor":"x"}`],
-    ['toString', `{"to":"${PHONE}","toString":"x"}`],
-    ['to as null', '{"to":null}'],
-    ['to as a number', '{"to":5511987654321}'],
-    ['to as an array', `{"to":["${PHONE}"]}`],
-    ['code as a number', `{"to":"${PHONE}","code":1234}`],
-    ['code as null', `{"to":"${PHONE}","code":null}`],
-    ['code as an object', `{"to":"${PHONE}","code":{}}`],
-    ['locale as null', `{"to":"${PHONE}","locale":null}`],
-    ['locale as an array', `{"to":"${PHONE}","locale":["en"]}`],
-    ['to twice', `{"to":"${PHONE}","to":"${PHONE}"}`],
-    ['to twice, once escaped', `{"to":"${PHONE}","t\\u006f":"${PHONE}"}`],
-    ['to twice, first as a number', `{"to":1,"to":"${PHONE}"}`],
-    ['to twice, first as an object', `{"to":{"to":"x"},"to":"${PHONE}"}`],
-    ['code twice among others', `{"code":"1234","to":"${PHONE}","code":"1234","locale":"en"}`],
-    ['a quote in a value that hides a repeat', `{"to":"\\"","to":"${PHONE}"}`],
-  ];
-  it.each([...notJson, ...wrongMembers])('is invalid_json: %s', (_name, body) => {
+  it.each([...NO_JSON, ...WRONG_MEMBERS])('is invalid_json: %s', (_name, body) => {
     expect(codeOf(parseCreateSend, body)).toBe('invalid_json');
   });
 
@@ -109,37 +47,7 @@ describe('the body of a new send', () => {
     expect(codeOf(parseCreateSend, `{${members.join(',')}}`)).toBe('invalid_json');
   });
 
-  it.each([
-    ['{}', 'invalid_recipient'],
-    ['{"to":""}', 'invalid_recipient'],
-    ['{"to":"5511987654321"}', 'invalid_recipient'],
-    ['{"to":"\\ud800"}', 'invalid_recipient'],
-    ['{"to":"+551198765\\u00004321"}', 'invalid_recipient'],
-    ['{"code":"1234"}', 'invalid_recipient'],
-    ['{"to":"someone@example.com"}', 'channel_unavailable'],
-    ['{"to":"+5511987654321@example.com"}', 'channel_unavailable'],
-    [`{"to":"${PHONE}","code":"123"}`, 'invalid_code'],
-    [`{"to":"${PHONE}","code":"12345678901"}`, 'invalid_code'],
-    [`{"to":"${PHONE}","code":"12a4"}`, 'invalid_code'],
-    [`{"to":"${PHONE}","code":" 1234"}`, 'invalid_code'],
-    [`{"to":"${PHONE}","code":"1234\\n"}`, 'invalid_code'],
-    [`{"to":"${PHONE}","code":"١٢٣٤"}`, 'invalid_code'],
-    [`{"to":"${PHONE}","locale":""}`, 'invalid_locale'],
-    [`{"to":"${PHONE}","locale":"EN"}`, 'invalid_locale'],
-    [`{"to":"${PHONE}","locale":"pt_BR"}`, 'invalid_locale'],
-  ])('%s is %s', (body, code) => {
-    expect(codeOf(parseCreateSend, body)).toBe(code);
-  });
-
-  it.each([
-    ['{"to":"x","code":"1","locale":"y"}', 'invalid_recipient', ['to', 'code', 'locale']],
-    ['{"locale":"y","code":"1"}', 'invalid_recipient', ['to', 'code', 'locale']],
-    ['{"locale":"y","code":"1","to":"a@example.com"}', 'channel_unavailable', ['to', 'code', 'locale']],
-    [`{"locale":"y","code":"1","to":"${PHONE}"}`, 'invalid_code', ['code', 'locale']],
-    [`{"locale":"y","to":"${PHONE}"}`, 'invalid_locale', ['locale']],
-    ['{"locale":"y","code":"1","to":"x","more":""}', 'invalid_json', undefined],
-    ['{"locale":"y","code":1,"to":"x"}', 'invalid_json', undefined],
-  ])(
+  it.each(FAULTY_FIELDS)(
     '%s is %s: structure first, then to, code, locale, and every faulty field is named',
     (body, code, fields) => {
       const problem = outcome(parseCreateSend, body) as Problem;
@@ -157,18 +65,7 @@ describe('the body of a verification', () => {
     },
   );
 
-  it.each([
-    ['no code', '{}'],
-    ['code as a number', '{"code":4217}'],
-    ['code as null', '{"code":null}'],
-    ['an unknown member', '{"code":"004217","to":"x"}'],
-    ['__proto__', '{"code":"004217","__proto__":null}'],
-    ['a repeated code', '{"code":"004217","code":"004217"}'],
-    ['an array', '["004217"]'],
-    ['nothing', ''],
-    ['invalid UTF-8', bytes('{"code":"', [0x80], '"}')],
-    ['a deep nesting', `{"code":${'['.repeat(30_000)}${']'.repeat(30_000)}}`],
-  ])('is invalid_json with %s', (_name, body) => {
+  it.each(NO_GUESSES)('is invalid_json with %s', (_name, body) => {
     expect(codeOf(parseVerify, body)).toBe('invalid_json');
   });
 });

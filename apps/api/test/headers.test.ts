@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto';
 import { PROBLEMS } from '@onecode/domain';
 import { closeDatabase, openDatabase } from '@onecode/store';
-import { buildCaller, RawConnection, type RawAnswer } from '@onecode/testing';
+import { RawConnection, type RawAnswer } from '@onecode/testing';
 import { rawRequest } from '@onecode/testing/contract';
-import { APP_SECRET, bearer, PHONE, startApi, VERIFY_TOKEN, type TestApi } from './testApi.js';
+import { contractAnswers, testHeaders, UUID } from '@onecode/testing/contract-tests';
+import { apiTarget } from './contractTarget.js';
+import { APP_SECRET, startApi, VERIFY_TOKEN, type TestApi } from './testApi.js';
 
-const BODY = JSON.stringify({ to: PHONE });
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 /** Answers that any cache may keep. */
 const PUBLIC = new Set(['the contract', 'the reference', 'the page of errors', 'an asset']);
 
@@ -15,53 +15,22 @@ let answers: Map<string, RawAnswer>;
 
 /** One answer of every kind that the API gives. */
 async function answersOf(api: TestApi): Promise<Map<string, RawAnswer>> {
-  const test = await buildCaller(api.db.database, 'test', { ratePerMinute: 1 });
-  const live = await buildCaller(api.db.database, 'live', { freeQuota: 0 });
-  const as = (caller: { key: string }, ...more: [string, string][]) => [
-    ...Object.entries(bearer(caller)),
-    ...more,
-  ];
+  const contract = await contractAnswers(apiTarget(api));
   const get = (path: string, headers: [string, string][] = []) => rawRequest(api.port, 'GET', path, headers);
   const post = (path: string, headers: [string, string][], body: string) =>
     rawRequest(api.port, 'POST', path, headers, body);
-  const once: [string, string] = ['Idempotency-Key', 'once'];
   const webhook = '{}';
   const signed: [string, string] = [
     'X-Hub-Signature-256',
     `sha256=${createHmac('sha256', APP_SECRET).update(webhook).digest('hex')}`,
   ];
-  const created = await post('/v1/send', as(test, once), BODY);
-  const id = String(created.json['id']);
   const token = encodeURIComponent(VERIFY_TOKEN);
   const broken = await RawConnection.open(api.port);
   broken.write('nonsense\r\n\r\n');
 
   return new Map(
     Object.entries({
-      'a new send': created,
-      'a repeat': await post('/v1/send', as(test, once), BODY),
-      'a status': await get(`/v1/send/${id}/status`, as(test)),
-      'a judged guess': await post(`/v1/send/${id}/verify`, as(test), '{"code":"1"}'),
-      'the sign-up settings': await get('/v1/signup-settings'),
-      'no credential': await post('/v1/send', [], BODY),
-      'a wrong key': await post('/v1/send', [['Authorization', 'Bearer x']], BODY),
-      'no unit': await post('/v1/send', as(live), BODY),
-      'no send': await get('/v1/send/x/status', as(test)),
-      'a key reused': await post('/v1/send', as(test, once), `${BODY} `),
-      'no JSON': await post('/v1/send', as(test), ''),
-      'a body too large': await post('/v1/send', as(test), ' '.repeat(65_537)),
-      'a wrong recipient': await post('/v1/send', as(test), '{}'),
-      'an e-mail address': await post('/v1/send', as(test), '{"to":"a@example.com"}'),
-      'a wrong code': await post('/v1/send', as(test), `{"to":"${PHONE}","code":"1"}`),
-      'a wrong locale': await post('/v1/send', as(test), `{"to":"${PHONE}","locale":"x"}`),
-      'a long key': await post('/v1/send', as(test, ['Idempotency-Key', 'k'.repeat(256)]), BODY),
-      'a limit': await post('/v1/send', as(test), BODY),
-      'an unknown path': await get('/unknown'),
-      'a wrong method': await get('/v1/send'),
-      'a header twice': await get('/v1/signup-settings', [
-        ['Host', 'a'],
-        ['Host', 'b'],
-      ]),
+      ...Object.fromEntries(contract),
       'broken HTTP': await broken.answer(),
       'huge headers': await get('/v1/signup-settings', [['X', 'x'.repeat(20_000)]]),
       'a handshake': await get(
@@ -86,6 +55,8 @@ beforeAll(async () => {
   answers = await answersOf(api);
 });
 afterAll(() => api.close());
+
+testHeaders(() => apiTarget(api));
 
 /** Those take an outage, a slow client or a flood; see below and the tests of large bodies and of the budget of bodies. */
 const ELSEWHERE = new Set(['internal_error', 'request_timeout', 'too_busy']);
@@ -147,15 +118,6 @@ describe('every kind of answer', () => {
       if (!pages.has(pathname)) pages.set(pathname, (await api.request.get(pathname).expect(200)).text);
       expect(pages.get(pathname)).toContain(`id="${hash.slice(1)}"`);
     }
-  });
-});
-
-describe('a request id', () => {
-  it('is ours, whatever the client sends', async () => {
-    const { headers } = await rawRequest(api.port, 'GET', '/v1/signup-settings', [
-      ['X-Request-Id', 'leaked'],
-    ]);
-    expect(headers['x-request-id']).toMatch(UUID);
   });
 });
 

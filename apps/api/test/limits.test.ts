@@ -1,7 +1,9 @@
-import { changeSetting, findAccount, limitApplication } from '@onecode/store';
-import { buildCaller, TEST_ACTOR, type TestCaller } from '@onecode/testing';
+import { changeSetting, findAccount } from '@onecode/store';
+import { buildCaller, TEST_ACTOR } from '@onecode/testing';
+import { testLimits } from '@onecode/testing/contract-tests';
 import type { Response } from 'supertest';
-import { PHONE, startApi, type TestApi } from './testApi.js';
+import { apiTarget } from './contractTarget.js';
+import { startApi, type TestApi } from './testApi.js';
 
 let api: TestApi;
 beforeAll(async () => {
@@ -14,6 +16,8 @@ afterEach(() =>
   ),
 );
 
+testLimits(() => apiTarget(api));
+
 const retryAfter = ({ headers }: Response): number => {
   expect(headers['retry-after']).toMatch(/^[1-9][0-9]*$/);
   return Number(headers['retry-after']);
@@ -21,56 +25,6 @@ const retryAfter = ({ headers }: Response): number => {
 const statuses = async (answers: PromiseLike<Response>[]): Promise<number[]> =>
   (await Promise.all(answers)).map(({ status }) => status);
 const count = (all: number[], status: number): number => all.filter((one) => one === status).length;
-/** Moves an account's sends into the past, so that their windows open sooner. */
-const age = (caller: TestCaller, seconds: number): Promise<unknown> =>
-  api.db.sql('update sends set created_at = created_at - make_interval(secs => $2) where account_id = $1', [
-    caller.accountId,
-    seconds,
-  ]);
-
-describe.each(['test', 'live'] as const)('in %s mode', (mode) => {
-  it('the account’s limit counts all its applications, and no other account’s', async () => {
-    const one = await buildCaller(api.db.database, mode, { ratePerMinute: 3 });
-    const two = await buildCaller(api.db.database, mode, { id: one.accountId });
-    const other = await buildCaller(api.db.database, mode, { ratePerMinute: 3 });
-    expect(await statuses([api.create(one), api.create(two), api.create(one)])).toEqual([202, 202, 202]);
-    for (const caller of [one, two]) {
-      const refused = await api.create(caller);
-      expect(refused.body).toMatchObject({ status: 429, code: 'rate_limited' });
-      expect(retryAfter(refused)).toBeGreaterThanOrEqual(50);
-      expect(retryAfter(refused)).toBeLessThanOrEqual(60);
-    }
-    expect((await api.create(other)).status).toBe(202);
-  });
-
-  it('the application’s limit counts its own sends', async () => {
-    const limited = await buildCaller(api.db.database, mode);
-    const free = await buildCaller(api.db.database, mode, { id: limited.accountId });
-    await limitApplication(api.db.database, TEST_ACTOR, limited.applicationId, { perMinute: 2 });
-    expect(await statuses([api.create(limited), api.create(limited)])).toEqual([202, 202]);
-    expect(retryAfter(await api.create(limited).expect(429))).toBeLessThanOrEqual(60);
-    expect((await api.create(free)).status).toBe(202);
-  });
-
-  it('the recipient’s limit counts all forms of one number, for an hour', async () => {
-    const caller = await buildCaller(api.db.database, mode);
-    await limitApplication(api.db.database, TEST_ACTOR, caller.applicationId, { perRecipientHour: 2 });
-    expect((await api.create(caller, { to: PHONE })).status).toBe(202);
-    expect((await api.create(caller, { to: '+55 (11) 98765-4321' })).status).toBe(202);
-    const refused = await api.create(caller, { to: '+55 11 98765 4321' }).expect(429);
-    expect(retryAfter(refused)).toBeGreaterThan(3_500);
-    expect(retryAfter(refused)).toBeLessThanOrEqual(3_600);
-    expect((await api.create(caller, { to: '+5511987654322' })).status).toBe(202);
-    await age(caller, 3_601);
-    expect((await api.create(caller, { to: PHONE })).status).toBe(202);
-  });
-
-  it('exactly as many concurrent requests pass as the limit allows', async () => {
-    const caller = await buildCaller(api.db.database, mode, { ratePerMinute: 7, freeQuota: 100 });
-    const all = await statuses(Array.from({ length: 30 }, () => api.create(caller)));
-    expect([count(all, 202), count(all, 429)]).toEqual([7, 23]);
-  });
-});
 
 describe('the limits in force', () => {
   it('are 600 a minute for an account, and none for an application', async () => {
@@ -93,49 +47,9 @@ describe('the limits in force', () => {
     expect(await statuses([api.create(ordinary)])).toEqual([202]);
     await api.create(ordinary).expect(429);
   });
-
-  it('of an application can be turned on, changed and off while it runs', async () => {
-    const caller = await buildCaller(api.db.database, 'test');
-    const limit = (limits: Parameters<typeof limitApplication>[3]) =>
-      limitApplication(api.db.database, TEST_ACTOR, caller.applicationId, limits);
-    await api.create(caller).expect(202);
-    await limit({ perMinute: 1 });
-    await api.create(caller).expect(429);
-    await limit({ perMinute: null, perRecipientHour: 1 });
-    await api.create(caller).expect(429);
-    await limit({ perRecipientHour: 2 });
-    await api.create(caller).expect(202);
-    await api.create(caller).expect(429);
-    await limit({ perRecipientHour: null });
-    await api.create(caller).expect(202);
-  });
-
-  it('apply to creation only', async () => {
-    const caller = await buildCaller(api.db.database, 'test', { ratePerMinute: 1 });
-    const { id } = (await api.create(caller)).body;
-    await api.create(caller).expect(429);
-    await api.status(caller, id).expect(200);
-    await api.verify(caller, id, '1').expect(200);
-    await api.request.get('/v1/signup-settings').expect(200);
-  });
 });
 
 describe('Retry-After', () => {
-  it('is exact: the same key and body work after this many seconds, and not before', async () => {
-    const caller = await buildCaller(api.db.database, 'test', { ratePerMinute: 2 });
-    const key = { 'Idempotency-Key': 'later' };
-    await api.create(caller).expect(202);
-    await age(caller, 20);
-    await api.create(caller).expect(202);
-    const seconds = retryAfter(await api.create(caller, { to: PHONE }, key).expect(429));
-    expect(seconds).toBeLessThanOrEqual(40);
-    expect(seconds).toBeGreaterThan(25);
-    await age(caller, seconds - 10);
-    expect(retryAfter(await api.create(caller, { to: PHONE }, key).expect(429))).toBeLessThanOrEqual(10);
-    await age(caller, 10);
-    await api.create(caller, { to: PHONE }, key).expect(202);
-  });
-
   it('is at least 1 when the window opens within the second', async () => {
     const caller = await buildCaller(api.db.database, 'test', { ratePerMinute: 1 });
     await api.create(caller).expect(202);
@@ -153,19 +67,6 @@ describe('Retry-After', () => {
       ]);
     }
     throw new Error('no request was answered within half a second');
-  });
-
-  it('is that of the window that opens last', async () => {
-    const caller = await buildCaller(api.db.database, 'test', { ratePerMinute: 1 });
-    await limitApplication(api.db.database, TEST_ACTOR, caller.applicationId, {
-      perMinute: 1,
-      perRecipientHour: 1,
-    });
-    await api.create(caller).expect(202);
-    expect(retryAfter(await api.create(caller).expect(429))).toBeGreaterThan(3_000);
-    expect(retryAfter(await api.create(caller, { to: '+5511987654322' }).expect(429))).toBeLessThanOrEqual(
-      60,
-    );
   });
 });
 
@@ -255,7 +156,7 @@ describe('RateLimit and RateLimit-Policy', () => {
 });
 
 describe('units', () => {
-  it('15 of them and 60 live sends at once are exactly 15 accepted, and 402 for the rest', async () => {
+  it('15 of them and 60 live sends at once are 15 entries of the ledger, each of its bucket', async () => {
     const caller = await buildCaller(api.db.database, 'live', { freeQuota: 10, credits: 5 });
     const all = await statuses(Array.from({ length: 60 }, () => api.create(caller)));
     expect([count(all, 202), count(all, 402)]).toEqual([15, 45]);

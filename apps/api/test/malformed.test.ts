@@ -1,7 +1,9 @@
 import { generateApiKey, type ProblemCode } from '@onecode/domain';
 import { buildCaller, RawConnection, type TestCaller } from '@onecode/testing';
-import { checkResponse, rawRequest } from '@onecode/testing/contract';
-import { bearer, PHONE, startApi, type TestApi } from './testApi.js';
+import { checkResponse } from '@onecode/testing/contract';
+import { testBodies } from '@onecode/testing/contract-tests';
+import { apiTarget } from './contractTarget.js';
+import { PHONE, startApi, type TestApi } from './testApi.js';
 
 let api: TestApi;
 let caller: TestCaller;
@@ -196,32 +198,4 @@ describe('unusual but good HTTP is served', () => {
   });
 });
 
-describe('a body that is not the JSON of the contract is invalid_json:', () => {
-  const create = { path: '/v1/send', member: 'to', value: PHONE };
-  const verify = { path: '/v1/send/0199c7a2-5b1e-7c3a-9f40-2d6a8e1b4c57/verify', member: 'code', value: '1' };
-  const nested = (open: string, close: string): string => open.repeat(30_000) + close.repeat(30_000);
-
-  it.each<[string, (good: string, member: string) => Buffer]>([
-    ['invalid UTF-8', (good) => Buffer.from(good.replace('1', '\xff'), 'latin1')],
-    ['UTF-16', (good) => Buffer.from(good, 'utf16le')],
-    ['UTF-16 with its mark', (good) => Buffer.from(`\ufeff${good}`, 'utf16le')],
-    ['a byte order mark', (good) => Buffer.from(`\ufeff${good}`)],
-    ['a member twice', (good) => Buffer.from(`${good.slice(0, -1)},${good.slice(1)}`)],
-    ['__proto__', (good) => Buffer.from(`{"__proto__":${good}}`)],
-    ['__proto__ beside the rest', (good) => Buffer.from(`{"__proto__":{},${good.slice(1)}`)],
-    ['constructor', (good) => Buffer.from(`{"constructor":{"prototype":{}},${good.slice(1)}`)],
-    ['arrays 30,000 deep', () => Buffer.from(nested('[', ']'))],
-    ['arrays 30,000 deep, never closed', () => Buffer.from('['.repeat(60_000))],
-    ['arrays 30,000 deep in a member', (_good, member) => Buffer.from(`{"${member}":${nested('[', ']')}}`)],
-    ['objects 10,000 deep', (_good, member) => Buffer.from(`{"${member}":`.repeat(7_000))],
-    ['a NUL behind it', (good) => Buffer.from(`${good}\0`)],
-    ['a form', (_good, member) => Buffer.from(`${member}=1`)],
-    ['XML', () => Buffer.from('<?xml version="1.0"?><to/>')],
-  ])('%s', async (_name, bodyOf) => {
-    for (const { path, member, value } of [create, verify]) {
-      const body = bodyOf(JSON.stringify({ [member]: value }), member);
-      const { json } = await rawRequest(api.port, 'POST', path, Object.entries(bearer(caller)), body);
-      expect(json).toMatchObject({ status: 422, code: 'invalid_json' });
-    }
-  });
-});
+testBodies(() => apiTarget(api));

@@ -7,38 +7,29 @@ import {
   TEST_PEPPER,
   TEST_SECRET_KEY,
   until,
-  type TestCaller,
   type TestEnvironment,
 } from '@onecode/testing';
-import { contractAgent } from '@onecode/testing/contract';
-import type { Test } from 'supertest';
+import { contractCalls, type ContractCalls } from '@onecode/testing/contract-tests';
 import { createApp } from '../src/app.js';
 import { readApiConfig, type ApiConfig } from '../src/config.js';
 import { createKeyUsageTracker, type KeyUsageTracker } from '../src/keyUsage.js';
 import { apiMetrics } from '../src/metrics.js';
 import { createHttpServer } from '../src/server.js';
 
-export const PHONE = '+5511987654321';
+export { bearer, PHONE } from '@onecode/testing/contract-tests';
+
 export const APP_SECRET = 'a secret of the provider’s app';
 export const VERIFY_TOKEN = 'a token of the handshake';
 
-type Headers = Record<string, string>;
-
 /** The real application, listening on a free port, in a test environment of its own. */
-export interface TestApi extends Pick<TestEnvironment, 'db' | 'redis' | 'prefix' | 'variables'> {
+export interface TestApi
+  extends ContractCalls, Pick<TestEnvironment, 'db' | 'redis' | 'prefix' | 'variables'> {
   port: number;
   url: string;
   /** The base of the problem types in its answers. */
   docsUrl: string;
   /** Collects when keys were used. Only the test writes that to the database. */
   keyUsage: KeyUsageTracker;
-  /** A supertest agent whose requests reject when an answer breaks openapi.yaml. */
-  request: ReturnType<typeof contractAgent>;
-  /** `POST /v1/send`; text is sent as it is. */
-  create(caller: Pick<TestCaller, 'key'>, body?: object | string, headers?: Headers): Test;
-  status(caller: Pick<TestCaller, 'key'>, id: string): Test;
-  /** `POST /v1/send/{id}/verify`. */
-  verify(caller: Pick<TestCaller, 'key'>, id: string, code: string): Test;
   close(): Promise<void>;
 }
 
@@ -47,8 +38,6 @@ interface TestApiOptions {
   /** In place of the test database, for tests of outages. */
   database?: Database;
 }
-
-export const bearer = ({ key }: Pick<TestCaller, 'key'>): Headers => ({ Authorization: `Bearer ${key}` });
 
 const base64 = ({ keys, current }: Keyring): string => (keys.get(current) as Buffer).toString('base64');
 
@@ -96,7 +85,6 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
   await until('a ready delivery queue', () => deliveryQueue.isReady());
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
-  const request = contractAgent(url);
 
   return {
     port,
@@ -107,14 +95,7 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
     redis,
     prefix,
     variables: environment.variables,
-    request,
-    create: (caller, body = { to: PHONE }, headers = {}) =>
-      request
-        .post('/v1/send')
-        .set({ ...bearer(caller), 'Content-Type': 'application/json', ...headers })
-        .send(body),
-    status: (caller, id) => request.get(`/v1/send/${id}/status`).set(bearer(caller)),
-    verify: (caller, id, code) => request.post(`/v1/send/${id}/verify`).set(bearer(caller)).send({ code }),
+    ...contractCalls(port),
     async close() {
       server.closeIdleConnections();
       await closeHttpServer(server);

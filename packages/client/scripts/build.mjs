@@ -1,0 +1,58 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'rolldown';
+
+/**
+ * Builds what is packed. The code is CommonJS, one file for each entry; the ES modules lead to it, so that a program that loads both
+ * kinds has each class once and `instanceof` works. The compiler writes the declarations beside the code (`tsc -b` writes them alone).
+ */
+const folder = fileURLToPath(new URL('..', import.meta.url));
+const require = createRequire(import.meta.url);
+const compiler = join(dirname(require.resolve('typescript/package.json')), 'bin/tsc');
+
+/** The entries of `exports` in package.json, and their sources. */
+const ENTRIES = { index: 'src/index.ts', 'testing/index': 'src/testing/index.ts' };
+
+const { status } = spawnSync(process.execPath, [compiler, '-b'], { cwd: folder, stdio: 'inherit' });
+if (status !== 0) process.exit(status ?? 1);
+
+const cjs = join(folder, 'dist/cjs');
+for (const name of readdirSync(cjs, { recursive: true, encoding: 'utf8' }))
+  if (name.endsWith('.js')) rmSync(join(cjs, name));
+await build({
+  input: Object.fromEntries(Object.entries(ENTRIES).map(([name, path]) => [name, join(folder, path)])),
+  cwd: folder,
+  platform: 'node',
+  treeshake: { moduleSideEffects: false },
+  output: {
+    dir: cjs,
+    format: 'cjs',
+    exports: 'named',
+    entryFileNames: '[name].js',
+    chunkFileNames: 'shared.js',
+    // Names stay, for whoever reads a stack.
+    minify: { compress: true, mangle: { toplevel: false }, codegen: { removeWhitespace: true } },
+    comments: false,
+  },
+});
+writeFileSync(join(cjs, 'package.json'), '{ "type": "commonjs" }\n');
+
+for (const name of Object.keys(ENTRIES)) {
+  const target = join(folder, 'dist/esm', name);
+  const code = relative(dirname(target), join(cjs, `${name}.js`));
+  const names = Object.keys(require(join(cjs, `${name}.js`))).filter((one) => one !== '__esModule');
+  write(`${target}.js`, `export { ${names.join(', ')} } from '${code}';\n`);
+  write(`${target}.d.ts`, `export * from '${code}';\n`);
+}
+
+/**
+ * @param {string} file
+ * @param {string} text
+ */
+function write(file, text) {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}

@@ -1,0 +1,166 @@
+// Made from openapi.yaml by `npm run generate`.
+
+/** The platform chooses the channel and the sender; a client cannot. */
+export interface CreateSend {
+  /**
+   * A phone number with `+` and country code (E.164). Spaces, hyphens and round brackets are accepted and removed.
+   * Numbers without `+` and country code, extensions, `tel:` forms and any other text are `invalid_recipient`, and so are
+   * numbers of a country that the account does not send to. A valid e-mail address is `channel_unavailable`.
+   */
+  to: string;
+  /**
+   * A code of your own, 4 to 10 digits; leading zeros count. Left out or empty: the service makes 6 random digits in
+   * live mode and uses `000000` in test mode.
+   */
+  code?: string | undefined;
+  /** The language of the message. Left out, it is the language of the account. */
+  locale?: 'pt-BR' | 'en' | undefined;
+}
+
+/** One code for one recipient. All fields are always present; what is not known yet is null. */
+export interface Send {
+  /** Identifies the send in the paths of status and verify. */
+  id: string;
+  status: DeliveryStatus;
+  verification: Verification;
+  /** The mode of the application that the key belongs to. */
+  mode: 'test' | 'live';
+  /** `whatsapp` for real delivery, `sandbox` in test mode, null until it has been chosen. */
+  channel: 'whatsapp' | 'sandbox' | null;
+  /** The number that sends the message (E.164). Null until it has been chosen, and always in test mode. */
+  from: string | null;
+  /** The deadline of the code. By default 10 minutes after creation; this field decides. */
+  expires_at: string;
+  /** When the send was created. */
+  created_at: string;
+  /** When the provider accepted the message. */
+  sent_at: string | null;
+  /** When delivery was confirmed, if there was a receipt. */
+  delivered_at: string | null;
+  /** When reading was confirmed, if there was a receipt. */
+  read_at: string | null;
+  /** When the right code was given. */
+  verified_at: string | null;
+  /** When delivery ended in failure. */
+  failed_at: string | null;
+  /**
+   * Why delivery failed; null unless `status` is `failed`.
+   *
+   * - `expired_before_delivery`: the deadline came before the message could be sent, or the code was verified or
+   *   locked before.
+   * - `attempts_exhausted`: the provider could not be made to take it.
+   * - `rejected_by_provider`: the provider refused it for good.
+   */
+  failure_reason: 'expired_before_delivery' | 'attempts_exhausted' | 'rejected_by_provider' | null;
+}
+
+/**
+ * How far delivery has come; it never moves back.
+ *
+ * - `queued`: accepted; waits for its turn or for a sender, at most until the code expires.
+ * - `sending`: an attempt to deliver it is under way.
+ * - `sent`: the provider accepted it. Receipts can be late or never come, so it may stay here.
+ * - `delivered`: the provider confirmed delivery.
+ * - `read`: the provider confirmed reading.
+ * - `failed`: delivery has ended in failure; see `failure_reason`. A live send’s unit was given back.
+ */
+export type DeliveryStatus = 'queued' | 'sending' | 'sent' | 'delivered' | 'read' | 'failed';
+
+export const DELIVERY_STATUSES: readonly DeliveryStatus[] = [
+  'queued',
+  'sending',
+  'sent',
+  'delivered',
+  'read',
+  'failed',
+];
+
+/**
+ * The state of the code, independent of delivery.
+ *
+ * - `pending`: it can be verified.
+ * - `verified`: it was used. It stays so after the deadline.
+ * - `expired`: the deadline passed first.
+ * - `locked`: five wrong codes were given.
+ */
+export type Verification = 'pending' | 'verified' | 'expired' | 'locked';
+
+export const VERIFICATIONS: readonly Verification[] = ['pending', 'verified', 'expired', 'locked'];
+
+export interface VerifyResult {
+  /** True only in the one call that verifies the code. */
+  valid: boolean;
+  verification: Verification;
+  /** Wrong codes that are still allowed. 0 when verification has ended, success included. */
+  attempts_left: number;
+}
+
+export interface SignupSettings {
+  /** Free sends that a new account gets today. */
+  free_sends: number;
+}
+
+/** An error. Branch on `code` alone. */
+export interface Problem {
+  /** The page that explains the code, with its cause and remedy. */
+  type: string;
+  /** The title of the HTTP status. */
+  title: string;
+  /** The HTTP status. */
+  status: number;
+  code: ProblemCode;
+  /** A sentence for people. It may change; do not compare it. */
+  detail?: string | undefined;
+  /** A message for each faulty field, by the field’s name. */
+  errors?: Readonly<Record<string, string>> | undefined;
+}
+
+/** A stable name for what went wrong. */
+export type ProblemCode =
+  | 'missing_credentials'
+  | 'invalid_api_key'
+  | 'insufficient_credits'
+  | 'send_not_found'
+  | 'idempotency_key_reused'
+  | 'invalid_json'
+  | 'invalid_recipient'
+  | 'channel_unavailable'
+  | 'invalid_code'
+  | 'invalid_locale'
+  | 'invalid_idempotency_key'
+  | 'rate_limited'
+  | 'internal_error'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'bad_request'
+  | 'request_timeout'
+  | 'headers_too_large'
+  | 'forbidden'
+  | 'invalid_signature'
+  | 'payload_too_large'
+  | 'too_busy';
+
+export const PROBLEM_CODES: readonly ProblemCode[] = [
+  'missing_credentials',
+  'invalid_api_key',
+  'insufficient_credits',
+  'send_not_found',
+  'idempotency_key_reused',
+  'invalid_json',
+  'invalid_recipient',
+  'channel_unavailable',
+  'invalid_code',
+  'invalid_locale',
+  'invalid_idempotency_key',
+  'rate_limited',
+  'internal_error',
+  'not_found',
+  'method_not_allowed',
+  'bad_request',
+  'request_timeout',
+  'headers_too_large',
+  'forbidden',
+  'invalid_signature',
+  'payload_too_large',
+  'too_busy',
+];

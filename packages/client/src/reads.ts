@@ -1,0 +1,55 @@
+import { problemIn, sendIn, settingsIn, type Answer } from './answers.js';
+import type { Send, SignupSettings } from './contract.js';
+import { ConnectionError, OnecodeError, ProblemError } from './errors.js';
+import type { Signal } from './fetch.js';
+import type { Exchange } from './transport.js';
+
+/** A send, and the server's clock when it was read, in milliseconds. */
+export interface SendReading {
+  send: Send;
+  dateMs: number | undefined;
+}
+
+export async function readSend(
+  exchange: Exchange,
+  id: string,
+  signal: Signal | undefined,
+): Promise<SendReading> {
+  const route = '/v1/send/{id}/status';
+  const answer = await exchange({ method: 'GET', path: `${sendPath(id)}/status`, route }, signal);
+  return { send: sendIn(answer, 200) ?? refuse(answer, route), dateMs: answer.dateMs };
+}
+
+export async function readSignupSettings(
+  exchange: Exchange,
+  signal: Signal | undefined,
+): Promise<SignupSettings> {
+  const path = '/v1/signup-settings';
+  const answer = await exchange({ method: 'GET', path, route: path, anonymous: true }, signal);
+  return settingsIn(answer) ?? refuse(answer, path);
+}
+
+/**
+ * The path of a send: an id is one segment of it, whatever it contains.
+ *
+ * @throws OnecodeError when it cannot be one
+ */
+export function sendPath(id: string): string {
+  if (typeof id !== 'string' || id === '' || id === '.' || id === '..')
+    throw new OnecodeError('This is not the id of a send.');
+  try {
+    return `/v1/send/${encodeURIComponent(id)}`;
+  } catch {
+    // Half a surrogate pair.
+    throw new OnecodeError('This is not the id of a send.');
+  }
+}
+
+function refuse(answer: Answer, route: string): never {
+  const problem = problemIn(answer);
+  if (problem !== null) throw new ProblemError(problem, answer);
+  throw new ConnectionError(
+    `GET ${route}: an answer with ${answer.status} that is not the service's`,
+    answer,
+  );
+}

@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import {
+  createServer,
+  STATUS_CODES,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { parseCreate, parseVerify, readApiKey, readBody, readIdempotencyKey } from './input.js';
+import { LostAnswer, Problem } from './problem.js';
+import { viewAt, type Service } from './service.js';
+import type { Application } from './types.js';
+
+/** Headers that may come once: of two, nobody knows which counts. */
+const SINGLE = ['host', 'authorization', 'idempotency-key', 'content-type', 'content-encoding'];
+const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** @returns the answer's status and body. @throws Problem, LostAnswer */
+type Handler = (request: IncomingMessage) => Promise<[status: number, body: object]>;
+
+/** The contract over HTTP. @param freeSends what the sign-up settings say */
+export function createContractServer(service: Service, freeSends: number): Server {
+  return createServer((request, response) => {
+    void (async () => {
+      try {
+        refuseRepeatedHeaders(request);
+        const [status, body] = await handlerOf(service, freeSends, request)(request);
+        write(service, response, status, 'application/json', body);
+      } catch (error) {
+        if (error instanceof LostAnswer) request.socket.destroy();
+        else writeProblem(service, response, error);
+      }
+    })();
+  });
+}
+
+function handlerOf(service: Service, freeSends: number, { url = '', method = '' }: IncomingMessage): Handler {
+  const path = url.replace(/\?.*$/s, '');
+  const [, id = '', operation] = /^\/v1\/send\/([^/]+)\/(status|verify)$/.exec(path) ?? [];
+  const only = (allow: string, handler: Handler): Handler => {
+    if (allow.split(', ').includes(method)) return handler;
+    throw new Problem('method_not_allowed', {}, { Allow: allow });
+  };
+  if (path === '/v1/send') return only('POST', (request) => create(service, request));
+  if (path === '/v1/signup-settings') return only('GET, HEAD', async () => [200, { free_sends: freeSends }]);
+  if (operation === 'status') return only('GET, HEAD', async (request) => status(service, request, id));
+  if (operation === 'verify') return only('POST', (request) => verify(service, request, id));
+  throw new Problem('not_found');
+}
+
+/** The checks stand in the order in which they are answered. */
+async function create(service: Service, request: IncomingMessage): Promise<[number, object]> {
+  const application = authenticate(service, request);
+  const key = readIdempotencyKey(request);
+  const body = await readBody(request);
+  const input = parseCreate(body);
+  const work = (): object => service.create(application, input, key, body);
+  return [202, service.scriptOf(input.to).perform('send', work)];
+}
+
+function status(service: Service, request: IncomingMessage, id: string): [number, object] {
+  const send = service.find(authenticate(service, request), id);
+  return [200, service.scriptOf(send.to).perform('status', () => viewAt(send, service.tick()))];
+}
+
+async function verify(service: Service, request: IncomingMessage, id: string): Promise<[number, object]> {
+  const application = authenticate(service, request);
+  if (!ID.test(id)) throw new Problem('send_not_found');
+  const code = parseVerify(await readBody(request));
+  const send = service.find(application, id);
+  return [200, service.scriptOf(send.to).perform('verify', () => service.guess(send, code))];
+}
+
+function authenticate(service: Service, request: IncomingMessage): Application {
+  const application = service.callers.get(readApiKey(request));
+  if (application === undefined)
+    throw new Problem(
+      'invalid_api_key',
+      {},
+      { 'WWW-Authenticate': 'Bearer realm="onecode", error="invalid_token"' },
+    );
+  return application;
+}
+
+function refuseRepeatedHeaders({ rawHeaders }: IncomingMessage): void {
+  const names = rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
+  const twice = SINGLE.find((name) => names.indexOf(name) !== names.lastIndexOf(name));
+  if (twice !== undefined)
+    throw new Problem('bad_request', { detail: `The header ${twice} is given more than once.` });
+}
+
+function writeProblem(service: Service, response: ServerResponse, error: unknown): void {
+  const problem = error instanceof Problem ? error : new Problem('internal_error', { detail: String(error) });
+  const { code, status, members, headers } = problem;
+  const type = `http://127.0.0.1:${response.req.socket.localPort}/docs/errors#${code}`;
+  const body = { type, title: STATUS_CODES[status], status, code, ...members };
+  write(service, response, status, 'application/problem+json', body, headers);
+}
+
+function write(
+  service: Service,
+  response: ServerResponse,
+  status: number,
+  type: string,
+  body: object,
+  headers: Record<string, string> = {},
+): void {
+  response.statusCode = status;
+  const all = {
+    'Content-Type': type,
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    'X-Request-Id': randomUUID(),
+    // By the moved clock: clients read deadlines against it.
+    Date: new Date(service.now()).toUTCString(),
+    ...headers,
+  };
+  for (const [name, value] of Object.entries(all)) response.setHeader(name, value);
+  response.end(JSON.stringify(body));
+}

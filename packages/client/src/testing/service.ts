@@ -1,0 +1,262 @@
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
+import type { DeliveryStatus, Send, VerifyResult } from '../contract.js';
+import type { CreateInput } from './input.js';
+import { Problem } from './problem.js';
+import { isDelivery, rateLimited, Script } from './script.js';
+import type { Application, Delivery, Outcome } from './types.js';
+
+interface Step {
+  at: number;
+  status: DeliveryStatus;
+  reason: Send['failure_reason'];
+}
+
+/** A send with its state. Times are in milliseconds, by the clock of the server. */
+export interface StoredSend extends CreateInput {
+  readonly application: Application;
+  readonly code: string;
+  readonly idempotencyKey: string | null;
+  readonly body: Buffer;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  readonly view: Send;
+  readonly chargedFrom: 'freeQuota' | 'credits' | null;
+  wrongGuesses: number;
+  steps: Step[];
+}
+
+export interface ServiceSettings {
+  codeValiditySeconds: number;
+  delivery: readonly Delivery[];
+}
+
+const GUESSES_MAX = 5;
+const MINUTE = 60_000;
+const SENDER = '+12025550143';
+/** Delivery moves forward only; `failed` ends it. */
+const ORDER: readonly DeliveryStatus[] = ['queued', 'sending', 'sent', 'failed', 'delivered', 'read'];
+const isAhead = (one: DeliveryStatus, other: DeliveryStatus): boolean =>
+  ORDER.indexOf(one) > ORDER.indexOf(other);
+const iso = (time: number): string => new Date(time).toISOString();
+
+/** The state of the service: who may call it, what was sent, and a clock that can be moved. */
+export class Service {
+  readonly sends: StoredSend[] = [];
+  /** By API key. */
+  readonly callers = new Map<string, Application>();
+  private readonly scripts = new Map<string, Script>();
+  private aheadMs = 0;
+  private latest = 0;
+
+  constructor(private readonly settings: ServiceSettings) {}
+
+  now(): number {
+    return Math.max(this.latest, Date.now() + this.aheadMs);
+  }
+
+  /** The time of one request, later than that of the one before; brings deliveries up to it. */
+  tick(): number {
+    this.latest = Math.max(this.latest + 1, Date.now() + this.aheadMs);
+    for (const send of this.sends) settle(send, this.latest);
+    return this.latest;
+  }
+
+  advance(seconds: number): void {
+    if (!(seconds >= 0)) throw new RangeError('The clock moves forward only: seconds must not be negative.');
+    this.aheadMs += Math.round(seconds * 1000);
+    this.tick();
+  }
+
+  addKey(application: Application): string {
+    const key = `ak_${application.mode}_${randomBytes(17).toString('hex').slice(1)}`;
+    this.callers.set(key, application);
+    return key;
+  }
+
+  scriptOf(to: string): Script {
+    const script = this.scripts.get(to) ?? new Script(this.settings.delivery);
+    this.scripts.set(to, script);
+    return script;
+  }
+
+  /** Adds to the script of a number, and plans anew what has not happened yet of deliveries to it. */
+  script(to: string, outcomes: readonly Outcome[]): void {
+    const script = this.scriptOf(to);
+    script.add(outcomes);
+    if (!outcomes.some(isDelivery)) return;
+    const now = this.tick();
+    for (const send of this.sends) if (send.to === to) send.steps = stepsOf(send, script.deliveries, now);
+    this.tick();
+  }
+
+  /** The send as its creation shows it, or an earlier one with the same key and body. @throws Problem */
+  create(application: Application, input: CreateInput, idempotencyKey: string | null, body: Buffer): Send {
+    const now = this.tick();
+    const known = this.sends.find(
+      (send) =>
+        idempotencyKey !== null && send.idempotencyKey === idempotencyKey && send.application === application,
+    );
+    if (known !== undefined) {
+      if (!known.body.equals(body)) throw new Problem('idempotency_key_reused');
+      return viewAt(known, now);
+    }
+    this.checkLimits(application, input.to, now);
+    const { mode, account } = application;
+    const chargedFrom = mode === 'test' ? null : account.freeQuota > 0 ? 'freeQuota' : 'credits';
+    if (chargedFrom !== null && account[chargedFrom] <= 0) throw new Problem('insufficient_credits');
+    if (chargedFrom !== null) account[chargedFrom] -= 1;
+
+    const { verification, deliveries } = this.scriptOf(input.to);
+    const expiresAt = now + (verification === 'expired' ? 1 : this.settings.codeValiditySeconds * 1000);
+    const send: StoredSend = {
+      ...input,
+      code: input.code ?? (mode === 'test' ? '000000' : String(randomInt(1_000_000)).padStart(6, '0')),
+      application,
+      idempotencyKey,
+      body,
+      createdAt: now,
+      expiresAt,
+      chargedFrom,
+      wrongGuesses: verification === 'locked' ? GUESSES_MAX : 0,
+      steps: [],
+      view: {
+        id: randomUUID(),
+        status: 'queued',
+        verification: 'pending',
+        mode,
+        channel: null,
+        from: null,
+        expires_at: iso(expiresAt),
+        created_at: iso(now),
+        sent_at: null,
+        delivered_at: null,
+        read_at: null,
+        verified_at: null,
+        failed_at: null,
+        failure_reason: null,
+      },
+    };
+    send.steps = stepsOf(send, deliveries, now);
+    this.sends.push(send);
+    const created = { ...send.view };
+    if (verification === 'verified') Object.assign(send.view, { verification, verified_at: iso(now) });
+    if (verification === 'locked') send.view.verification = verification;
+    return created;
+  }
+
+  /** Of the limits that are reached, the one that opens last counts. @throws Problem `rate_limited` */
+  private checkLimits(application: Application, to: string, now: number): void {
+    const { account, perMinute, perRecipientHour } = application;
+    const windows: [
+      limit: number | null,
+      ms: number,
+      counts: (send: StoredSend) => boolean,
+      detail: string,
+    ][] = [
+      [
+        account.ratePerMinute,
+        MINUTE,
+        (send) => send.application.account === account,
+        'This account has created as many sends as it may in a minute.',
+      ],
+      [
+        perMinute,
+        MINUTE,
+        (send) => send.application === application,
+        'This application has created as many sends as it may in a minute.',
+      ],
+      [
+        perRecipientHour,
+        60 * MINUTE,
+        (send) => send.application === application && send.to === to,
+        'This application has sent to this recipient as often as it may in an hour.',
+      ],
+    ];
+    let openAt = now;
+    let reason = '';
+    for (const [limit, ms, counts, detail] of windows) {
+      if (limit === null) continue;
+      const first = limit > 0 ? this.sends.filter(counts).at(-limit)?.createdAt : now;
+      if (first === undefined || first + ms <= openAt) continue;
+      openAt = first + ms;
+      reason = detail;
+    }
+    if (openAt > now) throw rateLimited(Math.ceil((openAt - now) / 1000), reason);
+  }
+
+  /** A send of the account. @throws Problem `send_not_found` */
+  find({ account }: Application, id: string): StoredSend {
+    const found = this.sends.find((send) => send.view.id === id && send.application.account === account);
+    if (found === undefined) throw new Problem('send_not_found');
+    return found;
+  }
+
+  /** Judges one guess. */
+  guess(send: StoredSend, code: string): VerifyResult {
+    const now = this.tick();
+    const { verification } = viewAt(send, now);
+    if (verification !== 'pending') return { valid: false, verification, attempts_left: 0 };
+    if (code === send.code) {
+      Object.assign(send.view, { verification: 'verified', verified_at: iso(now) });
+      return { valid: true, verification: 'verified', attempts_left: 0 };
+    }
+    send.wrongGuesses += 1;
+    const attemptsLeft = GUESSES_MAX - send.wrongGuesses;
+    if (attemptsLeft === 0) send.view.verification = 'locked';
+    return { valid: false, verification: send.view.verification, attempts_left: attemptsLeft };
+  }
+}
+
+/** The send as the contract shows it: a pending code whose deadline has come is expired. */
+export function viewAt({ view, expiresAt }: StoredSend, now: number): Send {
+  const isExpired = view.verification === 'pending' && now >= expiresAt;
+  return isExpired ? { ...view, verification: 'expired' } : { ...view };
+}
+
+/** The scripted steps from a time on, and the deadline, at which a delivery fails that has not begun. Test sends are read at once. */
+function stepsOf(
+  { application, expiresAt }: Pick<StoredSend, 'application' | 'expiresAt'>,
+  deliveries: readonly Delivery[],
+  from: number,
+): Step[] {
+  if (application.mode === 'test') return [{ status: 'read', reason: null, at: from }];
+  const steps = deliveries.map((delivery): Step => {
+    const reason = delivery.status === 'failed' ? delivery.reason : null;
+    const afterMs = delivery.afterMs ?? (reason === 'expired_before_delivery' ? expiresAt - from : 0);
+    return { status: delivery.status, reason, at: from + afterMs };
+  });
+  const deadline: Step = { status: 'failed', reason: 'expired_before_delivery', at: expiresAt };
+  return [...steps, deadline].toSorted((one, other) => one.at - other.at);
+}
+
+/** Does the steps of a delivery whose time has come. A failure gives the unit back. */
+function settle(send: StoredSend, now: number): void {
+  for (let step = send.steps[0]; step !== undefined && step.at <= now; step = send.steps[0]) {
+    send.steps.shift();
+    advanceTo(send, step);
+  }
+}
+
+/** Forward only: a failure counts until delivery was confirmed, and a deadline only before the message was accepted. */
+function advanceTo({ view, application, chargedFrom }: StoredSend, { status, reason, at }: Step): void {
+  const isDeadline = reason === 'expired_before_delivery';
+  if (
+    view.status === 'failed' ||
+    !isAhead(status, view.status) ||
+    (isDeadline && !isAhead('sent', view.status))
+  )
+    return;
+  view.status = status;
+  if (!isDeadline) {
+    view.channel = application.mode === 'test' ? 'sandbox' : 'whatsapp';
+    view.from = application.mode === 'test' ? null : SENDER;
+  }
+  if (status === 'failed') {
+    Object.assign(view, { failed_at: iso(at), failure_reason: reason });
+    if (chargedFrom !== null) application.account[chargedFrom] += 1;
+    return;
+  }
+  if (status !== 'sending') view.sent_at ??= iso(at);
+  if (status === 'delivered' || status === 'read') view.delivered_at ??= iso(at);
+  if (status === 'read') view.read_at = iso(at);
+}

@@ -1,0 +1,171 @@
+import { inspect } from 'node:util';
+import { Onecode, OnecodeError } from '../src/index.js';
+import { json, KEY, problem, resets, text, useService } from './service.js';
+
+const service = useService();
+const BASE_URL = 'https://codes.example.com';
+const make = (options: Record<string, unknown>): Onecode =>
+  new Onecode({ apiKey: KEY, baseUrl: BASE_URL, ...options });
+
+/** Everything that can be seen of a value. */
+const shown = (value: unknown): string =>
+  [
+    inspect(value, { depth: Infinity, showHidden: true, getters: true }),
+    inspect({ in: [value] }, { depth: Infinity, showHidden: true }),
+    JSON.stringify({ value }),
+    String(value),
+    value instanceof Error ? `${value.stack} ${value.message}` : '',
+    Reflect.ownKeys(Object(value))
+      .map((name) => String((value as Record<PropertyKey, unknown>)[name]))
+      .join(),
+  ].join('\n');
+
+describe('a client', () => {
+  it.each<[string, Record<string, unknown>]>([
+    ['without a key', { apiKey: undefined }],
+    ['with an empty key', { apiKey: '' }],
+    ['with a key of another kind', { apiKey: 'sk_live_0123456789' }],
+    ['with a prefix alone', { apiKey: 'ak_live_' }],
+    ['with a key of another mode', { apiKey: 'ak_prod_0123456789' }],
+    ['with a key and a line', { apiKey: `${KEY}\n` }],
+    ['with a key and a space', { apiKey: ` ${KEY}` }],
+    ['with a credential', { apiKey: `Bearer ${KEY}` }],
+    ['with a key that is no text', { apiKey: [KEY] }],
+    ['without an address', { baseUrl: undefined }],
+    ['with no address', { baseUrl: 'codes' }],
+    ['over http', { baseUrl: 'http://codes.example.com' }],
+    ['over http to a neighbour', { baseUrl: 'http://10.0.0.1' }],
+    ['over http to a name that begins like this machine', { baseUrl: 'http://localhost.example.com' }],
+    ['over http to a number that begins like this machine', { baseUrl: 'http://127.0.0.1.example.com' }],
+    ['over another protocol', { baseUrl: 'ftp://localhost' }],
+    ['with a user', { baseUrl: `https://${KEY}@codes.example.com` }],
+    ['with a password', { baseUrl: `https://user:${KEY}@codes.example.com` }],
+    ['with a query', { baseUrl: `${BASE_URL}?key=${KEY}` }],
+    ['with an empty query', { baseUrl: `${BASE_URL}/?` }],
+    ['with a fragment', { baseUrl: `${BASE_URL}#v1` }],
+    ['with a time that is none', { timeoutMs: 0 }],
+    ['with a time that is no number', { timeoutMs: '10s' }],
+    ['with an endless time', { timeoutMs: Infinity }],
+    ['with less than no retries', { maxRetries: -1 }],
+    ['with half a retry', { maxRetries: 0.5 }],
+    ['with a fetch that is none', { fetch: 'fetch' }],
+  ])('%s is refused, and the refusal repeats nothing', (_, options) => {
+    let error: unknown;
+    try {
+      make(options);
+    } catch (thrown) {
+      error = thrown;
+    }
+    expect(error).toBeInstanceOf(OnecodeError);
+    expect(shown(error)).not.toContain(KEY);
+  });
+
+  it.each([
+    BASE_URL,
+    `${BASE_URL}/`,
+    'https://example.com/onecode/',
+    'http://localhost:3000',
+    'http://127.0.0.1:3000',
+    'http://127.1.2.3',
+    'http://[::1]:3000',
+    new URL(BASE_URL),
+  ])('calls %s', (baseUrl) => {
+    expect(make({ baseUrl }).baseUrl).toBe(String(baseUrl).replace(/\/$/, ''));
+  });
+
+  it('keeps the path of its address', async () => {
+    service.script(json(200, { free_sends: 3 }));
+    await make({ baseUrl: `${service.url}/one/code/` }).signupSettings();
+    expect(service.requests.map(({ path }) => path)).toEqual(['/one/code/v1/signup-settings']);
+  });
+
+  it.each<[string, Record<string, unknown>]>([
+    ['a page', { window: {}, document: {} }],
+    ['a page without a window', { document: {} }],
+    ['a page of an app', { window: { document: {} } }],
+    ['a worker of a page', { WorkerGlobalScope: () => {}, importScripts: () => {} }],
+  ])('is refused in %s', (_, globals) => {
+    const before = Object.keys(globals).map((name) => [
+      name,
+      Object.getOwnPropertyDescriptor(globalThis, name),
+    ]);
+    Object.assign(globalThis, globals);
+    try {
+      expect(() => make({})).toThrow('Onecode is for servers');
+    } finally {
+      for (const [name, descriptor] of before as [string, PropertyDescriptor | undefined][]) {
+        Reflect.deleteProperty(globalThis, name);
+        if (descriptor !== undefined) Object.defineProperty(globalThis, name, descriptor);
+      }
+    }
+    expect(make({})).toBeInstanceOf(Onecode);
+  });
+
+  it('hides its key', () => {
+    const onecode = make({});
+    expect(shown(onecode)).not.toContain(KEY);
+    expect(shown(onecode)).toContain(BASE_URL);
+    expect(inspect(onecode)).toBe(`Onecode { baseUrl: '${BASE_URL}' }`);
+    expect(JSON.stringify(structuredClone({ ...onecode }))).not.toContain(KEY);
+  });
+
+  it.each<[string, Record<string, unknown>]>([
+    ['a reset', { script: resets }],
+    [
+      'a problem that repeats it',
+      {
+        script: problem(
+          401,
+          'invalid_api_key',
+          { 'x-request-id': KEY },
+          { detail: KEY, errors: { key: KEY } },
+        ),
+      },
+    ],
+    ['a page that repeats it', { script: text(403, `<html>${KEY}`) }],
+    [
+      'a fetch that throws its own request',
+      {
+        fetch: (url: string, init: object) => {
+          throw Object.assign(new Error(`failed: ${url} ${JSON.stringify(init)}`), { config: init });
+        },
+      },
+    ],
+    [
+      'a fetch that rejects with its request',
+      {
+        fetch: (_: string, init: object) =>
+          Promise.reject(Object.assign(new TypeError('x', { cause: init }), { init })),
+      },
+    ],
+  ])('hides its key in the errors after %s', async (_, { script, fetch }) => {
+    if (script !== undefined) service.script(script as Parameters<typeof service.script>[0]);
+    const onecode = make({ baseUrl: service.url, maxRetries: 0, fetch });
+    const calls = [
+      () => onecode.send({ to: '+447700900123' }),
+      () => onecode.status('the-send'),
+      () => onecode.verify('the-send', '004217'),
+      () => onecode.waitFor('the-send', { until: 'sent' }),
+    ];
+    for (const call of calls) {
+      const error: unknown = await call().catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(OnecodeError);
+      expect(shown(error)).not.toContain(KEY);
+      expect(shown(error)).not.toMatch(/004217|447700900123/);
+    }
+  });
+
+  it('follows no redirect: the key goes to no other host', async () => {
+    service.script((response) => void response.writeHead(302, { location: `${service.url}/stolen` }).end());
+    const onecode = make({ baseUrl: service.url });
+    for (const call of [
+      () => onecode.send({ to: '+1' }),
+      () => onecode.status('x'),
+      () => onecode.verify('x', '1'),
+      () => onecode.signupSettings(),
+    ])
+      await expect(call()).rejects.toThrow(OnecodeError);
+    expect(service.requests.map(({ path }) => path)).not.toContain('/stolen');
+    expect(service.requests).toHaveLength(4);
+  });
+});

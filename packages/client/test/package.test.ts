@@ -1,0 +1,201 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { npm } from '../../../scripts/checkout.mjs';
+import { clientTypes } from '../../../scripts/client-types.mjs';
+import { VERSION } from '../src/version.js';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
+const COMPILER = join(ROOT, 'node_modules/typescript/bin/tsc');
+const PACKED_BYTES_MAX = 20_000;
+const manifest = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as Record<string, unknown>;
+
+/** An empty project elsewhere, with the packed package installed. */
+let project: string;
+let packed: string;
+beforeAll(() => {
+  project = mkdtempSync(join(tmpdir(), 'onecode-integrator-'));
+  const [made] = JSON.parse(runNpm(PACKAGE, 'pack', '--json', '--pack-destination', project)) as [
+    { filename: string },
+  ];
+  packed = join(project, made.filename);
+  write('package.json', '{ "name": "integrator", "private": true }');
+  runNpm(project, 'install', '--offline', '--ignore-scripts', packed);
+}, 120_000);
+afterAll(() => rmSync(project, { recursive: true, force: true }));
+
+function runNpm(cwd: string, ...words: string[]): string {
+  const { command, args } = npm([...words, '--loglevel=error']);
+  return execFileSync(command, args, { cwd, encoding: 'utf8' });
+}
+
+const write = (name: string, text: string): void => writeFileSync(join(project, name), text);
+
+/** Runs a program of the project. @returns what it wrote */
+function run(name: string, text: string): string {
+  write(name, text);
+  return execFileSync(process.execPath, [name], { cwd: project, encoding: 'utf8' });
+}
+
+const PROGRAM = `
+  const onecode = new Onecode({ apiKey: 'ak_test_1', baseUrl: 'https://codes.example.com' });
+  let refusal;
+  try {
+    new Onecode({ apiKey: 'ak_test_1', baseUrl: 'http://codes.example.com' });
+  } catch (error) {
+    refusal = error;
+  }
+  console.log(onecode instanceof Onecode, refusal instanceof OnecodeError, typeof testing === 'object');
+`;
+
+describe('the package', () => {
+  it('is smaller than 20 kB', () => {
+    expect(statSync(packed).size).toBeLessThan(PACKED_BYTES_MAX);
+  });
+
+  it('brings nothing with it', () => {
+    for (const kind of ['dependencies', 'peerDependencies', 'optionalDependencies'])
+      expect(manifest[kind]).toBeUndefined();
+    expect(existsSync(join(project, 'node_modules/@onecode/client/LICENSE'))).toBe(true);
+    expect(existsSync(join(project, 'node_modules/@onecode/client/README.md'))).toBe(true);
+    expect(existsSync(join(project, 'node_modules/@onecode/client/src'))).toBe(false);
+  });
+
+  it('has the licence of the repository', () => {
+    expect(readFileSync(join(PACKAGE, 'LICENSE'), 'utf8')).toBe(readFileSync(join(ROOT, 'LICENSE'), 'utf8'));
+  });
+
+  it('tells its version in its requests', () => {
+    expect(VERSION).toBe(manifest['version']);
+  });
+
+  it('is imported by an ES module', () => {
+    const output = run(
+      'app.mjs',
+      `import { Onecode, OnecodeError } from '@onecode/client';
+       import * as testing from '@onecode/client/testing';${PROGRAM}`,
+    );
+    expect(output).toBe('true true true\n');
+  });
+
+  it('is required by a CommonJS module', () => {
+    const output = run(
+      'app.cjs',
+      `const { Onecode, OnecodeError } = require('@onecode/client');
+       const testing = require('@onecode/client/testing');${PROGRAM}`,
+    );
+    expect(output).toBe('true true true\n');
+  });
+
+  it('has each class once where a program loads it both ways', () => {
+    const output = run(
+      'both.mjs',
+      `import * as esm from '@onecode/client';
+       import { createRequire } from 'node:module';
+       const cjs = createRequire(import.meta.url)('@onecode/client');
+       console.log(Object.keys(cjs).sort().join(), Object.keys(cjs).every((name) => cjs[name] === esm[name]));`,
+    );
+    expect(output).toBe(
+      'ConnectionError,IndeterminateVerificationError,Onecode,OnecodeError,ProblemError true\n',
+    );
+  });
+});
+
+const PROGRAM_OF_TYPES = `
+import {
+  ConnectionError,
+  IndeterminateVerificationError,
+  Onecode,
+  OnecodeError,
+  ProblemError,
+  type Send,
+  type VerifyResult,
+} from '@onecode/client';
+import { startOnecode, type OnecodeServer, type Outcome } from '@onecode/client/testing';
+
+export const onecode = new Onecode({ apiKey: 'ak_test_1', baseUrl: 'https://codes.example.com', timeoutMs: 1, maxRetries: 0 });
+export async function withDouble(to: string): Promise<string> {
+  const server: OnecodeServer = await startOnecode({ credits: 0, delivery: { status: 'sent' } });
+  const outcomes: Outcome[] = [{ status: 'read', afterMs: 1 }, { verification: 'locked' }];
+  server.script(to, ...outcomes, { answer: 'lost', on: 'verify', afterWork: true, times: 2 });
+  // @ts-expect-error a failure has a reason
+  server.script(to, { status: 'failed' });
+  server.advance(1);
+  await server.close();
+  return server.keys.live + server.lastCode(to) + (server.sends[0]?.failure_reason ?? '');
+}
+export async function signIn(to: string, typed: string): Promise<boolean> {
+  const send: Send = await onecode.send({ to, locale: 'pt-BR' }, { idempotencyKey: 'k' });
+  const seen: Send = await onecode.waitFor(send.id, { until: 'delivered', onUpdate: ({ status }) => void status });
+  if (seen.failure_reason === 'rejected_by_provider') return false;
+  const result: VerifyResult = await onecode.verify(send.id, typed);
+  if (!result.valid) return result.attempts_left > 5 ? false : result.verification === 'locked';
+  const success: 'verified' = result.verification;
+  const left: 0 = result.attempts_left;
+  return success === 'verified' && left === 0;
+}
+export function explain(error: unknown): string {
+  if (error instanceof IndeterminateVerificationError) return error.sendId;
+  if (error instanceof ConnectionError) return error.idempotencyKey ?? '';
+  if (error instanceof ProblemError) {
+    if (error.code === 'rate_limited') return String(error.retryAfterSeconds ?? 0);
+    // @ts-expect-error there is no such code
+    if (error.code === 'no_such_code') return '';
+    return error.errors?.['to'] ?? error.detail ?? error.requestId ?? '';
+  }
+  return error instanceof OnecodeError ? error.message : '';
+}
+// @ts-expect-error a client cannot choose the channel
+export const wrong = onecode.send({ to: '+1', channel: 'sms' });
+`;
+
+describe('the types', () => {
+  it('are those of the contract (npm run generate writes them)', async () => {
+    const written = readFileSync(join(PACKAGE, 'src/contract.ts'), 'utf8');
+    expect(written).toBe(await clientTypes());
+  });
+
+  it.each<[string, string, string[]]>([
+    ['an ES module', 'types.mts', ['--module', 'nodenext', '--target', 'es2022']],
+    ['a CommonJS module', 'types.cts', ['--module', 'nodenext', '--target', 'es2022']],
+    ['a CommonJS module of Node 16’s rules', 'types.cts', ['--module', 'node16', '--target', 'es2022']],
+    ['a bundler', 'types.ts', ['--module', 'esnext', '--moduleResolution', 'bundler', '--target', 'es2022']],
+    ['a bundler that makes CommonJS', 'types.ts', ['--module', 'commonjs', '--moduleResolution', 'bundler']],
+    [
+      'a program without the DOM and without Node’s types',
+      'types.mts',
+      ['--module', 'nodenext', '--target', 'es2022', '--lib', 'es2022'],
+    ],
+    [
+      'a program as strict as can be',
+      'types.mts',
+      [
+        '--module',
+        'nodenext',
+        '--target',
+        'es2022',
+        '--exactOptionalPropertyTypes',
+        '--noUncheckedIndexedAccess',
+      ],
+    ],
+  ])('compile in %s', (_, file, options) => {
+    write(file, PROGRAM_OF_TYPES);
+    const words = [
+      COMPILER,
+      '--noEmit',
+      '--strict',
+      '--skipLibCheck',
+      'false',
+      '--types',
+      '',
+      ...options,
+      file,
+    ];
+    const { status, stdout } = spawnSync(process.execPath, words, { cwd: project, encoding: 'utf8' });
+    expect(stdout).toBe('');
+    expect(status).toBe(0);
+  });
+});

@@ -1,0 +1,211 @@
+import { closedPort, startTcpServer } from '@onecode/testing';
+import { fetch as undiciFetch } from 'undici';
+import {
+  IndeterminateVerificationError,
+  Onecode,
+  OnecodeError,
+  ProblemError,
+  type Fetch,
+  type OnecodeOptions,
+} from '../src/index.js';
+import {
+  closes,
+  cutsOff,
+  json,
+  KEY,
+  problem,
+  resets,
+  staysSilent,
+  stopsAfterHeaders,
+  text,
+  useService,
+  type Behaviour,
+} from './service.js';
+
+const service = useService();
+const client = (options: Partial<OnecodeOptions> = {}): Onecode =>
+  new Onecode({ apiKey: KEY, baseUrl: service.url, ...options });
+const RIGHT = { valid: true, verification: 'verified', attempts_left: 0 };
+const WRONG = { valid: false, verification: 'pending', attempts_left: 4 };
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+/** What Node brings, and the newest of what programs install in its place. */
+const FETCHES: [string, Fetch | undefined][] = [
+  ['Node’s fetch', undefined],
+  ['undici’s fetch', undiciFetch],
+];
+
+const BREAKAGES: [string, Behaviour][] = [
+  ['a reset', resets],
+  ['a connection that closes', closes],
+  ['silence', staysSilent],
+  ['headers without a body', stopsAfterHeaders],
+  ['a success that was cut off', cutsOff(200, RIGHT)],
+  ['a problem that was cut off', cutsOff(404, { code: 'send_not_found', status: 404 })],
+  ['a page', text(200, '<html>Welcome</html>', { 'content-type': 'text/html' })],
+  ['a success under another media type', text(200, JSON.stringify(RIGHT), { 'content-type': 'text/plain' })],
+  ['a success without a media type', text(200, JSON.stringify(RIGHT))],
+  ['JSON that ends early', text(200, JSON.stringify(RIGHT).slice(0, -1), JSON_TYPE)],
+  ['bytes that are no UTF-8', (response) => void response.writeHead(200, JSON_TYPE).end(Buffer.from([0xff]))],
+  ['the text "true"', json(200, { ...RIGHT, valid: 'true' })],
+  ['the number 1', json(200, { ...RIGHT, valid: 1 })],
+  ['a list', json(200, [RIGHT])],
+  ['nothing but valid', json(200, { valid: true })],
+  ['valid without the state', json(200, { valid: true, attempts_left: 0 })],
+  ['valid with another state', json(200, { ...RIGHT, verification: 'pending' })],
+  ['valid with guesses left', json(200, { ...RIGHT, attempts_left: 5 })],
+  ['a state that there is not', json(200, { ...WRONG, verification: 'maybe' })],
+  ['too many guesses', json(200, { ...WRONG, attempts_left: 6 })],
+  ['null', json(200, null)],
+  ['201', json(201, RIGHT)],
+  ['202', json(202, RIGHT)],
+  ['204', (response) => void response.writeHead(204).end()],
+  ['304', (response) => void response.writeHead(304).end()],
+  ['a redirect', (response) => void response.writeHead(307, { location: '/v1/elsewhere' }).end()],
+  ['a redirect to GET', (response) => void response.writeHead(303, { location: '/v1/elsewhere' }).end()],
+  ['a misdirected request', json(421, {})],
+  ['a problem of 421', problem(421, 'bad_request_elsewhere')],
+  ['a proxy’s 401', text(401, 'no', { 'www-authenticate': 'Basic realm="proxy"' })],
+  ['a proxy’s 407', text(407, 'no', { 'proxy-authenticate': 'Basic realm="proxy"' })],
+  ['a proxy’s 408', text(408, 'late')],
+  ['a proxy’s 429', text(429, 'slow down', { 'retry-after': '0' })],
+  ['a gateway’s problem', problem(403, 'blocked_by_gateway')],
+  ['a problem whose status is another', problem(404, 'send_not_found', {}, { status: 500 })],
+  ['500', problem(500, 'internal_error')],
+  ['502', text(502, '<html>Bad Gateway</html>', { 'content-type': 'text/html' })],
+  ['503', text(503, '', { 'retry-after': '0' })],
+  ['504', text(504, '')],
+];
+
+describe.each(FETCHES)('a verification by %s', (_, fetch) => {
+  it.each(BREAKAGES)('is one request, and its outcome is open, after %s', async (_, behaviour) => {
+    service.script(behaviour);
+    const verified = client({ timeoutMs: 500, fetch }).verify('the-send', '004217');
+    const error = await verified.catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(IndeterminateVerificationError);
+    expect(error).toMatchObject({ sendId: 'the-send' });
+    expect(service.requests).toHaveLength(1);
+  });
+
+  it('is not written again when the connection that was kept open turns out to be dead', async () => {
+    const verifications: string[] = [];
+    let connections = 0;
+    const port = await startTcpServer((socket) => {
+      connections += 1;
+      socket.on('data', (chunk) => {
+        if (chunk.toString().startsWith('POST')) {
+          verifications.push(chunk.toString());
+          return void socket.resetAndDestroy();
+        }
+        const body = '{"free_sends":10}';
+        const head = `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`;
+        socket.write(`${head}\r\n\r\n${body}`);
+      });
+    });
+    const onecode = client({ baseUrl: `http://127.0.0.1:${port}`, fetch });
+    // Connections are free a moment after their answers: of three, one is.
+    await Promise.all([onecode.signupSettings(), onecode.signupSettings(), onecode.signupSettings()]);
+    const before = connections;
+    await expect(onecode.verify('the-send', '004217')).rejects.toThrow(IndeterminateVerificationError);
+    expect(verifications).toHaveLength(1);
+    expect(connections).toBe(before);
+  });
+
+  it('is open when the connection was refused', async () => {
+    const baseUrl = `http://127.0.0.1:${await closedPort()}`;
+    await expect(client({ baseUrl, fetch }).verify('the-send', '004217')).rejects.toThrow(
+      IndeterminateVerificationError,
+    );
+  });
+
+  it('sends the code as it was typed, in a body of a known length', async () => {
+    service.script(json(200, WRONG));
+    await expect(client({ fetch }).verify('a/b ü?', '004217')).resolves.toEqual(WRONG);
+    expect(service.requests).toMatchObject([
+      { method: 'POST', path: '/v1/send/a%2Fb%20%C3%BC%3F/verify', body: '{"code":"004217"}' },
+    ]);
+    expect(service.requests[0]?.headers).toMatchObject({
+      authorization: `Bearer ${KEY}`,
+      'content-type': 'application/json',
+      'content-length': '17',
+    });
+  });
+});
+
+describe('a verification', () => {
+  it.each([
+    RIGHT,
+    WRONG,
+    { valid: false, verification: 'locked', attempts_left: 0 },
+    { valid: false, verification: 'expired', attempts_left: 0 },
+    { valid: false, verification: 'verified', attempts_left: 0 },
+  ])('returns %j', async (judgement) => {
+    service.script(json(200, judgement, { 'content-type': 'application/json; charset=utf-8' }));
+    await expect(client().verify('the-send', '004217')).resolves.toEqual(judgement);
+  });
+
+  it('is not made valid by what every object has', async () => {
+    service.script(
+      text(200, '{"__proto__":{"valid":true,"verification":"verified","attempts_left":0}}', JSON_TYPE),
+    );
+    await expect(client().verify('the-send', '004217')).rejects.toThrow(IndeterminateVerificationError);
+  });
+
+  it.each([
+    [401, 'invalid_api_key'],
+    [404, 'send_not_found'],
+    [408, 'request_timeout'],
+    [422, 'invalid_json'],
+    [429, 'rate_limited'],
+  ])('that the service refuses with %i %s is that problem', async (status, code) => {
+    service.script(problem(status, code, { 'x-request-id': 'r-1' }, { errors: { code: 'Must be.' } }));
+    const error = await client()
+      .verify('the-send', '004217')
+      .catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(ProblemError);
+    expect(error).toMatchObject({
+      status,
+      code,
+      detail: 'A detail.',
+      requestId: 'r-1',
+      errors: { code: 'Must be.' },
+    });
+    expect(service.requests).toHaveLength(1);
+  });
+
+  it('that is aborted on its way is open, and ends at once', async () => {
+    const controller = new AbortController();
+    const reason = new Error('the visitor left');
+    service.script(() => controller.abort(reason));
+    const error = await client()
+      .verify('the-send', '004217', { signal: controller.signal })
+      .catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(IndeterminateVerificationError);
+    expect(error).toMatchObject({ cause: reason });
+    expect(service.requests).toHaveLength(1);
+  });
+
+  it('that was aborted before it began is none', async () => {
+    const signal = AbortSignal.abort('no');
+    await expect(client().verify('the-send', '004217', { signal })).rejects.toBe('no');
+    expect(service.requests).toHaveLength(0);
+  });
+
+  it.each([[''], ['.'], ['..'], ['\ud800'], [undefined], [7]])('has no send %j', async (id) => {
+    await expect(client().verify(id as string, '004217')).rejects.toThrow(OnecodeError);
+    await expect(client().status(id as string)).rejects.toThrow(OnecodeError);
+    expect(service.requests).toHaveLength(0);
+  });
+
+  it('has no number for a code: its leading zeros would be lost', async () => {
+    await expect(client().verify('the-send', 4217 as unknown as string)).rejects.toThrow(OnecodeError);
+    expect(service.requests).toHaveLength(0);
+  });
+
+  it('is not kept alive by a fetch that never ends', async () => {
+    const fetch: Fetch = () => new Promise(() => {});
+    await expect(client({ fetch, timeoutMs: 50 }).verify('the-send', '004217')).rejects.toThrow(
+      'no answer within 50 ms',
+    );
+  });
+});

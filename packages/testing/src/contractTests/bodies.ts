@@ -1,0 +1,175 @@
+import type { ProblemCode } from '@onecode/domain';
+import { bearer, contractTest, PHONE, type ContractCaller, type ContractTarget } from './target.js';
+
+function bytes(...parts: (string | number[])[]): Buffer {
+  return Buffer.concat(parts.map((part) => Buffer.from(part as string)));
+}
+
+/** Bodies of any operation that are no JSON object in UTF-8. */
+export const NO_JSON: [string, Buffer | string][] = [
+  ['nothing', ''],
+  ['white space', ' \n'],
+  ['text', 'to=+5511987654321'],
+  ['a cut-off object', `{"to":"${PHONE}"`],
+  ['something after the object', `{"to":"${PHONE}"}x`],
+  ['a second object', `{"to":"${PHONE}"}{}`],
+  ['a comment', `{"to":"${PHONE}"/**/}`],
+  ['a comma at the end', `{"to":"${PHONE}",}`],
+  ['single quotes', `{'to':'${PHONE}'}`],
+  ['a raw line break in a string', `{"to":"${PHONE}\n"}`],
+  ['a NUL after the object', bytes(`{"to":"${PHONE}"}`, [0])],
+  ['a byte order mark', bytes([0xef, 0xbb, 0xbf], `{"to":"${PHONE}"}`)],
+  ['UTF-16', Buffer.from(`{"to":"${PHONE}"}`, 'utf16le')],
+  ['UTF-16 with its mark', bytes([0xff, 0xfe], [...Buffer.from(`{"to":"${PHONE}"}`, 'utf16le')])],
+  ['an invalid byte', bytes(`{"to":"${PHONE}","code":"`, [0xff], '"}')],
+  ['an overlong form', bytes(`{"to":"`, [0xc0, 0xab], '5511987654321"}')],
+  ['a surrogate in UTF-8', bytes(`{"to":"`, [0xed, 0xa0, 0x80], '"}')],
+  ['a cut-off letter', bytes(`{"to":"`, [0xc3], '"}')],
+  ['compressed bytes', bytes([0x1f, 0x8b, 8, 0, 0, 0, 0, 0])],
+  ['null', 'null'],
+  ['true', 'true'],
+  ['a string', `"${PHONE}"`],
+  ['a number', '1'],
+  ['a number beyond any other', `1${'0'.repeat(60_000)}`],
+  ['a huge exponent', '{"to":1e999999}'],
+  ['an empty array', '[]'],
+  ['an array of an object', `[{"to":"${PHONE}"}]`],
+  ['a nesting of 30,000 arrays', '['.repeat(30_000) + ']'.repeat(30_000)],
+  ['a nesting of 30,000 arrays left open', '['.repeat(30_000)],
+  ['a nesting inside a member', `{"to":${'['.repeat(30_000)}${']'.repeat(30_000)}}`],
+  ['a nesting of objects', `${'{"to":'.repeat(10_000)}""${'}'.repeat(10_000)}`],
+];
+
+/** Bodies of a creation whose members are not the documented ones, each once and a string. */
+export const WRONG_MEMBERS: [string, string][] = [
+  ['channel', `{"to":"${PHONE}","channel":"whatsapp"}`],
+  ['from', `{"to":"${PHONE}","from":"+12025550143"}`],
+  ['mode', `{"to":"${PHONE}","mode":"live"}`],
+  ['an empty name', `{"to":"${PHONE}","":""}`],
+  ['a name in capitals', `{"To":"${PHONE}"}`],
+  ['__proto__', `{"to":"${PHONE}","__proto__":{"code":"1234"}}`],
+  ['__proto__ with the only recipient', `{"__proto__":{"to":"${PHONE}"}}`],
+  ['constructor', `{"to":"${PHONE}","constructor":"x"}`],
+  ['toString', `{"to":"${PHONE}","toString":"x"}`],
+  ['to as null', '{"to":null}'],
+  ['to as a number', '{"to":5511987654321}'],
+  ['to as an array', `{"to":["${PHONE}"]}`],
+  ['code as a number', `{"to":"${PHONE}","code":1234}`],
+  ['code as null', `{"to":"${PHONE}","code":null}`],
+  ['code as an object', `{"to":"${PHONE}","code":{}}`],
+  ['locale as null', `{"to":"${PHONE}","locale":null}`],
+  ['locale as an array', `{"to":"${PHONE}","locale":["en"]}`],
+  ['to twice', `{"to":"${PHONE}","to":"${PHONE}"}`],
+  ['to twice, once escaped', `{"to":"${PHONE}","t\\u006f":"${PHONE}"}`],
+  ['to twice, first as a number', `{"to":1,"to":"${PHONE}"}`],
+  ['to twice, first as an object', `{"to":{"to":"x"},"to":"${PHONE}"}`],
+  ['code twice among others', `{"code":"1234","to":"${PHONE}","code":"1234","locale":"en"}`],
+  ['a quote in a value that hides a repeat', `{"to":"\\"","to":"${PHONE}"}`],
+];
+
+/** Bodies of a creation whose fields are faulty: the code, and where several are faulty, all of them. */
+export const FAULTY_FIELDS: [body: string, code: ProblemCode, fields: string[] | undefined][] = [
+  ['{}', 'invalid_recipient', ['to']],
+  ['{"to":""}', 'invalid_recipient', ['to']],
+  ['{"to":"5511987654321"}', 'invalid_recipient', ['to']],
+  ['{"to":"\\ud800"}', 'invalid_recipient', ['to']],
+  ['{"to":"+551198765\\u00004321"}', 'invalid_recipient', ['to']],
+  ['{"code":"1234"}', 'invalid_recipient', ['to']],
+  ['{"to":"someone@example.com"}', 'channel_unavailable', ['to']],
+  ['{"to":"+5511987654321@example.com"}', 'channel_unavailable', ['to']],
+  [`{"to":"${PHONE}","code":"123"}`, 'invalid_code', ['code']],
+  [`{"to":"${PHONE}","code":"12345678901"}`, 'invalid_code', ['code']],
+  [`{"to":"${PHONE}","code":"12a4"}`, 'invalid_code', ['code']],
+  [`{"to":"${PHONE}","code":" 1234"}`, 'invalid_code', ['code']],
+  [`{"to":"${PHONE}","code":"1234\\n"}`, 'invalid_code', ['code']],
+  [`{"to":"${PHONE}","code":"١٢٣٤"}`, 'invalid_code', ['code']],
+  [`{"to":"${PHONE}","locale":""}`, 'invalid_locale', ['locale']],
+  [`{"to":"${PHONE}","locale":"EN"}`, 'invalid_locale', ['locale']],
+  [`{"to":"${PHONE}","locale":"pt_BR"}`, 'invalid_locale', ['locale']],
+  ['{"to":"x","code":"1","locale":"y"}', 'invalid_recipient', ['to', 'code', 'locale']],
+  ['{"locale":"y","code":"1"}', 'invalid_recipient', ['to', 'code', 'locale']],
+  ['{"locale":"y","code":"1","to":"a@example.com"}', 'channel_unavailable', ['to', 'code', 'locale']],
+  [`{"locale":"y","code":"1","to":"${PHONE}"}`, 'invalid_code', ['code', 'locale']],
+  [`{"locale":"y","to":"${PHONE}"}`, 'invalid_locale', ['locale']],
+  ['{"locale":"y","code":"1","to":"x","more":""}', 'invalid_json', undefined],
+  ['{"locale":"y","code":1,"to":"x"}', 'invalid_json', undefined],
+];
+
+/** Bodies that are no guess. */
+export const NO_GUESSES: [name: string, body: Buffer | string][] = [
+  ['no code', '{}'],
+  ['code as a number', '{"code":4217}'],
+  ['code as null', '{"code":null}'],
+  ['an unknown member', '{"code":"004217","to":"x"}'],
+  ['__proto__', '{"code":"004217","__proto__":null}'],
+  ['a repeated code', '{"code":"004217","code":"004217"}'],
+  ['an array', '["004217"]'],
+  ['nothing', ''],
+  ['invalid UTF-8', bytes('{"code":"', [0x80], '"}')],
+  ['a deep nesting', `{"code":${'['.repeat(30_000)}${']'.repeat(30_000)}}`],
+];
+
+/** What the bodies of creation and verification may be. */
+export function testBodies(open: () => ContractTarget): void {
+  const api = contractTest(open);
+  let caller: ContractCaller;
+  beforeAll(async () => {
+    caller = await api.target.buildCaller('test', { ratePerMinute: 10_000 });
+  });
+  const post = (path: string, body: string | Buffer) =>
+    api.raw('POST', path, Object.entries(bearer(caller)), body);
+
+  describe('the body of a new send', () => {
+    it.each([...NO_JSON, ...WRONG_MEMBERS])('is invalid_json: %s', async (_name, body) => {
+      expect((await post('/v1/send', body)).json).toMatchObject({ status: 422, code: 'invalid_json' });
+    });
+
+    it.each(FAULTY_FIELDS)('%s is %s, and every faulty field is named', async (body, code, fields) => {
+      const { json } = await post('/v1/send', body);
+      expect(json).toMatchObject({ status: 422, code });
+      expect(json['errors'] && Object.keys(json['errors'])).toEqual(fields);
+    });
+  });
+
+  describe('the body of a verification', () => {
+    it.each([...NO_JSON, ...NO_GUESSES])('is invalid_json, and no guess: %s', async (_name, body) => {
+      const { id } = (await api.create(caller).expect(202)).body;
+      expect((await post(`/v1/send/${id}/verify`, body)).json).toMatchObject({ code: 'invalid_json' });
+      expect((await api.verify(caller, id, '1')).body.attempts_left).toBe(4);
+    });
+  });
+
+  describe('a body that is not the JSON of the contract is invalid_json:', () => {
+    const create = { path: '/v1/send', member: 'to', value: PHONE };
+    const verify = {
+      path: '/v1/send/0199c7a2-5b1e-7c3a-9f40-2d6a8e1b4c57/verify',
+      member: 'code',
+      value: '1',
+    };
+    const nested = (open: string, close: string): string => open.repeat(30_000) + close.repeat(30_000);
+
+    it.each<[string, (good: string, member: string) => Buffer]>([
+      ['invalid UTF-8', (good) => Buffer.from(good.replace('1', '\xff'), 'latin1')],
+      ['UTF-16', (good) => Buffer.from(good, 'utf16le')],
+      ['UTF-16 with its mark', (good) => Buffer.from(`\ufeff${good}`, 'utf16le')],
+      ['a byte order mark', (good) => Buffer.from(`\ufeff${good}`)],
+      ['a member twice', (good) => Buffer.from(`${good.slice(0, -1)},${good.slice(1)}`)],
+      ['__proto__', (good) => Buffer.from(`{"__proto__":${good}}`)],
+      ['__proto__ beside the rest', (good) => Buffer.from(`{"__proto__":{},${good.slice(1)}`)],
+      ['constructor', (good) => Buffer.from(`{"constructor":{"prototype":{}},${good.slice(1)}`)],
+      ['arrays 30,000 deep', () => Buffer.from(nested('[', ']'))],
+      ['arrays 30,000 deep, never closed', () => Buffer.from('['.repeat(60_000))],
+      ['arrays 30,000 deep in a member', (_good, member) => Buffer.from(`{"${member}":${nested('[', ']')}}`)],
+      ['objects 10,000 deep', (_good, member) => Buffer.from(`{"${member}":`.repeat(7_000))],
+      ['a NUL behind it', (good) => Buffer.from(`${good}\0`)],
+      ['a form', (_good, member) => Buffer.from(`${member}=1`)],
+      ['XML', () => Buffer.from('<?xml version="1.0"?><to/>')],
+    ])('%s', async (_name, bodyOf) => {
+      for (const { path, member, value } of [create, verify]) {
+        const body = bodyOf(JSON.stringify({ [member]: value }), member);
+        const { json } = await api.raw('POST', path, Object.entries(bearer(caller)), body);
+        expect(json).toMatchObject({ status: 422, code: 'invalid_json' });
+      }
+    });
+  });
+}

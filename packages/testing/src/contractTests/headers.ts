@@ -1,0 +1,107 @@
+import type { RawAnswer } from '../rawConnection.js';
+import { bearer, contractTest, PHONE, type ContractTarget } from './target.js';
+
+const BODY = JSON.stringify({ to: PHONE });
+export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** One answer of every kind that the contract gives, by its name. */
+export async function contractAnswers(target: ContractTarget): Promise<Map<string, RawAnswer>> {
+  const api = contractTest(() => target);
+  const test = await target.buildCaller('test', { ratePerMinute: 1 });
+  const live = await target.buildCaller('live', { freeQuota: 0, credits: 0 });
+  const as = (caller: { key: string }, ...more: [string, string][]) => [
+    ...Object.entries(bearer(caller)),
+    ...more,
+  ];
+  const get = (path: string, headers: [string, string][] = []) => api.raw('GET', path, headers);
+  const post = (path: string, headers: [string, string][], body: string) =>
+    api.raw('POST', path, headers, body);
+  const once: [string, string] = ['Idempotency-Key', 'once'];
+  const created = await post('/v1/send', as(test, once), BODY);
+  const id = String(created.json['id']);
+
+  return new Map(
+    Object.entries({
+      'a new send': created,
+      'a repeat': await post('/v1/send', as(test, once), BODY),
+      'a status': await get(`/v1/send/${id}/status`, as(test)),
+      'a judged guess': await post(`/v1/send/${id}/verify`, as(test), '{"code":"1"}'),
+      'the sign-up settings': await get('/v1/signup-settings'),
+      'no credential': await post('/v1/send', [], BODY),
+      'a wrong key': await post('/v1/send', [['Authorization', 'Bearer x']], BODY),
+      'no unit': await post('/v1/send', as(live), BODY),
+      'no send': await get('/v1/send/x/status', as(test)),
+      'a key reused': await post('/v1/send', as(test, once), `${BODY} `),
+      'no JSON': await post('/v1/send', as(test), ''),
+      'a body too large': await post('/v1/send', as(test), ' '.repeat(65_537)),
+      'a wrong recipient': await post('/v1/send', as(test), '{}'),
+      'an e-mail address': await post('/v1/send', as(test), '{"to":"a@example.com"}'),
+      'a wrong code': await post('/v1/send', as(test), `{"to":"${PHONE}","code":"1"}`),
+      'a wrong locale': await post('/v1/send', as(test), `{"to":"${PHONE}","locale":"x"}`),
+      'a long key': await post('/v1/send', as(test, ['Idempotency-Key', 'k'.repeat(256)]), BODY),
+      'a limit': await post('/v1/send', as(test), BODY),
+      'an unknown path': await api.raw('GET', '/unknown'),
+      'a wrong method': await get('/v1/send'),
+      'a header twice': await get('/v1/signup-settings', [
+        ['Host', 'a'],
+        ['Host', 'b'],
+      ]),
+    }),
+  );
+}
+
+/** The headers of every answer. */
+export function testHeaders(open: () => ContractTarget): void {
+  const api = contractTest(open);
+  let answers: Map<string, RawAnswer>;
+  beforeAll(async () => {
+    answers = await contractAnswers(api.target);
+  });
+
+  describe('every kind of answer of the contract', () => {
+    it('has a request id of its own', () => {
+      const ids = [...answers.values()].map(({ headers }) => headers['x-request-id'] ?? '');
+      for (const id of ids) expect(id).toMatch(UUID);
+      expect(new Set(ids).size).toBe(answers.size);
+    });
+
+    it('forbids guessing its type, and keeping it', () => {
+      for (const [name, { headers }] of answers)
+        expect([name, headers['x-content-type-options'], headers['cache-control']]).toEqual([
+          name,
+          'nosniff',
+          'no-store',
+        ]);
+    });
+
+    it('has each header once, and none that reveals the software or admits browsers', () => {
+      for (const [name, { headers, headerCounts }] of answers) {
+        for (const [header, count] of Object.entries(headerCounts))
+          expect([name, header, count]).toEqual([name, header, 1]);
+        for (const header of ['x-powered-by', 'server', 'set-cookie', 'access-control-allow-origin'])
+          expect([name, header, headers[header]]).toEqual([name, header, undefined]);
+      }
+    });
+
+    it('has a media type', () => {
+      for (const [name, { status, headers }] of answers)
+        expect([name, headers['content-type']]).toEqual([
+          name,
+          status >= 400 ? 'application/problem+json' : 'application/json',
+        ]);
+    });
+
+    it('that is a problem has one base of its types', () => {
+      const types = [...answers.values()].flatMap(({ json }) =>
+        json.code === undefined ? [] : [String(json['type']).replace(`/errors#${json.code}`, '')],
+      );
+      expect(new Set(types).size).toBe(1);
+      expect(URL.canParse(types[0] ?? '')).toBe(true);
+    });
+  });
+
+  it('a request id is ours, whatever the client sends', async () => {
+    const { headers } = await api.raw('GET', '/v1/signup-settings', [['X-Request-Id', 'leaked']]);
+    expect(headers['x-request-id']).toMatch(UUID);
+  });
+}

@@ -1,0 +1,269 @@
+import type { RawAnswer } from '../rawConnection.js';
+import { bearer, contractTest, PHONE, type ContractCaller, type ContractTarget } from './target.js';
+
+const BODY = `{"to":"${PHONE}","code":"004217"}`;
+/** The bytes of a text in UTF-8, as a header holds them: one character a byte. */
+const utf8 = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
+
+/** What an `Idempotency-Key` is, and what a repeat does. */
+export function testIdempotency(open: () => ContractTarget): void {
+  const api = contractTest(open);
+  let test: ContractCaller;
+  beforeAll(async () => {
+    test = await api.target.buildCaller('test', { ratePerMinute: 10_000 });
+  });
+
+  let keys = 0;
+  const newKey = (): string => `key ${++keys}`;
+
+  /** Creates with a key in exactly these bytes, outer white space included. */
+  function create(
+    key: string,
+    body: string = BODY,
+    {
+      caller = test,
+      headers = [],
+    }: { caller?: Pick<ContractCaller, 'key'>; headers?: [string, string][] } = {},
+  ): Promise<RawAnswer> {
+    const sent = [...Object.entries(bearer(caller)), ...headers, ['Idempotency-Key', key] as const];
+    return api.raw('POST', '/v1/send', sent, body);
+  }
+
+  async function idOf(answer: RawAnswer | Promise<RawAnswer>): Promise<string> {
+    const { status, json } = await answer;
+    expect(status).toBe(202);
+    return json['id'] as string;
+  }
+
+  describe('the key', () => {
+    it('leads the same body to the same send', async () => {
+      const key = newKey();
+      expect(await idOf(create(key))).toBe(await idOf(create(key)));
+    });
+
+    it('counts as absent when it is left out, empty or only spaces and tabs', async () => {
+      const without = () => api.create(test, BODY).then(({ body }) => body.id as string);
+      const ids = [await without(), await without()];
+      for (const key of ['', '', '  ', ' \t ', '\t']) ids.push(await idOf(create(key)));
+      expect(new Set(ids).size).toBe(7);
+      for (const id of ids) expect(await api.target.idempotencyKeyOf(id)).toBeNull();
+    });
+
+    it('is trimmed of outer spaces and tabs only', async () => {
+      const key = newKey();
+      const id = await idOf(create(key));
+      for (const padded of [` ${key}`, `${key} `, `\t${key}\t`, ` \t ${key} \t `])
+        expect(await idOf(create(padded))).toBe(id);
+      expect(await idOf(create(key.replace(' ', '  ')))).not.toBe(id);
+      expect(await idOf(create(key.replace(' ', '\t')))).not.toBe(id);
+    });
+
+    it.each([
+      ['à, which ends in the byte A0', utf8('à')],
+      ['the byte A0 alone', '\xa0'],
+      ['A0 at both ends', '\xa0k\xa0'],
+      ['85 at both ends', '\x85k\x85'],
+      ['a byte order mark at both ends', utf8('\ufeffk\ufeff')],
+      ['bytes that are no UTF-8', '\xff\xfe\x80'],
+      ['letters of many alphabets', utf8('ключ-鍵-🔑')],
+      ['every printable byte', Buffer.from(Array.from({ length: 94 }, (_, i) => i + 33)).toString('latin1')],
+    ])('keeps its bytes: %s', async (_name, key) => {
+      const id = await idOf(create(` ${key}\t`));
+      expect(await api.target.idempotencyKeyOf(id)).toBe(key);
+      expect(await idOf(create(key))).toBe(id);
+    });
+
+    it('is another key without its last byte', async () => {
+      expect(await idOf(create(utf8('clé à')))).not.toBe(await idOf(create(utf8('clé à').slice(0, -1))));
+    });
+
+    it('is case-sensitive', async () => {
+      expect(await idOf(create('Case'))).not.toBe(await idOf(create('case')));
+    });
+
+    it.each([
+      ['255 letters', 'k'.repeat(255)],
+      ['255 bytes in 128 characters', utf8('é'.repeat(127) + 'x')],
+      ['255 bytes in 64 characters', utf8('🔑'.repeat(63) + 'éx')],
+      ['255 bytes between white space', ` \t${'p'.repeat(255)}\t `],
+      ['255 bytes with inner spaces', `k${' '.repeat(253)}k`],
+    ])('may have %s', async (_name, key) => {
+      const id = await idOf(create(key));
+      expect((await api.target.idempotencyKeyOf(id))?.length).toBe(255);
+      expect(await idOf(create(key))).toBe(id);
+    });
+
+    it.each([
+      ['256 letters', 'k'.repeat(256)],
+      ['256 bytes in 128 characters', utf8('é'.repeat(128))],
+      ['256 bytes in 64 characters', utf8('🔑'.repeat(64))],
+      ['255 characters of two bytes', utf8('é'.repeat(255))],
+      ['256 bytes of which the last is A0', `${'k'.repeat(254)}${utf8('à')}`],
+      ['10,000 bytes', 'k'.repeat(10_000)],
+    ])('may not have %s', async (_name, key) => {
+      expect((await create(key)).json).toMatchObject({ status: 422, code: 'invalid_idempotency_key' });
+    });
+  });
+
+  describe('the body is compared byte by byte, so the same key conflicts with', () => {
+    it.each([
+      ['a space inside', `{"to": "${PHONE}","code":"004217"}`],
+      ['a line break at the end', `${BODY}\n`],
+      ['a space before', ` ${BODY}`],
+      ['another order', `{"code":"004217","to":"${PHONE}"}`],
+      ['an escape', `{"to":"\\u002b${PHONE.slice(1)}","code":"004217"}`],
+      ['another form of the number', '{"to":"+55 11 98765-4321","code":"004217"}'],
+      ['another recipient', '{"to":"+5511987654322","code":"004217"}'],
+      ['another code', `{"to":"${PHONE}","code":"004218"}`],
+      ['no code', `{"to":"${PHONE}"}`],
+      ['the default said aloud', `{"to":"${PHONE}","code":"004217","locale":"pt-BR"}`],
+    ])('%s', async (_name, body) => {
+      const key = newKey();
+      const id = await idOf(create(key));
+      expect((await create(key, body)).json).toMatchObject({ status: 409, code: 'idempotency_key_reused' });
+      expect(await idOf(create(key))).toBe(id);
+    });
+
+    it('but not with other framing or headers around the same bytes', async () => {
+      const key = newKey();
+      const id = await idOf(create(key));
+      const chunked = [
+        `5\r\n${BODY.slice(0, 5)}`,
+        `${(BODY.length - 5).toString(16)}\r\n${BODY.slice(5)}`,
+        '0',
+        '',
+      ];
+      expect(
+        await idOf(
+          create(key, chunked.join('\r\n') + '\r\n', { headers: [['Transfer-Encoding', 'chunked']] }),
+        ),
+      ).toBe(id);
+      expect(
+        await idOf(
+          create(key, BODY, {
+            headers: [
+              ['Content-Type', 'text/plain'],
+              ['X-More', '1'],
+            ],
+          }),
+        ),
+      ).toBe(id);
+    });
+  });
+
+  describe('the scope of a key', () => {
+    it('two applications use the same key without sharing a send, not even in one account', async () => {
+      const key = newKey();
+      const sibling = await api.target.buildCaller('test', { sibling: test });
+      const stranger = await api.target.buildCaller('test');
+      const ids = await Promise.all(
+        [test, sibling, stranger].map((caller) => idOf(create(key, BODY, { caller }))),
+      );
+      expect(new Set(ids).size).toBe(3);
+      expect((await create(key, `${BODY} `, { caller: sibling })).status).toBe(409);
+    });
+
+    it('two API keys of one application share it', async () => {
+      const key = newKey();
+      const second = await api.target.addKey(test);
+      expect(await idOf(create(key, BODY, { caller: second }))).toBe(await idOf(create(key)));
+    });
+  });
+
+  describe('a repeat', () => {
+    it('shows the send as it stands now', async () => {
+      const caller = await api.target.buildCaller('live');
+      const key = newKey();
+      const id = await idOf(create(key, BODY, { caller }));
+      await api.target.deliver(id, 'delivered');
+      const { json } = await create(key, BODY, { caller });
+      expect(json).toMatchObject({ id, status: 'delivered', channel: 'whatsapp', from: expect.any(String) });
+      expect(json).toEqual((await api.status(caller, id)).body);
+    });
+
+    it('recovers the old send after its deadline, and prolongs nothing', async () => {
+      const key = newKey();
+      const id = await idOf(create(key));
+      await api.target.expire(id);
+      const { body: before } = await api.status(test, id);
+      const { json } = await create(key);
+      expect(json).toEqual(before);
+      expect(json).toMatchObject({ id, verification: 'expired' });
+      expect((await api.verify(test, id, '004217')).body).toMatchObject({
+        valid: false,
+        verification: 'expired',
+      });
+    });
+
+    it('recovers a locked send, and gives no new attempts', async () => {
+      const key = newKey();
+      const id = await idOf(create(key));
+      for (let guess = 0; guess < 5; guess++) await api.verify(test, id, '1');
+      expect((await create(key)).json).toMatchObject({ id, verification: 'locked' });
+      expect((await api.verify(test, id, '004217')).body).toMatchObject({
+        valid: false,
+        verification: 'locked',
+      });
+    });
+
+    it('recovers a verified send, which stays used', async () => {
+      const key = newKey();
+      const id = await idOf(create(key));
+      await api.verify(test, id, '004217');
+      expect((await create(key)).json).toMatchObject({ id, verification: 'verified' });
+      expect((await api.verify(test, id, '004217')).body.valid).toBe(false);
+    });
+
+    it('recovers a failed send, and reserves nothing again', async () => {
+      const caller = await api.target.buildCaller('live', { freeQuota: 1 });
+      const key = newKey();
+      const id = await idOf(create(key, BODY, { caller }));
+      await api.target.deliver(id, 'failed');
+      expect(await api.target.unitsOf(caller)).toMatchObject({ freeQuota: 1 });
+      expect((await create(key, BODY, { caller })).json).toMatchObject({ id, status: 'failed' });
+      expect(await api.target.unitsOf(caller)).toMatchObject({ freeQuota: 1 });
+    });
+
+    it('reserves no second unit, counts against no limit, and works while a limit is reached', async () => {
+      const caller = await api.target.buildCaller('live', {
+        freeQuota: 1,
+        credits: 1,
+        ratePerMinute: 2,
+      });
+      await api.target.limit(caller, { perMinute: 2, perRecipientHour: 2 });
+      const key = newKey();
+      const id = await idOf(create(key, BODY, { caller }));
+      for (let round = 0; round < 4; round++) expect(await idOf(create(key, BODY, { caller }))).toBe(id);
+      expect(await api.target.unitsOf(caller)).toMatchObject({
+        freeQuota: 0,
+        credits: 1,
+      });
+      expect((await api.create(caller)).status).toBe(202);
+      expect((await api.create(caller)).status).toBe(429);
+      expect(await idOf(create(key, BODY, { caller }))).toBe(id);
+    });
+
+    it('80 times at once is one send and one charge', async () => {
+      const caller = await api.target.buildCaller('live', { freeQuota: 10 });
+      const key = newKey();
+      const ids = await Promise.all(Array.from({ length: 80 }, () => idOf(create(key, BODY, { caller }))));
+      expect(new Set(ids).size).toBe(1);
+      expect(await api.target.unitsOf(caller)).toMatchObject({ freeQuota: 9 });
+    });
+
+    it('with two bodies at once accepts one of them and refuses the other as a conflict', async () => {
+      const key = newKey();
+      const bodies = [BODY, `${BODY} `];
+      const answers = await Promise.all(
+        Array.from({ length: 40 }, (_, index) => create(key, bodies[index % 2])),
+      );
+      const statuses = (body: number): number[] =>
+        answers.filter((_, index) => index % 2 === body).map(({ status }) => status);
+      const winner = statuses(0)[0] === 202 ? 0 : 1;
+      expect(statuses(winner)).toEqual(Array(20).fill(202));
+      expect(statuses(1 - winner)).toEqual(Array(20).fill(409));
+      const accepted = answers.filter(({ status }) => status === 202);
+      expect(new Set(accepted.map(({ json }) => json['id'])).size).toBe(1);
+    });
+  });
+}

@@ -1,0 +1,124 @@
+import type { Response } from 'supertest';
+import { contractTest, PHONE, type ContractTarget } from './target.js';
+
+const retryAfter = ({ headers }: Response): number => {
+  expect(headers['retry-after']).toMatch(/^[1-9][0-9]*$/);
+  return Number(headers['retry-after']);
+};
+const statuses = async (answers: PromiseLike<Response>[]): Promise<number[]> =>
+  (await Promise.all(answers)).map(({ status }) => status);
+const count = (all: number[], status: number): number => all.filter((one) => one === status).length;
+
+/** The limits of creation, and what they answer. */
+export function testLimits(open: () => ContractTarget): void {
+  const api = contractTest(open);
+
+  describe.each(['test', 'live'] as const)('in %s mode', (mode) => {
+    it('the account’s limit counts all its applications, and no other account’s', async () => {
+      const one = await api.target.buildCaller(mode, { ratePerMinute: 3 });
+      const two = await api.target.buildCaller(mode, { sibling: one });
+      const other = await api.target.buildCaller(mode, { ratePerMinute: 3 });
+      expect(await statuses([api.create(one), api.create(two), api.create(one)])).toEqual([202, 202, 202]);
+      for (const caller of [one, two]) {
+        const refused = await api.create(caller);
+        expect(refused.body).toMatchObject({ status: 429, code: 'rate_limited' });
+        expect(retryAfter(refused)).toBeGreaterThanOrEqual(50);
+        expect(retryAfter(refused)).toBeLessThanOrEqual(60);
+      }
+      expect((await api.create(other)).status).toBe(202);
+    });
+
+    it('the application’s limit counts its own sends', async () => {
+      const limited = await api.target.buildCaller(mode);
+      const free = await api.target.buildCaller(mode, { sibling: limited });
+      await api.target.limit(limited, { perMinute: 2 });
+      expect(await statuses([api.create(limited), api.create(limited)])).toEqual([202, 202]);
+      expect(retryAfter(await api.create(limited).expect(429))).toBeLessThanOrEqual(60);
+      expect((await api.create(free)).status).toBe(202);
+    });
+
+    it('the recipient’s limit counts all forms of one number, for an hour', async () => {
+      const caller = await api.target.buildCaller(mode);
+      await api.target.limit(caller, { perRecipientHour: 2 });
+      expect((await api.create(caller, { to: PHONE })).status).toBe(202);
+      expect((await api.create(caller, { to: '+55 (11) 98765-4321' })).status).toBe(202);
+      const refused = await api.create(caller, { to: '+55 11 98765 4321' }).expect(429);
+      expect(retryAfter(refused)).toBeGreaterThan(3_500);
+      expect(retryAfter(refused)).toBeLessThanOrEqual(3_600);
+      expect((await api.create(caller, { to: '+5511987654322' })).status).toBe(202);
+      await api.target.age(caller, 3_601);
+      expect((await api.create(caller, { to: PHONE })).status).toBe(202);
+    });
+
+    it('exactly as many concurrent requests pass as the limit allows', async () => {
+      const caller = await api.target.buildCaller(mode, { ratePerMinute: 7, freeQuota: 100 });
+      const all = await statuses(Array.from({ length: 30 }, () => api.create(caller)));
+      expect([count(all, 202), count(all, 429)]).toEqual([7, 23]);
+    });
+  });
+
+  describe('the limits in force', () => {
+    it('of an application can be turned on, changed and off while it runs', async () => {
+      const caller = await api.target.buildCaller('test');
+      const limit = (limits: Parameters<ContractTarget['limit']>[1]) => api.target.limit(caller, limits);
+      await api.create(caller).expect(202);
+      await limit({ perMinute: 1 });
+      await api.create(caller).expect(429);
+      await limit({ perMinute: null, perRecipientHour: 1 });
+      await api.create(caller).expect(429);
+      await limit({ perRecipientHour: 2 });
+      await api.create(caller).expect(202);
+      await api.create(caller).expect(429);
+      await limit({ perRecipientHour: null });
+      await api.create(caller).expect(202);
+    });
+
+    it('apply to creation only', async () => {
+      const caller = await api.target.buildCaller('test', { ratePerMinute: 1 });
+      const { id } = (await api.create(caller)).body;
+      await api.create(caller).expect(429);
+      await api.status(caller, id).expect(200);
+      await api.verify(caller, id, '1').expect(200);
+      await api.request.get('/v1/signup-settings').expect(200);
+    });
+  });
+
+  describe('Retry-After', () => {
+    it('is exact: the same key and body work after this many seconds, and not before', async () => {
+      const caller = await api.target.buildCaller('test', { ratePerMinute: 2 });
+      const key = { 'Idempotency-Key': 'later' };
+      await api.create(caller).expect(202);
+      await api.target.age(caller, 20);
+      await api.create(caller).expect(202);
+      const seconds = retryAfter(await api.create(caller, { to: PHONE }, key).expect(429));
+      expect(seconds).toBeLessThanOrEqual(40);
+      expect(seconds).toBeGreaterThan(25);
+      await api.target.age(caller, seconds - 10);
+      expect(retryAfter(await api.create(caller, { to: PHONE }, key).expect(429))).toBeLessThanOrEqual(10);
+      await api.target.age(caller, 10);
+      await api.create(caller, { to: PHONE }, key).expect(202);
+    });
+
+    it('is that of the window that opens last', async () => {
+      const caller = await api.target.buildCaller('test', { ratePerMinute: 1 });
+      await api.target.limit(caller, {
+        perMinute: 1,
+        perRecipientHour: 1,
+      });
+      await api.create(caller).expect(202);
+      expect(retryAfter(await api.create(caller).expect(429))).toBeGreaterThan(3_000);
+      expect(retryAfter(await api.create(caller, { to: '+5511987654322' }).expect(429))).toBeLessThanOrEqual(
+        60,
+      );
+    });
+  });
+
+  describe('units', () => {
+    it('15 of them and 60 live sends at once are exactly 15 accepted, and 402 for the rest', async () => {
+      const caller = await api.target.buildCaller('live', { freeQuota: 10, credits: 5 });
+      const all = await statuses(Array.from({ length: 60 }, () => api.create(caller)));
+      expect([count(all, 202), count(all, 402)]).toEqual([15, 45]);
+      expect(await api.target.unitsOf(caller)).toMatchObject({ freeQuota: 0, credits: 0 });
+    });
+  });
+}

@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto';
+import { bearer, contractTest, type ContractCaller, type ContractTarget } from './target.js';
+
+const ID = randomUUID();
+const PATHS: [path: string, allow: string][] = [
+  ['/v1/send', 'POST'],
+  [`/v1/send/${ID}/status`, 'GET, HEAD'],
+  [`/v1/send/${ID}/verify`, 'POST'],
+  ['/v1/send/%ff/status', 'GET, HEAD'],
+  ['/v1/send/%00/verify', 'POST'],
+  ['/v1/signup-settings', 'GET, HEAD'],
+];
+const METHODS = [
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+  'TRACE',
+  'PROPFIND',
+  'PURGE',
+  'QUERY',
+];
+
+/** Paths and methods: what is there, and what is not. */
+export function testRouting(open: () => ContractTarget): void {
+  const api = contractTest(open);
+  let caller: ContractCaller;
+  beforeAll(async () => {
+    caller = await api.target.buildCaller('test');
+  });
+
+  describe('an unknown path is not_found, with and without a key', () => {
+    it.each([
+      '/',
+      '/v1',
+      '/v1/',
+      '/send',
+      '/v2/send',
+      '/V1/send',
+      '/v1/Send',
+      '/v1/send/',
+      '/v1/sends',
+      '/v1//send',
+      '//v1/send',
+      '/v1/send%2f',
+      '/v1/%73end/',
+      '/v1/send/x',
+      '/v1/send/x/',
+      '/v1/send/x/y',
+      '/v1/send/x/status/',
+      '/v1/send/x/Status',
+      '/v1/send/x/y/status',
+      '/v1/send//status',
+      '/v1/send/x/statuses',
+      '/v1/send/%ff',
+      '/v1/send/%ff/other',
+      '/v1/signup-settings/',
+      '/v1/signup-settings#x',
+      '/v1/send#',
+      '/v1\\signup-settings#',
+      '/v1/signup_settings',
+      '/%ff',
+      '/%00',
+      '/..',
+      '/v1/../v1/send',
+      `/${'a'.repeat(8_000)}`,
+    ])('%s', async (path) => {
+      for (const method of ['GET', 'POST', 'DELETE']) {
+        const headers = method === 'GET' ? [] : Object.entries(bearer(caller));
+        const { json } = await api.raw(method, path, headers);
+        expect(json).toMatchObject({ status: 404, code: 'not_found' });
+      }
+    });
+  });
+
+  describe.each(PATHS)('%s', (path, allow) => {
+    it(`takes ${allow}, and answers every other method with 405 and just that in Allow`, async () => {
+      for (const method of METHODS) {
+        // Which methods Node's parser knows depends on its version.
+        const { status, headers, json } = await api.raw(method, path);
+        if (method === 'QUERY' && status === 400) continue;
+        if (allow.split(', ').includes(method)) {
+          expect([404, 405]).not.toContain(status);
+          continue;
+        }
+        expect([method, status, headers['allow']]).toEqual([method, 405, allow]);
+        if (method !== 'HEAD') expect(json.code).toBe('method_not_allowed');
+      }
+    });
+  });
+
+  describe('HEAD', () => {
+    it('is GET without the body: /v1/signup-settings', async () => {
+      const path = '/v1/signup-settings';
+      const [get, head] = [await api.raw('GET', path), await api.raw('HEAD', path)];
+      expect(head.status).toBe(get.status);
+      expect(head.body).toBe('');
+      for (const name of ['content-type', 'cache-control'])
+        expect([name, head.headers[name]]).toEqual([name, get.headers[name]]);
+    });
+
+    it('of a status asks for the key, and needs an existing id', async () => {
+      const { id } = (await api.create(caller)).body;
+      const head = (headers: Record<string, string>, of = id as string) =>
+        api.raw('HEAD', `/v1/send/${of}/status`, Object.entries(headers));
+      expect((await head({})).status).toBe(401);
+      expect((await head(bearer(caller), ID)).status).toBe(404);
+      expect(await head(bearer(caller))).toMatchObject({ status: 200, body: '' });
+    });
+  });
+
+  describe('the sign-up settings', () => {
+    it('are public, and say ten free sends by default', async () => {
+      const { type, headers, body } = await api.request.get('/v1/signup-settings').expect(200);
+      expect([type, headers['cache-control']]).toEqual(['application/json', 'no-store']);
+      expect(body).toEqual({ free_sends: 10 });
+    });
+  });
+}

@@ -1,0 +1,95 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { format, resolveConfig } from 'prettier';
+import { parse } from 'yaml';
+import { root } from './checkout.mjs';
+
+/** What the SDK's types are made into. Committed: the SDK is read as source too, and a test compares it with the contract. */
+const TARGET = join(root, 'packages/client/src/contract.ts');
+
+/** The schemas of openapi.yaml that become types, by name. */
+const TYPES = [
+  'CreateSend',
+  'Send',
+  'DeliveryStatus',
+  'Verification',
+  'VerifyResult',
+  'SignupSettings',
+  'Problem',
+  'ProblemCode',
+];
+
+/** The enumerations that the SDK also compares answers with, and the names of their lists. */
+const LISTS = {
+  DeliveryStatus: 'DELIVERY_STATUSES',
+  Verification: 'VERIFICATIONS',
+  ProblemCode: 'PROBLEM_CODES',
+};
+
+/**
+ * @typedef {{ type?: string | string[], enum?: (string | null)[], $ref?: string, description?: string, required?: string[],
+ *   properties?: Record<string, Schema>, additionalProperties?: false | Schema }} Schema
+ */
+
+/**
+ * The SDK's types and lists, as TypeScript, from the contract.
+ * @returns {Promise<string>}
+ */
+export async function clientTypes() {
+  const document = parse(readFileSync(join(root, 'apps/api/openapi.yaml'), 'utf8'));
+  const made = TYPES.map((name) => declaration(name, document.components.schemas[name]));
+  const text = ['// Made from openapi.yaml by `npm run generate`.', ...made].join('\n\n');
+  return format(text, { ...(await resolveConfig(TARGET)), filepath: TARGET });
+}
+
+/**
+ * @param {string} name
+ * @param {Schema} schema
+ */
+function declaration(name, schema) {
+  const comment = docComment(schema.description);
+  const list = Object.entries(LISTS).find(([type]) => type === name)?.[1];
+  if (schema.properties === undefined)
+    return [
+      `${comment}export type ${name} = ${typeOf(schema)};`,
+      ...(list === undefined
+        ? []
+        : [`export const ${list}: readonly ${name}[] = ${JSON.stringify(schema.enum)};`]),
+    ].join('\n\n');
+  const members = Object.entries(schema.properties).map(([key, property]) => {
+    const isRequired = schema.required?.includes(key);
+    // Where a value may be left out, it may be undefined: callers with `exactOptionalPropertyTypes` pass their own options on.
+    return `${docComment(property.description)}${key}${isRequired ? '' : '?'}: ${typeOf(property)}${isRequired ? '' : ' | undefined'};`;
+  });
+  return `${comment}export interface ${name} {\n${members.join('\n')}\n}`;
+}
+
+/**
+ * @param {Schema} schema
+ * @returns {string}
+ */
+function typeOf(schema) {
+  if (schema.$ref !== undefined) return schema.$ref.split('/').at(-1) ?? '';
+  if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
+  if (typeof schema.additionalProperties === 'object')
+    return `Readonly<Record<string, ${typeOf(schema.additionalProperties)}>>`;
+  return [schema.type ?? 'nothing']
+    .flat()
+    .map((type) => {
+      if (type === 'integer') return 'number';
+      if (['string', 'boolean', 'null'].includes(type)) return type;
+      throw new Error(`there is no TypeScript for a schema of ${type}`);
+    })
+    .join(' | ');
+}
+
+/** @param {string | undefined} description */
+function docComment(description) {
+  if (description === undefined) return '';
+  const lines = description.trim().split('\n');
+  if (lines.length === 1) return `/** ${lines[0]} */\n`;
+  return `/**\n${lines.map((line) => ` * ${line}`.trimEnd()).join('\n')}\n */\n`;
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) writeFileSync(TARGET, await clientTypes());
