@@ -105,4 +105,4 @@ def verify(send_id, code):
 
 def status(send_id):
     """Reads the send's status; it signs nobody in."""
-    return exchange("GET", f"/v1/send/{send_id}")[2].get("status")
+    return exchange("GET", f"/v1/send/{send_id}/status")[2].get("status")

@@ -19,23 +19,11 @@ export const EXAMPLES: readonly Example[] = [
   { name: 'express', needs: 'node', build: installPackages, command: () => ['node', 'server.js'] },
   { name: 'python', needs: 'python3', command: () => ['python3', 'server.py'] },
   { name: 'php', needs: 'php', command: (_, port) => ['php', '-S', `127.0.0.1:${port}`, 'server.php'] },
-  {
-    name: 'go',
-    needs: 'go',
-    build: (folder) => run(folder, 'go', 'build', '-o', 'sign-in', '.'),
-    command: () => ['./sign-in'],
-  },
-  {
-    name: 'java',
-    needs: 'javac',
-    build: (folder) => run(folder, 'javac', '-d', 'out', 'Onecode.java', 'SignIn.java'),
-    command: () => ['java', '-cp', 'out', 'SignIn'],
-  },
 ];
 
 /** Whether the program answers on this machine. */
 export const isInstalled = (program: string): boolean =>
-  spawnSync(program, [program === 'go' ? 'version' : '--version'], { stdio: 'ignore' }).status === 0;
+  spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0;
 
 /** Copies an example into a folder of its own and builds it there. @returns the folder */
 export function prepareExample({ name, build }: Example): string {

@@ -114,6 +114,15 @@ for (const example of EXAMPLES) {
       expect(service.requests).toHaveLength(1);
     });
 
+    it('tells people that a code could not be delivered', async () => {
+      await withCode();
+      service.script((response, request) => {
+        const isStatus = request.method === 'GET' && request.url === `/v1/send/${ID}/status`;
+        (isStatus ? json(200, aSend({ status: 'failed' })) : problem(404, 'not_found'))(response, request);
+      });
+      expect(await visitor.page()).toContain('The code could not be delivered.');
+    });
+
     it('sends a new code with a new key', async () => {
       service.script(isCreated);
       await visitor.submit('/code', { to: TO });
