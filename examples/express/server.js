@@ -93,8 +93,10 @@ async function sendCode(session, to) {
 }
 
 function sendNotice(error) {
-  if (error instanceof ProblemError && error.status === 422) return 'No code can be sent to this number. Check it.';
-  if (error instanceof ProblemError && error.status === 429) return 'Too many codes were asked for. Try again later.';
+  if (error instanceof ProblemError && error.status === 422)
+    return 'No code can be sent to this number. Check it.';
+  if (error instanceof ProblemError && error.status === 429)
+    return 'Too many codes were asked for. Try again later.';
   return 'We could not send a code. Try again.';
 }
 
@@ -103,7 +105,8 @@ async function verify(pending, code) {
     const { valid, verification, attempts_left } = await onecode.verify(pending.sendId, code);
     return { valid, notice: verificationNotice(verification, attempts_left) };
   } catch (error) {
-    if (error instanceof ProblemError) return { valid: false, notice: 'The code was not checked. Try again later.' };
+    if (error instanceof ProblemError)
+      return { valid: false, notice: 'The code was not checked. Try again later.' };
     if (!(error instanceof IndeterminateVerificationError)) throw error;
     // The code may be used up, so it is never verified again.
     pending.sendId = null;
@@ -122,7 +125,9 @@ async function deliveryNotice(pending) {
   if (!pending?.sendId) return undefined;
   try {
     const { status } = await onecode.status(pending.sendId);
-    return status === 'failed' ? 'The code could not be delivered. Check the number or ask for a new one.' : undefined;
+    return status === 'failed'
+      ? 'The code could not be delivered. Check the number or ask for a new one.'
+      : undefined;
   } catch {
     return undefined; // The page works without it.
   }

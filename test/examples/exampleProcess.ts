@@ -38,7 +38,15 @@ export const removeExample = (folder: string): void => rmSync(folder, { recursiv
 
 /** Installs an example's packages, with the SDK as it is packed here. */
 function installPackages(folder: string): void {
-  run(join(ROOT, 'packages/client'), 'npm', 'pack', '--silent', '--ignore-scripts', '--pack-destination', folder);
+  run(
+    join(ROOT, 'packages/client'),
+    'npm',
+    'pack',
+    '--silent',
+    '--ignore-scripts',
+    '--pack-destination',
+    folder,
+  );
   const packed = readdirSync(folder).find((file) => file.endsWith('.tgz'));
   const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   manifest.dependencies['@onecode/client'] = `file:${packed}`;

@@ -1,4 +1,10 @@
-import { describeIf, describeInBrowser, ProcessStack, STACK_START_MS_MAX, useBrowser } from '@onecode/testing';
+import {
+  describeIf,
+  describeInBrowser,
+  ProcessStack,
+  STACK_START_MS_MAX,
+  useBrowser,
+} from '@onecode/testing';
 import {
   EXAMPLES,
   isInstalled,
@@ -15,8 +21,7 @@ describeInBrowser('a sign-in with the built processes', () => {
   beforeAll(async () => {
     stack = await ProcessStack.start();
     await stack.addSender();
-    const account = await stack.onecode('account create --name Shop');
-    await stack.onecode(`credit add --account ${account['id']} --units 100 --reference examples`);
+    const account = await stack.onecode('account create --name Shop --free-quota 100');
     key = await stack.makeKey(String(account['id']), 'live');
   }, STACK_START_MS_MAX);
   afterAll(() => stack?.stop());
@@ -47,7 +52,10 @@ describeInBrowser('a sign-in with the built processes', () => {
         await page.getByText(`We sent a code to ${to}`).waitFor();
         const phone = await (await browser.newContext()).newPage();
         await phone.goto(stack.simulator.url);
-        await phone.getByText(/\b\d{6}\b/).first().waitFor();
+        await phone
+          .getByText(/\b\d{6}\b/)
+          .first()
+          .waitFor();
         const { code } = (await stack.simulator.message(to)) as unknown as { code: string };
         expect(await phone.content()).toContain(code);
         await phone.close();
