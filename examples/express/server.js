@@ -1,0 +1,136 @@
+import { randomBytes } from 'node:crypto';
+import express from 'express';
+import { IndeterminateVerificationError, Onecode, ProblemError } from '@onecode/client';
+import { page } from './page.js';
+
+const { ONECODE_API_KEY, ONECODE_URL, PORT = '8000', RESEND_AFTER_SECONDS = '30' } = process.env;
+const onecode = new Onecode({ apiKey: ONECODE_API_KEY, baseUrl: ONECODE_URL });
+const sessions = new Map();
+const secret = () => randomBytes(32).toString('base64url');
+// Behind https the cookie is also Secure.
+const COOKIE = { httpOnly: true, sameSite: 'lax', path: '/', secure: process.env.NODE_ENV === 'production' };
+
+function newSession(response, fields = {}) {
+  const session = { id: secret(), csrf: secret(), ...fields };
+  sessions.set(session.id, session);
+  response.cookie('session', session.id, COOKIE);
+  return session;
+}
+
+const app = express();
+app.use(express.urlencoded({ extended: false, limit: '4kb' }));
+app.use((request, response, next) => {
+  const id = /(?:^|; )session=([\w-]+)/.exec(request.headers.cookie ?? '')?.[1];
+  const known = sessions.get(id);
+  if (request.method === 'POST' && (!known || request.body?.csrf !== known.csrf))
+    return response.status(403).send('This form is too old. Go back and reload the page.');
+  request.session = known ?? newSession(response);
+  next();
+});
+
+app.get('/', async (request, response) => {
+  const { session } = request;
+  const notice = session.notice ?? (await deliveryNotice(session.pending));
+  delete session.notice;
+  response.set('cache-control', 'no-store').send(page(session, notice));
+});
+
+app.post('/code', async ({ session, body }, response) => {
+  await sendCode(session, String(body.to ?? '').trim());
+  response.redirect(303, '/');
+});
+
+app.post('/resend', async ({ session }, response) => {
+  if (session.pending) await sendCode(session, session.pending.to);
+  response.redirect(303, '/');
+});
+
+app.post('/verify', async ({ session, body }, response) => {
+  // The id and its number are read together, from the session alone: a code sent meanwhile changes neither.
+  const { pending } = session;
+  if (pending?.sendId) {
+    const outcome = await verify(pending, String(body.code ?? '').trim());
+    if (outcome.valid) {
+      // A new id at sign-in: an id that somebody planted before is worth nothing.
+      sessions.delete(session.id);
+      newSession(response, { signedInAs: pending.to });
+    } else session.notice = outcome.notice;
+  }
+  response.redirect(303, '/');
+});
+
+app.post('/restart', ({ session }, response) => {
+  delete session.pending;
+  response.redirect(303, '/');
+});
+
+app.post('/sign-out', ({ session }, response) => {
+  sessions.delete(session.id);
+  newSession(response);
+  response.redirect(303, '/');
+});
+
+async function sendCode(session, to) {
+  const now = Date.now();
+  const waitSeconds = Math.ceil(((session.nextSendAt ?? 0) - now) / 1000);
+  if (waitSeconds > 0) {
+    session.notice = `Wait ${waitSeconds} seconds before you ask for a new code.`;
+    return;
+  }
+  session.nextSendAt = now + Number(RESEND_AFTER_SECONDS) * 1000;
+  // Without a key of an attempt whose outcome is unknown, the SDK makes a new one: a new code.
+  const unfinished = session.unfinished?.to === to ? session.unfinished : undefined;
+  try {
+    const send = await onecode.send({ to }, { idempotencyKey: unfinished?.idempotencyKey });
+    session.pending = { to, sendId: send.id };
+    delete session.unfinished;
+  } catch (error) {
+    session.nextSendAt = now;
+    const refused = error instanceof ProblemError && error.status < 500;
+    session.unfinished = refused ? undefined : { to, idempotencyKey: error.idempotencyKey };
+    session.notice = sendNotice(error);
+  }
+}
+
+function sendNotice(error) {
+  if (error instanceof ProblemError && error.status === 422)
+    return 'No code can be sent to this number. Check it.';
+  if (error instanceof ProblemError && error.status === 429)
+    return 'Too many codes were asked for. Try again later.';
+  return 'We could not send a code. Try again.';
+}
+
+async function verify(pending, code) {
+  try {
+    const { valid, verification, attempts_left } = await onecode.verify(pending.sendId, code);
+    return { valid, notice: verificationNotice(verification, attempts_left) };
+  } catch (error) {
+    if (error instanceof ProblemError)
+      return { valid: false, notice: 'The code was not checked. Try again later.' };
+    if (!(error instanceof IndeterminateVerificationError)) throw error;
+    // The code may be used up, so it is never verified again.
+    pending.sendId = null;
+    return { valid: false, notice: 'We could not check the code. Ask for a new one.' };
+  }
+}
+
+function verificationNotice(verification, attemptsLeft) {
+  if (verification === 'pending') return `That code is wrong. Attempts left: ${attemptsLeft}.`;
+  if (verification === 'expired') return 'That code has expired. Ask for a new one.';
+  if (verification === 'locked') return 'Too many wrong codes. Ask for a new one.';
+  return 'That code was used already. Ask for a new one.';
+}
+
+async function deliveryNotice(pending) {
+  if (!pending?.sendId) return undefined;
+  try {
+    const { status } = await onecode.status(pending.sendId);
+    return status === 'failed'
+      ? 'The code could not be delivered. Check the number or ask for a new one.'
+      : undefined;
+  } catch {
+    return undefined; // The page works without it.
+  }
+}
+
+app.listen(Number(PORT), '127.0.0.1', () => console.log(`http://127.0.0.1:${PORT}`));

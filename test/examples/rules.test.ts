@@ -1,0 +1,189 @@
+import { describeIf, until } from '@onecode/testing';
+import {
+  aSend,
+  closes,
+  cutsOff,
+  json,
+  KEY,
+  problem,
+  resets,
+  text,
+  useService,
+  type Behaviour,
+} from '../../packages/client/test/service.js';
+import {
+  EXAMPLES,
+  isInstalled,
+  prepareExample,
+  removeExample,
+  startExample,
+  type RunningExample,
+} from './exampleProcess.js';
+
+const TO = '+5511987654321';
+const ID = aSend().id;
+
+/** A browser without a screen: it keeps the cookie and sends the forms of the page. */
+class Visitor {
+  cookie = '';
+  constructor(private readonly url: string) {}
+
+  async page(): Promise<string> {
+    const response = await this.#request('/');
+    return response.text();
+  }
+
+  async submit(action: string, fields: Record<string, string> = {}): Promise<string> {
+    const csrf = /name="csrf" value="([^"]+)"/.exec(await this.page())![1]!;
+    const response = await this.#request(action, new URLSearchParams({ csrf, ...fields }));
+    expect(response.status).toBe(303);
+    return this.page();
+  }
+
+  async #request(path: string, body?: URLSearchParams): Promise<Response> {
+    const init: RequestInit = { redirect: 'manual', headers: { cookie: this.cookie } };
+    const response = await fetch(this.url + path, body ? { ...init, method: 'POST', body } : init);
+    const cookie = response.headers.get('set-cookie');
+    if (cookie !== null) {
+      expect(cookie).toMatch(/httponly/i);
+      expect(cookie).toMatch(/samesite=lax/i);
+      this.cookie = cookie.split(';')[0]!;
+    }
+    return response;
+  }
+}
+
+for (const example of EXAMPLES) {
+  const isHere = isInstalled(example.needs);
+  const reason = isHere ? '' : `, skipped: there is no ${example.needs}`;
+  describeIf(isHere)(`the ${example.name} example${reason}`, () => {
+    const service = useService();
+    let folder: string;
+    let running: RunningExample;
+    let visitor: Visitor;
+    beforeAll(async () => {
+      folder = prepareExample(example);
+      service.script(json(200, aSend()));
+      running = await startExample(example, folder, { ONECODE_URL: service.url, ONECODE_API_KEY: KEY });
+    }, 120_000);
+    afterAll(() => {
+      running?.stop();
+      if (folder) removeExample(folder);
+    });
+    beforeEach(() => {
+      visitor = new Visitor(running.url);
+    });
+
+    const requestsTo = (path: string) => service.requests.filter((request) => request.path === path);
+    const isCreated: Behaviour = (response, request) =>
+      json(request.method === 'POST' ? 202 : 200, aSend())(response, request);
+    const withCode = async () => {
+      service.script(isCreated);
+      expect(await visitor.submit('/code', { to: TO })).toContain('We sent a code to');
+      service.requests.length = 0;
+    };
+    /** Answers the verification, and readings with a send. */
+    const judges =
+      (behaviour: Behaviour): Behaviour =>
+      (response, request) =>
+        (request.method === 'POST' ? behaviour : json(200, aSend()))(response, request);
+
+    it('repeats a creation with the same key and bytes when answers are lost, and on 500, 503 and a short 429', async () => {
+      for (const failures of [
+        [resets, cutsOff(202, aSend()), problem(503, 'unavailable')],
+        [closes, problem(500, 'internal_error'), problem(429, 'rate_limited', { 'retry-after': '1' })],
+      ]) {
+        service.requests.length = 0;
+        service.script(...failures, isCreated);
+        expect(await visitor.submit('/code', { to: TO })).toContain('We sent a code to');
+        const tries = requestsTo('/v1/send');
+        expect(tries).toHaveLength(4);
+        expect(new Set(tries.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
+        expect(new Set(tries.map(({ body }) => body)).size).toBe(1);
+        await visitor.submit('/restart');
+      }
+    });
+
+    it.each([
+      ['429 for more than 30 seconds', problem(429, 'rate_limited', { 'retry-after': '31' })],
+      ['422', problem(422, 'invalid_request')],
+      ['a redirect', text(307, '', { location: '/elsewhere' })],
+    ])('does not repeat a creation after %s', async (_, behaviour) => {
+      service.script(behaviour);
+      expect(await visitor.submit('/code', { to: TO })).toContain('role="status"');
+      expect(service.requests).toHaveLength(1);
+    });
+
+    it('tells people that a code could not be delivered', async () => {
+      await withCode();
+      service.script((response, request) => {
+        const isStatus = request.method === 'GET' && request.url === `/v1/send/${ID}/status`;
+        (isStatus ? json(200, aSend({ status: 'failed' })) : problem(404, 'not_found'))(response, request);
+      });
+      expect(await visitor.page()).toContain('The code could not be delivered.');
+    });
+
+    it('sends a new code with a new key', async () => {
+      service.script(isCreated);
+      await visitor.submit('/code', { to: TO });
+      await visitor.submit('/resend');
+      const keys = requestsTo('/v1/send').map(({ headers }) => headers['idempotency-key']);
+      expect(new Set(keys).size).toBe(2);
+    });
+
+    it.each([
+      ['a reset', resets],
+      ['a closed connection', closes],
+      ['half an answer', cutsOff(200, { valid: true, verification: 'verified', attempts_left: 0 })],
+      ['500', problem(500, 'internal_error')],
+      ['503', problem(503, 'unavailable')],
+      ['a redirect', text(307, '', { location: '/elsewhere' })],
+      ['no JSON', text(200, 'true')],
+      ['valid as text', json(200, { valid: 'true', verification: 'verified', attempts_left: 0 })],
+      ['valid as a number', json(200, { valid: 1, verification: 'verified', attempts_left: 0 })],
+    ])('verifies once and signs nobody in after %s', async (_, behaviour) => {
+      await withCode();
+      service.script(judges(behaviour));
+      const page = await visitor.submit('/verify', { code: '123456' });
+      expect(page).toContain('We could not check the code. Ask for a new one.');
+      expect(page).not.toContain('name="code"');
+      expect(service.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+    });
+
+    it('signs in with valid: true alone, for the session’s own send, and gives the session a new id', async () => {
+      await withCode();
+      const before = visitor.cookie;
+      service.script(judges(json(200, { valid: true, verification: 'verified', attempts_left: 0 })));
+      expect(await visitor.submit('/verify', { code: '012345', sendId: 'x', id: 'x' })).toContain(
+        'You are signed in as',
+      );
+      expect(visitor.cookie).not.toBe(before);
+      const [request] = requestsTo(`/v1/send/${ID}/verify`);
+      expect(JSON.parse(request!.body)).toEqual({ code: '012345' });
+      visitor.cookie = before;
+      expect(await visitor.page()).not.toContain('signed in as');
+    });
+
+    it.each([
+      ['pending', 'That code is wrong. Attempts left: 3.'],
+      ['expired', 'That code has expired.'],
+      ['locked', 'Too many wrong codes.'],
+      ['verified', 'That code was used already.'],
+    ])('tells people that a code is %s', async (verification, told) => {
+      await withCode();
+      service.script(judges(json(200, { valid: false, verification, attempts_left: 3 })));
+      expect(await visitor.submit('/verify', { code: '123456' })).toContain(told);
+    });
+
+    it('refuses a form without the session’s CSRF token', async () => {
+      await visitor.page();
+      const response = await fetch(`${running.url}/code`, {
+        method: 'POST',
+        headers: { cookie: visitor.cookie },
+        body: new URLSearchParams({ to: TO, csrf: 'x' }),
+      });
+      expect(response.status).toBe(403);
+      await until('no request', () => service.requests.length === 0);
+    });
+  });
+}
