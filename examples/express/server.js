@@ -86,7 +86,8 @@ async function sendCode(session, to) {
     delete session.unfinished;
   } catch (error) {
     session.nextSendAt = now;
-    const refused = error instanceof ProblemError && error.status < 500;
+    // A limit says nothing of a try before it whose answer was lost.
+    const refused = error instanceof ProblemError && error.status < 500 && error.status !== 429;
     session.unfinished = refused ? undefined : { to, idempotencyKey: error.idempotencyKey };
     session.notice = sendNotice(error);
   }

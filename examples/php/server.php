@@ -26,7 +26,11 @@ function sendCode(Onecode $onecode, string $to): ?string
         return null;
     } catch (Refused $error) {
         if ($error->getCode() === 422) return 'No code can be sent to this number. Check it.';
-        if ($error->getCode() === 429) return 'Too many codes were asked for. Try again later.';
+        if ($error->getCode() === 429) {
+            // A limit says nothing of a try before it whose answer was lost.
+            $_SESSION['unfinished'] = ['to' => $to, 'key' => $key];
+            return 'Too many codes were asked for. Try again later.';
+        }
     } catch (Unknown) {
         $_SESSION['unfinished'] = ['to' => $to, 'key' => $key];
     }

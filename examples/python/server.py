@@ -41,6 +41,8 @@ def send_code(session, to):
         if error.status == 422:
             return "No code can be sent to this number. Check it."
         if error.status == 429:
+            # A limit says nothing of a try before it whose answer was lost.
+            session["unfinished"] = (to, key)
             return "Too many codes were asked for. Try again later."
     except onecode.Unknown:
         session["next_send_at"] = 0

@@ -116,6 +116,17 @@ for (const example of EXAMPLES) {
       expect(service.requests).toHaveLength(1);
     });
 
+    it('goes on with the same key after a limit that met a lost answer', async () => {
+      service.requests.length = 0;
+      service.script(resets, problem(429, 'rate_limited', { 'retry-after': '31' }));
+      expect(await visitor.submit('/code', { to: TO })).toContain('Too many codes were asked for.');
+      service.script(isCreated);
+      expect(await visitor.submit('/code', { to: TO })).toContain('We sent a code to');
+      const keys = requestsTo('/v1/send').map(({ headers }) => headers['idempotency-key']);
+      expect(keys).toHaveLength(3);
+      expect(new Set(keys).size).toBe(1);
+    });
+
     it('tells people that a code could not be delivered', async () => {
       await withCode();
       service.script((response, request) => {
