@@ -69,7 +69,7 @@ describe('a tryout key', () => {
     const caller = await buildCaller(store.database, 'live');
     const { applicationId, accountId, keyId } = caller;
     await useKey(caller, async () => {
-      const [{ id = '' } = {}] = await tryoutKeys(applicationId);
+      const { id } = (await tryoutKeys(applicationId))[0]!;
       expect((await listApiKeys(store.database, applicationId))?.map((key) => key.id)).toEqual([keyId]);
       expect((await findApplication(store.database, accountId, applicationId))?.keysInUse).toBe(1);
       expect(await revokeApiKey(store.database, TEST_ACTOR, id)).toBeNull();

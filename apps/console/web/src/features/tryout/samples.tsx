@@ -32,7 +32,7 @@ export function Samples({
             size="xs"
             aria-label={t('samples.call')}
             value={shown}
-            onChange={(value) => choose(value as CallName)}
+            onChange={(value) => choose(value)}
             data={available.map((value) => ({ value, label: t(`samples.${value}`) }))}
           />
         </Group>
