@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
-import { describeInBrowser, useBrowser } from '@onecode/testing';
+import { describeInBrowser, until, useBrowser } from '@onecode/testing';
 import type { AxeResults } from 'axe-core';
 import express from 'express';
 import type { Browser, Page } from 'playwright-core';
@@ -60,9 +60,13 @@ describeInBrowser('the documentation in Chromium', () => {
     return { page, complaints };
   }
 
+  /** Waits for an expression to be true. The page's policy forbids what Playwright's own wait does with one. */
+  const untilTrue = (page: Page, expression: string): Promise<boolean> =>
+    until(expression, () => page.evaluate<boolean>(expression));
+
   /** Until scripts have taken the page over. */
-  const ready = (page: Page): Promise<unknown> =>
-    page.waitForFunction(`document.querySelector('#app')?.__vue_app__ !== undefined`);
+  const ready = (page: Page): Promise<boolean> =>
+    untilTrue(page, `document.querySelector('#app')?.__vue_app__ !== undefined`);
 
   it('opens every page without an error, a breach of its policy, or a request to another address', async () => {
     const { page, complaints } = await open('/docs/');
@@ -114,6 +118,19 @@ describeInBrowser('the documentation in Chromium', () => {
     await page.close();
   });
 
+  it.each(['light', 'dark'] as const)('colours code on %s', async (colorScheme) => {
+    const { page } = await open('/docs/sign-in', { colorScheme });
+    const coloursOf = (selector: string): Promise<string[]> =>
+      page.evaluate(
+        `[...new Set([...document.querySelectorAll('${selector}')].map((e) => getComputedStyle(e).color))]`,
+      );
+    const colours = await Promise.all(
+      ['keyword', 'string-expression', 'comment'].map((kind) => coloursOf(`.code-${kind}`)),
+    );
+    expect(new Set(colours.flat()).size).toBe(3);
+    await page.close();
+  });
+
   it('leads from a page to the same page in the other language, and back', async () => {
     const { page, complaints } = await open('/docs/reference/verify-code');
     await page.locator('.VPNavBarTranslations button').hover();
@@ -142,9 +159,7 @@ describeInBrowser('the documentation in Chromium', () => {
 
   it('leads from the type of a problem to its cause, in sight', async () => {
     const { page, complaints } = await open('/docs/errors#rate_limited');
-    await page.waitForFunction(
-      `document.querySelector(':target')?.getBoundingClientRect().top < innerHeight / 2`,
-    );
+    await untilTrue(page, `document.querySelector(':target')?.getBoundingClientRect().top < innerHeight / 2`);
     expect(await page.locator('h3:target').innerText()).toContain('rate_limited');
     expect(complaints).toEqual([]);
     await page.close();
