@@ -17,7 +17,8 @@ for (const folder of ['pages', 'src', '.vitepress', 'translations'])
     .map((entry) => join(entry.parentPath, entry.name))
     .toSorted())
     if (!isGenerated(file)) hash.update(file.slice(root.length)).update(readFileSync(file));
-for (const file of ['../api/openapi.yaml', '../../packages/domain/src/problems.ts', vitepress])
+const samples = ['samples', 'literals'].map((name) => `../../packages/code-samples/src/${name}.ts`);
+for (const file of ['../api/openapi.yaml', '../../packages/domain/src/problems.ts', ...samples, vitepress])
   hash.update(readFileSync(join(file.startsWith('/') ? '' : root, file)));
 const madeFrom = hash.digest('hex');
 

@@ -1,5 +1,5 @@
 import * as store from '@onecode/store';
-import { buildSend, TEST_SECRET_KEY } from '@onecode/testing';
+import { buildSend, TEST_SECRET_KEY, type TestCaller } from '@onecode/testing';
 import { ACTOR, type AuditedChange } from './fixture.js';
 
 export const TOKEN = 'EAAGplantedTokenOfTheAuditLog';
@@ -17,6 +17,23 @@ const added = {
 } as const;
 const otherKey = { current: 2, keys: new Map([...TEST_SECRET_KEY.keys, [2, Buffer.alloc(32, 7)]]) };
 const hold = (target: string) => ({ kind: 'account', target, reason: 'pumped' }) as const;
+
+/** Uses a tryout key. @param isFirst whether the call begins a tryout, which is what the log records */
+const tryOut = (database: store.Database, caller: TestCaller, isFirst: boolean): Promise<void> =>
+  store.withTryoutKey(
+    database,
+    ACTOR,
+    { id: caller.applicationId, mode: caller.mode },
+    isFirst
+      ? {
+          action: 'application.try_send',
+          accountId: caller.accountId,
+          subject: caller.applicationId,
+          details: { mode: caller.mode, recipientEndsWith: '1234' },
+        }
+      : null,
+    async () => {},
+  );
 
 /** The changes of operators and integrators, by the names of their functions. */
 export const OPERATOR_CHANGES: Record<string, AuditedChange> = {
@@ -184,6 +201,11 @@ export const OPERATOR_CHANGES: Record<string, AuditedChange> = {
     action: 'key.create',
     change: ({ database, caller }) => store.createApiKey(database, ACTOR, caller.applicationId),
     changesNothing: ({ database }) => store.createApiKey(database, ACTOR, none),
+  },
+  withTryoutKey: {
+    action: 'application.try_send',
+    change: ({ database, caller }) => tryOut(database, caller, true),
+    changesNothing: ({ database, caller }) => tryOut(database, caller, false),
   },
   revokeApiKey: {
     action: 'key.revoke',
