@@ -11,7 +11,7 @@ import {
   type Pooler,
 } from '@onecode/store';
 import { migrate } from '@onecode/store/migrations';
-import { buildCaller, buildSend, describeIf, newSend, useTestDatabase } from '@onecode/testing';
+import { buildCaller, buildSend, concurrently, describeIf, newSend, useTestDatabase } from '@onecode/testing';
 import { Processes } from '../../../../scripts/processes/processes.mjs';
 import { findPgBouncer, startPgBouncer } from '../../../../scripts/services/pgbouncer.mjs';
 
@@ -81,22 +81,19 @@ async function shifts(database: Database): Promise<{ read: number; written: numb
 /** The ways in which processes use a database, from many connections at once. */
 async function useOf(database: Database): Promise<void> {
   const caller = await buildCaller(database, 'test', { ratePerMinute: 10_000 });
-  await Promise.all(
-    Array.from({ length: 40 }, async (_, n) => {
-      const id = await buildSend(database, caller);
-      expect(await findSend(database, caller.accountId, id)).toMatchObject({ send: { id } });
-      expect(await changeSend(database, { id }, () => ({ result: 'seen' }))).toBe('seen');
-      const wanted = newSend(caller, { idempotencyKey: `key ${n}`, body: 'same' });
-      expect(await createSend(database, wanted)).toHaveProperty('send');
-      await database.transaction(async ({ prisma, sql }) => {
-        const [row] = await sql.query<
-          [{ id: string }]
-        >`select id from sends where id = ${id}::uuid for update`;
-        expect(row.id).toBe(id);
-        await prisma.send.update({ where: { id }, data: { verification: 'pending' } });
-      });
-    }),
-  );
+  // Ten at a time: all forty would wait for few connections, longer than a transaction may on a busy machine.
+  await concurrently(Array.from({ length: 40 }).keys(), 10, async (n) => {
+    const id = await buildSend(database, caller);
+    expect(await findSend(database, caller.accountId, id)).toMatchObject({ send: { id } });
+    expect(await changeSend(database, { id }, () => ({ result: 'seen' }))).toBe('seen');
+    const wanted = newSend(caller, { idempotencyKey: `key ${n}`, body: 'same' });
+    expect(await createSend(database, wanted)).toHaveProperty('send');
+    await database.transaction(async ({ prisma, sql }) => {
+      const [row] = await sql.query<[{ id: string }]>`select id from sends where id = ${id}::uuid for update`;
+      expect(row.id).toBe(id);
+      await prisma.send.update({ where: { id }, data: { verification: 'pending' } });
+    });
+  });
 }
 
 describe('times', () => {
