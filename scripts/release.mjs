@@ -25,8 +25,8 @@ export function commitOf(ref) {
 }
 
 /**
- * Builds the services as they were at a commit, from git's history. Third-party packages are linked to ours where both lock
- * files agree on them, and installed otherwise; the release has `@onecode/*` of its own.
+ * Builds the services as they were at a commit, from git's history. Third-party packages are linked to ours where the lock files do not
+ * contradict each other, with those unpacked that only the release has, and installed otherwise; the release has `@onecode/*` of its own.
  * @param {string} commit
  * @param {string} parent the folder in which the release's folder is made
  * @returns {Promise<string>} the release's folder
@@ -36,8 +36,11 @@ export async function buildRelease(commit, parent) {
   const archive = join(folder, 'release.tar');
   await run('git', ['archive', '--output', archive, commit], { cwd: root });
   await run('tar', ['-xf', archive], { cwd: folder });
-  if (await sharesOurPackages(folder)) await linkPackages(folder);
-  else await installPackages(folder);
+  const others = await packagesOfItsOwn(folder);
+  if (others.every(({ isMissingHere }) => isMissingHere)) {
+    await linkPackages(folder);
+    for (const other of others) await unpackPackage(folder, other);
+  } else await installPackages(folder);
   await run(process.execPath, ['scripts/generate.mjs'], { cwd: folder });
   await run(process.execPath, ['node_modules/typescript/bin/tsc', '-b'], { cwd: folder });
   return folder;
@@ -45,13 +48,27 @@ export async function buildRelease(commit, parent) {
 
 /** @typedef {{ packages: Record<string, { version?: string, link?: true, optional?: true }> }} Lock */
 
-/** @param {string} folder */
-async function sharesOurPackages(folder) {
+/**
+ * A package that this checkout has not, or has in another version.
+ * @typedef {{ name: string, version: string, isMissingHere: boolean }} OtherPackage
+ */
+
+/**
+ * @param {string} folder
+ * @returns {Promise<OtherPackage[]>}
+ */
+async function packagesOfItsOwn(folder) {
   const [theirs, ours] = [await lockOf(folder), await lockOf(root)];
-  return Object.entries(theirs.packages).every(
-    ([path, { version, link, optional }]) =>
-      !path.includes('node_modules/') || link || optional || ours.packages[path]?.version === version,
-  );
+  return Object.entries(theirs.packages)
+    .filter(
+      ([path, { version, link, optional }]) =>
+        path.includes('node_modules/') && !link && !optional && ours.packages[path]?.version !== version,
+    )
+    .map(([path, { version = '' }]) => {
+      const name = path.slice('node_modules/'.length);
+      const isAtTop = path.startsWith('node_modules/') && !name.includes('node_modules/');
+      return { name, version, isMissingHere: isAtTop && ours.packages[path] === undefined };
+    });
 }
 
 /**
@@ -74,6 +91,18 @@ async function linkPackages(folder) {
       // Versions that only this workspace has. Where there are none, the link is broken and nothing reads it.
       await symlink(join(root, parent, name, 'node_modules'), join(workspace, 'node_modules'));
     }
+}
+
+/**
+ * @param {string} folder
+ * @param {OtherPackage} other one that this checkout has not, so that there is no link in its place
+ */
+async function unpackPackage(folder, { name, version }) {
+  const { command, args } = npm(['pack', '--silent', '--pack-destination', folder, `${name}@${version}`]);
+  const { stdout } = await run(command, args, { cwd: folder });
+  const place = join(folder, 'node_modules', name);
+  await mkdir(place, { recursive: true });
+  await run('tar', ['-xzf', join(folder, stdout.trim()), '-C', place, '--strip-components=1']);
 }
 
 /** @param {string} folder */
