@@ -13,8 +13,7 @@ export default {
     ],
   },
   moduleNameMapper: {
-    '^@onecode/(code-samples|domain|store|whatsapp|runtime|simulator|testing)$':
-      '<rootDir>/packages/$1/src/index.ts',
+    '^@onecode/(code-samples|domain|store|whatsapp|runtime|simulator|testing)$': '<rootDir>/packages/$1/src/index.ts',
     '^@onecode/(store)/migrations$': '<rootDir>/packages/$1/src/migrations/migrations.ts',
     '^@onecode/(store)/sign-in$': '<rootDir>/packages/$1/src/users/authStorage.ts',
     '^@onecode/(runtime)/(config|version)$': '<rootDir>/packages/$1/src/$2.ts',
