@@ -1,5 +1,5 @@
 import { apiKeyHint, generateApiKey, hashApiKey, type Mode } from '@onecode/domain';
-import { audited, type Actor, type AuditNote } from '../audit/audit.js';
+import { audited, type Actor } from '../audit/audit.js';
 import type { Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 import { takeTry } from '../users/countedTries.js';
@@ -7,27 +7,46 @@ import { takeTry } from '../users/countedTries.js';
 /** Longer than any call with a tryout key: one that is older was left behind by a process that ended. */
 const KEY_SECONDS_MAX = 120;
 
+/** How much of a recipient's number the audit log shows. */
+const DIGITS_SHOWN = 4;
+
+/** A creation that somebody tries. */
+export interface TriedSend {
+  /** E.164; null when what was given is no number. */
+  recipient: string | null;
+}
+
 /**
  * Makes a key for one call that the console makes to the API for somebody who tries their application. The key is given to `use` and to
  * nobody else, is in no list of keys, and ends when `use` does. Keys that a crash left behind in the application end with it.
  *
- * @param note what the audit log records, in the transaction that makes the key; null for a call that belongs to an earlier one
  * @param application that exists
+ * @param tried what the audit log records of a creation, in the transaction that makes the key; null for a call about an earlier one
  * @returns what `use` returns
  */
 export async function withTryoutKey<R>(
   database: Database,
   actor: Actor,
-  application: { id: string; mode: Mode },
-  note: AuditNote | null,
+  application: { id: string; accountId: string; mode: Mode },
+  tried: TriedSend | null,
   use: (key: string) => Promise<R>,
 ): Promise<R> {
+  const { mode, accountId } = application;
   const id = newId();
-  const key = generateApiKey(application.mode);
+  const key = generateApiKey(mode);
   await audited(database, actor, async (connection) => {
     await connection.sql.execute`
       insert into api_keys (id, application_id, hash, hint, purpose)
       values (${id}::uuid, ${application.id}::uuid, ${new Uint8Array(hashApiKey(key))}::bytea, ${apiKeyHint(key)}, 'tryout')`;
+    const note = tried && {
+      action: 'application.try_send',
+      accountId,
+      subject: application.id,
+      details: {
+        mode,
+        ...(tried.recipient !== null && { recipientEndsWith: tried.recipient.slice(-DIGITS_SHOWN) }),
+      },
+    };
     return { result: undefined, note };
   });
   try {

@@ -9,7 +9,7 @@ import {
   takeTryout,
   withTryoutKey,
 } from '@onecode/store';
-import { buildCaller, tableContents, TEST_ACTOR, useTestDatabase } from '@onecode/testing';
+import { buildCaller, tableContents, TEST_ACTOR, useTestDatabase, type TestCaller } from '@onecode/testing';
 
 const store = useTestDatabase();
 
@@ -18,13 +18,9 @@ const tryoutKeys = (applicationId: string) =>
   store.sql<{ id: string }>(`select id from api_keys where application_id = $1 and purpose = 'tryout'`, [
     applicationId,
   ]);
-const useKey = <R>(application: { applicationId: string; mode: 'test' | 'live' }, use: (key: string) => R) =>
-  withTryoutKey(
-    store.database,
-    TEST_ACTOR,
-    { id: application.applicationId, mode: application.mode },
-    null,
-    async (key) => use(key),
+const useKey = <R>({ applicationId, accountId, mode }: TestCaller, use: (key: string) => R) =>
+  withTryoutKey(store.database, TEST_ACTOR, { id: applicationId, accountId, mode }, null, async (key) =>
+    use(key),
   );
 
 /** A key that a crash left behind, this many seconds ago. */
@@ -93,9 +89,9 @@ describe('a tryout key', () => {
     const entries = () =>
       store.sql('select action, subject from audit_entries where account_id = $1 order by id', [accountId]);
     const before = await entries();
-    const note = { action: 'application.try_send', accountId, subject: applicationId, details: {} };
-    const application = { id: applicationId, mode: 'test' as const };
-    const key = await withTryoutKey(store.database, TEST_ACTOR, application, note, async (key) => key);
+    const application = { id: applicationId, accountId, mode: 'test' as const };
+    const tried = { recipient: '+5511987654321' };
+    const key = await withTryoutKey(store.database, TEST_ACTOR, application, tried, async (key) => key);
     expect(await entries()).toEqual([...before, { action: 'application.try_send', subject: applicationId }]);
     expect([...(await tableContents(store)).values()].join('\n')).not.toContain(key.slice(8, -4));
   });

@@ -23,15 +23,8 @@ const tryOut = (database: store.Database, caller: TestCaller, isFirst: boolean):
   store.withTryoutKey(
     database,
     ACTOR,
-    { id: caller.applicationId, mode: caller.mode },
-    isFirst
-      ? {
-          action: 'application.try_send',
-          accountId: caller.accountId,
-          subject: caller.applicationId,
-          details: { mode: caller.mode, recipientEndsWith: '1234' },
-        }
-      : null,
+    { id: caller.applicationId, accountId: caller.accountId, mode: caller.mode },
+    isFirst ? { recipient: RECIPIENT } : null,
     async () => {},
   );
 

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { takeTryout, withTryoutKey, type ApplicationSummary, type AuditNote } from '@onecode/store';
+import { takeTryout, withTryoutKey, type ApplicationSummary, type TriedSend } from '@onecode/store';
 import { ConsoleProblem } from '../../http/problem.js';
 import type { Call } from '../../http/route.js';
 import { applicationOf } from '../applications/routes.js';
@@ -30,13 +30,13 @@ interface Made {
 
 /** Makes calls to the API with a key of the application that lives as long as `use` takes. */
 export async function withApi<R>(
-  { context, actor }: Call,
+  { context, actor, accountId }: Call,
   application: ApplicationSummary,
-  note: AuditNote | null,
+  tried: TriedSend | null,
   use: (make: (wanted: Wanted) => Promise<Made>) => Promise<R>,
 ): Promise<R> {
   const { BASE_URL, API_URL } = context.config;
-  return withTryoutKey(context.database, actor, application, note, (key) =>
+  return withTryoutKey(context.database, actor, { ...application, accountId }, tried, (key) =>
     use(async ({ method, path, body, hidden = {}, recipient, idempotencyKey }) => {
       const request = apiRequest(
         { apiUrl: API_URL, publicUrl: BASE_URL },

@@ -49,7 +49,7 @@ export const tryoutRoutes: readonly Route[] = [
       STRICT,
     ),
     async handle(call): Promise<TryoutSendView> {
-      const { context, accountId, person } = call;
+      const { context, person } = call;
       const { to, code, locale, isLive = false } = call.body;
       const application = await applicationOf(call);
       const { id, mode } = application;
@@ -62,13 +62,8 @@ export const tryoutRoutes: readonly Route[] = [
 
       const recipient = hiddenRecipient(to);
       const number = parseRecipient(to);
-      const note = {
-        action: 'application.try_send',
-        accountId,
-        subject: id,
-        details: { mode, ...(number.kind === 'phone' && { recipientEndsWith: number.e164.slice(-4) }) },
-      };
-      return withApi(call, application, note, async (make) => {
+      const tried = { recipient: number.kind === 'phone' ? number.e164 : null };
+      return withApi(call, application, tried, async (make) => {
         const { answer, exchange, problem } = await make({
           method: 'POST',
           path: '/v1/send',
