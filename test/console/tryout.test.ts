@@ -178,17 +178,20 @@ describeInBrowser('trying an application in the console', () => {
   );
 
   it(
-    'a refusal of the API is shown with its code, a remedy and a link to its page',
+    'a refusal of the API is shown with its code, a remedy and a link to its page, and each field that it is about says so',
     async () => {
       const page = await environment.windowOf(developer);
       await openTryout(page, 'test');
       await page.getByLabel('Phone number').fill('07700 900123');
+      await page.getByLabel('Code (optional)').fill('42');
       await page.getByRole('button', { name: 'Send test code' }).click();
       const alert = page.getByRole('alert');
       await alert.getByText('Give the number with + and country code').waitFor();
       const link = alert.getByRole('link', { name: 'Read about invalid_recipient' });
       expect(await link.getAttribute('href')).toMatch(/\/docs\/errors#invalid_recipient$/);
       expect(await regionOf(page, 'Answer')).toMatch(/^HTTP\/1\.1 422 /);
+      for (const text of ['The API does not accept this number.', 'A code has 4 to 10 digits.'])
+        await page.getByText(text, { exact: true }).waitFor();
     },
     JOURNEY_MS_MAX,
   );

@@ -357,6 +357,7 @@ describeInBrowser.each(THEMES)('an application that is tried, $name', (theme) =>
   it('a number that the API refuses', () =>
     inspect({ ...tryout, name: 'tryout-refused' }, theme, async (page) => {
       await page.locator('input[type=tel]').fill('07700 900123');
+      await page.locator('input[inputmode=numeric]').fill('42');
       await submit(page, 0);
       await page.getByText('invalid_recipient', { exact: true }).waitFor();
     }));

@@ -16,7 +16,7 @@ import { startConsole, type StartedConsole } from '../console.js';
 import { person, windowOf } from '../people.js';
 
 const run = promisify(execFile);
-/** The API's URL in the examples; the tests replace it by that of a running API. */
+/** The API's URL in the samples; the tests replace it by that of a running API. */
 const PUBLIC_API = 'https://api.example.test';
 
 let server: StartedConsole;
@@ -46,19 +46,21 @@ afterAll(async () => {
   await server.close();
 });
 
-/** Runs a Node.js example as it stands. @returns its standard output */
-async function runNode(example: string): Promise<string> {
-  const code = example.replaceAll(PUBLIC_API, apiUrl);
-  const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', code]);
+/** Runs a sample as it stands: with the shell in which the variable was set. @returns its standard output */
+async function runInShell(variable: string, command: string, ...words: string[]): Promise<string> {
+  const { stdout } = await run('/bin/sh', ['-c', `${variable}\n${command}`, ...words]);
   return stdout;
 }
-
-/** Runs a curl example in a shell. @returns the HTTP status */
-async function runCurl(example: string): Promise<string> {
-  const command = `${example.replaceAll(PUBLIC_API, apiUrl)} -s -o /dev/null -w '%{http_code}'`;
-  const { stdout } = await run('/bin/sh', ['-c', command]);
-  return stdout;
-}
+const runNode = (variable: string, sample: string): Promise<string> =>
+  runInShell(
+    variable,
+    '"$0" --input-type=module --eval "$1"',
+    process.execPath,
+    sample.replaceAll(PUBLIC_API, apiUrl),
+  );
+/** @returns the HTTP status */
+const runCurl = (variable: string, sample: string): Promise<string> =>
+  runInShell(variable, `${sample.replaceAll(PUBLIC_API, apiUrl)} -o /dev/null -w '%{http_code}'`);
 
 const hasCurl = (): Promise<boolean> =>
   run('curl', ['--version']).then(
@@ -76,7 +78,7 @@ const storedIn = (page: Page): Promise<string> =>
   );
 
 describeInBrowser('from an application to its first send', () => {
-  it('a key is shown once, its examples run as they stand, and it stops when it is revoked', async () => {
+  it('a key is shown once, its samples run as they stand, and it stops when it is revoked', async () => {
     const account = await buildAccount(server.db.database);
     const developer = await person(server, { accounts: { [account]: 'developer' } });
     const { page, context } = await windowOf(browser, server, developer);
@@ -106,12 +108,22 @@ describeInBrowser('from an application to its first send', () => {
     await page.keyboard.press('Escape');
     expect(await ready.isVisible()).toBe(true);
 
-    const curl = await textOf(page, 'example for curl');
-    expect(curl).toContain(key);
-    if (await hasCurl()) expect(await runCurl(curl)).toBe('202');
-    await ready.getByRole('tab', { name: 'Node.js' }).click();
-    const node = await textOf(page, 'example for Node.js');
-    expect(await runNode(node)).toMatch(/^202 \{[^]*status: 'queued'/);
+    const variable = await textOf(page, 'the key as an environment variable');
+    expect(variable).toContain(key);
+    await ready.getByRole('tab', { name: 'curl' }).waitFor();
+    const curl = await textOf(page, 'sample in curl');
+    if (await hasCurl()) expect(await runCurl(variable, curl)).toBe('202');
+    await ready.getByRole('tab', { name: 'Node' }).click();
+    const node = await textOf(page, 'sample in Node');
+    expect(await runNode(variable, node)).toMatch(/^[0-9a-f-]{36} \d{4}-/);
+    expect(await ready.getByRole('tab').allTextContents()).toEqual([
+      'curl',
+      'Node',
+      'Python',
+      'PHP',
+      'Go',
+      'Java',
+    ]);
 
     await ready.getByRole('button', { name: 'I have stored the key' }).click();
     await ready.waitFor({ state: 'hidden' });
@@ -131,7 +143,12 @@ describeInBrowser('from an application to its first send', () => {
       .waitFor();
     expect(await page.getByRole('button', { name: 'Revoke Server' }).count()).toBe(0);
     // Within a second.
-    await until('a key that is refused', async () => (await runNode(node)).startsWith('401 '));
+    await until(
+      'a key that is refused',
+      async () =>
+        (await fetch(`${apiUrl}/v1/send/${account}/status`, { headers: { authorization: `Bearer ${key}` } }))
+          .status === 401,
+    );
     await context.close();
   });
 

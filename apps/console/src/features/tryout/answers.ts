@@ -32,12 +32,13 @@ export function resultIn(answer: ApiAnswer | ApiFault): TryoutVerifyView['result
 
 /** The problem in an answer of the API, or null. @param docsUrl where the API's documentation is, for a type that is no address */
 export function problemIn(answer: ApiAnswer | ApiFault, docsUrl: string): ApiProblemView | null {
-  const { code, detail, type } = membersOf(answer, (status) => status >= 400) ?? {};
+  const { code, detail, type, errors } = membersOf(answer, (status) => status >= 400) ?? {};
   if (!isText(code) || typeof answer === 'string') return null;
   const retryAfter = answer.headers.find(([name]) => name.toLowerCase() === 'retry-after')?.[1] ?? '';
   return {
     code,
     detail: isText(detail) ? detail : null,
+    fields: (['to', 'code'] as const).filter((field) => Object.hasOwn(Object(errors) as object, field)),
     retryAfterSeconds: /^\d+$/.test(retryAfter) ? Number(retryAfter) : null,
     docs: isText(type) && /^https?:\/\//.test(type) ? type : `${docsUrl}/errors#${encodeURIComponent(code)}`,
   };

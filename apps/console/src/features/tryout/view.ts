@@ -33,6 +33,8 @@ export interface MessageView {
 export interface ApiProblemView {
   code: string;
   detail: string | null;
+  /** Those of the page's fields that the API did not accept. */
+  fields: ('to' | 'code')[];
   retryAfterSeconds: number | null;
   /** The page that explains it. */
   docs: string;

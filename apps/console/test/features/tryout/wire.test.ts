@@ -90,9 +90,21 @@ describe('what the page shows of a call', () => {
     expect(view.problem).toEqual({
       code: 'rate_limited',
       detail: 'Wait.',
+      fields: [],
       retryAfterSeconds: 42,
       docs: 'https://docs.example.test/errors#rate_limited',
     });
+  });
+
+  it('names the fields of the page that the API refused, and no other member', async () => {
+    const problem = {
+      code: 'invalid_recipient',
+      errors: { to: 'Must be one.', code: 'Must be.', [RECIPIENT]: '' },
+    };
+    answer = () => http('422 Unprocessable Content', JSON.stringify(problem));
+    expect((await trySend()).view.problem?.fields).toEqual(['to', 'code']);
+    answer = () => http('422 Unprocessable Content', JSON.stringify({ ...problem, errors: 'to' }));
+    expect((await trySend()).view.problem?.fields).toEqual([]);
   });
 
   it('leads to our own page of the error where the type is no web address', async () => {

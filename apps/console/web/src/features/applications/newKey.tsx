@@ -1,13 +1,17 @@
-import { Alert, Anchor, Button, Group, Stack, Tabs, Text, TextInput } from '@mantine/core';
+import { Alert, Anchor, Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import type { ApplicationView, NewKeyView } from '../../../../src/features/applications/view.js';
+import type { TryoutView } from '../../../../src/features/tryout/view.js';
 import { type ApiProblem, call } from '../../api/http.js';
+import { useData } from '../../api/queries.js';
 import { useAccount, useSession } from '../../app/session.js';
+import { CodeSamples } from '../../components/codeSamples.js';
 import { CodeBlock } from '../../components/copy.js';
 import { Dialog, DialogForm } from '../../components/dialog.js';
+import { Failure, Loading } from '../../components/states.js';
 import { focusOnMount, useFieldErrors, useNameRule } from '../../hooks/forms.js';
 
 /** The dialog that creates a key and shows it once. */
@@ -37,7 +41,7 @@ export function NewKey({
       {create.data === undefined ? (
         <LabelForm create={create} onClose={close} />
       ) : (
-        <Ready apiKey={create.data.key} mode={application.mode} onClose={close} />
+        <Ready apiKey={create.data.key} application={application} onClose={close} />
       )}
     </Dialog>
   );
@@ -90,11 +94,11 @@ function LabelForm({ create, onClose }: { create: ReturnType<typeof useNewKey>; 
 
 function Ready({
   apiKey,
-  mode,
+  application,
   onClose,
 }: {
   apiKey: string;
-  mode: ApplicationView['mode'];
+  application: ApplicationView;
   onClose: () => void;
 }) {
   const { t } = useTranslation('applications');
@@ -105,15 +109,7 @@ function Ready({
         {t('newKey.onceText')}
       </Alert>
       <CodeBlock code={apiKey} what={t('newKey.key')} wrap />
-      <div>
-        <Text fw={550} size="sm">
-          {t('newKey.try')}
-        </Text>
-        <Text size="sm" c="dimmed">
-          {t(mode === 'test' ? 'newKey.tryTest' : 'newKey.tryLive')}
-        </Text>
-      </div>
-      <KeyExamples apiKey={apiKey} apiUrl={apiUrl} />
+      <FirstSend application={application} apiKey={apiKey} />
       <Group justify="space-between">
         <Anchor href={`${apiUrl}/docs`} target="_blank" rel="noreferrer" size="sm">
           {t('newKey.docs')}
@@ -126,48 +122,25 @@ function Ready({
   );
 }
 
-/** From the range that Ofcom reserves for fiction: the number belongs to nobody. */
-const RECIPIENT = '+447700900123';
-
-const EXAMPLES = {
-  curl: (apiUrl: string, key: string): string =>
-    `curl ${apiUrl}/v1/send \\
-  -H 'Authorization: Bearer ${key}' \\
-  -H 'Content-Type: application/json' \\
-  -d '{"to": "${RECIPIENT}"}'`,
-  node: (apiUrl: string, key: string): string =>
-    `const response = await fetch('${apiUrl}/v1/send', {
-  method: 'POST',
-  headers: {
-    Authorization: 'Bearer ${key}',
-    'Content-Type': 'application/json',
-  },
-  body: JSON.stringify({ to: '${RECIPIENT}' }),
-});
-console.log(response.status, await response.json());`,
-} as const;
-const LANGUAGES = ['curl', 'node'] as const;
-
-/** Code that creates a first send with this key, ready to paste. */
-function KeyExamples({ apiKey, apiUrl }: { apiKey: string; apiUrl: string }) {
+/** A first send with this key, in several languages, ready to run. The samples read the key from the environment, and so do not hold it. */
+function FirstSend({ application: { id, mode }, apiKey }: { application: ApplicationView; apiKey: string }) {
   const { t } = useTranslation('applications');
+  const { path } = useAccount();
+  const { data, error, refetch } = useData<TryoutView>(`${path}/applications/${id}/tryout`);
   return (
-    <Tabs defaultValue="curl" keepMounted={false}>
-      <Tabs.List mb="xs">
-        {LANGUAGES.map((language) => (
-          <Tabs.Tab key={language} value={language}>
-            {t(`newKey.${language}`)}
-          </Tabs.Tab>
-        ))}
-      </Tabs.List>
-      {LANGUAGES.map((language) => (
-        <Tabs.Panel key={language} value={language}>
-          <CodeBlock
-            code={EXAMPLES[language](apiUrl, apiKey)}
-            what={t('newKey.exampleOf', { what: t(`newKey.${language}`) })}
-          />
-        </Tabs.Panel>
-      ))}
-    </Tabs>
+    <>
+      <div>
+        <Text fw={550} size="sm">
+          {t('newKey.try')}
+        </Text>
+        <Text size="sm" c="dimmed">
+          {t(mode === 'test' ? 'newKey.tryTest' : 'newKey.tryLive')}
+        </Text>
+      </div>
+      <CodeBlock code={`export ONECODE_API_KEY='${apiKey}'`} what={t('newKey.variable')} wrap />
+      {data !== undefined && <CodeSamples samples={data.samples} />}
+      {data === undefined &&
+        (error === null ? <Loading /> : <Failure problem={error} onRetry={() => void refetch()} />)}
+    </>
   );
 }

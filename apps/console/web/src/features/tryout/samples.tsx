@@ -1,9 +1,9 @@
-import { Group, SegmentedControl, Tabs } from '@mantine/core';
+import { Group, SegmentedControl } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { SampleView, TryoutView } from '../../../../src/features/tryout/view.js';
 import { useData } from '../../api/queries.js';
-import { CodeBlock } from '../../components/copy.js';
+import { CodeSamples } from '../../components/codeSamples.js';
 import { Section } from '../../components/page.js';
 import { Failure, Loading } from '../../components/states.js';
 
@@ -39,27 +39,7 @@ export function Samples({
       )}
       {samples === undefined &&
         (error === null ? <Loading /> : <Failure problem={error} onRetry={() => void refetch()} />)}
-      {samples !== undefined && <Languages samples={samples} />}
+      {samples !== undefined && <CodeSamples samples={samples} />}
     </Section>
-  );
-}
-
-function Languages({ samples }: { samples: readonly SampleView[] }) {
-  const { t } = useTranslation('tryout');
-  return (
-    <Tabs defaultValue={samples[0]?.label ?? null} keepMounted={false}>
-      <Tabs.List mb="xs">
-        {samples.map(({ label }) => (
-          <Tabs.Tab key={label} value={label}>
-            {label}
-          </Tabs.Tab>
-        ))}
-      </Tabs.List>
-      {samples.map(({ label, code }) => (
-        <Tabs.Panel key={label} value={label}>
-          <CodeBlock code={code} what={t('samples.in', { language: label })} />
-        </Tabs.Panel>
-      ))}
-    </Tabs>
   );
 }

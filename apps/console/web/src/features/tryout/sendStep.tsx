@@ -90,8 +90,13 @@ function SendForm({
       isLive,
     }),
   );
-  const refused = creation.error === null ? {} : fieldErrorsOf(creation.error);
-  const { error: toError = refused['to'], ...to } = form.getInputProps('to');
+  const refusedByConsole = creation.error === null ? {} : fieldErrorsOf(creation.error);
+  const refusedByApi = creation.data?.problem?.fields ?? [];
+  const inputOf = (field: 'to' | 'code') => {
+    const refused = refusedByApi.includes(field) ? t(`send.refused.${field}`) : refusedByConsole[field];
+    const { error = refused, ...input } = form.getInputProps(field);
+    return { ...input, error };
+  };
   return (
     <form onSubmit={submit} noValidate>
       <Stack gap="sm">
@@ -104,9 +109,8 @@ function SendForm({
             autoComplete="off"
             w={{ base: '100%', sm: 300 }}
             key={form.key('to')}
-            {...to}
+            {...inputOf('to')}
             defaultValue={isLive ? '' : NOBODY}
-            error={toError}
           />
           {!isLive && (
             <TextInput
@@ -117,7 +121,7 @@ function SendForm({
               maxLength={64}
               w={{ base: '100%', sm: 220 }}
               key={form.key('code')}
-              {...form.getInputProps('code')}
+              {...inputOf('code')}
               defaultValue=""
             />
           )}
