@@ -16,7 +16,8 @@ export interface ListedRefusedRequest {
   detail: string | null;
   /** The names of the faulty fields. */
   fields: string[];
-  keyHint: string;
+  /** Null for a tryout, whose key ended with it. */
+  keyHint: string | null;
   applicationId: string;
   applicationName: string;
 }
@@ -51,7 +52,7 @@ export async function listRefusedRequests(
   const rows = await database.sql.query<ListedRefusedRequest[]>`
     select r.request_id as "requestId", r.refused_at as "refusedAt", r.route, r.status::integer, r.code, r.detail,
       coalesce(r.fields, '{}') as fields, k.hint as "keyHint", r.application_id as "applicationId", a.name as "applicationName"
-    from refused_requests r join applications a on a.id = r.application_id join api_keys k on k.id = r.key_id
+    from refused_requests r join applications a on a.id = r.application_id left join api_keys k on k.id = r.key_id
     where r.account_id = ${accountId}::uuid
       ${applicationId === undefined ? Prisma.empty : Prisma.sql`and r.application_id = ${applicationId}::uuid`}
       ${code === undefined ? Prisma.empty : Prisma.sql`and r.code = ${code}`}

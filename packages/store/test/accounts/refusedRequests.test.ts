@@ -1,17 +1,20 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { hashApiKey } from '@onecode/domain';
 import {
   deleteOldRefusedRequests,
+  findCaller,
   listRefusedApplications,
   listRefusedRequests,
   newId,
   REFUSED_REQUESTS_PER_MINUTE,
   storeRefusedRequests,
   sumRefusedRequests,
+  withTryoutKey,
   type Page,
   type RefusedRequest,
   type RefusedRequestGroup,
 } from '@onecode/store';
-import { buildCaller, useTestDatabase, type TestCaller } from '@onecode/testing';
+import { buildCaller, TEST_ACTOR, useTestDatabase, type TestCaller } from '@onecode/testing';
 
 const store = useTestDatabase();
 let caller: TestCaller;
@@ -141,6 +144,17 @@ describe('refused requests', () => {
       ),
     );
     for (const one of others) expect((await sums({}, one))[0]).toMatchObject({ count: 40 });
+  });
+
+  it('of a tryout are listed after its key has ended, as they are counted', async () => {
+    const application = { id: caller.applicationId, accountId: caller.accountId, mode: 'test' } as const;
+    const tried = await withTryoutKey(store.database, TEST_ACTOR, application, null, async (key) => {
+      const { keyId } = (await findCaller(store.database, hashApiKey(key)))!;
+      return request({ keyId });
+    });
+    await storeRefusedRequests(store.database, [group([tried])]);
+    expect((await list()).requests).toMatchObject([{ requestId: tried.requestId, keyHint: null }]);
+    expect(await sums()).toMatchObject([{ count: 1, kept: 1 }]);
   });
 
   it('are read by pages, each once, the newest first, also where many share a time', async () => {

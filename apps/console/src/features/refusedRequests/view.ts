@@ -35,7 +35,8 @@ export interface RefusedRequestView {
   /** The sentence of the answer, in English. */
   detail: string | null;
   fields: string[];
-  keyHint: string;
+  /** Null for a tryout, whose key ended with it. */
+  keyHint: string | null;
   application: { id: string; name: string };
 }
 

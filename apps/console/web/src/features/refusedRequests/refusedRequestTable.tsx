@@ -69,7 +69,7 @@ function Row({ request, withCode }: { request: RefusedRequestView; withCode: boo
           )}
           <Id id={requestId} what={t('requestId')} />
           <Text size="xs" c="dimmed" hiddenFrom="sm">
-            {application.name} · {keyHint}
+            {application.name} · {keyHint ?? t('tryout')}
           </Text>
         </Stack>
       </Table.Td>
@@ -77,8 +77,8 @@ function Row({ request, withCode }: { request: RefusedRequestView; withCode: boo
         <Text size="sm" truncate maw={200}>
           {application.name}
         </Text>
-        <Text size="xs" c="dimmed" ff="monospace">
-          {keyHint}
+        <Text size="xs" c="dimmed" {...(keyHint !== null && { ff: 'monospace' })}>
+          {keyHint ?? t('tryout')}
         </Text>
       </Table.Td>
     </Table.Tr>
