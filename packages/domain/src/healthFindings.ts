@@ -1,13 +1,6 @@
+import type { HealthStatistics, RedisRefusal, StoppedTemplate } from './healthStatistics.js';
 import type { FailureReason } from './send.js';
-import type { SenderState } from './senders.js';
-import {
-  endedSends,
-  sumOf,
-  type EndedSends,
-  type RecentTraffic,
-  type TrafficCount,
-  type WebhookResult,
-} from './traffic.js';
+import { endedSends, sumOf, type EndedSends, type TrafficCount, type WebhookResult } from './traffic.js';
 
 /** Who has to act. `held`: operators stopped something on purpose. */
 type Whose = 'nobody' | 'us' | 'redis' | 'postgresql' | 'meta' | 'held';
@@ -31,80 +24,6 @@ export const HEALTH_CHECKS = [
   'webhooks',
 ] as const;
 export type HealthCheck = (typeof HEALTH_CHECKS)[number];
-
-/**
- * Why Redis takes no write although it answers: it has no memory left, it is a replica or lacks its replicas, it cannot save to its
- * disk, or it can never be used as REDIS_URL names it.
- */
-export type RedisRefusal = 'out_of_memory' | 'read_only' | 'disk' | 'unfit';
-
-/** The jobs of a queue, by state. */
-export interface QueueStatistics {
-  name: string;
-  isPaused: boolean;
-  waiting: number;
-  active: number;
-  delayed: number;
-  /** Kept for a week. */
-  failed: number;
-}
-
-/** What Redis tells. Null means that it did not answer in time. */
-export interface RedisHealth {
-  /** Milliseconds to the answer to a write. */
-  redisMs: number | null;
-  /** Why it takes no write although it can be reached, or can never be used; null unless so. */
-  redisRefusal: RedisRefusal | null;
-  queues: QueueStatistics[] | null;
-}
-
-interface Backlog {
-  count: number;
-  /** Null for an empty backlog. */
-  oldestSeconds: number | null;
-}
-
-/** The statistics that the checks read. Null means that a source did not answer in time. */
-export interface HealthStatistics {
-  /** Milliseconds to an answer. */
-  postgresqlMs: number | null;
-  redisMs: number | null;
-  redisRefusal?: RedisRefusal | null;
-  connections: { used: number; most: number } | null;
-  queues: readonly { isPaused: boolean }[] | null;
-  /** Sends that are due, that wait for a sender, and that are held. */
-  waiting: { due: Backlog; forSender: Backlog; held: Backlog } | null;
-  /** Calls to the provider by minute, for who shows them; only their presence counts. */
-  attempts?: readonly unknown[] | null;
-  /** Calls to the provider in the last minutes, by outcome. */
-  provider: {
-    calls: number;
-    accepted: number;
-    failing: number;
-    config: number;
-    secondsP95: number | null;
-  } | null;
-  receipts: { oldestDueSeconds: number | null } | null;
-  traffic?: RecentTraffic | null;
-  /** The last round of each loop of each worker. */
-  loops: readonly { loop: string; secondsAgo: number }[] | null;
-  senders: readonly { state: SenderState; isStoppedByProvider?: boolean }[] | null;
-  /** Templates that stopped senders for a language. */
-  stoppedTemplates?: readonly StoppedTemplate[] | null;
-}
-
-/** A template that stopped senders for its language, by the provider's word or by what calls met. */
-export interface StoppedTemplate {
-  template: string;
-  /** As the provider writes it. */
-  language: string;
-  /** The provider's word for its status, or `REFUSED` where only calls tell. */
-  status: string;
-  /** RFC 3339. */
-  at: string;
-  /** Senders that still serve the language. */
-  serving: number;
-}
 
 /** A problem that a check found. */
 export interface Finding {

@@ -6,6 +6,7 @@ export * from './delivery.js';
 export * from './denials.js';
 export * from './deploymentChecks.js';
 export * from './healthFindings.js';
+export * from './healthStatistics.js';
 export * from './holds.js';
 export * from './identityCheck.js';
 export * from './keyring.js';

@@ -3,10 +3,9 @@ import {
   healthVerdict,
   KNOWN_FINDINGS,
   type Finding,
-  type HealthStatistics,
-  type StoppedTemplate,
   type Verdict,
 } from '../src/healthFindings.js';
+import type { HealthStatistics, StoppedTemplate } from '../src/healthStatistics.js';
 import type { TrafficCount, TrafficEvent, TrafficKey, WebhookResult } from '../src/traffic.js';
 
 type Read = { [Name in keyof HealthStatistics]-?: NonNullable<HealthStatistics[Name]> };

@@ -10,6 +10,7 @@ import {
   storeRefusedRequests,
   sumRefusedRequests,
   withTryoutKey,
+  type Caller,
   type Page,
   type RefusedRequest,
   type RefusedRequestGroup,
@@ -149,7 +150,7 @@ describe('refused requests', () => {
   it('of a tryout are listed after its key has ended, as they are counted', async () => {
     const application = { id: caller.applicationId, accountId: caller.accountId, mode: 'test' } as const;
     const tried = await withTryoutKey(store.database, TEST_ACTOR, application, null, async (key) => {
-      const { keyId } = (await findCaller(store.database, hashApiKey(key)))!;
+      const { keyId } = (await findCaller(store.database, hashApiKey(key))) as Caller;
       return request({ keyId });
     });
     await storeRefusedRequests(store.database, [group([tried])]);
