@@ -9,7 +9,9 @@ const called = readdirSync(import.meta.dirname)
   .filter((name) => name.endsWith('.test.ts'))
   .flatMap((name) => {
     const text = readFileSync(join(import.meta.dirname, name), 'utf8');
-    return [...text.matchAll(/^(test[A-Z]\w*)\(\(\) => apiTarget\(api\)\);$/gm)].map(([, suite]) => suite);
+    return [...text.matchAll(/^(test[A-Z]\w*)\(\(\) => apiTarget\(api\)\);$/gm)].map(
+      ([, suite = '']) => suite,
+    );
   });
 
 it('every suite of the contract is held against the API, once', () => {
