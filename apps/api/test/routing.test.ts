@@ -2,7 +2,7 @@ import { PROBLEMS } from '@onecode/domain';
 import { changeSetting, closeDatabase, createAccount, findAccount, openDatabase } from '@onecode/store';
 import { buildAccount, buildCaller, TEST_ACTOR, until, type TestCaller } from '@onecode/testing';
 import { rawRequest } from '@onecode/testing/contract';
-import { testRouting } from '@onecode/testing/contract-tests';
+import { METHODS, testRouting } from '@onecode/testing/contract-tests';
 import { apiTarget } from './contractTarget.js';
 import { bearer, startApi, type TestApi } from './testApi.js';
 
@@ -44,19 +44,6 @@ const PATHS: [path: string, allow: string][] = [
   ['/docs', 'GET, HEAD'],
   ['/docs/', 'GET, HEAD'],
   ['/docs/errors', 'GET, HEAD'],
-];
-const METHODS = [
-  'GET',
-  'HEAD',
-  'POST',
-  'PUT',
-  'PATCH',
-  'DELETE',
-  'OPTIONS',
-  'TRACE',
-  'PROPFIND',
-  'PURGE',
-  'QUERY',
 ];
 
 describe.each(PATHS)('%s', (path, allow) => {

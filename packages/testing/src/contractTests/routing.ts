@@ -10,7 +10,8 @@ const PATHS: [path: string, allow: string][] = [
   ['/v1/send/%00/verify', 'POST'],
   ['/v1/signup-settings', 'GET, HEAD'],
 ];
-const METHODS = [
+/** What each path is asked with, besides its own methods. */
+export const METHODS = [
   'GET',
   'HEAD',
   'POST',

@@ -1,7 +1,5 @@
-import { Button, Group, TextInput } from '@mantine/core';
-import { IconSearch } from '@tabler/icons-react';
-import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { SearchForm } from '../../components/searchForm.js';
 
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -13,44 +11,27 @@ const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
  */
 export function FindRequest({ onFind }: { onFind: (query: string) => void }) {
   const { t } = useTranslation('refusedRequests');
-  const [text, setText] = useState('');
-  const [isEmpty, setEmpty] = useState(false);
 
-  const find = async (event: FormEvent): Promise<void> => {
-    event.preventDefault();
-    const wanted = text.trim();
-    setEmpty(wanted === '');
-    if (wanted === '') return;
-    const id = wanted.toLowerCase();
+  const find = async (text: string): Promise<void> => {
+    const id = text.toLowerCase();
     onFind(
       new URLSearchParams({
-        keyHashes: (await hashesOf(wanted)).join(','),
+        keyHashes: (await hashesOf(text)).join(','),
         ...(ID.test(id) && { request: id }),
       }).toString(),
     );
   };
   return (
-    <form onSubmit={(event) => void find(event)} noValidate>
-      <Group gap="xs" align="flex-start" wrap="nowrap" maw={560}>
-        <TextInput
-          aria-label={t('find.label')}
-          placeholder={t('find.placeholder')}
-          leftSection={<IconSearch size={16} />}
-          value={text}
-          onChange={({ currentTarget }) => {
-            setText(currentTarget.value);
-            setEmpty(false);
-          }}
-          error={isEmpty && t('find.empty')}
-          autoComplete="off"
-          spellCheck={false}
-          style={{ flexGrow: 1 }}
-        />
-        <Button type="submit" variant="default">
-          {t('find.button')}
-        </Button>
-      </Group>
-    </form>
+    <SearchForm
+      texts={{
+        label: t('find.label'),
+        placeholder: t('find.placeholder'),
+        button: t('find.button'),
+        invalid: t('find.empty'),
+      }}
+      isValid={(text) => text !== ''}
+      onSearch={(text) => void find(text)}
+    />
   );
 }
 

@@ -1,9 +1,9 @@
 import { Button, Group, TextInput } from '@mantine/core';
-import { IconSearch } from '@tabler/icons-react';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useNavigate } from 'react-router';
 import { useAccount } from '../../app/session.js';
+import { SearchForm } from '../../components/searchForm.js';
 
 const NUMBER = /^\+[0-9 ()-]{6,40}$/;
 
@@ -19,39 +19,23 @@ export function FindSend({
   const { t } = useTranslation('sends');
   const account = useAccount();
   const navigate = useNavigate();
-  const [text, setText] = useState('');
-  const [isInvalidInput, setInvalidInput] = useState(false);
 
-  const find = (event: FormEvent): void => {
-    event.preventDefault();
-    const query = text.trim();
-    const isNumber = NUMBER.test(query);
-    setInvalidInput(!isId(query) && !isNumber);
-    if (isId(query)) void navigate(`${account.path}/sends/${query.toLowerCase()}`);
-    if (isNumber) onNumber(query);
+  const find = (text: string): void => {
+    if (isId(text)) void navigate(`${account.path}/sends/${text.toLowerCase()}`);
+    else onNumber(text);
   };
   return (
-    <form onSubmit={find} noValidate>
-      <Group gap="xs" align="flex-start" wrap="nowrap" maw={560}>
-        <TextInput
-          aria-label={t('find.label')}
-          placeholder={t('find.placeholder')}
-          leftSection={<IconSearch size={16} />}
-          value={text}
-          onChange={({ currentTarget }) => {
-            setText(currentTarget.value);
-            setInvalidInput(false);
-          }}
-          error={(isInvalidInput || isInvalid) && t('find.invalid')}
-          autoComplete="off"
-          spellCheck={false}
-          style={{ flexGrow: 1 }}
-        />
-        <Button type="submit" variant="default">
-          {t('find.button')}
-        </Button>
-      </Group>
-    </form>
+    <SearchForm
+      texts={{
+        label: t('find.label'),
+        placeholder: t('find.placeholder'),
+        button: t('find.button'),
+        invalid: t('find.invalid'),
+      }}
+      isValid={(text) => isId(text) || NUMBER.test(text)}
+      isRefused={isInvalid}
+      onSearch={find}
+    />
   );
 }
 

@@ -1,0 +1,51 @@
+import { Button, Group, TextInput } from '@mantine/core';
+import { IconSearch } from '@tabler/icons-react';
+import { type FormEvent, useState } from 'react';
+
+/** A search for one text. It may be a number or a key, so it is in no address of the page. */
+export function SearchForm({
+  texts,
+  isValid,
+  isRefused = false,
+  onSearch,
+}: {
+  texts: { label: string; placeholder: string; button: string; invalid: string };
+  isValid: (text: string) => boolean;
+  /** Whether the server refused the last text. */
+  isRefused?: boolean;
+  /** Gets a valid text without outer spaces. */
+  onSearch: (text: string) => void;
+}) {
+  const [text, setText] = useState('');
+  const [isInvalid, setInvalid] = useState(false);
+
+  const search = (event: FormEvent): void => {
+    event.preventDefault();
+    const wanted = text.trim();
+    setInvalid(!isValid(wanted));
+    if (isValid(wanted)) onSearch(wanted);
+  };
+  return (
+    <form onSubmit={search} noValidate>
+      <Group gap="xs" align="flex-start" wrap="nowrap" maw={560}>
+        <TextInput
+          aria-label={texts.label}
+          placeholder={texts.placeholder}
+          leftSection={<IconSearch size={16} />}
+          value={text}
+          onChange={({ currentTarget }) => {
+            setText(currentTarget.value);
+            setInvalid(false);
+          }}
+          error={(isInvalid || isRefused) && texts.invalid}
+          autoComplete="off"
+          spellCheck={false}
+          style={{ flexGrow: 1 }}
+        />
+        <Button type="submit" variant="default">
+          {texts.button}
+        </Button>
+      </Group>
+    </form>
+  );
+}
