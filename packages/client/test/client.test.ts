@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { Onecode, OnecodeError } from '../src/index.js';
-import { json, KEY, problem, resets, text, useService } from './service.js';
+import { json, KEY, problem, resets, text, useService } from '@onecode/testing/breaking-service';
 
 const service = useService();
 const BASE_URL = 'https://codes.example.com';

@@ -21,7 +21,7 @@ import {
   text,
   useService,
   type Behaviour,
-} from './service.js';
+} from '@onecode/testing/breaking-service';
 
 const service = useService();
 const client = (options: Partial<OnecodeOptions> = {}): Onecode =>
