@@ -1,6 +1,6 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { closedPort, until } from '@onecode/testing';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -32,7 +32,11 @@ export const PREPARE_MS_MAX = 300_000;
 export function prepareExample({ name, build }: Example): string {
   mkdirSync(join(ROOT, '.cache'), { recursive: true });
   const folder = mkdtempSync(join(ROOT, `.cache/example-${name}-`));
-  cpSync(join(ROOT, 'examples', name), folder, { recursive: true });
+  cpSync(join(ROOT, 'examples', name), folder, {
+    recursive: true,
+    // What somebody installed and built there may be of other versions, and hundreds of megabytes.
+    filter: (path) => !['node_modules', 'dist', '.next'].includes(basename(path)),
+  });
   try {
     build?.(folder);
   } catch (error) {

@@ -11,6 +11,8 @@ import {
 import {
   closes,
   cutsOff,
+  dripsBody,
+  dripsHeaders,
   json,
   KEY,
   problem,
@@ -40,6 +42,8 @@ const BREAKAGES: [string, Behaviour][] = [
   ['a connection that closes', closes],
   ['silence', staysSilent],
   ['headers without a body', stopsAfterHeaders],
+  ['a body that drips', dripsBody],
+  ['headers that drip', dripsHeaders],
   ['a success that was cut off', cutsOff(200, RIGHT)],
   ['a problem that was cut off', cutsOff(404, { code: 'send_not_found', status: 404 })],
   ['a page', text(200, '<html>Welcome</html>', { 'content-type': 'text/html' })],
