@@ -1,14 +1,5 @@
 import { closedPort } from '@onecode/testing';
 import {
-  ConnectionError,
-  Onecode,
-  OnecodeError,
-  ProblemError,
-  type Fetch,
-  type FetchInit,
-  type OnecodeOptions,
-} from '../src/index.js';
-import {
   aSend,
   closes,
   cutsOff,
@@ -24,6 +15,15 @@ import {
   useService,
   type Behaviour,
 } from '@onecode/testing/breaking-service';
+import {
+  ConnectionError,
+  Onecode,
+  OnecodeError,
+  ProblemError,
+  type Fetch,
+  type FetchInit,
+  type OnecodeOptions,
+} from '../src/index.js';
 
 const service = useService();
 const client = (options: Partial<OnecodeOptions> = {}): Onecode =>

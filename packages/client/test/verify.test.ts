@@ -1,14 +1,6 @@
 import { closedPort, startTcpServer } from '@onecode/testing';
 import { fetch as undiciFetch } from 'undici';
 import {
-  IndeterminateVerificationError,
-  Onecode,
-  OnecodeError,
-  ProblemError,
-  type Fetch,
-  type OnecodeOptions,
-} from '../src/index.js';
-import {
   closes,
   cutsOff,
   dripsBody,
@@ -23,6 +15,14 @@ import {
   useService,
   type Behaviour,
 } from '@onecode/testing/breaking-service';
+import {
+  IndeterminateVerificationError,
+  Onecode,
+  OnecodeError,
+  ProblemError,
+  type Fetch,
+  type OnecodeOptions,
+} from '../src/index.js';
 
 const service = useService();
 const client = (options: Partial<OnecodeOptions> = {}): Onecode =>
