@@ -1,14 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import express from 'express';
-import { IndeterminateVerificationError, Onecode, ProblemError } from '@onecode/client';
+import { ConnectionError, IndeterminateVerificationError, Onecode, ProblemError } from '@onecode/client';
 import { page } from './page.js';
 
-const { ONECODE_API_KEY, ONECODE_URL, PORT = '8000', RESEND_AFTER_SECONDS = '30' } = process.env;
-const onecode = new Onecode({ apiKey: ONECODE_API_KEY, baseUrl: ONECODE_URL });
+const { ONECODE_API_KEY, ONECODE_URL, ONECODE_TIMEOUT_MS = '10000' } = process.env;
+const { PORT = '8000', RESEND_AFTER_SECONDS = '30', HTTPS } = process.env;
+const onecode = new Onecode({
+  apiKey: ONECODE_API_KEY,
+  baseUrl: ONECODE_URL,
+  timeoutMs: Number(ONECODE_TIMEOUT_MS),
+});
 const sessions = new Map();
 const secret = () => randomBytes(32).toString('base64url');
 // Behind https the cookie is also Secure.
-const COOKIE = { httpOnly: true, sameSite: 'lax', path: '/', secure: process.env.NODE_ENV === 'production' };
+const COOKIE = { httpOnly: true, sameSite: 'lax', path: '/', secure: HTTPS === '1' };
 
 function newSession(response, fields = {}) {
   const session = { id: secret(), csrf: secret(), ...fields };
@@ -86,12 +91,16 @@ async function sendCode(session, to) {
     delete session.unfinished;
   } catch (error) {
     session.nextSendAt = now;
+    if (!isOfService(error)) throw error;
     // A limit says nothing of a try before it whose answer was lost.
     const refused = error instanceof ProblemError && error.status < 500 && error.status !== 429;
     session.unfinished = refused ? undefined : { to, idempotencyKey: error.idempotencyKey };
     session.notice = sendNotice(error);
   }
 }
+
+/** A refusal, or a lost answer. Everything else is a mistake of this program. */
+const isOfService = (error) => error instanceof ProblemError || error instanceof ConnectionError;
 
 function sendNotice(error) {
   if (error instanceof ProblemError && error.status === 422)
@@ -129,7 +138,8 @@ async function deliveryNotice(pending) {
     return status === 'failed'
       ? 'The code could not be delivered. Check the number or ask for a new one.'
       : undefined;
-  } catch {
+  } catch (error) {
+    if (!isOfService(error)) throw error;
     return undefined; // The page works without it.
   }
 }

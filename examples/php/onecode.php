@@ -13,7 +13,9 @@ final class Onecode
     private const TRIES = 4;
     private const REPEATED = [202, 500, 502, 503, 504];
 
-    public function __construct(private string $url, private string $key) {}
+    private const ANSWER_BYTES_MAX = 262144;
+
+    public function __construct(private string $url, private string $key, private int $timeoutMs = 10000) {}
 
     public static function newKey(): string
     {
@@ -47,7 +49,7 @@ final class Onecode
     public function verify(string $sendId, string $code): array
     {
         $body = json_encode(['code' => $code], JSON_THROW_ON_ERROR | JSON_INVALID_UTF8_SUBSTITUTE);
-        [$status, , $answer] = $this->exchange('POST', "/v1/send/$sendId/verify", $body);
+        [$status, , $answer] = $this->exchange('POST', '/v1/send/' . rawurlencode($sendId) . '/verify', $body);
         if ($status >= 400 && $status < 500 && is_string($answer['code'] ?? null)) throw new Refused('refused', $status);
         $verification = $answer['verification'] ?? null;
         $isWellFormed = $status === 200 && is_bool($answer['valid'] ?? null)
@@ -59,21 +61,60 @@ final class Onecode
     /** Reads the send's status; it signs nobody in. */
     public function status(string $sendId): ?string
     {
-        return $this->exchange('GET', "/v1/send/$sendId/status")[2]['status'] ?? null;
+        [$status, , $answer] = $this->exchange('GET', '/v1/send/' . rawurlencode($sendId) . '/status');
+        if ($status !== 200) throw new Refused('refused', $status);
+        return $answer['status'] ?? null;
     }
 
     /** Makes one request. @return array{int, ?int, array} status, seconds to wait, and the JSON object or [] */
-    private function exchange(string $method, string $path, ?string $body = null, string ...$headers): array
+    private function exchange(string $method, string $path, string $body = '', string ...$headers): array
     {
-        $headers = [...$headers, "Authorization: Bearer $this->key", 'Content-Type: application/json', 'Connection: close'];
-        $http = ['method' => $method, 'header' => $headers, 'timeout' => 10, 'follow_location' => 0, 'ignore_errors' => true];
-        if ($body !== null) $http['content'] = $body;
-        $text = @file_get_contents($this->url . $path, false, stream_context_create(['http' => $http]));
-        $lines = $http_response_header ?? [];
-        if ($text === false || !preg_match('#^HTTP/\S+ (\d{3})#', $lines[0] ?? '', $found)) throw new Unknown();
-        $waits = preg_grep('/^retry-after: *\d{1,6} *$/i', $lines);
-        $retryAfter = $waits ? (int) explode(':', reset($waits))[1] : null;
-        $answer = json_decode($text, true);
-        return [(int) $found[1], $retryAfter, is_array($answer) ? $answer : []];
+        $url = parse_url($this->url);
+        $port = isset($url['port']) ? ":{$url['port']}" : '';
+        $lines = [
+            "$method " . ($url['path'] ?? '') . "$path HTTP/1.1", "Host: {$url['host']}$port", "Authorization: Bearer $this->key",
+            'Content-Type: application/json', 'Content-Length: ' . strlen($body), 'Connection: close', ...$headers,
+        ];
+        $isTls = $url['scheme'] === 'https';
+        $address = ($isTls ? 'tls' : 'tcp') . "://{$url['host']}" . ($port ?: ($isTls ? ':443' : ':80'));
+        $answer = $this->roundTrip($address, implode("\r\n", $lines) . "\r\n\r\n$body");
+        [$head, $text] = explode("\r\n\r\n", $answer, 2) + ['', ''];
+        if (!preg_match('#^HTTP/\S+ (\d{3})#', $head, $found)) throw new Unknown();
+        if (preg_match('/^transfer-encoding: *chunked *\r?$/mi', $head)) $text = self::dechunked($text);
+        $retryAfter = preg_match('/^retry-after: *(\d{1,6}) *\r?$/mi', $head, $waits) ? (int) $waits[1] : null;
+        $json = json_decode($text, true);
+        return [(int) $found[1], $retryAfter, is_array($json) ? $json : []];
+    }
+
+    /**
+     * Writes a request and reads until the service closes. It has one deadline for all of it: the time-out of PHP's own HTTP
+     * streams begins again with each byte.
+     */
+    private function roundTrip(string $address, string $request): string
+    {
+        $deadline = hrtime(true) + $this->timeoutMs * 1_000_000;
+        $socket = @stream_socket_client($address, $code, $message, $this->timeoutMs / 1000);
+        if ($socket === false) throw new Unknown();
+        $answer = '';
+        $written = @fwrite($socket, $request);
+        while ($written === strlen($request) && strlen($answer) <= self::ANSWER_BYTES_MAX) {
+            $leftUs = intdiv($deadline - hrtime(true), 1000);
+            if ($leftUs <= 0) break;
+            stream_set_timeout($socket, intdiv($leftUs, 1_000_000), $leftUs % 1_000_000);
+            $bytes = @fread($socket, 8192);
+            if (stream_get_meta_data($socket)['timed_out']) break;
+            if ($bytes === '' || $bytes === false) return $answer;
+            $answer .= $bytes;
+        }
+        throw new Unknown();
+    }
+
+    private static function dechunked(string $text): string
+    {
+        $stream = fopen('php://memory', 'w+');
+        fwrite($stream, $text);
+        rewind($stream);
+        stream_filter_append($stream, 'dechunk', STREAM_FILTER_READ);
+        return (string) stream_get_contents($stream);
     }
 }

@@ -3,7 +3,7 @@
 declare(strict_types=1);
 require __DIR__ . '/onecode.php';
 
-$onecode = new Onecode(rtrim(getenv('ONECODE_URL'), '/'), getenv('ONECODE_API_KEY'));
+$onecode = new Onecode(rtrim(getenv('ONECODE_URL'), '/'), getenv('ONECODE_API_KEY'), (int) (getenv('ONECODE_TIMEOUT_MS') ?: 10000));
 $resendAfter = getenv('RESEND_AFTER_SECONDS');
 define('RESEND_AFTER_SECONDS', (float) ($resendAfter === false ? 30 : $resendAfter));
 session_start([
@@ -68,7 +68,7 @@ function deliveryNotice(Onecode $onecode, ?array $pending): ?string
     try {
         if (isset($pending['sendId']) && $onecode->status($pending['sendId']) === 'failed')
             return 'The code could not be delivered. Check the number or ask for a new one.';
-    } catch (Unknown) {
+    } catch (Refused | Unknown) {
         // The page works without it.
     }
     return null;

@@ -4,14 +4,20 @@ import json
 import os
 import random
 import re
+import threading
 import time
 import urllib.error
 import urllib.request
 import uuid
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as TooLate
 from http.client import HTTPException
+from urllib.parse import quote
 
 URL = os.environ["ONECODE_URL"].rstrip("/")
 KEY = os.environ["ONECODE_API_KEY"]
+TIMEOUT_SECONDS = int(os.environ.get("ONECODE_TIMEOUT_MS", "10000")) / 1000
+ANSWER_BYTES_MAX = 256 * 1024
 TRIES = 4
 REPEATED = (202, 500, 502, 503, 504)
 STATES = ("pending", "expired", "locked", "verified")
@@ -38,25 +44,42 @@ opener = urllib.request.build_opener(NoRedirects)
 
 
 def exchange(method, path, body=None, headers=None):
-    """Makes one request. Returns status, headers and JSON; raises Unknown where no whole answer came; what is no JSON object is {}."""
+    """Makes one request. Returns status, headers and JSON; raises Unknown where no whole answer came in time; what is no JSON object is {}."""
     request = urllib.request.Request(URL + path, data=body, method=method, headers=headers or {})
     request.add_header("Authorization", f"Bearer {KEY}")
     if body is not None:
         request.add_header("Content-Type", "application/json")
+    whole = Future()
+    threading.Thread(target=read_answer, args=(request, whole), daemon=True).start()
     try:
-        try:
-            answer = opener.open(request, timeout=10)
-        except urllib.error.HTTPError as error:
-            answer = error
-        with answer:
-            text = answer.read()
-    except (OSError, HTTPException) as error:
+        # The time of all of it: look-up, connection and answer. A time-out of the socket begins again with each byte.
+        status, answered, text = whole.result(TIMEOUT_SECONDS)
+    except (OSError, HTTPException, TooLate) as error:
         raise Unknown from error
     try:
         parsed = json.loads(text)
     except ValueError:
         parsed = None
-    return answer.status, answer.headers, parsed if isinstance(parsed, dict) else {}
+    return status, answered, parsed if isinstance(parsed, dict) else {}
+
+
+def read_answer(request, whole):
+    deadline = time.monotonic() + TIMEOUT_SECONDS
+    try:
+        try:
+            answer = opener.open(request, timeout=TIMEOUT_SECONDS)
+        except urllib.error.HTTPError as error:
+            answer = error
+        text = b""
+        with answer:
+            while chunk := answer.read1(ANSWER_BYTES_MAX):
+                text += chunk
+                # Nobody waits any more, or this is no answer of the service.
+                if time.monotonic() > deadline or len(text) > ANSWER_BYTES_MAX:
+                    raise TimeoutError
+        whole.set_result((answer.status, answer.headers, text))
+    except Exception as error:  # The caller gets it, whatever it is.
+        whole.set_exception(error)
 
 
 def new_key():
@@ -92,7 +115,7 @@ def send(to, key):
 
 def verify(send_id, code):
     """Verifies with one request and never a second. Only `valid` as JSON true signs anybody in."""
-    path = f"/v1/send/{send_id}/verify"
+    path = f"/v1/send/{quote(send_id, safe='')}/verify"
     status, _, answer = exchange("POST", path, json.dumps({"code": code}).encode())
     if 400 <= status < 500 and isinstance(answer.get("code"), str):
         raise Refused(status)
@@ -105,4 +128,7 @@ def verify(send_id, code):
 
 def status(send_id):
     """Reads the send's status; it signs nobody in."""
-    return exchange("GET", f"/v1/send/{send_id}/status")[2].get("status")
+    answered, _, answer = exchange("GET", f"/v1/send/{quote(send_id, safe='')}/status")
+    if answered != 200:
+        raise Refused(answered)
+    return answer.get("status")

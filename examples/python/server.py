@@ -74,7 +74,7 @@ def delivery_notice(pending):
     try:
         if pending and pending["send_id"] and onecode.status(pending["send_id"]) == "failed":
             return "The code could not be delivered. Check the number or ask for a new one."
-    except onecode.Unknown:
+    except (onecode.Refused, onecode.Unknown):
         pass  # The page works without it.
     return None
 
@@ -160,5 +160,6 @@ class SignIn(BaseHTTPRequestHandler):
         pass  # A request's line is nobody's business.
 
 
+server = ThreadingHTTPServer(("127.0.0.1", PORT), SignIn)
 print(f"http://127.0.0.1:{PORT}", flush=True)
-ThreadingHTTPServer(("127.0.0.1", PORT), SignIn).serve_forever()
+server.serve_forever()

@@ -1,8 +1,7 @@
-import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
-import { join, resolve } from 'node:path';
-import { until } from '@onecode/testing';
+import { basename, join, resolve } from 'node:path';
+import { closedPort, until } from '@onecode/testing';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
@@ -17,6 +16,7 @@ export interface Example {
 
 export const EXAMPLES: readonly Example[] = [
   { name: 'express', needs: 'node', build: installPackages, command: () => ['node', 'server.js'] },
+  { name: 'fastify', needs: 'node', build: installPackages, command: () => ['node', 'server.js'] },
   { name: 'python', needs: 'python3', command: () => ['python3', 'server.py'] },
   { name: 'php', needs: 'php', command: (_, port) => ['php', '-S', `127.0.0.1:${port}`, 'server.php'] },
 ];
@@ -25,12 +25,24 @@ export const EXAMPLES: readonly Example[] = [
 export const isInstalled = (program: string): boolean =>
   spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0;
 
-/** Copies an example into a folder of its own and builds it there. @returns the folder */
+/** The time for `prepareExample` and the start: packages are installed, programs compiled. */
+export const PREPARE_MS_MAX = 300_000;
+
+/** Copies an example into a folder of its own and builds it there. @returns the folder @throws an error that names the example */
 export function prepareExample({ name, build }: Example): string {
   mkdirSync(join(ROOT, '.cache'), { recursive: true });
   const folder = mkdtempSync(join(ROOT, `.cache/example-${name}-`));
-  cpSync(join(ROOT, 'examples', name), folder, { recursive: true });
-  build?.(folder);
+  cpSync(join(ROOT, 'examples', name), folder, {
+    recursive: true,
+    // What somebody installed and built there may be of other versions, and hundreds of megabytes.
+    filter: (path) => !['node_modules', 'dist', '.next'].includes(basename(path)),
+  });
+  try {
+    build?.(folder);
+  } catch (error) {
+    removeExample(folder);
+    throw new Error(`the ${name} example could not be built: ${(error as Error).message}`, { cause: error });
+  }
   return folder;
 }
 
@@ -51,7 +63,12 @@ function installPackages(folder: string): void {
   const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   manifest.dependencies['@onecode/client'] = `file:${packed}`;
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
-  run(folder, 'npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts');
+  try {
+    run(folder, 'npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts');
+  } catch (error) {
+    const why = (error as Error).message;
+    throw new Error(`its packages cannot be installed. Can npm reach its registry? ${why}`, { cause: error });
+  }
 }
 
 function run(cwd: string, command: string, ...args: string[]): void {
@@ -63,33 +80,51 @@ export interface RunningExample {
   stop(): void;
 }
 
+const STARTS_MAX = 3;
+
 /** Starts a prepared example against a service. */
 export async function startExample(
   example: Example,
   folder: string,
   env: Record<string, string>,
 ): Promise<RunningExample> {
-  const port = await freePort();
-  const [command, ...args] = example.command(folder, port);
-  const child: ChildProcess = spawn(command, args, {
-    cwd: folder,
-    env: { ...process.env, RESEND_AFTER_SECONDS: '0', ...env, PORT: String(port) },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  const url = `http://127.0.0.1:${port}`;
-  await until(`the ${example.name} example`, () =>
-    fetch(url).then(
-      ({ ok }) => ok,
-      () => false,
-    ),
-  );
-  return { url, stop: () => void child.kill('SIGKILL') };
+  for (let starts = 1; ; starts++) {
+    const { running, output } = await tryStart(example, folder, env);
+    if (running !== null) return running;
+    // Somebody else may have taken the port since it was found free.
+    if (starts === STARTS_MAX) throw new Error(`the ${example.name} example does not start: ${output}`);
+  }
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((closed) => server.close(closed));
-  return port;
+/** @returns `running` as null when the process ended */
+async function tryStart(
+  example: Example,
+  folder: string,
+  env: Record<string, string>,
+): Promise<{ running: RunningExample | null; output: string }> {
+  const port = await closedPort();
+  const [command, ...args] = example.command(folder, port);
+  const child = spawn(command, args, {
+    cwd: folder,
+    env: { ...process.env, RESEND_AFTER_SECONDS: '0', ...env, PORT: String(port) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  const keep = (bytes: Buffer): void => void (output += bytes.toString());
+  child.stdout.on('data', keep);
+  child.stderr.on('data', keep);
+  const url = `http://127.0.0.1:${port}`;
+  const state = await until(`the ${example.name} example`, async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return 'ended';
+    // Its own line says that it listens there, and not another program.
+    return output.includes(url) && (await answers(url)) ? 'runs' : undefined;
+  });
+  if (state === 'ended') return { running: null, output };
+  return { running: { url, stop: () => void child.kill('SIGKILL') }, output };
 }
+
+const answers = (url: string): Promise<boolean> =>
+  fetch(url).then(
+    ({ ok }) => ok,
+    () => false,
+  );

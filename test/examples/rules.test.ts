@@ -1,21 +1,24 @@
 import { equal, match } from 'node:assert/strict';
-import { describeIf, until } from '@onecode/testing';
-// oxlint-disable-next-line no-restricted-imports -- SDK and examples are held against the same breaking service.
+import { describeIf } from '@onecode/testing';
 import {
   aSend,
   closes,
   cutsOff,
+  dripsBody,
+  dripsHeaders,
   json,
   KEY,
   problem,
   resets,
+  staysSilent,
   text,
   useService,
   type Behaviour,
-} from '../../packages/client/test/service.js';
+} from '@onecode/testing/breaking-service';
 import {
   EXAMPLES,
   isInstalled,
+  PREPARE_MS_MAX,
   prepareExample,
   removeExample,
   startExample,
@@ -28,6 +31,8 @@ const ID = aSend().id;
 /** A browser without a screen: it keeps the cookie and sends the forms of the page. */
 class Visitor {
   cookie = '';
+  /** The attributes of the cookie that was set last. */
+  attributes = '';
   constructor(private readonly url: string) {}
 
   async page(): Promise<string> {
@@ -35,8 +40,12 @@ class Visitor {
     return response.text();
   }
 
+  async csrf(): Promise<string> {
+    return /name="csrf" value="([^"]+)"/.exec(await this.page())![1]!;
+  }
+
   async submit(action: string, fields: Record<string, string> = {}): Promise<string> {
-    const csrf = /name="csrf" value="([^"]+)"/.exec(await this.page())![1]!;
+    const csrf = await this.csrf();
     const response = await this.#request(action, new URLSearchParams({ csrf, ...fields }));
     equal(response.status, 303);
     return this.page();
@@ -50,6 +59,7 @@ class Visitor {
       match(cookie, /httponly/i);
       match(cookie, /samesite=lax/i);
       this.cookie = cookie.split(';')[0]!;
+      this.attributes = cookie.slice(this.cookie.length);
     }
     return response;
   }
@@ -62,14 +72,24 @@ for (const example of EXAMPLES) {
     const service = useService();
     let folder: string;
     let running: RunningExample;
+    /** Behind https, with little patience for the service and a long pause before a new code. */
+    let strict: RunningExample;
     let visitor: Visitor;
     beforeAll(async () => {
       folder = prepareExample(example);
       service.script(json(200, aSend()));
-      running = await startExample(example, folder, { ONECODE_URL: service.url, ONECODE_API_KEY: KEY });
-    }, 120_000);
+      const env = { ONECODE_URL: service.url, ONECODE_API_KEY: KEY };
+      running = await startExample(example, folder, env);
+      strict = await startExample(example, folder, {
+        ...env,
+        HTTPS: '1',
+        ONECODE_TIMEOUT_MS: '500',
+        RESEND_AFTER_SECONDS: '600',
+      });
+    }, PREPARE_MS_MAX);
     afterAll(() => {
       running?.stop();
+      strict?.stop();
       if (folder) removeExample(folder);
     });
     beforeEach(() => {
@@ -79,6 +99,7 @@ for (const example of EXAMPLES) {
     const requestsTo = (path: string) => service.requests.filter((request) => request.path === path);
     const isCreated: Behaviour = (response, request) =>
       json(request.method === 'POST' ? 202 : 200, aSend())(response, request);
+    const creations = () => requestsTo('/v1/send');
     const withCode = async () => {
       service.script(isCreated);
       expect(await visitor.submit('/code', { to: TO })).toContain('We sent a code to');
@@ -188,15 +209,76 @@ for (const example of EXAMPLES) {
       expect(await visitor.submit('/verify', { code: '123456' })).toContain(told);
     });
 
-    it('refuses a form without the session’s CSRF token', async () => {
+    it.each([
+      ['without the session’s CSRF token', () => 'x', () => visitor.cookie],
+      ['with another session’s CSRF token', () => new Visitor(running.url).csrf(), () => visitor.cookie],
+      ['without a session', () => visitor.csrf(), () => ''],
+    ])('refuses a form %s, and sends nothing', async (_, token, cookie) => {
+      service.script(isCreated);
       await visitor.page();
+      const csrf = await token();
       const response = await fetch(`${running.url}/code`, {
         method: 'POST',
-        headers: { cookie: visitor.cookie },
-        body: new URLSearchParams({ to: TO, csrf: 'x' }),
+        redirect: 'manual',
+        headers: { cookie: cookie() },
+        body: new URLSearchParams({ to: '+5511900000000', csrf }),
       });
       expect(response.status).toBe(403);
-      await until('no request', () => service.requests.length === 0);
+      await visitor.submit('/code', { to: TO });
+      expect(creations().map(({ body }) => JSON.parse(body))).toEqual([{ to: TO }]);
+    });
+
+    it.each([
+      ['is lost', resets],
+      ['is a refusal', problem(404, 'send_not_found')],
+    ])('shows the page when the answer about the delivery %s', async (_, behaviour) => {
+      await withCode();
+      service.script(behaviour);
+      const page = await visitor.page();
+      expect(page).toContain('We sent a code to');
+      expect(page).not.toContain('role="status"');
+    });
+
+    describe.each([
+      ['stays silent', staysSilent],
+      ['drips a body', dripsBody],
+      ['drips headers', dripsHeaders],
+    ])('with a service that %s', (_, behaviour) => {
+      beforeEach(() => {
+        visitor = new Visitor(strict.url);
+      });
+
+      it('repeats a creation with the same key and bytes', async () => {
+        service.script(behaviour, isCreated);
+        expect(await visitor.submit('/code', { to: TO })).toContain('We sent a code to');
+        expect(creations().length).toBeGreaterThan(1);
+        expect(new Set(creations().map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
+        expect(new Set(creations().map(({ body }) => body)).size).toBe(1);
+      });
+
+      it('verifies once and signs nobody in', async () => {
+        await withCode();
+        service.script(judges(behaviour));
+        const page = await visitor.submit('/verify', { code: '123456' });
+        expect(page).toContain('We could not check the code. Ask for a new one.');
+        expect(requestsTo(`/v1/send/${ID}/verify`)).toHaveLength(1);
+      });
+    });
+
+    it('sends no new code before the pause is over, and says how long to wait', async () => {
+      visitor = new Visitor(strict.url);
+      await withCode();
+      const page = await visitor.submit('/resend');
+      expect(page).toMatch(/Wait \d+ seconds before you ask for a new code\./);
+      expect(creations()).toHaveLength(0);
+    });
+
+    it('sets the cookie for https alone with HTTPS=1', async () => {
+      await visitor.page();
+      expect(visitor.attributes).not.toMatch(/secure/i);
+      visitor = new Visitor(strict.url);
+      await visitor.page();
+      expect(visitor.attributes).toMatch(/; secure(;|$)/i);
     });
   });
 }

@@ -8,6 +8,7 @@ import {
 import {
   EXAMPLES,
   isInstalled,
+  PREPARE_MS_MAX,
   prepareExample,
   removeExample,
   startExample,
@@ -38,7 +39,7 @@ describeInBrowser('a sign-in with the built processes', () => {
           ONECODE_URL: stack.apis[0]!,
           ONECODE_API_KEY: key,
         });
-      }, 120_000);
+      }, PREPARE_MS_MAX);
       afterAll(() => {
         running?.stop();
         if (folder) removeExample(folder);

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
+import { json, KEY, problem, resets, text, useService } from '@onecode/testing/breaking-service';
 import { Onecode, OnecodeError } from '../src/index.js';
-import { json, KEY, problem, resets, text, useService } from './service.js';
 
 const service = useService();
 const BASE_URL = 'https://codes.example.com';

@@ -2,7 +2,7 @@ import { execFile, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describeIf } from '@onecode/testing';
-import { aSend, json, KEY, problem, resets, text, useService } from './service.js';
+import { aSend, json, KEY, problem, resets, text, useService } from '@onecode/testing/breaking-service';
 
 const PROGRAM = fileURLToPath(new URL('runtimeProgram.mjs', import.meta.url));
 const RUNTIMES: [name: string, command: string, args: string[]][] = [

@@ -1,17 +1,10 @@
 import { closedPort } from '@onecode/testing';
 import {
-  ConnectionError,
-  Onecode,
-  OnecodeError,
-  ProblemError,
-  type Fetch,
-  type FetchInit,
-  type OnecodeOptions,
-} from '../src/index.js';
-import {
   aSend,
   closes,
   cutsOff,
+  dripsBody,
+  dripsHeaders,
   json,
   KEY,
   problem,
@@ -21,7 +14,16 @@ import {
   text,
   useService,
   type Behaviour,
-} from './service.js';
+} from '@onecode/testing/breaking-service';
+import {
+  ConnectionError,
+  Onecode,
+  OnecodeError,
+  ProblemError,
+  type Fetch,
+  type FetchInit,
+  type OnecodeOptions,
+} from '../src/index.js';
 
 const service = useService();
 const client = (options: Partial<OnecodeOptions> = {}): Onecode =>
@@ -43,6 +45,8 @@ const REPEATED: [string, Behaviour][] = [
   ['a connection that closes', closes],
   ['silence', staysSilent],
   ['headers without a body', stopsAfterHeaders],
+  ['a body that drips', dripsBody],
+  ['headers that drip', dripsHeaders],
   ['a send that was cut off', cutsOff(202, aSend())],
   ['a page', text(202, '<html>Welcome</html>', { 'content-type': 'text/html' })],
   ['a page with 200', text(200, '<html>Welcome</html>', { 'content-type': 'text/html' })],

@@ -1,16 +1,10 @@
 import { closedPort, startTcpServer } from '@onecode/testing';
 import { fetch as undiciFetch } from 'undici';
 import {
-  IndeterminateVerificationError,
-  Onecode,
-  OnecodeError,
-  ProblemError,
-  type Fetch,
-  type OnecodeOptions,
-} from '../src/index.js';
-import {
   closes,
   cutsOff,
+  dripsBody,
+  dripsHeaders,
   json,
   KEY,
   problem,
@@ -20,7 +14,15 @@ import {
   text,
   useService,
   type Behaviour,
-} from './service.js';
+} from '@onecode/testing/breaking-service';
+import {
+  IndeterminateVerificationError,
+  Onecode,
+  OnecodeError,
+  ProblemError,
+  type Fetch,
+  type OnecodeOptions,
+} from '../src/index.js';
 
 const service = useService();
 const client = (options: Partial<OnecodeOptions> = {}): Onecode =>
@@ -40,6 +42,8 @@ const BREAKAGES: [string, Behaviour][] = [
   ['a connection that closes', closes],
   ['silence', staysSilent],
   ['headers without a body', stopsAfterHeaders],
+  ['a body that drips', dripsBody],
+  ['headers that drip', dripsHeaders],
   ['a success that was cut off', cutsOff(200, RIGHT)],
   ['a problem that was cut off', cutsOff(404, { code: 'send_not_found', status: 404 })],
   ['a page', text(200, '<html>Welcome</html>', { 'content-type': 'text/html' })],

@@ -1,5 +1,5 @@
+import { aSend, json, KEY, problem, resets, useService } from '@onecode/testing/breaking-service';
 import { ConnectionError, Onecode, OnecodeError, ProblemError, type Send } from '../src/index.js';
-import { aSend, json, KEY, problem, resets, useService } from './service.js';
 
 const service = useService();
 const client = (): Onecode => new Onecode({ apiKey: KEY, baseUrl: service.url });

@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Send } from '../src/index.js';
+import type { Send } from '@onecode/client';
 
 export const KEY = 'ak_test_000000000000000000000000000000000';
 
@@ -108,6 +108,23 @@ export const staysSilent: Behaviour = () => {};
 /** Sends the headers, and never the body. */
 export const stopsAfterHeaders: Behaviour = (response) => {
   response.writeHead(202, { 'content-type': 'application/json', 'content-length': '400' }).flushHeaders();
+};
+const DRIP_MS = 50;
+/** Goes on for ever, a byte at a time: no wait between two bytes is long. */
+function drip(response: ServerResponse, write: () => unknown): void {
+  const timer = setInterval(write, DRIP_MS);
+  response.socket?.once('close', () => clearInterval(timer));
+}
+/** Sends the headers, and a body that does not end. */
+export const dripsBody: Behaviour = (response) => {
+  response.writeHead(202, { 'content-type': 'application/json', 'content-length': '100000' });
+  drip(response, () => response.write(' '));
+};
+/** Sends a header that does not end. */
+export const dripsHeaders: Behaviour = (response) => {
+  const { socket } = response;
+  socket?.write('HTTP/1.1 202 Accepted\r\nX-Long: ');
+  drip(response, () => socket?.write('x'));
 };
 /** Sends half of a body, and closes. */
 export const cutsOff = (status: number, body: unknown): Behaviour => {

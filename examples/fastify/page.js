@@ -1,0 +1,25 @@
+const escape = (text) => text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
+
+/** The page of a session: its number, its code, or that somebody is signed in. */
+export function page(session, notice) {
+  const form = (action, fields) =>
+    `<form method="post" action="${action}"><input type="hidden" name="csrf" value="${session.csrf}">${fields}</form>`;
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sign in</title>
+<h1>Sign in</h1>${notice ? `<p role="status">${escape(notice)}</p>` : ''}${content(session, form)}</html>`;
+}
+
+function content({ signedInAs, pending }, form) {
+  if (signedInAs)
+    return `<p>You are signed in as ${escape(signedInAs)}.</p>${form('/sign-out', '<button>Sign out</button>')}`;
+  if (!pending)
+    return form(
+      '/code',
+      '<label>WhatsApp number, with + and country code <input name="to" type="tel" autocomplete="tel" required></label> <button>Send code</button>',
+    );
+  const codeForm = form(
+    '/verify',
+    '<label>Code <input name="code" inputmode="numeric" autocomplete="one-time-code" required></label> <button>Sign in</button>',
+  );
+  return `${pending.sendId ? `<p>We sent a code to ${escape(pending.to)} by WhatsApp.</p>${codeForm}` : ''}
+${form('/resend', '<button>Send a new code</button>')}${form('/restart', '<button>Use another number</button>')}`;
+}
