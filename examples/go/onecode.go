@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/big"
 	"net/http"
 	"net/url"
@@ -21,11 +22,12 @@ import (
 )
 
 const (
-	tries             = 4
-	firstWait         = 500 * time.Millisecond
-	retryAfterSeconds = 30
+	triesMax             = 4
+	firstWait            = 500 * time.Millisecond
+	retryAfterSecondsMax = 30
 	// The contract's answers have less than a kilobyte.
-	answerBytesMax = 256 << 10
+	answerBytesMax  = 256 << 10
+	attemptsLeftMax = 5
 )
 
 var (
@@ -95,17 +97,16 @@ func (onecode *Onecode) Send(to, key string) (string, error) {
 			if id, ok := answer.fields["id"].(string); ok && id != "" && answer.status == 202 {
 				return id, nil
 			}
-			if answer.status == 429 {
-				wait, err = limitWait(answer.retryAfter)
-				if err != nil || try == tries {
-					return "", &Refused{429}
-				}
+			limit, isShort := limitWait(answer.retryAfter)
+			isWaited := answer.status == 429 && isShort && try < triesMax
+			if isWaited {
+				wait = limit
 			} else if !repeated[answer.status] {
 				return "", &Refused{answer.status}
 			}
 			err = fmt.Errorf("%w: answered with %d", ErrUnknown, answer.status)
 		}
-		if try == tries {
+		if try == triesMax {
 			return "", err
 		}
 		time.Sleep(wait)
@@ -128,7 +129,8 @@ func (onecode *Onecode) Verify(sendID, code string) (*Judgement, error) {
 	valid, isBool := answer.fields["valid"].(bool)
 	verification, _ := answer.fields["verification"].(string)
 	left, isNumber := answer.fields["attempts_left"].(float64)
-	isWellFormed := answer.status == 200 && isBool && isNumber && verifications[verification]
+	isCount := isNumber && left >= 0 && left <= attemptsLeftMax && left == math.Trunc(left)
+	isWellFormed := answer.status == 200 && isBool && isCount && verifications[verification]
 	if !isWellFormed || (valid && verification != "verified") {
 		return nil, fmt.Errorf("%w: answered with %d", ErrUnknown, answer.status)
 	}
@@ -201,14 +203,9 @@ func growingWait(try int) time.Duration {
 	return half + time.Duration(random.Int64())
 }
 
-// limitWait is how long a limit lasts, or an error where that is too long to wait for.
-func limitWait(retryAfter string) (time.Duration, error) {
-	if !twoDigits.MatchString(retryAfter) {
-		return 0, errors.New("no Retry-After of one or two digits")
-	}
+// limitWait is how long a limit lasts, and whether that is short enough to wait for.
+func limitWait(retryAfter string) (time.Duration, bool) {
 	seconds, err := strconv.Atoi(retryAfter)
-	if err == nil && seconds > retryAfterSeconds {
-		err = errors.New("too long to wait")
-	}
-	return time.Duration(seconds) * time.Second, err
+	isShort := err == nil && twoDigits.MatchString(retryAfter) && seconds <= retryAfterSecondsMax
+	return time.Duration(seconds) * time.Second, isShort
 }

@@ -300,10 +300,10 @@ func env(name, otherwise string) string {
 	return otherwise
 }
 
-func number(name, otherwise string) float64 {
+func number(name, otherwise string, least float64) float64 {
 	value, err := strconv.ParseFloat(env(name, otherwise), 64)
-	if err != nil || !(value >= 0) {
-		log.Fatalf("%s is no number.", name)
+	if err != nil || !(value >= least) {
+		log.Fatalf("%s is no number of at least %v.", name, least)
 	}
 	return value
 }
@@ -313,10 +313,10 @@ func main() {
 	if url == "" || key == "" {
 		log.Fatal("Set ONECODE_URL and ONECODE_API_KEY.")
 	}
-	timeout := time.Duration(number("ONECODE_TIMEOUT_MS", "10000") * float64(time.Millisecond))
+	timeout := time.Duration(number("ONECODE_TIMEOUT_MS", "10000", 1) * float64(time.Millisecond))
 	site := &signIn{
 		onecode:     NewOnecode(strings.TrimRight(url, "/"), key, timeout),
-		resendAfter: time.Duration(number("RESEND_AFTER_SECONDS", "30") * float64(time.Second)),
+		resendAfter: time.Duration(number("RESEND_AFTER_SECONDS", "30", 0) * float64(time.Second)),
 		secure:      os.Getenv("HTTPS") == "1",
 		sessions:    map[string]*session{},
 	}
