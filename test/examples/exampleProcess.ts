@@ -58,7 +58,18 @@ function installPackages(folder: string): void {
 
 /** Without a network, another toolchain or the state of the repository around the copy. */
 function compileGo(folder: string): void {
-  run(folder, 'env', 'GOPROXY=off', 'GOTOOLCHAIN=local', 'go', 'build', '-buildvcs=false', '-o', 'sign-in', '.');
+  run(
+    folder,
+    'env',
+    'GOPROXY=off',
+    'GOTOOLCHAIN=local',
+    'go',
+    'build',
+    '-buildvcs=false',
+    '-o',
+    'sign-in',
+    '.',
+  );
 }
 
 function compileJava(folder: string): void {
