@@ -19,11 +19,13 @@ export const EXAMPLES: readonly Example[] = [
   { name: 'fastify', needs: 'node', build: installPackages, command: () => ['node', 'server.js'] },
   { name: 'python', needs: 'python3', command: () => ['python3', 'server.py'] },
   { name: 'php', needs: 'php', command: (_, port) => ['php', '-S', `127.0.0.1:${port}`, 'server.php'] },
+  { name: 'go', needs: 'go', build: compileGo, command: () => ['./sign-in'] },
+  { name: 'java', needs: 'javac', build: compileJava, command: () => ['java', '-cp', 'classes', 'Server'] },
 ];
 
 /** Whether the program answers on this machine. */
 export const isInstalled = (program: string): boolean =>
-  spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0;
+  spawnSync(program, [program === 'go' ? 'version' : '--version'], { stdio: 'ignore' }).status === 0;
 
 /** The time for `prepareExample` and the start: packages are installed, programs compiled. */
 export const PREPARE_MS_MAX = 300_000;
@@ -69,6 +71,27 @@ function installPackages(folder: string): void {
     const why = (error as Error).message;
     throw new Error(`its packages cannot be installed. Can npm reach its registry? ${why}`, { cause: error });
   }
+}
+
+/** Without a network, another toolchain or the state of the repository around the copy. */
+function compileGo(folder: string): void {
+  run(
+    folder,
+    'env',
+    'GOPROXY=off',
+    'GOTOOLCHAIN=local',
+    'go',
+    'build',
+    '-buildvcs=false',
+    '-o',
+    'sign-in',
+    '.',
+  );
+}
+
+function compileJava(folder: string): void {
+  const sources = readdirSync(folder).filter((file) => file.endsWith('.java'));
+  run(folder, 'javac', '-Xlint:all', '-Werror', '-d', 'classes', ...sources);
 }
 
 function run(cwd: string, command: string, ...args: string[]): void {

@@ -1,0 +1,3 @@
+module onecode-example-go
+
+go 1.19
