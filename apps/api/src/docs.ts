@@ -53,6 +53,11 @@ export function docsRouter({ baseUrl, docsUrl }: { baseUrl: string; docsUrl: str
     response.set({ 'Cache-Control': `public, max-age=${PAGE_SECONDS}`, 'Content-Security-Policy': policy });
     response.json(document);
   });
+  // Where programs that read documentation look first.
+  router.all('/llms.txt', (request, response) => {
+    refuseOtherMethods(request, response);
+    response.redirect(308, 'docs/llms.txt');
+  });
   router.all(['/docs', '/docs/{*page}'], async (request, response, next) => {
     const page = pages.get(request.path);
     if (page === undefined) return next();

@@ -165,7 +165,11 @@ describeIf(existsSync(join(ROOT, 'packages/client/dist')))('the guides with the 
     const own = mkdtempSync(join(tmpdir(), 'onecode-install-'));
     try {
       const [install = ''] = blocksOf('quick-start', 'sh').filter((code) => code.includes('npm install'));
-      const offline = { npm_config_offline: 'true', npm_config_audit: 'false', npm_config_cache: join(own, 'c') };
+      const offline = {
+        npm_config_offline: 'true',
+        npm_config_audit: 'false',
+        npm_config_cache: join(own, 'c'),
+      };
       await run('sh', ['-c', `cd '${own}' && ${install}`], offline);
       const [send = ''] = blocksOf('quick-start', 'ts');
       writeFileSync(join(own, 'step.mjs'), scriptOf(send));
@@ -194,9 +198,7 @@ describeIf(existsSync(join(ROOT, 'packages/client/dist')))('the guides with the 
   it('test with the double as they say', async () => {
     const [rules = '', , , ownTest = ''] = blocksOf('sign-in', 'ts');
     write('signIn.js', scriptOf(rules));
-    const tests = [...blocksOf('testing', 'ts'), ownTest].filter((code) =>
-      code.includes("from 'node:test'"),
-    );
+    const tests = [...blocksOf('testing', 'ts'), ownTest].filter((code) => code.includes("from 'node:test'"));
     expect(tests).toHaveLength(3);
     for (const [index, code] of tests.entries())
       await run(process.execPath, ['--test', write(`double${index}.test.mjs`, scriptOf(code))]);
@@ -249,9 +251,7 @@ describe('the requests on the page of errors', () => {
     ...page.matchAll(
       /^### (\w+) · (\d+)\n[\s\S]*?^```http\n([\s\S]*?)^```$[\s\S]*?^```json\n([\s\S]*?)^```$/gm,
     ),
-  ].filter(
-    ([, code = '']) => !ELSEWHERE.has(code),
-  );
+  ].filter(([, code = '']) => !ELSEWHERE.has(code));
 
   it.each(
     sections.map(([, code = '', status = '', request = '', answer = '']) => ({
@@ -260,25 +260,22 @@ describe('the requests on the page of errors', () => {
       request,
       answer,
     })),
-  )(
-    'are answered as it says: $code',
-    async ({ code, status, request, answer }) => {
-      const mode = await buildCaller(api.db.database, 'live', {
-        ratePerMinute: code === 'rate_limited' ? 1 : 600,
-        freeQuota: code === 'insufficient_credits' ? 0 : 5,
-      });
-      const [head = '', body] = request.trimEnd().split('\n\n');
-      const [line = '', ...lines] = head.replaceAll('ak_live_…', mode.key).split('\n');
-      const [method = '', path = ''] = line.split(' ');
-      const headers = lines.map((one) => one.split(': ') as [string, string]);
-      const send = (content = body) => rawRequest(api.port, method, path, headers, content);
-      if (code === 'rate_limited') await send();
-      if (code === 'idempotency_key_reused') await send('{"to":"+447700900123"}');
-      const { status: got, json } = await send();
-      expect([got, json.code]).toEqual([Number(status), code]);
-      // The texts may be more exact than the example's, and the address is this service's own.
-      const shape = (problem: object) => ({ ...problem, type: '', detail: 'detail' in problem });
-      expect(shape(json)).toEqual(shape(JSON.parse(answer) as object));
-    },
-  );
+  )('are answered as it says: $code', async ({ code, status, request, answer }) => {
+    const mode = await buildCaller(api.db.database, 'live', {
+      ratePerMinute: code === 'rate_limited' ? 1 : 600,
+      freeQuota: code === 'insufficient_credits' ? 0 : 5,
+    });
+    const [head = '', body] = request.trimEnd().split('\n\n');
+    const [line = '', ...lines] = head.replaceAll('ak_live_…', mode.key).split('\n');
+    const [method = '', path = ''] = line.split(' ');
+    const headers = lines.map((one) => one.split(': ') as [string, string]);
+    const send = (content = body) => rawRequest(api.port, method, path, headers, content);
+    if (code === 'rate_limited') await send();
+    if (code === 'idempotency_key_reused') await send('{"to":"+447700900123"}');
+    const { status: got, json } = await send();
+    expect([got, json.code]).toEqual([Number(status), code]);
+    // The texts may be more exact than the example's, and the address is this service's own.
+    const shape = (problem: object) => ({ ...problem, type: '', detail: 'detail' in problem });
+    expect(shape(json)).toEqual(shape(JSON.parse(answer) as object));
+  });
 });
