@@ -164,7 +164,7 @@ describeIf(existsSync(join(ROOT, 'packages/client/dist')))('the guides with the 
   it('install the SDK that the service gives out, as a package that works', async () => {
     const own = mkdtempSync(join(tmpdir(), 'onecode-install-'));
     try {
-      const [install = ''] = blocksOf('quick-start', 'sh').filter((code) => code.includes('npm install'));
+      const install = blocksOf('quick-start', 'sh').find((code) => code.includes('npm install')) ?? '';
       const offline = {
         npm_config_offline: 'true',
         npm_config_audit: 'false',
