@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,6 +9,8 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('.', import.meta.url));
 const vitepress = createRequire(import.meta.url).resolve('vitepress/package.json');
 const stamp = join(root, 'dist/.made-from');
+
+packSdk();
 
 const hash = createHash('sha256');
 for (const folder of ['pages', 'src', '.vitepress', 'translations'])
@@ -30,6 +32,22 @@ if (readIfAny(stamp) !== madeFrom) {
   if (status !== 0) process.exit(status ?? 1);
   mkdirSync(join(root, 'dist'), { recursive: true });
   writeFileSync(stamp, madeFrom);
+}
+
+/** Puts the built SDK among the files of the site, as the package that the guides install. The same SDK makes the same bytes. */
+function packSdk() {
+  const client = join(root, '../../packages/client');
+  if (!existsSync(join(client, 'dist/esm/index.js')))
+    throw new Error('The SDK is not built: npm run build -w packages/client');
+  const folder = join(root, 'pages/public');
+  const { status, stdout, stderr } = spawnSync(
+    'npm',
+    ['pack', '--ignore-scripts', '--json', '--pack-destination', folder],
+    { cwd: client, encoding: 'utf8' },
+  );
+  if (status !== 0) throw new Error(`The SDK cannot be packed: ${stderr}`);
+  const [, filename = ''] = /"filename": "([^"]+)"/.exec(stdout) ?? [];
+  renameSync(join(folder, filename), join(folder, 'onecode-client.tgz'));
 }
 
 /**

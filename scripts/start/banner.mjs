@@ -16,14 +16,16 @@ export function banner(
   const { BASE_URL: base, CONSOLE_URL: console } = env;
   const signIn = (/** @type {import('./seed.mjs').SignIn} */ { email, password }) => `${email}  ${password}`;
   const phone =
-    simulator === null ? 'none: WHATSAPP_API_URL names another Cloud API' : `http://localhost:${simulator}`;
+    simulator === null
+      ? 'none: WHATSAPP_API_URL names another Cloud API'
+      : `http://localhost:${simulator} (beside your messages: those of example traffic, for twenty minutes)`;
   const logs =
     logFolder === null ? '' : `\n  Logs         ${logFolder} (npm start -- --logs shows them here)`;
   return `
 Onecode is running, ${(tookMs / 1000).toFixed(1)} s after the command.
 
   API          ${base}
-  Docs         ${base}/docs
+  Docs         ${base}/docs (an own sign-in begins at ${base}/docs/quick-start)
   Console      ${console}
   Phone page   ${phone}
   Metrics      http://localhost:${metrics.api}/metrics (API), http://localhost:${metrics.worker}/metrics (worker)${logs}

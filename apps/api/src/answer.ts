@@ -18,13 +18,13 @@ export function answerText(response: Response, status: number, text: string): vo
 
 /** The body of a problem, as application/problem+json (RFC 9457). */
 export function problemBody(problem: Problem, docsUrl: string): string {
-  const { status } = PROBLEMS[problem.code];
+  const { status, meaning } = PROBLEMS[problem.code];
   return JSON.stringify({
     type: `${docsUrl}/errors#${problem.code}`,
     title: STATUS_CODES[status],
     status,
     code: problem.code,
-    ...(problem.detail !== undefined && { detail: problem.detail }),
+    detail: problem.detail ?? meaning,
     ...(problem.errors !== undefined && { errors: problem.errors }),
   });
 }

@@ -26,6 +26,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.md': 'text/markdown; charset=utf-8',
   '.txt': 'text/plain; charset=utf-8',
   '.svg': 'image/svg+xml; charset=utf-8',
+  '.tgz': 'application/gzip',
 };
 
 const PAGE_SECONDS = 300;
@@ -33,7 +34,7 @@ const PAGE_SECONDS = 300;
 const ASSET_SECONDS = 86_400;
 
 /**
- * Serves `/openapi.json`, and the site with the guides and the reference below `/docs/`. `baseUrl` is the public base address of the
+ * Serves `/openapi.json`, and the site with the guides, the reference and the packed SDK below `/docs/`. `baseUrl` is the public base address of the
  * service, `docsUrl` the base of the problem types; both have no slash at the end. The site's addresses begin with the path of
  * `baseUrl`, so that it also works behind a path prefix.
  *
@@ -52,6 +53,11 @@ export function docsRouter({ baseUrl, docsUrl }: { baseUrl: string; docsUrl: str
     response.set({ 'Cache-Control': `public, max-age=${PAGE_SECONDS}`, 'Content-Security-Policy': policy });
     response.json(document);
   });
+  // Where programs that read documentation look first.
+  router.all('/llms.txt', (request, response) => {
+    refuseOtherMethods(request, response);
+    response.redirect(308, 'docs/llms.txt');
+  });
   router.all(['/docs', '/docs/{*page}'], async (request, response, next) => {
     const page = pages.get(request.path);
     if (page === undefined) return next();
@@ -63,11 +69,12 @@ export function docsRouter({ baseUrl, docsUrl }: { baseUrl: string; docsUrl: str
       'Referrer-Policy': 'no-referrer',
     });
     if ('to' in page) return response.redirect(308, page.to);
-    // All files are text. They are read anew each time: the whole site is too large to be kept for its few readers.
-    const text = fillIn(await readFile(join(SITE, page.file), 'utf8'));
+    // Read anew each time: the whole site is too large to be kept for its few readers. All but the SDK is text.
+    const stored = await readFile(join(SITE, page.file));
+    const content = page.file.endsWith('.tgz') ? stored : fillIn(stored.toString());
     response.set('Content-Type', TYPES[extname(page.file)]);
-    response.set('ETag', `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`);
-    response.send(text);
+    response.set('ETag', `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`);
+    response.send(content);
   });
   return router;
 }

@@ -53,6 +53,7 @@ it.each([
   ['/docs/pt-br/errors.md', 'text/markdown; charset=utf-8'],
   ['/docs/llms.txt', 'text/plain; charset=utf-8'],
   ['/docs/icon.svg', 'image/svg+xml; charset=utf-8'],
+  ['/docs/onecode-client.tgz', 'application/gzip'],
   [asset, 'text/javascript; charset=utf-8'],
 ])('%s is %s, allows nothing from outside and no script that it was not built with', async (path, type) => {
   const { status, headers } = await get(path);
@@ -122,6 +123,18 @@ it.each([
   '/docs//errors',
 ])('serves nothing that is no page or asset: %s', async (path) => {
   expect((await get(path)).status).toBe(404);
+});
+
+it('leads from where programs look for llms.txt to its place, below a path prefix too', async () => {
+  const { status, headers } = await get('/llms.txt');
+  expect([status, headers.get('location')]).toEqual([308, 'docs/llms.txt']);
+  expect((await get('/llms.txt', { method: 'POST' })).status).toBe(405);
+});
+
+it('gives out the SDK byte for byte', async () => {
+  const answer = await get('/docs/onecode-client.tgz');
+  const stored = readFileSync(new URL('onecode-client.tgz', SITE));
+  expect(Buffer.from(await answer.arrayBuffer()).equals(stored)).toBe(true);
 });
 
 describe('addresses in the site', () => {
