@@ -17,6 +17,7 @@ export interface Example {
 
 export const EXAMPLES: readonly Example[] = [
   { name: 'express', needs: 'node', build: installPackages, command: () => ['node', 'server.js'] },
+  { name: 'nestjs', needs: 'node', build: installAndBuild, command: () => ['node', 'dist/main.js'] },
   { name: 'python', needs: 'python3', command: () => ['python3', 'server.py'] },
   { name: 'php', needs: 'php', command: (_, port) => ['php', '-S', `127.0.0.1:${port}`, 'server.php'] },
 ];
@@ -52,6 +53,12 @@ function installPackages(folder: string): void {
   manifest.dependencies['@onecode/client'] = `file:${packed}`;
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
   run(folder, 'npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts');
+}
+
+/** Installs an example's packages and compiles it, which checks its types. */
+function installAndBuild(folder: string): void {
+  installPackages(folder);
+  run(folder, 'npm', 'run', '--silent', 'build');
 }
 
 function run(cwd: string, command: string, ...args: string[]): void {
