@@ -18,6 +18,13 @@ export interface Example {
 export const EXAMPLES: readonly Example[] = [
   { name: 'express', needs: 'node', build: installPackages, command: () => ['node', 'server.js'] },
   { name: 'nestjs', needs: 'node', build: installAndBuild, command: () => ['node', 'dist/main.js'] },
+  {
+    name: 'nextjs',
+    needs: 'node',
+    build: installAndBuild,
+    // Not through npm, which would leave the server behind when it is ended.
+    command: () => ['node', 'node_modules/next/dist/bin/next', 'start', '-H', '127.0.0.1'],
+  },
   { name: 'python', needs: 'python3', command: () => ['python3', 'server.py'] },
   { name: 'php', needs: 'php', command: (_, port) => ['php', '-S', `127.0.0.1:${port}`, 'server.php'] },
 ];
