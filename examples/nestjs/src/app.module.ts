@@ -11,6 +11,6 @@ import { SignInService } from './sign-in/sign-in.service.js';
 })
 export class AppModule implements NestModule {
   configure(consumer: MiddlewareConsumer): void {
-    consumer.apply(SessionMiddleware).forRoutes('*path');
+    consumer.apply(SessionMiddleware).forRoutes(SignInController);
   }
 }
