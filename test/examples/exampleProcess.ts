@@ -1,7 +1,7 @@
 import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { until } from '@onecode/testing';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -37,7 +37,11 @@ export const isInstalled = (program: string): boolean =>
 export function prepareExample({ name, build }: Example): string {
   mkdirSync(join(ROOT, '.cache'), { recursive: true });
   const folder = mkdtempSync(join(ROOT, `.cache/example-${name}-`));
-  cpSync(join(ROOT, 'examples', name), folder, { recursive: true });
+  cpSync(join(ROOT, 'examples', name), folder, {
+    recursive: true,
+    // What somebody installed and built there may be of other versions, and hundreds of megabytes.
+    filter: (path) => !['node_modules', 'dist', '.next'].includes(basename(path)),
+  });
   build?.(folder);
   return folder;
 }
