@@ -17,6 +17,14 @@ export interface Example {
 export const EXAMPLES: readonly Example[] = [
   { name: 'express', needs: 'node', build: installPackages, command: () => ['node', 'server.js'] },
   { name: 'fastify', needs: 'node', build: installPackages, command: () => ['node', 'server.js'] },
+  { name: 'nestjs', needs: 'node', build: installAndBuild, command: () => ['node', 'dist/main.js'] },
+  {
+    name: 'nextjs',
+    needs: 'node',
+    build: installAndBuild,
+    // Not through npm, which would leave the server behind when it is ended.
+    command: () => ['node', 'node_modules/next/dist/bin/next', 'start', '-H', '127.0.0.1'],
+  },
   { name: 'python', needs: 'python3', command: () => ['python3', 'server.py'] },
   { name: 'php', needs: 'php', command: (_, port) => ['php', '-S', `127.0.0.1:${port}`, 'server.php'] },
   { name: 'go', needs: 'go', build: compileGo, command: () => ['./sign-in'] },
@@ -92,6 +100,12 @@ function compileGo(folder: string): void {
 function compileJava(folder: string): void {
   const sources = readdirSync(folder).filter((file) => file.endsWith('.java'));
   run(folder, 'javac', '-Xlint:all', '-Werror', '-d', 'classes', ...sources);
+}
+
+/** Installs an example's packages and compiles it, which checks its types. */
+function installAndBuild(folder: string): void {
+  installPackages(folder);
+  run(folder, 'npm', 'run', '--silent', 'build');
 }
 
 function run(cwd: string, command: string, ...args: string[]): void {

@@ -1,0 +1,27 @@
+import type { Session } from '../sessions/session.store.js';
+
+const escape = (text: string): string => text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
+
+/** The page of a session: its number, its code, or that somebody is signed in. */
+export function renderPage(session: Session, notice: string | undefined): string {
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sign in</title>
+<h1>Sign in</h1>${notice ? `<p role="status">${escape(notice)}</p>` : ''}${content(session)}</html>`;
+}
+
+function content({ csrf, signedInAs, pending }: Session): string {
+  const form = (action: string, fields: string): string =>
+    `<form method="post" action="${action}"><input type="hidden" name="csrf" value="${csrf}">${fields}</form>`;
+  if (signedInAs)
+    return `<p>You are signed in as ${escape(signedInAs)}.</p>${form('/sign-out', '<button>Sign out</button>')}`;
+  if (!pending)
+    return form(
+      '/code',
+      '<label>WhatsApp number, with + and country code <input name="to" type="tel" autocomplete="tel" required></label> <button>Send code</button>',
+    );
+  const codeForm = form(
+    '/verify',
+    '<label>Code <input name="code" inputmode="numeric" autocomplete="one-time-code" required></label> <button>Sign in</button>',
+  );
+  return `${pending.sendId ? `<p>We sent a code to ${escape(pending.to)} by WhatsApp.</p>${codeForm}` : ''}
+${form('/resend', '<button>Send a new code</button>')}${form('/restart', '<button>Use another number</button>')}`;
+}

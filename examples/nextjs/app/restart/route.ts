@@ -1,0 +1,5 @@
+import { formRoute } from '../../lib/formRoute';
+
+export const POST = formRoute((session) => {
+  session.pending = undefined;
+});

@@ -1,0 +1,14 @@
+import 'server-only';
+import { Onecode } from '@onecode/client';
+
+let client: Onecode | undefined;
+
+/** One client for the whole server. It is made at the first request: a build has no key. */
+export function onecode(): Onecode {
+  const { ONECODE_API_KEY = '', ONECODE_URL = '', ONECODE_TIMEOUT_MS = '10000' } = process.env;
+  return (client ??= new Onecode({
+    apiKey: ONECODE_API_KEY,
+    baseUrl: ONECODE_URL,
+    timeoutMs: Number(ONECODE_TIMEOUT_MS),
+  }));
+}
