@@ -44,7 +44,7 @@ export const requestSpan: RequestHandler = (request, response, next) => {
     parent: parseTraceparent(request.headers['traceparent']),
     attributes: { 'http.request.method': method, 'onecode.request_id': requestIdOf(request) ?? '' },
   });
-  noteRequest(request, { trace_id: span.spanContext().traceId });
+  noteRequest(request, 'trace_id', span.spanContext().traceId);
   response.once('close', () => {
     const route = routeOf(request);
     const status = response.statusCode;
@@ -58,7 +58,7 @@ export const requestSpan: RequestHandler = (request, response, next) => {
 
 /** Ties the log lines and the span of a request to the send that it is about. */
 export function noteSend(request: IncomingMessage, sendId: string): void {
-  noteRequest(request, { send_id: sendId });
+  noteRequest(request, 'send_id', sendId);
   describeSpan({ 'onecode.send_id': sendId });
 }
 

@@ -37,13 +37,13 @@ export async function closeHttpServer(server: Server): Promise<void> {
   }
 }
 
-/** What the log lines of a request carry. */
+/** What the log lines of a request carry. Each answer writes one, so all fields are there from the start: then they are cheap to read. */
 export interface RequestFacts {
   request_id: string;
   /** The send that the request is about. */
-  send_id?: string;
+  send_id: string | undefined;
   /** The request's trace, where it is traced. */
-  trace_id?: string;
+  trace_id: string | undefined;
 }
 
 /** The property of a request that holds its facts. */
@@ -60,14 +60,16 @@ export function requestLog(
   routeOf: (request: IncomingMessage) => string,
 ): (request: IncomingMessage, response: ServerResponse, next: () => void) => void {
   return (request, response, next) => {
-    const facts: RequestFacts = { request_id: randomUUID() };
+    const facts: RequestFacts = { request_id: randomUUID(), send_id: undefined, trace_id: undefined };
     const beganAt = performance.now();
     (request as Identified)[FACTS] = facts;
     response.setHeader('X-Request-Id', facts.request_id);
     response.once('close', () => {
       log.info(
         {
-          ...facts,
+          request_id: facts.request_id,
+          send_id: facts.send_id,
+          trace_id: facts.trace_id,
           duration_ms: Math.round(performance.now() - beganAt),
           method: request.method,
           route: routeOf(request),
@@ -85,10 +87,14 @@ export function requestIdOf(request: IncomingMessage): string | null {
   return (request as Identified)[FACTS]?.request_id ?? null;
 }
 
-/** Makes the log lines of a request carry these facts from now on. */
-export function noteRequest(request: IncomingMessage, facts: Omit<RequestFacts, 'request_id'>): void {
-  const known = (request as Identified)[FACTS];
-  if (known !== undefined) Object.assign(known, facts);
+/** Makes the log lines of a request carry a fact from now on. */
+export function noteRequest(
+  request: IncomingMessage,
+  name: Exclude<keyof RequestFacts, 'request_id'>,
+  value: string,
+): void {
+  const facts = (request as Identified)[FACTS];
+  if (facts !== undefined) facts[name] = value;
 }
 
 /** A log whose lines carry what is known of the request; `log` itself for a request without an id. */
