@@ -151,13 +151,19 @@ async function tryStart(
   child.stdout.on('data', keep);
   child.stderr.on('data', keep);
   const url = `http://127.0.0.1:${port}`;
-  const state = await until(`the ${example.name} example`, async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return 'ended';
-    // Its own line says that it listens there, and not another program.
-    return output.includes(url) && (await answers(url)) ? 'runs' : undefined;
-  });
-  if (state === 'ended') return { running: null, output };
-  return { running: { url, stop: () => void child.kill('SIGKILL') }, output };
+  const stop = (): void => void child.kill('SIGKILL');
+  try {
+    const state = await until(`the ${example.name} example`, async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return 'ended';
+      // Its own line says that it listens there, and not another program.
+      return output.includes(url) && (await answers(url)) ? 'runs' : undefined;
+    });
+    return { running: state === 'runs' ? { url, stop } : null, output };
+  } catch (error) {
+    // Otherwise it would outlive the tests, which would wait for it.
+    stop();
+    throw new Error(`the ${example.name} example does not answer: ${output}`, { cause: error });
+  }
 }
 
 const answers = (url: string): Promise<boolean> =>

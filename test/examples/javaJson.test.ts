@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeIf } from '@onecode/testing';
-import { EXAMPLES, isInstalled, prepareExample, removeExample } from './exampleProcess.js';
+import { EXAMPLES, isInstalled, PREPARE_MS_MAX, prepareExample, removeExample } from './exampleProcess.js';
 
 /** Reads one JSON text a line, in UTF-16 as hexadecimal digits. Writes what was read as JSON, or `refused`. */
 const READER = `
@@ -74,7 +74,7 @@ describeIf(isInstalled('javac'))('the JSON reader of the java example', () => {
       const output = execFileSync('java', ['-cp', 'classes', 'Reader'], { cwd: folder, input });
       return output.toString().trimEnd().split('\n');
     };
-  }, 120_000);
+  }, PREPARE_MS_MAX);
   afterAll(() => {
     if (folder) removeExample(folder);
   });

@@ -34,9 +34,9 @@ const PAGE_SECONDS = 300;
 const ASSET_SECONDS = 86_400;
 
 /**
- * Serves `/openapi.json`, and the site with the guides, the reference and the packed SDK below `/docs/`. `baseUrl` is the public base address of the
- * service, `docsUrl` the base of the problem types; both have no slash at the end. The site's addresses begin with the path of
- * `baseUrl`, so that it also works behind a path prefix.
+ * Serves `/openapi.json`, and the site with the guides, the reference and the packed SDK below `/docs/`. `baseUrl` is the public base
+ * address of the service, `docsUrl` the base of the problem types; both have no slash at the end. The site's addresses begin with the
+ * path of `baseUrl`, so that it also works behind a path prefix.
  *
  * @throws Error when the site was not built
  */

@@ -1,15 +1,14 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import {
   deleteOldRefusedRequests,
   listRefusedApplications,
   listRefusedRequests,
-  storeRefusedRequests,
   sumRefusedRequests,
   type Database,
   type Page,
   type RefusedRequestFilter,
 } from '@onecode/store';
-import { buildCaller, useTestDatabase, type TestCaller } from '@onecode/testing';
+import { buildCaller, refuseRequests, useTestDatabase, type TestCaller } from '@onecode/testing';
 import { nodesOf, plansOf, statementsOf, type Node } from '../client/statementPlans.js';
 
 /** Of each account, one in twenty minutes: two weeks and a little more. They lie in the table as they came. */
@@ -133,19 +132,8 @@ describe.each(['force_custom_plan', 'force_generic_plan'])('of many refused requ
   });
 
   it('keeping one more reads no table', async () => {
-    const { accountId, applicationId, keyId } = caller;
-    const request = {
-      requestId: randomUUID(),
-      keyId,
-      ageMs: 0,
-      route: 'POST /v1/send',
-      status: 422,
-      detail: null,
-      fields: [],
-      idempotencyKeyHash: null,
-    };
-    const group = { accountId, applicationId, code: 'invalid_json', count: 1, ageMs: 0, requests: [request] };
-    const keep = (database: Database): Promise<unknown> => storeRefusedRequests(database, [group]);
+    const keep = (database: Database): Promise<void> =>
+      refuseRequests(database, caller, 'invalid_json', [{}]);
     expect(inOneGo(await readsOf(keep, mode))).toEqual([]);
   });
 });
