@@ -1,6 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Send } from '@onecode/client';
 
 export const KEY = 'ak_test_000000000000000000000000000000000';
 
@@ -138,8 +137,8 @@ export const cutsOff = (status: number, body: unknown): Behaviour => {
   };
 };
 
-/** A send of the contract. */
-export const aSend = (fields: Partial<Send> = {}): Send => ({
+/** A send of the contract, with these of its fields otherwise. */
+export const aSend = <Fields extends object>(fields?: Fields) => ({
   id: '0199c7a2-5b1e-7c3a-9f40-2d6a8e1b4c57',
   status: 'queued',
   verification: 'pending',
