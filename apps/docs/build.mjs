@@ -63,9 +63,5 @@ function isGenerated(file) {
  * @param {string} file
  */
 function readIfAny(file) {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return null;
-  }
+  return existsSync(file) ? readFileSync(file, 'utf8') : null;
 }

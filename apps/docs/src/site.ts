@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readContract } from './contract.js';
@@ -59,9 +59,5 @@ function inlineScripts(outDir: string, files: readonly string[]): string[] {
 }
 
 function readIfAny(file: string): string | null {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return null;
-  }
+  return existsSync(file) ? readFileSync(file, 'utf8') : null;
 }
