@@ -1,4 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -43,6 +44,9 @@ export async function buildRelease(commit, parent) {
   } else await installPackages(folder);
   await run(process.execPath, ['scripts/generate.mjs'], { cwd: folder });
   await run(process.execPath, ['node_modules/typescript/bin/tsc', '-b'], { cwd: folder });
+  // The API serves a site that holds the packed SDK, and does not start without; releases before 2026-11-24 had neither.
+  for (const build of ['packages/client/scripts/build.mjs', 'apps/docs/build.mjs'])
+    if (existsSync(join(folder, build))) await run(process.execPath, [build], { cwd: folder });
   return folder;
 }
 
