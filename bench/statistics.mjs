@@ -23,7 +23,8 @@
 const WARM_UP_SECONDS = 2;
 
 /**
- * Measures all candidates in turn, round after round, so that other work on the machine hits all of them alike.
+ * Measures all candidates in turn, round after round, so that other work on the machine hits all of them alike. Every second round goes
+ * backwards: whatever a place in the round costs or saves, all have it alike.
  * @param {string} name
  * @param {readonly Candidate[]} candidates
  * @param {{ rounds: number, seconds: number }} options
@@ -36,7 +37,8 @@ export async function compare(name, candidates, { rounds, seconds }) {
   }));
   for (const { load } of measured) await load(WARM_UP_SECONDS);
   for (let round = 0; round < rounds; round++)
-    for (const { load, measurements } of measured) measurements.push(await load(seconds));
+    for (const { load, measurements } of round % 2 === 0 ? measured : measured.toReversed())
+      measurements.push(await load(seconds));
   return measured.map(({ target, measurements }) => rowOf(name, target, measurements));
 }
 
