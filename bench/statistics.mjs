@@ -78,6 +78,22 @@ export function ratio(row, other, metric = 'perSecond') {
 }
 
 /**
+ * How the processor time of one row's process compares with that of another row, like `ratio`.
+ * @param {Row} row
+ * @param {Row} other measured in the same rounds
+ * @param {string} process
+ * @returns {number} NaN for a process that takes no part
+ */
+export function cpuRatio(row, other, process) {
+  return median(
+    row.rounds.map(
+      ({ cpuMs }, index) =>
+        (cpuMs[process] ?? Number.NaN) / (other.rounds[index]?.cpuMs[process] ?? Number.NaN),
+    ),
+  );
+}
+
+/**
  * @param {readonly number[]} sorted in ascending order
  * @param {number} fraction 0.99 for the 99th percentile
  * @returns {number} NaN for an empty list

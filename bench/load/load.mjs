@@ -45,6 +45,7 @@ export const GENERATOR = spawnSync('wrk', ['--version']).error === undefined ? '
  * @param {object} load
  * @param {(count: number) => Promise<Request[]> | Request[]} load.requests
  * @param {boolean} [load.isRepeatable] whether a request may be sent more than once
+ * @param {boolean} [load.isRefused] whether the target has to refuse each request
  * @param {number} [load.itemsPerRequest] how many of what is counted one request holds
  * @param {() => Promise<void>} [load.after] called after each load
  * @returns {(seconds: number) => Promise<import('../statistics.mjs').Measurement>}
@@ -52,16 +53,17 @@ export const GENERATOR = spawnSync('wrk', ['--version']).error === undefined ? '
 export function fullLoad(
   environment,
   endpoint,
-  { requests, isRepeatable = false, itemsPerRequest = 1, after = async () => {} },
+  { requests, isRepeatable = false, isRefused = false, itemsPerRequest = 1, after = async () => {} },
 ) {
   let perSecond = REQUESTS_PER_SECOND / itemsPerRequest;
   return async (seconds) => {
     for (;;) {
       const prepared = await requests(Math.ceil(perSecond * seconds));
-      const { result, cpuMs } = await withCpuTime(environment, endpoint.pids, () =>
+      const { result: answered, cpuMs } = await withCpuTime(environment, endpoint.pids, () =>
         runFullLoad(environment, { url: endpoint.url, seconds, requests: prepared }),
       );
       await after();
+      const result = isRefused ? { ...answered, failed: answered.requests - answered.failed } : answered;
       if (!result.exhausted || isRepeatable) {
         perSecond = Math.max(perSecond, (1.5 * result.requests) / result.seconds);
         return measurementOf(result, cpuMs, itemsPerRequest);

@@ -51,6 +51,19 @@ export async function measureCreation({ environment, options, targets, alternati
 }
 
 /**
+ * Creations with a recipient that is none: what a refusal costs, and what it takes to keep it for its account.
+ * @param {Context} context
+ */
+export async function measureRefusals({ environment, options, targets }) {
+  const candidates = targets.map((target) => {
+    const requests = creations(target.keys, KNOWN_SENDS, true, () => '+123');
+    const load = { requests: () => requests, isRepeatable: true, isRefused: true };
+    return candidateOf(environment, target, load);
+  });
+  return compare('refuse', candidates, options);
+}
+
+/**
  * Creation at half of Onecode's full speed, at the same rate by each target.
  * @param {Context} context
  */

@@ -1,4 +1,4 @@
-import { ratio } from '../statistics.mjs';
+import { cpuRatio, ratio } from '../statistics.mjs';
 import { BASELINE, BEFORE } from '../targets/target.mjs';
 
 /**
@@ -141,11 +141,16 @@ const PROCESSES = ['api', 'worker', 'postgres', 'redis', 'provider', 'load'];
 export function rowLines(rows) {
   const hasBefore = rows.some(({ target }) => target === BEFORE);
   return rows.map((row) => {
-    const ratioTo = (/** @type {string} */ target) => {
+    const ratioTo = (
+      /** @type {string} */ target,
+      /** @type {(row: Row, other: Row) => number} */ compare = ratio,
+    ) => {
       const name = target + variantOf(row.target);
       const other = rows.find((each) => each.name === row.name && each.target === name);
-      return other === undefined ? '–' : number(ratio(row, other), 2);
+      return other === undefined ? '–' : number(compare(row, other), 2);
     };
+    const toBefore = (/** @type {(row: Row, other: Row) => number} */ compare) =>
+      row.target.startsWith(ONECODE) ? ratioTo(BEFORE, compare) : '';
     const cpu = PROCESSES.filter((process) => rows.some(({ cpuMs }) => process in cpuMs)).map((process) => {
       const ms = row.cpuMs[process];
       return [`${process} µs`, ms === undefined ? '' : number(ms * 1000, 0)];
@@ -156,8 +161,13 @@ export function rowLines(rows) {
       'median ms': number(row.medianMs, 1),
       'p99 ms': number(row.p99Ms, 1),
       [`× ${BASELINE}`]: ratioTo(BASELINE),
-      ...(hasBefore && { [`× ${BEFORE}`]: row.target.startsWith(ONECODE) ? ratioTo(BEFORE) : '' }),
+      ...(hasBefore && { [`× ${BEFORE}`]: toBefore(ratio) }),
       ...Object.fromEntries(cpu),
+      ...(hasBefore && {
+        [`µs × ${BEFORE}`]: toBefore((...both) =>
+          cpuRatio(...both, 'worker' in row.cpuMs ? 'worker' : 'api'),
+        ),
+      }),
     };
   });
 }

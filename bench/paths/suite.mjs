@@ -4,8 +4,8 @@ import { GENERATOR } from '../load/load.mjs';
 import { openBetterAuth, openExpressPrisma } from '../targets/alternatives.mjs';
 import { openBaseline } from '../targets/baseline.mjs';
 import { buildRevision, openOnecode, WORKING_TREE } from '../targets/onecode.mjs';
-import { measureCreation, measureHalfLoad, measureReceiptPosts, measureRepeats } from './api.mjs';
-import { measureRightGuesses, measureStatus, measureWrongGuesses } from './api.mjs';
+import { measureCreation, measureHalfLoad, measureReceiptPosts, measureRefusals } from './api.mjs';
+import { measureRepeats, measureRightGuesses, measureStatus, measureWrongGuesses } from './api.mjs';
 import { goalLines, growthLines, judge, memoryLines, rowLines, startLines } from './report.mjs';
 import { measureGrowth, measureMemory, measureStart } from './resources.mjs';
 import { measureDelivery, measureReceiptApplication, measureRequestToProvider } from './worker.mjs';
@@ -26,6 +26,7 @@ const MEASUREMENTS =
   /** @type {Record<string, (context: Context) => Promise<import('../statistics.mjs').Row[]>>} */ ({
     create: measureCreation,
     'half-load': measureHalfLoad,
+    refuse: measureRefusals,
     repeat: measureRepeats,
     status: measureStatus,
     'verify-right': measureRightGuesses,

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
+import { freePort } from '../../scripts/services/ports.mjs';
 import { UserError } from '../../scripts/user-error.mjs';
 import { root, runNpm } from '../../scripts/checkout.mjs';
 import { buildRelease, commitOf } from '../../scripts/release.mjs';
@@ -11,6 +12,8 @@ import { roundRobin, runConcurrently } from '../scheduling.mjs';
 import { ACCOUNTS, BEFORE, CODE, nextRecipient, PROVIDER_PATH, SETTLED_TOGETHER } from './target.mjs';
 
 const SENDERS = 10;
+/** A third of what Prometheus leaves between two scrapes. */
+const SCRAPE_MS = 5_000;
 const JOBS_MAX = 1_000;
 const HISTORY_SENDS_MAX = 100_000;
 const UNLIMITED = { freeQuota: 0, credits: 500_000_000, ratePerMinute: 1_000_000 };
@@ -123,9 +126,15 @@ export async function openOnecode(environment, release, database, rows, accounts
     ...Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('OTEL_'))),
   };
   const scriptPath = (/** @type {string} */ app) => join(release.folder, `apps/${app}/dist/main.js`);
-  const startApi = () =>
-    startService(environment, { name: `${database}-api`, script: scriptPath('api'), env });
-  const api = await startApi();
+  const startApi = (/** @type {NodeJS.ProcessEnv} */ settings = {}) =>
+    startService(environment, {
+      name: `${database}-api`,
+      script: scriptPath('api'),
+      env: { ...env, ...settings },
+    });
+  const metricsPort = await freePort();
+  const api = await startApi({ METRICS_PORT: String(metricsPort) });
+  const stopScraping = scrape(`http://127.0.0.1:${metricsPort}/metrics`);
   const pool = new pg.Pool({ connectionString: url, max: 4 });
   pool.on('error', () => {}); // an interrupt stops the services first
   const sends = sendsOf(pool, handle, callers, { store, testing });
@@ -163,11 +172,26 @@ export async function openOnecode(environment, release, database, rows, accounts
       }
     },
     async close() {
+      stopScraping();
       await deliveryQueue.close();
       await store.closeDatabase(handle);
       await pool.end();
     },
   };
+}
+
+/**
+ * Reads the metrics of a process as Prometheus does, more often.
+ * @param {string} url
+ * @returns {() => void} ends it
+ */
+function scrape(url) {
+  const timer = setInterval(async () => {
+    const response = await fetch(url, { signal: AbortSignal.timeout(SCRAPE_MS) }).catch(() => null);
+    // An interrupt stops the service first.
+    await response?.text().catch(() => '');
+  }, SCRAPE_MS);
+  return () => clearInterval(timer);
 }
 
 /**

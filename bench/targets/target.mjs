@@ -46,9 +46,10 @@ export const nextRecipient = () => `+55119${number++}`;
  * @param {readonly string[]} keys
  * @param {number} count
  * @param {boolean} hasIdempotencyKeys whether each request has its own idempotency key
+ * @param {() => string} [recipientOf]
  * @returns {Request[]}
  */
-export function creations(keys, count, hasIdempotencyKeys) {
+export function creations(keys, count, hasIdempotencyKeys, recipientOf = nextRecipient) {
   return Array.from({ length: count }, (_, index) => ({
     method: 'POST',
     path: '/v1/send',
@@ -57,7 +58,7 @@ export function creations(keys, count, hasIdempotencyKeys) {
       authorization: `Bearer ${roundRobin(keys, index)}`,
       ...(hasIdempotencyKeys && { 'idempotency-key': randomUUID() }),
     },
-    body: JSON.stringify({ to: nextRecipient() }),
+    body: JSON.stringify({ to: recipientOf() }),
   }));
 }
 

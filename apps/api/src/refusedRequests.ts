@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { PROBLEMS, type Problem } from '@onecode/domain';
 import { requestIdOf, startFlushLoop, type Logger, type Loop } from '@onecode/runtime';
@@ -83,7 +83,7 @@ export function createRefusedRequestRecorder(
         status: PROBLEMS[code].status,
         detail,
         fields: Object.keys(errors),
-        idempotencyKeyHash: key && createHash('sha256').update(key).digest(),
+        idempotencyKeyHash: key && hash('sha256', key, 'buffer'),
       };
       add(name, { accountId, applicationId, code, count: 1, lastAt: at, requests: [refused] });
     },

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import type { Mode } from './send.js';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -45,7 +45,7 @@ export function isApiKey(text: string): boolean {
 
 /** What is stored of a key: its SHA-256. The key has 160 random bits, so a slow hash would add nothing. */
 export function hashApiKey(key: string): Buffer {
-  return createHash('sha256').update(key).digest();
+  return hash('sha256', key, 'buffer');
 }
 
 /** What may be shown of a key after its creation: its prefix and its last four characters. */

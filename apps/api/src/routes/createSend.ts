@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
 import { generateCode, guessCost, hashCode, Problem, seal, TEST_CODE, type Send } from '@onecode/domain';
@@ -78,7 +78,7 @@ export function createSendRoute({
         keyId: caller.keyId,
         accountId: caller.accountId,
         applicationId: caller.applicationId,
-        idempotency: key === null ? null : { key, bodyHash: createHash('sha256').update(body).digest() },
+        idempotency: key === null ? null : { key, bodyHash: hash('sha256', body, 'buffer') },
         recipient: recipient.e164,
         canonicalRecipient: recipient.canonical,
         country: recipient.country,

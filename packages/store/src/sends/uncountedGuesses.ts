@@ -51,10 +51,8 @@ export const guessKeeperOf = oncePerClient((database: Database): GuessKeeper => 
 
   return {
     inTurn(sendId, guess) {
-      const judge = async () => {
-        await recordAll(sendId);
-        return guess();
-      };
+      const judge = (): ReturnType<typeof guess> =>
+        unrecorded.size === 0 ? guess() : recordAll(sendId).then(guess);
       const before = turns.get(sendId);
       const own = before === undefined ? judge() : before.then(judge);
       const end = (): void => {
