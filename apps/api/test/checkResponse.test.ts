@@ -38,7 +38,7 @@ const verified: ApiResponse = {
 };
 
 function problem(code: ProblemCode, to: Partial<ApiResponse> = {}): ApiResponse {
-  const { status: httpStatus } = PROBLEMS[code];
+  const { status: httpStatus, meaning } = PROBLEMS[code];
   const titles: Record<number, string> = {
     401: 'Unauthorized',
     404: 'Not Found',
@@ -58,7 +58,13 @@ function problem(code: ProblemCode, to: Partial<ApiResponse> = {}): ApiResponse 
       ...(httpStatus === 405 && { allow: 'POST' }),
       ...(httpStatus === 429 && { 'retry-after': '17' }),
     },
-    body: { type: `https://x.test/errors#${code}`, title: titles[httpStatus], status: httpStatus, code },
+    body: {
+      type: `https://x.test/errors#${code}`,
+      title: titles[httpStatus],
+      status: httpStatus,
+      code,
+      detail: meaning,
+    },
     ...to,
   };
 }
@@ -171,6 +177,8 @@ describe('an answer that breaks the contract is named with its fault', () => {
     ['an unknown state', withBody(created, { status: 'lost' }), '/status'],
     ['a time that is none', withBody(created, { created_at: 'yesterday' }), '/created_at'],
     ['an empty body', { ...created, body: '' }, 'must be object'],
+    ['a problem that says nothing', withBody(problem('invalid_code'), { detail: undefined }), 'no detail'],
+    ['a problem with an empty detail', withBody(problem('invalid_code'), { detail: '' }), 'no detail'],
     ['six attempts', withBody(verified, { attempts_left: 6 }), '/attempts_left'],
     ['attempts after success', withBody(verified, { attempts_left: 1 }), 'wrong state'],
     [

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transformSync } from '@swc/core';
+import { PROBLEMS } from '@onecode/domain';
 import { buildCaller, describeIf, type TestCaller } from '@onecode/testing';
 import { rawRequest } from '@onecode/testing/contract';
 import { simulateDelivery } from './deliveries.js';
@@ -213,6 +214,11 @@ const RUNNERS: [language: string, isHere: boolean, start: (code: string) => [str
   ['go', has('go', 'version'), (code) => ['go', ['run', write('sample.go', code)]]],
   ['java', has('java', '-version'), (code) => ['java', [write('Sample.java', code)]]],
 ];
+const SDK_RUNNER: (typeof RUNNERS)[number] = [
+  'ts',
+  existsSync(join(ROOT, 'packages/client/dist')),
+  (code) => [process.execPath, [write('sample.mjs', scriptOf(code))]],
+];
 
 describe.each(RUNNERS)('the samples of the reference in %s', (language, isHere, start) => {
   describeIf(isHere)('where the language is', () => {
@@ -231,6 +237,20 @@ describe.each(RUNNERS)('the samples of the reference in %s', (language, isHere, 
         expect(await sample('verify-code', id, '000000')).toContain('verified');
         expect((await statusOf(id)).verification).toBe('verified');
         expect(await sample('signup-settings')).toContain('free_sends');
+      },
+      RUN_MS_MAX,
+    );
+  });
+});
+
+describe.each([...RUNNERS, SDK_RUNNER])('the samples of the reference in %s', (language, isHere, start) => {
+  describeIf(isHere)('where the language is', () => {
+    it.each(['create-send', 'send-status', 'verify-code'])(
+      'show what the service says when it refuses: %s',
+      async (page) => {
+        const [code = ''] = blocksOf(`reference/${page}`, language);
+        const shown = await run(...start(code), { ONECODE_API_KEY: 'ak_test_unknown' }).catch(String);
+        expect(shown).toContain(PROBLEMS.invalid_api_key.meaning);
       },
       RUN_MS_MAX,
     );

@@ -107,6 +107,7 @@ function python(
   return lines(
     'import json',
     needsKey && 'import os',
+    'import urllib.error',
     'import urllib.request',
     isCreation && 'import uuid',
     '',
@@ -116,8 +117,12 @@ function python(
     headers.length > 0 && lines('    headers={', ...headers, '    },'),
     body !== null && `    data=json.dumps(${json(body)}).encode(),`,
     ')',
-    'with urllib.request.urlopen(request, timeout=10) as response:',
-    '    print(json.load(response))',
+    'try:',
+    '    with urllib.request.urlopen(request, timeout=10) as response:',
+    '        print(json.load(response))',
+    'except urllib.error.HTTPError as error:',
+    '    # The body of a 4xx is a problem, and worth reading.',
+    '    raise SystemExit(error.read().decode())',
   );
 }
 

@@ -154,7 +154,13 @@ function problemViolations(response: ApiResponse, codes?: ProblemCode[]): string
   const { method, status } = response;
   const violations = bodyViolations(response, 'application/problem+json', '/components/schemas/Problem');
   if (violations.length > 0 || method.toUpperCase() === 'HEAD') return violations;
-  const body = response.body as { type: string; title: string; status: number; code: ProblemCode };
+  const body = response.body as {
+    type: string;
+    title: string;
+    status: number;
+    code: ProblemCode;
+    detail?: string;
+  };
   if (codes !== undefined && !codes.includes(body.code))
     violations.push(`code is ${body.code}, and here it can only be ${codes.join(', ')}`);
   if (body.status !== status) violations.push(`the body says status ${body.status}`);
@@ -163,6 +169,8 @@ function problemViolations(response: ApiResponse, codes?: ProblemCode[]): string
   if (body.title !== STATUS_CODES[status]) violations.push(`title is not "${STATUS_CODES[status]}"`);
   if (!body.type.endsWith(`/errors#${body.code}`))
     violations.push(`type does not end in /errors#${body.code}`);
+  // The contract lets it be left out; every problem of ours has one.
+  if (body.detail === undefined || body.detail === '') violations.push('the problem has no detail');
   return violations;
 }
 

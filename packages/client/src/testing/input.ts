@@ -19,7 +19,7 @@ export interface CreateInput {
 export function readApiKey({ headers }: IncomingMessage): string {
   const key = /^bearer(?:[ \t]+(.*?))?[ \t]*$/i.exec(headers.authorization ?? '')?.[1] ?? '';
   if (key === '')
-    throw new Problem('missing_credentials', {}, { 'WWW-Authenticate': 'Bearer realm="onecode"' });
+    throw new Problem('missing_credentials', { headers: { 'WWW-Authenticate': 'Bearer realm="onecode"' } });
   return key;
 }
 

@@ -48,9 +48,6 @@ function doWork(work: () => unknown): void {
 }
 
 /** @param seconds until the same request may be repeated */
-export function rateLimited(seconds: number, detail?: string, headers: Record<string, string> = {}): Problem {
-  return new Problem('rate_limited', detail === undefined ? {} : { detail }, {
-    'Retry-After': String(seconds),
-    ...headers,
-  });
+export function rateLimited(seconds: number, detail?: string, headers?: Record<string, string>): Problem {
+  return new Problem('rate_limited', { detail, headers: { 'Retry-After': String(seconds), ...headers } });
 }

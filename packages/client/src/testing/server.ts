@@ -7,7 +7,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { parseCreate, parseVerify, readApiKey, readBody, readIdempotencyKey } from './input.js';
-import { LostAnswer, Problem } from './problem.js';
+import { LostAnswer, Problem, PROBLEMS } from './problem.js';
 import { viewAt, type Service } from './service.js';
 import type { Application } from './types.js';
 
@@ -41,7 +41,7 @@ function handlerOf(service: Service, freeSends: number, { url = '', method = '' 
   const [, id = '', operation] = /^\/v1\/send\/([^/]+)\/(status|verify)$/.exec(path) ?? [];
   const only = (allow: string, handler: Handler): Handler => {
     if (allow.split(', ').includes(method)) return handler;
-    throw new Problem('method_not_allowed', {}, { Allow: allow });
+    throw new Problem('method_not_allowed', { headers: { Allow: allow } });
   };
   if (path === '/v1/send') return only('POST', (request) => create(service, request));
   if (path === '/v1/signup-settings') return only('GET, HEAD', async () => [200, { free_sends: freeSends }]);
@@ -79,11 +79,9 @@ async function verify(service: Service, request: IncomingMessage, id: string): P
 function authenticate(service: Service, request: IncomingMessage): Application {
   const application = service.callers.get(readApiKey(request));
   if (application === undefined)
-    throw new Problem(
-      'invalid_api_key',
-      {},
-      { 'WWW-Authenticate': 'Bearer realm="onecode", error="invalid_token"' },
-    );
+    throw new Problem('invalid_api_key', {
+      headers: { 'WWW-Authenticate': 'Bearer realm="onecode", error="invalid_token"' },
+    });
   return application;
 }
 
@@ -96,9 +94,11 @@ function refuseRepeatedHeaders({ rawHeaders }: IncomingMessage): void {
 
 function writeProblem(service: Service, response: ServerResponse, error: unknown): void {
   const problem = error instanceof Problem ? error : new Problem('internal_error', { detail: String(error) });
-  const { code, status, members, headers } = problem;
+  const { code, details } = problem;
+  const [status, meaning] = PROBLEMS[code];
+  const { detail = meaning, errors, headers } = details;
   const type = `http://127.0.0.1:${response.req.socket.localPort}/docs/errors#${code}`;
-  const body = { type, title: STATUS_CODES[status], status, code, ...members };
+  const body = { type, title: STATUS_CODES[status], status, code, detail, errors };
   write(service, response, status, 'application/problem+json', body, headers);
 }
 

@@ -122,7 +122,7 @@ export class Service {
     const { mode, account } = application;
     const chargedFrom = mode === 'test' ? null : account.freeQuota > 0 ? 'freeQuota' : 'credits';
     if (chargedFrom !== null && account[chargedFrom] <= 0)
-      throw new Problem('insufficient_credits', {}, rateLimitHeaders(limits, 0));
+      throw new Problem('insufficient_credits', { headers: rateLimitHeaders(limits, 0) });
     if (chargedFrom !== null) account[chargedFrom] -= 1;
 
     const { verification, deliveries } = this.scriptOf(input.to);
@@ -206,11 +206,9 @@ export class Service {
         (send) => send.application === application && send.to === to,
       ),
     ];
-    const reached = limits.filter(({ left }) => left === 0);
-    const last = reached.reduce<Limit | undefined>(
-      (one, other) => (one !== undefined && one.moreInMs >= other.moreInMs ? one : other),
-      undefined,
-    );
+    const [last] = limits
+      .filter(({ left }) => left === 0)
+      .toSorted((one, other) => other.moreInMs - one.moreInMs);
     if (last !== undefined)
       throw rateLimited(Math.ceil(last.moreInMs / 1000), last.detail, rateLimitHeaders(limits, 0));
     return limits;

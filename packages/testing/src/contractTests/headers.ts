@@ -91,6 +91,11 @@ export function testHeaders(open: () => ContractTarget): void {
         ]);
     });
 
+    it('that is a problem says what happened', () => {
+      for (const [name, { status, json }] of answers)
+        if (status >= 400) expect([name, json['detail']]).toEqual([name, expect.stringMatching(/.\.$/)]);
+    });
+
     it('that is a problem has one base of its types', () => {
       const types = [...answers.values()].flatMap(({ json }) =>
         json.code === undefined ? [] : [String(json['type']).replace(`/errors#${json.code}`, '')],
