@@ -131,11 +131,13 @@ function exampleGroup(examples: Record<string, Example>, t: Translate, byName = 
 
 /** The schemas that answers are made of, by name. Those of requests stand on the page of their operation, the codes on that of errors. */
 function answerSchemas(contract: Contract): [name: string, schema: Schema][] {
-  const bodies = operationsOf(contract).map(({ operation }) =>
-    JSON.stringify(operation.requestBody?.content['application/json'].schema),
+  const bodies = new Set(
+    operationsOf(contract).map(({ operation }) =>
+      JSON.stringify(operation.requestBody?.content['application/json'].schema),
+    ),
   );
   return Object.entries(contract.components.schemas).filter(
-    ([name, schema]) => name !== 'ProblemCode' && !bodies.includes(JSON.stringify(schema)),
+    ([name, schema]) => name !== 'ProblemCode' && !bodies.has(JSON.stringify(schema)),
   );
 }
 
