@@ -1058,13 +1058,14 @@ begin
     end if;
 
     -- A window begins with its oldest send. That of the latest creation is kept: those before it have left the window since, so that each
-    -- send is met once. (Times are compared in a form that tempts PostgreSQL to no index of times.) The last window to open is told.
+    -- send is met once. Sends from more than a window ahead are from before the clock stepped back, and would hold the window for as long.
+    -- (Times are compared in a form that tempts PostgreSQL to no index of times.) The last window to open is told.
     v_open_at := now;
     if v_account_open_at is null then
       select s.account_number, s.created_at + interval '1 minute' into v_number, v_account_open_at from sends s
         where s.account_id = w.account_id
           and s.account_number >= greatest(v_account.rate_window_number, v_account_before + 1 - v_account_limit)
-          and s.created_at + interval '1 minute' > now
+          and s.created_at + interval '1 minute' > now and s.created_at - interval '1 minute' < now
         order by s.account_number limit 1;
       v_account.rate_window_number := coalesce(v_number, v_account_before + 1);
       v_account_open_at := coalesce(v_account_open_at, now + interval '1 minute');
@@ -1079,7 +1080,7 @@ begin
         select s.application_number, s.created_at + interval '1 minute' into v_number, v_application_open_at from sends s
           where s.application_id = w.application_id
             and s.application_number >= greatest(v_application.rate_window_number, v_application_before + 1 - v_application.per_minute)
-            and s.created_at + interval '1 minute' > now
+            and s.created_at + interval '1 minute' > now and s.created_at - interval '1 minute' < now
           order by s.application_number limit 1;
         v_application.rate_window_number := coalesce(v_number, v_application_before + 1);
         v_application_open_at := coalesce(v_application_open_at, now + interval '1 minute');
@@ -1097,7 +1098,8 @@ begin
         from (
           select s.created_at from sends s
           where s.account_id = w.account_id and s.mode = v_application.mode and s.canonical_recipient = w.canonical_recipient
-            and s.created_at > now - interval '1 hour' and s.application_id = w.application_id
+            and s.created_at > now - interval '1 hour' and s.created_at < now + interval '1 hour'
+            and s.application_id = w.application_id
           order by s.created_at desc
           limit greatest(v_recipient_left, 0)
         ) s;
@@ -1253,11 +1255,19 @@ begin
   v_created := v_created || v_sends;
   v_accounts := v_accounts || v_account;
   v_applications := v_applications || v_application;
+  -- A refusal too moves the beginning of a window that has a hundred fewer to look through then, unless the look began within it.
   update accounts a set
       sends_created = v.sends_created, rate_window_number = v.rate_window_number, free_quota = v.free_quota, credits = v.credits
-    from unnest(v_accounts) v where a.id = v.id and a.sends_created < v.sends_created;
+    from unnest(v_accounts) v where a.id = v.id and (
+      a.sends_created < v.sends_created
+      or v.rate_window_number >= a.rate_window_number + 100
+        and v.rate_window_number > v.sends_created + 1 - coalesce(v.rate_per_minute, v_settings.account_rate_per_minute)
+    );
   update applications a set sends_created = v.sends_created, rate_window_number = v.rate_window_number
-    from unnest(v_applications) v where a.id = v.id and a.sends_created < v.sends_created;
+    from unnest(v_applications) v where a.id = v.id and (
+      a.sends_created < v.sends_created
+      or v.rate_window_number >= a.rate_window_number + 100 and v.rate_window_number > v.sends_created + 1 - v.per_minute
+    );
   if v_day is not null then
     update trial_sends t set sends = v_trial_sends where t.day = v_day and t.sends < v_trial_sends;
   end if;

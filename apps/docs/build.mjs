@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** `npm run build -w apps/docs`: builds the site into `dist`, unless it is there already for the same sources. */
@@ -13,15 +13,14 @@ const stamp = join(root, 'dist/.made-from');
 packSdk();
 
 const hash = createHash('sha256');
-for (const folder of ['pages', 'src', '.vitepress', 'translations'])
+for (const folder of ['pages', 'src', '.vitepress', 'translations', '../../packages/code-samples/src'])
   for (const file of readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .toSorted())
-    if (!isGenerated(file)) hash.update(file.slice(root.length)).update(readFileSync(file));
-const samples = ['samples', 'literals'].map((name) => `../../packages/code-samples/src/${name}.ts`);
-for (const file of ['../api/openapi.yaml', '../../packages/domain/src/problems.ts', ...samples, vitepress])
-  hash.update(readFileSync(join(file.startsWith('/') ? '' : root, file)));
+    if (!isGenerated(file)) hash.update(relative(root, file)).update(readFileSync(file));
+const others = ['build.mjs', '../api/openapi.yaml', '../../packages/domain/src/problems.ts'];
+for (const file of [...others.map((name) => join(root, name)), vitepress]) hash.update(readFileSync(file));
 const madeFrom = hash.digest('hex');
 
 if (readIfAny(stamp) !== madeFrom) {

@@ -254,6 +254,17 @@ describeIf(KUSTOMIZE !== null).each(OVERLAYS)(
       }
     });
 
+    it('lets processes reach each other by the numbers of ports, which every network plugin knows', () => {
+      for (const { spec } of ofKind(objects, 'NetworkPolicy') as any[])
+        for (const { to, ports } of (spec.egress ?? []) as { to: any[]; ports: { port: unknown }[] }[])
+          for (const { podSelector } of to.filter((one) => one.podSelector !== undefined)) {
+            const reached = workloads.filter(({ labels }) => selects(podSelector, labels));
+            expect(reached).toHaveLength(1);
+            const open = reached[0]!.container.ports!.map(({ containerPort }) => containerPort);
+            for (const { port } of ports) expect(open).toContain(port);
+          }
+    });
+
     it('denies all traffic that no policy names', () => {
       const deny = ofKind(objects, 'NetworkPolicy').find(({ metadata }) => metadata.name === 'default-deny');
       expect(deny!['spec']).toEqual({ podSelector: {}, policyTypes: ['Ingress', 'Egress'] });

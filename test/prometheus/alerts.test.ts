@@ -227,6 +227,42 @@ describeIf(programs !== null)('promtool', () => {
     ]);
   });
 
+  it('does not wake anybody for one code of few that is late or one request of few that is slow, but for eight', () => {
+    /** One that is good, and at last those that are not. */
+    const series = (name: string, labels: string, bad: number) => ({
+      series: `${name}{${labels}}`,
+      values: `0x300 1x52 ${1 + bad}x50`,
+    });
+    const requests = 'route="/v1/send", method="POST", status="202"';
+    const events = (bad: number) => [
+      series('onecode_delivery_seconds_bucket', 'le="30"', 0),
+      series('onecode_delivery_seconds_count', '', bad),
+      series('onecode_http_request_seconds_bucket', `${requests}, le="1"`, 0),
+      series('onecode_http_request_seconds_count', requests, bad),
+    ];
+    const codes = rule('DeliveryTooSlow');
+    const creations = rule('CreationFailing');
+    const at = ({ alert: alertname }: Rule, exp_alerts: object[]) => ({
+      eval_time: '90m',
+      alertname,
+      exp_alerts,
+    });
+    const share = (words: string) => ({ description: `88.89% of the ${words}` });
+    testRules([
+      { interval: '15s', input_series: events(1), alert_rule_test: [at(codes, []), at(creations, [])] },
+      {
+        interval: '15s',
+        input_series: events(8),
+        alert_rule_test: [
+          at(codes, [firing(codes, {}, share('codes were late or failed by us'))]),
+          at(creations, [
+            firing(creations, { owner: 'us' }, share('requests failed or took longer than a second')),
+          ]),
+        ],
+      },
+    ]);
+  });
+
   it('sees requests to send that fail or are slow, and none where nobody asks', () => {
     const one = rule('CreationFailing');
     const requests = (good: number, failed: number, slow: number) => {
@@ -254,16 +290,25 @@ describeIf(programs !== null)('promtool', () => {
       { interval: '15s', input_series: requests(95, 0, 5), alert_rule_test: [rings('5%')] },
       { interval: '15s', input_series: requests(999, 1, 0), alert_rule_test: [quiet] },
       { interval: '15s', input_series: requests(0, 0, 0), alert_rule_test: [quiet] },
+      // None was answered otherwise since the start, so that there is no series of it.
+      { interval: '15s', input_series: requests(0, 5, 0).slice(2), alert_rule_test: [rings('100%')] },
     ]);
   });
 
   it('sees an API that is gone, and a process that cannot be scraped', () => {
+    const pod = { job: 'kubernetes-pods', instance: '10.0.0.7:9090', app_kubernetes_io_part_of: 'onecode' };
+    const labelsOf = (labels: object): string =>
+      Object.entries(labels)
+        .map(([name, value]) => `${name}="${String(value)}"`)
+        .join(', ');
     testRules([
       {
         interval: '15s',
         input_series: [
           { series: 'onecode_build_info{process="api", version="1.0.0"}', values: '1x4 stale' },
           { series: 'up{job="onecode-worker", instance="worker:9090"}', values: '1x4 0x40' },
+          // As the usual configuration for Pods names it.
+          { series: `up{${labelsOf(pod)}}`, values: '1x4 0x40' },
         ],
         alert_rule_test: [
           { eval_time: '60s', alertname: 'ApiAbsent', exp_alerts: [] },
@@ -281,6 +326,7 @@ describeIf(programs !== null)('promtool', () => {
                 { owner: 'us', job: 'onecode-worker', instance: 'worker:9090' },
                 { description: 'worker:9090' },
               ),
+              firing(rule('TargetDown'), { owner: 'us', ...pod }, { description: pod.instance }),
             ],
           },
         ],

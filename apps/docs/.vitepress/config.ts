@@ -1,7 +1,7 @@
 import { defineConfig, type DefaultTheme, type HeadConfig } from 'vitepress';
 import { sidebar } from '../src/navigation.js';
 import { BASE, finishSite, writeGeneratedPages } from '../src/site.js';
-import { classTransformer, THEME } from '../src/codeColours.js';
+import { classTransformer, THEME, withoutTimeLimit } from '../src/codeColours.js';
 
 writeGeneratedPages();
 
@@ -79,7 +79,7 @@ export default defineConfig({
     externalLinkIcon: true,
     search: { provider: 'local', options: { locales: { 'pt-br': PORTUGUESE_SEARCH } } },
   },
-  markdown: { theme: THEME, codeTransformers: [classTransformer] },
+  markdown: { theme: THEME, codeTransformers: [classTransformer], shikiSetup: withoutTimeLimit },
   vite: {
     build: { assetsInlineLimit: 0, chunkSizeWarningLimit: 900 },
   },

@@ -1,4 +1,4 @@
-import { createCssVariablesTheme, type ShikiTransformer } from 'shiki';
+import { createCssVariablesTheme, type Highlighter, type ShikiTransformer } from 'shiki';
 
 /** Colours of code are variables of the site's own style sheet, so that one block serves the light and the dark theme. */
 export const THEME = createCssVariablesTheme({
@@ -20,3 +20,12 @@ export const classTransformer: ShikiTransformer = {
     delete node.properties.style;
   },
 };
+
+/**
+ * Lets every line be read to its end. After half a second, which a busy machine needs for one, the highlighter would go on in the middle of a
+ * text as if that had ended there, and so divide an address that the API has to replace.
+ */
+export function withoutTimeLimit(highlighter: Pick<Highlighter, 'codeToHtml'>): void {
+  const { codeToHtml } = highlighter;
+  highlighter.codeToHtml = (code, options) => codeToHtml(code, { ...options, tokenizeTimeLimit: 0 });
+}

@@ -2,6 +2,7 @@ import type { ProblemCode } from '@onecode/domain';
 
 const KEY = 'Authorization: Bearer ak_live_…';
 const TYPE = 'Content-Type: application/json';
+const SIGNATURE = `X-Hub-Signature-256: sha256=${'0'.repeat(64)}`;
 const ID = '0199c7a2-5b1e-7c3a-9f40-2d6a8e1b4c57';
 
 const creation = (body: string, ...headers: string[]): string =>
@@ -42,10 +43,12 @@ export const ERROR_REQUESTS: Record<ProblemCode, string> = {
   invalid_signature: [
     'POST /webhooks/whatsapp HTTP/1.1',
     TYPE,
-    `X-Hub-Signature-256: sha256=${'0'.repeat(64)}`,
+    SIGNATURE,
     '',
     '{"object":"whatsapp_business_account","entry":[]}',
   ].join('\n'),
-  payload_too_large: ['POST /webhooks/whatsapp HTTP/1.1', TYPE, 'Content-Length: 4000000'].join('\n'),
-  too_busy: ['POST /webhooks/whatsapp HTTP/1.1', TYPE, 'Content-Length: 3000000'].join('\n'),
+  payload_too_large: ['POST /webhooks/whatsapp HTTP/1.1', TYPE, SIGNATURE, 'Content-Length: 4000000'].join(
+    '\n',
+  ),
+  too_busy: ['POST /webhooks/whatsapp HTTP/1.1', TYPE, SIGNATURE, 'Content-Length: 3000000'].join('\n'),
 };

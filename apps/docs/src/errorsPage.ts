@@ -6,13 +6,8 @@ import { SERVICE } from './service.js';
 import { operationsOf, type Contract, type Example } from './contract.js';
 import type { Translate } from './translations.js';
 
-/** Problems of the provider's webhook, which the four operations never answer with. */
-const WEBHOOK_CODES: ReadonlySet<string> = new Set([
-  'forbidden',
-  'invalid_signature',
-  'payload_too_large',
-  'too_busy',
-]);
+/** Whether it answers the provider's webhooks, and never one of the four operations. */
+const isOfWebhooks = (code: ProblemCode): boolean => ERROR_REQUESTS[code].includes(' /webhooks/');
 
 /** The page that problem types lead to: each code at its own anchor, with cause, remedy, and a request that is answered with it. */
 export function errorsPage(contract: Contract, t: Translate): string {
@@ -26,9 +21,9 @@ export function errorsPage(contract: Contract, t: Translate): string {
     ),
     t('What to show to people is in [errors and people](./showing-errors).'),
     `## ${t('Answers of the API')}`,
-    ...codes.filter((code) => !WEBHOOK_CODES.has(code)).map(section),
+    ...codes.filter((code) => !isOfWebhooks(code)).map(section),
     `## ${t('Answers to the provider’s webhooks')}`,
-    ...codes.filter((code) => WEBHOOK_CODES.has(code)).map(section),
+    ...codes.filter(isOfWebhooks).map(section),
   ].join('\n\n');
 }
 

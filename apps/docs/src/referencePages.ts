@@ -19,16 +19,6 @@ const OPERATION_PAGES: Record<string, string> = {
   verifyCode: 'reference/verify-code',
   getSignupSettings: 'reference/signup-settings',
 };
-/** The schemas that answers are made of; those of requests stand on the page of their operation. */
-const ANSWER_SCHEMAS = [
-  'Send',
-  'DeliveryStatus',
-  'Verification',
-  'VerifyResult',
-  'SignupSettings',
-  'Problem',
-];
-
 /** Makes the pages of the reference. @returns their Markdown, by their paths without an ending */
 export function referencePages(contract: Contract, t: Translate): Map<string, string> {
   const pages = new Map([
@@ -139,10 +129,20 @@ function exampleGroup(examples: Record<string, Example>, t: Translate, byName = 
   );
 }
 
+/** The schemas that answers are made of, by name. Those of requests stand on the page of their operation, the codes on that of errors. */
+function answerSchemas(contract: Contract): [name: string, schema: Schema][] {
+  const bodies = new Set(
+    operationsOf(contract).map(({ operation }) =>
+      JSON.stringify(operation.requestBody?.content['application/json'].schema),
+    ),
+  );
+  return Object.entries(contract.components.schemas).filter(
+    ([name, schema]) => name !== 'ProblemCode' && !bodies.has(JSON.stringify(schema)),
+  );
+}
+
 function objectsPage(contract: Contract, t: Translate): string {
-  const sections = ANSWER_SCHEMAS.map((name) => {
-    const schema = contract.components.schemas[name];
-    if (schema === undefined) throw new Error(`the contract has no schema ${name}`);
+  const sections = answerSchemas(contract).map(([name, schema]) => {
     return [
       `## ${name}`,
       ...(schema.description === undefined ? [] : [t(schema.description)]),

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { PROBLEMS } from '@onecode/domain';
+import { parse } from 'yaml';
 import { plainMarkdown } from '../src/markdownTwins.js';
 import { GROUPS } from '../src/navigation.js';
 
@@ -22,6 +23,18 @@ it('has the same pages in both languages', () => {
 it('has every page in its menu, and no other', () => {
   const listed = GROUPS.flatMap(({ pages }) => pages.map(([path]) => path.replace(/\/$/, '/index')));
   expect(['index', ...listed].map((path) => `${path}.html`).toSorted()).toEqual(ofLanguage('').toSorted());
+});
+
+it('tells of every schema of the contract where answers or requests are', () => {
+  const { schemas } = (
+    parse(readFileSync(new URL('../../api/openapi.yaml', import.meta.url), 'utf8')) as {
+      components: { schemas: Record<string, unknown> };
+    }
+  ).components;
+  const told = [...read('reference/objects.md').matchAll(/^## (\w+)$/gm)].map(([, name]) => name);
+  expect([...told, 'CreateSend', 'VerifyCode', 'ProblemCode'].toSorted()).toEqual(
+    Object.keys(schemas).toSorted(),
+  );
 });
 
 it('has the same code in both languages', () => {

@@ -94,7 +94,7 @@ function keyOf(key: string | undefined): string {
   // oxlint-disable-next-line no-control-regex -- what a header cannot hold
   if (typeof key !== 'string' || /[\x00-\x08\x0a-\x1f\x7f]/.test(key))
     throw new OnecodeError('idempotencyKey is not a text of one line.');
-  return key.trim() === '' ? crypto.randomUUID() : key;
+  return /^[ \t]*$/.test(key) ? crypto.randomUUID() : key;
 }
 
 /** A header's text has one character for each byte: those of UTF-8, which the contract counts. */

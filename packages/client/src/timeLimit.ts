@@ -22,15 +22,14 @@ export function startTimeLimit(ms: number, outer: Signal | undefined): TimeLimit
     isOver = true;
     controller.abort();
   }, ms);
-  const onAbort = (): void => controller.abort(outer?.reason);
-  outer?.addEventListener('abort', onAbort, { once: true });
+  const unwatch = watch(outer, () => controller.abort(outer?.reason));
   return {
     signal,
     race: (work) => Promise.race([work(), stopped]),
     isOver: () => isOver,
     end() {
       clearTimeout(timer);
-      outer?.removeEventListener('abort', onAbort);
+      unwatch();
       controller.abort();
     },
   };
@@ -45,14 +44,36 @@ export function throwIfAborted(signal: Signal | undefined): void {
 export async function pause(ms: number, signal: Signal | undefined): Promise<void> {
   throwIfAborted(signal);
   await new Promise<void>((resolve, reject) => {
-    const onAbort = (): void => {
+    const unwatch = watch(signal, () => {
       clearTimeout(timer);
       reject(signal?.reason);
-    };
+    });
     const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', onAbort);
+      unwatch();
       resolve();
     }, ms);
-    signal?.addEventListener('abort', onAbort, { once: true });
   });
+}
+
+/** What each signal's one listener does: of more than ten, as a signal of a whole server would have, Node 20 warns that they leak. */
+const watches = new WeakMap<Signal, { acts: Set<() => void>; run: () => void }>();
+
+/** Does it when the signal is aborted. @returns what ends that, to be called once */
+function watch(signal: Signal | undefined, act: () => void): () => void {
+  if (signal === undefined) return () => {};
+  let found = watches.get(signal);
+  if (found === undefined) {
+    const acts = new Set<() => void>();
+    found = { acts, run: () => acts.forEach((one) => one()) };
+    watches.set(signal, found);
+    signal.addEventListener('abort', found.run, { once: true });
+  }
+  const { acts, run } = found;
+  acts.add(act);
+  return () => {
+    acts.delete(act);
+    if (acts.size > 0) return;
+    watches.delete(signal);
+    signal.removeEventListener('abort', run);
+  };
 }

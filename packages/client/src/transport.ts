@@ -45,7 +45,7 @@ export function createExchange({ apiKey, baseUrl, timeoutMs, fetch }: CheckedOpt
       const response = await limit.race(async () => fetch(`${baseUrl}${request.path}`, init));
       ({ status } = response);
       const text = await limit.race(() => readText(response));
-      return answerOf(response, withoutKey(text), withoutKey);
+      return answerOf(response, text, withoutKey);
     } catch (error) {
       throwIfAborted(signal);
       const why = limit.isOver() ? `no answer within ${timeoutMs} ms` : reasonOf(error);
@@ -129,7 +129,7 @@ function answerOf(
   return {
     status,
     mediaType: (headers.get('content-type') ?? '').replace(/;.*$/s, '').trim().toLowerCase(),
-    body: parsed(text),
+    body: parsed(text, withoutKey),
     requestId: requestId === null ? undefined : withoutKey(requestId),
     dateMs: Number.isNaN(dateMs) ? undefined : dateMs,
     retryAfterSeconds: retryAfterSeconds(headers.get('retry-after'), dateMs),
@@ -137,9 +137,10 @@ function answerOf(
 }
 
 /** @returns undefined when the text is no JSON */
-function parsed(text: string): unknown {
+function parsed(text: string, withoutKey: (text: string) => string): unknown {
   try {
-    return JSON.parse(text);
+    // Written again first: escapes would hide the key.
+    return JSON.parse(withoutKey(JSON.stringify(JSON.parse(text))));
   } catch {
     return undefined;
   }
@@ -149,6 +150,8 @@ function parsed(text: string): unknown {
 function retryAfterSeconds(header: string | null, dateMs: number): number | undefined {
   if (header === null) return undefined;
   if (/^\d+$/.test(header)) return Number(header);
+  // `Date.parse` reads a year in nearly anything.
+  if (!header.endsWith(' GMT')) return undefined;
   const ms = Date.parse(header) - (Number.isNaN(dateMs) ? Date.now() : dateMs);
   return Number.isNaN(ms) ? undefined : Math.max(0, Math.ceil(ms / 1000));
 }

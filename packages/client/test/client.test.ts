@@ -7,6 +7,8 @@ const BASE_URL = 'https://codes.example.com';
 const make = (options: Record<string, unknown>): Onecode =>
   new Onecode({ apiKey: KEY, baseUrl: BASE_URL, ...options });
 
+const ESCAPED_KEY = KEY.replaceAll('_', '\\u005f');
+
 /** Everything that can be seen of a value. */
 const shown = (value: unknown): string =>
   [
@@ -119,6 +121,16 @@ describe('a client', () => {
           'invalid_api_key',
           { 'x-request-id': KEY },
           { detail: KEY, errors: { key: KEY } },
+        ),
+      },
+    ],
+    [
+      'a problem that repeats it in escapes',
+      {
+        script: text(
+          401,
+          `{"status":401,"code":"invalid_api_key","detail":"${ESCAPED_KEY}","errors":{"${ESCAPED_KEY}":"${ESCAPED_KEY}"}}`,
+          { 'content-type': 'application/problem+json' },
         ),
       },
     ],

@@ -69,6 +69,9 @@ const FINAL: [string, Behaviour, typeof ProblemError | typeof ConnectionError][]
   ['422', problem(422, 'invalid_recipient'), ProblemError],
   ['a code of a later release', problem(418, 'teapot'), ProblemError],
   ['429 without a time', problem(429, 'rate_limited'), ProblemError],
+  ['429 with half a second', problem(429, 'rate_limited', { 'retry-after': '1.5' }), ProblemError],
+  ['429 with less than no time', problem(429, 'rate_limited', { 'retry-after': '-1' }), ProblemError],
+  ['429 with two times', problem(429, 'rate_limited', { 'retry-after': '1, 1' }), ProblemError],
   ['429 that would take too long', problem(429, 'rate_limited', { 'retry-after': '31' }), ProblemError],
   ['a proxy’s 403', text(403, '<html>'), ConnectionError],
   ['501', text(501, ''), ConnectionError],
@@ -208,11 +211,12 @@ describe('a send', () => {
     expect(new Set(service.requests.map(({ headers }) => headers['idempotency-key'])).size).toBe(3);
   });
 
-  it('has an idempotency key of any language, in UTF-8', async () => {
+  // The last is white space to a language, and a key to the service.
+  it.each(['início-登录', '\u3000'])('has an idempotency key of any language, in UTF-8: %s', async (key) => {
     service.script(json(202, aSend()));
-    await client().send(INPUT, { idempotencyKey: 'início-登录' });
+    await client().send(INPUT, { idempotencyKey: key });
     const bytes = Buffer.from(String(service.requests[0]?.headers['idempotency-key']), 'latin1');
-    expect(bytes.toString('utf8')).toBe('início-登录');
+    expect(bytes.toString('utf8')).toBe(key);
   });
 
   it('refuses what it cannot send before anything is sent', async () => {
