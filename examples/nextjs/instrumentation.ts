@@ -1,6 +1,4 @@
-/** Next.js runs this before it takes requests: without a key and an address of the service, the server does not start. */
+/** Next.js runs this once, before a server takes its first request. */
 export async function register(): Promise<void> {
-  if (process.env['NEXT_RUNTIME'] !== 'nodejs') return;
-  const { onecode } = await import('./lib/onecode');
-  onecode();
+  if (process.env.NEXT_RUNTIME === 'nodejs') await import('./instrumentation.node');
 }

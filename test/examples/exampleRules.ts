@@ -216,14 +216,20 @@ export function describeRules(example: Example): void {
       ['an empty answer', text(200, '', { 'content-type': 'application/json' })],
       ['an empty answer with 502', text(502, '')],
       ['a judgement with 502', json(502, VALID)],
-      ['a judgement that is called a page', text(200, JSON.stringify(VALID), { 'content-type': 'text/html' })],
+      [
+        'a judgement that is called a page',
+        text(200, JSON.stringify(VALID), { 'content-type': 'text/html' }),
+      ],
       ['a list', json(200, [VALID])],
       ['other JSON', json(200, { message: 'ok' })],
       ['a refusal that is not of the service', json(403, { code: 'forbidden', message: 'No.' })],
       ['a problem of another status', problem(403, 'rate_limited', {}, { status: 429 })],
       ['no number of attempts', json(200, { valid: false, verification: 'pending' })],
       ['half an attempt', json(200, { valid: false, verification: 'pending', attempts_left: 0.5 })],
-      ['more attempts than there are', json(200, { valid: false, verification: 'pending', attempts_left: 6 })],
+      [
+        'more attempts than there are',
+        json(200, { valid: false, verification: 'pending', attempts_left: 6 }),
+      ],
       ['valid with attempts left', json(200, { ...VALID, attempts_left: 1 })],
       ['valid and still pending', json(200, { ...VALID, verification: 'pending' })],
     ])('verifies once and signs nobody in after %s', async (_, behaviour) => {

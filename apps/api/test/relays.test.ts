@@ -102,9 +102,14 @@ describe('the hook of the guide for Supabase Auth', () => {
   }
 
   /** A call as Supabase makes it. Each try has an id of its own; of several secrets, the signatures follow one another. */
-  function call(body: string, { keys = [KEY], seconds = nowSeconds(), signed = body }: Signing = {}): Request {
+  function call(
+    body: string,
+    { keys = [KEY], seconds = nowSeconds(), signed = body }: Signing = {},
+  ): Request {
     const id = randomUUID();
-    const signatures = keys.map((key) => `v1,${sha256(key, `${id}.${seconds}.${signed}`).toString('base64')}`);
+    const signatures = keys.map(
+      (key) => `v1,${sha256(key, `${id}.${seconds}.${signed}`).toString('base64')}`,
+    );
     return new Request('http://hooks.test/send-sms', {
       method: 'POST',
       headers: {

@@ -1,6 +1,8 @@
 import { defineConfig, type DefaultTheme, type HeadConfig } from 'vitepress';
 import { sidebar } from '../src/navigation.js';
+import { translateLabels } from '../src/portugueseLabels.js';
 import { BASE, finishSite, writeGeneratedPages } from '../src/site.js';
+import { stackWideTables } from '../src/stackedTables.js';
 import { classTransformer, THEME } from '../src/codeColours.js';
 
 writeGeneratedPages();
@@ -79,7 +81,14 @@ export default defineConfig({
     externalLinkIcon: true,
     search: { provider: 'local', options: { locales: { 'pt-br': PORTUGUESE_SEARCH } } },
   },
-  markdown: { theme: THEME, codeTransformers: [classTransformer] },
+  markdown: {
+    theme: THEME,
+    codeTransformers: [classTransformer],
+    config: (md) => {
+      stackWideTables(md);
+      translateLabels(md);
+    },
+  },
   vite: {
     build: { assetsInlineLimit: 0, chunkSizeWarningLimit: 900 },
   },

@@ -1,6 +1,7 @@
 import { nextTick } from 'vue';
 import type { Theme } from 'vitepress';
 import DefaultTheme from 'vitepress/theme-without-fonts';
+import { translateTheme } from './labels.js';
 import { chooseStoredTab, keepTabsTogether } from './tabs.js';
 import './style.css';
 
@@ -12,6 +13,7 @@ export default {
     const complete = (): void =>
       void nextTick(() => {
         chooseStoredTab();
+        translateTheme();
         // The theme gives the front page no landmark; the first time, the build does.
         document.querySelector('.VPHome')?.setAttribute('role', 'main');
       });
