@@ -72,7 +72,7 @@ describe('the hook of the guide for Supabase Auth', () => {
   let sendSms: (request: Request) => Promise<Response>;
   beforeAll(async () => {
     process.env['SEND_SMS_HOOK_SECRET'] = `v1,whsec_${KEY.toString('base64')}`;
-    ({ sendSms } = await load('supabase', 'sendSms.ts'));
+    ({ sendSms } = await load<{ sendSms: typeof sendSms }>('supabase', 'sendSms.ts'));
   });
 
   const bodyOf = (otp: string, number: { phone?: string; smsPhone?: string } = {}): string =>
@@ -181,7 +181,7 @@ describe('the relay of the guide for Zitadel', () => {
   beforeAll(async () => {
     process.env['ZITADEL_SIGNING_KEY'] = KEY;
     delete process.env['PORT'];
-    ({ relay } = await load('zitadel', 'relay.ts'));
+    ({ relay } = await load<{ relay: Server }>('zitadel', 'relay.ts'));
     await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve));
   });
   afterAll(() => new Promise((resolve) => relay.close(resolve)));
