@@ -375,7 +375,7 @@ export function describeRules(example: Example): void {
         headers: { cookie: visitor.cookie, 'content-type': 'application/x-www-form-urlencoded' },
         body,
         duplex: 'half',
-      } as RequestInit);
+      });
     };
 
     it('takes a form that comes in chunks', async () => {

@@ -60,7 +60,7 @@ it('builds once for processes that need the example at the same time, and for th
   const folders = await Promise.all([prepare(), prepare(), prepare(), prepare()]);
   expect(new Set([...folders, await prepare()])).toEqual(new Set(builds()));
   expect(builds()).toHaveLength(1);
-  expect(readFileSync(join(folders[0]!, 'server.js'), 'utf8')).toBe('first');
+  expect(readFileSync(join(folders[0], 'server.js'), 'utf8')).toBe('first');
 });
 
 it('builds anew after a change of the example or of the SDK, beside the old copy', async () => {

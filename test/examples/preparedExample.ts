@@ -20,7 +20,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const CACHE = join(ROOT, '.cache/examples');
 const SDK = join(ROOT, 'packages/client');
 /** What somebody installed and built in an example's own folder may be of other versions, and hundreds of megabytes. */
-const NOT_COPIED = ['node_modules', 'dist', '.next', 'classes'];
+const NOT_COPIED = new Set(['node_modules', 'dist', '.next', 'classes']);
 const UNUSED_MS_MAX = 24 * 3_600_000;
 
 /** The time for `prepareExample` and the start: packages are installed, programs compiled. */
@@ -117,7 +117,7 @@ function buildCopy({ name, build }: Source, folder: string): void {
   }
 }
 
-const isCopied = (path: string): boolean => !NOT_COPIED.includes(basename(path));
+const isCopied = (path: string): boolean => !NOT_COPIED.has(basename(path));
 
 /** Of everything that a copy is made from. */
 function contentHash(name: string): string {

@@ -329,7 +329,7 @@ describeIf(hasJsonnet)(
     });
 
     it('makes no request of a message without a code', () => {
-      expect(() => bodyOf(message('authenticator_key_added', {}))).toThrow('recovery_code');
+      expect(() => bodyOf(message('login_code_invalid', {}))).toThrow('recovery_code');
     });
   },
 );
