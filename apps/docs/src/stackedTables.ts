@@ -26,7 +26,7 @@ export function stackWideTables(md: MarkdownRenderer): void {
   // The generator's own rule forgets attributes. A table that scrolls sideways has to be reached by the keyboard.
   md.renderer.rules.table_open = (tokens, index, options, _env, self) => {
     tokens[index]?.attrSet('tabindex', '0');
-    return `${self.renderToken(tokens, index, options)}\n`;
+    return self.renderToken(tokens, index, options);
   };
 }
 
