@@ -121,11 +121,15 @@ describeInBrowser('the documentation in Chromium', () => {
 
   it('shows code whole on a laptop: lines of 80 columns beside the menu and the outline', async () => {
     const { page } = await open('/docs/sign-in', { viewport: { width: 1280, height: 860 } });
-    const columns = `((pre) => { const span = document.createElement('span');
-      span.textContent = '0'.repeat(80); pre.querySelector('code').append(span);
-      const { width } = span.getBoundingClientRect(); span.remove();
-      return pre.querySelector('code').clientWidth - 48 - width; })(document.querySelector('.vp-doc pre'))`;
-    expect(await page.evaluate<number>(columns)).toBeGreaterThanOrEqual(0);
+    const room = `((pre) => {
+      const line = document.createElement('span');
+      line.textContent = '0'.repeat(80);
+      const code = pre.querySelector('code');
+      code.append(line);
+      const { paddingLeft, paddingRight } = getComputedStyle(code);
+      return pre.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight) - line.getBoundingClientRect().width;
+    })(document.querySelector('.vp-doc pre'))`;
+    expect(await page.evaluate<number>(room)).toBeGreaterThanOrEqual(0);
     await page.close();
   });
 
