@@ -1,7 +1,7 @@
 import { nextTick } from 'vue';
 import type { Theme } from 'vitepress';
 import DefaultTheme from 'vitepress/theme-without-fonts';
-import { translateTheme } from './labels.js';
+import { keepTranslated, translateTheme } from './labels.js';
 import { chooseStoredTab, keepTabsTogether } from './tabs.js';
 import './style.css';
 
@@ -10,6 +10,7 @@ export default {
   enhanceApp({ router }) {
     if (typeof document === 'undefined') return;
     keepTabsTogether();
+    keepTranslated();
     const complete = (): void =>
       void nextTick(() => {
         chooseStoredTab();

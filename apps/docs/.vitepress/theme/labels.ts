@@ -13,7 +13,15 @@ export function translateTheme(): void {
   for (const { selector, english, portuguese } of LABELS)
     for (const element of document.querySelectorAll(selector)) {
       const text = isPortuguese ? portuguese : english;
-      if (element.hasAttribute('aria-label')) element.setAttribute('aria-label', text);
-      else element.textContent = text;
+      if (!element.hasAttribute('aria-label')) element.textContent = text;
+      else if (element.getAttribute('aria-label') !== text) element.setAttribute('aria-label', text);
     }
+}
+
+/** The theme writes its own names again when it draws its bar anew. */
+export function keepTranslated(): void {
+  new MutationObserver(translateTheme).observe(document.documentElement, {
+    subtree: true,
+    attributeFilter: ['aria-label', 'lang'],
+  });
 }
