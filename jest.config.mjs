@@ -26,6 +26,8 @@ export default {
     '^(\\.{1,2}/.*)\\.js$': ['$1.ts', '$1.js'],
   },
   transformIgnorePatterns: ['/node_modules/'],
+  // Copies of the examples are there, which Jest would take for more packages of the same names.
+  modulePathIgnorePatterns: ['<rootDir>/.cache/'],
   testEnvironment: 'node',
   testSequencer: '<rootDir>/jest.sequencer.mjs',
   testTimeout: 60_000,

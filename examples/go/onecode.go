@@ -13,6 +13,7 @@ import (
 	"io"
 	"math"
 	"math/big"
+	"mime"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -99,12 +100,16 @@ func (onecode *Onecode) Send(to, key string) (string, error) {
 			}
 			limit, isShort := limitWait(answer.retryAfter)
 			isWaited := answer.status == 429 && isShort && try < triesMax
-			if isWaited {
-				wait = limit
-			} else if !repeated[answer.status] {
-				return "", &Refused{answer.status}
-			}
 			err = fmt.Errorf("%w: answered with %d", ErrUnknown, answer.status)
+			switch {
+			case isWaited:
+				wait = limit
+			case repeated[answer.status]:
+			case answer.isProblem:
+				return "", &Refused{answer.status}
+			default:
+				return "", err
+			}
 		}
 		if try == triesMax {
 			return "", err
@@ -123,7 +128,7 @@ func (onecode *Onecode) Verify(sendID, code string) (*Judgement, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, isProblem := answer.fields["code"].(string); isProblem && answer.status >= 400 && answer.status < 500 {
+	if answer.isProblem && answer.status < 500 {
 		return nil, &Refused{answer.status}
 	}
 	valid, isBool := answer.fields["valid"].(bool)
@@ -131,27 +136,32 @@ func (onecode *Onecode) Verify(sendID, code string) (*Judgement, error) {
 	left, isNumber := answer.fields["attempts_left"].(float64)
 	isCount := isNumber && left >= 0 && left <= attemptsLeftMax && left == math.Trunc(left)
 	isWellFormed := answer.status == 200 && isBool && isCount && verifications[verification]
-	if !isWellFormed || (valid && verification != "verified") {
+	if !isWellFormed || (valid && (verification != "verified" || left != 0)) {
 		return nil, fmt.Errorf("%w: answered with %d", ErrUnknown, answer.status)
 	}
 	return &Judgement{valid, verification, int(left)}, nil
 }
 
-// Status reads the send's status; it signs nobody in.
+// Status reads the send's status, "" where there is none; it signs nobody in.
 func (onecode *Onecode) Status(sendID string) (string, error) {
 	answer, err := onecode.exchange("GET", sendPath(sendID)+"/status", nil, "")
 	if err != nil {
 		return "", err
 	}
 	status, _ := answer.fields["status"].(string)
+	if answer.status != http.StatusOK {
+		return "", nil
+	}
 	return status, nil
 }
 
 type answer struct {
 	status     int
 	retryAfter string
-	// The JSON object, or nothing where the answer is none. A struct would do worse: its fields match names in any case.
-	fields map[string]any
+	// The JSON object of a result, or nothing where the answer is none: proxies have answers of their own. A struct would do worse: its
+	// fields match names in any case.
+	fields    map[string]any
+	isProblem bool
 }
 
 // exchange makes one request. It returns ErrUnknown where no whole answer came.
@@ -185,7 +195,20 @@ func (onecode *Onecode) exchange(method, path string, body []byte, key string) (
 	if !utf8.Valid(text) || json.Unmarshal(text, &fields) != nil {
 		fields = nil
 	}
-	return &answer{response.StatusCode, response.Header.Get("Retry-After"), fields}, nil
+	mediaType, _, err := mime.ParseMediaType(response.Header.Get("Content-Type"))
+	if err != nil {
+		mediaType = ""
+	}
+	read := &answer{status: response.StatusCode, retryAfter: response.Header.Get("Retry-After")}
+	switch mediaType {
+	case "application/json":
+		read.fields = fields
+	case "application/problem+json":
+		_, hasCode := fields["code"].(string)
+		status, _ := fields["status"].(float64)
+		read.isProblem = hasCode && read.status >= 400 && status == float64(read.status)
+	}
+	return read, nil
 }
 
 func sendPath(sendID string) string {

@@ -17,6 +17,7 @@ import java.nio.charset.CharacterCodingException;
 import java.text.ParseException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
@@ -94,16 +95,20 @@ final class Onecode {
         byte[] body = ("{\"to\":" + Json.quote(to) + "}").getBytes(UTF_8);
         for (int tries = 1; ; tries++) {
             long waitMs = growingWaitMs(tries);
+            Answer answer = null;
             Unknown unknown;
             try {
-                Answer answer = exchange("POST", "/v1/send", body, idempotencyKey);
-                int status = answer.status();
-                if (status == 202 && answer.fields().get("id") instanceof String id && !id.isEmpty()) return id;
-                if (status == 429 && answer.isShortLimit() && tries < TRIES_MAX) waitMs = answer.retryAfterSeconds() * 1000L;
-                else if (!REPEATED.contains(status)) throw new Refused(status);
+                answer = exchange("POST", "/v1/send", body, idempotencyKey);
                 unknown = answer.unknown();
             } catch (Unknown error) {
                 unknown = error;
+            }
+            if (answer != null) {
+                int status = answer.status();
+                if (status == 202 && answer.fields().get("id") instanceof String id && !id.isEmpty()) return id;
+                if (status == 429 && answer.isShortLimit() && tries < TRIES_MAX) waitMs = answer.retryAfterSeconds() * 1000L;
+                else if (answer.isProblem() && !REPEATED.contains(status)) throw new Refused(status);
+                else if (!REPEATED.contains(status)) throw unknown;
             }
             if (tries == TRIES_MAX) throw unknown;
             pause(waitMs);
@@ -116,29 +121,45 @@ final class Onecode {
         Answer answer = exchange("POST", pathOf(sendId) + "/verify", body, null);
         Map<?, ?> fields = answer.fields();
         int status = answer.status();
-        if (status >= 400 && status < 500 && fields.get("code") instanceof String) throw new Refused(status);
+        if (answer.isProblem() && status < 500) throw new Refused(status);
         if (status == 200
             && fields.get("valid") instanceof Boolean valid
             && fields.get("verification") instanceof String verification
             && fields.get("attempts_left") instanceof Double left
             && VERIFICATIONS.contains(verification)
             && List.of(0.0, 1.0, 2.0, 3.0, 4.0, 5.0).contains(left)
-            && (!valid || verification.equals("verified"))) return new Judgement(valid, verification, left.intValue());
+            && (!valid || (verification.equals("verified") && left == 0))) return new Judgement(valid, verification, left.intValue());
         throw answer.unknown();
     }
 
     /** Reads the send's status, null where there is none; it signs nobody in. */
     String status(String sendId) throws Unknown {
-        Object status = exchange("GET", pathOf(sendId) + "/status", null, null).fields().get("status");
-        return status instanceof String text ? text : null;
+        Answer answer = exchange("GET", pathOf(sendId) + "/status", null, null);
+        return answer.status() == 200 && answer.fields().get("status") instanceof String status ? status : null;
     }
 
     private static String pathOf(String sendId) {
         return "/v1/send/" + URLEncoder.encode(sendId, UTF_8).replace("+", "%20");
     }
 
-    /** A whole answer: its JSON object, or no fields where it is none, and the seconds to wait, or -1. */
-    private record Answer(int status, int retryAfterSeconds, Map<?, ?> fields) {
+    /**
+     * A whole answer: the JSON object of a result, or no fields where the answer is none, because proxies have answers of their own; and
+     * the seconds to wait, or -1.
+     */
+    private record Answer(int status, int retryAfterSeconds, Map<?, ?> fields, boolean isProblem) {
+        static Answer of(HttpResponse<byte[]> response) {
+            int status = response.statusCode();
+            String retryAfter = response.headers().firstValue("Retry-After").orElse("");
+            int seconds = retryAfter.matches("[0-9]{1,2}") ? Integer.parseInt(retryAfter) : -1;
+            String mediaType = response.headers().firstValue("Content-Type").orElse("").replaceFirst(";.*", "").strip().toLowerCase(Locale.ROOT);
+            Map<?, ?> fields = fieldsOf(response.body());
+            boolean isProblem = mediaType.equals("application/problem+json")
+                && status >= 400
+                && fields.get("code") instanceof String
+                && Double.valueOf(status).equals(fields.get("status"));
+            return new Answer(status, seconds, mediaType.equals("application/json") ? fields : Map.of(), isProblem);
+        }
+
         boolean isShortLimit() {
             return retryAfterSeconds >= 0 && retryAfterSeconds <= RETRY_AFTER_SECONDS_MAX;
         }
@@ -157,10 +178,7 @@ final class Onecode {
         // The timeout of a request ends with its headers. This one covers the body too.
         CompletableFuture<HttpResponse<byte[]>> future = client.sendAsync(request.build(), headers -> new Limited());
         try {
-            HttpResponse<byte[]> response = future.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
-            String retryAfter = response.headers().firstValue("Retry-After").orElse("");
-            int seconds = retryAfter.matches("[0-9]{1,2}") ? Integer.parseInt(retryAfter) : -1;
-            return new Answer(response.statusCode(), seconds, fieldsOf(response.body()));
+            return Answer.of(future.get(timeout.toMillis(), TimeUnit.MILLISECONDS));
         } catch (ExecutionException error) {
             throw new Unknown("no whole answer", error.getCause());
         } catch (TimeoutException error) {

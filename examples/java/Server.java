@@ -286,9 +286,9 @@ final class Server {
 
     public static void main(String[] arguments) throws IOException {
         Map<String, String> env = System.getenv();
-        String url = env.get("ONECODE_URL");
-        String key = env.get("ONECODE_API_KEY");
-        if (url == null || key == null) throw new IllegalArgumentException("Set ONECODE_URL and ONECODE_API_KEY.");
+        String url = env.getOrDefault("ONECODE_URL", "");
+        String key = env.getOrDefault("ONECODE_API_KEY", "");
+        if (url.isEmpty() || key.isEmpty()) throw new IllegalArgumentException("Set ONECODE_URL and ONECODE_API_KEY.");
         Duration timeout = Duration.ofMillis(Long.parseLong(env.getOrDefault("ONECODE_TIMEOUT_MS", "10000")));
         double resendAfterSeconds = Double.parseDouble(env.getOrDefault("RESEND_AFTER_SECONDS", "30"));
         Server server = new Server(

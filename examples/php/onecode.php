@@ -8,11 +8,28 @@ class Refused extends Exception {}
 /** No answer says what became of the request. */
 class Unknown extends Exception {}
 
+/** A whole answer. */
+final class Answer
+{
+    /** The JSON object of a result, and [] where the answer is none: proxies have answers of their own. */
+    public readonly array $fields;
+    public readonly bool $isProblem;
+
+    public function __construct(public readonly int $status, public readonly ?int $retryAfter, string $mediaType, string $text)
+    {
+        $json = json_decode($text);
+        $fields = is_object($json) ? (array) $json : [];
+        $this->fields = $mediaType === 'application/json' ? $fields : [];
+        $this->isProblem = $mediaType === 'application/problem+json' && $status >= 400
+            && ($fields['status'] ?? null) === $status && is_string($fields['code'] ?? null);
+    }
+}
+
 final class Onecode
 {
     private const TRIES = 4;
     private const REPEATED = [202, 500, 502, 503, 504];
-
+    private const ATTEMPTS_MAX = 5;
     private const ANSWER_BYTES_MAX = 262144;
 
     public function __construct(private string $url, private string $key, private int $timeoutMs = 10000) {}
@@ -29,13 +46,17 @@ final class Onecode
         for ($tries = 1; ; $tries++) {
             $waitMs = 500 * 2 ** ($tries - 1) * random_int(50, 100) / 100;
             try {
-                [$status, $retryAfter, $answer] = $this->exchange('POST', '/v1/send', $body, "Idempotency-Key: $key");
-                if ($status === 202 && is_string($answer['id'] ?? null)) return $answer['id'];
-                if ($status === 429 && $retryAfter !== null && $retryAfter <= 30 && $tries < self::TRIES)
-                    $waitMs = $retryAfter * 1000;
-                elseif (!in_array($status, self::REPEATED, true)) throw new Refused('refused', $status);
+                $answer = $this->exchange('POST', '/v1/send', $body, "Idempotency-Key: $key");
             } catch (Unknown) {
-                // The next try finds out.
+                $answer = null; // The next try finds out.
+            }
+            if ($answer) {
+                $id = $answer->fields['id'] ?? null;
+                if ($answer->status === 202 && is_string($id) && $id !== '') return $id;
+                $isWaited = $answer->status === 429 && $answer->retryAfter !== null && $answer->retryAfter <= 30;
+                if ($isWaited && $tries < self::TRIES) $waitMs = $answer->retryAfter * 1000;
+                elseif (!in_array($answer->status, self::REPEATED, true))
+                    throw $answer->isProblem ? new Refused('refused', $answer->status) : new Unknown();
             }
             if ($tries === self::TRIES) throw new Unknown();
             usleep((int) ($waitMs * 1000));
@@ -49,25 +70,27 @@ final class Onecode
     public function verify(string $sendId, string $code): array
     {
         $body = json_encode(['code' => $code], JSON_THROW_ON_ERROR | JSON_INVALID_UTF8_SUBSTITUTE);
-        [$status, , $answer] = $this->exchange('POST', '/v1/send/' . rawurlencode($sendId) . '/verify', $body);
-        if ($status >= 400 && $status < 500 && is_string($answer['code'] ?? null)) throw new Refused('refused', $status);
-        $verification = $answer['verification'] ?? null;
-        $isWellFormed = $status === 200 && is_bool($answer['valid'] ?? null)
-            && in_array($verification, ['pending', 'expired', 'locked', 'verified'], true);
-        if (!$isWellFormed || ($answer['valid'] && $verification !== 'verified')) throw new Unknown();
-        return $answer;
+        $answer = $this->exchange('POST', '/v1/send/' . rawurlencode($sendId) . '/verify', $body);
+        if ($answer->isProblem && $answer->status < 500) throw new Refused('refused', $answer->status);
+        ['valid' => $valid, 'verification' => $verification, 'attempts_left' => $left] = $answer->fields
+            + ['valid' => null, 'verification' => null, 'attempts_left' => null];
+        $isWellFormed = $answer->status === 200 && is_bool($valid)
+            && in_array($verification, ['pending', 'expired', 'locked', 'verified'], true)
+            && is_int($left) && $left >= 0 && $left <= self::ATTEMPTS_MAX;
+        if (!$isWellFormed || ($valid && ($verification !== 'verified' || $left !== 0))) throw new Unknown();
+        return $answer->fields;
     }
 
-    /** Reads the send's status; it signs nobody in. */
+    /** Reads the send's status, null where there is none; it signs nobody in. */
     public function status(string $sendId): ?string
     {
-        [$status, , $answer] = $this->exchange('GET', '/v1/send/' . rawurlencode($sendId) . '/status');
-        if ($status !== 200) throw new Refused('refused', $status);
-        return $answer['status'] ?? null;
+        $answer = $this->exchange('GET', '/v1/send/' . rawurlencode($sendId) . '/status');
+        $status = $answer->fields['status'] ?? null;
+        return $answer->status === 200 && is_string($status) ? $status : null;
     }
 
-    /** Makes one request. @return array{int, ?int, array} status, seconds to wait, and the JSON object or [] */
-    private function exchange(string $method, string $path, string $body = '', string ...$headers): array
+    /** Makes one request. Throws Unknown where no whole answer came in time. */
+    private function exchange(string $method, string $path, string $body = '', string ...$headers): Answer
     {
         $url = parse_url($this->url);
         $port = isset($url['port']) ? ":{$url['port']}" : '';
@@ -82,8 +105,8 @@ final class Onecode
         if (!preg_match('#^HTTP/\S+ (\d{3})#', $head, $found)) throw new Unknown();
         if (preg_match('/^transfer-encoding: *chunked *\r?$/mi', $head)) $text = self::dechunked($text);
         $retryAfter = preg_match('/^retry-after: *(\d{1,6}) *\r?$/mi', $head, $waits) ? (int) $waits[1] : null;
-        $json = json_decode($text, true);
-        return [(int) $found[1], $retryAfter, is_array($json) ? $json : []];
+        $type = preg_match('/^content-type: *([^;\s]+)/mi', $head, $named) ? strtolower($named[1]) : '';
+        return new Answer((int) $found[1], $retryAfter, $type, $text);
     }
 
     /**

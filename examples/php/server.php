@@ -3,8 +3,15 @@
 declare(strict_types=1);
 require __DIR__ . '/onecode.php';
 
+// Errors go to the log, without the arguments of functions: keys and codes are among them.
+ini_set('display_errors', '0');
+ini_set('log_errors', '1');
+ini_set('zend.exception_ignore_args', '1');
+foreach (['ONECODE_URL', 'ONECODE_API_KEY'] as $name)
+    if (!getenv($name)) throw new Exception("Set $name.");
 $onecode = new Onecode(rtrim(getenv('ONECODE_URL'), '/'), getenv('ONECODE_API_KEY'), (int) (getenv('ONECODE_TIMEOUT_MS') ?: 10000));
 $resendAfter = getenv('RESEND_AFTER_SECONDS');
+const FORM_BYTES_MAX = 4096;
 define('RESEND_AFTER_SECONDS', (float) ($resendAfter === false ? 30 : $resendAfter));
 session_start([
     'name' => 'session', 'save_path' => sys_get_temp_dir(), 'use_strict_mode' => true,
@@ -68,7 +75,7 @@ function deliveryNotice(Onecode $onecode, ?array $pending): ?string
     try {
         if (isset($pending['sendId']) && $onecode->status($pending['sendId']) === 'failed')
             return 'The code could not be delivered. Check the number or ask for a new one.';
-    } catch (Refused | Unknown) {
+    } catch (Unknown) {
         // The page works without it.
     }
     return null;
@@ -98,6 +105,10 @@ function field(string $name): string
 
 $pending = $_SESSION['pending'] ?? null;
 if ($_SERVER['REQUEST_METHOD'] === 'POST') {
+    if (strlen(file_get_contents('php://input')) > FORM_BYTES_MAX) {
+        http_response_code(413);
+        exit('Too long.');
+    }
     if (!hash_equals($_SESSION['csrf'], field('csrf'))) {
         http_response_code(403);
         exit('This form is too old. Go back and reload the page.');

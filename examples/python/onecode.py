@@ -14,13 +14,22 @@ from concurrent.futures import TimeoutError as TooLate
 from http.client import HTTPException
 from urllib.parse import quote
 
-URL = os.environ["ONECODE_URL"].rstrip("/")
-KEY = os.environ["ONECODE_API_KEY"]
+
+def setting(name):
+    value = os.environ.get(name, "")
+    if value == "":
+        raise SystemExit(f"Set {name}.")
+    return value
+
+
+URL = setting("ONECODE_URL").rstrip("/")
+KEY = setting("ONECODE_API_KEY")
 TIMEOUT_SECONDS = int(os.environ.get("ONECODE_TIMEOUT_MS", "10000")) / 1000
 ANSWER_BYTES_MAX = 256 * 1024
 TRIES = 4
 REPEATED = (202, 500, 502, 503, 504)
 STATES = ("pending", "expired", "locked", "verified")
+ATTEMPTS_MAX = 5
 
 
 class Refused(Exception):
@@ -43,8 +52,26 @@ class NoRedirects(urllib.request.HTTPRedirectHandler):
 opener = urllib.request.build_opener(NoRedirects)
 
 
+class Answer:
+    """A whole answer. `fields` is the JSON object of a result and {} where the answer is none: proxies have answers of their own."""
+
+    def __init__(self, status, headers, text):
+        self.status = status
+        seconds = headers.get("Retry-After", "")
+        self.retry_after = int(seconds) if re.fullmatch("[0-9]{1,2}", seconds) else None
+        try:
+            parsed = json.loads(text)
+        except ValueError:
+            parsed = None
+        fields = parsed if isinstance(parsed, dict) else {}
+        media_type = headers.get_content_type()
+        self.fields = fields if media_type == "application/json" else {}
+        is_problem = media_type == "application/problem+json" and isinstance(fields.get("code"), str)
+        self.is_problem = is_problem and status >= 400 and fields.get("status") == status
+
+
 def exchange(method, path, body=None, headers=None):
-    """Makes one request. Returns status, headers and JSON; raises Unknown where no whole answer came in time; what is no JSON object is {}."""
+    """Makes one request. Raises Unknown where no whole answer came in time."""
     request = urllib.request.Request(URL + path, data=body, method=method, headers=headers or {})
     request.add_header("Authorization", f"Bearer {KEY}")
     if body is not None:
@@ -53,14 +80,9 @@ def exchange(method, path, body=None, headers=None):
     threading.Thread(target=read_answer, args=(request, whole), daemon=True).start()
     try:
         # The time of all of it: look-up, connection and answer. A time-out of the socket begins again with each byte.
-        status, answered, text = whole.result(TIMEOUT_SECONDS)
+        return Answer(*whole.result(TIMEOUT_SECONDS))
     except (OSError, HTTPException, TooLate) as error:
         raise Unknown from error
-    try:
-        parsed = json.loads(text)
-    except ValueError:
-        parsed = None
-    return status, answered, parsed if isinstance(parsed, dict) else {}
 
 
 def read_answer(request, whole):
@@ -92,43 +114,41 @@ def send(to, key):
     body = json.dumps({"to": to}).encode()
     for tries in range(1, TRIES + 1):
         wait = 0.5 * 2 ** (tries - 1) * random.uniform(0.5, 1)
-        status = None
         try:
-            status, answered, parsed = exchange("POST", "/v1/send", body, headers)
-            if status == 202 and isinstance(parsed.get("id"), str):
-                return parsed["id"]
+            answer = exchange("POST", "/v1/send", body, headers)
         except Unknown:
-            pass
-        if status == 429:
-            seconds = answered.get("Retry-After", "")
-            if not re.fullmatch("[0-9]{1,2}", seconds) or int(seconds) > 30:
-                raise Refused(429)
-            wait = int(seconds)
-        elif status is not None and status not in REPEATED:
-            raise Refused(status)
+            answer = None
+        if answer:
+            send_id = answer.fields.get("id")
+            if answer.status == 202 and isinstance(send_id, str) and send_id:
+                return send_id
+            is_waited = answer.status == 429 and answer.retry_after is not None and answer.retry_after <= 30
+            if is_waited and tries < TRIES:
+                wait = answer.retry_after
+            elif answer.status not in REPEATED:
+                raise Refused(answer.status) if answer.is_problem else Unknown
         if tries < TRIES:
             time.sleep(wait)
-    if status == 429:
-        raise Refused(429)
     raise Unknown
 
 
 def verify(send_id, code):
     """Verifies with one request and never a second. Only `valid` as JSON true signs anybody in."""
     path = f"/v1/send/{quote(send_id, safe='')}/verify"
-    status, _, answer = exchange("POST", path, json.dumps({"code": code}).encode())
-    if 400 <= status < 500 and isinstance(answer.get("code"), str):
-        raise Refused(status)
-    if status != 200 or answer.get("verification") not in STATES or not isinstance(answer.get("valid"), bool):
+    answer = exchange("POST", path, json.dumps({"code": code}).encode())
+    if answer.is_problem and answer.status < 500:
+        raise Refused(answer.status)
+    valid, verification, left = (answer.fields.get(name) for name in ("valid", "verification", "attempts_left"))
+    # In Python, True is a number too.
+    is_count = type(left) is int and 0 <= left <= ATTEMPTS_MAX
+    if answer.status != 200 or not isinstance(valid, bool) or verification not in STATES or not is_count:
         raise Unknown
-    if answer["valid"] and answer["verification"] != "verified":
+    if valid and (verification != "verified" or left != 0):
         raise Unknown
-    return answer
+    return answer.fields
 
 
 def status(send_id):
-    """Reads the send's status; it signs nobody in."""
-    answered, _, answer = exchange("GET", f"/v1/send/{quote(send_id, safe='')}/status")
-    if answered != 200:
-        raise Refused(answered)
-    return answer.get("status")
+    """Reads the send's status, None where there is none; it signs nobody in."""
+    answer = exchange("GET", f"/v1/send/{quote(send_id, safe='')}/status")
+    return answer.fields.get("status") if answer.status == 200 else None

@@ -14,6 +14,7 @@ import onecode
 
 PORT = int(os.environ.get("PORT", "8000"))
 RESEND_AFTER_SECONDS = float(os.environ.get("RESEND_AFTER_SECONDS", "30"))
+FORM_BYTES_MAX = 4096
 SECURE = "; Secure" if os.environ.get("HTTPS") == "1" else ""
 sessions = {}
 
@@ -63,7 +64,7 @@ def verify(pending, code):
     if answer["valid"] is True:
         return True, None
     return False, {
-        "pending": f"That code is wrong. Attempts left: {answer.get('attempts_left')}.",
+        "pending": f"That code is wrong. Attempts left: {answer['attempts_left']}.",
         "expired": "That code has expired. Ask for a new one.",
         "locked": "Too many wrong codes. Ask for a new one.",
         "verified": "That code was used already. Ask for a new one.",
@@ -74,7 +75,7 @@ def delivery_notice(pending):
     try:
         if pending and pending["send_id"] and onecode.status(pending["send_id"]) == "failed":
             return "The code could not be delivered. Check the number or ask for a new one."
-    except (onecode.Refused, onecode.Unknown):
+    except onecode.Unknown:
         pass  # The page works without it.
     return None
 
@@ -118,10 +119,10 @@ class SignIn(BaseHTTPRequestHandler):
         self.answer(200, page(session, notice), None if known else session)
 
     def do_POST(self):
-        length = self.headers.get("Content-Length", "")
-        if not length.isdecimal() or int(length) > 4096:
+        body = self.read_form()
+        if body is None:
             return self.answer(413, "Too long.")
-        form = {name: values[0].strip() for name, values in parse_qs(self.rfile.read(int(length)).decode()).items()}
+        form = {name: values[0].strip() for name, values in parse_qs(body.decode()).items()}
         session = self.session()
         if not session or not hmac.compare_digest(form.get("csrf", "").encode(), session["csrf"].encode()):
             return self.answer(403, "This form is too old. Go back and reload the page.")
@@ -144,6 +145,19 @@ class SignIn(BaseHTTPRequestHandler):
             sessions.pop(session["id"], None)
             renewed = new_session()
         self.answer(303, "", renewed)
+
+    def read_form(self):
+        """Returns None where a form is too long. It may come in chunks, which do not say how long they are together."""
+        if self.headers.get("Transfer-Encoding", "").lower() != "chunked":
+            length = int(self.headers.get("Content-Length", "0"))
+            return self.rfile.read(length) if 0 <= length <= FORM_BYTES_MAX else None
+        body = b""
+        while size := int(self.rfile.readline(20), 16):
+            if not 0 < size <= FORM_BYTES_MAX - len(body):
+                return None
+            body += self.rfile.read(size)
+            self.rfile.readline()
+        return body
 
     def answer(self, status, body, session=None):
         self.send_response(status)

@@ -1,9 +1,11 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeIf } from '@onecode/testing';
-import { EXAMPLES, isInstalled, PREPARE_MS_MAX, prepareExample, removeExample } from './exampleProcess.js';
+import { EXAMPLES, isInstalled } from './exampleProcess.js';
+import { PREPARE_MS_MAX, prepareExample } from './preparedExample.js';
 
 /** Reads one JSON text a line, in UTF-16 as hexadecimal digits. Writes what was read as JSON, or `refused`. */
 const READER = `
@@ -63,20 +65,21 @@ describeIf(isInstalled('javac'))('the JSON reader of the java example', () => {
   const example = EXAMPLES.find(({ name }) => name === 'java')!;
   let folder: string;
   let read: (texts: readonly string[]) => string[];
-  beforeAll(() => {
-    folder = prepareExample(example);
+  beforeAll(async () => {
+    const classes = join(await prepareExample(example), 'classes');
+    folder = mkdtempSync(join(tmpdir(), 'onecode-java-'));
     writeFileSync(join(folder, 'Reader.java'), READER);
-    example.build!(folder);
+    execFileSync('javac', ['-cp', classes, '-d', '.', 'Reader.java'], { cwd: folder });
     read = (texts) => {
       const input = texts
         .map((text) => `:${Buffer.from(text, 'utf16le').swap16().toString('hex')}`)
         .join('\n');
-      const output = execFileSync('java', ['-cp', 'classes', 'Reader'], { cwd: folder, input });
+      const output = execFileSync('java', ['-cp', `${classes}:.`, 'Reader'], { cwd: folder, input });
       return output.toString().trimEnd().split('\n');
     };
   }, PREPARE_MS_MAX);
   afterAll(() => {
-    if (folder) removeExample(folder);
+    if (folder) rmSync(folder, { recursive: true });
   });
 
   it('reads and writes what JSON is, as JSON.parse reads it', () => {

@@ -5,15 +5,8 @@ import {
   STACK_START_MS_MAX,
   useBrowser,
 } from '@onecode/testing';
-import {
-  EXAMPLES,
-  isInstalled,
-  PREPARE_MS_MAX,
-  prepareExample,
-  removeExample,
-  startExample,
-  type RunningExample,
-} from './exampleProcess.js';
+import { EXAMPLES, isInstalled, startExample, type RunningExample } from './exampleProcess.js';
+import { PREPARE_MS_MAX, prepareExample } from './preparedExample.js';
 
 describeInBrowser('a sign-in with the built processes', () => {
   const browser = useBrowser();
@@ -31,19 +24,14 @@ describeInBrowser('a sign-in with the built processes', () => {
     describeIf(isInstalled(example.needs))(`of the ${example.name} example`, () => {
       const mine = `+55119876543${index}1`;
       const other = `+55119876543${index}2`;
-      let folder: string;
       let running: RunningExample;
       beforeAll(async () => {
-        folder = prepareExample(example);
-        running = await startExample(example, folder, {
+        running = await startExample(example, await prepareExample(example), {
           ONECODE_URL: stack.apis[0]!,
           ONECODE_API_KEY: key,
         });
       }, PREPARE_MS_MAX);
-      afterAll(() => {
-        running?.stop();
-        if (folder) removeExample(folder);
-      });
+      afterAll(() => running?.stop());
 
       const ask = async (to: string) => {
         const page = await (await browser.newContext()).newPage();

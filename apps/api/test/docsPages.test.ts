@@ -16,8 +16,12 @@ const { files } = JSON.parse(readFileSync(new URL('../../docs/dist/site.json', i
 const ALL_PAGES = files
   .filter((file) => file.endsWith('.html'))
   .map((file) => `/docs/${file.replace(/(?:index)?\.html$/, '')}`);
-/** One of each kind: the front page, a guide, wide tables, a page with many tabs, the errors. */
-const KINDS = ['', 'sign-in', 'migrate/twilio-verify', 'reference/create-send', 'errors'];
+/** One of each kind: the front page, a guide, tables with three columns and with two, a page with many tabs, the errors. */
+const KINDS = ['', 'sign-in', 'showing-errors', 'migrate/twilio-verify', 'reference/create-send', 'errors'];
+/** In an expression: what can be scrolled sideways, apart from code. */
+const SCROLLED =
+  `[...document.querySelectorAll('.vp-doc table, .vp-doc .tabs')]` +
+  `.filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.outerHTML.slice(0, 200))`;
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 
 let server: Server;
@@ -101,6 +105,66 @@ describeInBrowser('the documentation in Chromium', () => {
       }
     },
   );
+
+  it.each([
+    ['a laptop', { viewport: { width: 1280, height: 860 } }],
+    ['a phone', PHONE],
+  ])('on %s has no table and no tab that is out of sight', async (_, options) => {
+    const { page } = await open('/docs/', options);
+    for (const path of ALL_PAGES) {
+      await page.goto(base + path);
+      await ready(page);
+      expect([path, await page.evaluate(SCROLLED)]).toEqual([path, []]);
+    }
+    await page.close();
+  });
+
+  it('shows code whole on a laptop: lines of 80 columns beside the menu and the outline', async () => {
+    const { page } = await open('/docs/sign-in', { viewport: { width: 1280, height: 860 } });
+    const room = `((pre) => {
+      const line = document.createElement('span');
+      line.textContent = '0'.repeat(80);
+      const code = pre.querySelector('code');
+      code.append(line);
+      const { paddingLeft, paddingRight } = getComputedStyle(code);
+      return pre.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight) - line.getBoundingClientRect().width;
+    })(document.querySelector('.vp-doc pre'))`;
+    expect(await page.evaluate<number>(room)).toBeGreaterThanOrEqual(0);
+    await page.close();
+  });
+
+  it('names columns in the cards that a table becomes on a phone', async () => {
+    const { page } = await open('/docs/pt-br/polling', PHONE);
+    const [cell] = await page.evaluate<string[]>(
+      `[...document.querySelectorAll('.vp-doc td:nth-child(2)')].map((e) => getComputedStyle(e, '::before').content)`,
+    );
+    expect(cell).toBe(`"${await page.locator('.vp-doc th').nth(1).textContent()}"`);
+    await page.close();
+  });
+
+  it('has no English names in Portuguese, and English ones again in English', async () => {
+    const { page } = await open('/docs/pt-br/reference/verify-code');
+    const names = (): Promise<string> =>
+      page.evaluate(
+        `[...document.querySelectorAll('[title], [aria-label], .visually-hidden')]
+          .map((e) => e.title || e.ariaLabel || e.textContent).join('; ')`,
+      );
+    const english = /Copy Code|Permalink|avigation;|Pager/;
+    await until('Portuguese names', async () => !english.test(await names()));
+    expect(await names()).toContain('Copiar código');
+    await page.locator('.VPNavBarTranslations button').hover();
+    await page.locator('.VPNavBarTranslations').getByText('English').click();
+    await page.getByRole('heading', { name: 'Verify a code', level: 1 }).waitFor();
+    await until('English names', async () => (await names()).includes('Main Navigation'));
+    await page.close();
+  });
+
+  it('shows the copy button where nothing hovers', async () => {
+    const { page } = await open('/docs/quick-start', PHONE);
+    const opacity = `getComputedStyle(document.querySelector('.vp-doc button.copy')).opacity`;
+    expect(await page.evaluate(opacity)).toBe('1');
+    await page.close();
+  });
 
   it('is dark where the reader prefers it, and stays as the reader switches it', async () => {
     const { page, complaints } = await open('/docs/quick-start', { colorScheme: 'dark' });

@@ -1,7 +1,9 @@
 import { defineConfig, type DefaultTheme, type HeadConfig } from 'vitepress';
 import { sidebar } from '../src/navigation.js';
+import { translateLabels } from '../src/portugueseLabels.js';
 import { BASE, finishSite, writeGeneratedPages } from '../src/site.js';
 import { classTransformer, THEME, withoutTimeLimit } from '../src/codeColours.js';
+import { stackWideTables } from '../src/stackedTables.js';
 
 writeGeneratedPages();
 
@@ -79,7 +81,15 @@ export default defineConfig({
     externalLinkIcon: true,
     search: { provider: 'local', options: { locales: { 'pt-br': PORTUGUESE_SEARCH } } },
   },
-  markdown: { theme: THEME, codeTransformers: [classTransformer], shikiSetup: withoutTimeLimit },
+  markdown: {
+    theme: THEME,
+    codeTransformers: [classTransformer],
+    shikiSetup: withoutTimeLimit,
+    config: (md) => {
+      stackWideTables(md);
+      translateLabels(md);
+    },
+  },
   vite: {
     build: { assetsInlineLimit: 0, chunkSizeWarningLimit: 900 },
   },

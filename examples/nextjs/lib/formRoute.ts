@@ -11,10 +11,8 @@ type Action = (session: Session, form: URLSearchParams) => Promise<Session | voi
 /** A route for one of the page's forms: checks the session's token, acts, and goes back to the page. */
 export function formRoute(act: Action): (request: Request) => Promise<Response> {
   return async (request) => {
-    // A form says how long it is, and Node reads no more than that.
-    if (!(Number(request.headers.get('content-length') ?? Infinity) <= FORM_BYTES_MAX))
-      return new Response('This form is too long.', { status: 413 });
-    const form = new URLSearchParams(await request.text());
+    const form = await readForm(request);
+    if (!form) return new Response('This form is too long.', { status: 413 });
     const jar = await cookies();
     const session = findSession(jar.get(COOKIE_NAME)?.value);
     if (!session || form.get('csrf') !== session.csrf)
@@ -23,4 +21,22 @@ export function formRoute(act: Action): (request: Request) => Promise<Response> 
     if (replacement) jar.set(COOKIE_NAME, replacement.id, COOKIE_OPTIONS);
     return new Response(null, { status: 303, headers: { location: '/' } });
   };
+}
+
+/** @returns undefined when the form is too long; it may have come in chunks, which do not say how long they are together */
+async function readForm({ body }: Request): Promise<URLSearchParams | undefined> {
+  const reader = body?.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  for (;;) {
+    const { done, value } = (await reader?.read()) ?? { done: true };
+    if (done) return new URLSearchParams(text);
+    bytes += value.byteLength;
+    if (bytes > FORM_BYTES_MAX) {
+      await reader?.cancel();
+      return undefined;
+    }
+    text += decoder.decode(value, { stream: true });
+  }
 }

@@ -3,7 +3,7 @@ import { Onecode } from '@onecode/client';
 
 let client: Onecode | undefined;
 
-/** One client for the whole server. It is made at the first request: a build has no key. */
+/** One client for the whole server. It is made when the server starts and not when this module is loaded: a build has no key. */
 export function onecode(): Onecode {
   const { ONECODE_API_KEY = '', ONECODE_URL = '', ONECODE_TIMEOUT_MS = '10000' } = process.env;
   return (client ??= new Onecode({

@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 
 export const KEY = 'ak_test_000000000000000000000000000000000';
 
@@ -9,6 +9,8 @@ interface SeenRequest {
   path: string;
   headers: IncomingHttpHeaders;
   body: string;
+  /** It came on a connection that was dead by then, and was not read further than its headers. */
+  isLost: boolean;
 }
 
 /** What a server does with one request, after it has read it. */
@@ -24,16 +26,23 @@ export interface Service {
   close(): Promise<void>;
 }
 
+const dead = new WeakSet<Socket>();
+
 async function startService(): Promise<Service> {
   const requests: SeenRequest[] = [];
   let behaviours: Behaviour[] = [];
   const server = createServer((request, response) => {
+    const { method = '', url: path = '', headers } = request;
+    if (dead.has(request.socket)) {
+      requests.push({ method, path, headers, body: '', isLost: true });
+      request.socket.resetAndDestroy();
+      return;
+    }
     let body = '';
     request.on('data', (chunk: Buffer) => (body += chunk.toString()));
     request.on('error', () => {});
     request.on('end', () => {
-      const { method = '', url: path = '', headers } = request;
-      requests.push({ method, path, headers, body });
+      requests.push({ method, path, headers, body, isLost: false });
       const behaviour = behaviours.length > 1 ? behaviours.shift() : behaviours[0];
       behaviour?.(response, request);
     });
@@ -101,6 +110,13 @@ export const problem = (status: number, code: string, headers: Headers = {}, mor
     { 'content-type': 'application/problem+json', ...headers },
   );
 
+/** Answers and keeps the connection, which is dead when the next request comes on it. */
+export const thenDies =
+  (behaviour: Behaviour): Behaviour =>
+  (response, request) => {
+    dead.add(request.socket);
+    behaviour(response, request);
+  };
 export const resets: Behaviour = (response) => void response.socket?.resetAndDestroy();
 export const closes: Behaviour = (response) => void response.socket?.end();
 export const staysSilent: Behaviour = () => {};

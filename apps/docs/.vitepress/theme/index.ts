@@ -1,6 +1,7 @@
 import { nextTick } from 'vue';
 import type { Theme } from 'vitepress';
 import DefaultTheme from 'vitepress/theme-without-fonts';
+import { keepTranslated, translateTheme } from './labels.js';
 import { chooseStoredTab, keepTabsTogether } from './tabs.js';
 import './style.css';
 
@@ -9,9 +10,11 @@ export default {
   enhanceApp({ router }) {
     if (typeof document === 'undefined') return;
     keepTabsTogether();
+    keepTranslated();
     const complete = (): void =>
       void nextTick(() => {
         chooseStoredTab();
+        translateTheme();
         // The theme gives the front page no landmark; the first time, the build does.
         document.querySelector('.VPHome')?.setAttribute('role', 'main');
       });

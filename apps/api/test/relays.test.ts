@@ -1,0 +1,335 @@
+import { spawnSync } from 'node:child_process';
+import { createHmac, randomUUID } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { buildCaller, describeIf, type TestCaller } from '@onecode/testing';
+import { parse } from 'yaml';
+import { startApi, type TestApi } from './testApi.js';
+
+/**
+ * The code of the guides "Supabase Auth", "Zitadel" and "Ory Kratos", called as these three call it: payloads, headers and signatures are
+ * those of their sources.
+ */
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const SITE = join(ROOT, 'apps/docs/dist');
+
+let api: TestApi;
+let caller: TestCaller;
+let folder: string;
+beforeAll(async () => {
+  api = await startApi();
+  caller = await buildCaller(api.db.database, 'test');
+  // Inside the repository, so that the code finds the SDK as an installed package.
+  mkdirSync(join(ROOT, '.data'), { recursive: true });
+  folder = mkdtempSync(join(ROOT, '.data/relays-'));
+  process.env['ONECODE_API_KEY'] = caller.key;
+  process.env['ONECODE_URL'] = api.url;
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await api.close();
+});
+
+function blocksOf(page: string, language: string): string[] {
+  const text = readFileSync(join(SITE, `integrate/${page}.md`), 'utf8');
+  return [...text.matchAll(new RegExp(`^\`\`\`${language}\\b.*\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(
+    ([, code = '']) => code,
+  );
+}
+
+/** Runs a block of a guide as the module that it is. @returns what it exports */
+async function load<Exports>(page: string, file: string): Promise<Exports> {
+  const [code = ''] = blocksOf(page, 'ts');
+  writeFileSync(join(folder, file), code);
+  return (await import(join(folder, file))) as Exports;
+}
+
+/** The sends that this caller has, by the time of their creation. */
+const sendIds = async (): Promise<string[]> =>
+  (await api.db.sql<{ id: string }>('select id from sends order by created_at')).map(({ id }) => id);
+
+/** What became of a message: the sends that were created while it was handed over. */
+async function sendsOf(handOver: () => Promise<unknown>): Promise<string[]> {
+  const before = new Set(await sendIds());
+  await handOver();
+  return (await sendIds()).filter((id) => !before.has(id));
+}
+
+const verify = async (id: string, code: string): Promise<unknown> =>
+  (await api.verify(caller, id, code).expect(200)).body;
+const VERIFIED = { valid: true, verification: 'verified', attempts_left: 0 };
+
+const sha256 = (key: string | Buffer, text: string): Buffer =>
+  createHmac('sha256', key).update(text).digest();
+const nowSeconds = (): number => Math.floor(Date.now() / 1000);
+
+describe('the hook of the guide for Supabase Auth', () => {
+  const KEY = Buffer.from('a key of a hook, of thirty-two b');
+  const OTHER_KEY = Buffer.from('another key, which is being retired');
+  let sendSms: (request: Request) => Promise<Response>;
+  beforeAll(async () => {
+    process.env['SEND_SMS_HOOK_SECRET'] = `v1,whsec_${KEY.toString('base64')}`;
+    ({ sendSms } = await load<{ sendSms: typeof sendSms }>('supabase', 'sendSms.ts'));
+  });
+
+  const bodyOf = (otp: string, number: { phone?: string; smsPhone?: string } = {}): string =>
+    JSON.stringify({
+      metadata: { uuid: randomUUID(), time: new Date().toISOString(), name: 'send-sms', ip_address: '::1' },
+      user: {
+        id: '6481a5c1-3d37-4a56-9f6a-bee08c554965',
+        aud: 'authenticated',
+        role: 'authenticated',
+        email: '',
+        // Without a plus, as it is stored there.
+        phone: number.phone ?? '447700900111',
+        app_metadata: { provider: 'phone', providers: ['phone'] },
+        user_metadata: {},
+        identities: [],
+        created_at: '2026-11-24T10:00:00.000000Z',
+        updated_at: '2026-11-24T10:00:00.000000Z',
+        is_anonymous: false,
+      },
+      sms: { otp, sms_type: 'otp', ...(number.smsPhone !== undefined && { phone: number.smsPhone }) },
+    });
+
+  interface Signing {
+    keys?: Buffer[];
+    seconds?: number;
+    signed?: string;
+  }
+
+  /** A call as Supabase makes it. Each try has an id of its own; of several secrets, the signatures follow one another. */
+  function call(
+    body: string,
+    { keys = [KEY], seconds = nowSeconds(), signed = body }: Signing = {},
+  ): Request {
+    const id = randomUUID();
+    const signatures = keys.map(
+      (key) => `v1,${sha256(key, `${id}.${seconds}.${signed}`).toString('base64')}`,
+    );
+    return new Request('http://hooks.test/send-sms', {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'webhook-id': id,
+        'webhook-timestamp': String(seconds),
+        'webhook-signature': signatures.join(', '),
+      },
+      body,
+    });
+  }
+
+  it('sends the code of a signed call to the user’s number', async () => {
+    const [id = '', ...more] = await sendsOf(async () => {
+      const response = await sendSms(call(bodyOf('048213')));
+      expect(response.status).toBe(200);
+      expect(response.headers.get('content-type')).toContain('application/json');
+      expect(await response.json()).toEqual({});
+    });
+    expect(more).toEqual([]);
+    expect(await verify(id, '048213')).toEqual(VERIFIED);
+  });
+
+  it('takes a call that two secrets signed, in whatever order', async () => {
+    for (const keys of [
+      [KEY, OTHER_KEY],
+      [OTHER_KEY, KEY],
+    ])
+      expect(await sendsOf(() => sendSms(call(bodyOf('048214'), { keys })))).toHaveLength(1);
+  });
+
+  it('makes one send of a call and its repeats', async () => {
+    const body = bodyOf('048215');
+    const sends = await sendsOf(async () => {
+      for (let tries = 0; tries < 3; tries++) expect((await sendSms(call(body))).status).toBe(200);
+    });
+    expect(sends).toHaveLength(1);
+    // The same code by chance, in a call of its own.
+    expect(await sendsOf(() => sendSms(call(bodyOf('048215'))))).toHaveLength(1);
+  });
+
+  it.each<[string, Signing]>([
+    ['another key', { keys: [OTHER_KEY] }],
+    ['no signature', { keys: [] }],
+    ['the signature of another body', { signed: bodyOf('111111') }],
+    ['a time long ago', { seconds: nowSeconds() - 301 }],
+    ['a time to come', { seconds: nowSeconds() + 310 }],
+  ])('refuses a call with %s, and sends nothing', async (_, signing) => {
+    const sends = await sendsOf(async () => {
+      expect((await sendSms(call(bodyOf('048216'), signing))).status).toBe(401);
+    });
+    expect(sends).toEqual([]);
+  });
+
+  it('sends to the new number where a user changes it', async () => {
+    const invalid = await sendSms(call(bodyOf('048217', { smsPhone: '44770' })));
+    expect(await invalid.json()).toEqual({
+      error: { http_code: 422, message: 'This number cannot receive codes.' },
+    });
+    expect(
+      await sendsOf(() => sendSms(call(bodyOf('048217', { phone: '44770', smsPhone: '447700900112' })))),
+    ).toHaveLength(1);
+  });
+});
+
+describe('the relay of the guide for Zitadel', () => {
+  const KEY = 'a signing key';
+  let relay: Server;
+  beforeAll(async () => {
+    process.env['ZITADEL_SIGNING_KEY'] = KEY;
+    delete process.env['PORT'];
+    ({ relay } = await load<{ relay: Server }>('zitadel', 'relay.ts'));
+    await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve));
+  });
+  afterAll(() => new Promise((resolve) => relay.close(resolve)));
+
+  const bodyOf = (args: object, eventType = 'user.human.otp.sms.code.added'): string =>
+    JSON.stringify({
+      contextInfo: {
+        eventType,
+        provider: { id: '285181292935381355', description: 'Onecode' },
+        recipientPhoneNumber: '+447700900121',
+      },
+      templateData: { title: '', text: 'is your one-time password.', url: '' },
+      args: { displayName: 'Ana', preferredLoginName: 'ana', verifiedPhone: '+447700900121', ...args },
+    });
+
+  interface Signing {
+    keys?: string[];
+    seconds?: number;
+    signed?: string;
+  }
+
+  const post = (body: string, { keys = [KEY], seconds = nowSeconds(), signed = body }: Signing = {}) => {
+    const signatures = keys.map((key) => `v1=${sha256(key, `${seconds}.${signed}`).toString('hex')}`);
+    return fetch(`http://127.0.0.1:${(relay.address() as AddressInfo).port}/`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'zitadel-signature': [`t=${seconds}`, ...signatures].join(','),
+      },
+      body,
+    });
+  };
+
+  it.each([
+    ['a login', bodyOf({ oTP: '40718253', code: '' }), '40718253'],
+    ['a number’s verification', bodyOf({ code: '071825' }, 'user.human.phone.code.added'), '071825'],
+  ])('sends the code of %s', async (_, body, code) => {
+    const [id = '', ...more] = await sendsOf(async () => expect((await post(body)).status).toBe(204));
+    expect(more).toEqual([]);
+    expect(await verify(id, code)).toEqual(VERIFIED);
+  });
+
+  it('makes one send of a message and its repeats', async () => {
+    const body = bodyOf({ oTP: '40718254' });
+    const sends = await sendsOf(async () => {
+      for (let tries = 0; tries < 3; tries++) expect((await post(body)).status).toBe(204);
+    });
+    expect(sends).toHaveLength(1);
+  });
+
+  it('sends nothing for a message without a code', async () => {
+    const body = bodyOf({}, 'user.human.password.changed');
+    expect(await sendsOf(async () => expect((await post(body)).status).toBe(204))).toEqual([]);
+  });
+
+  it.each<[string, Signing]>([
+    ['another key', { keys: ['another key'] }],
+    ['no signature', { keys: [] }],
+    ['the signature of another body', { signed: bodyOf({ oTP: '1' }) }],
+    ['a time long ago', { seconds: nowSeconds() - 301 }],
+  ])('refuses a message with %s, and sends nothing', async (_, signing) => {
+    const body = bodyOf({ oTP: '40718255' });
+    expect(await sendsOf(async () => expect((await post(body, signing)).status).toBe(401))).toEqual([]);
+  });
+
+  it('takes a message that a retired key signed too', async () => {
+    const body = bodyOf({ oTP: '40718256' });
+    expect(await sendsOf(() => post(body, { keys: ['a retired key', KEY] }))).toHaveLength(1);
+  });
+
+  it('lets Zitadel try again what was refused', async () => {
+    const body = bodyOf({ oTP: 'letters' });
+    expect(await sendsOf(async () => expect((await post(body)).status).toBe(502))).toEqual([]);
+  });
+});
+
+const hasJsonnet = spawnSync('jsonnet', ['--version']).status === 0;
+
+describeIf(hasJsonnet)(
+  `the configuration of the guide for Ory Kratos${hasJsonnet ? '' : ', skipped: there is no jsonnet'}`,
+  () => {
+    interface Courier {
+      courier: {
+        channels: {
+          request_config: {
+            url: string;
+            method: string;
+            headers: Record<string, string>;
+            auth: { config: { in: string; name: string; value: string } };
+          };
+        }[];
+      };
+    }
+    const { request_config: config } = (parse(blocksOf('kratos', 'yaml')[0]!) as Courier).courier
+      .channels[0]!;
+
+    /** A message as the courier hands it to the template of the body. */
+    const message = (templateType: string, data: object): object => ({
+      recipient: '+447700900131',
+      subject: '',
+      body: 'Your code is …',
+      template_type: templateType,
+      template_data: {
+        to: '+447700900131',
+        ...data,
+        identity: { id: randomUUID(), traits: { phone: '+447700900131' } },
+        request_url: 'https://login.test/self-service/login',
+        transient_payload: {},
+        expires_in_minutes: 10,
+      },
+      message_type: 'phone',
+    });
+
+    /** The body that the guide's template makes of a message. @throws what Jsonnet says of it */
+    function bodyOf(context: object): string {
+      const file = join(folder, 'onecode.jsonnet');
+      writeFileSync(file, blocksOf('kratos', 'jsonnet')[0]!);
+      const args = ['--tla-code', `ctx=${JSON.stringify(context)}`, file];
+      const { status, stdout, stderr } = spawnSync('jsonnet', args, { encoding: 'utf8' });
+      if (status !== 0) throw new Error(stderr);
+      return stdout;
+    }
+
+    const post = (body: string) => {
+      const { auth, headers, method, url } = config;
+      expect(auth.config.in).toBe('header');
+      const authorization = auth.config.value.replace('ak_live_…', caller.key);
+      return fetch(url.replace('https://api.example.com', api.url), {
+        method,
+        headers: { ...headers, [auth.config.name]: authorization },
+        body,
+      });
+    };
+
+    it.each([
+      ['login_code_valid', { login_code: '071826' }],
+      ['registration_code_valid', { registration_code: '071827' }],
+      ['verification_code_valid', { verification_code: '071828' }],
+      ['recovery_code_valid', { recovery_code: '071829' }],
+    ])('sends the code of %s', async (templateType, data) => {
+      const body = bodyOf(message(templateType, data));
+      const [id = '', ...more] = await sendsOf(async () => expect((await post(body)).status).toBe(202));
+      expect(more).toEqual([]);
+      expect(await verify(id, Object.values(data)[0]!)).toEqual(VERIFIED);
+    });
+
+    it('makes no request of a message without a code', () => {
+      expect(() => bodyOf(message('login_code_invalid', {}))).toThrow('recovery_code');
+    });
+  },
+);

@@ -1,0 +1,4 @@
+/** Next.js runs this once, before a server takes its first request. */
+export async function register(): Promise<void> {
+  if (process.env.NEXT_RUNTIME === 'nodejs') await import('./instrumentation.node');
+}
