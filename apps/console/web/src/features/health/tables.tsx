@@ -12,11 +12,13 @@ const LOOPS = ['sweep', 'wake', 'breaker', 'clean_up'] as const;
 
 /** A table that scrolls inside its section; `rows` is undefined when they could not be read. Its last columns are numbers. */
 function Rows({
+  label,
   head,
   texts = 1,
   rows,
   none,
 }: {
+  label: string;
   head: string[];
   /** The number of leading text columns. */
   texts?: number;
@@ -27,8 +29,11 @@ function Rows({
   if (rows === undefined) return <Text size="sm">{t('unreadText')}</Text>;
   if (rows.length === 0) return <Text size="sm">{none}</Text>;
   return (
-    <Table.ScrollContainer minWidth={480} tabIndex={0}>
-      <Table verticalSpacing="xs">
+    <Table.ScrollContainer
+      minWidth={480}
+      scrollAreaProps={{ viewportProps: { tabIndex: 0, role: 'group', 'aria-label': label } }}
+    >
+      <Table verticalSpacing="xs" aria-label={label}>
         <Table.Thead>
           <Table.Tr>
             {head.map((title, n) => (
@@ -59,6 +64,7 @@ export function QueueTable({ queues }: { queues: HealthView['queues'] }) {
       }
     >
       <Rows
+        label={t('queues.title')}
         head={[
           t('queues.name'),
           t('queues.waiting'),
@@ -98,6 +104,7 @@ export function SenderTable({ senders }: { senders: HealthView['senders'] }) {
       }
     >
       <Rows
+        label={t('senders.title')}
         texts={3}
         head={[t('senders.number'), t('senders.state'), t('senders.until'), t('senders.consecutiveFailures')]}
         none={t('senders.none')}
@@ -139,6 +146,7 @@ export function WorkerTable({ loops }: { loops: HealthView['loops'] }) {
   return (
     <Section title={t('workerTable.title')} description={t('workerTable.text')}>
       <Rows
+        label={t('workerTable.title')}
         head={[t('workerTable.worker'), ...LOOPS.map((loop) => t(`workerTable.loops.${loop}`))]}
         none={t('workerTable.none')}
         rows={workers?.map((workerId) => (

@@ -2,12 +2,20 @@ import { Code, Table } from '@mantine/core';
 import { useDashboardText } from './dashboardTexts.js';
 import type { PanelProps } from './panel.js';
 
+/** In pixels; more rows scroll. */
+const HEIGHT_MAX = 240;
+
 /** The labels of what a query found, a row each. */
 export function TablePanel({ panel, data }: PanelProps) {
   const text = useDashboardText();
+  const title = text(panel.title);
   return (
-    <Table.ScrollContainer minWidth={240} mah={240}>
-      <Table verticalSpacing={6}>
+    <Table.ScrollContainer
+      minWidth={240}
+      maxHeight={HEIGHT_MAX}
+      scrollAreaProps={{ viewportProps: { tabIndex: 0, role: 'group', 'aria-label': title } }}
+    >
+      <Table verticalSpacing={6} aria-label={title}>
         <Table.Thead>
           <Table.Tr>
             {panel.columns.map(({ label, title }) => (
