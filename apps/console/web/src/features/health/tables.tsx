@@ -6,6 +6,7 @@ import type { HealthView } from '../../../../src/features/health/view.js';
 import { useDurations, useNumbers } from '../../hooks/formats.js';
 import { Section } from '../../components/page.js';
 import { SenderBadge } from '../../components/badges.js';
+import { ScrollingTable } from '../../components/scrollingTable.js';
 import { Time } from '../../components/times.js';
 
 const LOOPS = ['sweep', 'wake', 'breaker', 'clean_up'] as const;
@@ -29,23 +30,18 @@ function Rows({
   if (rows === undefined) return <Text size="sm">{t('unreadText')}</Text>;
   if (rows.length === 0) return <Text size="sm">{none}</Text>;
   return (
-    <Table.ScrollContainer
-      minWidth={480}
-      scrollAreaProps={{ viewportProps: { tabIndex: 0, role: 'group', 'aria-label': label } }}
-    >
-      <Table verticalSpacing="xs" aria-label={label}>
-        <Table.Thead>
-          <Table.Tr>
-            {head.map((title, n) => (
-              <Table.Th key={title} ta={n < texts ? 'start' : 'end'}>
-                {title}
-              </Table.Th>
-            ))}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>{rows}</Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <ScrollingTable label={label} minWidth={480}>
+      <Table.Thead>
+        <Table.Tr>
+          {head.map((title, n) => (
+            <Table.Th key={title} ta={n < texts ? 'start' : 'end'}>
+              {title}
+            </Table.Th>
+          ))}
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>{rows}</Table.Tbody>
+    </ScrollingTable>
   );
 }
 

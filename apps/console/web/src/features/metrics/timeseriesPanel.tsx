@@ -41,7 +41,12 @@ export function TimeseriesPanel({ panel, data, range }: PanelProps) {
           tickLine="none"
           connectNulls
           valueFormatter={write}
-          yAxisProps={{ domain: [panel.min ?? 'auto', panel.max ?? 'auto'], width: 58, tickCount: 4 }}
+          yAxisProps={{
+            domain: [panel.min ?? 'auto', panel.max ?? 'auto'],
+            width: 58,
+            tickCount: 4,
+            allowDecimals: !isCount(panel, series),
+          }}
           xAxisProps={{
             type: 'number',
             domain: [data.range.from, data.range.to],
@@ -59,6 +64,11 @@ export function TimeseriesPanel({ panel, data, range }: PanelProps) {
     </>
   );
 }
+
+/** Whether all values are whole and of no unit: there is no half of a sender. */
+const isCount = ({ unit }: PanelProps['panel'], series: readonly NamedSeries[]): boolean =>
+  unit === 'short' &&
+  series.every(({ values }) => values.every((value) => value === null || Number.isInteger(value)));
 
 function Legend({ series, write }: { series: readonly NamedSeries[]; write: (value: number) => string }) {
   const { t } = useTranslation('metrics');
