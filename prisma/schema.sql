@@ -403,7 +403,7 @@ create table refused_request_counts (
   constraint refused_request_counts_pkey PRIMARY KEY (account_id, minute, application_id, code),
   constraint refused_request_counts_count_check CHECK (count > 0)
 );
-CREATE INDEX refused_request_counts_application ON public.refused_request_counts USING btree (account_id, application_id, minute);
+CREATE INDEX refused_request_counts_application ON public.refused_request_counts USING btree (application_id, minute);
 CREATE INDEX refused_request_counts_minute ON public.refused_request_counts USING btree (minute);
 
 create table refused_requests (

@@ -6,4 +6,4 @@ drop index refused_requests_idempotency_key;
 create index refused_requests_idempotency_key on refused_requests (account_id, idempotency_key_hash, refused_at, request_id);
 
 -- The counts of one application of many, and whether it has any.
-create index refused_request_counts_application on refused_request_counts (account_id, application_id, minute);
+create index refused_request_counts_application on refused_request_counts (application_id, minute);

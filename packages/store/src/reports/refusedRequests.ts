@@ -160,15 +160,26 @@ export function sumRefusedRequests(
   accountId: string,
   { applicationId, hours }: Pick<RefusedRequestFilter, 'applicationId' | 'hours'>,
 ): Promise<RefusedRequestSum[]> {
+  const key: Key =
+    applicationId === undefined
+      ? { column: Prisma.sql`c.account_id`, value: Prisma.sql`${accountId}::uuid` }
+      : { column: Prisma.sql`c.application_id`, value: applicationOf(accountId, applicationId) };
+  // A range as those of the lists: a time by itself would be looked up among the minutes of all accounts.
+  const from =
+    hours === undefined
+      ? Prisma.sql`${key.column} >= ${key.value}`
+      : Prisma.sql`(${key.column}, c.minute) > (${key.value}, statement_timestamp() - make_interval(hours => ${hours}::integer, mins => 1))`;
   return database.sql.query<RefusedRequestSum[]>`
     select c.code, sum(c.count)::float8 as count, sum(least(c.count, ${REFUSED_REQUESTS_PER_MINUTE}::bigint))::float8 as kept,
       max(c.last_refused_at) as "lastRefusedAt"
     from refused_request_counts c
-    where c.account_id = ${accountId}::uuid
-      ${applicationId === undefined ? Prisma.empty : Prisma.sql`and c.application_id = ${applicationId}::uuid`}
-      ${hours === undefined ? Prisma.empty : Prisma.sql`and c.minute > statement_timestamp() - make_interval(hours => ${hours}::integer, mins => 1)`}
+    where ${from} and ${key.column} <= ${key.value}
     group by c.code order by max(c.last_refused_at) desc, c.code`;
 }
+
+/** The id of an application, or null if it is another account's. */
+const applicationOf = (accountId: string, applicationId: string): Prisma.Sql =>
+  Prisma.sql`(select a.id from applications a where a.id = ${applicationId}::uuid and a.account_id = ${accountId}::uuid)`;
 
 /** The applications of an account of which requests were refused, by name. */
 export function listRefusedApplications(
@@ -180,8 +191,7 @@ export function listRefusedApplications(
     cross join lateral (
       -- A range in order, as those of the lists: another application's counts are not looked through.
       select from refused_request_counts c
-      where (c.account_id, c.application_id) >= (a.account_id, a.id) and (c.account_id, c.application_id) <= (a.account_id, a.id)
-      order by c.account_id, c.application_id, c.minute limit 1
+      where c.application_id >= a.id and c.application_id <= a.id order by c.application_id, c.minute limit 1
     ) c
     where a.account_id = ${accountId}::uuid
     order by a.name, a.id`;

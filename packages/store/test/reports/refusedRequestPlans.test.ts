@@ -224,6 +224,18 @@ const STATEMENTS: [
     (database) => sumRefusedRequests(database, callers.noisy.accountId, { hours: 1 }),
   ],
   [
+    'another account’s sums',
+    'refused_request_counts_pkey',
+    QUIET,
+    (database) => sumRefusedRequests(database, callers.other.accountId, {}),
+  ],
+  [
+    'another account’s sums of a day',
+    'refused_request_counts_pkey',
+    QUIET / 14 + 2,
+    (database) => sumRefusedRequests(database, callers.other.accountId, { hours: 24 }),
+  ],
+  [
     'the applications that have any',
     'refused_request_counts_application',
     2,
