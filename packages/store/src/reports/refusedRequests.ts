@@ -76,14 +76,9 @@ export async function findRefusedRequests(
       select r.* from refused_requests r
       where r.request_id = ${requestId}::uuid and r.account_id = ${accountId}::uuid
         ${last === null ? Prisma.empty : Prisma.sql`and (r.refused_at, r.request_id) < (${last}, ${page.before}::uuid)`}`);
-  return readPage(
-    database,
-    Prisma.join(
-      found.map((one) => Prisma.sql`(${one})`),
-      ' union ',
-    ),
-    page,
-  );
+  if (found.length === 0) return { requests: [], next: null };
+  const parts = found.map((one) => Prisma.sql`(${one})`);
+  return readPage(database, Prisma.join(parts, ' union '), page);
 }
 
 /** A column of an index before its times, and what is looked for in it. */

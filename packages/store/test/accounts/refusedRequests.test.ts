@@ -190,6 +190,8 @@ describe('refused requests', () => {
     expect(await found({ requestId: theirs.requestId })).toEqual([]);
     expect(await found({ requestId: newId() })).toEqual([]);
     expect(await found({ idempotencyKeyHashes: [hash] }, other)).toEqual([theirs.requestId]);
+    expect(await found({})).toEqual([]);
+    expect(await sums({ applicationId: other.applicationId })).toEqual([]);
     // A cursor of another account's leads nowhere.
     expect(await list({}, { limit: 5, before: theirs.requestId })).toEqual({ requests: [], next: null });
   });

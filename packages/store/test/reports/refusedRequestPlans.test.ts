@@ -13,14 +13,14 @@ import {
 import { buildCaller, refuseRequests, useTestDatabase, type TestCaller } from '@onecode/testing';
 import { nodesOf, plansOf, statementsOf, type Node } from '../client/statementPlans.js';
 
-/** As many as one application can have: two weeks of a client that repeats five faults without end. */
+/** As many as one application has after two weeks of a client that is refused with five codes in every minute. */
 const NOISY = 1_000_000;
-/** Its codes in turn. The last ones have one in so many, and the idempotency key that the client repeats stands in half of the others. */
+/** One in so many of them has a rare code. */
 const RARE = 10_000;
 /** Of the application beside it, and of another account's: among all the others, from the beginning to the end of the two weeks. */
 const QUIET = 300;
 const LIMIT = 50;
-/** A page and one more, the row that a cursor names, and for each row its application and key. */
+/** A page and one more, and the row that a cursor names. */
 const PAGE_ROWS_MAX = LIMIT + 2;
 
 const store = useTestDatabase();
