@@ -403,6 +403,7 @@ create table refused_request_counts (
   constraint refused_request_counts_pkey PRIMARY KEY (account_id, minute, application_id, code),
   constraint refused_request_counts_count_check CHECK (count > 0)
 );
+CREATE INDEX refused_request_counts_application ON public.refused_request_counts USING btree (application_id, minute);
 CREATE INDEX refused_request_counts_minute ON public.refused_request_counts USING btree (minute);
 
 create table refused_requests (
@@ -420,8 +421,10 @@ create table refused_requests (
   constraint refused_requests_pkey PRIMARY KEY (request_id)
 );
 CREATE INDEX refused_requests_account ON public.refused_requests USING btree (account_id, refused_at, request_id);
+CREATE INDEX refused_requests_application ON public.refused_requests USING btree (account_id, application_id, refused_at, request_id);
+CREATE INDEX refused_requests_application_code ON public.refused_requests USING btree (account_id, application_id, code, refused_at, request_id);
 CREATE INDEX refused_requests_code ON public.refused_requests USING btree (account_id, code, refused_at, request_id);
-CREATE INDEX refused_requests_idempotency_key ON public.refused_requests USING btree (account_id, idempotency_key_hash) WHERE (idempotency_key_hash IS NOT NULL);
+CREATE INDEX refused_requests_idempotency_key ON public.refused_requests USING btree (account_id, idempotency_key_hash, refused_at, request_id);
 CREATE INDEX refused_requests_refused_at ON public.refused_requests USING btree (refused_at);
 
 create table releases (

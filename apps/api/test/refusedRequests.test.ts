@@ -6,6 +6,7 @@ import { createLog, Registry, requestLog } from '@onecode/runtime';
 import {
   closeDatabase,
   deleteOldRefusedRequests,
+  findRefusedRequests,
   listRefusedRequests,
   openDatabase,
   REFUSED_REQUESTS_PER_MINUTE,
@@ -73,7 +74,7 @@ describe('a refused request of a known key', () => {
       },
     ]);
     const search = { idempotencyKeyHashes: [createHash('sha256').update(key).digest()] };
-    const found = await listRefusedRequests(api.db.database, caller.accountId, { search }, { limit: 5 });
+    const found = await findRefusedRequests(api.db.database, caller.accountId, search, { limit: 5 });
     expect(found.requests).toHaveLength(1);
   });
 

@@ -1,5 +1,6 @@
 import {
   findAccount,
+  findRefusedRequests,
   listRefusedRequests,
   sumRefusedRequests,
   type ListedRefusedRequest,
@@ -54,12 +55,17 @@ export function addRequestCommands(program: Command): void {
         const { account, application, limit } = options;
         if ((await findAccount(database, account)) === null)
           throw new UserError('there is no account with this id');
-        const filter = {
-          ...(application !== undefined && { applicationId: application }),
-          ...(options.id !== undefined && { search: { requestId: options.id, idempotencyKeyHashes: [] } }),
-        };
+        if (options.id !== undefined) {
+          const search = { requestId: options.id, idempotencyKeyHashes: [] };
+          const { requests } = await findRefusedRequests(database, account, search, { limit });
+          const found = requests.filter(({ applicationId }) =>
+            [undefined, applicationId].includes(application),
+          );
+          return { rows: found.map(rowOf), note: undefined };
+        }
+        const filter = application === undefined ? {} : { applicationId: application };
         const { requests } = await listRefusedRequests(database, account, filter, { limit });
-        const sums = options.id === undefined ? await sumRefusedRequests(database, account, filter) : [];
+        const sums = await sumRefusedRequests(database, account, filter);
         const counted = sums.map(({ code, count }) => `${code} ${count}`).join(', ');
         return {
           rows: requests.map(rowOf),

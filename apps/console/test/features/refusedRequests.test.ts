@@ -1,15 +1,18 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { newId } from '@onecode/store';
-import { buildCaller, buildSend, refuseRequests, type TestCaller } from '@onecode/testing';
+import { buildCaller, buildSend, refuseRequests, tableContents, type TestCaller } from '@onecode/testing';
 import type {
   RefusedCodesView,
   RefusedRequestsView,
   StaffRefusedCodesView,
 } from '../../src/features/refusedRequests/view.js';
 import { useConsole } from '../console.js';
-import { person, type TestPerson } from '../people.js';
+import { startLoudConsole } from '../loudConsole.js';
+import { callConsole, person, type TestPerson } from '../people.js';
 
-const server = useConsole();
+const SESSION_SECRET = randomBytes(32).toString('base64');
+
+const server = useConsole({ SESSION_SECRET });
 let ours: TestCaller;
 let theirs: TestCaller;
 let member: TestPerson;
@@ -37,8 +40,8 @@ beforeAll(async () => {
 });
 
 const address = (rest: string): string => `/accounts/${ours.accountId}/refused-requests${rest}`;
-const found = async (query: string): Promise<string[]> => {
-  const { status, body } = await member.get<RefusedRequestsView>(address(`?${query}`));
+const found = async (text: string, who = member, path = address('/search')): Promise<string[]> => {
+  const { status, body } = await who.post<RefusedRequestsView>(path, { text });
   expect(status).toBe(200);
   return body.requests.map(({ requestId }) => requestId);
 };
@@ -77,13 +80,58 @@ describe('refused requests in the console', () => {
     });
   });
 
-  it('are found by request id or by the hash of an idempotency key, in their account only', async () => {
-    const keyHashes = hash.toString('hex');
-    const nothing = createHash('sha256').update('nothing').digest('hex');
-    expect(await found(`keyHashes=${keyHashes}`)).toEqual([ids.keyed]);
-    expect(await found(`keyHashes=${nothing},${keyHashes}`)).toEqual([ids.keyed]);
-    expect(await found(`keyHashes=${nothing}&request=${ids.mine}`)).toEqual([ids.mine]);
-    expect(await found(`keyHashes=${nothing}&request=${ids.theirs}`)).toEqual([]);
+  it('are found by request id or by idempotency key, in their account only', async () => {
+    expect(await found('order-7')).toEqual([ids.keyed]);
+    expect(await found(ids.mine)).toEqual([ids.mine]);
+    expect(await found(ids.mine.toUpperCase())).toEqual([ids.mine]);
+    expect(await found(ids.theirs)).toEqual([]);
+    expect(await found('order-8')).toEqual([]);
+  });
+
+  it('are found by a key in the bytes of UTF-8 or of latin1, and by one that has the form of an id', async () => {
+    const caller = await buildCaller(server.db.database, 'live');
+    const sent = [
+      ['ação', 'utf8'],
+      ['ação', 'latin1'],
+      ['注文', 'utf8'],
+      [randomUUID(), 'utf8'],
+    ] as const;
+    const requests = sent.map(([key, encoding], ageMs) => ({
+      requestId: randomUUID(),
+      idempotencyKeyHash: createHash('sha256').update(key, encoding).digest(),
+      ageMs,
+    }));
+    await refuseRequests(server.db.database, caller, 'invalid_json', requests);
+    const [utf8, latin1, wide, uuid] = requests.map(({ requestId }) => requestId);
+    const path = `/staff/accounts/${caller.accountId}/refused-requests/search`;
+    expect(await found('ação', onCall, path)).toEqual([utf8, latin1]);
+    expect(await found('注文', onCall, path)).toEqual([wide]);
+    expect(await found(sent[3][0], onCall, path)).toEqual([uuid]);
+  });
+
+  it('are looked for by a key that gets into no log line, table, audit entry or answer', async () => {
+    const key = `order of +55 11 98765-4321 ${randomUUID()}`;
+    const loud = await startLoudConsole(server, SESSION_SECRET);
+    const search = ({ cookie, csrfToken }: TestPerson, path: string, body: object) =>
+      callConsole({ ...server, url: loud.url }, 'POST', path, {
+        body,
+        headers: { cookie, 'x-csrf-token': csrfToken, origin: server.url },
+      });
+    const answers = [
+      await search(member, address('/search'), { text: key }),
+      await search(member, address('/search'), { text: key, before: 'no id' }),
+      await search(member, address('/search'), { text: key.repeat(9) }),
+      await search(onCall, `/staff${address('/search')}`, { text: key }),
+      await search(onCall, address('/search'), { text: key }),
+    ];
+    await loud.started.stop();
+    expect(answers.map(({ status }) => status)).toEqual([200, 422, 422, 200, 404]);
+    const kept = [
+      ...(await tableContents(server.db)).values(),
+      JSON.stringify(answers.map(({ body }) => body)),
+    ];
+    for (const text of [loud.started.output(), ...kept]) expect(text).not.toContain(key.slice(-36));
+    expect(loud.started.output()).toContain('/refused-requests/search');
   });
 
   it('come by pages', async () => {
@@ -95,8 +143,10 @@ describe('refused requests in the console', () => {
   });
 
   it('are not listed for what is no filter', async () => {
-    for (const query of ['hours=0', 'hours=337', 'code=A', 'keyHashes=x', 'before=x', 'key=order-7'])
+    for (const query of ['hours=0', 'hours=337', 'code=A', 'before=x', 'key=order-7'])
       expect((await member.get(address(`?${query}`))).status).toBe(422);
+    for (const text of ['', 'x'.repeat(256), 7, undefined])
+      expect((await member.post(address('/search'), { text })).status).toBe(422);
   });
 
   it('of any account are there for the staff, with codes that this release does not know', async () => {
@@ -109,6 +159,12 @@ describe('refused requests in the console', () => {
     expect((await onCall.get<RefusedRequestsView>(path)).body.requests).toMatchObject([
       { requestId: ids.theirs },
     ]);
+    expect(await onCall.post(`${path}/search`, { text: 'order-7' })).toMatchObject({
+      body: { requests: [{ requestId: ids.theirs }] },
+    });
+    expect(
+      (await onCall.post(`/staff/accounts/${newId()}/refused-requests/search`, { text: 'x' })).status,
+    ).toBe(404);
     for (const rest of ['', '/codes'])
       expect((await onCall.get(`/staff/accounts/${newId()}/refused-requests${rest}`)).status).toBe(404);
   });

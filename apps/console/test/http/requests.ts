@@ -17,6 +17,7 @@ export const BODIES: Readonly<Record<string, object>> = {
   'post /accounts/:account/applications/:application/tryout/status': TRIED,
   'post /accounts/:account/applications/:application/tryout/verify': { ...TRIED, code: '000000' },
   'post /accounts/:account/sends/search': { recipient: '+5511987654321' },
+  'post /accounts/:account/refused-requests/search': { text: 'order-7' },
   'put /accounts/:account/members/:member': { role: 'viewer' },
   'post /accounts/:account/invitations': { email: 'somebody@example.com', role: 'viewer' },
   'post /staff/senders': {
@@ -32,6 +33,7 @@ export const BODIES: Readonly<Record<string, object>> = {
   'post /staff/senders/:sender/pause': { reason: 'a test' },
   'put /staff/settings': { freeSends: 10 },
   'put /staff/settings/staff-two-factor': { staffTwoFactor: 'optional' },
+  'post /staff/accounts/:target/refused-requests/search': { text: 'order-7' },
   'post /staff/accounts/:target/credits': {
     amount: 1,
     reason: 'a test',

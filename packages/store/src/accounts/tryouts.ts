@@ -68,7 +68,7 @@ const PER_MINUTE = { send: 6, look: 40 } as const;
 const COUNT_KEPT_SECONDS = 900;
 
 /**
- * Counts a call that somebody makes to the API from the console.
+ * Counts a call that somebody makes to the API from the console. Minutes are those of the database's clock, which all replicas share.
  *
  * @returns whether they may make it in this minute
  */
@@ -77,7 +77,8 @@ export async function takeTryout(
   userId: string,
   kind: keyof typeof PER_MINUTE,
 ): Promise<boolean> {
-  const minute = Math.floor(Date.now() / 60_000);
-  const subject = `tryout ${kind} of ${userId} in ${minute}`;
+  const [{ minute }] = await database.sql.query<[{ minute: Date }]>`
+    select date_bin('1 minute', statement_timestamp(), 'epoch') as minute`;
+  const subject = `tryout ${kind} of ${userId} in ${minute.toISOString()}`;
   return (await takeTry(database, subject, { max: PER_MINUTE[kind], seconds: COUNT_KEPT_SECONDS })) !== null;
 }

@@ -3,6 +3,7 @@ import { hashApiKey } from '@onecode/domain';
 import {
   deleteOldRefusedRequests,
   findCaller,
+  findRefusedRequests,
   listRefusedApplications,
   listRefusedRequests,
   newId,
@@ -181,16 +182,51 @@ describe('refused requests', () => {
     ];
     await storeRefusedRequests(store.database, [group([mine, keyed]), group([theirs], {}, other)]);
     const found = async (search: object, of = caller): Promise<string[]> =>
-      (await list({ search: { idempotencyKeyHashes: [], ...search } }, ALL, of)).requests.map(
-        ({ requestId }) => requestId,
-      );
+      (
+        await findRefusedRequests(store.database, of.accountId, { idempotencyKeyHashes: [], ...search }, ALL)
+      ).requests.map(({ requestId }) => requestId);
     expect(await found({ requestId: mine.requestId })).toEqual([mine.requestId]);
     expect(await found({ idempotencyKeyHashes: [hash] })).toEqual([keyed.requestId]);
     expect(await found({ requestId: theirs.requestId })).toEqual([]);
     expect(await found({ requestId: newId() })).toEqual([]);
     expect(await found({ idempotencyKeyHashes: [hash] }, other)).toEqual([theirs.requestId]);
+    expect(await found({})).toEqual([]);
+    expect(await sums({ applicationId: other.applicationId })).toEqual([]);
     // A cursor of another account's leads nowhere.
     expect(await list({}, { limit: 5, before: theirs.requestId })).toEqual({ requests: [], next: null });
+  });
+
+  it('with one idempotency key or an id are read by pages, each once, the newest first', async () => {
+    const hashes = ['order-1', 'order-2'].map((key) => createHash('sha256').update(key).digest());
+    const keyed = hashes.flatMap((idempotencyKeyHash) => [
+      ...many(2, { idempotencyKeyHash, ageMs: 9_000 }),
+      ...many(2, { idempotencyKeyHash }),
+    ]);
+    const one = request({ ageMs: 5_000 });
+    await storeRefusedRequests(store.database, [
+      group([...keyed, one]),
+      group([request()], { code: 'rate_limited' }),
+    ]);
+    // Named twice, by its id and by its key.
+    for (const requestId of [one.requestId, keyed[0]!.requestId]) {
+      const search = { requestId, idempotencyKeyHashes: hashes };
+      const find = (page: Page) => findRefusedRequests(store.database, caller.accountId, search, page);
+      const all = (await find(ALL)).requests;
+      expect(new Set(all.map((found) => found.requestId))).toEqual(
+        new Set([...keyed.map((found) => found.requestId), requestId]),
+      );
+      expect(all).toEqual(
+        (await list()).requests.filter((listed) => all.some((found) => found.requestId === listed.requestId)),
+      );
+      const seen: string[] = [];
+      let before: string | undefined;
+      do {
+        const page = await find({ limit: 2, ...(before !== undefined && { before }) });
+        seen.push(...page.requests.map((found) => found.requestId));
+        before = page.next ?? undefined;
+      } while (before !== undefined);
+      expect(seen).toEqual(all.map((found) => found.requestId));
+    }
   });
 
   it('of a period are those of its hours', async () => {

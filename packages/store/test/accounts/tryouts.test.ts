@@ -109,4 +109,18 @@ describe('how often somebody may try', () => {
     expect(await take(ana, 'look')).toBe(true);
     expect(await take(ben, 'send')).toBe(true);
   });
+
+  it('is counted by the minutes of the database, whatever the clock of the console’s process says', async () => {
+    const ana = newId();
+    const { now } = Date;
+    let minutes = 0;
+    Date.now = () => now() + (minutes += 1) * 60_000;
+    try {
+      const taken: boolean[] = [];
+      for (let tries = 0; tries < 14; tries++) taken.push(await takeTryout(store.database, ana, 'send'));
+      expect(taken).toContain(false);
+    } finally {
+      Date.now = now;
+    }
+  });
 });

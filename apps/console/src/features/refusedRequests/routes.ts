@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import {
   findAccount,
+  findRefusedRequests,
   listRefusedApplications,
   listRefusedRequests,
   sumRefusedRequests,
@@ -10,6 +11,7 @@ import {
 import { idField, pageFields } from '../../http/fields.js';
 import { orNotFound } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';
+import { searchFor } from './search.js';
 import {
   refusedCodesView,
   refusedRequestsView,
@@ -33,12 +35,15 @@ const LIST = Type.Object(
     limit: pageFields.limit,
     before: Type.Optional(idField),
     code: Type.Optional(Type.String({ pattern: '^[a-z_]{1,64}$' })),
-    request: Type.Optional(idField),
-    /** SHA-256 of an idempotency key, in hex, or two where its bytes are not certain. The key itself stays in the browser. */
-    keyHashes: Type.Optional(Type.String({ pattern: '^[0-9a-f]{64}(,[0-9a-f]{64})?$' })),
   },
   STRICT,
 );
+/** A request id or an idempotency key, which has 255 bytes at the most. */
+const SEARCH = Type.Object(
+  { text: Type.String({ minLength: 1, maxLength: 255 }), before: Type.Optional(idField) },
+  STRICT,
+);
+const SEARCH_LIMIT = 50;
 
 /** Requests of an account that the API refused, by code and one by one; for staff, those of any account. */
 export const refusedRequestRoutes: readonly Route[] = [
@@ -55,6 +60,14 @@ export const refusedRequestRoutes: readonly Route[] = [
     access: 'viewer',
     query: LIST,
     handle: ({ context, accountId, query }) => list(context.database, accountId, query),
+  }),
+  // An idempotency key may hold anything, a number too, so that it never stands in a URL: proxies log those, and browsers remember them.
+  route({
+    method: 'post',
+    path: '/accounts/:account/refused-requests/search',
+    access: 'viewer',
+    body: SEARCH,
+    handle: ({ context, accountId, body }) => search(context.database, accountId, body),
   }),
   route({
     method: 'get',
@@ -74,6 +87,16 @@ export const refusedRequestRoutes: readonly Route[] = [
     async handle({ context: { database }, params, query }) {
       const { id } = orNotFound(await findAccount(database, params['target'] ?? ''));
       return list(database, id, query);
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/staff/accounts/:target/refused-requests/search',
+    access: 'on_call',
+    body: SEARCH,
+    async handle({ context: { database }, params, body }) {
+      const { id } = orNotFound(await findAccount(database, params['target'] ?? ''));
+      return search(database, id, body);
     },
   }),
 ];
@@ -100,21 +123,19 @@ async function list(
   return refusedRequestsView(await listRefusedRequests(database, accountId, filterOf(query), page));
 }
 
-function filterOf({
-  application,
-  hours,
-  code,
-  request,
-  keyHashes,
-}: Partial<Type.Static<typeof LIST>>): RefusedRequestFilter {
-  const search = {
-    ...(request !== undefined && { requestId: request }),
-    idempotencyKeyHashes: (keyHashes?.split(',') ?? []).map((hex) => Buffer.from(hex, 'hex')),
-  };
+async function search(
+  database: Database,
+  accountId: string,
+  { text, before }: Type.Static<typeof SEARCH>,
+): Promise<RefusedRequestsView> {
+  const page = { limit: SEARCH_LIMIT, ...(before !== undefined && { before }) };
+  return refusedRequestsView(await findRefusedRequests(database, accountId, searchFor(text), page));
+}
+
+function filterOf({ application, hours, code }: Partial<Type.Static<typeof LIST>>): RefusedRequestFilter {
   return {
     ...(application !== undefined && { applicationId: application }),
     ...(hours !== undefined && { hours }),
     ...(code !== undefined && { code }),
-    ...((request !== undefined || keyHashes !== undefined) && { search }),
   };
 }

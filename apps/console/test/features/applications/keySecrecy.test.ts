@@ -1,37 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { isApiKey } from '@onecode/domain';
-import { buildCaller, startProcess, tableContents, testRedisUrl, untilReady } from '@onecode/testing';
+import { buildCaller, tableContents } from '@onecode/testing';
 import type { NewKeyView } from '../../../src/features/applications/view.js';
 import { useConsole } from '../../console.js';
+import { startLoudConsole } from '../../loudConsole.js';
 import { callConsole, person, type Answer } from '../../people.js';
 
 const SESSION_SECRET = randomBytes(32).toString('base64');
 
 const server = useConsole({ SESSION_SECRET });
 
-/** The built console, which logs all that it can, on the database of the other one. */
-async function startLoudConsole() {
-  const started = startProcess('apps/console/dist/main.js', {
-    DATABASE_URL: server.db.url,
-    REDIS_URL: testRedisUrl(),
-    QUEUE_PREFIX: server.prefix,
-    PORT: '0',
-    METRICS_PORT: '0',
-    BASE_URL: 'https://api.example.test',
-    CONSOLE_URL: server.url,
-    SESSION_SECRET,
-    SECRET_KEY: randomBytes(32).toString('base64'),
-    LOG_LEVEL: 'trace',
-  });
-  const { address } = await untilReady(started);
-  return { started, url: `http://127.0.0.1:${(address as { port: number }).port}` };
-}
-
 describe('a key', () => {
   it('is in the answer to its making and never again: in no answer, log line or table', async () => {
     const { accountId, applicationId } = await buildCaller(server.db.database, 'live');
     const { cookie, csrfToken } = await person(server, { accounts: { [accountId]: 'developer' } });
-    const loud = await startLoudConsole();
+    const loud = await startLoudConsole(server, SESSION_SECRET);
     const headers = { cookie, 'x-csrf-token': csrfToken, origin: server.url };
     const call = <T>(method: string, path: string, body?: object): Promise<Answer<T>> =>
       callConsole<T>({ ...server, url: loud.url }, method, path, { headers, body });

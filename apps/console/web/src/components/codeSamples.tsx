@@ -10,7 +10,7 @@ export function CodeSamples({ samples }: { samples: readonly SampleView[] }) {
     <Tabs defaultValue={samples[0]?.label ?? null} keepMounted={false}>
       <Tabs.List mb="xs">
         {samples.map(({ label }) => (
-          <Tabs.Tab key={label} value={label}>
+          <Tabs.Tab key={label} value={label} px={{ base: 'xs', sm: 'md' }}>
             {label}
           </Tabs.Tab>
         ))}

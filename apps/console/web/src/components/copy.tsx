@@ -43,7 +43,7 @@ export function CodeBlock({ code, what, wrap = false }: { code: string; what: st
         tabIndex={0}
         role="region"
         aria-label={what}
-        style={wrap ? { whiteSpace: 'pre-wrap', wordBreak: 'break-all' } : {}}
+        style={wrap ? { whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' } : {}}
       >
         {code}
       </Code>

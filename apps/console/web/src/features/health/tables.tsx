@@ -6,17 +6,20 @@ import type { HealthView } from '../../../../src/features/health/view.js';
 import { useDurations, useNumbers } from '../../hooks/formats.js';
 import { Section } from '../../components/page.js';
 import { SenderBadge } from '../../components/badges.js';
+import { ScrollingTable } from '../../components/scrollingTable.js';
 import { Time } from '../../components/times.js';
 
 const LOOPS = ['sweep', 'wake', 'breaker', 'clean_up'] as const;
 
 /** A table that scrolls inside its section; `rows` is undefined when they could not be read. Its last columns are numbers. */
 function Rows({
+  label,
   head,
   texts = 1,
   rows,
   none,
 }: {
+  label: string;
   head: string[];
   /** The number of leading text columns. */
   texts?: number;
@@ -27,20 +30,18 @@ function Rows({
   if (rows === undefined) return <Text size="sm">{t('unreadText')}</Text>;
   if (rows.length === 0) return <Text size="sm">{none}</Text>;
   return (
-    <Table.ScrollContainer minWidth={480} tabIndex={0}>
-      <Table verticalSpacing="xs">
-        <Table.Thead>
-          <Table.Tr>
-            {head.map((title, n) => (
-              <Table.Th key={title} ta={n < texts ? 'start' : 'end'}>
-                {title}
-              </Table.Th>
-            ))}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>{rows}</Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <ScrollingTable label={label} minWidth={480}>
+      <Table.Thead>
+        <Table.Tr>
+          {head.map((title, n) => (
+            <Table.Th key={title} ta={n < texts ? 'start' : 'end'}>
+              {title}
+            </Table.Th>
+          ))}
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>{rows}</Table.Tbody>
+    </ScrollingTable>
   );
 }
 
@@ -59,6 +60,7 @@ export function QueueTable({ queues }: { queues: HealthView['queues'] }) {
       }
     >
       <Rows
+        label={t('queues.title')}
         head={[
           t('queues.name'),
           t('queues.waiting'),
@@ -98,6 +100,7 @@ export function SenderTable({ senders }: { senders: HealthView['senders'] }) {
       }
     >
       <Rows
+        label={t('senders.title')}
         texts={3}
         head={[t('senders.number'), t('senders.state'), t('senders.until'), t('senders.consecutiveFailures')]}
         none={t('senders.none')}
@@ -139,6 +142,7 @@ export function WorkerTable({ loops }: { loops: HealthView['loops'] }) {
   return (
     <Section title={t('workerTable.title')} description={t('workerTable.text')}>
       <Rows
+        label={t('workerTable.title')}
         head={[t('workerTable.worker'), ...LOOPS.map((loop) => t(`workerTable.loops.${loop}`))]}
         none={t('workerTable.none')}
         rows={workers?.map((workerId) => (

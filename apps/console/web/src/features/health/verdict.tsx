@@ -135,18 +135,24 @@ function Banner({
   todo: string;
   children: ReactNode;
 }) {
+  const color = `${SEVERITIES[severity].color}.9`;
   return (
     <Paper withBorder p="lg" component="section">
       <Group gap="md" wrap="nowrap" align="flex-start">
-        <ThemeIcon size={48} radius="xl" color={`${SEVERITIES[severity].color}.9`} visibleFrom="xs">
+        <ThemeIcon size={48} radius="xl" color={color} visibleFrom="xs">
           <Icon size={26} />
         </ThemeIcon>
         <Stack gap="xs">
           {/* A live region for the verdict alone: the time would be read out with every refresh. */}
           <div role="status">
-            <Title order={2} size="h3">
-              {whose}
-            </Title>
+            <Group gap="xs" wrap="nowrap">
+              <ThemeIcon size={28} radius="xl" color={color} hiddenFrom="xs">
+                <Icon size={18} />
+              </ThemeIcon>
+              <Title order={2} size="h3">
+                {whose}
+              </Title>
+            </Group>
             <Text fw={550}>{title}</Text>
           </div>
           <Text size="sm" maw={720}>

@@ -1,7 +1,7 @@
 import { Alert, Anchor, Code, Grid, SegmentedControl, Stack, Text, Title } from '@mantine/core';
 import { IconChartDots, IconPlugConnectedX } from '@tabler/icons-react';
 import { Trans, useTranslation } from 'react-i18next';
-import { useSearchParams } from 'react-router';
+import { Link, useSearchParams } from 'react-router';
 import type { DashboardView, PanelDescription, RangeName } from '../../../../src/features/metrics/view.js';
 import { useData } from '../../api/queries.js';
 import { Page } from '../../components/page.js';
@@ -91,7 +91,7 @@ function NotConfigured() {
       <Text inherit>
         <Trans t={t} i18nKey="notConfigured.text" components={{ name: <Code />, address: <Code /> }} />
       </Text>
-      <Anchor href="/staff/health" size="sm">
+      <Anchor component={Link} to="/staff/health" size="sm">
         {t('notConfigured.health')}
       </Anchor>
     </EmptyState>

@@ -41,7 +41,12 @@ export function TimeseriesPanel({ panel, data, range }: PanelProps) {
           tickLine="none"
           connectNulls
           valueFormatter={write}
-          yAxisProps={{ domain: [panel.min ?? 'auto', panel.max ?? 'auto'], width: 58, tickCount: 4 }}
+          yAxisProps={{
+            domain: [panel.min ?? 'auto', panel.max ?? 'auto'],
+            width: 58,
+            tickCount: 4,
+            allowDecimals: !isCount(panel, series),
+          }}
           xAxisProps={{
             type: 'number',
             domain: [data.range.from, data.range.to],
@@ -59,6 +64,11 @@ export function TimeseriesPanel({ panel, data, range }: PanelProps) {
     </>
   );
 }
+
+/** Whether all values are whole and of no unit: there is no half of a sender. */
+const isCount = ({ unit }: PanelProps['panel'], series: readonly NamedSeries[]): boolean =>
+  unit === 'short' &&
+  series.every(({ values }) => values.every((value) => value === null || Number.isInteger(value)));
 
 function Legend({ series, write }: { series: readonly NamedSeries[]; write: (value: number) => string }) {
   const { t } = useTranslation('metrics');
@@ -116,9 +126,16 @@ const TICKS_MAX = 4;
 /** A few times of the range, at round times of the clock. */
 function ticksOf({ from, to }: PanelProps['data']['range']): number[] {
   const minutes = TICK_MINUTES.find((one) => (to - from) / 60 / one <= TICKS_MAX) ?? 2_880;
-  // Clocks differ from UTC by whole quarters of an hour, and days begin at midnight here.
-  const offset = new Date(from * 1_000).getTimezoneOffset() * 60;
+  // Clocks differ from UTC by whole quarters of an hour, and days begin at midnight here, also after the clocks were changed.
+  const offset = offsetAt(from);
   const step = minutes * 60;
-  const first = Math.ceil((from - offset) / step) * step + offset;
-  return Array.from({ length: Math.floor((to - first) / step) + 1 }, (_, at) => first + at * step);
+  const first = Math.ceil((from - offset) / step) * step;
+  const ticks = Array.from(
+    { length: Math.floor((to - offset - first) / step) + 1 },
+    (_, at) => first + at * step,
+  );
+  return ticks.map((tick) => tick + offsetAt(tick + offset));
 }
+
+/** What a clock here was behind UTC at a time, all in seconds. */
+const offsetAt = (seconds: number): number => new Date(seconds * 1_000).getTimezoneOffset() * 60;

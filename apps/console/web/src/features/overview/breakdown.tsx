@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next';
 import type { StatisticsView } from '../../../../src/features/overview/view.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { Section } from '../../components/page.js';
+import { ScrollingTable } from '../../components/scrollingTable.js';
 import { useShares } from './statistics.js';
 
 /** Statistics by application or language, most sends first. */
@@ -21,41 +22,36 @@ export function OverviewBreakdown({
   const { share, seconds } = useShares();
   return (
     <Section title={title}>
-      <Table.ScrollContainer
-        minWidth={320}
-        scrollAreaProps={{ viewportProps: { tabIndex: 0, role: 'group', 'aria-label': title } }}
-      >
-        <Table verticalSpacing="xs" horizontalSpacing={6} aria-label={title}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{column}</Table.Th>
-              <Table.Th ta="right">{t('statistics.sends')}</Table.Th>
-              <Table.Th ta="right">{t('statistics.delivered')}</Table.Th>
-              <Table.Th ta="right">{t('statistics.verified')}</Table.Th>
-              <Table.Th ta="right" visibleFrom="sm">
-                {t('columns.time')}
-              </Table.Th>
+      <ScrollingTable label={title} minWidth={320} horizontalSpacing={6}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>{column}</Table.Th>
+            <Table.Th ta="right">{t('statistics.sends')}</Table.Th>
+            <Table.Th ta="right">{t('statistics.delivered')}</Table.Th>
+            <Table.Th ta="right">{t('statistics.verified')}</Table.Th>
+            <Table.Th ta="right" visibleFrom="sm">
+              {t('columns.time')}
+            </Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {rows.map((row) => (
+            <Table.Tr key={row.id}>
+              <Table.Td>
+                <Text size="sm" truncate maw={180}>
+                  {row.name}
+                </Text>
+              </Table.Td>
+              <Table.Td ta="right">{whole(row.sends)}</Table.Td>
+              <Table.Td ta="right">{share(row.deliveredShare)}</Table.Td>
+              <Table.Td ta="right">{share(row.verifiedShare)}</Table.Td>
+              <Table.Td ta="right" visibleFrom="sm">
+                {seconds(row.deliverySecondsMedian)}
+              </Table.Td>
             </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {rows.map((row) => (
-              <Table.Tr key={row.id}>
-                <Table.Td>
-                  <Text size="sm" truncate maw={180}>
-                    {row.name}
-                  </Text>
-                </Table.Td>
-                <Table.Td ta="right">{whole(row.sends)}</Table.Td>
-                <Table.Td ta="right">{share(row.deliveredShare)}</Table.Td>
-                <Table.Td ta="right">{share(row.verifiedShare)}</Table.Td>
-                <Table.Td ta="right" visibleFrom="sm">
-                  {seconds(row.deliverySecondsMedian)}
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+          ))}
+        </Table.Tbody>
+      </ScrollingTable>
     </Section>
   );
 }

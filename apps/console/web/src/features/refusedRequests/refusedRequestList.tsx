@@ -10,10 +10,12 @@ import { RefusedRequestTable } from './refusedRequestTable.js';
  * Refused requests by pages.
  *
  * @param path below `/api`, with its query
+ * @param search what to look for there. It may be an idempotency key, which must not appear in a URL
  */
-export function RefusedRequestList({ path, isSearch = false }: { path: string; isSearch?: boolean }) {
+export function RefusedRequestList({ path, search }: { path: string; search?: { text: string } }) {
   const { t } = useTranslation('refusedRequests');
-  const found = usePages<RefusedRequestsView>(path);
+  const isSearch = search !== undefined;
+  const found = usePages<RefusedRequestsView>(path, { search });
   const { data, error, refetch, isPlaceholderData } = found;
   if (error !== null && data === undefined) return <Failure problem={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <Loading />;

@@ -2,6 +2,7 @@ import { Code, Group, Stack, Table, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { RefusedRequestView } from '../../../../src/features/refusedRequests/view.js';
 import { Id } from '../../components/copy.js';
+import { ScrollingTable } from '../../components/scrollingTable.js';
 import { Time } from '../../components/times.js';
 
 /** Refused requests, newest first. On a phone, everything about one stands in a column. */
@@ -15,25 +16,20 @@ export function RefusedRequestTable({
 }) {
   const { t } = useTranslation('refusedRequests');
   return (
-    <Table.ScrollContainer
-      minWidth={300}
-      scrollAreaProps={{ viewportProps: { tabIndex: 0, role: 'group', 'aria-label': t('caption') } }}
-    >
-      <Table verticalSpacing="xs" aria-label={t('caption')}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th visibleFrom="sm">{t('columns.time')}</Table.Th>
-            <Table.Th>{t('columns.request')}</Table.Th>
-            <Table.Th visibleFrom="sm">{t('columns.application')}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {requests.map((request) => (
-            <Row key={request.requestId} request={request} withCode={withCode} />
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <ScrollingTable label={t('caption')} minWidth={300}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th visibleFrom="sm">{t('columns.time')}</Table.Th>
+          <Table.Th>{t('columns.request')}</Table.Th>
+          <Table.Th visibleFrom="sm">{t('columns.application')}</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {requests.map((request) => (
+          <Row key={request.requestId} request={request} withCode={withCode} />
+        ))}
+      </Table.Tbody>
+    </ScrollingTable>
   );
 }
 

@@ -71,7 +71,7 @@ function Content({ account }: { account: string }) {
           </Alert>
         )}
       </Stack>
-      {search !== null && <RefusedRequestList path={`${path}?${search}`} isSearch />}
+      {search !== null && <RefusedRequestList path={`${path}/search`} search={{ text: search }} />}
       {search === null && error !== null && <Failure problem={error} onRetry={() => void refetch()} />}
       {search === null && data === undefined && error === null && <Loading />}
       {search === null && data !== undefined && (

@@ -96,7 +96,7 @@ function Result({ result, isFault }: { result: TryoutVerifyView['result']; isFau
   const { valid, verification, attemptsLeft } = result;
   return (
     <Alert
-      color={valid ? 'green' : 'orange'}
+      color={valid ? 'teal' : 'orange'}
       variant="light"
       icon={valid ? <IconCheck size={18} /> : <IconX size={18} />}
       role="status"

@@ -1,0 +1,29 @@
+import { Table, type TableProps } from '@mantine/core';
+
+/** A table that scrolls where there is no room for it, by keyboard too. */
+export function ScrollingTable({
+  label,
+  minWidth,
+  maxHeight,
+  ...table
+}: TableProps & {
+  /** Its name. */
+  label: string;
+  /** In pixels; it scrolls where there are fewer. */
+  minWidth: number;
+  /** In pixels; more rows scroll. */
+  maxHeight?: number;
+}) {
+  return (
+    <Table.ScrollContainer
+      minWidth={minWidth}
+      {...(maxHeight !== undefined && { maxHeight })}
+      scrollAreaProps={{
+        offsetScrollbars: 'present',
+        viewportProps: { tabIndex: 0, role: 'group', 'aria-label': label },
+      }}
+    >
+      <Table verticalSpacing="xs" aria-label={label} {...table} />
+    </Table.ScrollContainer>
+  );
+}
