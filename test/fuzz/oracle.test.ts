@@ -41,7 +41,7 @@ const answering =
 const problem = (status: number, code: string, title: string): RequestListener =>
   answering(
     status,
-    { type: `https://x.test/errors#${code}`, title, status, code },
+    { type: `https://x.test/errors#${code}`, title, status, detail: 'It says why.', code },
     'application/problem+json',
   );
 
