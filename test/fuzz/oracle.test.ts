@@ -21,6 +21,7 @@ const NOT_FOUND = {
   type: 'https://x.test/errors#not_found',
   title: 'Not Found',
   status: 404,
+  detail: 'Nothing is here.',
   code: 'not_found',
 };
 
