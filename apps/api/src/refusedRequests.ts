@@ -1,6 +1,5 @@
-import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { PROBLEMS, type Problem } from '@onecode/domain';
+import { hashIdempotencyKey, PROBLEMS, type Problem } from '@onecode/domain';
 import { requestIdOf, startFlushLoop, type Logger, type Loop } from '@onecode/runtime';
 import {
   REFUSED_REQUESTS_PER_MINUTE,
@@ -83,7 +82,7 @@ export function createRefusedRequestRecorder(
         status: PROBLEMS[code].status,
         detail,
         fields: Object.keys(errors),
-        idempotencyKeyHash: key && hash('sha256', key, 'buffer'),
+        idempotencyKeyHash: key && hashIdempotencyKey(key),
       };
       add(name, { accountId, applicationId, code, count: 1, lastAt: at, requests: [refused] });
     },

@@ -1,16 +1,28 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { PROBLEMS } from '@onecode/domain';
 import { buildCaller, RawConnection, type TestCaller } from '@onecode/testing';
+import { SITE } from './guideBlocks.js';
 import { startApi, type TestApi } from './testApi.js';
 
-const PAGE = readFileSync(new URL('../../docs/dist/errors.md', import.meta.url), 'utf8');
-/** The request that the page shows for each problem. */
-const REQUESTS = PAGE.split(/^### /m)
+const PAGE = readFileSync(join(SITE, 'errors.md'), 'utf8');
+
+interface Shown {
+  code: string;
+  status: number;
+  request: string;
+  answer: object;
+}
+
+/** What the page shows of each problem: its status, a request, and the answer to that. */
+const SHOWN: Shown[] = PAGE.split(/^### /m)
   .slice(1)
-  .map((section): [code: string, request: string] => [
-    /^\w+/.exec(section)![0],
-    /^```http\n([\s\S]*?)\n```$/m.exec(section)![1]!,
-  ]);
+  .map((section) => {
+    const [, code, status] = /^(\w+) · (\d+)$/m.exec(section)!;
+    const [, request] = /^```http\n([\s\S]*?)\n```$/m.exec(section)!;
+    const [, answer] = /^```json\n([\s\S]*?)^```$/m.exec(section)!;
+    return { code: code!, status: Number(status), request: request!, answer: JSON.parse(answer!) as object };
+  });
 /** What a single request cannot bring about. */
 const BY_FAULTS_ALONE = new Set(['internal_error', 'request_timeout', 'too_busy']);
 
@@ -47,16 +59,19 @@ function bytesOf(request: string, { key }: TestCaller): string {
 
 describe('the page of errors', () => {
   it('has a request for every problem', () => {
-    expect(REQUESTS.map(([code]) => code).toSorted()).toEqual(Object.keys(PROBLEMS).toSorted());
+    expect(SHOWN.map(({ code }) => code).toSorted()).toEqual(Object.keys(PROBLEMS).toSorted());
   });
 
-  it.each(REQUESTS.filter(([code]) => !BY_FAULTS_ALONE.has(code)))(
-    'shows a request that is answered with %s',
-    async (code, request) => {
+  it.each(SHOWN.filter(({ code }) => !BY_FAULTS_ALONE.has(code)))(
+    'shows a request that is answered as it says: $code',
+    async ({ code, status, request, answer }) => {
       const connection = await RawConnection.open(api.port);
-      const { json } = await connection.write(bytesOf(request, await callerFor(code, request))).answer();
+      const got = await connection.write(bytesOf(request, await callerFor(code, request))).answer();
       connection.socket.destroy();
-      expect(json.code).toBe(code);
+      expect([got.status, got.json.code]).toEqual([status, code]);
+      // The texts may be more exact than the example's, and the address is this service's own.
+      const shape = (problem: object) => ({ ...problem, type: '', detail: 'detail' in problem });
+      expect(shape(got.json)).toEqual(shape(answer));
     },
   );
 

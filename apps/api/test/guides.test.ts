@@ -1,17 +1,14 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { transformSync } from '@swc/core';
 import { PROBLEMS } from '@onecode/domain';
 import { buildCaller, describeIf, type TestCaller } from '@onecode/testing';
-import { rawRequest } from '@onecode/testing/contract';
 import { simulateDelivery } from './deliveries.js';
+import { guideBlocks, makeGuideFolder, ROOT } from './guideBlocks.js';
 import { startApi, type TestApi } from './testApi.js';
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-const SITE = join(ROOT, 'apps/docs/dist');
 const SERVICE = 'https://api.example.com';
 const RUN_MS_MAX = 180_000;
 
@@ -21,9 +18,7 @@ let folder: string;
 beforeAll(async () => {
   api = await startApi();
   caller = await buildCaller(api.db.database, 'test');
-  // Inside the repository, so that a program finds the SDK as an installed package.
-  mkdirSync(join(ROOT, '.data'), { recursive: true });
-  folder = mkdtempSync(join(ROOT, '.data/guides-'));
+  folder = makeGuideFolder();
 });
 afterAll(async () => {
   rmSync(folder, { recursive: true });
@@ -31,12 +26,8 @@ afterAll(async () => {
 });
 
 /** The blocks of a page in a language, with this API's address in them. */
-function blocksOf(page: string, language: string): string[] {
-  const text = readFileSync(join(SITE, `${page}.md`), 'utf8');
-  return [...text.matchAll(new RegExp(`^\`\`\`${language}\\b.*\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(
-    ([, code = '']) => code.replaceAll(SERVICE, api.url),
-  );
-}
+const blocksOf = (page: string, language: string): string[] =>
+  guideBlocks(page, language).map((code) => code.replaceAll(SERVICE, api.url));
 
 const has = (command: string, ...args: string[]): boolean => spawnSync(command, args).status === 0;
 
@@ -254,48 +245,5 @@ describe.each([...RUNNERS, SDK_RUNNER])('the samples of the reference in %s', (l
       },
       RUN_MS_MAX,
     );
-  });
-});
-
-describe('the requests on the page of errors', () => {
-  /** Those that take an outage, a slow client, a flood, or more bytes than a page shows; the tests of their subjects have them. */
-  const ELSEWHERE = new Set([
-    'request_timeout',
-    'headers_too_large',
-    'payload_too_large',
-    'too_busy',
-    'internal_error',
-  ]);
-  const page = readFileSync(join(SITE, 'errors.md'), 'utf8');
-  const sections = [
-    ...page.matchAll(
-      /^### (\w+) · (\d+)\n[\s\S]*?^```http\n([\s\S]*?)^```$[\s\S]*?^```json\n([\s\S]*?)^```$/gm,
-    ),
-  ].filter(([, code = '']) => !ELSEWHERE.has(code));
-
-  it.each(
-    sections.map(([, code = '', status = '', request = '', answer = '']) => ({
-      code,
-      status,
-      request,
-      answer,
-    })),
-  )('are answered as it says: $code', async ({ code, status, request, answer }) => {
-    const mode = await buildCaller(api.db.database, 'live', {
-      ratePerMinute: code === 'rate_limited' ? 1 : 600,
-      freeQuota: code === 'insufficient_credits' ? 0 : 5,
-    });
-    const [head = '', body] = request.trimEnd().split('\n\n');
-    const [line = '', ...lines] = head.replaceAll('ak_live_…', mode.key).split('\n');
-    const [method = '', path = ''] = line.split(' ');
-    const headers = lines.map((one) => one.split(': ') as [string, string]);
-    const send = (content = body) => rawRequest(api.port, method, path, headers, content);
-    if (code === 'rate_limited') await send();
-    if (code === 'idempotency_key_reused') await send('{"to":"+447700900123"}');
-    const { status: got, json } = await send();
-    expect([got, json.code]).toEqual([Number(status), code]);
-    // The texts may be more exact than the example's, and the address is this service's own.
-    const shape = (problem: object) => ({ ...problem, type: '', detail: 'detail' in problem });
-    expect(shape(json)).toEqual(shape(JSON.parse(answer) as object));
   });
 });

@@ -1,30 +1,25 @@
 import { spawnSync } from 'node:child_process';
 import { createHmac, randomUUID } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { buildCaller, describeIf, type TestCaller } from '@onecode/testing';
 import { parse } from 'yaml';
+import { guideBlocks, makeGuideFolder } from './guideBlocks.js';
 import { startApi, type TestApi } from './testApi.js';
 
 /**
  * The code of the guides "Supabase Auth", "Zitadel" and "Ory Kratos", called as these three call it: payloads, headers and signatures are
  * those of their sources.
  */
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-const SITE = join(ROOT, 'apps/docs/dist');
-
 let api: TestApi;
 let caller: TestCaller;
 let folder: string;
 beforeAll(async () => {
   api = await startApi();
   caller = await buildCaller(api.db.database, 'test');
-  // Inside the repository, so that the code finds the SDK as an installed package.
-  mkdirSync(join(ROOT, '.data'), { recursive: true });
-  folder = mkdtempSync(join(ROOT, '.data/relays-'));
+  folder = makeGuideFolder();
   process.env['ONECODE_API_KEY'] = caller.key;
   process.env['ONECODE_URL'] = api.url;
 });
@@ -33,12 +28,7 @@ afterAll(async () => {
   await api.close();
 });
 
-function blocksOf(page: string, language: string): string[] {
-  const text = readFileSync(join(SITE, `integrate/${page}.md`), 'utf8');
-  return [...text.matchAll(new RegExp(`^\`\`\`${language}\\b.*\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(
-    ([, code = '']) => code,
-  );
-}
+const blocksOf = (page: string, language: string): string[] => guideBlocks(`integrate/${page}`, language);
 
 /** Runs a block of a guide as the module that it is. @returns what it exports */
 async function load<Exports>(page: string, file: string): Promise<Exports> {

@@ -8,6 +8,7 @@ export * from './deploymentChecks.js';
 export * from './healthFindings.js';
 export * from './healthStatistics.js';
 export * from './holds.js';
+export * from './idempotencyKey.js';
 export * from './identityCheck.js';
 export * from './keyring.js';
 export * from './outcome.js';

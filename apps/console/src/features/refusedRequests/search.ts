@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hashIdempotencyKey } from '@onecode/domain';
 import { isId, type RefusedRequestSearch } from '@onecode/store';
 
 /**
@@ -13,6 +13,6 @@ export function searchFor(text: string): RefusedRequestSearch {
   const forms = isLatin1 && !latin1.equals(utf8) ? [utf8, latin1] : [utf8];
   return {
     ...(isId(id) && { requestId: id }),
-    idempotencyKeyHashes: forms.map((form) => createHash('sha256').update(form).digest()),
+    idempotencyKeyHashes: forms.map(hashIdempotencyKey),
   };
 }

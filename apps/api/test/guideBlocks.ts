@@ -1,0 +1,21 @@
+import { mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+/** The built site. */
+export const SITE = join(ROOT, 'apps/docs/dist');
+
+/** The blocks of a guide in a language, in their order. */
+export function guideBlocks(page: string, language: string): string[] {
+  const text = readFileSync(join(SITE, `${page}.md`), 'utf8');
+  return [...text.matchAll(new RegExp(`^\`\`\`${language}\\b.*\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(
+    ([, code = '']) => code,
+  );
+}
+
+/** A folder for the code of guides, inside the repository, so that it finds the SDK as an installed package. */
+export function makeGuideFolder(): string {
+  mkdirSync(join(ROOT, '.data'), { recursive: true });
+  return mkdtempSync(join(ROOT, '.data/guides-'));
+}
