@@ -26,7 +26,7 @@ export default {
     '^(\\.{1,2}/.*)\\.js$': ['$1.ts', '$1.js'],
   },
   transformIgnorePatterns: ['/node_modules/'],
-  // Copies of the examples are there, which Jest would take for more packages of the same names.
+  // What tests unpack is there.
   modulePathIgnorePatterns: ['<rootDir>/.cache/'],
   testEnvironment: 'node',
   testSequencer: '<rootDir>/jest.sequencer.mjs',

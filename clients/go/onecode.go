@@ -123,7 +123,7 @@ type IndeterminateVerificationError struct {
 func (e *ProblemError) Error() string                   { return fmt.Sprintf("onecode: %s (%d)", e.Code, e.Status) }
 func (e *ConnectionError) Error() string                { return "onecode: " + e.Cause.Error() }
 func (e *ConnectionError) Unwrap() error                { return e.Cause }
-func (e *IndeterminateVerificationError) Error() string { return e.Cause.Error() }
+func (e *IndeterminateVerificationError) Error() string { return "onecode: " + e.Cause.Error() }
 func (e *IndeterminateVerificationError) Unwrap() error { return e.Cause }
 
 // Client is the service, from your server. One serves all goroutines.
@@ -235,13 +235,16 @@ func (c *Client) Verify(ctx context.Context, sendID, code string) (*VerifyResult
 	if result := answer.judgement(); result != nil {
 		return result, nil
 	}
-	err = answer.failure()
-	// A code that this client does not know may mean anything.
-	var problem *ProblemError
-	if errors.As(err, &problem) && problem.Status < 500 && strings.Contains(problemCodes, " "+problem.Code+" ") {
-		return nil, problem
+	cause := answer.cause
+	if problem, ok := answer.failure().(*ProblemError); ok {
+		// A code that this client does not know may mean anything.
+		if problem.Status < 500 && strings.Contains(problemCodes, " "+problem.Code+" ") {
+			return nil, problem
+		}
+		// Not the problem itself, which errors.As would find and take for a refusal.
+		cause = fmt.Errorf("%s (%d)", problem.Code, problem.Status)
 	}
-	return nil, &IndeterminateVerificationError{answer.Facts, sendID, err}
+	return nil, &IndeterminateVerificationError{answer.Facts, sendID, cause}
 }
 
 // answer is an answer, or why none came whole.

@@ -1,7 +1,7 @@
 import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fetchPackages, librariesIn } from '../../scripts/services/packages.mjs';
 
@@ -16,77 +16,63 @@ export const PREPARE_MS_MAX = 300_000;
 interface Language {
   name: string;
   /** Null where this machine can have none. */
-  findProgram(): string | null;
-  /** @param caFile an authority's certificate that the driver is to trust @returns the command that runs it */
-  build(program: string, folder: string, caFile: string): string[];
+  findProgram: () => string | null;
+  /** @param caFile what the driver is to trust besides `SSL_CERT_FILE` @returns the command that runs it */
+  build: (program: string, folder: string, caFile: string) => string[];
   /** It sends further requests on the connection of an earlier one. */
   keepsConnections?: true;
 }
+
+const PHP_FOLDER = join(ROOT, '.cache/php-cli');
+const GO_FOLDER = join(ROOT, '.cache/golang-go');
 
 export const LANGUAGES: readonly Language[] = [
   {
     name: 'Python',
     findProgram: () => onPath('python3', '--version'),
-    build(program, _folder, caFile) {
+    build: (program) => {
       const client = join(CLIENTS, 'python/onecode.py');
-      run(
-        program,
-        '-c',
-        `import ast; ast.parse(open(${JSON.stringify(client)}).read(), feature_version=(3, 9))`,
-      );
-      return [
-        'env',
-        `SSL_CERT_FILE=${caFile}`,
-        `PYTHONPATH=${join(CLIENTS, 'python')}`,
-        program,
-        '-B',
-        join(DRIVERS, 'driver.py'),
-      ];
+      const check = 'import ast, sys; ast.parse(open(sys.argv[1]).read(), feature_version=(3, 9))';
+      run(program, '-c', check, client);
+      return [program, '-B', join(DRIVERS, 'driver.py'), dirname(client)];
     },
   },
   {
     name: 'PHP',
-    findProgram: () => onPath('php', '--version') ?? fetched('php-cli', 'usr/bin/php8.2'),
-    build(program, _folder, caFile) {
-      const libraries = program.startsWith(ROOT) ? librariesIn(join(ROOT, '.cache/php-cli')) : [];
-      const php = ['env', `SSL_CERT_FILE=${caFile}`, `LD_LIBRARY_PATH=${libraries.join(':')}`, program, '-n'];
+    findProgram: () => onPath('php', '--version') ?? unpacked(PHP_FOLDER, 'usr/bin/php.default'),
+    build: (program) => {
+      const libraries = existsSync(PHP_FOLDER) ? librariesIn(PHP_FOLDER) : [];
+      const php = ['env', `LD_LIBRARY_PATH=${libraries.join(':')}`, program, '-n'];
       return [...php, join(DRIVERS, 'driver.php'), join(CLIENTS, 'php/Onecode.php')];
     },
   },
   {
     name: 'Go',
-    findProgram: () => onPath('go', 'version') ?? fetched('golang-go', 'usr/lib/go-1.19/bin/go'),
-    build(program, folder, caFile) {
+    findProgram: () => onPath('go', 'version') ?? unpacked(GO_FOLDER, 'usr/bin/go'),
+    build: (program, folder) => {
       mkdirSync(join(folder, 'onecode'));
       cpSync(join(CLIENTS, 'go/onecode.go'), join(folder, 'onecode/onecode.go'));
       cpSync(join(DRIVERS, 'driver.go'), join(folder, 'main.go'));
       writeFileSync(join(folder, 'go.mod'), 'module driver\n\ngo 1.19\n');
-      const go = ['env', '-C', folder, 'CGO_ENABLED=0', 'GOPROXY=off', 'GOTOOLCHAIN=local', program];
-      run(...go, 'vet', './...');
-      run(...go, 'build', '-buildvcs=false', '-o', 'driver', '.');
-      return ['env', `SSL_CERT_FILE=${caFile}`, join(folder, 'driver')];
+      const go = ['-C', folder, 'CGO_ENABLED=0', 'GOPROXY=off', 'GOTOOLCHAIN=local', program];
+      run('env', ...go, 'vet', './...');
+      run('env', ...go, 'build', '-buildvcs=false', '-o', 'driver', '.');
+      return [join(folder, 'driver')];
     },
   },
   {
     name: 'Java',
     findProgram: () => onPath('javac', '-version'),
     keepsConnections: true,
-    build(program, folder, caFile) {
+    build: (program, folder, caFile) => {
       const sources = [join(CLIENTS, 'java/Onecode.java'), join(DRIVERS, 'Driver.java')];
       run(program, '--release', '17', '-Xlint:all', '-Werror', '-d', folder, ...sources);
-      const store = join(folder, 'ca.p12');
-      run(
-        'keytool',
-        '-importcert',
-        '-noprompt',
-        '-file',
-        caFile,
-        '-keystore',
-        store,
-        '-storepass',
-        'changeit',
-      );
-      const trust = [`-Djavax.net.ssl.trustStore=${store}`, '-Djavax.net.ssl.trustStorePassword=changeit'];
+      const store = ['-keystore', join(folder, 'trusted'), '-storepass', 'changeit'];
+      run('keytool', '-importcert', '-noprompt', '-file', caFile, ...store);
+      const trust = [
+        `-Djavax.net.ssl.trustStore=${store[1]}`,
+        `-Djavax.net.ssl.trustStorePassword=${store[3]}`,
+      ];
       return ['java', ...trust, '-cp', folder, 'Driver'];
     },
   },
@@ -95,10 +81,10 @@ export const LANGUAGES: readonly Language[] = [
 const onPath = (program: string, version: string): string | null =>
   spawnSync(program, [version]).status === 0 ? program : null;
 
-/** A program of a package of this system, unpacked into .cache. */
-function fetched(name: string, path: string): string | null {
-  const folder = join(ROOT, '.cache', name);
-  return existsSync(folder) || fetchPackages(folder, name) ? join(folder, path) : null;
+/** A program of a package of this system, which the folder is named after and unpacked into. */
+function unpacked(folder: string, path: string): string | null {
+  if (!existsSync(folder)) fetchPackages(folder, basename(folder));
+  return existsSync(join(folder, path)) ? join(folder, path) : null;
 }
 
 function run(command: string, ...args: string[]): void {
@@ -108,6 +94,13 @@ function run(command: string, ...args: string[]): void {
 /** What a driver answers: `outcome` is `made`, `send`, `judgement`, `problem`, `connection`, `indeterminate`, `mistake` or `bug`. */
 export type Outcome = { outcome: string } & Record<string, string>;
 
+interface ClientOptions {
+  baseUrl: string;
+  apiKey: string;
+  timeoutMs?: number;
+  maxRetries?: number;
+}
+
 /** A program in a client's language, which makes the calls that it is asked for. */
 export class Driver {
   readonly #folder = mkdtempSync(join(tmpdir(), 'onecode-client-'));
@@ -116,23 +109,18 @@ export class Driver {
 
   constructor({ build }: Language, program: string, caFile: string) {
     const [command, ...args] = build(program, this.#folder, caFile);
-    this.#child = spawn(command!, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+    const env = { ...process.env, SSL_CERT_FILE: caFile };
+    this.#child = spawn(command!, args, { env, stdio: ['pipe', 'pipe', 'inherit'] });
     this.#lines = createInterface({ input: this.#child.stdout! })[Symbol.asyncIterator]();
   }
 
   /** Makes the client anew. */
-  make(options: {
-    baseUrl: string;
-    apiKey: string;
-    timeoutMs?: number;
-    maxRetries?: number;
-  }): Promise<Outcome> {
-    return this.ask('new', { timeoutMs: 5000, maxRetries: 3, ...options });
+  make({ timeoutMs = 5000, maxRetries = 3, ...options }: ClientOptions): Promise<Outcome> {
+    return this.ask('new', { ...options, timeoutMs: `${timeoutMs}`, maxRetries: `${maxRetries}` });
   }
 
-  async ask(call: string, given: Record<string, string | number>): Promise<Outcome> {
-    const fields = Object.entries({ call, ...given }).map(([name, value]) => [name, String(value)]);
-    this.#child.stdin!.write(`${new URLSearchParams(fields).toString()}\n`);
+  async ask(call: string, given: Record<string, string>): Promise<Outcome> {
+    this.#child.stdin!.write(`${new URLSearchParams({ call, ...given }).toString()}\n`);
     const { value, done } = await this.#lines.next();
     if (done === true) throw new Error('the driver ended');
     return Object.fromEntries(new URLSearchParams(value)) as Outcome;

@@ -78,10 +78,6 @@ func tell(err error, answer url.Values) {
 	var unknown *onecode.IndeterminateVerificationError
 	var facts onecode.Facts
 	switch {
-	case errors.As(err, &unknown):
-		facts = unknown.Facts
-		answer.Set("outcome", "indeterminate")
-		answer.Set("sendId", unknown.SendID)
 	case errors.As(err, &problem):
 		facts = problem.Facts
 		answer.Set("outcome", "problem")
@@ -93,6 +89,10 @@ func tell(err error, answer url.Values) {
 	case errors.As(err, &connection):
 		facts = connection.Facts
 		answer.Set("outcome", "connection")
+	case errors.As(err, &unknown):
+		facts = unknown.Facts
+		answer.Set("outcome", "indeterminate")
+		answer.Set("sendId", unknown.SendID)
 	default:
 		answer.Set("outcome", "mistake")
 	}

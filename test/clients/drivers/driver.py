@@ -4,6 +4,7 @@ import sys
 import traceback
 from urllib.parse import parse_qsl, urlencode
 
+sys.path.insert(0, sys.argv[1])
 from onecode import IndeterminateVerificationError, Onecode, OnecodeError, ProblemError
 
 client = None
