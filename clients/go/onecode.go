@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package onecode sends one-time codes over WhatsApp and checks what people type back. For Go 1.19 or newer, with the standard
 // library alone. Put this file into a folder onecode of your module.
 //

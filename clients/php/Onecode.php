@@ -1,5 +1,6 @@
 <?php
 
+// SPDX-License-Identifier: Apache-2.0
 declare(strict_types=1);
 
 namespace Onecode;

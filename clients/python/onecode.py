@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Onecode sends one-time codes over WhatsApp and checks what people type back. For Python 3.9 or newer, without other packages.
 
     from onecode import IndeterminateVerificationError, Onecode

@@ -91,8 +91,44 @@ function run(command: string, ...args: string[]): void {
   execFileSync(command, args, { stdio: ['ignore', 'ignore', 'pipe'] });
 }
 
-/** What a driver answers: `outcome` is `made`, `send`, `judgement`, `problem`, `connection`, `indeterminate`, `mistake` or `bug`. */
-export type Outcome = { outcome: string } & Record<string, string>;
+/** What a client returned or threw, with the names of the npm client; times in milliseconds, and nothing for null. */
+export type Outcome = Record<string, unknown> & {
+  outcome: 'made' | 'send' | 'judgement' | 'problem' | 'connection' | 'indeterminate' | 'mistake';
+  id?: string;
+  idempotencyKey?: string;
+  /** Whatever can be seen of an error. */
+  shown?: string;
+};
+
+const OUTCOMES: [type: RegExp, outcome: Outcome['outcome']][] = [
+  [/^made$/, 'made'],
+  [/Send$/, 'send'],
+  [/VerifyResult$/, 'judgement'],
+  [/ProblemE/, 'problem'],
+  [/ConnectionE/, 'connection'],
+  [/IndeterminateVerificationE/, 'indeterminate'],
+  // What the languages have for it.
+  [/^(?:ValueError|InvalidArgumentException|IllegalArgumentException|\*errors\.errorString)$/, 'mistake'],
+];
+
+function readOutcome(line: string): Outcome {
+  const { type, value, shown } = JSON.parse(line) as { type: string; value?: object; shown?: string };
+  const [, outcome] = OUTCOMES.find(([pattern]) => pattern.test(type)) ?? [];
+  if (outcome === undefined) throw new Error(`a driver answered with ${type}: ${shown}`);
+  const read: Outcome = { outcome, ...(shown && { shown }) };
+  const { facts = {}, ...own } = { ...value } as { facts?: object };
+  for (const [key, part] of Object.entries({ ...own, ...facts })) {
+    const name = key
+      .replace(/^[A-Z]/, (letter) => letter.toLowerCase())
+      .replace('ID', 'Id')
+      .replace('problemCode', 'code')
+      .replaceAll(/_(\w?)/g, (_, letter: string) => letter.toUpperCase());
+    if (part === null || part === '' || name === 'cause' || (name === 'status' && part === 0)) continue;
+    if (name === 'retryAfter') read['retryAfterSeconds'] = Number(part) / 1e9;
+    else read[name] = name.endsWith('At') ? Date.parse(part as string) : part;
+  }
+  return read;
+}
 
 interface ClientOptions {
   baseUrl: string;
@@ -123,7 +159,7 @@ export class Driver {
     this.#child.stdin!.write(`${new URLSearchParams({ call, ...given }).toString()}\n`);
     const { value, done } = await this.#lines.next();
     if (done === true) throw new Error('the driver ended');
-    return Object.fromEntries(new URLSearchParams(value)) as Outcome;
+    return readOutcome(value);
   }
 
   stop(): void {

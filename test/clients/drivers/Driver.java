@@ -4,70 +4,49 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.lang.reflect.Field;
+import java.lang.reflect.RecordComponent;
 import java.net.URLDecoder;
-import java.net.URLEncoder;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.TreeMap;
 import onecode.Onecode;
 
-/** Does what its standard input asks for with the client: a call a line, form-encoded, and so each answer. */
+/** Makes the calls that its standard input asks for, one a line and form-encoded, and prints what comes of each as JSON. */
 final class Driver {
     private static Onecode client;
 
-    private static void run(Map<String, String> given, Map<String, Object> answer) throws Onecode.OnecodeException {
-        Onecode.Send send;
+    private static Object run(Map<String, String> given) throws Onecode.OnecodeException {
+        String sendId = given.get("sendId");
         switch (given.get("call")) {
-            case "new":
+            case "verify":
+                return client.verify(sendId, given.get("code"));
+            case "status":
+                return client.status(sendId);
+            case "send":
+                return client.send(given.get("to"), given.get("code"), given.get("locale"), given.get("idempotencyKey"));
+            default:
                 Duration timeout = Duration.ofMillis(Long.parseLong(given.get("timeoutMs")));
                 client = new Onecode(given.get("baseUrl"), given.get("apiKey"), timeout, Integer.parseInt(given.get("maxRetries")));
-                answer.put("outcome", "made");
-                return;
-            case "verify":
-                Onecode.VerifyResult result = client.verify(given.get("sendId"), given.get("code"));
-                answer.put("outcome", "judgement");
-                answer.put("valid", result.valid());
-                answer.put("verification", result.verification());
-                answer.put("attemptsLeft", result.attemptsLeft());
-                return;
-            case "status":
-                send = client.status(given.get("sendId"));
-                break;
-            default:
-                send = client.send(given.get("to"), given.get("code"), given.get("locale"), given.get("idempotencyKey"));
+                return null;
         }
-        answer.put("outcome", "send");
-        answer.put("id", send.id());
-        answer.put("status", send.status());
-        answer.put("verification", send.verification());
-        answer.put("mode", send.mode());
-        answer.put("channel", send.channel());
-        answer.put("from", send.from());
-        answer.put("failure_reason", send.failureReason());
-        answer.put("expires_at", send.expiresAt().toEpochMilli());
-        answer.put("sent_at", send.sentAt() == null ? null : send.sentAt().toEpochMilli());
     }
 
-    private static void tell(Exception error, Map<String, Object> answer) {
-        StringWriter trace = new StringWriter();
-        error.printStackTrace(new PrintWriter(trace));
-        answer.put("shown", error + " " + trace + " " + client);
-        answer.put("outcome", error instanceof IllegalArgumentException ? "mistake" : "bug");
-        if (!(error instanceof Onecode.OnecodeException failure)) return;
-        answer.put("outcome", "connection");
-        answer.put("status", failure.facts.status());
-        answer.put("requestId", failure.facts.requestId());
-        answer.put("retryAfterSeconds", failure.facts.retryAfterSeconds());
-        answer.put("idempotencyKey", failure.facts.idempotencyKey());
-        if (error instanceof Onecode.IndeterminateVerificationException unknown) {
-            answer.put("outcome", "indeterminate");
-            answer.put("sendId", unknown.sendId);
-        } else if (error instanceof Onecode.ProblemException problem) {
-            answer.put("outcome", "problem");
-            answer.put("code", problem.code);
-            answer.put("detail", problem.detail);
-            problem.errors.forEach((name, text) -> answer.put("errors." + name, text));
-        }
+    /** Records and exceptions by their public parts. */
+    private static String json(Object value) throws ReflectiveOperationException {
+        if (value == null || value instanceof Number || value instanceof Boolean) return String.valueOf(value);
+        Map<Object, Object> members = new TreeMap<>();
+        if (value instanceof Record record)
+            for (RecordComponent part : record.getClass().getRecordComponents()) members.put(part.getName(), part.getAccessor().invoke(record));
+        else if (value instanceof Exception error)
+            for (Field field : error.getClass().getFields()) members.put(field.getName(), field.get(error));
+        else if (value instanceof Map<?, ?> map) members.putAll(map);
+        else return '"' + value.toString().replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n").replace("\t", "\\t") + '"';
+        StringBuilder text = new StringBuilder();
+        for (Map.Entry<Object, Object> member : members.entrySet())
+            text.append(text.isEmpty() ? "" : ",").append(json(member.getKey())).append(':').append(json(member.getValue()));
+        return "{" + text + "}";
     }
 
     public static void main(String[] arguments) throws Exception {
@@ -75,17 +54,19 @@ final class Driver {
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
             Map<String, String> given = new HashMap<>();
             for (String pair : line.split("&")) given.put(pair.split("=")[0], URLDecoder.decode(pair.substring(pair.indexOf('=') + 1), UTF_8));
-            Map<String, Object> answer = new HashMap<>();
+            StringWriter trace = new StringWriter();
+            Object result;
             try {
-                run(given, answer);
+                result = run(given);
             } catch (Exception error) {
-                tell(error, answer);
+                error.printStackTrace(new PrintWriter(trace));
+                result = error;
             }
-            StringBuilder form = new StringBuilder();
-            answer.forEach((name, value) -> {
-                if (value != null) form.append('&').append(name).append('=').append(URLEncoder.encode(value.toString(), UTF_8));
-            });
-            System.out.println(form.substring(1));
+            String type = result == null ? "made" : result.getClass().getSimpleName();
+            Map<String, Object> answer = new HashMap<>(Map.of("type", type));
+            answer.put("value", result);
+            if (result instanceof Exception) answer.put("shown", trace + " " + client);
+            System.out.println(json(answer));
         }
     }
 }
