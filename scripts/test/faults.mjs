@@ -8,11 +8,10 @@ const OTHER_SECONDS = 240;
 const FUZZ_REQUESTS = 100_000;
 
 const usage =
-  'npm run test:faults [-- --seed N] [--minutes M] [--only TEXT] [--write-docs]\n' +
+  'npm run test:faults [-- --seed N] [--minutes M] [--only TEXT]\n' +
   '  --seed N       repeats the faults of the run that printed it, in the same order\n' +
   `  --minutes M    the length of the run, the fuzzer included (${MINUTES})\n` +
-  '  --only TEXT    only the faults whose names contain it, once each, and no fuzzer\n' +
-  '  --write-docs   writes the tables of all results in .data/faults to docs/reliability.md';
+  '  --only TEXT    only the faults whose names contain it, once each, and no fuzzer';
 
 /**
  * `npm run test:faults`: runs the fault suite and the fuzzer in their full length.
@@ -24,7 +23,7 @@ export async function run(args) {
     console.error(usage);
     process.exit(1);
   }
-  const { seed, minutes, only, writeDocs } = wanted;
+  const { seed, minutes, only } = wanted;
   const files = ['test/faults/faults.test.ts', 'test/fuzz/fuzz.test.ts'];
   console.log(`Seed ${seed}: repeat this run with npm run test:faults -- --seed ${seed}`);
   await runTests(['--runInBand', ...(only === undefined ? files : files.slice(0, 1))], {
@@ -33,7 +32,6 @@ export async function run(args) {
       FAULTS_SEED: String(seed),
       FAULTS_SECONDS: String(Math.max(30, minutes * 60 - OTHER_SECONDS)),
       ...(only !== undefined && { FAULTS_ONLY: only }),
-      ...(writeDocs && { FAULTS_WRITE_DOCS: 'yes' }),
       FUZZ_REQUESTS: String(FUZZ_REQUESTS),
       FUZZ_SEED: String(seed),
     },
@@ -42,7 +40,7 @@ export async function run(args) {
 
 /**
  * @param {string[]} args
- * @returns {{ seed: number, minutes: number, only: string | undefined, writeDocs: boolean } | null} null when they are wrong
+ * @returns {{ seed: number, minutes: number, only: string | undefined } | null} null when they are wrong
  */
 export function read(args) {
   try {
@@ -52,7 +50,6 @@ export function read(args) {
         seed: { type: 'string', default: String(randomInt(1, 2 ** 31)) },
         minutes: { type: 'string', default: String(MINUTES) },
         only: { type: 'string' },
-        'write-docs': { type: 'boolean', default: false },
       },
     });
     if (!/^\d{1,10}$/.test(values.seed) || !/^\d{1,3}$/.test(values.minutes) || values.minutes === '0')
@@ -61,7 +58,6 @@ export function read(args) {
       seed: Number(values.seed),
       minutes: Number(values.minutes),
       only: values.only,
-      writeDocs: values['write-docs'],
     };
   } catch {
     return null;

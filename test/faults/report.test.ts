@@ -5,11 +5,10 @@ import type { RunResult, SettledInjection } from './run.js';
 
 describe('npm run test:faults', () => {
   it('takes a seed, a length and a part of a fault’s name', () => {
-    expect(read(['--seed', '7', '--minutes', '3', '--only', 'Redis', '--write-docs'])).toEqual({
+    expect(read(['--seed', '7', '--minutes', '3', '--only', 'Redis'])).toEqual({
       seed: 7,
       minutes: 3,
       only: 'Redis',
-      writeDocs: true,
     });
   });
 
@@ -18,7 +17,6 @@ describe('npm run test:faults', () => {
       seed: expect.any(Number) as number,
       minutes: 10,
       only: undefined,
-      writeDocs: false,
     });
     expect(read([])?.seed).not.toBe(read([])?.seed);
   });
@@ -68,9 +66,12 @@ describe('the table of a run', () => {
   };
 
   it('has a row for each fault with the sums of what was observed, the median and the worst time', () => {
-    expect(faultTable([result]).split('\n').slice(2)).toEqual([
+    expect(faultTable(result, 'fault').split('\n').slice(2)).toEqual([
       '| Redis stopped | 2 | 4 answers 5xx, 2 unknown outcomes, 95% of 202 within 40 ms, slowest 120 ms | 1.0 s – 4.0 s | longer than watched |',
       '| Redis frozen | 1 | 2 answers 5xx, 1 unknown outcomes, 95% of 202 within 40 ms, slowest 120 ms | longer than watched | longer than watched |',
+    ]);
+    expect(faultTable(result, 'family').split('\n').slice(2)).toEqual([
+      '| redis | 3 | 6 answers 5xx, 3 unknown outcomes, 95% of 202 within 40 ms, slowest 120 ms | 4.0 s – longer than watched | longer than watched |',
     ]);
   });
 
@@ -80,9 +81,7 @@ describe('the table of a run', () => {
         .map(({ name }) => name)
         .toSorted(),
     );
-    expect(crashPointTable([result, result])).toContain(
-      '| worker after claim | 4 | another worker takes over',
-    );
+    expect(crashPointTable(result)).toContain('| worker after claim | 2 | another worker takes over');
   });
 
   it('summarizes the run in one sentence', () => {

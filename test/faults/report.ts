@@ -1,14 +1,9 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { INVARIANTS } from './check/check.js';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { medianOf } from './recovery.js';
 import type { RunResult, SettledInjection } from './run.js';
 
 const ROOT = new URL('../../', import.meta.url);
 const RESULTS = new URL('.data/faults/', ROOT);
-const PAGE = new URL('docs/reliability.md', ROOT);
-/** The page has the results between these comments. */
-const BEGIN = '<!-- results of the fault suite -->';
-const END = '<!-- end of the results -->';
 
 /** By crash point: what must follow a kill there. The invariants say how it is checked. */
 export const EXPECTED_OUTCOMES: Readonly<Record<string, string>> = {
@@ -46,29 +41,6 @@ export function keepResult(result: RunResult, length: 'long' | 'short'): string 
   return file.pathname;
 }
 
-/** Writes the tables of all kept long runs into docs/reliability.md. */
-export function writePage(): void {
-  const results = readdirSync(RESULTS)
-    .filter((name) => name.startsWith('long-'))
-    .map((name) => JSON.parse(readFileSync(new URL(name, RESULTS), 'utf8')) as RunResult);
-  const page = readFileSync(PAGE, 'utf8');
-  const [head, rest] = page.split(BEGIN);
-  const tail = rest?.split(END)[1];
-  if (head === undefined || tail === undefined)
-    throw new Error(`${PAGE.pathname} lacks the comments around the results`);
-  const parts = [
-    head + BEGIN,
-    results.map((result) => `- ${summary(result)}`).join('\n'),
-    faultTable(results),
-    'Kills at each crash point, and what must follow:',
-    crashPointTable(results),
-    'The promises:',
-    promises(),
-    END + tail,
-  ];
-  writeFileSync(PAGE, parts.join('\n\n'));
-}
-
 /** A run in one sentence. */
 export function summary(result: RunResult): string {
   const { seed, seconds, clients, requests, sends, messages, kills, injections, violations } = result;
@@ -79,15 +51,14 @@ export function summary(result: RunResult): string {
   );
 }
 
-/** A Markdown table with a row for each fault, in the order of its family. */
-export function faultTable(results: readonly RunResult[]): string {
-  const injections = results.flatMap((result) => result.injections);
+/** A Markdown table with a row for each fault, in the order of its family, or for each family. */
+export function faultTable({ injections }: RunResult, by: 'fault' | 'family'): string {
   const groups = new Map<string, SettledInjection[]>();
   for (const injection of injections.toSorted((one, other) => one.family.localeCompare(other.family)))
-    groups.set(injection.fault, [...(groups.get(injection.fault) ?? []), injection]);
-  const head = ['fault', 'times', 'observed', 'recovered after', 'drained after'];
-  const rows = [...groups].map(([fault, group]) => [
-    fault,
+    groups.set(injection[by], [...(groups.get(injection[by]) ?? []), injection]);
+  const head = [by, 'times', 'observed', 'recovered after', 'drained after'];
+  const rows = [...groups].map(([name, group]) => [
+    name,
     String(group.length),
     observedIn(group),
     timesIn(group.map(({ recovery }) => recovery.resumedMs)),
@@ -97,10 +68,10 @@ export function faultTable(results: readonly RunResult[]): string {
 }
 
 /** A Markdown table with a row for each crash point. */
-export function crashPointTable(results: readonly RunResult[]): string {
+export function crashPointTable({ killedAt }: RunResult): string {
   const rows = Object.entries(EXPECTED_OUTCOMES).map(([point, outcome]) => [
     point,
-    String(results.reduce((sum, { killedAt }) => sum + (killedAt[point] ?? 0), 0)),
+    String(killedAt[point] ?? 0),
     outcome,
   ]);
   return markdown(['crash point', 'kills', 'expected outcome'], rows);
@@ -108,11 +79,6 @@ export function crashPointTable(results: readonly RunResult[]): string {
 
 function markdown(head: readonly string[], rows: readonly (readonly string[])[]): string {
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
-}
-
-/** A Markdown list of everything that a run is checked for. */
-function promises(): string {
-  return INVARIANTS.map(({ name, promise }) => `- \`${name}\`: ${promise}`).join('\n');
 }
 
 function observedIn(group: readonly SettledInjection[]): string {
