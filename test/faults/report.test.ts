@@ -1,30 +1,5 @@
-import { read } from '../../scripts/test/faults.mjs';
-import { crashPoints } from './cluster/crashPoints.mjs';
-import { crashPointTable, EXPECTED_OUTCOMES, faultTable, summary } from './report.js';
+import { faultTable, summary } from './report.js';
 import type { RunResult, SettledInjection } from './run.js';
-
-describe('npm run test:faults', () => {
-  it('takes a seed, a length and a part of a fault’s name', () => {
-    expect(read(['--seed', '7', '--minutes', '3', '--only', 'Redis'])).toEqual({
-      seed: 7,
-      minutes: 3,
-      only: 'Redis',
-    });
-  });
-
-  it('defaults to a random seed and ten minutes', () => {
-    expect(read([])).toEqual({
-      seed: expect.any(Number) as number,
-      minutes: 10,
-      only: undefined,
-    });
-    expect(read([])?.seed).not.toBe(read([])?.seed);
-  });
-
-  it.each([[['--seed', 'x']], [['--minutes', '0']], [['--sed', '1']], [['7']]])('refuses %j', (args) => {
-    expect(read(args)).toBeNull();
-  });
-});
 
 describe('the table of a run', () => {
   const injection = (fault: string, resumedMs: number | null): SettledInjection => ({
@@ -66,22 +41,10 @@ describe('the table of a run', () => {
   };
 
   it('has a row for each fault with the sums of what was observed, the median and the worst time', () => {
-    expect(faultTable(result, 'fault').split('\n').slice(2)).toEqual([
+    expect(faultTable([result]).split('\n').slice(2)).toEqual([
       '| Redis stopped | 2 | 4 answers 5xx, 2 unknown outcomes, 95% of 202 within 40 ms, slowest 120 ms | 1.0 s – 4.0 s | longer than watched |',
       '| Redis frozen | 1 | 2 answers 5xx, 1 unknown outcomes, 95% of 202 within 40 ms, slowest 120 ms | longer than watched | longer than watched |',
     ]);
-    expect(faultTable(result, 'family').split('\n').slice(2)).toEqual([
-      '| redis | 3 | 6 answers 5xx, 3 unknown outcomes, 95% of 202 within 40 ms, slowest 120 ms | 4.0 s – longer than watched | longer than watched |',
-    ]);
-  });
-
-  it('says how often each crash point killed and what must follow', () => {
-    expect(Object.keys(EXPECTED_OUTCOMES).toSorted()).toEqual(
-      crashPoints()
-        .map(({ name }) => name)
-        .toSorted(),
-    );
-    expect(crashPointTable(result)).toContain('| worker after claim | 2 | another worker takes over');
   });
 
   it('summarizes the run in one sentence', () => {

@@ -2,37 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { medianOf } from './recovery.js';
 import type { RunResult, SettledInjection } from './run.js';
 
-const ROOT = new URL('../../', import.meta.url);
-const RESULTS = new URL('.data/faults/', ROOT);
-
-/** By crash point: what must follow a kill there. The invariants say how it is checked. */
-export const EXPECTED_OUTCOMES: Readonly<Record<string, string>> = {
-  'api create before commit': 'no row, no unit, no idempotency key: the repeated request creates the send',
-  'api create after commit':
-    'one send and one charge; the sweeper enqueues it, and the repeated request gets it',
-  'api create before answer': 'the same, with the job on its way',
-  'api verify before commit': 'the guess is not judged',
-  'api verify after commit': 'the guess is used up, and no second one gets valid: true',
-  'api webhook before store': 'nothing is stored and nothing answered: the provider repeats the webhook',
-  'api webhook after store': 'the receipt is applied; its repetition is ignored',
-  'worker before claim': 'the send is enqueued again',
-  'worker after claim': 'another worker takes over when the lease ends',
-  'worker during call':
-    'the outcome is unknown: the same code again at worst, settled by a receipt, and no refund by itself',
-  'worker after call': 'the same, and the provider has certainly accepted the message',
-  'worker after pause': 'the sender cools down, and another one gets the send when the lease ends',
-  'worker after settle': 'everything is written: another job does nothing',
-  'worker before receipt': 'the receipt is claimed again when its lease ends',
-  'worker after receipt': 'the receipt is applied twice and counts once',
-  'worker before provider change': 'the change is claimed again when its lease ends',
-  'worker after provider change': 'the change is applied twice and counts once',
-  'worker after reading': 'the reading is made again; nothing of it was kept',
-  'worker before simulate': 'the test send is enqueued again',
-  'worker before giving up': 'the next sweep fails the send and returns its unit once',
-  'worker sweep before enqueue': 'the sends are enqueued three seconds later',
-  'worker sweep after wake': 'the sweeper enqueues the send',
-};
-
+const RESULTS = new URL('../../.data/faults/', import.meta.url);
 /** Writes a result as JSON into a folder that git ignores, one for each length and seed. @returns the file's path */
 export function keepResult(result: RunResult, length: 'long' | 'short'): string {
   mkdirSync(RESULTS, { recursive: true });
@@ -51,30 +21,21 @@ export function summary(result: RunResult): string {
   );
 }
 
-/** A Markdown table with a row for each fault, in the order of its family, or for each family. */
-export function faultTable({ injections }: RunResult, by: 'fault' | 'family'): string {
+/** A Markdown table with a row for each fault, in the order of its family. */
+export function faultTable(results: readonly RunResult[]): string {
+  const injections = results.flatMap((result) => result.injections);
   const groups = new Map<string, SettledInjection[]>();
   for (const injection of injections.toSorted((one, other) => one.family.localeCompare(other.family)))
-    groups.set(injection[by], [...(groups.get(injection[by]) ?? []), injection]);
-  const head = [by, 'times', 'observed', 'recovered after', 'drained after'];
-  const rows = [...groups].map(([name, group]) => [
-    name,
+    groups.set(injection.fault, [...(groups.get(injection.fault) ?? []), injection]);
+  const head = ['fault', 'times', 'observed', 'recovered after', 'drained after'];
+  const rows = [...groups].map(([fault, group]) => [
+    fault,
     String(group.length),
     observedIn(group),
     timesIn(group.map(({ recovery }) => recovery.resumedMs)),
     timesIn(group.map(({ recovery }) => recovery.drainedMs)),
   ]);
   return markdown(head, rows);
-}
-
-/** A Markdown table with a row for each crash point. */
-export function crashPointTable({ killedAt }: RunResult): string {
-  const rows = Object.entries(EXPECTED_OUTCOMES).map(([point, outcome]) => [
-    point,
-    String(killedAt[point] ?? 0),
-    outcome,
-  ]);
-  return markdown(['crash point', 'kills', 'expected outcome'], rows);
 }
 
 function markdown(head: readonly string[], rows: readonly (readonly string[])[]): string {
