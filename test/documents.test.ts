@@ -5,7 +5,14 @@ const root = new URL('..', import.meta.url);
 const fileOf = (path: string): string => readFileSync(new URL(path, root), 'utf8');
 const namesIn = (folder: string): string[] =>
   readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' }).map((name) => folder + name);
-const PAGES = ['README.md', ...namesIn('docs/').filter((name) => name.endsWith('.md'))];
+const PAGES = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  ...['docs/', 'examples/', 'packages/']
+    .flatMap(namesIn)
+    .filter((name) => /^(?!.*node_modules).*\.md$/.test(name)),
+];
 
 /** The anchors of a page's headings, as GitHub makes them. */
 const anchorsOf = (path: string): string[] =>
