@@ -215,9 +215,7 @@ describe('.env.example', () => {
   });
 
   it('explains every variable of the processes and the command line', () => {
-    const names = [...PROCESSES, 'Command line'].flatMap((heading) => [
-      ...tableOf(heading).keys(),
-    ]);
+    const names = [...PROCESSES, 'Command line'].flatMap((heading) => [...tableOf(heading).keys()]);
     expect(names.filter((name) => name !== 'NODE_ENV' && !(name in example))).toEqual([]);
   });
 
