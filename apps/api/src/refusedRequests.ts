@@ -61,8 +61,7 @@ export function createRefusedRequestRecorder(
   return {
     record(request, problem) {
       const caller = callerOf(request);
-      const requestId = requestIdOf(request);
-      if (caller === undefined || requestId === null) return;
+      if (caller === undefined) return;
       const { accountId, applicationId, keyId } = caller;
       const { code, detail = null, errors = {} } = problem;
       const at = performance.now();
@@ -75,7 +74,7 @@ export function createRefusedRequestRecorder(
       }
       const key = idempotencyKeyBytes(request);
       const refused = {
-        requestId,
+        requestId: requestIdOf(request),
         keyId,
         at,
         route: `${request.method} ${routeOf(request)}`,

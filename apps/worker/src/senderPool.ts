@@ -161,7 +161,7 @@ export function createSenderPool(
       return;
     }
     const waitsMs = throttleWaitsMs(retryAfterSeconds, Math.random());
-    const isNew = await recordThrottle(database, scope, { ...at, errorCode, waitsMs });
+    const isNew = await recordThrottle(database, scope, { ...at, waitsMs });
     cache.delete('senders');
     if (!isNew) return;
     metrics.throttles.inc({ scope, error_code: String(errorCode ?? 'none') });

@@ -22,8 +22,8 @@ export interface DatabaseFacts {
     kind: string;
     release: string;
     state: 'running' | 'stopped' | 'silent';
-    /** As `clockAheadMs` above, of the process; null where its release does not tell. */
-    clockAheadMs: number | null;
+    /** As `clockAheadMs` above, of the process. */
+    clockAheadMs: number;
   }[];
   /** Versions of the keys that sealed senders' tokens and the codes that may still go out. */
   keyVersions: readonly number[];
@@ -82,11 +82,9 @@ function connections({ connections: { used, most } }: DatabaseFacts): Deployment
 }
 
 function clocks({ clockAheadMs, processes: all }: DatabaseFacts): DeploymentCheck {
-  const told = all.flatMap((one) =>
-    one.state === 'running' && one.clockAheadMs !== null
-      ? [{ whose: `${one.kind} ${one.id}`, aheadMs: one.clockAheadMs }]
-      : [],
-  );
+  const told = all
+    .filter(({ state }) => state === 'running')
+    .map((one) => ({ whose: `${one.kind} ${one.id}`, aheadMs: one.clockAheadMs }));
   const off = [{ whose: 'this machine', aheadMs: clockAheadMs }, ...told]
     .filter(({ aheadMs }) => Math.abs(aheadMs) > CLOCK_MS_MAX)
     .map(({ whose, aheadMs }) => {

@@ -18,7 +18,7 @@ const WELL: DatabaseFacts = {
   processes: [
     { ...AGREES, kind: 'api', release: '1.1.0', state: 'running' },
     { ...AGREES, kind: 'api', release: '1.1.0', state: 'running', clockAheadMs: -5_000 },
-    { ...AGREES, kind: 'worker', release: '1.1.0', state: 'running', clockAheadMs: null },
+    { ...AGREES, kind: 'worker', release: '1.1.0', state: 'running' },
     { ...AGREES, kind: 'worker', release: '1.0.0', state: 'stopped', clockAheadMs: 300_000 },
   ],
   keyVersions: [2],

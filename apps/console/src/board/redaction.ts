@@ -10,8 +10,6 @@ const REMOVED = '[removed]';
 
 /** The reasons of failures that our workers and BullMQ write besides how a round ended. */
 const REASONS = new Set([
-  // What the release before wrote about a retry.
-  'the attempt did not succeed; the send’s row has the details',
   'the job names no send',
   'job stalled more than allowable limit',
 ]);

@@ -315,6 +315,6 @@ it('of waiting sends a few are read, and one while no sender has a slot, or a ho
   expect(await rowsRead()).toBe(1);
   await releaseHold(store.database, TEST_ACTOR, { kind: 'live', target: '' });
   expect(await rowsRead()).toBe(some);
-  await store.sql(`update senders set paused_at = now(), pause_reason = 'test'`);
+  await store.sql(`update senders set paused_at = now(), pause_reason = 'test', pause_source = 'operator'`);
   expect(await rowsRead()).toBe(1);
 });

@@ -265,19 +265,6 @@ describe('several senders', () => {
     expect(await taken()).toEqual([one.id, one.id, one.id]);
   });
 
-  it('are given as release 1.0.0 asks for them, without languages', async () => {
-    const one = await buildSender(store.database);
-    await store.sql(
-      `insert into sender_language_stops (sender_id, locale, source, reason) values ($1, 'en', 'webhook', 'paused')`,
-      [one.id],
-    );
-    const rows = await store.sql(
-      `select sender_id from take_send_slots(array[$1]::uuid[], array['+5511987654321'], array['BR'], 1000)`,
-      [accountId],
-    );
-    expect(rows).toEqual([{ sender_id: one.id }]);
-  });
-
   it('are none when there is none', async () => {
     expect(await take(2)).toEqual([null, null]);
     expect(await take(0)).toEqual([]);

@@ -188,7 +188,7 @@ describe('a new send', () => {
       codeHash: new Uint8Array(33),
       sealedCode: new Uint8Array(1),
       guessCost: 1,
-      requestId: null,
+      requestId: newId(),
       traceparent: null,
     });
     if (creation.outcome !== 'created') throw new Error(creation.outcome);
