@@ -104,7 +104,7 @@ describe('migrating', () => {
   it('waits for another one, says for which, and not for ever', async () => {
     const other = await createTestDatabase();
     const holder = await other.connect();
-    // As releases before this one take it.
+    // By a session: it need not be one of ours.
     await holder.query('select pg_advisory_lock(7165201)');
     const [{ pid }] = (await holder.query('select pg_backend_pid() as pid')).rows as [{ pid: number }];
     const lines: string[] = [];
