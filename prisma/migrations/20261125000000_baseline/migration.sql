@@ -314,10 +314,10 @@ create unique index sends_application_number on sends (application_id, applicati
 create index sends_to_recipient on sends (account_id, mode, canonical_recipient, created_at);
 create index sends_next_enqueue_at on sends (next_enqueue_at) where next_enqueue_at is not null;
 create index sends_awaiting_sender on sends (created_at) where awaiting_sender;
--- Apart by what decides which senders may serve them; first the one whose code lives longest.
-create index sends_awaiting_turn on sends (account_id, coalesce(country, 'ZZ'), locale, expires_at desc) where awaiting_sender;
 create index sends_failed on sends (application_id, application_number) where failed_at is not null;
 create index sends_locked_at on sends (application_id, application_number) where locked_at is not null;
+-- Apart by what decides which senders may serve them; first the one whose code lives longest.
+create index sends_awaiting_turn on sends (account_id, coalesce(country, 'ZZ'), locale, expires_at desc) where awaiting_sender;
 
 create or replace function send_is_valid(send sends) returns boolean
 language plpgsql immutable as $$

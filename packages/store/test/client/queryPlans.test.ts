@@ -72,10 +72,10 @@ beforeAll(async () => {
 /** A day of one busy account: most sends are over, some wait for a retry or a sender, a few are due. */
 async function fill(): Promise<void> {
   await store.sql(
-    `insert into sends (id, account_id, application_id, mode, account_number, application_number, idempotency_key,
+    `insert into sends (id, request_id, account_id, application_id, mode, account_number, application_number, idempotency_key,
        body_hash, recipient, canonical_recipient, country, locale, charged_from, code_hash, sealed_code, status, channel, from_number, sender_id,
        awaiting_sender, due_at, next_enqueue_at, sent_at, created_at, expires_at)
-     select gen_random_uuid(), $1, $2, 'live', n, n, convert_to('key ' || n, 'utf8'), sha256('{}'),
+     select gen_random_uuid(), gen_random_uuid(), $1, $2, 'live', n, n, convert_to('key ' || n, 'utf8'), sha256('{}'),
        phone, phone, 'BR', 'pt-BR', 'free_quota', convert_to(repeat('h', 33), 'utf8'),
        case when waits then 'sealed'::bytea end, case when waits then 'sending' else 'sent' end, 'whatsapp',
        senders.number, senders.id, n % 40 = 1,

@@ -28,9 +28,9 @@ beforeAll(async () => {
 /** A month of two applications. All is verified and read but the oldest 20 sends and each tenth. */
 async function fill(): Promise<void> {
   await store.sql(
-    `insert into sends (id, account_id, application_id, mode, account_number, application_number, recipient, canonical_recipient,
+    `insert into sends (id, request_id, account_id, application_id, mode, account_number, application_number, recipient, canonical_recipient,
        locale, charged_from, code_hash, status, verification, channel, from_number, sender_id, sent_at, delivered_at, read_at, verified_at, created_at, expires_at)
-     select gen_random_uuid(), $1, case when n % 2 = 0 then $2 else $3 end::uuid, 'live', n, (n + 1) / 2, phone, phone,
+     select gen_random_uuid(), gen_random_uuid(), $1, case when n % 2 = 0 then $2 else $3 end::uuid, 'live', n, (n + 1) / 2, phone, phone,
        case when n % 3 = 0 then 'en' else 'pt-BR' end, 'credit', convert_to(repeat('h', 33), 'utf8'),
        case when n <= 20 then 'sent' else 'read' end, case when n % 10 = 0 then 'pending' else 'verified' end,
        'whatsapp', s.number, s.id, at, case when n > 20 then at + interval '4 seconds' end,
