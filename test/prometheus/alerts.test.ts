@@ -305,7 +305,7 @@ describeIf(programs !== null)('promtool', () => {
       {
         interval: '15s',
         input_series: [
-          { series: 'onecode_build_info{process="api", version="1.0.0"}', values: '1x4 stale' },
+          { series: 'onecode_build_info{process="api", version="0.9.0"}', values: '1x4 stale' },
           { series: 'up{job="onecode-worker", instance="worker:9090"}', values: '1x4 0x40' },
           // As the usual configuration for Pods names it.
           { series: `up{${labelsOf(pod)}}`, values: '1x4 0x40' },

@@ -147,9 +147,10 @@ describe('a fault of the sender', () => {
     ).toEqual([{ country: 'BR', error_code: COUNTRY_FORBIDDEN }]);
 
     // Without the other sender, a send to the blocked country waits, and one to another country does not.
-    await t.environment.db.sql("update senders set paused_at = now(), pause_reason = 'test', pause_source = 'operator' where id = $1", [
-      ableId,
-    ]);
+    await t.environment.db.sql(
+      "update senders set paused_at = now(), pause_reason = 'test', pause_source = 'operator' where id = $1",
+      [ableId],
+    );
     const waiting = await t.environment.send(await t.environment.caller(), { recipient: '+5511987650077' });
     await t.environment.until(waiting, (row) => row.awaiting_sender);
     const abroad = await createSend(t.environment.db.database, {

@@ -79,8 +79,7 @@ export function contractFaults(
 ): string[] {
   return pending.flatMap(({ migration, oldestRelease, reason }) => {
     const works = ({ release, lastMigration }: RunningProcess): boolean =>
-      lastMigration >= migration ||
-      (oldestRelease !== null && compareReleases(release, oldestRelease) >= 0);
+      lastMigration >= migration || (oldestRelease !== null && compareReleases(release, oldestRelease) >= 0);
     const isSkipped =
       oldestRelease !== null && !seen.some((release) => compareReleases(release, oldestRelease) >= 0);
     return [
