@@ -4,6 +4,7 @@ import {
   healthFindings,
   parseKeyring,
   preflight,
+  runbookOf,
   skipped,
   webhookCheck,
   type DeploymentCheck,
@@ -85,7 +86,7 @@ async function examineDatabase(
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     // A message with a colon says by itself what to do.
-    const todo = error.message.includes(':') ? '' : ': docs/runbooks/PostgresqlAway.md says what to do';
+    const todo = error.message.includes(':') ? '' : `: ${runbookOf('postgresql_away')} says what to do`;
     return [{ check: 'database', ok: false, detail: `${error.message}${todo}.` }];
   }
 }
@@ -140,9 +141,9 @@ async function examineRedis(
   await queues.close();
   const detail =
     health.redisRefusal !== null
-      ? `It refuses writes (${health.redisRefusal}): docs/runbooks/RedisRefusesWrites.md says what to do.`
+      ? `It refuses writes (${health.redisRefusal}): ${runbookOf('redis_refuses_writes')} says what to do.`
       : health.redisMs === null
-        ? 'It does not answer: docs/runbooks/RedisAway.md says what to do.'
+        ? `It does not answer: ${runbookOf('redis_away')} says what to do.`
         : null;
   return { check: { check: 'redis', ok: detail === null, detail: detail ?? 'It takes writes.' }, health };
 }
