@@ -22,7 +22,6 @@ import {
   readSettings,
   type Database,
 } from '@onecode/store';
-import { preflightText } from '@onecode/whatsapp';
 import type { Command } from 'commander';
 import { withDatabase } from '../database.js';
 import { environment } from '../environment.js';
@@ -110,7 +109,7 @@ async function examineSenders(database: Database): Promise<DeploymentCheck[]> {
     checks.push(
       faults.length === 0
         ? { check, ok: true, detail: 'The provider says that it is ready.' }
-        : { check, ok: false, detail: faults.map((fault) => preflightText(fault, 'en')).join(' ') },
+        : { check, ok: false, detail: faults.map(({ text }) => text).join(' ') },
     );
   }
   return checks;
