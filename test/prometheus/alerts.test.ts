@@ -21,19 +21,19 @@ const DOCS = 'https://git.example.com/onecode/docs';
 const { groups } = parse(readFileSync(FILE, 'utf8')) as { groups: { rules: Rule[] }[] };
 const rules = groups.flatMap((group) => group.rules);
 const alerts = rules.filter(({ alert }) => alert !== undefined);
-const ofFindings = ['HealthFailing', 'HealthDegraded'];
+const OF_FINDINGS = new Set(['HealthFailing', 'HealthDegraded']);
 
 describe('deploy/prometheus/alerts.yml', () => {
   it('leads each alert to a heading of the runbooks, and every heading is of a finding or an alert', () => {
     const address = '{{ $externalLabels.onecode_docs }}/runbooks.md#';
     for (const { alert, annotations } of alerts)
       expect(annotations!.runbook_url).toBe(
-        address + (ofFindings.includes(alert!) ? '{{ $labels.finding }}' : alert!.toLowerCase()),
+        address + (OF_FINDINGS.has(alert!) ? '{{ $labels.finding }}' : alert!.toLowerCase()),
       );
     const headings = [...readFileSync('docs/runbooks.md', 'utf8').matchAll(/^## (.*)$/gm)].map(
       ([, name]) => name,
     );
-    const others = alerts.map(({ alert }) => alert).filter((name) => !ofFindings.includes(name!));
+    const others = alerts.map(({ alert }) => alert).filter((name) => !OF_FINDINGS.has(name!));
     expect(headings).toEqual([...Object.keys(FINDINGS), ...others]);
     const example = parse(readFileSync(EXAMPLE, 'utf8')) as {
       global: { external_labels: Record<string, string> };

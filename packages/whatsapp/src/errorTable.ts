@@ -14,7 +14,7 @@ export const unknown =
   (reason: string): FailureOf =>
   (errorCode) => ({ kind: 'unknown', errorCode, reason });
 
-export const sender =
+const sender =
   (reason: string): FailureOf =>
   (errorCode) => ({ kind: 'sender', errorCode, reason });
 

@@ -19,15 +19,15 @@ type BoardTexts = Readonly<
 >;
 
 /** Reads a file of the pages' locales. */
-const read = <T>(file: string): T =>
-  JSON.parse(readFileSync(new URL(`../../web/src/locales/${file}`, import.meta.url), 'utf8')) as T;
+const read = (file: string): unknown =>
+  JSON.parse(readFileSync(new URL(`../../web/src/locales/${file}`, import.meta.url), 'utf8'));
 
 export const BOARD_TEXTS: Readonly<Record<Locale, BoardTexts>> = {
-  en: read('en/board.json'),
-  'pt-BR': read('pt-BR/board.json'),
+  en: read('en/board.json') as BoardTexts,
+  'pt-BR': read('pt-BR/board.json') as BoardTexts,
 };
 
-const { meanings } = read<{ meanings: Record<string, string> }>('pt-BR/providerErrors.json');
+const { meanings } = read('pt-BR/providerErrors.json') as { meanings: Record<string, string> };
 
 /** What a provider's error means, in a person's language. */
 export const meaningIn = (language: Locale, { meaning: { name, english } }: Explanation): string =>

@@ -7,7 +7,6 @@ import {
   type Finding,
   type FindingName,
   type HealthCheck,
-  type Owner,
   type QueueStatistics,
   type RecentTraffic,
   type RedisRefusal,
@@ -25,7 +24,7 @@ import type {
 } from '@onecode/store';
 import type { ConsoleHealthStatistics } from './statistics.js';
 
-export type { HealthCheck, Owner, Severity };
+export type { HealthCheck };
 
 /** A finding with its check and, in English, its sentence and remedy; the pages translate them by its name. */
 export type FindingView = Finding & Pick<(typeof FINDINGS)[FindingName], 'check' | 'sentence' | 'remedy'>;
