@@ -7,9 +7,8 @@ describe('an error in plain words', () => {
   it('has a meaning of its own for every known code, by whose name translations go', () => {
     expect(KNOWN_CODES.length).toBeGreaterThan(70);
     const meanings = KNOWN_CODES.map((code) => {
-      const { meaning, remedy } = explainError(code, kindOf(code));
+      const { meaning } = explainError(code, kindOf(code));
       expect(meaning.name).toBe(String(code));
-      for (const { english } of [meaning, remedy]) expect(english).toMatch(/^\p{Lu}.{15,}\.$/u);
       return meaning.english;
     });
     expect(new Set(meanings).size).toBe(meanings.length);
