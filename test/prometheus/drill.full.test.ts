@@ -1,16 +1,9 @@
 import { readFileSync } from 'node:fs';
-import {
-  buildCaller,
-  describeIf,
-  ProcessStack,
-  STACK_START_MS_MAX,
-  until,
-  type TestCaller,
-} from '@onecode/testing';
+import { describeIf, STACK_START_MS_MAX, until } from '@onecode/testing';
 import { Processes } from '../../scripts/processes/processes.mjs';
 import { findPrometheus, startPrometheus } from '../../scripts/services/prometheus.mjs';
+import { FaultyService } from '../faultyService.js';
 import { panelsOf, type DashboardJson } from './dashboard.js';
-import { HOST, RedisServers, type RedisServer } from '../redis/redisServers.js';
 
 /** Half a minute of an alert's own, and what a busy machine needs. */
 const FIRING_MS_MAX = 120_000;
@@ -28,24 +21,12 @@ interface Alert {
 const programs = findPrometheus();
 describeIf(programs !== null)('a Prometheus over the processes', () => {
   const processes = Processes.throwaway();
-  const servers = new RedisServers();
-  let redis: RedisServer;
-  let stack: ProcessStack;
-  let caller: TestCaller;
+  let service: FaultyService;
   let url: string;
-  let sent = 0;
   beforeAll(async () => {
-    redis = await servers.start('drill');
-    const redisUrl = `redis://:${servers.password}@${HOST}:${redis.port}`;
-    stack = await ProcessStack.start({ apis: 2, env: { REDIS_URL: redisUrl } });
-    await stack.addSender();
-    caller = await buildCaller(stack.db.database, 'live', { credits: 10_000 });
-    const [first, second, worker] = stack.metrics.map((address) => new URL(address).host) as [
-      string,
-      string,
-      string,
-    ];
-    const jobs = { 'onecode-api': [first, second], 'onecode-worker': [worker] };
+    service = await FaultyService.start('drill');
+    const hosts = service.stack.metrics.map((address) => new URL(address).host);
+    const jobs = { 'onecode-api': hosts.slice(0, 2), 'onecode-worker': hosts.slice(2) };
     ({ url } = await startPrometheus(programs!.prometheus, {
       processes,
       rules: `${process.cwd()}/deploy/prometheus/alerts.yml`,
@@ -54,8 +35,7 @@ describeIf(programs !== null)('a Prometheus over the processes', () => {
   }, STACK_START_MS_MAX);
   afterAll(async () => {
     await processes.stop();
-    await stack.stop();
-    await servers.close();
+    await service.close();
   }, STACK_START_MS_MAX);
 
   /** The answer to a query. @throws when Prometheus refuses it */
@@ -89,24 +69,17 @@ describeIf(programs !== null)('a Prometheus over the processes', () => {
       async () => (await alerts('firing')).length === 0 && (true as const),
       FIRING_MS_MAX,
     );
-  async function send(count: number, prefix = '+5511987'): Promise<void> {
-    await Promise.all(
-      Array.from({ length: count }, () => {
-        sent += 1;
-        return stack.create(caller.key, { to: `${prefix}${String(sent).padStart(6, '0')}` });
-      }),
-    );
-  }
   /** Five minutes go by for what was counted: its spans leave the windows of the findings. */
   const letTimePass = (): Promise<unknown> =>
-    stack.db.sql(
+    service.stack.db.sql(
       `update traffic_counts set began_at = began_at - interval '6 minutes' where began_at > '-infinity'`,
     );
 
   it(
     'rings for six faults that would go unnoticed, and is quiet when they are over',
     async () => {
-      await send(20);
+      const { stack, redis, caller } = service;
+      await service.send(20);
       const to = '+5511999990001';
       const { id } = await stack.create(caller.key, { to });
       const { code } = await stack.simulator.message(to);
@@ -119,25 +92,9 @@ describeIf(programs !== null)('a Prometheus over the processes', () => {
 
       // Every message fails by its receipt, webhooks of another secret come, and Redis has no memory left.
       await stack.simulator.addRule({ fault: { lateFailure: 131026 } });
-      await send(40);
-      const failed = async (): Promise<boolean> =>
-        (await stack.db.sql(`select from sends where status = 'failed'`)).length >= 40;
-      await until('failed sends', failed);
+      await service.untilSettled(await service.send(40));
       await redis.call('config', 'set', 'maxmemory', 1);
-      await Promise.all(
-        Array.from({ length: 6 }, () =>
-          stack.request('POST', '/webhooks/whatsapp', {
-            headers: { 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` },
-            body: { object: 'whatsapp_business_account', entry: [] },
-          }),
-        ),
-      );
-      const forgetAccepted = (): Promise<unknown> =>
-        stack.db.sql(`delete from traffic_counts where event = 'webhook' and reason = 'accepted'`);
-      await until('webhooks of this drill alone', async () => {
-        await forgetAccepted();
-        return (await alerts('pending')).includes('webhooks_rejected');
-      });
+      await service.rejectWebhooks(async () => (await alerts('pending')).includes('webhooks_rejected'));
       await untilFiring('sends_failing', 'webhooks_rejected', 'redis_refuses_writes');
 
       await stack.simulator.clearRules();
@@ -155,21 +112,10 @@ describeIf(programs !== null)('a Prometheus over the processes', () => {
       expect([...empty]).toEqual(EMPTY_PANELS);
 
       // One country fails, receipts of the others do not come, and then the only worker ends.
-      for (let nth = 1; nth <= 15; nth++)
-        await stack.simulator.addRule({
-          recipient: `+525512${String(sent + nth).padStart(6, '0')}`,
-          fault: { lateFailure: 131026 },
-        });
-      await send(15, '+525512');
-      await until('failures of a country', async () => {
-        const [{ count }] = (await stack.db.sql<{ count: number }>(
-          `select count(*)::integer as count from sends where status = 'failed' and country = 'MX'`,
-        )) as [{ count: number }];
-        return count >= 15;
-      });
+      await service.untilSettled(await service.sendAndFailInMexico(15));
       await stack.simulator.clearRules();
       await stack.simulator.addRule({ fault: { acceptThenDrop: true } });
-      await send(200);
+      await service.send(200);
       await until('accepted sends', async () => {
         const rows = await stack.db.sql(`select from sends where status = 'sent'`);
         return rows.length >= 200;
