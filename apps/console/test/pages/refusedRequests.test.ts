@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { buildCaller, buildSend, describeInBrowser, refuseRequests, useBrowser } from '@onecode/testing';
+import { buildCaller, describeInBrowser, refuseRequests, useBrowser } from '@onecode/testing';
 import { useConsole } from '../console.js';
 import { person, windowOf } from '../people.js';
 
@@ -66,18 +66,6 @@ describeInBrowser('the page of refused requests', () => {
     await page.getByText('No refused requests found').waitFor();
     await page.getByRole('button', { name: 'Show all requests' }).click();
     await reasons.waitFor();
-    await context.close();
-  });
-
-  it('stands beside the timeline, which tells the id of the request that created the send', async () => {
-    const { database } = server.db;
-    const caller = await buildCaller(database, 'live');
-    const requestId = randomUUID();
-    const id = await buildSend(database, caller, { requestId });
-    const who = await person(server, { accounts: { [caller.accountId]: 'viewer' } });
-    const { page, context } = await windowOf(browser, server, who);
-    await page.goto(`/accounts/${caller.accountId}/sends/${id}`);
-    await page.getByRole('region', { name: 'Timeline' }).getByText(requestId).waitFor();
     await context.close();
   });
 });

@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import type { RefusalReasonView } from '../../../../src/features/refusedRequests/view.js';
 import { Ago } from '../../components/times.js';
 import { useNumbers } from '../../hooks/formats.js';
-import type { Reason } from './refusedRequestQuery.js';
+import type { RefusedRequestQuery } from './refusedRequestQuery.js';
 
 /** What the API said and how often. Each reason is a filter: a second click takes it away. */
 export function RefusalReasons({
@@ -12,8 +12,8 @@ export function RefusalReasons({
   onChoose,
 }: {
   reasons: readonly RefusalReasonView[];
-  chosen: Partial<Reason>;
-  onChoose: (reason: Reason | null) => void;
+  chosen: RefusedRequestQuery;
+  onChoose: (reason: RefusalReasonView | null) => void;
 }) {
   const { t } = useTranslation('refusedRequests');
   const { whole } = useNumbers();
@@ -21,8 +21,7 @@ export function RefusalReasons({
     <Paper withBorder role="group" aria-label={t('reasons')}>
       {reasons.map((reason) => {
         const { status, code, detail, fields, count, lastRefusedAt } = reason;
-        const isChosen =
-          chosen.code === code && chosen.detail === detail && chosen.fields?.join() === fields.join();
+        const isChosen = chosen.code === code && chosen.detail === detail && chosen.fields === fields.join();
         const invalid = t('fields', { count: fields.length, fields: fields.join(', ') });
         return (
           <NavLink

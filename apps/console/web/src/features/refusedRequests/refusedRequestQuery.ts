@@ -1,68 +1,48 @@
 import { useSearchParams } from 'react-router';
+import type { RefusalReasonView } from '../../../../src/features/refusedRequests/view.js';
 
 /** Periods that end now, in hours. The longest is how long refused requests are kept. */
 export const PERIODS = { hour: 1, day: 24, week: 168, all: 336 } as const;
 export type Period = keyof typeof PERIODS;
 
-/** What the API said: a code, and the sentence and the faulty fields that came with it. */
-export interface Reason {
-  code: string;
-  detail: string;
-  fields: string[];
-}
+const NAMES = ['application', 'period', 'code', 'detail', 'fields'] as const;
 
-const REASON_NAMES = ['code', 'detail', 'fields'] as const;
-type Name = 'application' | 'period' | (typeof REASON_NAMES)[number];
+/** The filters of the page as its URL holds them. `code`, `detail` and `fields` say what the API said. */
+export type RefusedRequestQuery = Partial<Record<(typeof NAMES)[number], string>>;
 
-/** The filters of the page, which its URL holds. */
-export interface RefusedRequestQuery {
-  application: string | null;
-  period: Period;
-  reason: Partial<Reason>;
-}
-
-/** Reads the filters from the URL and changes them. */
-export function useRefusedRequestQuery(): {
-  query: RefusedRequestQuery;
-  set: (change: Partial<Record<Name, string | null>>) => void;
-} {
+/** Reads the filters from the URL and changes them; null takes one away. */
+export function useRefusedRequestQuery() {
   const [params, setParams] = useSearchParams();
-  const period = (Object.keys(PERIODS) as Period[]).find((one) => one === params.get('period')) ?? 'all';
-  const [code, detail, fields] = REASON_NAMES.map((name) => params.get(name));
-  return {
-    query: {
-      application: params.get('application'),
-      period,
-      reason: {
-        ...(code && { code }),
-        ...(detail && { detail }),
-        ...(fields != null && { fields: fields.split(',').filter(Boolean) }),
+  const query: RefusedRequestQuery = Object.fromEntries(
+    NAMES.flatMap((name) => (params.has(name) ? [[name, params.get(name)]] : [])),
+  );
+  const set = (change: { [Name in keyof RefusedRequestQuery]?: string | null }): void =>
+    setParams(
+      (before) => {
+        const after = new URLSearchParams(before);
+        for (const [name, value] of Object.entries(change))
+          if (value === null) after.delete(name);
+          else after.set(name, value);
+        return after;
       },
-    },
-    set: (change) =>
-      setParams(
-        (before) => {
-          const after = new URLSearchParams(before);
-          for (const [name, value] of Object.entries(change))
-            if (value === null) after.delete(name);
-            else after.set(name, value);
-          return after;
-        },
-        { replace: true },
-      ),
-  };
+      { replace: true },
+    );
+  return { query, set };
 }
 
-/** A reason as the URL holds it; null for any. */
-export const reasonParams = (reason: Reason | null): Partial<Record<Name, string | null>> => ({
+/** What the API said, as the URL holds it; null for anything. */
+export const reasonQuery = (reason: Pick<RefusalReasonView, 'code' | 'detail' | 'fields'> | null) => ({
   code: reason?.code ?? null,
   detail: reason?.detail ?? null,
   fields: reason?.fields.join(',') ?? null,
 });
 
+export const isPeriod = (period: string | undefined): period is Period =>
+  period !== undefined && Object.hasOwn(PERIODS, period);
+
 /** The filters as the server reads them. */
-export const serverQuery = ({ application, period, reason }: RefusedRequestQuery): object => ({
-  hours: PERIODS[period],
-  ...(application !== null && { application }),
-  ...reason,
+export const serverQuery = ({ period, fields, ...rest }: RefusedRequestQuery): object => ({
+  ...rest,
+  hours: PERIODS[isPeriod(period) ? period : 'all'],
+  ...(fields !== undefined && { fields: fields.split(',').filter(Boolean) }),
 });

@@ -13,8 +13,9 @@ import { SearchForm } from '../../components/searchForm.js';
 import { EmptyState, Failure, Loading, LoadMore } from '../../components/states.js';
 import { RefusalReasons } from './refusalReasons.js';
 import {
+  isPeriod,
   PERIODS,
-  reasonParams,
+  reasonQuery,
   serverQuery,
   useRefusedRequestQuery,
   type Period,
@@ -99,8 +100,8 @@ function List({ path, applications }: { path: string; applications: Applications
           {text === null && (data[0]?.reasons.length ?? 0) > 0 && (
             <RefusalReasons
               reasons={data[0]?.reasons ?? []}
-              chosen={query.reason}
-              onChoose={(reason) => set(reasonParams(reason))}
+              chosen={query}
+              onChoose={(reason) => set(reasonQuery(reason))}
             />
           )}
           {requests.length > 0 && <RefusedRequestTable requests={requests} />}
@@ -128,7 +129,7 @@ function Filters({
         label={t('filters.application')}
         placeholder={t('filters.any')}
         data={applications.map(({ id, name }) => ({ value: id, label: name }))}
-        value={query.application}
+        value={query.application ?? null}
         onChange={(application) => set({ application })}
         clearable
         searchable
@@ -141,14 +142,14 @@ function Filters({
           value,
           label: t(`filters.periods.${value}`),
         }))}
-        value={query.period}
+        value={isPeriod(query.period) ? query.period : 'all'}
         onChange={(period) => set({ period })}
         allowDeselect={false}
         size="xs"
         w={{ base: 'calc(50% - 5px)', sm: 200 }}
       />
-      {query.reason.code !== undefined && (
-        <Button variant="subtle" size="xs" onClick={() => set(reasonParams(null))}>
+      {query.code !== undefined && (
+        <Button variant="subtle" size="xs" onClick={() => set(reasonQuery(null))}>
           {t('filters.clear')}
         </Button>
       )}
