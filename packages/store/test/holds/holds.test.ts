@@ -1,5 +1,5 @@
 import { NO_COUNTRY, type HoldTarget } from '@onecode/domain';
-import { changeSend, placeHold, listHolds, newId, releaseHold, wakeAwaitingSends } from '@onecode/store';
+import { changeSend, placeHold, listHolds, releaseHold, wakeAwaitingSends } from '@onecode/store';
 import {
   buildCaller,
   buildSend,
@@ -80,11 +80,6 @@ describe('a hold', () => {
       reason: 'first',
     });
     expect(await releaseHold(store.database, TEST_ACTOR, brazil)).toBeNull();
-    expect(await listHolds(store.database)).toEqual([]);
-  });
-
-  it('is not set for an account that is not there', async () => {
-    expect(await holdFor({ kind: 'account', target: newId() })).toBeNull();
     expect(await listHolds(store.database)).toEqual([]);
   });
 });

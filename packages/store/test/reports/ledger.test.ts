@@ -1,9 +1,7 @@
 import {
   findBalance,
   grantCredits,
-  InvalidCursor,
   listLedger,
-  newId,
   type LedgerEntry,
   type LedgerKind,
   type LedgerPage,
@@ -77,63 +75,6 @@ async function expectToAddUp(entries: readonly LedgerEntry[], end?: LedgerEntry[
 }
 
 describe('the ledger', () => {
-  it('has every entry, newest first, with the balance after it', async () => {
-    const [first, second] = [await send(), await send()];
-    await fail(first);
-    await grantCredits(store.database, TEST_ACTOR, caller.accountId, 7, 'thanks');
-    const at: unknown = expect.any(Date);
-    const entry = (fields: Partial<LedgerEntry>) => ({
-      id: expect.any(String),
-      sendId: null,
-      reason: null,
-      units: 1,
-      at,
-      ...fields,
-    });
-    expect(await pagesOf(10)).toEqual([
-      {
-        next: null,
-        entries: [
-          entry({
-            kind: 'granted',
-            bucket: 'credit',
-            units: 7,
-            reason: 'thanks',
-            balance: { freeQuota: 4, credits: 107 },
-          }),
-          entry({
-            kind: 'returned',
-            bucket: 'free_quota',
-            sendId: first,
-            balance: { freeQuota: 4, credits: 100 },
-          }),
-          entry({
-            kind: 'reserved',
-            bucket: 'free_quota',
-            sendId: second,
-            balance: { freeQuota: 3, credits: 100 },
-          }),
-          entry({
-            kind: 'reserved',
-            bucket: 'free_quota',
-            sendId: first,
-            balance: { freeQuota: 4, credits: 100 },
-          }),
-          ...[
-            { freeQuota: 5, credits: 100 },
-            { freeQuota: 5, credits: 0 },
-          ].map((balance, n) =>
-            entry(
-              n === 0
-                ? { kind: 'granted', bucket: 'credit', units: 100, reason: 'account created', balance }
-                : { kind: 'granted', bucket: 'free_quota', units: 5, reason: 'account created', balance },
-            ),
-          ),
-        ],
-      },
-    ]);
-  });
-
   it('adds up on every page while sends are created, fail and are paid for', async () => {
     const sends = await Promise.all(Array.from({ length: 30 }, send));
     const busy = Promise.all([
@@ -171,47 +112,5 @@ describe('the ledger', () => {
     await seen.failed;
     const [newest, next] = entriesOf(await pagesOf(2));
     expect([newest!.kind, newest!.sendId, next!.id]).toEqual(['returned', failing, String(seen.id)]);
-  });
-
-  it.each(['granted', 'reserved', 'returned'] as const)(
-    'of one kind, %s, has the same balances as the whole',
-    async (kind) => {
-      const sends = await Promise.all(Array.from({ length: 8 }, send));
-      for (const id of sends.slice(2, 6)) await fail(id);
-      await grantCredits(store.database, TEST_ACTOR, caller.accountId, 3, 'more');
-      const whole = entriesOf(await pagesOf(100));
-      const some = await pagesOf(3, kind);
-      expect(entriesOf(some)).toEqual(whole.filter((entry) => entry.kind === kind));
-      expect(entriesOf(some).length).toBeGreaterThan(2);
-    },
-  );
-
-  it('is that of one account', async () => {
-    const stranger = await buildCaller(store.database, 'live', { credits: 9 });
-    await buildSend(store.database, stranger);
-    expect(entriesOf(await pagesOf(10)).map(({ units }) => units)).toEqual([100, 5]);
-    expect(await listLedger(store.database, newId(), { limit: 10 })).toEqual({ entries: [], next: null });
-  });
-
-  it.each(['', 'x', Buffer.from('1.2').toString('base64url')])(
-    'refuses %j, which is no cursor of it',
-    async (cursor) => {
-      const page = listLedger(store.database, caller.accountId, { limit: 1, before: cursor });
-      await expect(page).rejects.toThrow(InvalidCursor);
-    },
-  );
-});
-
-describe('the balance', () => {
-  it('is what is left, and how many sends were made in both modes', async () => {
-    const test = await buildCaller(store.database, 'test', { id: caller.accountId });
-    await send();
-    await buildSend(store.database, test);
-    expect(await findBalance(store.database, caller.accountId)).toEqual({
-      freeQuota: 4,
-      credits: 100,
-      sendsCreated: 2,
-    });
-    expect(await findBalance(store.database, newId())).toBeNull();
   });
 });

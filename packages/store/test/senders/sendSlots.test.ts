@@ -1,11 +1,4 @@
-import {
-  blockCountry,
-  deleteOldSenderRecipientWindows,
-  newId,
-  pauseSender,
-  resumeSender,
-  type Sender,
-} from '@onecode/store';
+import { deleteOldSenderRecipientWindows, newId, pauseSender, type Sender } from '@onecode/store';
 import { buildSender, takeSlots, TEST_ACTOR, useTestDatabase, type SlotRequest } from '@onecode/testing';
 import fc from 'fast-check';
 
@@ -135,15 +128,6 @@ describe('a sender', () => {
     expect(new Set(all).size).toBe(all.length);
   });
 
-  it('that an operator pauses gives none from then on', async () => {
-    const { id } = await buildSender(store.database);
-    expect(await take(1)).toEqual([{ senderId: id, waitMs: 0 }]);
-    await pauseSender(store.database, TEST_ACTOR, id);
-    expect(await take(1)).toEqual([null]);
-    await resumeSender(store.database, TEST_ACTOR, id);
-    expect(await take(1)).toEqual([{ senderId: id, waitMs: 0 }]);
-  });
-
   it('gives slots again after a crash that emptied what was remembered of them', async () => {
     const { id } = await buildSender(store.database);
     await take(80);
@@ -224,19 +208,6 @@ describe('several senders', () => {
     expect(Math.min(...shares(senders, slots))).toBeGreaterThanOrEqual(10);
   });
 
-  it('are passed over where their country is blocked, for that request only', async () => {
-    const [one, other] = [await buildSender(store.database), await buildSender(store.database)];
-    await blockCountry(store.database, { senderId: one.id, country: 'BR', seconds: 60, errorCode: null });
-    await pauseSender(store.database, TEST_ACTOR, other.id);
-    const mixed = ['BR', 'US', 'BR', null].map((country, n) => ({
-      accountId,
-      recipient: `+5511987650${100 + n}`,
-      country,
-    }));
-    const slots = await takeSlots(store.database, mixed, HORIZON_MS);
-    expect(slots.map((slot) => slot?.senderId)).toEqual([undefined, one.id, undefined, one.id]);
-  });
-
   it('are passed over where they are stopped for the language, for that request only and until the stop ends', async () => {
     const [one, other] = [await buildSender(store.database), await buildSender(store.database)];
     await pauseSender(store.database, TEST_ACTOR, other.id);
@@ -263,23 +234,5 @@ describe('several senders', () => {
     }
     await stop('-1 second');
     expect(await taken()).toEqual([one.id, one.id, one.id]);
-  });
-
-  it('are given as release 1.0.0 asks for them, without languages', async () => {
-    const one = await buildSender(store.database);
-    await store.sql(
-      `insert into sender_language_stops (sender_id, locale, source, reason) values ($1, 'en', 'webhook', 'paused')`,
-      [one.id],
-    );
-    const rows = await store.sql(
-      `select sender_id from take_send_slots(array[$1]::uuid[], array['+5511987654321'], array['BR'], 1000)`,
-      [accountId],
-    );
-    expect(rows).toEqual([{ sender_id: one.id }]);
-  });
-
-  it('are none when there is none', async () => {
-    expect(await take(2)).toEqual([null, null]);
-    expect(await take(0)).toEqual([]);
   });
 });

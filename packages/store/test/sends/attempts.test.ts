@@ -32,21 +32,6 @@ describe('attempts', () => {
     });
   });
 
-  it('keep the provider’s error code', async () => {
-    const caller = await buildCaller(store.database, 'live');
-    const id = await buildSend(store.database, caller);
-    const attemptId = newId();
-    await claimSend(id, attemptId);
-    await settleSend(id, attemptId, { kind: 'recipient', errorCode: 131026, reason: 'undeliverable' });
-    expect(await attemptsOf(id)).toMatchObject([
-      { outcome: 'recipient', error_code: 131026, finished: true },
-    ]);
-    expect(await read(caller, id)).toMatchObject({
-      status: 'failed',
-      failureReason: 'rejected_by_provider',
-    });
-  });
-
   it('go to one of many workers that claim at once', async () => {
     const caller = await buildCaller(store.database, 'live');
     const id = await buildSend(store.database, caller);

@@ -1,5 +1,5 @@
 import type { Denial } from '@onecode/domain';
-import { countDenials, deleteUnmatchedDenials, matchDueDenials, newId, storeDenials } from '@onecode/store';
+import { deleteUnmatchedDenials, matchDueDenials, newId, storeDenials } from '@onecode/store';
 import { buildCaller, buildSend, useTestDatabase, type TestCaller } from '@onecode/testing';
 
 const store = useTestDatabase();
@@ -76,25 +76,5 @@ describe('a denial', () => {
     await keep('wamid.contested');
     const all = await Promise.all(Array.from({ length: 8 }, match));
     expect(all.flatMap(({ matched }) => matched)).toHaveLength(1);
-  });
-
-  it('is counted by application and country', async () => {
-    const other = await buildCaller(store.database, 'live', { id: caller.accountId });
-    for (const id of ['wamid.a', 'wamid.b', 'wamid.c']) await sentMessage(id);
-    await keep('wamid.a', 'wamid.b', 'wamid.c');
-    await store.sql("update denials set country = null where message_id = 'wamid.c'");
-    const span = { from: new Date(Date.now() - 60_000), to: new Date(Date.now() + 60_000) };
-    const one = { applicationId: caller.applicationId, name: expect.any(String) };
-    expect(await countDenials(store.database, caller.accountId, span)).toEqual([
-      { ...one, country: 'BR', denials: 2 },
-      { ...one, country: null, denials: 1 },
-    ]);
-    const none = [
-      { ...span, applicationId: other.applicationId },
-      { ...span, mode: 'test' as const },
-      { ...span, to: span.from },
-    ];
-    for (const question of none)
-      expect(await countDenials(store.database, caller.accountId, question)).toEqual([]);
   });
 });
