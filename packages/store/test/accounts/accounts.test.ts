@@ -9,7 +9,6 @@ import {
   type NewAccount,
 } from '@onecode/store';
 import { startTcpProxy, TEST_ACTOR, until, useTestDatabase } from '@onecode/testing';
-import pg from 'pg';
 
 const store = useTestDatabase();
 
@@ -57,18 +56,14 @@ describe('credits', () => {
     const { id } = await make({ freeQuota: 0 });
     const proxy = await startTcpProxy(store.url);
     const far = openDatabase(proxy.url, { connectionsMax: 1 });
-    const lock = new pg.Client({ connectionString: store.url });
-    await lock.connect();
+    const lock = await store.connect();
     try {
       await far.sql.query`select 1`;
       // The grant waits for the account; from then on no answer comes through.
       await lock.query('begin');
       await lock.query('select from accounts where id = $1 for no key update', [id]);
       const granted = grantCredits(far, TEST_ACTOR, id, 25, 'from afar');
-      await until('the grant that waits', async () => {
-        const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-        return (await store.sql(waiting)).length === 1;
-      });
+      await until('the grant that waits', async () => (await store.countLockWaits()) === 1);
       proxy.freeze('replies');
       await lock.query('rollback');
       await until(

@@ -1,9 +1,5 @@
 import { placeHold, newId, searchAccounts, suspendAccount } from '@onecode/store';
 import { buildAccount, buildCaller, buildSend, TEST_ACTOR, useTestDatabase } from '@onecode/testing';
-import { nodesOf, plansOf } from '../client/statementPlans.js';
-
-const MANY = 100_000;
-const MS_MAX = 60_000;
 
 const store = useTestDatabase();
 
@@ -63,32 +59,5 @@ describe('a search for accounts', () => {
     const first = await searchAccounts(store.database, { text: 'paged', limit: 2 });
     const second = await searchAccounts(store.database, { text: 'paged', before: first[1]!.id, limit: 2 });
     expect([...first, ...second].map(({ id }) => id)).toEqual(made);
-  });
-});
-
-describe(`among ${MANY} accounts`, () => {
-  beforeAll(async () => {
-    await store.sql(
-      `insert into accounts (id, name, language, free_quota)
-       select gen_random_uuid(), 'Company ' || n || ' ' || md5(n::text), 'en', 0 from generate_series(1, ${MANY}) n`,
-    );
-    await store.sql('analyze accounts');
-  }, MS_MAX);
-
-  it.each(['loja', 'company', 'company 777', ''])(
-    'a search for %j reads no more than it has to',
-    async (text) => {
-      const begin = performance.now();
-      const found = await searchAccounts(store.database, { text, limit: 50 });
-      expect(found.length).toBeGreaterThan(0);
-      // Ten times what it takes on a machine with other work.
-      expect(performance.now() - begin).toBeLessThan(3_000);
-    },
-  );
-
-  it('a search by words goes by their index', async () => {
-    const search = `select w.id from accounts w where array_to_tsvector(name_words(w.name)) @@ 'azul:*'::tsquery`;
-    const nodes = nodesOf(await plansOf(store.url, [{ text: search, values: [] }], 'auto'));
-    expect(nodes.map((node) => node['Index Name'])).toContain('accounts_name_words');
   });
 });

@@ -45,14 +45,6 @@ async function pagesOf(
 }
 const entriesOf = (pages: readonly LedgerPage[]): LedgerEntry[] => pages.flatMap(({ entries }) => entries);
 
-const untilWaits = () =>
-  until('a statement that waits for the account', async () => {
-    const waiting = await store.sql(
-      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-    );
-    return waiting.length > 0;
-  });
-
 /** What the account had before an entry, by what it had after it. */
 function before({ kind, bucket, units, balance }: LedgerEntry): LedgerEntry['balance'] {
   const change = kind === 'reserved' ? -units : units;
@@ -103,7 +95,7 @@ describe('the ledger', () => {
       await transaction.sql
         .query`select from accounts where id = ${caller.accountId}::uuid for no key update`;
       const failed = fail(failing);
-      await untilWaits();
+      await until('a return that waits for the account', async () => (await store.countLockWaits()) > 0);
       const [{ id }] = await transaction.sql.query<[{ id: bigint }]>`
         insert into ledger_entries (account_id, kind, bucket, units) values (${caller.accountId}::uuid, 'granted', 'credit', 1)
         returning id`;

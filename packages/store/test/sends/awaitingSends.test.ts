@@ -1,6 +1,5 @@
 import {
   blockCountry,
-  changeSend,
   findSend,
   pauseSender,
   coolDownSender,
@@ -19,6 +18,7 @@ import {
   type SendOptions,
   type TestCaller,
 } from '@onecode/testing';
+import { sendActions } from './sendActions.js';
 
 const HORIZON_MS = 1000;
 
@@ -29,23 +29,10 @@ beforeAll(async () => {
 });
 beforeEach(() => store.sql('truncate sends, senders, sender_recipient_windows cascade'));
 
-/** As if the send had been made that much earlier. */
-const aged = (id: string, seconds: number) =>
-  store.sql(
-    `update sends set created_at = created_at - make_interval(secs => $2), expires_at = expires_at - make_interval(secs => $2)
-     where id = $1`,
-    [id, seconds],
-  );
+const { age, ...actions } = sendActions(store);
 
 describe('sends that wait for a sender', () => {
-  async function waiting(wishes: SendOptions = {}): Promise<string> {
-    const id = await buildSend(store.database, live, wishes);
-    await changeSend(store.database, { id }, (send) => ({
-      result: null,
-      change: { awaitingSender: true, dueAt: send.expiresAt },
-    }));
-    return id;
-  }
+  const waiting = (wishes: SendOptions = {}) => actions.waiting(live, wishes);
   const wake = async (limit = 100) => (await wakeAwaitingSends(store.database, limit, HORIZON_MS)).length;
   const isAwaiting = async (id: string) =>
     (await findSend(store.database, live.accountId, id))!.send.awaitingSender;
@@ -131,7 +118,7 @@ describe('sends that wait for a sender', () => {
 
   it('are woken newest first within an account, up to the limit', async () => {
     const [newer, older] = [await waiting(), await waiting()];
-    await aged(older, 60);
+    await age(older, 60);
     await buildSender(store.database);
     expect(await wake(1)).toBe(1);
     expect([await isAwaiting(newer), await isAwaiting(older)]).toEqual([false, true]);
@@ -139,16 +126,16 @@ describe('sends that wait for a sender', () => {
 
   it('are not woken when too little is left of their code’s life', async () => {
     const id = await waiting();
-    await aged(id, 571);
+    await age(id, 571);
     await buildSender(store.database);
     expect(await wake()).toBe(0);
-    await aged(id, -3);
+    await age(id, -3);
     expect(await wake()).toBe(1);
   });
 
   it('are left to their end once their deadline has come', async () => {
     const id = await waiting();
-    await aged(id, 600);
+    await age(id, 600);
     await buildSender(store.database);
     expect(await wake()).toBe(0);
     expect(await isAwaiting(id)).toBe(true);

@@ -1,7 +1,6 @@
 import { failure, simulate, type Decision } from '@onecode/domain';
 import { changeSend, findAccount, findSend, newId, type Sender } from '@onecode/store';
 import { buildCaller, buildSend, buildSender, until, useTestDatabase } from '@onecode/testing';
-import pg from 'pg';
 import { CODE, sendActions } from './sendActions.js';
 
 const store = useTestDatabase();
@@ -107,8 +106,7 @@ describe('one door for changes', () => {
   it('decides again, on the new row, when somebody was faster; what was decided on the old row is not written', async () => {
     const caller = await buildCaller(store.database, 'live', { freeQuota: 5 });
     const id = await buildSend(store.database, caller);
-    const faster = new pg.Client({ connectionString: store.url });
-    await faster.connect();
+    const faster = await store.connect();
     await faster.query('begin');
     await faster.query('update sends set wrong_guesses = 3, version = version + 1 where id = $1', [id]);
 
@@ -126,7 +124,7 @@ describe('one door for changes', () => {
             ],
           };
     });
-    await untilSomebodyWaits();
+    await until('a session that waits for a lock', async () => (await store.countLockWaits()) > 0);
     expect(seen).toEqual([0]);
     await faster.query('commit');
     await faster.end();
@@ -153,13 +151,4 @@ describe('one door for changes', () => {
     expect(results.toSorted((a, b) => a! - b!)).toEqual(Array.from({ length: 60 }, (_, n) => n));
     expect(await read(caller, id)).toMatchObject({ attempts: 60 });
   });
-
-  async function untilSomebodyWaits(): Promise<void> {
-    await until('a session that waits for a lock', async () => {
-      const waiting = await store.sql(
-        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-      );
-      return waiting.length > 0;
-    });
-  }
 });

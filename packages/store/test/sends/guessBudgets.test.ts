@@ -16,7 +16,7 @@ const OTHER = '+5511987654322';
 const store = useTestDatabase();
 afterEach(() => changeSetting(store.database, TEST_ACTOR, 'guessBudget', 100));
 
-const { verify } = sendActions(store);
+const { verify, age } = sendActions(store);
 const send = (caller: TestCaller, recipient = TO): Promise<string> =>
   buildSend(store.database, caller, { code: CODE, recipient });
 const create = (caller: TestCaller, recipient = TO, idempotencyKey?: string) =>
@@ -65,10 +65,7 @@ describe('the guess budget of a recipient', () => {
     expect(await counts(caller)).toEqual({ [`test ${TO}`]: 5 });
     await verify(caller, ids[1], CODE);
     await verify(caller, ids[1], WRONG);
-    await store.sql(
-      `update sends set created_at = created_at - interval '1 h', expires_at = expires_at - interval '1 h' where id = $1`,
-      [ids[2]],
-    );
+    await age(ids[2], 3600);
     await verify(caller, ids[2], WRONG);
     await verify(caller, ids[2], CODE);
     expect(await counts(caller)).toEqual({});

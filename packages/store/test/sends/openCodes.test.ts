@@ -14,7 +14,7 @@ const TO = '+5511987654321';
 const CODES = { six: '042913', five: '04291', four: '0429' } as const;
 
 const store = useTestDatabase();
-const { verify } = sendActions(store);
+const { verify, age } = sendActions(store);
 const unlimited = { freeQuota: 10_000, ratePerMinute: 100_000 };
 const create = (caller: TestCaller, wishes: SendOptions = {}): Promise<Creation> =>
   createSend(store.database, newSend(caller, { recipient: TO, ...wishes }));
@@ -83,10 +83,7 @@ describe('what may be guessed at a person', () => {
     expect(outcomes([await create(caller)])).toEqual(['open_codes']);
     await verify(caller, ids[0]!, CODES.six);
     expect(outcomes([await create(caller), await create(caller)])).toEqual(['created', 'open_codes']);
-    await store.sql(
-      `update sends set created_at = created_at - interval '11 minutes', expires_at = expires_at - interval '11 minutes' where id = $1`,
-      [ids[1]],
-    );
+    await age(ids[1]!, 660);
     expect(outcomes([await create(caller), await create(caller)])).toEqual(['created', 'open_codes']);
   });
 
@@ -108,10 +105,7 @@ describe('what may be guessed at a person', () => {
   it('says when another code is allowed: when those above the limit have expired', async () => {
     const caller = await buildCaller(store.database, 'live', unlimited);
     const ids = idsOf(await Promise.all(Array.from({ length: 20 }, () => create(caller))));
-    await store.sql(
-      `update sends set created_at = created_at - interval '7 minutes', expires_at = expires_at - interval '7 minutes' where id = $1`,
-      [ids[7]],
-    );
+    await age(ids[7]!, 420);
     const refused = await create(caller);
     expect(refused).toMatchObject({ outcome: 'rate_limited', cause: 'open_codes' });
     const { retryAfterSeconds } = refused as { retryAfterSeconds: number };
