@@ -1,5 +1,4 @@
 import {
-  changeSetting,
   closeDatabase,
   createAccount,
   findAccount,
@@ -27,13 +26,6 @@ const make = (fields: Partial<NewAccount> = {}) =>
   });
 
 describe('an account', () => {
-  it('keeps its balance when the setting changes, and follows the rate', async () => {
-    const made = await make();
-    await changeSetting(store.database, TEST_ACTOR, 'freeSends', 99);
-    await changeSetting(store.database, TEST_ACTOR, 'accountRatePerMinute', 5);
-    expect(await findAccount(store.database, made.id)).toEqual({ ...made, ratePerMinute: 5 });
-  });
-
   it('that the table refuses leaves nothing in the ledger', async () => {
     const [before] = await store.sql('select count(*) from ledger_entries');
     await expect(make({ credits: -1 })).rejects.toThrow();

@@ -1,8 +1,7 @@
-import { apiKeyHint, hashApiKey, isApiKey } from '@onecode/domain';
+import { hashApiKey } from '@onecode/domain';
 import {
   createApiKey,
   createSend,
-  findCaller,
   grantCredits,
   limitApplication,
   readCallersVersion,
@@ -15,34 +14,6 @@ import {
 import { buildCaller, newSend, TEST_ACTOR, useTestDatabase, type TestCaller } from '@onecode/testing';
 
 const store = useTestDatabase();
-
-const callerOf = (key: string) => findCaller(store.database, hashApiKey(key));
-
-describe('an API key', () => {
-  it.each(['test', 'live'] as const)('of a %s application speaks for it', async (mode) => {
-    const { keyId, applicationId, accountId, key } = await buildCaller(store.database, mode);
-    expect(isApiKey(key)).toBe(true);
-    expect(key).toMatch(new RegExp(`^ak_${mode}_`));
-    expect(await callerOf(key)).toEqual({ keyId, applicationId, accountId, mode });
-  });
-
-  it('that was never made speaks for nobody', async () => {
-    const { key } = await buildCaller(store.database, 'live');
-    expect(await callerOf(`${key}x`)).toBeNull();
-    expect(await findCaller(store.database, new Uint8Array(32))).toBeNull();
-    expect(await findCaller(store.database, new Uint8Array(0))).toBeNull();
-  });
-
-  it('speaks for nobody from the moment it is revoked, and the others still do', async () => {
-    const { applicationId, key, keyId } = await buildCaller(store.database, 'live');
-    const other = (await createApiKey(store.database, TEST_ACTOR, applicationId))!;
-    const revoked = await revokeApiKey(store.database, TEST_ACTOR, keyId);
-    expect(revoked).toMatchObject({ id: keyId, applicationId, mode: 'live', hint: apiKeyHint(key) });
-    expect(revoked!.revokedAt).not.toBeNull();
-    expect(await callerOf(key)).toMatchObject({ refusal: 'revoked', caller: { keyId, applicationId } });
-    expect(await callerOf(other.key)).toMatchObject({ applicationId });
-  });
-});
 
 describe('the version of the callers', () => {
   let caller: TestCaller;

@@ -102,12 +102,6 @@ describe('the evidence for the breaker', () => {
     });
   });
 
-  it('is read for no account whose breaker is off', async () => {
-    await past({ count: 4 });
-    await setBreaker(store.database, TEST_ACTOR, caller.accountId, null);
-    expect(await evidence()).toEqual([]);
-  });
-
   it('leaves out what had no time to be verified, is long ago, has failed, or left us late', async () => {
     await past({ count: 1, ageSeconds: 60 });
     await past({ count: 1, ageSeconds: 86_401 });
@@ -194,12 +188,6 @@ describe('a tripped breaker', () => {
     expect(await findAbuseControls(store.database, caller.accountId)).toMatchObject({
       stoppedCountries: ['NG'],
     });
-  });
-
-  it('can be that of the numbers of no country', async () => {
-    await past({ count: 10, country: null });
-    expect(await trip('ZZ')).toBe(true);
-    expect(await outcomes(null, 'NG')).toEqual(['rate_limited', 'created']);
   });
 
   it('is tripped once by many that judge the same evidence', async () => {

@@ -72,30 +72,6 @@ describe('the audit log', () => {
     expect(found[0]!.details).toMatchObject({ hint: expect.any(String) });
   });
 
-  it('is the history of the settings', async () => {
-    await store.changeSetting(db.database, ACTOR, 'guessBudget', 50);
-    await store.changeSetting(db.database, ACTOR, 'guessBudget', null);
-    const found = await store.listAuditEntries(db.database, { actionPrefix: 'settings.', limit: 2 });
-    expect(found.map(({ details }) => details)).toEqual([
-      { name: 'guessBudget', before: 50, after: null },
-      { name: 'guessBudget', before: 100, after: 50 },
-    ]);
-  });
-
-  it('is read page by page, and by what was done', async () => {
-    const { accountId } = fixture.caller;
-    for (const amount of [1, 2, 3]) await store.grantCredits(db.database, ACTOR, accountId, amount, 'page');
-    const amounts = async (filter: { before?: string; actionPrefix?: string }) => {
-      const page = await store.listAuditEntries(db.database, { accountId, limit: 2, ...filter });
-      return { amounts: page.map(({ details }) => details['amount']), last: page.at(-1)?.id };
-    };
-    const first = await amounts({});
-    expect(first.amounts).toEqual([3, 2]);
-    expect((await amounts({ before: first.last! })).amounts[0]).toBe(1);
-    expect((await amounts({ actionPrefix: 'account.cred' })).amounts).toEqual([3, 2]);
-    expect((await amounts({ actionPrefix: 'application.' })).amounts).toEqual([undefined]);
-  });
-
   it.each([
     'update audit_entries set actor_name = $$nobody$$',
     'delete from audit_entries',

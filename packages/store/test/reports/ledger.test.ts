@@ -1,11 +1,4 @@
-import {
-  findBalance,
-  grantCredits,
-  listLedger,
-  type LedgerEntry,
-  type LedgerKind,
-  type LedgerPage,
-} from '@onecode/store';
+import { findBalance, grantCredits, listLedger, type LedgerEntry } from '@onecode/store';
 import {
   buildCaller,
   buildSend,
@@ -25,25 +18,20 @@ beforeEach(async () => {
 const { fail } = sendActions(store);
 const send = () => buildSend(store.database, caller);
 
-async function pagesOf(
-  limit: number,
-  kind?: LedgerKind,
-  between: () => Promise<unknown> = () => Promise.resolve(),
-): Promise<LedgerPage[]> {
-  const pages: LedgerPage[] = [];
+/** All entries, newest first, by pages. @param between runs before each page but the first */
+async function entriesOf(limit: number, between?: () => Promise<unknown>): Promise<LedgerEntry[]> {
+  const entries: LedgerEntry[] = [];
   for (let before: string | null | undefined; before !== null;) {
+    if (before !== undefined) await between?.();
     const page = await listLedger(store.database, caller.accountId, {
       limit,
-      ...(kind !== undefined && { kind }),
       ...(before !== undefined && { before }),
     });
-    pages.push(page);
+    entries.push(...page.entries);
     before = page.next;
-    if (before !== null) await between();
   }
-  return pages;
+  return entries;
 }
-const entriesOf = (pages: readonly LedgerPage[]): LedgerEntry[] => pages.flatMap(({ entries }) => entries);
 
 /** What the account had before an entry, by what it had after it. */
 function before({ kind, bucket, units, balance }: LedgerEntry): LedgerEntry['balance'] {
@@ -76,11 +64,11 @@ describe('the ledger', () => {
         grantCredits(store.database, TEST_ACTOR, caller.accountId, 3, 'more'),
       ),
     ]);
-    const walks = await Promise.all([3, 5, 8].map((limit) => pagesOf(limit, undefined, send)));
+    const walks = await Promise.all([3, 5, 8].map((limit) => entriesOf(limit, send)));
     await busy;
-    for (const walk of walks) await expectToAddUp(entriesOf(walk));
+    for (const walk of walks) await expectToAddUp(walk);
     const { freeQuota, credits } = (await findBalance(store.database, caller.accountId))!;
-    const all = entriesOf(await pagesOf(4));
+    const all = await entriesOf(4);
     await expectToAddUp(all, { freeQuota, credits });
     const [{ count }] = (await store.sql<{ count: number }>(
       'select count(*)::integer as count from ledger_entries where account_id = $1',
@@ -102,7 +90,7 @@ describe('the ledger', () => {
       return { id, failed };
     });
     await seen.failed;
-    const [newest, next] = entriesOf(await pagesOf(2));
+    const [newest, next] = await entriesOf(2);
     expect([newest!.kind, newest!.sendId, next!.id]).toEqual(['returned', failing, String(seen.id)]);
   });
 });

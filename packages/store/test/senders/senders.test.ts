@@ -74,20 +74,6 @@ describe('an operator', () => {
 });
 
 describe('a sender that failed', () => {
-  it('cools down for the given time, and then is available with its failures counted', async () => {
-    const { id } = await buildSender(store.database);
-    expect(await coolDown(id, 0, 60)).toBe(true);
-    expect(await available()).toEqual([]);
-    expect(await pauseSecondsOf(id)).toBe(60);
-    expect((await stateOf(id)).pauseReason).toBe('a failure (131042)');
-    await pausesEnd();
-    expect(await available()).toEqual([id]);
-    expect(await stateOf(id)).toMatchObject({ consecutiveFailures: 1 });
-    expect(await coolDown(id, 1, 120)).toBe(true);
-    expect(await pauseSecondsOf(id)).toBe(120);
-    expect(await stateOf(id)).toMatchObject({ consecutiveFailures: 2 });
-  });
-
   it('counts failures once that arrive together', async () => {
     const { id } = await buildSender(store.database);
     const begun = await Promise.all(Array.from({ length: 20 }, () => coolDown(id, 0)));

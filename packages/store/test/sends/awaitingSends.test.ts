@@ -2,7 +2,6 @@ import {
   blockCountry,
   findSend,
   pauseSender,
-  coolDownSender,
   newId,
   resumeSender,
   stopLanguage,
@@ -37,11 +36,6 @@ describe('sends that wait for a sender', () => {
   const isAwaiting = async (id: string) =>
     (await findSend(store.database, live.accountId, id))!.send.awaitingSender;
 
-  it('are not woken while there is no sender', async () => {
-    await waiting();
-    expect(await wake()).toBe(0);
-  });
-
   it('stay asleep while every sender is stopped for their language, and the others are woken', async () => {
     const { id: senderId } = await buildSender(store.database);
     const [english, portuguese] = [await waiting({ locale: 'en' }), await waiting({ locale: 'pt-BR' })];
@@ -70,25 +64,6 @@ describe('sends that wait for a sender', () => {
     // That job may be lost.
     await store.sql(`update sends set next_enqueue_at = next_enqueue_at - interval '3 seconds'`);
     expect(await takeDueSends(store.database, 100, false)).toMatchObject([{ id, version }]);
-  });
-
-  it('are not woken while the sender is paused or cools down, and are when that ends', async () => {
-    const id = await waiting();
-    const sender = await buildSender(store.database);
-    await pauseSender(store.database, TEST_ACTOR, sender.id);
-    expect(await wake()).toBe(0);
-    await resumeSender(store.database, TEST_ACTOR, sender.id);
-    const fault = { senderId: sender.id, attemptId: newId(), isOfBusiness: false, source: 'answer' } as const;
-    await coolDownSender(store.database, fault, {
-      failuresBefore: 0,
-      seconds: 60,
-      sharedSeconds: [],
-      reason: 'fault',
-    });
-    expect(await wake()).toBe(0);
-    await store.sql(`update senders set paused_until = now() - interval '1 second'`);
-    expect(await wake()).toBe(1);
-    expect(await isAwaiting(id)).toBe(false);
   });
 
   it('are woken only by a sender that may message their country', async () => {

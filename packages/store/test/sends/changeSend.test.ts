@@ -1,7 +1,7 @@
 import { failure, simulate, type Decision } from '@onecode/domain';
-import { changeSend, findAccount, findSend, newId, type Sender } from '@onecode/store';
+import { changeSend, findAccount, newId, type Sender } from '@onecode/store';
 import { buildCaller, buildSend, buildSender, until, useTestDatabase } from '@onecode/testing';
-import { CODE, sendActions } from './sendActions.js';
+import { sendActions } from './sendActions.js';
 
 const store = useTestDatabase();
 let sender: Sender;
@@ -12,31 +12,6 @@ beforeAll(async () => {
 const { read, version, attemptsOf, returnedOf } = sendActions(store);
 
 describe('one door for changes', () => {
-  it('finds no send with an unknown id, and asks nobody', async () => {
-    const never = () => {
-      throw new Error('there was something to decide on');
-    };
-    expect(await changeSend(store.database, { id: newId() }, never)).toBeNull();
-  });
-
-  it('finds no send of another account, and asks nobody', async () => {
-    const [owner, other] = [
-      await buildCaller(store.database, 'test'),
-      await buildCaller(store.database, 'test'),
-    ];
-    const id = await buildSend(store.database, owner, { code: CODE });
-    let asked = 0;
-    const decide = (): Decision<string> => {
-      asked += 1;
-      return { result: 'decided', change: { wrongGuesses: 1 } };
-    };
-    expect(await changeSend(store.database, { id, accountId: other.accountId }, decide)).toBeNull();
-    expect(await findSend(store.database, other.accountId, id)).toBeNull();
-    expect(asked).toBe(0);
-    expect(await changeSend(store.database, { id, accountId: owner.accountId }, decide)).toBe('decided');
-    expect(asked).toBe(1);
-  });
-
   it('writes nothing when nothing is to change, or when deciding fails', async () => {
     const caller = await buildCaller(store.database, 'test');
     const id = await buildSend(store.database, caller);

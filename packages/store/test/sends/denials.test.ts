@@ -32,18 +32,6 @@ async function sentMessage(messageId: string): Promise<string> {
 }
 
 describe('a denial', () => {
-  it('is stored with its send, once however often its button is pressed', async () => {
-    const sendId = await sentMessage('wamid.known');
-    expect(await keep('wamid.known', 'wamid.known')).toBe(1);
-    expect(await keep('wamid.known')).toBe(0);
-    expect(await rows()).toMatchObject([{ message_id: 'wamid.known', send_id: sendId }]);
-    expect(await match()).toEqual({
-      matched: [{ applicationId: caller.applicationId, country: 'BR' }],
-      due: 1,
-    });
-    expect(await match()).toEqual({ matched: [], due: 0 });
-  });
-
   it('waits for a message that is not known yet', async () => {
     await keep('wamid.early');
     expect(await match()).toEqual({ matched: [], due: 1 });

@@ -175,21 +175,6 @@ describe('a batch', () => {
     expect(ends.flatMap(({ status }, index) => (status === 'rejected' ? [index] : []))).toEqual([30]);
   });
 
-  it('changes each send as if it were alone, in far fewer transactions', async () => {
-    const ids = await Promise.all(
-      Array.from({ length: TOGETHER }, (_, index) => buildSend(store.database, callerOf(index))),
-    );
-    const before = await commits();
-    const ends = await Promise.all(ids.map((id) => deliver(id)));
-    // Two reads and two writes for each, were they alone.
-    expect((await commits()) - before).toBeLessThan((4 * TOGETHER) / 3);
-    expect(new Set(ends)).toEqual(new Set(['accepted']));
-    for (const [index, id] of ids.entries()) {
-      const found = await findSend(store.database, callerOf(index).accountId, id);
-      expect([index, found?.send.status]).toEqual([index, 'sent']);
-    }
-  });
-
   it('fails a faulty change alone: the others are written', async () => {
     const ids = await Promise.all(
       Array.from({ length: TOGETHER }, (_, index) => buildSend(store.database, callerOf(index))),

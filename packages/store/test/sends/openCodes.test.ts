@@ -125,14 +125,11 @@ describe('what may be guessed at a person', () => {
     );
   });
 
-  it.each([
-    ['Brazil', '+5511987654321', '+551187654321'],
-    ['Mexico', '+525512345678', '+5215512345678'],
-    ['Argentina', '+5491123456789', '+541123456789'],
-  ])('is shared by two forms of one number: %s', async (_, one, other) => {
+  it('is shared by two forms of one number', async () => {
+    const [one, other] = ['+5511987654321', '+551187654321'];
     const caller = await buildCaller(store.database, 'live', unlimited);
     const creations = await Promise.all(
-      Array.from({ length: 30 }, (__, n) => create(caller, { recipient: n % 2 ? one : other })),
+      Array.from({ length: 30 }, (_, n) => create(caller, { recipient: n % 2 ? one : other })),
     );
     expect(count(creations, 'created')).toBe(20);
     expect(await guessAll(caller, idsOf(creations))).toBe(100);

@@ -12,18 +12,6 @@ const { read, returnedOf, verify, fail } = sendActions(store);
 const { claimSend, settleSend } = workerActions(store, () => sender);
 
 describe('a refund', () => {
-  it('goes to the bucket that the unit came from', async () => {
-    const caller = await buildCaller(store.database, 'live', { freeQuota: 1, credits: 1 });
-    const first = await buildSend(store.database, caller);
-    const second = await buildSend(store.database, caller);
-    await fail(second);
-    expect(await findAccount(store.database, caller.accountId)).toMatchObject({ freeQuota: 0, credits: 1 });
-    expect(await returnedOf(second)).toEqual([{ bucket: 'credit', units: 1 }]);
-    await fail(first);
-    expect(await findAccount(store.database, caller.accountId)).toMatchObject({ freeQuota: 1, credits: 1 });
-    expect(await returnedOf(first)).toEqual([{ bucket: 'free_quota', units: 1 }]);
-  });
-
   it('is made once by 50 failures at once', async () => {
     const caller = await buildCaller(store.database, 'live', { freeQuota: 0, credits: 3 });
     const id = await buildSend(store.database, caller);
