@@ -52,12 +52,11 @@ interface Past {
 /** Makes live sends, as if some time ago. @returns their ids */
 async function past(batch: Past, by: TestCaller = caller): Promise<string[]> {
   const { count, country = 'NG', verified = 0, ageSeconds = 300, sentAfterSeconds = 1 } = batch;
-  const ids: string[] = [];
-  for (let n = 0; n < count; n++) {
-    const creation = await create(by, country);
+  const creations = await Promise.all(Array.from({ length: count }, () => create(by, country)));
+  const ids = creations.map((creation) => {
     if (creation.outcome !== 'created') throw new Error(creation.outcome);
-    ids.push(creation.send.id);
-  }
+    return creation.send.id;
+  });
   if (sentAfterSeconds !== null)
     await store.sql(
       `update sends set status = 'sent', channel = 'whatsapp', from_number = '+15550783881', sender_id = $2, sealed_code = null,

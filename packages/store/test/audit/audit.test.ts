@@ -9,7 +9,7 @@ const CHANGES = { ...OPERATOR_CHANGES, ...USER_CHANGES };
 const db = useTestDatabase();
 let fixture: Fixture;
 beforeEach(async () => {
-  await db.sql('truncate senders cascade; delete from members');
+  await db.sql('delete from members');
   fixture = await buildFixture(db.database);
 });
 

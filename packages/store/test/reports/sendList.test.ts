@@ -126,7 +126,7 @@ describe('the list of sends', () => {
                 ...(verification !== undefined && { verification }),
                 ...(canonicalRecipient !== undefined && { canonicalRecipient }),
               };
-              const ids = idsOf(await pagesOf(filter, 40));
+              const ids = idsOf(await pagesOf(filter, 150));
               expect({ filter, ids }).toEqual({ filter, ids: meant(filter) });
               found += ids.length;
             }

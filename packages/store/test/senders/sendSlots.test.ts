@@ -89,14 +89,14 @@ describe('a sender', () => {
   });
 
   it.each([1, 2, 10, 80, 1000])(
-    'of %i a second gets nine tenths of them for as long as one likes',
+    'of %i a second gets nine tenths of them in every second',
     async (throughput) => {
       await buildSender(store.database, { throughput });
-      // Half a second passes in each round, and a busy machine adds to it; what is wanted is always more than there is.
-      const rounds = Array.from({ length: 12 }, () => ({ count: Math.ceil(throughput * 1.2), pauseMs: 500 }));
-      const times = await slotsOfCourse(rounds);
-      const seconds = (Math.max(...times) - Math.min(...times)) / 1000;
-      expect((times.length - 1) / seconds).toBeGreaterThanOrEqual(throughput * 0.9 * 0.99);
+      for (const _ of [1, 2, 3]) {
+        const slots = await slotsOf(requests(Math.ceil(throughput * 1.2)));
+        expect(slots.length).toBeGreaterThanOrEqual(Math.floor(throughput * 0.9));
+        await passes(HORIZON_MS);
+      }
     },
   );
 
@@ -124,7 +124,7 @@ describe('a sender', () => {
     // Of one call, several may go at once; of two calls, none at the same time.
     const times = (await Promise.all(calls)).map((slots) => new Set(slots));
     const all = times.flatMap((slots) => [...slots]).filter((time) => time > begin);
-    expect(all.length).toBeGreaterThan(300);
+    expect(all.length).toBeGreaterThanOrEqual(calls.length);
     expect(new Set(all).size).toBe(all.length);
   });
 
