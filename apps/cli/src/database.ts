@@ -1,3 +1,4 @@
+import { runbookOf } from '@onecode/domain';
 import { DATABASE_POOLER, databaseAddress, readConfig } from '@onecode/runtime/config';
 import {
   closeDatabase,
@@ -52,7 +53,7 @@ function userErrorOf(error: unknown): UserError | null {
   if (originalCode === '22003') return new UserError('a number would grow past 2147483647');
   if (originalCode === '57014')
     return new UserError(
-      'the database took too long, as behind a lock or a backup: docs/runbooks/PostgresqlSlow.md says what to do',
+      `the database took too long, as behind a lock or a backup: ${runbookOf('postgresql_slow')} says what to do`,
     );
   const reason = connectionFault(error) ?? SCHEMA_FAULTS[kind];
   if (reason !== undefined) return new UserError(reason);

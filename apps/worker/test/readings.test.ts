@@ -64,8 +64,7 @@ describe('a read of what the provider knows', () => {
       recipients24h: 0,
       now: new Date(),
     });
-  const badOf = async () =>
-    (await checks()).filter(({ ok }) => !ok).map(({ check, finding }) => [check, finding]);
+  const badOf = async () => (await checks()).filter(({ ok }) => !ok).map(({ check, name }) => [check, name]);
 
   it('finds a new sender’s number, business account and templates, and all is well', async () => {
     const { number, businessAccount, templates, failures, readAt, triedAt } = await known();

@@ -6,10 +6,9 @@ export * from './accounts/applications.js';
 export * from './accounts/breaker.js';
 export {
   deleteOldRefusedRequests,
-  REFUSED_REQUESTS_PER_MINUTE,
+  REFUSED_REQUEST_DAYS,
   storeRefusedRequests,
   type RefusedRequest,
-  type RefusedRequestGroup,
 } from './accounts/refusedRequests.js';
 export * from './accounts/settings.js';
 export * from './accounts/trialAccounts.js';

@@ -104,8 +104,7 @@ create trigger applications_raise_callers_version after update of account_id, mo
 create trigger accounts_raise_callers_version after update of suspended_at on accounts
   for each statement execute function raise_callers_version();
 
--- For fourteen days. Without foreign keys: their checks would lock the account's row, which every creation takes, and keys and
--- applications are never deleted.
+-- For fourteen days. Without foreign keys: their checks would lock the account's row, which every creation takes.
 create table refused_requests (
   request_id uuid primary key,
   account_id uuid not null,
@@ -115,29 +114,13 @@ create table refused_requests (
   route text not null,
   status smallint not null,
   code text not null,
-  detail text,
+  detail text not null,
   fields text[],
-  idempotency_key_hash bytea
+  idempotency_key_hash bytea,
+  count integer not null check (count > 0)
 );
--- Each list has an index that holds it in the order in which it is read, so that a page costs the same beside any number of others'.
 create index refused_requests_account on refused_requests (account_id, refused_at, request_id);
-create index refused_requests_code on refused_requests (account_id, code, refused_at, request_id);
-create index refused_requests_application on refused_requests (account_id, application_id, refused_at, request_id);
-create index refused_requests_application_code on refused_requests (account_id, application_id, code, refused_at, request_id);
-create index refused_requests_idempotency_key on refused_requests (account_id, idempotency_key_hash, refused_at, request_id);
 create index refused_requests_refused_at on refused_requests (refused_at);
-
-create table refused_request_counts (
-  account_id uuid not null,
-  minute timestamptz(3) not null,
-  application_id uuid not null,
-  code text not null,
-  count bigint not null check (count > 0),
-  last_refused_at timestamptz(3) not null,
-  primary key (account_id, minute, application_id, code)
-);
-create index refused_request_counts_minute on refused_request_counts (minute);
-create index refused_request_counts_application on refused_request_counts (application_id, minute);
 
 -- ── Senders ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 

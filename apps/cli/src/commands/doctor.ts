@@ -4,6 +4,7 @@ import {
   healthFindings,
   parseKeyring,
   preflight,
+  runbookOf,
   skipped,
   webhookCheck,
   type DeploymentCheck,
@@ -21,7 +22,6 @@ import {
   readSettings,
   type Database,
 } from '@onecode/store';
-import { preflightText } from '@onecode/whatsapp';
 import type { Command } from 'commander';
 import { withDatabase } from '../database.js';
 import { environment } from '../environment.js';
@@ -85,7 +85,7 @@ async function examineDatabase(
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     // A message with a colon says by itself what to do.
-    const todo = error.message.includes(':') ? '' : ': docs/runbooks/PostgresqlAway.md says what to do';
+    const todo = error.message.includes(':') ? '' : `: ${runbookOf('postgresql_away')} says what to do`;
     return [{ check: 'database', ok: false, detail: `${error.message}${todo}.` }];
   }
 }
@@ -109,7 +109,7 @@ async function examineSenders(database: Database): Promise<DeploymentCheck[]> {
     checks.push(
       faults.length === 0
         ? { check, ok: true, detail: 'The provider says that it is ready.' }
-        : { check, ok: false, detail: faults.map((fault) => preflightText(fault, 'en')).join(' ') },
+        : { check, ok: false, detail: faults.map(({ text }) => text).join(' ') },
     );
   }
   return checks;
@@ -140,9 +140,9 @@ async function examineRedis(
   await queues.close();
   const detail =
     health.redisRefusal !== null
-      ? `It refuses writes (${health.redisRefusal}): docs/runbooks/RedisRefusesWrites.md says what to do.`
+      ? `It refuses writes (${health.redisRefusal}): ${runbookOf('redis_refuses_writes')} says what to do.`
       : health.redisMs === null
-        ? 'It does not answer: docs/runbooks/RedisAway.md says what to do.'
+        ? `It does not answer: ${runbookOf('redis_away')} says what to do.`
         : null;
   return { check: { check: 'redis', ok: detail === null, detail: detail ?? 'It takes writes.' }, health };
 }

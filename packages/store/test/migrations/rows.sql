@@ -34,7 +34,8 @@ insert into invitations (id, account_id, email, role, token_hash, expires_at)
 insert into heartbeats (loop, worker_id) values ('sweep', gen_random_uuid());
 insert into processes (id, kind, release, last_migration, clock_ahead_ms) values (gen_random_uuid(), 'api', '0.9.0', '', 0);
 insert into traffic_counts values (now(), 'accepted', 'BR', '', '', 1);
-insert into refused_request_counts values (:account, now(), :application, 'invalid_json', 1, now());
+insert into refused_requests (request_id, account_id, application_id, key_id, refused_at, route, status, code, detail, count)
+  values (gen_random_uuid(), :account, :application, :nothing, now(), 'POST /v1/send', 422, 'invalid_json', 'why', 1);
 insert into health_readings values (true, now(), '{}');
 
 -- ── Settings, accounts, applications and keys ────────────────────────────────────────────────────────────────────────────────────
@@ -90,7 +91,7 @@ update api_keys set purpose = 'other'; -- api_keys_purpose_check
 update api_keys set hash = 'ak_live_x'; -- api_keys_hash_check
 update api_keys set hash = sha256('the same'); -- api_keys_hash_key
 insert into callers_version (id) values (false); -- callers_version_id_check
-update refused_request_counts set count = 0; -- refused_request_counts_count_check
+update refused_requests set count = 0; -- refused_requests_count_check
 
 -- ── Senders ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
