@@ -2,71 +2,16 @@ import { randomBytes } from 'node:crypto';
 import type { Response } from 'express';
 
 /**
- * The codes that a message send can meet: the usual HTTP status, Meta's title, and the `details` where they are known.
+ * The codes that Meta usually sends with another status than 400.
  * Source: https://developers.facebook.com/documentation/business-messaging/whatsapp/support/error-codes
  */
-const KNOWN: Readonly<Record<number, readonly [http: number, title: string, details?: string]>> = {
-  0: [401, 'AuthException'],
-  1: [400, 'API Unknown'],
-  2: [503, 'API Service'],
-  3: [500, 'API Method'],
-  4: [400, 'API Too Many Calls'],
-  10: [403, 'Permission Denied'],
-  33: [400, 'Parameter value is not valid'],
-  100: [400, 'Invalid parameter'],
-  190: [401, 'Access token has expired'],
-  200: [403, 'API Permission'],
-  368: [403, 'Temporarily blocked for policies violations'],
-  80007: [400, 'Rate limit issues'],
-  130403: [400, 'Business has blocked the end user'],
-  130429: [400, 'Rate limit hit', 'Cloud API message throughput has been reached.'],
-  130472: [400, "User's number is part of an experiment"],
-  130497: [403, 'Business account is restricted from messaging users in this country.'],
-  131000: [500, 'Something went wrong'],
-  131005: [403, 'Access denied'],
-  131008: [400, 'Required parameter is missing'],
-  131009: [400, 'Parameter value is not valid'],
-  131016: [500, 'Service unavailable'],
-  131021: [400, 'Recipient cannot be sender'],
-  131026: [400, 'Message undeliverable', 'Message Undeliverable.'],
-  131030: [400, 'Recipient phone number not in allowed list'],
-  131031: [403, 'Account has been locked'],
-  131037: [400, 'Display name approval needed'],
-  131042: [400, 'Business eligibility payment issue'],
-  131045: [500, 'Incorrect certificate'],
-  131047: [400, 'Re-engagement message', 'More than 24 hours have passed since the recipient last replied.'],
-  131048: [400, 'Spam rate limit hit'],
-  131049: [
-    400,
-    'This message was not delivered to maintain healthy ecosystem engagement.',
-    'In order to maintain a healthy ecosystem engagement, the message failed to be delivered.',
-  ],
-  131051: [400, 'Unsupported message type'],
-  131055: [400, 'Method not allowed'],
-  131056: [
-    400,
-    '(Business Account, Consumer Account) pair rate limit hit',
-    'Message failed to send because there were too many messages sent from this phone number to the same phone number in a short period of time.',
-  ],
-  131057: [500, 'Account in maintenance mode'],
-  132000: [400, 'Number of parameters does not match the expected number of params'],
-  132001: [404, 'Template name does not exist in the translation'],
-  132005: [400, 'Translated text too long'],
-  132007: [400, 'Template format character policy violated'],
-  132012: [400, 'Parameter format does not match format in the created template'],
-  132015: [400, 'Template is paused'],
-  132016: [400, 'Template is disabled'],
-  132018: [400, 'There was an issue with the parameters in your template'],
-  133000: [500, 'Incomplete Deregistration'],
-  133004: [503, 'Server Temporarily Unavailable'],
-  133006: [400, 'Phone number re-verification needed'],
-  133010: [400, 'Phone number Not Registered'],
-  133016: [400, 'Account register deregister rate limit exceeded'],
-  134101: [400, 'Your template is still syncing'],
-  134102: [500, 'Template unavailable for use'],
-  135000: [400, 'Generic user error'],
-  137000: [400, "The recipient's identity has changed", 'recipient_identity_key_hash does not match.'],
-};
+const USUAL_HTTP = new Map([
+  ...[0, 190].map((code) => [code, 401] as const),
+  ...[10, 200, 368, 130497, 131005, 131031].map((code) => [code, 403] as const),
+  [132001, 404],
+  ...[3, 131000, 131016, 131045, 131057, 133000, 134102].map((code) => [code, 500] as const),
+  ...[2, 133004].map((code) => [code, 503] as const),
+]);
 
 /** An answer that refuses a call: HTTP status, optional `Retry-After` seconds, and a body in Meta's form. */
 export interface MetaError {
@@ -91,26 +36,22 @@ export function isRefusal<T extends Refusal>(value: object | string | T): value 
   return typeof value === 'object' && 'http' in value && 'body' in value;
 }
 
-/** The parts of a refusal that may differ from what the code usually carries. */
+/** The parts of a refusal that may differ from what the code usually carries; `retryAfter` in seconds. */
 interface ErrorParts {
   details?: string;
-  /** The whole message after `(#code) `, in place of the code's title. */
-  message?: string;
   http?: number;
   subcode?: number;
-  /** Seconds. */
   retryAfter?: number;
 }
 
-/** A refusal of WhatsApp's own layer: `(#code) title`, with `error_data`. An unknown code comes as HTTP 400. */
+/** A refusal of WhatsApp's own layer: `(#code) title`, with `error_data`. Meta's words for each code are not imitated. */
 export function metaError(code: number, parts: ErrorParts = {}): MetaError {
-  const [usualHttp = 400, usualTitle = 'Unknown error', usualDetails] = KNOWN[code] ?? [];
-  const title = parts.message ?? usualTitle;
-  return errorOf(parts.http ?? usualHttp, parts.retryAfter ?? null, {
-    message: `(#${code}) ${title}`,
+  const { details = 'Refused by the simulator.', http = USUAL_HTTP.get(code) ?? 400 } = parts;
+  return errorOf(http, parts.retryAfter ?? null, {
+    message: `(#${code}) ${details}`,
     type: 'OAuthException',
     code,
-    error_data: { messaging_product: 'whatsapp', details: parts.details ?? usualDetails ?? title },
+    error_data: { messaging_product: 'whatsapp', details },
     ...(parts.subcode === undefined ? {} : { error_subcode: parts.subcode }),
   });
 }
@@ -158,12 +99,12 @@ export const unreadable = () => graphError(400, 100, 'Invalid parameter: the bod
 
 /** One entry of `statuses[].errors` in a `failed` status webhook. */
 export function statusError(code: number) {
-  const [, title = 'Unknown error', details = title] = KNOWN[code] ?? [];
+  const title = 'Failed by the simulator';
   return {
     code,
     title,
     message: title,
-    error_data: { details },
+    error_data: { details: title },
     href: 'https://developers.facebook.com/documentation/business-messaging/whatsapp/support/error-codes',
   };
 }

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { graphError, invalidToken, metaError, noToken, unknownObject } from './answers.js';
-import type { MetaError } from './answers.js';
+import { invalidToken, noToken, unknownObject, type MetaError } from './answers.js';
 import {
   accountChanges,
   capabilityChange,
@@ -21,13 +20,10 @@ import {
   TOKEN,
   TOKEN_DEFAULTS,
   type BusinessAccountProfile,
-  type BusinessAccountState,
   type PortfolioState,
   type SenderProfile,
-  type SenderState,
   type TemplateKey,
   type TemplateProfile,
-  type TemplateState,
   type TokenState,
 } from './businessStates.js';
 
@@ -55,10 +51,10 @@ export interface ChangeOptions {
  * Meta tells it, and resolves once each was posted for the first time.
  */
 export class Business {
-  readonly #senders = new Map<string, Partial<SenderState>>();
-  readonly #accounts = new Map<string, Partial<BusinessAccountState>>();
-  readonly #templates = new Map<string, TemplateKey & Partial<TemplateState>>();
-  readonly #tokens = new Map<string, Partial<TokenState>>();
+  readonly #senders = new Map<string, SenderProfile>();
+  readonly #accounts = new Map<string, BusinessAccountProfile>();
+  readonly #templates = new Map<string, TemplateProfile>();
+  readonly #tokens = new Map<string, TokenState>();
   /** How often a phone number has changed hands. */
   readonly #owners = new Map<string, number>();
   #portfolio = PORTFOLIO_DEFAULTS;
@@ -76,28 +72,27 @@ export class Business {
   }
 
   sender(phoneNumberId: string): SenderProfile {
-    return {
-      displayPhoneNumber:
-        this.displayPhoneNumbers[phoneNumberId] ?? `1555${phoneNumberId.slice(-7).padStart(7, '0')}`,
-      wabaId: DEFAULT_WABA_ID,
-      status: 'CONNECTED',
-      qualityRating: 'GREEN',
-      throughputLevel: 'STANDARD',
-      identityKeyCheck: false,
-      ...this.#senders.get(phoneNumberId),
-      phoneNumberId,
-    };
+    const made = `1555${phoneNumberId.slice(-7).padStart(7, '0')}`;
+    return (
+      this.#senders.get(phoneNumberId) ?? {
+        phoneNumberId,
+        displayPhoneNumber: this.displayPhoneNumbers[phoneNumberId] ?? made,
+        wabaId: DEFAULT_WABA_ID,
+        status: 'CONNECTED',
+        qualityRating: 'GREEN',
+        throughputLevel: 'STANDARD',
+        identityKeyCheck: false,
+      }
+    );
   }
 
   /** The numbers that were heard of and still exist. */
   senders(): SenderProfile[] {
-    return Array.from(this.#senders.keys(), (key) => this.sender(key)).filter(
-      ({ status }) => status !== 'DELETED',
-    );
+    return [...this.#senders.values()].filter(({ status }) => status !== 'DELETED');
   }
 
   account(wabaId: string): BusinessAccountProfile {
-    return { ...ACCOUNT_DEFAULTS, ...this.#accounts.get(wabaId), id: wabaId };
+    return this.#accounts.get(wabaId) ?? { ...ACCOUNT_DEFAULTS, id: wabaId };
   }
 
   isAccount(wabaId: string): boolean {
@@ -117,25 +112,19 @@ export class Business {
     return exists && template.status !== 'DELETED' ? template : null;
   }
 
-  #template({ wabaId, name, language }: TemplateKey): TemplateProfile {
-    const key = { wabaId, name, language };
-    return { ...TEMPLATE_DEFAULTS, ...this.#templates.get(keyOf(key)), ...key, id: templateId(key) };
+  #template(key: TemplateKey): TemplateProfile {
+    return this.#templates.get(keyOf(key)) ?? { ...TEMPLATE_DEFAULTS, ...key, id: templateId(key) };
   }
 
   /** The templates that a business account lists. */
   templates(wabaId: string): TemplateProfile[] {
-    const listed = new Map(
-      LANGUAGES.map((language) => ({ wabaId, name: LISTED_TEMPLATE, language })).map((key) => [
-        keyOf(key),
-        key,
-      ]),
-    );
-    for (const [key, said] of this.#templates) if (said.wabaId === wabaId) listed.set(key, said);
-    return [...listed.values()].map((key) => this.findTemplate(key)).filter((template) => template !== null);
+    const usual = LANGUAGES.map((language) => this.#template({ wabaId, name: LISTED_TEMPLATE, language }));
+    const all = new Map([...usual, ...this.#templates.values()].map((one) => [keyOf(one), one]));
+    return [...all.values()].filter((one) => one.wabaId === wabaId && one.status !== 'DELETED');
   }
 
   token(value: string): TokenState & { isValid: boolean } {
-    const state = { ...TOKEN_DEFAULTS, ...this.#tokens.get(value) };
+    const state = this.#tokens.get(value) ?? TOKEN_DEFAULTS;
     const hasExpired = state.expiresAt !== 0 && state.expiresAt * 1000 <= Date.now();
     return { ...state, isValid: state.valid && !hasExpired };
   }
@@ -144,21 +133,15 @@ export class Business {
   refusal(method: 'get' | 'post', nodeId: string, authorization: string | undefined): MetaError | null {
     const token = bearerOf(authorization);
     if (token === undefined) return noToken();
-    const { isValid, scopes } = this.token(token);
-    if (!isValid) return invalidToken();
+    if (!this.token(token).isValid) return invalidToken();
     const isKnown = (method === 'get' && this.isAccount(nodeId)) || this.#hears(nodeId);
-    if (!isKnown) return unknownObject(method, nodeId);
-    if (method === 'get' && !scopes.includes('whatsapp_business_management'))
-      return graphError(403, 200, '(#200) Requires whatsapp_business_management permission');
-    if (method === 'post' && !scopes.includes('whatsapp_business_messaging'))
-      return metaError(10, { message: 'Application does not have permission for this action' });
-    return null;
+    return isKnown ? null : unknownObject(method, nodeId);
   }
 
   /** Whether a number exists; it is listed from now on. */
   #hears(phoneNumberId: string): boolean {
     if (!id.fits(phoneNumberId) || this.sender(phoneNumberId).status === 'DELETED') return false;
-    if (!this.#senders.has(phoneNumberId)) this.#senders.set(phoneNumberId, {});
+    this.#senders.set(phoneNumberId, this.sender(phoneNumberId));
     return true;
   }
 
@@ -179,8 +162,8 @@ export class Business {
   async changeSender(phoneNumberId: string, values: unknown, options: ChangeOptions = {}) {
     read({ id: phoneNumberId }, { id });
     const before = this.sender(phoneNumberId);
-    this.#senders.set(phoneNumberId, { ...this.#senders.get(phoneNumberId), ...read(values, SENDER) });
-    const after = this.sender(phoneNumberId);
+    const after = { ...before, ...read(values, SENDER) };
+    this.#senders.set(phoneNumberId, after);
     await this.#tell(after.wabaId, senderChanges(before, after, this.#portfolio.messagingLimit), options);
     return after;
   }
@@ -189,27 +172,19 @@ export class Business {
   async changeAccount(wabaId: string, values: unknown, options: ChangeOptions = {}) {
     read({ id: wabaId }, { id });
     const before = this.account(wabaId);
-    this.#accounts.set(wabaId, { ...this.#accounts.get(wabaId), ...read(values, ACCOUNT) });
-    const after = this.account(wabaId);
+    const after = { ...before, ...read(values, ACCOUNT) };
+    this.#accounts.set(wabaId, after);
     await this.#tell(wabaId, accountChanges(before, after), options);
     return after;
   }
 
   /** @throws {InvalidInput} */
-  async changeTemplate(
-    { wabaId, name, language }: TemplateKey,
-    values: unknown,
-    options: ChangeOptions = {},
-  ) {
-    const key = { wabaId, name, language };
-    read(key, TEMPLATE_KEY);
-    const before = this.#template(key);
-    this.#templates.set(keyOf(key), {
-      ...this.#templates.get(keyOf(key)),
-      ...read(values, TEMPLATE),
-      ...key,
-    });
-    const after = this.#template(key);
+  async changeTemplate(key: TemplateKey, values: unknown, options: ChangeOptions = {}) {
+    const { wabaId, name, language } = key;
+    read({ wabaId, name, language }, TEMPLATE_KEY);
+    const before = this.#template({ wabaId, name, language });
+    const after = { ...before, ...read(values, TEMPLATE) };
+    this.#templates.set(keyOf(key), after);
     await this.#tell(wabaId, templateChanges(before, after), options);
     return after;
   }
@@ -227,8 +202,9 @@ export class Business {
 
   /** @throws {InvalidInput} */
   changeToken(token: string, values: unknown): TokenState {
-    this.#tokens.set(token, { ...this.#tokens.get(token), ...read(values, TOKEN) });
-    return this.token(token);
+    const after = { ...TOKEN_DEFAULTS, ...this.#tokens.get(token), ...read(values, TOKEN) };
+    this.#tokens.set(token, after);
+    return after;
   }
 
   /** Posts the webhook of any change, whatever became of the state. */

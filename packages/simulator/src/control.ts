@@ -41,16 +41,12 @@ export function control(parts: Parts): Router {
 function serveMessages(router: Router, { messages, receipts }: Parts): void {
   router.get('/messages', ({ query }, response) => {
     const { recipient } = query;
-    response.json(
-      newest(
-        messages.all(({ to }) => recipient === undefined || to === recipient),
-        query,
-      ),
-    );
+    const found = messages.all(({ to }) => recipient === undefined || to === recipient);
+    response.json(newest(found, query));
   });
   const personDoes = (what: string, act: (messageId: string) => Promise<boolean>) =>
     router.post(`/messages/:id/${what}`, async ({ params }, response) => {
-      const messageId = String(params['id']);
+      const messageId = params['id'];
       if (!messages.get(messageId)) return fault(response, 404, 'no such message');
       if (!(await act(messageId)))
         return fault(response, 409, 'that was done before, or the message failed or never arrived');

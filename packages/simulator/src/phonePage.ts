@@ -21,7 +21,6 @@ export function phonePage(): Router {
   return router;
 }
 
-const HEARTBEAT_MS = 15_000;
 const QUIET_MS = 200;
 /** A page that reads slower than messages come in is cut off; it comes back by itself and starts from a snapshot. */
 const BACKLOG_BYTES_MAX = 4 * 1024 * 1024;
@@ -30,7 +29,6 @@ const BACKLOG_BYTES_MAX = 4 * 1024 * 1024;
 export class Events {
   readonly #pages = new Set<Response>();
   #quiet: NodeJS.Timeout | null = null;
-  #heartbeat: NodeJS.Timeout | null = null;
 
   constructor(
     /** The newest messages, newest first. */
@@ -48,7 +46,6 @@ export class Events {
     });
     response.write(`retry: 1000\n\n${this.#snapshot()}`);
     this.#pages.add(response);
-    this.#heartbeat ??= setInterval(() => this.#write(': still here\n\n'), HEARTBEAT_MS).unref();
     request.once('close', () => this.#pages.delete(response));
   }
 
@@ -72,7 +69,6 @@ export class Events {
   }
 
   close(): void {
-    if (this.#heartbeat !== null) clearInterval(this.#heartbeat);
     if (this.#quiet !== null) clearTimeout(this.#quiet);
     for (const page of this.#pages) page.end();
     this.#pages.clear();

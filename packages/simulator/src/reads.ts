@@ -1,4 +1,4 @@
-import { Router, type Request, type Response } from 'express';
+import express, { Router, type Request, type Response } from 'express';
 import {
   graphError,
   isRefusal,
@@ -23,13 +23,32 @@ import type { Parts } from './parts.js';
 type Answer = Record<string, unknown> | MetaError;
 
 /**
- * The reads of Graph that a sender needs: a number, its business account with its templates and subscribed apps, and what a token may do.
+ * The reads of Graph that a sender needs: a number, its business account with its templates and subscribed apps, and what a token may do;
+ * and the one setting of a number that concerns it.
  * Source: Meta's OpenAPI for the WhatsApp Business Platform, v23.0.
  */
 export function reads(parts: Parts): Router {
   const edges = 'message_templates|subscribed_apps';
   const path = new RegExp(`^/v\\d+\\.\\d+/(?<id>[^/]+)(?:/(?<edge>${edges}))?/?$`);
-  return Router().get(path, (request, response) => serve(parts, request, response));
+  const router = Router().get(path, (request, response) => serve(parts, request, response));
+  router.post(/^\/v\d+\.\d+\/(?<id>[^/]+)\/settings$/, express.json(), (request, response) =>
+    switchIdentityCheck(parts.business, request, response),
+  );
+  return router;
+}
+
+/**
+ * Whether webhooks tell the identity hash of the person.
+ * Source: https://developers.facebook.com/documentation/business-messaging/whatsapp/business-phone-numbers/phone-numbers#identity-change-check
+ */
+async function switchIdentityCheck(business: Business, request: Request, response: Response): Promise<void> {
+  const id = String(request.params['id']);
+  const refused = business.refusal('post', id, request.headers.authorization);
+  if (refused) return refuse(response, refused);
+  const wanted = request.body?.user_identity_change?.enable_identity_key_check;
+  if (typeof wanted !== 'boolean') return refuse(response, graphError(400, 100, '(#100) Invalid parameter'));
+  await business.changeSender(id, { identityKeyCheck: wanted });
+  json(response, 200, { success: true });
 }
 
 /** Reads, unless a throttle or a fault rule says otherwise. */
@@ -68,10 +87,10 @@ function read(business: Business, request: Request, id: string): Answer {
   if (edge === 'subscribed_apps')
     return { data: account.subscribed ? [{ whatsapp_business_api_data: APP }] : [] };
   // Graph takes the name for a part of one.
-  const { name = '' } = request.query;
+  const name = typeof request.query['name'] === 'string' ? request.query['name'] : '';
   const data = business
     .templates(id)
-    .filter((template) => template.name.includes(String(name)))
+    .filter((template) => template.name.includes(name))
     .map((template) => fieldsOf(request, 'WhatsAppMessageTemplate', template.id, templateFields(template)));
   return data.find(isRefusal) ?? { data };
 }

@@ -45,7 +45,7 @@ function judge(
 ): TemplateRequest | Refusal {
   const refused = business.refusal('post', phoneNumberId, request.headers.authorization);
   if (refused) return refused;
-  const { wabaId, displayPhoneNumber, status } = business.sender(phoneNumberId);
+  const { wabaId, status } = business.sender(phoneNumberId);
   const wanted = readTemplateRequest(request.body, (name, language) =>
     business.findTemplate({ wabaId, name, language }),
   );
@@ -53,7 +53,6 @@ function judge(
   record.to = wanted.to;
   record.opaque = wanted.opaque;
   record.language = wanted.language;
-  if (wanted.to === `+${displayPhoneNumber}`) return metaError(131021);
   const throttled = throttles.take({ sender: phoneNumberId, recipient: wanted.to, wabaId });
   if (throttled) return throttled;
   const stopped = ACCOUNT_ERROR[business.account(wabaId).condition] ?? SENDER_ERROR[status];

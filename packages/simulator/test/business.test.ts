@@ -40,7 +40,7 @@ describe('a number', () => {
     });
   });
 
-  it('is not read with an unknown field or id, or a token that may not read', async () => {
+  it('is not read with an unknown field or id, or token', async () => {
     const simulator = await start();
     const errorOf = async (path: string) => (await read(simulator, path)).json.error;
     expect(await errorOf(`${SENDER}?fields=id,colour`)).toMatchObject({
@@ -48,8 +48,6 @@ describe('a number', () => {
       message: '(#100) Tried accessing nonexisting field (colour) on node type (WhatsAppBusinessPhoneNumber)',
     });
     expect(await errorOf('me')).toMatchObject({ code: 100, error_subcode: 33 });
-    await put(simulator, 'tokens/token', { scopes: ['whatsapp_business_messaging'] });
-    expect(await errorOf(SENDER)).toMatchObject({ code: 200 });
     await put(simulator, 'tokens/token', { valid: false });
     expect(await errorOf(SENDER)).toMatchObject({ code: 190 });
   });
@@ -124,29 +122,21 @@ describe('a business account', () => {
 
 describe('a message template', () => {
   it.each([
-    ['PAUSED', 132015, { title: 'FIRST_PAUSE' }, 'APPROVED', { title: 'UNPAUSE' }],
-    ['DISABLED', 132016, undefined, 'REINSTATED', undefined],
-    ['ARCHIVED', 132001, undefined, 'UNARCHIVED', undefined],
-    ['DELETED', 132001, undefined, 'APPROVED', undefined],
-  ])(
-    'that is %s sends nothing in its language, until it is back',
-    async (status, code, info, back, infoBack) => {
-      const { simulator, receiver } = await startBoth();
-      const template = { message_template_name: 'verification_code', message_template_language: 'en' };
-      const told = (event: string, otherInfo?: object) => ({
-        field: 'message_template_status_update',
-        value: { event, ...template, ...(otherInfo && { other_info: otherInfo }) },
-      });
-      await put(simulator, TEMPLATE, { status });
-      expect(await codeOf(simulator, { language: 'en' })).toBe(code);
-      expect(await codeOf(simulator, { language: 'pt_BR' })).toBe(null);
-      const listed = await read(simulator, `${ACCOUNT}/message_templates?name=verification_code`);
-      expect(listed.json.data).toHaveLength(status === 'DELETED' ? 2 : 3);
-      await put(simulator, TEMPLATE, { status: 'APPROVED' });
-      expect(await codeOf(simulator, { language: 'en' })).toBe(null);
-      expect(receiver.changes).toMatchObject([told(status, info), told(back, infoBack)]);
-    },
-  );
+    ['PAUSED', 132015, 'APPROVED'],
+    ['DISABLED', 132016, 'REINSTATED'],
+    ['ARCHIVED', 132001, 'UNARCHIVED'],
+    ['DELETED', 132001, 'APPROVED'],
+  ])('that is %s sends nothing in its language, until it is back', async (status, code, back) => {
+    const { simulator, receiver } = await startBoth();
+    await put(simulator, TEMPLATE, { status });
+    expect(await codeOf(simulator, { language: 'en' })).toBe(code);
+    expect(await codeOf(simulator, { language: 'pt_BR' })).toBe(null);
+    const listed = await read(simulator, `${ACCOUNT}/message_templates?name=verification_code`);
+    expect(listed.json.data).toHaveLength(status === 'DELETED' ? 2 : 3);
+    await put(simulator, TEMPLATE, { status: 'APPROVED' });
+    expect(await codeOf(simulator, { language: 'en' })).toBe(null);
+    expect(receiver.changes.map(({ value }) => value.event)).toEqual([status, back]);
+  });
 
   it('in another category costs otherwise, and that and its quality are told under their own fields', async () => {
     const { simulator, receiver } = await startBoth();

@@ -1,6 +1,8 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Json } from './sending.js';
+
+/** Parsed JSON, whose shape only the test knows. */
+export type Json = ReturnType<typeof JSON.parse>;
 
 export interface Webhook {
   rawBody: string;

@@ -1,5 +1,5 @@
 import { startSimulator, type Simulator } from '../src/index.js';
-import { Receiver } from './receiver.js';
+import { Receiver, type Json } from './receiver.js';
 
 export const SENDER = '106540352242922';
 export const ACCOUNT = '102290129340398';
@@ -7,8 +7,7 @@ export const APP_SECRET = 'sample-app-secret';
 export const RECIPIENT = '+5511987654321';
 export const OTHER = '+12015553931';
 
-/** Parsed JSON, whose shape only the test knows. */
-export type Json = ReturnType<typeof JSON.parse>;
+export type { Json };
 
 type Options = Partial<Parameters<typeof startSimulator>[0]>;
 
@@ -99,10 +98,11 @@ export function control(simulator: Simulator, method: string, path: string, body
 
 /** Reads from the Graph API. */
 export function read(simulator: Simulator, path: string) {
-  return call(`${simulator.apiUrl}/${path}`, 'GET', undefined);
+  return call(`${simulator.apiUrl}/${path}`, 'GET');
 }
 
-async function call(url: string, method: string, body: unknown) {
+/** Makes one call with a token. */
+export async function call(url: string, method: string, body?: unknown) {
   const headers = { Authorization: 'Bearer token', 'Content-Type': 'application/json' };
   const response = await fetch(url, {
     method,
