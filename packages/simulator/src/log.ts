@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 /** How far a message has come, as the phone page shows it. */
-export type MessageStatus = 'accepted' | 'sent' | 'delivered' | 'read' | 'failed';
+type MessageStatus = 'accepted' | 'sent' | 'delivered' | 'read' | 'failed';
 
 /** One accepted message. Times are ISO 8601 in UTC, `null` until they happen. */
 export interface Message {
