@@ -101,9 +101,7 @@ describe('a number that changes hands', () => {
     const again = await delivered();
     await verify(again);
     expect(await hashes(again)).toEqual([undefined]);
-    expect(await hashes(await delivered())).toEqual([
-      t.environment.simulator.business.identityOf(RECIPIENT),
-    ]);
+    expect(await hashes(await delivered())).toEqual([t.environment.simulator.business.identityOf(RECIPIENT)]);
   });
 
   it('is checked for each application alone', async () => {

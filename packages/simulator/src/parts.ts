@@ -52,7 +52,8 @@ export function createParts(options: SimulatorOptions) {
     changed,
   );
   const receipts = new Receipts(business, messages, settings, timers, webhooks);
-  const status = () => ({ requests: requests.count, webhooks: webhooks.status() });
+  const counts = { reads: 0 };
+  const status = () => ({ requests: requests.count, ...counts, webhooks: webhooks.status() });
   const newest = () => messages.all().slice(-SNAPSHOT_MESSAGES).toReversed();
   const events = new Events(newest, () => ({
     rules: rules.list().slice(0, SNAPSHOT_RULES),
@@ -63,12 +64,14 @@ export function createParts(options: SimulatorOptions) {
   /** Back to the state after the start. */
   const reset = () => {
     timers.reset();
+    counts.reads = 0;
     for (const part of [messages, requests, rules]) part.clear();
     for (const part of [settings, business, throttles, limits, webhooks]) part.reset();
     events.restart();
   };
   return {
     business,
+    counts,
     events,
     limits,
     messages,

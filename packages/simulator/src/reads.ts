@@ -53,10 +53,11 @@ async function switchIdentityCheck(business: Business, request: Request, respons
 
 /** Reads, unless a throttle or a fault rule says otherwise. */
 async function serve(
-  { business, rules, throttles, timers }: Parts,
+  { business, counts, rules, throttles, timers }: Parts,
   request: Request,
   response: Response,
 ): Promise<void> {
+  counts.reads += 1;
   const id = String(request.params['id']);
   const isAccount = business.isAccount(id);
   const sender = isAccount || id === 'debug_token' ? null : id;
@@ -159,7 +160,7 @@ function templateFields(template: TemplateProfile) {
 }
 
 function componentsOf({ codeExpirationMinutes: minutes, otpType, buttonForm }: TemplateProfile) {
-  const url = `https://www.whatsapp.com/otp/code/?otp_type=${otpType}&code_expiration_minutes=${minutes}&code=otp{{1}}`;
+  const url = `https://www.whatsapp.com/otp/code/?otp_type=${otpType}&code_expiration_minutes=${minutes ?? ''}&code=otp{{1}}`;
   const button = buttonForm === 'OTP' ? { type: 'OTP', otp_type: otpType } : { type: 'URL', url };
   return [
     { type: 'BODY', add_security_recommendation: true },

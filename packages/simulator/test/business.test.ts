@@ -48,6 +48,7 @@ describe('a number', () => {
       message: '(#100) Tried accessing nonexisting field (colour) on node type (WhatsAppBusinessPhoneNumber)',
     });
     expect(await errorOf('me')).toMatchObject({ code: 100, error_subcode: 33 });
+    expect((await control(simulator, 'GET', 'status')).json.reads).toBe(2);
     await put(simulator, 'tokens/token', { valid: false });
     expect(await errorOf(SENDER)).toMatchObject({ code: 190 });
   });
