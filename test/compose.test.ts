@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { readEnvironment } from '../packages/simulator/src/environment.js';
+import { readEnvironment } from '../packages/simulator/src/settings.js';
 import { parse } from 'yaml';
 import { readApiConfig } from '../apps/api/src/config.js';
 import { readConsoleConfig } from '../apps/console/src/config.js';
