@@ -3,15 +3,16 @@ import {
   createLog,
   ConfigError,
   createRegistry,
-  findRedisFault,
   gaugeConnections,
   openDeliveryQueue,
+  RefusedByRedis,
   runProcess,
   serveMetrics,
   startFlushLoop,
   startLoop,
   startPresence,
   startTracing,
+  tryRedis,
   type ReadinessChecks,
   VERSION,
   watchServices,
@@ -54,8 +55,9 @@ await runProcess('worker', async () => {
   log.info({ version: VERSION }, 'starting');
   const tracing = await startTracing('onecode-worker', config, log);
   const redis = { redisUrl: config.REDIS_URL, redisCa: config.REDIS_CA_FILE };
-  const redisFault = await findRedisFault(redis, config.QUEUE_PREFIX);
-  if (redisFault !== null) throw new ConfigError([`REDIS_URL ${redisFault}`]);
+  const redisFault = await tryRedis(redis, config.QUEUE_PREFIX);
+  if (redisFault instanceof RefusedByRedis && redisFault.isLasting)
+    throw new ConfigError([redisFault.message]);
   const registry = createRegistry('worker');
   const metrics = workerMetrics(registry);
   const traffic = createTrafficCounter();
