@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { until } from '@onecode/testing';
+import { makeCertificates, until, type Certificates } from '@onecode/testing';
 import { Redis } from 'ioredis';
 import { Processes } from '../../scripts/processes/processes.mjs';
 import { freePort } from '../../scripts/services/ports.mjs';
 import { startRedisServer } from '../../scripts/services/redis.mjs';
-import { makeCertificates, type Certificates } from './certificates.js';
 
 export const HOST = '127.0.0.1';
 /** How long a master is silent before sentinels, or the other nodes of a cluster, replace it. */

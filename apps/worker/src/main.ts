@@ -63,7 +63,6 @@ await runProcess('worker', async () => {
   const traffic = createTrafficCounter();
   const database = openDatabase(config.DATABASE_URL, {
     connectionsMax: config.DATABASE_CONNECTIONS,
-    pooler: config.DATABASE_POOLER,
     byIndexOnly: true,
     onConnectionError: (error) => log.warn({ err: error }, 'a database connection broke'),
     onMissingSettings: (settings) => log.warn({ settings }, 'the pooler’s sessions lack settings'),
