@@ -11,7 +11,7 @@ import {
 import { Processes } from '../scripts/processes/processes.mjs';
 import { findPgBouncer, startPgBouncer } from '../scripts/services/pgbouncer.mjs';
 
-const PGBOUNCER = IS_EVERY_TEST ? findPgBouncer({ keepsStatements: true }) : null;
+const PGBOUNCER = IS_EVERY_TEST ? findPgBouncer() : null;
 const SENDS = 60;
 const SECRET = Buffer.alloc(32).toString('base64');
 const NONE = PGBOUNCER === null ? ' (skipped without ALL_TESTS=1, or without its package)' : '';

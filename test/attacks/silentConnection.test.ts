@@ -53,11 +53,11 @@ describe('while connections to the database do not answer', () => {
   const failed = (answers: readonly Timed[], msMax = Infinity): Timed[] =>
     answers.filter(({ status, ms }) => status !== 200 || ms > msMax);
 
-  it.each([
+  it.each<[string, 'latest' | 'all', () => string]>([
     ['one falls silent, look-ups with a key', 'latest', () => path],
     ['one falls silent, look-ups without a key', 'latest', () => '/v1/signup-settings'],
     ['all fall silent at once, look-ups', 'all', () => path],
-  ] as const)('of which %s hardly wait', async (_, which, at) => {
+  ])('of which %s hardly wait', async (_, which, at) => {
     await Promise.all(Array.from({ length: 40 }, () => look(at())));
     proxy.abandon(which);
     expect(failed(await lookOften(25, 1_000, at()), HEDGED_MS_MAX)).toEqual([]);

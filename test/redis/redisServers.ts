@@ -152,54 +152,45 @@ export interface Topology {
 
 const MASTER_NAME = 'onecode-main';
 
-/** A master with a replica, watched by three sentinels. */
-export async function startSentinels(
+/** A master with a replica, watched by a sentinel. */
+export async function startSentinel(
   servers: RedisServers,
   { isTls = false, sentinelPassword = '' } = {},
-): Promise<Topology & { sentinels: RedisServer[] }> {
+): Promise<Topology> {
   const first = await servers.start('master', [], { isTls });
   const second = await servers.start('replica', [`replicaof ${HOST} ${first.port}`], { isTls });
   const watch = [
-    `sentinel monitor ${MASTER_NAME} ${HOST} ${first.port} 2`,
+    `sentinel monitor ${MASTER_NAME} ${HOST} ${first.port} 1`,
     `sentinel auth-pass ${MASTER_NAME} ${servers.password}`,
     `sentinel down-after-milliseconds ${MASTER_NAME} ${DOWN_AFTER_MS}`,
     `sentinel failover-timeout ${MASTER_NAME} 3000`,
   ];
-  const sentinels: RedisServer[] = [];
-  for (const n of [1, 2, 3])
-    sentinels.push(
-      await servers.start(`sentinel-${n}`, watch, {
-        isTls,
-        isSentinel: true,
-        password: sentinelPassword,
-      }),
-    );
-  const [sentinel] = sentinels as [RedisServer];
-  const all = [first, second];
+  const sentinel = await servers.start('sentinel', watch, {
+    isTls,
+    isSentinel: true,
+    password: sentinelPassword,
+  });
+  const both = [first, second];
   const master = async (): Promise<RedisServer> => {
     const [, port] = (await sentinel.call('sentinel', 'get-master-addr-by-name', MASTER_NAME)) as string[];
-    return all.find((one) => one.port === Number(port))!;
+    return both.find((one) => one.port === Number(port))!;
   };
   const untilComplete = async (): Promise<void> => {
-    for (const one of sentinels)
-      await untilTrue('a sentinel that knows all others and the replica', async () => {
-        const answer = (await one.call('sentinel', 'master', MASTER_NAME)) as string[];
-        const field = (name: string): string | undefined => answer[answer.indexOf(name) + 1];
-        const isKnown = field('num-other-sentinels') === '2' && Number(field('num-slaves')) >= 1;
-        return isKnown && field('flags') === 'master';
-      });
+    await untilTrue('a sentinel that knows both', async () => {
+      const answer = (await sentinel.call('sentinel', 'master', MASTER_NAME)) as string[];
+      const field = (name: string): string | undefined => answer[answer.indexOf(name) + 1];
+      return field('flags') === 'master' && field('num-slaves') === '1';
+    });
     const current = await master();
-    await untilFollowing(all.filter((one) => one !== current));
+    await untilFollowing(both.filter((one) => one !== current));
   };
   await untilComplete();
-  const hosts = sentinels.map(({ port }) => `${HOST}:${port}`).join(',');
   return {
-    url: `redis+sentinel${isTls ? '+tls' : ''}://:${servers.password}@${hosts}/${MASTER_NAME}`,
-    servers: all,
-    sentinels,
+    url: `redis+sentinel${isTls ? '+tls' : ''}://:${servers.password}@${HOST}:${sentinel.port}/${MASTER_NAME}`,
+    servers: both,
     master,
     failOver: () =>
-      untilTrue('a fail-over that the sentinels agree to', () =>
+      untilTrue('a fail-over that the sentinel agrees to', () =>
         sentinel.call('sentinel', 'failover', MASTER_NAME),
       ),
     untilReplaced: (old) => untilReplaced(old, master),
@@ -207,34 +198,33 @@ export async function startSentinels(
   };
 }
 
-/** Three masters, each with a replica. */
+/** Three masters, of which the one that has the queues' keys has a replica. */
 export async function startCluster(
   servers: RedisServers,
   keyOfQueues: string,
   { isTls = false } = {},
 ): Promise<Topology> {
   const nodes: RedisServer[] = [];
-  const buses: number[] = [];
-  for (let n = 0; n < 6; n++) {
-    buses.push(await freePort());
+  for (let n = 0; n < 4; n++) {
+    const bus = await freePort();
     const settings = [
       'cluster-enabled yes',
-      `cluster-port ${buses[n]}`,
+      `cluster-port ${bus}`,
       `cluster-node-timeout ${DOWN_AFTER_MS}`,
       'cluster-replica-validity-factor 0',
     ];
     nodes.push(await servers.start(`node-${n}`, settings, { isTls }));
+    await nodes[0]!.call('cluster', 'meet', HOST, nodes[n]!.port, bus);
   }
-  const [asker, ...others] = nodes as [RedisServer, ...RedisServer[]];
-  for (const [n, node] of others.entries())
-    await asker.call('cluster', 'meet', HOST, node.port, buses[n + 1]!);
+  const [asker, , , replica] = nodes as [RedisServer, RedisServer, RedisServer, RedisServer];
+  const slot = Number(await asker.call('cluster', 'keyslot', keyOfQueues));
   const slotFrom = (n: number): number => Math.ceil((SLOTS * n) / 3);
   for (const [n, node] of nodes.slice(0, 3).entries()) {
     await node.call('cluster', 'addslotsrange', slotFrom(n), slotFrom(n + 1) - 1);
+    if (slot < slotFrom(n) || slot >= slotFrom(n + 1)) continue;
     const id = String(await node.call('cluster', 'myid'));
-    await untilTrue('a replica in the cluster', () => nodes[n + 3]!.call('cluster', 'replicate', id));
+    await untilTrue('a replica in the cluster', () => replica.call('cluster', 'replicate', id));
   }
-  const slot = Number(await asker.call('cluster', 'keyslot', keyOfQueues));
   const masterAt = async (node: RedisServer): Promise<number | undefined> => {
     const ranges = (await node.call('cluster', 'slots')) as [number, number, [string, number]][];
     return ranges.find(([from, to]) => from <= slot && slot <= to)?.[2][1];
@@ -250,36 +240,35 @@ export async function startCluster(
       },
       FAIL_OVER_MS_MAX,
     );
-  const rolesOf = async (): Promise<[string, string, number][]> =>
-    Promise.all(nodes.map(async (node) => (await node.call('role')) as [string, string, number]));
+  const follower = async (): Promise<RedisServer | undefined> => {
+    const roles = await Promise.all(nodes.map(roleOf));
+    return nodes[roles.indexOf('slave')];
+  };
   const untilComplete = async (): Promise<void> => {
     for (const node of nodes)
       await untilTrue('a node that sees the whole cluster', async () => {
         const info = String(await node.call('cluster', 'info'));
         const known = String(await node.call('cluster', 'nodes'));
         const isWhole = !/fail|handshake/.test(known) && known.trim().split('\n').length === nodes.length;
-        return info.includes('cluster_state:ok') && isWhole;
+        return info.includes('cluster_state:ok') && isWhole && (await follower()) !== undefined;
       });
-    const roles = await rolesOf();
-    await untilFollowing(nodes.filter((_, n) => roles[n]?.[0] === 'slave'));
+    await untilFollowing([(await follower())!]);
   };
   await untilComplete();
-  const hosts = nodes
-    .slice(0, 3)
-    .map(({ port }) => `${HOST}:${port}`)
-    .join(',');
+  const hosts = nodes.map(({ port }) => `${HOST}:${port}`).join(',');
   return {
     url: `redis+cluster${isTls ? '+tls' : ''}://:${servers.password}@${hosts}`,
     servers: nodes,
     master,
-    async failOver() {
-      const [roles, { port: old }] = await Promise.all([rolesOf(), master()]);
-      const replica = roles.findIndex(([role, , port]) => role === 'slave' && port === old);
-      return nodes[replica]!.call('cluster', 'failover');
-    },
+    failOver: async () => (await follower())!.call('cluster', 'failover'),
     untilReplaced: (old) => untilReplaced(old, master),
     untilComplete,
   };
+}
+
+async function roleOf(server: RedisServer): Promise<string> {
+  const [role] = (await server.call('role')) as [string];
+  return role;
 }
 
 /** Waits until a command is answered, and with anything but false. */
@@ -297,9 +286,7 @@ function untilReplaced(old: RedisServer, master: () => Promise<RedisServer>): Pr
     'another master',
     async () => {
       const current = await master();
-      if (current.port === old.port) return null;
-      const [role] = (await current.call('role')) as [string];
-      return role === 'master' ? current : null;
+      return current.port !== old.port && (await roleOf(current)) === 'master' ? current : null;
     },
     FAIL_OVER_MS_MAX,
   );

@@ -1,6 +1,6 @@
 import { connectRedis, Consumer, keyPrefix, openDeliveryQueue, openQueues, tryRedis } from '@onecode/runtime';
 import { describeIf, IS_EVERY_TEST, until } from '@onecode/testing';
-import { HOST, RedisServers, startCluster, startSentinels, type Topology } from './redisServers.js';
+import { HOST, RedisServers, startCluster, startSentinel, type Topology } from './redisServers.js';
 
 const PREFIX = 'onecode';
 const START_MS_MAX = 120_000;
@@ -52,11 +52,11 @@ describeIf(IS_EVERY_TEST)('Redis with', () => {
   afterAll(() => servers.close());
 
   describe.each<[string, boolean, (isTls: boolean) => Promise<Topology>]>([
-    ['Sentinel', false, (isTls) => startSentinels(servers, { isTls })],
+    ['Sentinel', false, (isTls) => startSentinel(servers, { isTls })],
     [
       'Sentinel, TLS and a password of the sentinels',
       true,
-      (isTls) => startSentinels(servers, { isTls, sentinelPassword: servers.password }),
+      (isTls) => startSentinel(servers, { isTls, sentinelPassword: servers.password }),
     ],
     ['Cluster', false, (isTls) => startCluster(servers, `{${PREFIX}}:deliver`, { isTls })],
     ['Cluster and TLS', true, (isTls) => startCluster(servers, `{${PREFIX}}:deliver`, { isTls })],

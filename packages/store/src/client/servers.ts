@@ -1,3 +1,4 @@
+import { callbackify } from 'node:util';
 import pg from 'pg';
 import { closeClient, openClient, SettingsClient, TIME_SETTINGS, type Settings } from './connection.js';
 import { applySettings, findMissing, findPooler, type Pooler } from './poolers.js';
@@ -123,9 +124,8 @@ export class Servers {
       override connect(): Promise<this>;
       override connect(callback: (error: Error) => void): void;
       override connect(callback?: (error: Error) => void): Promise<this> | void {
-        const opened = this.#open();
-        if (callback === undefined) return opened;
-        opened.then(() => (callback as () => void)(), callback);
+        if (callback === undefined) return this.#open();
+        callbackify(() => this.#open())(callback);
       }
 
       async #open(): Promise<this> {

@@ -29,9 +29,7 @@ const SESSION = { pool_mode: 'session' };
 const IGNORING = {
   ignore_startup_parameters: 'options,statement_timeout,idle_in_transaction_session_timeout',
 };
-/** Without prepared statements of its own, and with them. */
-const OLD = IS_EVERY_TEST ? findPgBouncer({ keepsStatements: false }) : null;
-const NEW = findPgBouncer({ keepsStatements: true });
+const PGBOUNCER = findPgBouncer();
 
 const store = useTestDatabase();
 let processes: Processes;
@@ -54,13 +52,9 @@ function connectQuery(entry: string): string {
 }
 
 /** The address of a PgBouncer with these settings. */
-async function poolerUrl(
-  program: typeof NEW,
-  settings: Record<string, string | number>,
-  entry?: string,
-): Promise<string> {
+async function poolerUrl(settings: Record<string, string | number>, entry?: string): Promise<string> {
   const query = entry === undefined ? {} : { connectQuery: connectQuery(entry) };
-  return (await startPgBouncer(program!, { processes, url: store.url, settings, ...query })).url;
+  return (await startPgBouncer(PGBOUNCER!, { processes, url: store.url, settings, ...query })).url;
 }
 
 /** Opens a database as API and worker do, or as the console does. @returns it with the names of the settings that its sessions lack */
@@ -119,17 +113,17 @@ async function settingsOf(database: Database): Promise<object> {
 }
 const SETTINGS = { zone: 'UTC', scan: 'off', bound: '5s' };
 
-const NO_NEW = NEW === null ? ' (skipped: its package cannot be had on this machine)' : '';
-describeIf(NEW !== null)(`PgBouncer from 1.21 on, in transaction mode${NO_NEW}`, () => {
+const NONE = PGBOUNCER === null ? ' (skipped: its package cannot be had on this machine)' : '';
+describeIf(PGBOUNCER !== null)(`PgBouncer in transaction mode${NONE}`, () => {
   it('works with fewer sessions than connections, on a server outside UTC, and says which settings it lacks', async () => {
-    const { database, missing } = openAt(await poolerUrl(NEW, TRANSACTION), { connectionsMax: 12 });
+    const { database, missing } = openAt(await poolerUrl(TRANSACTION), { connectionsMax: 12 });
     await expectUse(database);
     expect(await settingsOf(database)).toMatchObject({ zone: 'UTC' });
     expect(missing).toEqual(expect.arrayContaining(['statement_timeout', 'enable_seqscan', 'jit']));
   });
 
   it('is refused where it keeps no prepared statements', async () => {
-    const { database } = openAt(await poolerUrl(NEW, { ...TRANSACTION, max_prepared_statements: 0 }));
+    const { database } = openAt(await poolerUrl({ ...TRANSACTION, max_prepared_statements: 0 }));
     const refusal = refuseUnusableDatabase(database);
     await expect(refusal).rejects.toThrow(UnusableDatabase);
     await expect(refusal).rejects.toThrow(
@@ -139,19 +133,19 @@ describeIf(NEW !== null)(`PgBouncer from 1.21 on, in transaction mode${NO_NEW}`,
   });
 
   it('is no way to migrate', async () => {
-    await expect(migrate(await poolerUrl(NEW, TRANSACTION))).rejects.toThrow(
+    await expect(migrate(await poolerUrl(TRANSACTION))).rejects.toThrow(
       /MIGRATE_DATABASE_URL must lead to PostgreSQL itself/,
     );
   });
 });
 
-describeIf(NEW !== null && IS_EVERY_TEST)('PgBouncer from 1.21 on', () => {
+describeIf(PGBOUNCER !== null && IS_EVERY_TEST)('PgBouncer', () => {
   it.each([
     ['API and worker', 'onecode', true],
     ['console and command line', 'onecode_console', false],
   ])('in transaction mode has what %s need by docs/operations.md', async (_, entry, byIndexOnly) => {
     for (const more of [{}, IGNORING]) {
-      const { database, missing } = openAt(await poolerUrl(NEW, { ...TRANSACTION, ...more }, entry), {
+      const { database, missing } = openAt(await poolerUrl({ ...TRANSACTION, ...more }, entry), {
         byIndexOnly,
       });
       await expectUse(database);
@@ -162,7 +156,7 @@ describeIf(NEW !== null && IS_EVERY_TEST)('PgBouncer from 1.21 on', () => {
   it.each([{}, IGNORING])(
     'in session mode works with all settings, and is a way to migrate: %j',
     async (more) => {
-      const url = await poolerUrl(NEW, { ...SESSION, ...more });
+      const url = await poolerUrl({ ...SESSION, ...more });
       const { database, missing } = openAt(url);
       await expectUse(database);
       expect([await settingsOf(database), missing]).toEqual([SETTINGS, []]);
@@ -171,7 +165,7 @@ describeIf(NEW !== null && IS_EVERY_TEST)('PgBouncer from 1.21 on', () => {
   );
 
   it('in transaction mode keeps its settings when a migration through it is refused', async () => {
-    const url = await poolerUrl(NEW, { ...TRANSACTION, default_pool_size: 1 }, 'onecode');
+    const url = await poolerUrl({ ...TRANSACTION, default_pool_size: 1 }, 'onecode');
     await expect(migrate(url)).rejects.toThrow(UnusableDatabase);
     const { database, missing } = openAt(url);
     await refuseUnusableDatabase(database);
@@ -179,7 +173,7 @@ describeIf(NEW !== null && IS_EVERY_TEST)('PgBouncer from 1.21 on', () => {
   });
 
   it('in transaction mode is seen to share sessions while other clients take them in turn', async () => {
-    const url = await poolerUrl(NEW, TRANSACTION);
+    const url = await poolerUrl(TRANSACTION);
     const { database } = openAt(url, { connectionsMax: 12 });
     let isOver = false;
     const load = Array.from({ length: 12 }, async () => {
@@ -200,25 +194,11 @@ describeIf(NEW !== null && IS_EVERY_TEST)('PgBouncer from 1.21 on', () => {
       client_tls_key_file: key,
       client_tls_cert_file: certificate,
     };
-    const url = await poolerUrl(NEW, { ...SESSION, ...tls });
+    const url = await poolerUrl({ ...SESSION, ...tls });
     const connect = (parameters: string) => pingDatabase(openAt(`${url}?${parameters}`).database);
     await connect(`sslmode=verify-full&sslrootcert=${caFile}`);
     await connect('sslmode=require&uselibpqcompat=true');
     await expect(connect('sslmode=verify-full')).rejects.toThrow('agree on no TLS, or on no certificate');
     await expect(connect('sslmode=verify-full&sslrootcert=/nowhere')).rejects.toThrow('ENOENT');
-  });
-});
-
-const NO_OLD = OLD === null ? ' (skipped without ALL_TESTS=1, or without its package)' : '';
-describeIf(OLD !== null)(`PgBouncer before 1.21${NO_OLD}`, () => {
-  it.each([{}, IGNORING])('works in session mode, with all settings: %j', async (more) => {
-    const { database, missing } = openAt(await poolerUrl(OLD, { ...SESSION, ...more }));
-    await expectUse(database);
-    expect([await settingsOf(database), missing]).toEqual([SETTINGS, []]);
-  });
-
-  it.each([{}, IGNORING])('is refused in transaction mode: %j', async (more) => {
-    const { database } = openAt(await poolerUrl(OLD, { pool_mode: 'transaction', ...more }));
-    await expect(refuseUnusableDatabase(database)).rejects.toThrow(/PgBouncer does from 1\.21 on/);
   });
 });
