@@ -130,7 +130,7 @@ function openPool(servers: Servers, options: DatabaseOptions, limits: pg.PoolCon
   return pool.on('error', (error) => options.onConnectionError?.(error));
 }
 
-/** What a session has set besides its time zone. docs/operations.md has the same for poolers. */
+/** What a session has set besides its time zone. deploy/pgbouncer/pgbouncer.ini has the same for poolers in transaction mode. */
 export function sessionSettings({
   timeouts: { statementMs } = TIMEOUTS,
   byIndexOnly = false,

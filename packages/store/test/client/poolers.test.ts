@@ -16,7 +16,6 @@ import {
   buildSend,
   concurrently,
   describeIf,
-  IS_EVERY_TEST,
   makeCertificates,
   newSend,
   useTestDatabase,
@@ -45,10 +44,10 @@ afterAll(() => processes.stop());
 
 const databaseName = (): string => new URL(store.url).pathname.slice(1);
 
-/** What docs/operations.md tells an operator to run on each session of an entry of PgBouncer's. */
+/** What an entry of deploy/pgbouncer/pgbouncer.ini runs on each session. */
 function connectQuery(entry: string): string {
-  const page = readFileSync(new URL('../../../../docs/operations.md', import.meta.url), 'utf8');
-  return new RegExp(`^${entry} = .* connect_query='(.*)'$`, 'm').exec(page)![1]!;
+  const file = readFileSync(new URL('../../../../deploy/pgbouncer/pgbouncer.ini', import.meta.url), 'utf8');
+  return new RegExp(`^${entry} = .* connect_query='(.*)'$`, 'm').exec(file)![1]!;
 }
 
 /** The address of a PgBouncer with these settings. */
@@ -139,11 +138,11 @@ describeIf(PGBOUNCER !== null)(`PgBouncer in transaction mode${NONE}`, () => {
   });
 });
 
-describeIf(PGBOUNCER !== null && IS_EVERY_TEST)('PgBouncer', () => {
+describeIf(PGBOUNCER !== null && process.env['ALL_TESTS'] === '1')('PgBouncer', () => {
   it.each([
     ['API and worker', 'onecode', true],
     ['console and command line', 'onecode_console', false],
-  ])('in transaction mode has what %s need by docs/operations.md', async (_, entry, byIndexOnly) => {
+  ])('in transaction mode has what %s need by deploy/pgbouncer', async (_, entry, byIndexOnly) => {
     for (const more of [{}, IGNORING]) {
       const { database, missing } = openAt(await poolerUrl({ ...TRANSACTION, ...more }, entry), {
         byIndexOnly,
