@@ -89,8 +89,6 @@ describe('a success without a usable message id is unknown, never lost and never
 describe('the error code decides, not the HTTP status', () => {
   it.each<[number, unknown, Partial<Outcome>]>([
     [500, { code: 3 }, { kind: 'config', errorCode: 3 }],
-    [400, { code: 130429 }, { kind: 'retry', errorCode: 130429 }],
-    [429, { code: 130429, error_subcode: 2494055 }, { kind: 'retry', errorCode: 130429 }],
     [200, { code: 131026 }, { kind: 'recipient', errorCode: 131026 }],
     [400, { code: '131056' }, { kind: 'retry', errorCode: 131056 }],
     [400, { code: 100, error_subcode: 33 }, { kind: 'sender', errorCode: 100 }],

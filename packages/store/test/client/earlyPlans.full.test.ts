@@ -16,6 +16,7 @@ import {
 import {
   buildCaller,
   buildSender,
+  concurrently,
   createTestDatabase,
   newSend,
   until,
@@ -109,11 +110,11 @@ describe('statements that were planned while every table was empty', () => {
 
     const growing = openDatabase(`${store.url}?application_name=growing`, { connectionsMax: 4 });
     for (let made = 0; made < CALLERS; made++) await callerWithCredits(growing);
-    await Promise.all(
-      Array.from({ length: SENDS }, (_, index) =>
-        createSend(growing, newSend(first, { recipient: `+5511${900_000_000 + index}` })),
-      ),
-    );
+    await concurrently(Array.from({ length: SENDS }).keys(), 100, async (index) => {
+      await createSend(growing, newSend(first, { recipient: `+5511${900_000_000 + index}` }));
+      // The pool closes a connection that is idle for ten seconds, and with it the plans.
+      if (index % 500 === 0) await early.sql.query`select 1`;
+    });
     await growing.sql.execute`
       with called as (
         insert into attempts (id, send_id, sender_id, outcome, message_id, finished_at)
