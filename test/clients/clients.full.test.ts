@@ -4,7 +4,14 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
 import { PROBLEMS, type ProblemCode } from '@onecode/domain';
-import { closedPort, describeIf, ProcessStack, STACK_START_MS_MAX } from '@onecode/testing';
+import {
+  closedPort,
+  describeIf,
+  makeCertificates,
+  ProcessStack,
+  STACK_START_MS_MAX,
+  type Certificates,
+} from '@onecode/testing';
 import {
   aSend,
   FINAL_CREATIONS,
@@ -22,7 +29,6 @@ import {
   type Behaviour,
 } from '@onecode/testing/breaking-service';
 import { startOnecode } from '@onecode/client/testing';
-import { makeCertificates, type Certificates } from '../redis/certificates.js';
 import { Driver, LANGUAGES, PREPARE_MS_MAX, type Outcome } from './languages.js';
 
 const TO = '+5511987654321';

@@ -51,7 +51,7 @@ export const answerJson = (response: ServerResponse, body: object, status = 200)
 };
 
 const LABELS: Readonly<Record<string, string[]>> = {
-  version: ['1.0.0'],
+  version: ['0.9.0'],
   reason: ['attempts_exhausted', 'rejected_by_provider'],
   outcome: ['accepted', 'recipient', 'retry'],
   status: ['delivered', 'read', 'sent'],

@@ -142,7 +142,7 @@ export function newSend(caller: TestCaller, options: SendOptions = {}): NewSend 
     codeHash: hashCode(TEST_PEPPER, id, code),
     sealedCode: caller.mode === 'live' ? seal(TEST_SECRET_KEY, id, code) : null,
     guessCost: guessCost(code),
-    requestId: options.requestId ?? null,
+    requestId: options.requestId ?? newId(),
     traceparent: options.traceparent ?? null,
   };
 }
@@ -173,17 +173,18 @@ export async function refuseRequests(
 ): Promise<void> {
   const full = requests.map((request) => ({
     requestId: randomUUID(),
+    accountId,
+    applicationId,
     keyId,
     ageMs: 0,
     route: 'POST /v1/send',
     status: 422,
-    detail: null,
+    code,
+    detail: 'A sentence.',
     fields: [],
     idempotencyKeyHash: null,
+    count: 1,
     ...request,
   }));
-  const ageMs = Math.min(...full.map((request) => request.ageMs));
-  await storeRefusedRequests(database, [
-    { accountId, applicationId, code, count: full.length, ageMs, requests: full },
-  ]);
+  await storeRefusedRequests(database, full);
 }

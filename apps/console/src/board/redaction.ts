@@ -2,6 +2,7 @@ import { type AttemptOutcome, type Locale } from '@onecode/domain';
 import { QUEUE_NAMES, readJobText, type JobText } from '@onecode/runtime';
 import { isId } from '@onecode/store';
 import { explainError } from '@onecode/whatsapp';
+import { BOARD_TEXTS, meaningIn } from './texts.js';
 
 type Json = Record<string, unknown>;
 
@@ -9,12 +10,7 @@ type Json = Record<string, unknown>;
 const REMOVED = '[removed]';
 
 /** The reasons of failures that our workers and BullMQ write besides how a round ended. */
-const REASONS = new Set([
-  // What the release before wrote about a retry.
-  'the attempt did not succeed; the send’s row has the details',
-  'the job names no send',
-  'job stalled more than allowable limit',
-]);
+const REASONS = new Set(['the job names no send', 'job stalled more than allowable limit']);
 /** An error's class, and a code of the system, the database driver or Prisma. */
 const ERROR_KIND = /^(?:[A-Z][a-z]+){0,6}Error(?: (?:E[A-Z]{2,20}|P[0-9]{4}|SQLSTATE_[0-9A-Z]{5}))?$/;
 /** How a round of delivery or a simulation may end. */
@@ -31,27 +27,14 @@ const ENDS = new Set([
   'settled',
   'stale',
 ]);
-const FAULT_KINDS: ReadonlySet<string> = new Set<AttemptOutcome>([
+type FaultKind = Exclude<AttemptOutcome, 'accepted'>;
+const FAULT_KINDS: ReadonlySet<string> = new Set<FaultKind>([
   'config',
   'recipient',
   'retry',
   'sender',
   'unknown',
 ]);
-const WORDS = {
-  en: {
-    withoutCode: 'without a code',
-    openSend: 'Open the send',
-    unreadable_token: 'the sender’s token cannot be opened',
-    unreadable_code: 'the sealed code cannot be opened: is a key missing from SECRET_KEY?',
-  },
-  'pt-BR': {
-    withoutCode: 'sem código',
-    openSend: 'Abrir o envio',
-    unreadable_token: 'o token do remetente não pode ser aberto',
-    unreadable_code: 'o código cifrado não pode ser aberto: falta alguma chave em SECRET_KEY?',
-  },
-} as const;
 const STATES = new Set([
   'active',
   'completed',
@@ -135,7 +118,7 @@ function jobView(job: Json, language: Locale): Json {
     data: sendId === null ? {} : { sendId },
     ...(sendId !== null && {
       // The board opens it in a tab of its own.
-      externalUrl: { href: `/staff/sends/${sendId}`, displayText: WORDS[language].openSend },
+      externalUrl: { href: `/staff/sends/${sendId}`, displayText: BOARD_TEXTS[language].openSend },
     }),
     opts: numbersOf(options, ['attempts', 'delay', 'priority']),
     progress: 0,
@@ -161,11 +144,11 @@ function endView(text: string, language: Locale): string | null {
 }
 
 function faultView(fault: NonNullable<JobText['fault']>, language: Locale): string | null {
-  const words = WORDS[language];
-  if (typeof fault === 'string') return words[fault];
+  const texts = BOARD_TEXTS[language];
+  if (typeof fault === 'string') return texts[fault];
   if (!FAULT_KINDS.has(fault.kind)) return null;
-  const { meaning } = explainError(fault.code, fault.kind as AttemptOutcome, language);
-  return `Meta ${fault.code ?? words.withoutCode} (${fault.kind}): ${meaning}`;
+  const meaning = meaningIn(language, explainError(fault.code, fault.kind as FaultKind));
+  return `Meta ${fault.code ?? texts.withoutCode} (${fault.kind}): ${meaning}`;
 }
 
 /** A worker's connection, without its name, which may be any text. */

@@ -153,12 +153,11 @@ function Preflight({ provider: { checks, triedAt } }: { provider: ProviderView }
 }
 
 function Checks({ checks }: { checks: ProviderView['checks'] }) {
-  const { t, i18n } = useTranslation('senders');
-  const language = i18n.language === 'pt-BR' ? 'pt-BR' : 'en';
+  const { t } = useTranslation(['senders', 'preflight']);
   if (checks.length === 0) return null;
   return (
     <List size="sm" spacing={6} center lh={1.4} listStyleType="none" ps={0} pt={4}>
-      {checks.map(({ check, ok, detail }) => (
+      {checks.map(({ check, ok, name, facts, text }) => (
         <List.Item
           key={check}
           icon={
@@ -173,7 +172,7 @@ function Checks({ checks }: { checks: ProviderView['checks'] }) {
           }
         >
           <Text size="sm" lh={1.4}>
-            {detail[language]}
+            {t(`preflight:${name}`, { ...facts, defaultValue: text })}
           </Text>
         </List.Item>
       ))}

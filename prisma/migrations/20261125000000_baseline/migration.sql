@@ -1,0 +1,1510 @@
+-- The database of the first release. What its tables and columns mean stands in schema.prisma, and what its functions do in functions/;
+-- here are the reasons for what neither can say.
+
+-- ── What operators set ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+create table settings (
+  id boolean primary key default true check (id),
+  free_sends integer not null default 10 check (free_sends between 0 and 1000000),
+  -- Ninety minutes is the longest expiry that the provider lets a template state.
+  code_validity_seconds integer not null default 600 check (code_validity_seconds between 1 and 5400),
+  account_rate_per_minute integer not null default 600 check (account_rate_per_minute between 1 and 1000000),
+  -- A hundred is the most that NIST SP 800-63B-4, 3.2.2, allows.
+  guess_budget integer default 100 check (guess_budget between 5 and 100),
+  trial_sends_per_day integer not null default 500 check (trial_sends_per_day between 0 and 1000000),
+  sign_ups_per_network_day integer not null default 20 check (sign_ups_per_network_day between 1 and 1000000),
+  sign_ups_per_domain_day integer not null default 100 check (sign_ups_per_domain_day between 1 and 1000000),
+  staff_two_factor text not null default 'optional' check (staff_two_factor in ('optional', 'required'))
+);
+insert into settings default values;
+
+-- ── Accounts, applications and keys ──────────────────────────────────────────────────────────────────────────────────────────────
+
+create or replace function name_words(p_name text) returns text[]
+language sql immutable parallel safe as $$
+  select array_remove(regexp_split_to_array(lower(p_name), '[\x01-\x2f\x3a-\x40\x5b-\x60\x7b-\x7f]+'), '')
+$$;
+
+create table accounts (
+  id uuid primary key,
+  name text not null check (length(name) between 1 and 200),
+  language text not null check (language in ('pt-BR', 'en')),
+  free_quota integer not null check (free_quota >= 0),
+  credits integer not null default 0 check (credits >= 0),
+  rate_per_minute integer check (rate_per_minute between 1 and 1000000),
+  sends_created bigint not null default 0,
+  rate_window_number bigint not null default 1,
+  created_at timestamptz(3) not null default now(),
+  allowed_countries text[] check (array_to_string(allowed_countries, ',', '?') ~ '^[A-Z]{2}(,[A-Z]{2})*$'),
+  breaker_unverified_percent integer check (breaker_unverified_percent between 1 and 100),
+  breaker_min_sends integer check (breaker_min_sends between 1 and 1000),
+  suspended_at timestamptz(3),
+  suspension_reason text check (length(suspension_reason) between 1 and 200),
+  trial_countries text[] check (array_to_string(trial_countries, ',', '?') ~ '^[A-Z]{2}(,[A-Z]{2})*$'),
+  weight integer not null default 1 check (weight between 1 and 100),
+  constraint breaker_is_whole check ((breaker_unverified_percent is null) = (breaker_min_sends is null)),
+  constraint accounts_suspension_check check ((suspended_at is null) = (suspension_reason is null))
+)
+-- Room on each page for the next version of a row that every creation updates, so that it needs no new entries in indexes.
+with (fillfactor = 50);
+-- The index looks at the name only, so a creation still updates its account's row in place.
+create index accounts_name_words on accounts using gin (array_to_tsvector(name_words(name)));
+
+create table applications (
+  id uuid primary key,
+  account_id uuid not null references accounts,
+  name text not null check (length(name) between 1 and 200),
+  mode text not null check (mode in ('test', 'live')),
+  per_minute integer check (per_minute between 1 and 1000000),
+  per_recipient_hour integer check (per_recipient_hour between 1 and 1000000),
+  sends_created bigint not null default 0,
+  rate_window_number bigint not null default 1,
+  identity_check text not null default 'off' check (identity_check in ('off', 'observe', 'enforce')),
+  created_at timestamptz(3) not null default now(),
+  unique (id, account_id, mode)
+) with (fillfactor = 50);
+create index applications_account_id_idx on applications (account_id);
+
+create table api_keys (
+  id uuid primary key,
+  application_id uuid not null references applications,
+  hash bytea not null unique check (octet_length(hash) = 32),
+  hint text not null,
+  name text check (length(name) between 1 and 100),
+  created_at timestamptz(3) not null default now(),
+  revoked_at timestamptz(3),
+  last_used_at timestamptz(3),
+  purpose text check (purpose = 'tryout')
+);
+create index api_keys_application_id_idx on api_keys (application_id);
+
+-- Gets another token with every change that may take a caller away from a key or give it another one, in the same transaction, so that
+-- a process which remembers callers need only ask for it. Random, not a number: a fail-over to a standby that lacks the last commit
+-- would take a number back. Whoever changes keys and accounts holds this row until its end, so it is to be the last row that such a
+-- transaction waits for.
+create table callers_version (
+  id boolean primary key default true check (id),
+  token uuid not null default gen_random_uuid()
+);
+insert into callers_version default values;
+
+create or replace function raise_callers_version() returns trigger
+language plpgsql as $$
+begin
+  update callers_version set token = gen_random_uuid();
+  return null;
+end
+$$;
+
+-- A key that is new needs none: what is not known is not remembered.
+create trigger keys_raise_callers_version after update of hash, application_id, revoked_at or delete on api_keys
+  for each statement execute function raise_callers_version();
+create trigger applications_raise_callers_version after update of account_id, mode on applications
+  for each statement execute function raise_callers_version();
+create trigger accounts_raise_callers_version after update of suspended_at on accounts
+  for each statement execute function raise_callers_version();
+
+-- For fourteen days. Without foreign keys: their checks would lock the account's row, which every creation takes.
+create table refused_requests (
+  request_id uuid primary key,
+  account_id uuid not null,
+  application_id uuid not null,
+  key_id uuid not null,
+  refused_at timestamptz(3) not null,
+  route text not null,
+  status smallint not null,
+  code text not null,
+  detail text not null,
+  fields text[],
+  idempotency_key_hash bytea,
+  count integer not null check (count > 0)
+);
+create index refused_requests_account on refused_requests (account_id, refused_at, request_id);
+create index refused_requests_refused_at on refused_requests (refused_at);
+
+-- ── Senders ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+create table senders (
+  id uuid primary key,
+  phone_number_id text not null unique check (phone_number_id ~ '^[0-9]{1,32}$'),
+  number text not null check (number ~ '^\+[1-9][0-9]{4,14}$'),
+  business_account_id text check (business_account_id ~ '^[0-9]{1,32}$'),
+  sealed_token bytea not null,
+  template text not null check (template ~ '^[a-z0-9_]+$' and length(template) <= 512),
+  english_template_language text not null check (english_template_language in ('en', 'en_US')),
+  throughput integer not null default 80 check (throughput between 1 and 1000),
+  consecutive_failures integer not null default 0 check (consecutive_failures >= 0),
+  paused_at timestamptz(3),
+  paused_until timestamptz(3),
+  pause_reason text,
+  pause_source text check (pause_source in ('operator', 'answer', 'receipt', 'webhook', 'read')),
+  faulted_at timestamptz(3),
+  created_at timestamptz(3) not null default now(),
+  constraint pause_says_why check (
+    (paused_at is null) = (pause_reason is null) and (paused_at is null) = (pause_source is null)
+  ),
+  constraint pause_has_a_beginning check (paused_at is not null or paused_until is null)
+);
+
+create table sender_country_blocks (
+  sender_id uuid not null references senders,
+  country text not null check (country ~ '^[A-Z]{2}$'),
+  blocked_until timestamptz(3) not null,
+  error_code integer,
+  primary key (sender_id, country)
+);
+
+create table sender_language_stops (
+  sender_id uuid not null references senders on delete cascade,
+  locale text not null check (locale in ('pt-BR', 'en')),
+  code integer,
+  source text not null check (source in ('answer', 'receipt', 'webhook', 'read')),
+  reason text not null,
+  consecutive_failures integer not null default 0 check (consecutive_failures >= 0),
+  stopped_at timestamptz(3) not null default now(),
+  stopped_until timestamptz(3),
+  primary key (sender_id, locale)
+);
+
+create table provider_changes (
+  id bigint primary key generated always as identity,
+  digest bytea not null unique,
+  business_account_id text not null,
+  field text not null,
+  value jsonb not null,
+  occurred_at timestamptz(3) not null,
+  received_at timestamptz(3) not null default now(),
+  due_at timestamptz(3) default now(),
+  result text check (result in ('applied', 'ignored')),
+  constraint provider_changes_done_check check ((due_at is null) = (result is not null))
+);
+create index provider_changes_due_at on provider_changes (due_at, id) where due_at is not null;
+create index provider_changes_received_at on provider_changes (received_at);
+
+create table business_accounts (
+  id text primary key,
+  facts jsonb not null
+);
+
+create table message_templates (
+  business_account_id text not null,
+  name text not null,
+  language text not null,
+  facts jsonb not null,
+  primary key (business_account_id, name, language)
+);
+
+create table sender_readings (
+  sender_id uuid primary key references senders on delete cascade,
+  facts jsonb not null default '{}',
+  due_at timestamptz(3) not null default now(),
+  tried_at timestamptz(3),
+  read_at timestamptz(3),
+  failures jsonb not null default '{}',
+  recipients_24h integer
+);
+create index sender_readings_due_at on sender_readings (due_at);
+
+-- What was sent lately may be forgotten in a crash of the database: unlogged, so that a send slot costs no write-ahead log.
+create unlogged table send_slots (
+  sender_id uuid primary key references senders on delete cascade,
+  free_at timestamptz(6) not null default 'epoch',
+  promised_to timestamptz(6) not null default 'epoch'
+) with (fillfactor = 50);
+
+-- No reference to `senders`: its check would lock, and so write, a logged row for each message.
+create unlogged table sender_recipient_windows (
+  sender_id uuid not null,
+  recipient_hash bigint not null,
+  free_at timestamptz(6) not null,
+  refusals smallint not null default 0,
+  primary key (sender_id, recipient_hash)
+);
+create index sender_recipient_windows_free_at on sender_recipient_windows (free_at);
+
+-- A crash forgets whose turn it was. No reference to `accounts`, whose check would lock their rows.
+create unlogged table account_turns (
+  account_id uuid primary key,
+  starts_at double precision not null,
+  ends_at double precision not null check (ends_at > starts_at)
+);
+create index account_turns_starts_at_idx on account_turns (starts_at);
+
+create table throttles (
+  scope text not null check (scope in ('sender', 'business', 'app')),
+  subject text not null,
+  refusals smallint not null check (refusals >= 0),
+  rate double precision not null check (rate > 0),
+  throttled_at timestamptz(3) not null,
+  recovered_at timestamptz(3),
+  free_at timestamptz(6) not null,
+  promised_to timestamptz(6) not null default 'epoch',
+  primary key (scope, subject),
+  constraint recovered_says_when check ((refusals = 0) = (recovered_at is not null))
+);
+
+-- ── Sends ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+create table sends (
+  id uuid primary key,
+  account_id uuid not null references accounts,
+  application_id uuid not null,
+  mode text not null,
+  account_number bigint not null,
+  application_number bigint not null,
+  idempotency_key bytea,
+  body_hash bytea,
+  recipient text not null,
+  canonical_recipient text not null,
+  country text,
+  locale text not null,
+  charged_from text,
+  code_hash bytea not null,
+  sealed_code bytea,
+  guess_cost smallint not null default 1,
+  status text not null default 'queued',
+  verification text not null default 'pending',
+  wrong_guesses smallint not null default 0,
+  wrong_guess_times timestamptz(3)[],
+  channel text,
+  from_number text,
+  sender_id uuid references senders,
+  attempts smallint not null default 0,
+  attempt_id uuid,
+  receipt_until timestamptz(3),
+  awaiting_sender boolean not null default false,
+  promised_until timestamptz(3),
+  due_at timestamptz(3),
+  next_enqueue_at timestamptz(3),
+  created_at timestamptz(3) not null,
+  expires_at timestamptz(3) not null,
+  lost_at timestamptz(3),
+  sent_at timestamptz(3),
+  delivered_at timestamptz(3),
+  read_at timestamptz(3),
+  verified_at timestamptz(3),
+  locked_at timestamptz(3),
+  failed_at timestamptz(3),
+  failure_reason text,
+  version integer not null default 0,
+  request_id uuid not null,
+  traceparent text,
+  foreign key (application_id, account_id, mode) references applications (id, account_id, mode)
+);
+create unique index sends_idempotency_key on sends (application_id, idempotency_key) where idempotency_key is not null;
+create unique index sends_account_number on sends (account_id, account_number);
+create unique index sends_application_number on sends (application_id, application_number);
+create index sends_to_recipient on sends (account_id, mode, canonical_recipient, created_at);
+create index sends_next_enqueue_at on sends (next_enqueue_at) where next_enqueue_at is not null;
+create index sends_awaiting_sender on sends (created_at) where awaiting_sender;
+create index sends_failed on sends (application_id, application_number) where failed_at is not null;
+create index sends_locked_at on sends (application_id, application_number) where locked_at is not null;
+-- Apart by what decides which senders may serve them; first the one whose code lives longest.
+create index sends_awaiting_turn on sends (account_id, coalesce(country, 'ZZ'), locale, expires_at desc) where awaiting_sender;
+
+create or replace function send_is_valid(send sends) returns boolean
+language plpgsql immutable as $$
+declare
+  v_broken text := case
+    when not (send.sealed_code is null or send.status in ('queued', 'sending', 'sent')) then 'sealed_code_only_while_needed'
+    when not (send.mode = 'test' or send.sealed_code is not null or (send.status not in ('queued', 'sending') and send.lost_at is null))
+      then 'sealed_code_while_needed'
+    when not (send.channel = case send.mode when 'test' then 'sandbox' else 'whatsapp' end) then 'channel_fits_mode'
+    when not (send.status = 'failed' or (send.status = 'queued') = (send.channel is null)) then 'channel_once_routed'
+    when not (send.canonical_recipient ~ '^\+[1-9][0-9]{4,14}$') then 'canonical_recipient_is_a_number'
+    when not ((send.due_at is null) = (send.next_enqueue_at is null)) then 'due_is_enqueued'
+    when not (
+      (send.status = 'failed') = (send.failed_at is not null) and (send.status = 'failed') = (send.failure_reason is not null)
+    ) then 'failed_says_why'
+    when not (send.guess_cost in (1, 10, 100)) then 'guess_cost_is_of_a_length'
+    when not ((send.idempotency_key is null) = (send.body_hash is null)) then 'idempotency_key_with_body'
+    when not ((send.mode = 'live') = (send.charged_from is not null)) then 'live_takes_a_unit'
+    when not ((send.verification = 'locked') = (send.wrong_guesses = 5)) then 'locked_after_five'
+    when not ((send.verification = 'locked') = (send.locked_at is not null)) then 'locked_says_when'
+    when not (not send.awaiting_sender or send.status in ('queued', 'sending') or send.lost_at is not null) then 'only_waiting_sends_await'
+    when not (
+      (send.channel is not distinct from 'whatsapp') = (send.from_number is not null)
+      and (send.from_number is null) = (send.sender_id is null)
+    ) then 'sender_fits_channel'
+    when not (send.attempts >= 0) then 'sends_attempts_check'
+    when not (octet_length(send.body_hash) = 32) then 'sends_body_hash_check'
+    when not (send.expires_at > send.created_at) then 'sends_check'
+    when not (octet_length(send.code_hash) = 33) then 'sends_code_hash_check'
+    when not (send.country ~ '^[A-Z]{2}$') then 'sends_country_check'
+    when not (send.failure_reason in ('expired_before_delivery', 'attempts_exhausted', 'rejected_by_provider'))
+      then 'sends_failure_reason_check'
+    when not (octet_length(send.idempotency_key) between 1 and 255) then 'sends_idempotency_key_check'
+    when not (send.locale in ('pt-BR', 'en')) then 'sends_locale_check'
+    when not (send.recipient ~ '^\+[1-9][0-9]{4,14}$') then 'sends_recipient_check'
+    when not (send.status in ('queued', 'sending', 'sent', 'delivered', 'read', 'failed')) then 'sends_status_check'
+    when not (send.charged_from in ('free_quota', 'credit')) then 'sends_charged_from_check'
+    when not (send.traceparent ~ '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$') then 'sends_traceparent_check'
+    when not (send.verification in ('pending', 'verified', 'locked')) then 'sends_verification_check'
+    when not (cardinality(send.wrong_guess_times) <= 5) then 'sends_wrong_guess_times_check'
+    when not (send.wrong_guesses between 0 and 5) then 'sends_wrong_guesses_check'
+    when not (
+      (send.status <> 'sent' or send.sent_at is not null)
+      and (send.status <> 'delivered' or send.delivered_at is not null)
+      and (send.status <> 'read' or send.read_at is not null)
+      and (send.mode = 'live' or send.status <> 'read' or (send.sent_at is not null and send.delivered_at is not null))
+    ) then 'state_says_when'
+    when not (send.mode = 'live' or send.sealed_code is null) then 'test_has_no_sealed_code'
+    when not (send.mode = 'live' or send.status in ('queued', 'read')) then 'test_is_queued_or_read'
+    when not (
+      coalesce(send.sent_at >= send.created_at, true)
+      and coalesce(send.delivered_at >= coalesce(send.sent_at, send.created_at), true)
+      and coalesce(send.read_at >= coalesce(send.delivered_at, send.sent_at, send.created_at), true)
+    ) then 'times_in_order'
+    when not (send.verified_at is null or send.verified_at < send.expires_at) then 'verified_in_time'
+    when not ((send.verification = 'verified') = (send.verified_at is not null)) then 'verified_says_when'
+    when not (send.lost_at is null or send.status = 'sent') then 'only_sent_is_lost'
+    -- No waiting send that nothing would ever enqueue again.
+    when not ((send.status in ('queued', 'sending') or send.lost_at is not null) = (send.due_at is not null)) then 'waiting_is_enqueued'
+  end;
+begin
+  if v_broken is not null then
+    raise check_violation using
+      message = format('new row for relation "sends" violates check constraint "%s"', v_broken),
+      table = 'sends', constraint = v_broken;
+  end if;
+  return true;
+end
+$$;
+alter table sends add constraint sends_are_valid check (send_is_valid(sends));
+
+create table attempts (
+  id uuid primary key,
+  send_id uuid not null references sends,
+  sender_id uuid references senders,
+  outcome text check (outcome in ('accepted', 'retry', 'unknown', 'sender', 'recipient', 'config')),
+  error_code integer,
+  message_id text,
+  started_at timestamptz(3) not null default clock_timestamp(),
+  finished_at timestamptz(3),
+  constraint outcome_says_when check ((outcome is null) = (finished_at is null))
+);
+create index attempts_send_id_idx on attempts (send_id);
+create index attempts_message_id_idx on attempts (message_id) where message_id is not null;
+
+create table receipts (
+  id bigint primary key generated always as identity,
+  message_id text not null,
+  attempt_id uuid,
+  status text not null check (status in ('sent', 'delivered', 'read', 'failed')),
+  occurred_at timestamptz(3) not null,
+  failure jsonb,
+  received_at timestamptz(3) not null default now(),
+  due_at timestamptz(3) default now(),
+  tries integer not null default 0,
+  result text check (result in ('applied', 'ignored', 'unmatched')),
+  pricing jsonb,
+  identity_hash text,
+  constraint result_when_done check ((due_at is null) = (result is not null))
+);
+create unique index receipts_by_attempt on receipts (attempt_id, message_id, status) nulls not distinct;
+create index receipts_due_at on receipts (due_at) where due_at is not null;
+create index receipts_received_at on receipts (received_at);
+
+create table code_erasure (
+  id boolean primary key default true check (id),
+  up_to uuid not null
+);
+insert into code_erasure (up_to) values ('00000000-0000-0000-0000-000000000000');
+
+create table send_identities (
+  send_id uuid primary key references sends,
+  application_id uuid not null references applications,
+  canonical_recipient text not null,
+  identity_hash text,
+  has_changed boolean not null,
+  seen_at timestamptz(3) not null default now()
+);
+create index send_identities_recipient on send_identities (application_id, canonical_recipient, seen_at);
+
+create table denials (
+  message_id text primary key,
+  occurred_at timestamptz(3) not null,
+  received_at timestamptz(3) not null default now(),
+  send_id uuid references sends,
+  account_id uuid references accounts,
+  application_id uuid references applications,
+  country text,
+  due_at timestamptz(3) default now(),
+  tries integer not null default 0
+);
+create index denials_send_id on denials (send_id) where send_id is not null;
+create index denials_account_id on denials (account_id, received_at) where account_id is not null;
+create index denials_due_at on denials (due_at) where due_at is not null;
+create index denials_unmatched on denials (received_at) where send_id is null;
+
+-- ── The ledger and costs ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+create table ledger_entries (
+  id bigint primary key generated always as identity,
+  account_id uuid not null references accounts,
+  send_id uuid references sends,
+  kind text not null check (kind in ('granted', 'reserved', 'returned')),
+  bucket text not null check (bucket in ('free_quota', 'credit')),
+  units integer not null check (units > 0),
+  reason text,
+  created_at timestamptz(3) not null default clock_timestamp(),
+  constraint granted_to_no_send check ((kind = 'granted') = (send_id is null)),
+  constraint one_unit_a_send check (send_id is null or units = 1)
+);
+-- One reservation and one return for a send, whatever the code does.
+create unique index ledger_entries_once on ledger_entries (send_id, kind) where send_id is not null;
+create index ledger_entries_account_id_idx on ledger_entries (account_id, id);
+
+create table credit_grants (
+  id uuid primary key,
+  account_id uuid not null references accounts,
+  amount integer not null check (amount > 0),
+  reason text not null
+);
+
+create or replace function grant_credits(
+  p_account_id uuid,
+  p_amount integer,
+  p_reason text,
+  p_grant_id uuid,
+  out outcome text,
+  out before accounts,
+  out after accounts
+) returns record
+language plpgsql as $$
+declare
+  -- What the column can hold, less room for the units of sends that come back.
+  c_credits_max constant integer := 2000000000;
+  v_grant credit_grants;
+begin
+  select * into before from accounts where id = p_account_id for no key update;
+  if not found then
+    outcome := 'unknown';
+    return;
+  end if;
+  after := before;
+
+  -- Grants to one account come here one after the other, each seeing what the one before it wrote.
+  select * into v_grant from credit_grants where id = p_grant_id;
+  if found then
+    outcome := case
+      when v_grant.account_id = p_account_id and v_grant.amount = p_amount and v_grant.reason = p_reason then 'repeated'
+      else 'other_grant'
+    end;
+    return;
+  end if;
+  if before.credits > c_credits_max - p_amount then
+    outcome := 'too_many';
+    return;
+  end if;
+  insert into credit_grants (id, account_id, amount, reason) values (p_grant_id, p_account_id, p_amount, p_reason)
+  on conflict do nothing;
+  -- A grant to another account took the id meanwhile.
+  if not found then
+    outcome := 'other_grant';
+    return;
+  end if;
+
+  -- Whoever has paid is on trial no longer.
+  update accounts set credits = credits + p_amount, trial_countries = null where id = p_account_id returning * into after;
+  insert into ledger_entries (account_id, kind, bucket, units, reason) values (p_account_id, 'granted', 'credit', p_amount, p_reason);
+  outcome := 'granted';
+end
+$$;
+
+create table message_costs (
+  day date not null,
+  country text not null,
+  category text not null,
+  type text not null,
+  billable boolean not null,
+  pricing_model text not null,
+  messages bigint not null,
+  delivered bigint not null,
+  free_sends bigint not null,
+  credits bigint not null,
+  primary key (day, country, category, type, billable, pricing_model)
+);
+
+-- Their receipts repeat for seven days.
+create table counted_messages (
+  attempt_id uuid not null,
+  is_delivery boolean not null,
+  primary key (attempt_id, is_delivery)
+);
+
+-- ── Against abuse ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+-- A success deletes the row. Test and live stand apart, so that playing in test mode locks nobody out.
+create table guess_budgets (
+  account_id uuid not null references accounts,
+  mode text not null check (mode in ('test', 'live')),
+  recipient text not null check (recipient ~ '^\+[1-9][0-9]{4,14}$'),
+  id uuid not null default gen_random_uuid(),
+  wrong_in_a_row integer not null check (wrong_in_a_row > 0),
+  guess_points integer not null default 0 check (guess_points >= 0),
+  guess_cost smallint not null default 1,
+  last_wrong_at timestamptz(3) not null,
+  primary key (account_id, mode, recipient)
+);
+
+-- It refuses as little as a table can: whatever keeps a guess from being counted must not keep it out of here too.
+create table uncounted_guesses (
+  id uuid primary key default gen_random_uuid(),
+  send_id uuid not null,
+  judged_at timestamptz(3) not null default clock_timestamp(),
+  due_at timestamptz(3) not null default clock_timestamp()
+);
+create index uncounted_guesses_send_id on uncounted_guesses (send_id);
+create index uncounted_guesses_due_at on uncounted_guesses (due_at);
+
+create or replace function guesses_left_at(guesses integer, last_wrong_at timestamptz, at timestamptz) returns double precision
+language sql immutable as $$
+  -- Of two guesses at once, the one that is written last may be the earlier one.
+  select greatest(0, guesses - 5 * greatest(0, extract(epoch from at - last_wrong_at))::double precision / 86400)
+$$;
+
+create or replace function guess_points_max(budget integer, guess_cost integer) returns integer
+language sql immutable as $$
+  select case when guess_cost = 1 then budget else greatest(budget, 15 * guess_cost) end
+$$;
+
+create or replace function open_codes(p_account_id uuid, p_recipient text)
+returns table (expires_at timestamptz, guesses integer, guess_cost integer)
+language sql stable as $$
+  select s.expires_at, 5 - s.wrong_guesses, s.guess_cost::integer from sends s
+  where s.account_id = p_account_id and s.mode = 'live' and s.canonical_recipient = p_recipient
+    and s.created_at > statement_timestamp() - interval '91 minutes' and s.expires_at > statement_timestamp() - interval '15 seconds'
+    and s.verification = 'pending'
+  -- The order makes PostgreSQL take the index by recipient, even if it planned this while there were no sends.
+  order by s.created_at desc
+$$;
+
+-- A trip that is over stays, because only sends after its end are evidence for another.
+create table breaker_trips (
+  account_id uuid not null references accounts,
+  country text not null check (country ~ '^[A-Z]{2}$'),
+  tripped_at timestamptz(3) not null,
+  open_until timestamptz(3) not null,
+  sends integer not null,
+  unverified integer not null,
+  primary key (account_id, country),
+  constraint trip_ends_after_it_begins check (open_until >= tripped_at),
+  constraint trip_counts_its_sends check (unverified between 0 and sends)
+);
+
+create table trial_sends (
+  day date primary key,
+  sends integer not null check (sends >= 0)
+);
+
+create table holds (
+  kind text not null check (kind in ('live', 'country', 'account')),
+  target text not null,
+  reason text not null check (length(reason) between 1 and 200),
+  since timestamptz(3) not null default clock_timestamp(),
+  set_by text not null,
+  primary key (kind, target),
+  constraint holds_target_check check (case kind
+    when 'live' then target = ''
+    when 'country' then target ~ '^[A-Z]{2}$'
+    else target ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+  end)
+);
+create type active_holds as (all_live boolean, countries text[], accounts uuid[]);
+
+create or replace function active_holds() returns active_holds
+language sql stable as $$
+  select (
+    coalesce(bool_or(kind = 'live'), false),
+    coalesce(array_agg(target) filter (where kind = 'country'), '{}'),
+    coalesce(array_agg(target::uuid) filter (where kind = 'account'), '{}')
+  )::active_holds
+  from holds
+$$;
+
+create or replace function is_held(holds active_holds, account_id uuid, country text) returns boolean
+language sql immutable as $$
+  select (holds).all_live or coalesce(country, 'ZZ') = any ((holds).countries) or account_id = any ((holds).accounts)
+$$;
+
+-- ── What creates and routes sends ────────────────────────────────────────────────────────────────────────────────────────────────
+
+create or replace function sender_throttle_subject(p_scope text, p_sender_id uuid, p_business_account_id text) returns text
+language sql immutable return case p_scope
+  when 'sender' then p_sender_id::text
+  when 'business' then coalesce(p_business_account_id, p_sender_id::text)
+  else ''
+end;
+
+create or replace function active_throttles(p_now timestamptz)
+returns table (scope text, subject text, free_at timestamptz, promised_to timestamptz, spacing interval, rate double precision)
+language sql stable
+begin atomic
+  select w.scope, w.subject, w.free_at, w.promised_to,
+    case when w.refusals > 0 then interval '5 seconds' else make_interval(secs => 1 / w.rate) end, w.rate
+  from (
+    select t.scope, t.subject, t.free_at, t.promised_to, t.refusals, f.rate as full_rate,
+      case when t.refusals > 0 then t.rate else t.rate + f.rate / 20 * extract(epoch from p_now - t.recovered_at) end as rate
+    from throttles t cross join lateral (
+      select sum(r.throughput) * 0.9::double precision as rate from senders r
+      where sender_throttle_subject(t.scope, r.id, r.business_account_id) = t.subject
+    ) f
+  ) w
+  where w.refusals > 0 or w.rate < w.full_rate;
+end;
+
+create or replace function direct_slot_wait_ms() returns integer
+language sql immutable as $$ select 250 $$;
+
+create or replace function slots_are_taken() returns boolean
+language sql as $$
+  select coalesce(bool_and(
+    coalesce(greatest(s.free_at, s.promised_to, t.free_at, t.promised_to), '-infinity')
+      > clock_timestamp() + make_interval(secs => direct_slot_wait_ms() / 1000.0)
+  ), false)
+  from senders r left join send_slots s on s.sender_id = r.id cross join lateral (
+    select max(a.free_at) as free_at, max(a.promised_to) as promised_to from active_throttles(clock_timestamp()) a
+    where a.subject = sender_throttle_subject(a.scope, r.id, r.business_account_id)
+  ) t
+  where r.paused_at is null or r.paused_until <= clock_timestamp()
+$$;
+
+create or replace function create_sends(
+  p_ids uuid[],
+  p_key_ids uuid[],
+  p_account_ids uuid[],
+  p_application_ids uuid[],
+  p_idempotency_keys bytea[],
+  p_body_hashes bytea[],
+  p_recipients text[],
+  p_canonical_recipients text[],
+  p_countries text[],
+  p_costly boolean[],
+  p_locales text[],
+  p_code_hashes bytea[],
+  p_sealed_codes bytea[],
+  p_guess_costs integer[],
+  p_request_ids uuid[],
+  p_traceparents text[],
+  p_wait_ms integer
+) returns table (
+  ordinal bigint,
+  outcome text,
+  cause text,
+  retry_after_seconds integer,
+  now timestamptz,
+  send sends,
+  account_window integer[],
+  application_window integer[],
+  recipient_window integer[]
+)
+language plpgsql as $$
+declare
+  w record;
+  v_settings settings;
+  v_locked record;
+  v_is_locked boolean;
+  v_has_waited boolean := false;
+  v_account_id uuid;
+  v_application_id uuid;
+  v_account accounts;
+  v_application applications;
+  -- The numbers of the latest sends that were there before this call.
+  v_account_before bigint;
+  v_application_before bigint;
+  v_open_at timestamptz;
+  v_other_at timestamptz;
+  v_number bigint;
+  -- When the oldest send left the window, or is going to; null until it has been looked for.
+  v_account_open_at timestamptz;
+  v_application_open_at timestamptz;
+  v_recipient_open_at timestamptz;
+  v_account_limit integer;
+  v_account_left integer;
+  v_application_left integer;
+  v_recipient_left integer;
+  -- What this request takes of each quota.
+  v_taken integer;
+  v_known integer;
+  v_charged_from text;
+  -- Whether live sends have to wait for a sender; null until one is created.
+  v_awaits boolean;
+  -- How many more guesses, and points of guesses, may be open for the recipient beside this code's own; those that are; and those of
+  -- codes that this call has made.
+  v_guesses integer;
+  v_room double precision;
+  v_points_room double precision;
+  v_open integer;
+  v_open_points integer;
+  v_new integer;
+  v_new_points integer;
+  v_day date;
+  -- Of all trial accounts today; null until one is met.
+  v_trial_sends integer;
+  -- What this call has created for the application: the keys and recipients stand beside their sends.
+  v_sends sends[] := '{}';
+  v_keys bytea[] := '{}';
+  v_recipients text[] := '{}';
+  -- What this call has created for the account, live: whom for, and what a guess at it costs.
+  v_open_recipients text[];
+  v_open_costs integer[];
+  -- What is to be written at the end.
+  v_created sends[] := '{}';
+  v_accounts accounts[] := '{}';
+  v_applications applications[] := '{}';
+begin
+  select * into strict v_settings from settings;
+  if p_wait_ms is not null then
+    begin
+      perform set_config('lock_timeout', p_wait_ms::text, true);
+      perform from accounts a where a.id = any (p_account_ids) order by a.id for no key update;
+      perform from applications p where p.id = any (p_application_ids) order by p.id for no key update;
+      perform from trial_sends t
+        where t.day = (clock_timestamp() at time zone 'UTC')::date
+          and exists (select from accounts a where a.id = any (p_account_ids) and a.trial_countries is not null)
+        for no key update;
+      v_has_waited := true;
+    exception when lock_not_available then
+      -- Who still holds a lock is met below.
+    end;
+  end if;
+  for w in
+    -- What is looked up here for all at once is from before the locks: where an account has created something meanwhile, what is open
+    -- to guesses is looked up again.
+    select u.*, k.revoked_at is null and k.id is not null as key_is_valid, a.sends_created as account_created,
+      b.wrong_in_a_row, b.guess_points, b.guess_cost as budget_cost, b.last_wrong_at,
+      o.guesses as open_guesses, o.points as open_points, o.guess_cost as open_cost
+    from unnest(
+      p_ids, p_key_ids, p_account_ids, p_application_ids, p_idempotency_keys, p_body_hashes, p_recipients, p_canonical_recipients,
+      p_countries, p_costly, p_locales, p_code_hashes, p_sealed_codes, p_guess_costs, p_request_ids, p_traceparents
+    ) with ordinality as u (
+      id, key_id, account_id, application_id, idempotency_key, body_hash, recipient, canonical_recipient, country, is_costly, locale,
+      code_hash, sealed_code, guess_cost, request_id, traceparent, ordinal
+    )
+    left join api_keys k on k.id = u.key_id
+    left join applications p on p.id = u.application_id
+    left join accounts a on a.id = u.account_id
+    left join guess_budgets b on b.account_id = u.account_id and b.mode = p.mode and b.recipient = u.canonical_recipient
+    left join lateral (
+      select sum(c.guesses) as guesses, sum(c.guesses * c.guess_cost) as points, max(c.guess_cost) as guess_cost
+      from open_codes(u.account_id, u.canonical_recipient) c
+    ) o on p.mode = 'live'
+    order by u.account_id, u.application_id, u.ordinal
+  loop
+    if w.application_id is distinct from v_application_id or w.account_id is distinct from v_account_id then
+      v_created := v_created || v_sends;
+      v_applications := v_applications || v_application;
+      v_sends := '{}';
+      v_keys := '{}';
+      v_recipients := '{}';
+      v_account_id := w.account_id;
+      v_application_id := w.application_id;
+      select a as account, p as application into v_locked
+        from accounts a join applications p on p.account_id = a.id
+        where a.id = w.account_id and p.id = w.application_id
+        for no key update of a, p skip locked;
+      v_is_locked := found;
+      if v_is_locked then
+        if w.account_id is distinct from v_account.id then
+          v_accounts := v_accounts || v_account;
+          v_account := v_locked.account;
+          v_account_before := v_account.sends_created;
+          v_open_recipients := '{}';
+          v_open_costs := '{}';
+          -- After the lock, so that numbers and times of one account grow together.
+          now := clock_timestamp();
+          v_account_limit := coalesce(v_account.rate_per_minute, v_settings.account_rate_per_minute);
+          v_account_open_at := null;
+        end if;
+        v_application := v_locked.application;
+        v_application_before := v_application.sends_created;
+        v_application_open_at := null;
+      end if;
+    end if;
+    ordinal := w.ordinal;
+    cause := null;
+    retry_after_seconds := null;
+    send := null;
+    account_window := null;
+    application_window := null;
+    recipient_window := null;
+
+    if not v_is_locked then
+      if v_has_waited then
+        raise no_data_found using message = 'no such application in this account';
+      end if;
+      outcome := 'busy';
+      return next;
+      continue;
+    end if;
+
+    -- The key was good when the request came, which may have waited since.
+    if not w.key_is_valid or v_account.suspended_at is not null then
+      outcome := 'key_refused';
+      cause := case when w.key_is_valid then 'suspended' else 'revoked' end;
+      return next;
+      continue;
+    end if;
+
+    if w.idempotency_key is not null then
+      v_known := array_position(v_keys, w.idempotency_key);
+      if v_known is not null then
+        send := v_sends[v_known];
+      else
+        select * into send from sends s
+          where s.application_id = w.application_id and s.idempotency_key = w.idempotency_key;
+      end if;
+      if send.id is not null then
+        outcome := case when send.body_hash = w.body_hash then 'existing' else 'reused' end;
+        return next;
+        continue;
+      end if;
+    end if;
+
+    -- A number of no country is on no list.
+    if not coalesce(w.country = any (v_account.allowed_countries), v_account.allowed_countries is null) then
+      outcome := 'recipient_refused';
+      cause := 'country';
+      return next;
+      continue;
+    end if;
+    if v_account.trial_countries is not null and v_application.mode = 'live' then
+      cause := case
+        when w.is_costly then 'trial_range'
+        when not coalesce(w.country = any (v_account.trial_countries), false) then 'trial_country'
+      end;
+      if cause is not null then
+        outcome := 'recipient_refused';
+        return next;
+        continue;
+      end if;
+      if v_trial_sends is null then
+        v_day := (now at time zone 'UTC')::date;
+        if not exists (select from trial_sends t where t.day = v_day) then
+          insert into trial_sends (day, sends) values (v_day, 0) on conflict do nothing;
+        end if;
+        select t.sends into v_trial_sends from trial_sends t where t.day = v_day for no key update skip locked;
+        if not found then
+          outcome := 'busy';
+          return next;
+          continue;
+        end if;
+      end if;
+    end if;
+
+    -- A window begins with its oldest send. That of the latest creation is kept: those before it have left the window since, so that each
+    -- send is met once. Sends from more than a window ahead are from before the clock stepped back, and would hold the window for as long.
+    -- (Times are compared in a form that tempts PostgreSQL to no index of times.) The last window to open is told.
+    v_open_at := now;
+    if v_account_open_at is null then
+      select s.account_number, s.created_at + interval '1 minute' into v_number, v_account_open_at from sends s
+        where s.account_id = w.account_id
+          and s.account_number >= greatest(v_account.rate_window_number, v_account_before + 1 - v_account_limit)
+          and s.created_at + interval '1 minute' > now and s.created_at - interval '1 minute' < now
+        order by s.account_number limit 1;
+      v_account.rate_window_number := coalesce(v_number, v_account_before + 1);
+      v_account_open_at := coalesce(v_account_open_at, now + interval '1 minute');
+    end if;
+    v_account_left := v_account_limit + v_account.rate_window_number - v_account.sends_created - 1;
+    if v_account_left <= 0 then
+      v_open_at := v_account_open_at;
+      cause := 'account_rate';
+    end if;
+    if v_application.per_minute is not null then
+      if v_application_open_at is null then
+        select s.application_number, s.created_at + interval '1 minute' into v_number, v_application_open_at from sends s
+          where s.application_id = w.application_id
+            and s.application_number >= greatest(v_application.rate_window_number, v_application_before + 1 - v_application.per_minute)
+            and s.created_at + interval '1 minute' > now and s.created_at - interval '1 minute' < now
+          order by s.application_number limit 1;
+        v_application.rate_window_number := coalesce(v_number, v_application_before + 1);
+        v_application_open_at := coalesce(v_application_open_at, now + interval '1 minute');
+      end if;
+      v_application_left := v_application.per_minute + v_application.rate_window_number - v_application.sends_created - 1;
+      if v_application_left <= 0 and v_application_open_at > v_open_at then
+        v_open_at := v_application_open_at;
+        cause := 'application_rate';
+      end if;
+    end if;
+    if v_application.per_recipient_hour is not null then
+      v_recipient_left := v_application.per_recipient_hour - cardinality(array_positions(v_recipients, w.canonical_recipient));
+      select v_recipient_left - count(*), coalesce(min(s.created_at), now) + interval '1 hour'
+        into v_recipient_left, v_recipient_open_at
+        from (
+          select s.created_at from sends s
+          where s.account_id = w.account_id and s.mode = v_application.mode and s.canonical_recipient = w.canonical_recipient
+            and s.created_at > now - interval '1 hour' and s.created_at < now + interval '1 hour'
+            and s.application_id = w.application_id
+          order by s.created_at desc
+          limit greatest(v_recipient_left, 0)
+        ) s;
+      if v_recipient_left <= 0 and v_recipient_open_at > v_open_at then
+        v_open_at := v_recipient_open_at;
+        cause := 'recipient_rate';
+      end if;
+    end if;
+    if v_settings.guess_budget is not null then
+      -- Codes that are open count in live mode only: what may be guessed there is to have room beforehand.
+      v_guesses := case v_application.mode when 'live' then 5 else 1 end;
+      if w.account_created <> v_account_before and v_application.mode = 'live' then
+        -- One statement and so one snapshot, as above: a guess goes from what is open to what was wrong with one commit.
+        select b.wrong_in_a_row, b.guess_points, b.guess_cost, b.last_wrong_at, o.guesses, o.points, o.guess_cost
+          into w.wrong_in_a_row, w.guess_points, w.budget_cost, w.last_wrong_at, w.open_guesses, w.open_points, w.open_cost
+          from (
+            select sum(c.guesses) as guesses, sum(c.guesses * c.guess_cost) as points, max(c.guess_cost) as guess_cost
+            from open_codes(w.account_id, w.canonical_recipient) c
+          ) o left join guess_budgets b
+            on b.account_id = w.account_id and b.mode = 'live' and b.recipient = w.canonical_recipient;
+      end if;
+      v_open := coalesce(w.open_guesses, 0);
+      v_open_points := coalesce(w.open_points, 0);
+      v_room := v_settings.guess_budget - v_guesses - coalesce(guesses_left_at(w.wrong_in_a_row, w.last_wrong_at, now), 0);
+      v_points_room :=
+        guess_points_max(v_settings.guess_budget, greatest(w.guess_cost, w.budget_cost, w.open_cost)) - v_guesses * w.guess_cost
+        - coalesce(guesses_left_at(w.guess_points, w.last_wrong_at, now), 0);
+      v_new := 0;
+      v_new_points := 0;
+      if w.canonical_recipient = any (v_open_recipients) and v_application.mode = 'live' then
+        select 5 * count(*), 5 * sum(n.guess_cost) into v_new, v_new_points
+          from unnest(v_open_recipients, v_open_costs) as n (recipient, guess_cost) where n.recipient = w.canonical_recipient;
+      end if;
+      if least(v_room, v_points_room) < 0 then
+        v_other_at := now + make_interval(secs => -least(v_room, v_points_room) / 5 * 86400);
+        if v_other_at > v_open_at then
+          v_open_at := v_other_at;
+          cause := 'wrong_guesses';
+        end if;
+      elsif v_open + v_new > v_room or v_open_points + v_new_points > v_points_room then
+        -- When so many have ended that there is room for this one. Those that were guessed at since they were counted are open no more.
+        v_other_at := interval '15 seconds' + case
+          when v_new > v_room or v_new_points > v_points_room
+            then now + make_interval(secs => v_settings.code_validity_seconds)
+          else (
+            select coalesce(max(o.expires_at), now) from (
+              select c.expires_at, sum(c.guesses) over later as guesses, sum(c.guesses * c.guess_cost) over later as points
+              from open_codes(w.account_id, w.canonical_recipient) c
+              window later as (order by c.expires_at desc)
+            ) o where o.guesses + v_new > v_room or o.points + v_new_points > v_points_room
+          )
+        end;
+        if v_other_at > v_open_at then
+          v_open_at := v_other_at;
+          cause := 'open_codes';
+        end if;
+      end if;
+    end if;
+    if v_account.breaker_unverified_percent is not null and v_application.mode = 'live' then
+      select t.open_until into v_other_at from breaker_trips t
+        where t.account_id = w.account_id and t.country = coalesce(w.country, 'ZZ');
+      if v_other_at > v_open_at then
+        v_open_at := v_other_at;
+        cause := 'breaker';
+      end if;
+    end if;
+    if v_account.trial_countries is not null and v_application.mode = 'live' and v_trial_sends >= v_settings.trial_sends_per_day then
+      v_other_at := (v_day + 1)::timestamp at time zone 'UTC';
+      if v_other_at > v_open_at then
+        v_open_at := v_other_at;
+        cause := 'trial_ceiling';
+      end if;
+    end if;
+    v_charged_from := null;
+    outcome := 'created';
+    if v_open_at > now then
+      outcome := 'rate_limited';
+      retry_after_seconds := ceil(extract(epoch from v_open_at - now));
+    elsif v_application.mode = 'live' then
+      v_charged_from := case when v_account.free_quota > 0 then 'free_quota' when v_account.credits > 0 then 'credit' end;
+      if v_charged_from is null then
+        outcome := 'insufficient_credits';
+      end if;
+    end if;
+    v_taken := (outcome = 'created')::integer;
+    account_window := array[
+      v_account_limit, greatest(v_account_left - v_taken, 0), ceil(extract(epoch from v_account_open_at - now))::integer
+    ];
+    if v_application.per_minute is not null then
+      application_window := array[
+        v_application.per_minute, greatest(v_application_left - v_taken, 0),
+        ceil(extract(epoch from v_application_open_at - now))::integer
+      ];
+    end if;
+    if v_application.per_recipient_hour is not null then
+      recipient_window := array[
+        v_application.per_recipient_hour, greatest(v_recipient_left - v_taken, 0),
+        ceil(extract(epoch from v_recipient_open_at - now))::integer
+      ];
+    end if;
+    if outcome <> 'created' then
+      return next;
+      continue;
+    end if;
+
+    if v_application.mode = 'live' then
+      v_open_recipients := v_open_recipients || w.canonical_recipient;
+      v_open_costs := v_open_costs || w.guess_cost;
+      if v_account.trial_countries is not null then
+        v_trial_sends := v_trial_sends + 1;
+      end if;
+      v_awaits := coalesce(v_awaits, slots_are_taken());
+    end if;
+
+    v_account.sends_created := v_account.sends_created + 1;
+    v_account.free_quota := v_account.free_quota - (v_charged_from is not distinct from 'free_quota')::integer;
+    v_account.credits := v_account.credits - (v_charged_from is not distinct from 'credit')::integer;
+    v_application.sends_created := v_application.sends_created + 1;
+    send.id := w.id;
+    send.account_id := w.account_id;
+    send.application_id := w.application_id;
+    send.mode := v_application.mode;
+    send.account_number := v_account.sends_created;
+    send.application_number := v_application.sends_created;
+    send.idempotency_key := w.idempotency_key;
+    send.body_hash := w.body_hash;
+    send.recipient := w.recipient;
+    send.canonical_recipient := w.canonical_recipient;
+    send.country := w.country;
+    send.locale := coalesce(w.locale, v_account.language);
+    send.charged_from := v_charged_from;
+    send.code_hash := w.code_hash;
+    send.sealed_code := w.sealed_code;
+    send.guess_cost := w.guess_cost;
+    send.request_id := w.request_id;
+    send.traceparent := w.traceparent;
+    send.status := 'queued';
+    send.verification := 'pending';
+    send.wrong_guesses := 0;
+    send.attempts := 0;
+    send.created_at := now;
+    send.expires_at := now + make_interval(secs => v_settings.code_validity_seconds);
+    send.awaiting_sender := v_application.mode = 'live' and v_awaits;
+    send.due_at := case when send.awaiting_sender then send.expires_at else now end;
+    send.next_enqueue_at := send.due_at + interval '2 seconds';
+    send.version := 0;
+    v_sends := v_sends || send;
+    v_keys := v_keys || w.idempotency_key;
+    v_recipients := v_recipients || w.canonical_recipient;
+    return next;
+  end loop;
+
+  v_created := v_created || v_sends;
+  v_accounts := v_accounts || v_account;
+  v_applications := v_applications || v_application;
+  -- A refusal too moves the beginning of a window that has a hundred fewer to look through then, unless the look began within it.
+  update accounts a set
+      sends_created = v.sends_created, rate_window_number = v.rate_window_number, free_quota = v.free_quota, credits = v.credits
+    from unnest(v_accounts) v where a.id = v.id and (
+      a.sends_created < v.sends_created
+      or v.rate_window_number >= a.rate_window_number + 100
+        and v.rate_window_number > v.sends_created + 1 - coalesce(v.rate_per_minute, v_settings.account_rate_per_minute)
+    );
+  update applications a set sends_created = v.sends_created, rate_window_number = v.rate_window_number
+    from unnest(v_applications) v where a.id = v.id and (
+      a.sends_created < v.sends_created
+      or v.rate_window_number >= a.rate_window_number + 100 and v.rate_window_number > v.sends_created + 1 - v.per_minute
+    );
+  if v_day is not null then
+    update trial_sends t set sends = v_trial_sends where t.day = v_day and t.sends < v_trial_sends;
+  end if;
+  insert into sends (
+    id, account_id, application_id, mode, account_number, application_number, idempotency_key, body_hash, recipient,
+    canonical_recipient, country, locale, charged_from, code_hash, sealed_code, guess_cost, status, verification, wrong_guesses, attempts,
+    awaiting_sender, due_at, next_enqueue_at, created_at, expires_at, version, request_id, traceparent
+  ) select
+    id, account_id, application_id, mode, account_number, application_number, idempotency_key, body_hash, recipient,
+    canonical_recipient, country, locale, charged_from, code_hash, sealed_code, guess_cost, status, verification, wrong_guesses, attempts,
+    awaiting_sender, due_at, next_enqueue_at, created_at, expires_at, version, request_id, traceparent
+  from unnest(v_created);
+  insert into ledger_entries (account_id, send_id, kind, bucket, units)
+    select account_id, id, 'reserved', charged_from, 1 from unnest(v_created) where charged_from is not null;
+end
+$$;
+
+create or replace function recipient_window_spacing() returns interval
+language sql immutable return interval '6 seconds';
+
+create or replace function recipient_window_burst() returns interval
+language sql immutable return 43 * recipient_window_spacing();
+
+create or replace function take_send_slots(
+  p_account_ids uuid[],
+  p_recipients text[],
+  p_countries text[],
+  p_locales text[],
+  p_horizon_ms integer,
+  p_promise boolean
+) returns table (ordinal integer, sender_id uuid, wait_ms integer, slot_at timestamptz)
+language plpgsql
+-- Planned once for each connection: to plan anew takes longer than to choose a sender.
+set plan_cache_mode = force_generic_plan as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz;
+  v_end timestamptz;
+  v_ids uuid[];
+  v_start timestamptz[];
+  v_free timestamptz[];
+  v_spacing interval[];
+  -- The throttles, and by sender their positions: of its own, of its business account's and of the app's.
+  v_scopes text[];
+  v_subjects text[];
+  v_throttle_start timestamptz[];
+  v_throttle_free timestamptz[];
+  v_throttle_spacing interval[];
+  v_own integer[];
+  v_business integer[];
+  v_app integer;
+  v_throttle integer;
+  v_pick integer;
+  v_at timestamptz;
+  v_hash bigint;
+  v_holds active_holds;
+begin
+  if coalesce(cardinality(p_recipients), 0) = 0 then
+    return;
+  end if;
+  insert into send_slots (sender_id)
+    select r.id from senders r where not exists (select from send_slots s where s.sender_id = r.id)
+    order by r.id on conflict do nothing;
+  perform from send_slots s order by s.sender_id for update;
+
+  -- After the lock: time, pauses of a sender and holds may have moved on while this call waited.
+  v_now := clock_timestamp();
+  v_end := v_now + make_interval(secs => p_horizon_ms / 1000.0);
+  perform from throttles t order by t.scope, t.subject for update;
+  if found then
+    select array_agg(t.scope), array_agg(t.subject), array_agg(t.spacing),
+      array_agg(greatest(t.free_at, case when p_promise then t.promised_to end, v_now))
+      into v_scopes, v_subjects, v_throttle_spacing, v_throttle_start
+    from active_throttles(v_now) t;
+    v_throttle_free := v_throttle_start;
+    v_app := array_position(v_scopes, 'app');
+  end if;
+  select array_agg(a.id), array_agg(a.spacing), array_agg(greatest(
+      a.free_at, case when p_promise then a.promised_to end, v_now - a.spacing * greatest(0, a.burst - 1)
+    )), array_agg(a.own), array_agg(a.business) into v_ids, v_spacing, v_start, v_own, v_business
+  from (
+    select r.id, s.free_at, s.promised_to, t.own, t.business,
+      case when r.paused_at is null then ceil(10000000.0 / (9 * r.throughput)) * interval '1 microsecond' else interval '1 second' end as spacing,
+      case when r.paused_at is null then r.throughput / 10.0 else 0 end as burst
+    from send_slots s join senders r on r.id = s.sender_id cross join lateral (
+      select max(u.position) filter (where u.scope = 'sender') as own, max(u.position) filter (where u.scope = 'business') as business
+      from unnest(v_scopes, v_subjects) with ordinality as u (scope, subject, position)
+      where u.subject = sender_throttle_subject(u.scope, r.id, r.business_account_id)
+    ) t
+    where r.paused_at is null or r.paused_until <= v_now
+  ) a;
+  v_free := v_start;
+  v_holds := active_holds();
+
+  for v_ordinal in 1 .. cardinality(p_recipients) loop
+    ordinal := v_ordinal;
+    if is_held(v_holds, p_account_ids[v_ordinal], p_countries[v_ordinal]) then
+      sender_id := null;
+      slot_at := null;
+      wait_ms := null;
+      return next;
+      continue;
+    end if;
+    v_hash := hashtextextended(p_recipients[v_ordinal], 0);
+    select c.position, c.at into v_pick, v_at
+    from (
+      select a.id, a.position, random() as chance, greatest(
+        a.free_at, v_now, v_throttle_free[v_own[a.position]], v_throttle_free[v_business[a.position]], v_throttle_free[v_app]
+      ) as at
+      from unnest(v_ids, v_free) with ordinality as a (id, free_at, position)
+      order by at, chance
+    ) c
+    where c.at <= v_end
+      -- Look-ups by key, one sender after the other until one is able. No planner turns them into a join, not even one that
+      -- planned while the tables were empty.
+      and coalesce(v_now >= (
+        select b.blocked_until from sender_country_blocks b where b.sender_id = c.id and b.country = p_countries[v_ordinal]
+      ), true)
+      and coalesce(v_now >= (
+        select coalesce(l.stopped_until, 'infinity') from sender_language_stops l
+        where l.sender_id = c.id and l.locale = p_locales[v_ordinal]
+      ), true)
+      and coalesce(c.at >= (
+        select p.free_at from sender_recipient_windows p where p.sender_id = c.id and p.recipient_hash = v_hash
+      ), true)
+    order by c.at, c.chance limit 1;
+    sender_id := v_ids[v_pick];
+    slot_at := v_at;
+    wait_ms := ceil(extract(epoch from v_at - v_now) * 1000);
+    return next;
+
+    if v_pick is not null then
+      v_free[v_pick] := v_free[v_pick] + v_spacing[v_pick];
+      foreach v_throttle in array array_remove(array[v_own[v_pick], v_business[v_pick], v_app], null) loop
+        v_throttle_free[v_throttle] := v_at + v_throttle_spacing[v_throttle];
+      end loop;
+      if not p_promise then
+        insert into sender_recipient_windows as p (sender_id, recipient_hash, free_at)
+          values (v_ids[v_pick], v_hash, v_at - recipient_window_burst() + recipient_window_spacing())
+          on conflict (sender_id, recipient_hash) do update
+          set free_at = greatest(p.free_at, v_at - recipient_window_burst()) + recipient_window_spacing();
+      end if;
+    end if;
+  end loop;
+
+  update send_slots s set
+    free_at = case when p_promise then s.free_at else a.free_at end,
+    promised_to = case when p_promise then a.free_at else s.promised_to end
+  from unnest(v_ids, v_start, v_free) as a (id, start, free_at)
+  where s.sender_id = a.id and a.free_at > a.start;
+  if v_throttle_free is not null then
+    update throttles t set
+      free_at = case when p_promise then t.free_at else a.free_at end,
+      promised_to = case when p_promise then a.free_at else t.promised_to end
+    from unnest(v_scopes, v_subjects, v_throttle_start, v_throttle_free) as a (scope, subject, start, free_at)
+    where t.scope = a.scope and t.subject = a.subject and a.free_at > a.start;
+  end if;
+end
+$$;
+
+-- ── Reports ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+create or replace function account_number_at(p_account_id uuid, p_at timestamptz) returns bigint
+language plpgsql stable as $$
+declare
+  v_low bigint := 1;
+  v_high bigint;
+  v_middle bigint;
+  v_number bigint;
+  v_created_at timestamptz;
+begin
+  select coalesce(max(s.account_number), 0) + 1 into v_high from sends s where s.account_id = p_account_id;
+  while v_low < v_high loop
+    v_middle := (v_low + v_high) / 2;
+    select s.account_number, s.created_at into v_number, v_created_at from sends s
+      where s.account_id = p_account_id and s.account_number >= v_middle order by s.account_number limit 1;
+    if v_created_at >= p_at then
+      v_high := v_middle;
+    else
+      v_low := v_number + 1;
+    end if;
+  end loop;
+  return v_low;
+end
+$$;
+
+create or replace function application_number_at(p_application_id uuid, p_account_number bigint) returns bigint
+language plpgsql stable as $$
+declare
+  v_low bigint := 1;
+  v_high bigint;
+  v_middle bigint;
+  v_number bigint;
+  v_account_number bigint;
+begin
+  select coalesce(max(s.application_number), 0) + 1 into v_high from sends s where s.application_id = p_application_id;
+  while v_low < v_high loop
+    v_middle := (v_low + v_high) / 2;
+    select s.application_number, s.account_number into v_number, v_account_number from sends s
+      where s.application_id = p_application_id and s.application_number >= v_middle order by s.application_number limit 1;
+    if v_account_number >= p_account_number then
+      v_high := v_middle;
+    else
+      v_low := v_number + 1;
+    end if;
+  end loop;
+  return v_low;
+end
+$$;
+
+create table traffic_counts (
+  began_at timestamptz(3) not null,
+  event text not null,
+  country text not null,
+  sender_id text not null,
+  reason text not null,
+  count bigint not null check (count > 0),
+  primary key (began_at, event, country, sender_id, reason)
+);
+
+create table health_readings (
+  id boolean primary key default true check (id),
+  read_at timestamptz(3) not null,
+  reading jsonb not null
+);
+
+-- ── Processes and releases ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+-- Both may be forgotten in a crash of the database, so they cost no write-ahead log: the next rounds say it again.
+create unlogged table heartbeats (
+  loop text not null check (loop in ('sweep', 'wake', 'breaker', 'clean_up')),
+  worker_id uuid not null,
+  ran_at timestamptz(3) not null default clock_timestamp(),
+  primary key (loop, worker_id)
+) with (fillfactor = 50);
+
+create unlogged table processes (
+  id uuid primary key,
+  kind text not null check (kind in ('api', 'worker', 'console')),
+  release text not null,
+  last_migration text not null,
+  started_at timestamptz(3) not null default clock_timestamp(),
+  seen_at timestamptz(3) not null default clock_timestamp(),
+  stopped_at timestamptz(3),
+  clock_ahead_ms double precision not null
+);
+
+create table releases (
+  release text primary key
+);
+
+create table schema_contracts (
+  migration_name text primary key,
+  oldest_release text,
+  reason text not null
+);
+
+-- ── The users of the console ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+-- The tables from users to sign_in_limits are better-auth's, under names of ours: its `account`, a way to sign in, is our
+-- user_credentials.
+create table users (
+  id uuid primary key,
+  name text not null check (length(name) between 1 and 200),
+  email text not null unique check (email = lower(email)),
+  email_verified boolean not null default false,
+  image text,
+  language text default 'pt-BR' check (language in ('pt-BR', 'en')),
+  staff text check (staff in ('operator', 'on_call')),
+  two_factor_enabled boolean default false,
+  created_at timestamptz(3) not null default now(),
+  updated_at timestamptz(3) not null default now(),
+  account_made_at timestamptz(3)
+);
+
+create table user_sessions (
+  id uuid primary key,
+  user_id uuid not null references users on delete cascade,
+  token text not null unique,
+  ip_address text,
+  user_agent text,
+  expires_at timestamptz(3) not null,
+  created_at timestamptz(3) not null default now(),
+  updated_at timestamptz(3) not null,
+  confirmed_at timestamptz(3)
+);
+create index user_sessions_user_id_idx on user_sessions (user_id);
+
+create table user_credentials (
+  id uuid primary key,
+  user_id uuid not null references users on delete cascade,
+  account_id text not null,
+  provider_id text not null,
+  access_token text,
+  refresh_token text,
+  id_token text,
+  access_token_expires_at timestamptz(3),
+  refresh_token_expires_at timestamptz(3),
+  scope text,
+  password text,
+  created_at timestamptz(3) not null default now(),
+  updated_at timestamptz(3) not null
+);
+create index user_credentials_user_id_idx on user_credentials (user_id);
+
+create table user_verifications (
+  id uuid primary key,
+  identifier text not null,
+  value text not null,
+  expires_at timestamptz(3) not null,
+  created_at timestamptz(3) not null default now(),
+  updated_at timestamptz(3) not null default now()
+);
+create index user_verifications_identifier_idx on user_verifications (identifier);
+
+create table user_two_factors (
+  id uuid primary key,
+  user_id uuid not null references users on delete cascade,
+  secret text not null,
+  backup_codes text not null,
+  verified boolean default true,
+  failed_verification_count integer default 0,
+  locked_until timestamptz(3)
+);
+create index user_two_factors_user_id_idx on user_two_factors (user_id);
+create index user_two_factors_secret_idx on user_two_factors (secret);
+
+create table sign_in_limits (
+  id uuid primary key,
+  key text not null unique,
+  count integer not null,
+  last_request bigint not null
+);
+
+create table counted_tries (
+  key_hash bytea primary key check (octet_length(key_hash) = 32),
+  tries integer not null check (tries >= 0),
+  first_at timestamptz(3) not null default clock_timestamp(),
+  window_seconds integer not null default 900 check (window_seconds >= 900)
+);
+create index counted_tries_first_at_idx on counted_tries (first_at);
+
+create table used_two_factor_codes (
+  user_id uuid not null references users on delete cascade,
+  code_hash bytea not null check (octet_length(code_hash) = 32),
+  used_at timestamptz(3) not null default clock_timestamp(),
+  primary key (user_id, code_hash)
+);
+
+create table members (
+  account_id uuid not null references accounts,
+  user_id uuid not null references users on delete cascade,
+  role text not null check (role in ('admin', 'developer', 'viewer')),
+  created_at timestamptz(3) not null default now(),
+  primary key (account_id, user_id)
+);
+create index members_user_id_idx on members (user_id);
+
+create table invitations (
+  id uuid primary key,
+  account_id uuid not null references accounts,
+  email text not null check (email = lower(email)),
+  role text not null check (role in ('admin', 'developer', 'viewer')),
+  token_hash bytea not null unique check (octet_length(token_hash) = 32),
+  invited_by uuid references users on delete set null,
+  created_at timestamptz(3) not null default now(),
+  expires_at timestamptz(3) not null,
+  unique (account_id, email)
+);
+
+-- ── The audit log ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+-- No reference to `accounts`: a log outlives what it tells of, and the check would lock the row that every creation locks.
+create table audit_entries (
+  id bigint primary key generated always as identity,
+  at timestamptz(3) not null default clock_timestamp(),
+  actor_kind text not null check (actor_kind in ('user', 'command_line')),
+  actor_id uuid,
+  actor_name text not null,
+  -- Compared byte by byte, so that the index below finds prefixes.
+  action text collate "C" not null check (action ~ '^[a-z_]+\.[a-z_]+$'),
+  account_id uuid,
+  subject text,
+  details jsonb not null default '{}'
+);
+create index audit_entries_account_id on audit_entries (account_id, id);
+create index audit_entries_action on audit_entries (action, id);
+
+create or replace function refuse_audit_change() returns trigger
+language plpgsql as $$
+begin
+  raise exception 'the audit log is only added to';
+end
+$$;
+create trigger audit_entries_append_only before update or delete or truncate on audit_entries
+  for each statement execute function refuse_audit_change();
+
+create table logged_reads (
+  user_id uuid not null references users on delete cascade,
+  action text not null,
+  subject text not null,
+  logged_at timestamptz(3) not null default clock_timestamp(),
+  primary key (user_id, action, subject)
+);
