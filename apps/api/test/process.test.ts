@@ -15,7 +15,7 @@ import {
   type TestCaller,
 } from '@onecode/testing';
 import { rawRequest } from '@onecode/testing/contract';
-import { APP_SECRET, apiVariables, bearer, PHONE, VERIFY_TOKEN } from './testApi.js';
+import { APP_SECRET, apiVariables, bearer, VERIFY_TOKEN } from './testApi.js';
 
 const environment = useTestEnvironment();
 let caller: TestCaller;
@@ -44,7 +44,10 @@ async function startReady(
   const { port } = address as AddressInfo;
   return { running, port, metrics: `http://127.0.0.1:${String(metricsPort)}` };
 }
-const create = (port: number, body = JSON.stringify({ to: PHONE }), ...headers: [string, string][]) =>
+let recipients = 0;
+/** A recipient may have few open codes at a time. */
+const newBody = (): string => JSON.stringify({ to: `+55119${80_000_000 + (recipients += 1)}` });
+const create = (port: number, body = newBody(), ...headers: [string, string][]) =>
   rawRequest(port, 'POST', '/v1/send', [...Object.entries(bearer(caller)), ...headers], body);
 
 describe('a wrong environment', () => {
@@ -128,7 +131,7 @@ describe('a running process', () => {
       await RawConnection.open(port),
       await RawConnection.open(port),
     ];
-    const body = JSON.stringify({ to: PHONE });
+    const body = newBody();
     const headers: [string, string][] = [
       ['Host', 'x'],
       ...Object.entries(bearer(caller)),
