@@ -8,7 +8,6 @@ export * from './consoleEnvironment.js';
 export * from './describeIf.js';
 export * from './findSecrets.js';
 export * from './history.js';
-export * from './leakFixtures.js';
 export * from './processStack.js';
 export * from './providerTap.js';
 export * from './rawConnection.js';
