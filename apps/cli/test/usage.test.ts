@@ -328,6 +328,17 @@ describe('the variables of a command', () => {
     expectFault(await beside(ADD, { DATABASE_URL }), 1, 'SECRET_KEY is missing');
   });
 
+  it('may be in files', async () => {
+    const files = Object.entries(commandLine.env).map(([name, value]) => {
+      const file = join(folder, name);
+      writeFileSync(file, `${value}\n`);
+      return [`${name}_FILE`, file] as const;
+    });
+    const add = ['sender', 'add', '--phone-number-id', '2', '--number', '+15550783882', '--token', TOKEN];
+    const ended = await onecode([...add, '--json'], Object.fromEntries(files));
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+  });
+
   it('are asked for anywhere else', async () => {
     const line = 'DATABASE_URL is missing: set it, or run npm start in this folder';
     expectFault(await onecodeProcess(['account', 'list']), 1, line);
