@@ -80,8 +80,6 @@ FROM service AS console
 COPY --from=production-console /app ./
 COPY --from=build /app/packages/code-samples/dist packages/code-samples/dist
 COPY --from=build /app/apps/console/dist apps/console/dist
-# What the Metrics page draws.
-COPY deploy/grafana/onecode.json deploy/grafana/
 EXPOSE 3001
 CMD ["node", "apps/console/dist/main.js"]
 

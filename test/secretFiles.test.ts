@@ -19,7 +19,7 @@ const SECRETS = {
     'WHATSAPP_VERIFY_TOKEN',
   ],
   worker: ['DATABASE_URL', 'REDIS_URL', 'SECRET_KEY'],
-  console: ['DATABASE_URL', 'REDIS_URL', 'SESSION_SECRET', 'SECRET_KEY', 'PROMETHEUS_URL'],
+  console: ['DATABASE_URL', 'REDIS_URL', 'SESSION_SECRET', 'SECRET_KEY'],
 } as const;
 
 let folder: string;
@@ -37,7 +37,6 @@ beforeAll(() => {
     SESSION_SECRET: secret(),
     WHATSAPP_APP_SECRET: 'a planted app secret',
     WHATSAPP_VERIFY_TOKEN: 'a planted verify token',
-    PROMETHEUS_URL: 'http://ana:planted@127.0.0.1:1',
   };
   for (const [name, value] of Object.entries(values)) writeFileSync(join(folder, name), `${value}\n`);
 });

@@ -55,5 +55,4 @@ export const QUERIES: Readonly<Record<string, Record<string, string>>> = {
     bucket: 'hour',
     timeZone: 'America/Sao_Paulo',
   },
-  'get /staff/metrics/panel': { id: '7', range: '1h' },
 };
