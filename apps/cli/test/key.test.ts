@@ -42,6 +42,7 @@ it.each(['test', 'live'] as const)(
       hint: hintOf(made.key),
       created_at: TIME,
       revoked_at: TIME,
+      expires_at: null,
     });
     expect(await findCaller(store.database, hashApiKey(made.key))).toMatchObject({ refusal: 'revoked' });
     expect(await jsonOf(['key', 'revoke', made.id], env)).toEqual(revoked);
@@ -54,7 +55,7 @@ it('key list shows every key of the application, oldest first, and no key itself
   const second = (await jsonOf(['key', 'create', '--application', first.applicationId], env)) as MadeKey;
   await onecode(['key', 'revoke', first.keyId], env);
 
-  const row = { application_id: first.applicationId, mode: 'live', created_at: TIME };
+  const row = { application_id: first.applicationId, mode: 'live', created_at: TIME, expires_at: null };
   expect(await jsonOf(['key', 'list', '--application', first.applicationId], env)).toEqual([
     { ...row, id: first.keyId, hint: hintOf(first.key), revoked_at: TIME },
     { ...row, id: second.id, hint: hintOf(second.key), revoked_at: null },
@@ -62,7 +63,7 @@ it('key list shows every key of the application, oldest first, and no key itself
 
   const { stdout } = await onecode(['key', 'list', '--application', first.applicationId], env);
   const [header, ...lines] = stdout.trimEnd().split('\n');
-  expect(header).toMatch(/^id +application id +mode +hint +created at +revoked at$/);
+  expect(header).toMatch(/^id +application id +mode +hint +created at +revoked at +expires at$/);
   expect(lines).toHaveLength(2);
   expect(lines[1]).toMatch(/ -$/);
   expect(stdout).not.toContain(second.key);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { newId, type MemberRole } from '@onecode/store';
+import { newId, newTryoutIdempotencyKey, type MemberRole } from '@onecode/store';
 import { buildAccount, buildCaller, buildSend, buildSender, refuseRequests } from '@onecode/testing';
 import type { Access, Route } from '../../src/http/route.js';
 import { ROUTES } from '../../src/features/routes.js';
@@ -38,7 +38,9 @@ async function createTenant(name: string): Promise<Tenant> {
     accounts: { [accountId]: 'viewer' },
     email: `${name}-other@example.com`,
   });
-  const send = await buildSend(db.database, live, { recipient: '+5511987654321' });
+  // On the page Try it, where a send is there for who created it.
+  const idempotencyKey = newTryoutIdempotencyKey(admin.id);
+  const send = await buildSend(db.database, live, { recipient: '+5511987654321', idempotencyKey });
   const refused = randomUUID();
   await refuseRequests(db.database, live, 'invalid_json', [{ requestId: refused }]);
   await admin.post(`/accounts/${accountId}/invitations`, {

@@ -403,13 +403,13 @@ describeInBrowser.each(THEMES)('every page, $name', (theme) => {
   it.each(shownIn(theme))(
     '$name is accessible, fits its viewport, and loads from its own server only',
     async (visit) => {
-      const require = (staffTwoFactor: string): Promise<unknown> =>
-        server.db.sql('update settings set staff_two_factor = $1', [staffTwoFactor]);
-      if (visit.isRequired) await require('required');
+      const setTwoFactor = (to: 'required' | 'optional'): Promise<unknown> =>
+        server.db.sql('update settings set staff_two_factor = $1', [to]);
+      if (visit.isRequired) await setTwoFactor('required');
       try {
         await inspect(visit, theme);
       } finally {
-        if (visit.isRequired) await require('optional');
+        if (visit.isRequired) await setTwoFactor('optional');
       }
     },
   );

@@ -1,5 +1,5 @@
 import * as store from '@onecode/store';
-import { buildSend, TEST_SECRET_KEY, type TestCaller } from '@onecode/testing';
+import { buildSend, TEST_SECRET_KEY } from '@onecode/testing';
 import { ACTOR, type AuditedChange } from './fixture.js';
 
 export const TOKEN = 'EAAGplantedTokenOfTheAuditLog';
@@ -18,15 +18,8 @@ const added = {
 const otherKey = { current: 2, keys: new Map([...TEST_SECRET_KEY.keys, [2, Buffer.alloc(32, 7)]]) };
 const hold = (target: string) => ({ kind: 'account', target, reason: 'pumped' }) as const;
 
-/** Uses a tryout key. @param isFirst whether the call begins a tryout, which is what the log records */
-const tryOut = (database: store.Database, caller: TestCaller, isFirst: boolean): Promise<void> =>
-  store.withTryoutKey(
-    database,
-    ACTOR,
-    { id: caller.applicationId, accountId: caller.accountId, mode: caller.mode },
-    isFirst ? { recipient: RECIPIENT } : null,
-    async () => {},
-  );
+const visit = (database: store.Database, { applicationId }: { applicationId: string }) =>
+  store.keyOfVisit(database, ACTOR, TEST_SECRET_KEY, { userId: ACTOR.id, applicationId });
 
 /** The changes of operators and integrators, by the names of their functions. */
 export const OPERATOR_CHANGES: Record<string, AuditedChange> = {
@@ -195,10 +188,18 @@ export const OPERATOR_CHANGES: Record<string, AuditedChange> = {
     change: ({ database, caller }) => store.createApiKey(database, ACTOR, caller.applicationId),
     changesNothing: ({ database }) => store.createApiKey(database, ACTOR, none),
   },
-  withTryoutKey: {
+  keyOfVisit: {
+    action: 'key.create',
+    change: ({ database, caller }) => visit(database, caller),
+    changesNothing: async ({ database, caller }) => {
+      await visit(database, caller);
+      await visit(database, { applicationId: none });
+    },
+  },
+  auditTriedSend: {
     action: 'application.try_send',
-    change: ({ database, caller }) => tryOut(database, caller, true),
-    changesNothing: ({ database, caller }) => tryOut(database, caller, false),
+    change: ({ database, caller: { applicationId: id, accountId, mode } }) =>
+      store.auditTriedSend(database, ACTOR, { id, accountId, mode }, RECIPIENT),
   },
   revokeApiKey: {
     action: 'key.revoke',

@@ -114,10 +114,10 @@ export const INVALID_ROWS: [constraint: string, what: string, statement: string]
        values (gen_random_uuid(), :application, sha256('named'), 'h', '')`,
   ],
   [
-    'api_keys_purpose_check',
-    'a key for an unknown purpose',
-    `insert into api_keys (id, application_id, hash, hint, purpose)
-     values (gen_random_uuid(), :application, sha256('purpose'), 'h', 'other')`,
+    'api_keys_visit_check',
+    'a key that ends and that nobody can open',
+    `insert into api_keys (id, application_id, hash, hint, expires_at)
+     values (gen_random_uuid(), :application, sha256('visit'), 'h', now())`,
   ],
   [
     'api_keys_hash_check',

@@ -55,7 +55,7 @@ export function Keys({ application }: { application: ApplicationView }) {
           application={application}
           apiKey={asked}
           opened={asking}
-          isLast={application.keysInUse === 1}
+          isLast={application.keysInUse === 1 && asked.expiresAt === null}
           onClose={question.close}
         />
       )}
@@ -101,7 +101,7 @@ function KeyTable({
 
 function KeyRow({ apiKey, onRevoke }: { apiKey: KeyView; onRevoke: ((key: KeyView) => void) | null }) {
   const { t } = useTranslation('applications');
-  const { hint, label, createdAt, lastUsedAt, revokedAt } = apiKey;
+  const { hint, label, createdAt, lastUsedAt, revokedAt, expiresAt } = apiKey;
   const isRevoked = revokedAt !== null;
   const dimmed = isRevoked ? { c: 'dimmed' } : {};
   const state = (
@@ -111,9 +111,14 @@ function KeyRow({ apiKey, onRevoke }: { apiKey: KeyView; onRevoke: ((key: KeyVie
     <Table.Tr {...dimmed}>
       <Table.Td maw={280}>
         <Text size="sm" fw={isRevoked ? 400 : 550} style={{ overflowWrap: 'anywhere' }}>
-          {label ?? t('keys.noLabel')}
+          {label ?? t(expiresAt === null ? 'keys.noLabel' : 'keys.tryout')}
         </Text>
         <Code {...dimmed}>{hint}</Code>
+        {expiresAt !== null && (
+          <Text size="xs" c="dimmed" mt={4} component="div">
+            {t('keys.ends')} <Time at={expiresAt} />
+          </Text>
+        )}
         <Box hiddenFrom="sm" mt={4}>
           {state}
         </Box>

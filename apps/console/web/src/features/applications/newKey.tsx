@@ -138,7 +138,7 @@ function FirstSend({ application: { id, mode }, apiKey }: { application: Applica
         </Text>
       </div>
       <CodeBlock code={`export ONECODE_API_KEY='${apiKey}'`} what={t('newKey.variable')} wrap />
-      {data !== undefined && <CodeSamples samples={data.samples} />}
+      {data !== undefined && <CodeSamples samples={data.samples[0]?.samples ?? []} />}
       {data === undefined &&
         (error === null ? <Loading /> : <Failure problem={error} onRetry={() => void refetch()} />)}
     </>
