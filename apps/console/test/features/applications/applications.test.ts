@@ -144,6 +144,7 @@ describe('a key', () => {
         createdAt: expect.any(String),
         lastUsedAt: null,
         revokedAt: expect.any(String),
+        expiresAt: null,
       },
       expect.objectContaining({ id: after.id, label: null, revokedAt: null }),
     ]);
