@@ -23,7 +23,7 @@ describeInBrowser('the console on a cluster', () => {
       const { id } = await stack.create(caller.key, { to: '+5511987650001' });
       await stack.untilStatus(caller.key, id, 'read');
 
-      const page = await environment.windowOf(await environment.createUser('--staff on-call'));
+      const page = await environment.windowOf(await environment.createUser({ staff: 'on_call' }));
       const queues = await page.request.get(
         '/board/api/queues?activeQueue=simulate&status=completed&page=1&jobsPerPage=10',
       );

@@ -118,6 +118,23 @@ export function inSession(
   };
 }
 
+/** Runs `use` on a page where this person is signed in. */
+export async function inWindow(
+  browser: Windows,
+  server: ConsoleEnvironment,
+  who: TestPerson,
+  use: (page: Page) => Promise<void>,
+): Promise<void> {
+  const { context, page } = await windowOf(browser, server, who);
+  // Shorter than the timeout of the test, so that a failure names the missing element.
+  page.setDefaultTimeout(25_000);
+  try {
+    await use(page);
+  } finally {
+    await context.close();
+  }
+}
+
 /** A browser window in which this person is signed in. The caller closes its context. */
 export async function windowOf(
   browser: Windows,
