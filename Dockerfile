@@ -51,6 +51,7 @@ RUN npm install --no-save --omit=dev --omit=peer -w packages/simulator
 FROM base AS runtime
 # Metrics are for the container's network; they are on no port of the machine unless one is published.
 ENV NODE_ENV=production METRICS_PORT=9090 METRICS_HOST=0.0.0.0
+COPY LICENSE NOTICE ./
 USER node
 EXPOSE 9090
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s CMD ["node", "-e", \

@@ -1,3 +1,6 @@
+/** `npm run test:all` sets ALL_TESTS, and a long test can be named. */
+const isFull = process.env['ALL_TESTS'] === '1' || process.argv.some((arg) => arg.includes('.full.test'));
+
 /** Tests run as ES modules from the TypeScript sources; `npm test` starts what they need. */
 export default {
   testMatch: ['<rootDir>/{packages,apps}/*/test/**/*.test.ts', '<rootDir>/test/**/*.test.ts'],
@@ -25,6 +28,7 @@ export default {
     '^@onecode/(testing)/contract-tests$': '<rootDir>/packages/$1/src/contractTests/index.ts',
     '^(\\.{1,2}/.*)\\.js$': ['$1.ts', '$1.js'],
   },
+  testPathIgnorePatterns: ['/node_modules/', ...(isFull ? [] : ['\\.full\\.test\\.ts$'])],
   transformIgnorePatterns: ['/node_modules/'],
   // Copies of the examples are there, which Jest would take for more packages of the same names.
   modulePathIgnorePatterns: ['<rootDir>/.cache/'],

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { PROBLEMS } from '@onecode/domain';
 import { format, resolveConfig } from 'prettier';
 import { parse } from 'yaml';
 import { root } from './checkout.mjs';
@@ -24,7 +25,6 @@ const TYPES = [
 const LISTS = {
   DeliveryStatus: 'DELIVERY_STATUSES',
   Verification: 'VERIFICATIONS',
-  ProblemCode: 'PROBLEM_CODES',
 };
 
 /**
@@ -33,14 +33,26 @@ const LISTS = {
  */
 
 /**
- * The SDK's types and lists, as TypeScript, from the contract.
+ * The SDK's types and lists, as TypeScript, from the contract, and the table of problems from the domain.
  * @returns {Promise<string>}
  */
 export async function clientTypes() {
   const document = parse(readFileSync(join(root, 'apps/api/openapi.yaml'), 'utf8'));
   const made = TYPES.map((name) => declaration(name, document.components.schemas[name]));
-  const text = ['// Made from openapi.yaml by `npm run generate`.', ...made].join('\n\n');
+  const text = [
+    '// Made from openapi.yaml and domain/problems.ts by `npm run generate`.',
+    ...made,
+    problems(),
+  ].join('\n\n');
   return format(text, { ...(await resolveConfig(TARGET)), filepath: TARGET });
+}
+
+function problems() {
+  const rows = Object.entries(PROBLEMS).map(
+    ([code, { status, meaning }]) => `${code}: [${status}, ${JSON.stringify(meaning)}],`,
+  );
+  return `/** The HTTP status and the meaning of each problem; the meaning is the detail of one that has no other. */
+    export const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: number, meaning: string]>> = {${rows.join('\n')}};`;
 }
 
 /**

@@ -5,8 +5,7 @@ import { runOnSupportedNode } from './node-version.mjs';
  *
  * start  everything on this machine, from a fresh clone to a running demonstration
  * setup  packages and build, and nothing started
- * test   build, type check, lint and tests on services of their own; further arguments go to Jest
- * faults the fault suite in its full length [--seed N --minutes M --only TEXT --write-docs]
+ * test   build, type check, lint and tests on services of their own; --all adds the long ones; further arguments go to Jest
  * bench  the benchmark's suites, all of them or those named [NAME … --seconds N …]; see docs/performance.md
  *
  * An old Node must be able to read this file: see node-version.mjs.
@@ -16,7 +15,6 @@ var modules = {
   start: './start/start.mjs',
   setup: './checkout.mjs',
   test: './test/test.mjs',
-  faults: './test/faults.mjs',
   bench: '../bench/run.mjs',
 };
 

@@ -29,12 +29,22 @@ const REQUIRED: Readonly<Record<string, string>> = {
   WHATSAPP_VERIFY_TOKEN: 'token',
 };
 
-/** The variables of one section's table, each with its default as written: a value in code, `required`, or other words. */
+const PROCESSES = ['API', 'worker', 'console'];
+
+/**
+ * The variables of one process, or of the table of another section, each with its default as written: a value in code, `required`, or
+ * other words.
+ */
 function tableOf(heading: string): Map<string, string> {
-  const section = page.split(/^## /m).find((text) => text.startsWith(`${heading}\n`));
-  if (section === undefined) throw new Error(`docs/configuration.md has no section ${heading}`);
-  const rows = [...section.matchAll(/^\| `(\w+)` *\| (.*?) *\|/gm)];
-  return new Map(rows.map(([, name, written]) => [name!, written!]));
+  const isProcess = PROCESSES.includes(heading);
+  const title = isProcess ? 'Processes' : heading;
+  const section = page.split(/^## /m).find((text) => text.startsWith(`${title}\n`));
+  if (section === undefined) throw new Error(`docs/configuration.md has no section ${title}`);
+  const rows = [...section.matchAll(/^\| `(\w+)` *\| (.*) \|$/gm)];
+  const column = isProcess ? PROCESSES.indexOf(heading) : 0;
+  const defaults = rows.map(([, name, cells]) => [name!, cells!.split('|')[column]!.trim()] as const);
+  // A dash: the process does not read it.
+  return new Map(defaults.filter(([, written]) => written !== '–'));
 }
 
 /** What a configuration's reader gives each variable: `required`, `none`, or its default. */
@@ -96,8 +106,8 @@ function namesReadIn(path: string): Set<string> {
 describe('docs/configuration.md', () => {
   it.each([
     ['API', readApiConfig],
-    ['Worker', readWorkerConfig],
-    ['Console', readConsoleConfig],
+    ['worker', readWorkerConfig],
+    ['console', readConsoleConfig],
   ])('lists the variables of the %s with their defaults', (heading, read) => {
     expect(byName(resolved(tableOf(heading)))).toEqual(byName(declaredBy(read)));
   });
@@ -178,7 +188,7 @@ describe('docs/configuration.md', () => {
   });
 
   it('names every log level', () => {
-    const levels = /^\| `LOG_LEVEL` .*$/m.exec(page)![0];
+    const levels = /^- `LOG_LEVEL` .*$/m.exec(page)![0];
     expect(LOG_LEVELS.filter((level) => !levels.includes(`\`${level}\``))).toEqual([]);
   });
 
@@ -205,14 +215,12 @@ describe('.env.example', () => {
   });
 
   it('explains every variable of the processes and the command line', () => {
-    const names = ['API', 'Worker', 'Console', 'Command line'].flatMap((heading) => [
-      ...tableOf(heading).keys(),
-    ]);
+    const names = [...PROCESSES, 'Command line'].flatMap((heading) => [...tableOf(heading).keys()]);
     expect(names.filter((name) => name !== 'NODE_ENV' && !(name in example))).toEqual([]);
   });
 
   it('gives a variable no value but its default', () => {
-    const headings = ['API', 'Worker', 'Console', '`npm start`, `npm test` and `docker compose`'];
+    const headings = [...PROCESSES, '`npm start`, `npm test` and `docker compose`'];
     const defaults = headings.map(tableOf);
     const given = Object.entries(example).filter(([, value]) => value !== '');
     const others = given.filter(([name, value]) =>

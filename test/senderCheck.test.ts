@@ -74,7 +74,8 @@ describe('onecode sender', () => {
       'business_verified',
       'messaging_limit',
     ]);
-    for (const { detail } of checks) expect(detail).toMatch(/^[A-Z0-9][^{}]+\.$/);
+    // Every value is filled in.
+    for (const { detail } of checks) expect(detail).toMatch(/^[^{}]+$/);
 
     await stack.db.sql('update settings set code_validity_seconds = 300');
     const { code, json } = await onecode('sender', 'check', id);

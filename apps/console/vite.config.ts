@@ -11,6 +11,8 @@ export default defineConfig({
     // An inlined file would be a `data:` address, which the content security policy allows for pictures only.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // The licences of what is bundled, which ask to be given with it.
+    license: { fileName: 'licenses.md' },
     chunkSizeWarningLimit: 900,
   },
 });

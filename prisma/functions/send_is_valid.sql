@@ -1,5 +1,5 @@
 -- Whether a row of `sends` says nothing that contradicts itself. One check instead of forty: PostgreSQL prepares each check of a table
--- anew for each statement (decision 23). A row that breaks a rule is refused with the rule's name as the constraint; as in a check, a
+-- anew for each statement. A row that breaks a rule is refused with the rule's name as the constraint; as in a check, a
 -- rule that is null is not broken. It uses nothing but what PostgreSQL brings along: a dump that is being restored has no other schema
 -- in sight.
 create or replace function send_is_valid(send sends) returns boolean

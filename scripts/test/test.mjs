@@ -7,21 +7,15 @@ import { chromiumPath } from './chromium.mjs';
 
 const SLOWEST_MAX = 10;
 
-/**
- * @typedef {object} Options
- * @property {boolean} [checked] false leaves out the type check, the lint and the browser
- * @property {NodeJS.ProcessEnv} [env] more variables for the tests
- *
- * @typedef {{ passed: number, failed: number, skipped: number }} Summary
- */
+/** @typedef {{ passed: number, failed: number, skipped: number }} Summary */
 
 /**
- * `npm test [-- JEST ARGUMENTS]`: runs the checks and the tests on throwaway services, and shares nothing with .data. The last
- * line of the output is always `N passed, N failed`; a step that fails before the tests counts as one failure.
- * @param {string[]} jestArgs
- * @param {Options} [options]
+ * `npm test [-- JEST ARGUMENTS]`: runs the checks and the tests on throwaway services, and shares nothing with .data. `--all`, which is
+ * `npm run test:all`, adds the files that end with `.full.test.ts`, and sets ALL_TESTS=1 for those that do more then. The last line of
+ * the output is always `N passed, N failed`; a step that fails before the tests counts as one failure.
+ * @param {string[]} args
  */
-export async function run(jestArgs, options = {}) {
+export async function run(args) {
   const processes = Processes.throwaway();
   const end = new AbortController();
   const ending = new Promise((_, reject) =>
@@ -33,7 +27,7 @@ export async function run(jestArgs, options = {}) {
   /** @type {Summary} */
   let summary = { passed: 0, failed: 1, skipped: 0 };
   try {
-    summary = await Promise.race([checkAndTest(processes, jestArgs, options), ending]);
+    summary = await Promise.race([checkAndTest(processes, args), ending]);
   } catch (error) {
     reportError(error);
   }
@@ -46,33 +40,37 @@ export async function run(jestArgs, options = {}) {
 
 /**
  * @param {Processes} processes
- * @param {string[]} jestArgs
- * @param {Options} options
+ * @param {string[]} args
  */
-async function checkAndTest(processes, jestArgs, { checked = true, env: more = {} }) {
+async function checkAndTest(processes, args) {
+  const jestArgs = args.filter((arg) => arg !== '--all');
   await prepare(processes);
-  for (const script of checked ? ['typecheck', 'lint'] : []) {
+  for (const script of ['typecheck', 'lint']) {
     console.log(`npm run ${script} …`);
     const isPassed = await runStep(processes, { ...npm(['run', '--silent', script]), env: process.env });
     if (!isPassed) throw new UserError(`npm run ${script} failed.`);
   }
-  if (checked) process.env['CHROMIUM_PATH'] = chromiumPath(console.log);
+  process.env['CHROMIUM_PATH'] = chromiumPath(console.log);
   const { startServices } = await import('../services/services.mjs'); // needs the packages
   const { databaseUrl, redisUrl } = await startServices({ processes, throwaway: true, log: console.log });
   const { startBrowserServer } = await import('@onecode/testing');
-  const browser = checked ? await startBrowserServer() : null;
+  const browser = await startBrowserServer();
   const env = {
     ...process.env,
-    ...more,
+    ...(jestArgs.length < args.length && { ALL_TESTS: '1' }),
     TEST_DATABASE_URL: databaseUrl,
     TEST_REDIS_URL: redisUrl,
-    ...(browser && { BROWSER_ENDPOINT: browser.wsEndpoint() }),
+    BROWSER_ENDPOINT: browser.wsEndpoint(),
   };
   const results = join(processes.folder, 'results.json');
   const node = ['--experimental-vm-modules', '--no-warnings=ExperimentalWarning'];
-  const args = [...node, 'node_modules/jest/bin/jest.js', '--json', `--outputFile=${results}`, ...jestArgs];
-  const isPassed = await runStep(processes, { command: process.execPath, args, env: withoutServices(env) });
-  await browser?.close();
+  const jest = [...node, 'node_modules/jest/bin/jest.js', '--json', `--outputFile=${results}`, ...jestArgs];
+  const isPassed = await runStep(processes, {
+    command: process.execPath,
+    args: jest,
+    env: withoutServices(env),
+  });
+  await browser.close();
   logSlowestFiles(results);
   return summarise(results, isPassed);
 }

@@ -143,7 +143,7 @@ export interface Evidence {
 
 /** One violation of an invariant. */
 export interface Violation {
-  /** The invariant's name, as docs/reliability.md lists it. */
+  /** The invariant's name. */
   invariant: string;
   /** Ids and states only. */
   detail: string;

@@ -1,32 +1,5 @@
-import { read } from '../../scripts/test/faults.mjs';
-import { crashPoints } from './cluster/crashPoints.mjs';
-import { crashPointTable, EXPECTED_OUTCOMES, faultTable, summary } from './report.js';
+import { faultTable, summary } from './report.js';
 import type { RunResult, SettledInjection } from './run.js';
-
-describe('npm run test:faults', () => {
-  it('takes a seed, a length and a part of a fault’s name', () => {
-    expect(read(['--seed', '7', '--minutes', '3', '--only', 'Redis', '--write-docs'])).toEqual({
-      seed: 7,
-      minutes: 3,
-      only: 'Redis',
-      writeDocs: true,
-    });
-  });
-
-  it('defaults to a random seed and ten minutes', () => {
-    expect(read([])).toEqual({
-      seed: expect.any(Number) as number,
-      minutes: 10,
-      only: undefined,
-      writeDocs: false,
-    });
-    expect(read([])?.seed).not.toBe(read([])?.seed);
-  });
-
-  it.each([[['--seed', 'x']], [['--minutes', '0']], [['--sed', '1']], [['7']]])('refuses %j', (args) => {
-    expect(read(args)).toBeNull();
-  });
-});
 
 describe('the table of a run', () => {
   const injection = (fault: string, resumedMs: number | null): SettledInjection => ({
@@ -72,17 +45,6 @@ describe('the table of a run', () => {
       '| Redis stopped | 2 | 4 answers 5xx, 2 unknown outcomes, 95% of 202 within 40 ms, slowest 120 ms | 1.0 s – 4.0 s | longer than watched |',
       '| Redis frozen | 1 | 2 answers 5xx, 1 unknown outcomes, 95% of 202 within 40 ms, slowest 120 ms | longer than watched | longer than watched |',
     ]);
-  });
-
-  it('says how often each crash point killed and what must follow', () => {
-    expect(Object.keys(EXPECTED_OUTCOMES).toSorted()).toEqual(
-      crashPoints()
-        .map(({ name }) => name)
-        .toSorted(),
-    );
-    expect(crashPointTable([result, result])).toContain(
-      '| worker after claim | 4 | another worker takes over',
-    );
   });
 
   it('summarizes the run in one sentence', () => {

@@ -1,72 +1,14 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { INVARIANTS } from './check/check.js';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { medianOf } from './recovery.js';
 import type { RunResult, SettledInjection } from './run.js';
 
-const ROOT = new URL('../../', import.meta.url);
-const RESULTS = new URL('.data/faults/', ROOT);
-const PAGE = new URL('docs/reliability.md', ROOT);
-/** The page has the results between these comments. */
-const BEGIN = '<!-- results of the fault suite -->';
-const END = '<!-- end of the results -->';
-
-/** By crash point: what must follow a kill there. The invariants say how it is checked. */
-export const EXPECTED_OUTCOMES: Readonly<Record<string, string>> = {
-  'api create before commit': 'no row, no unit, no idempotency key: the repeated request creates the send',
-  'api create after commit':
-    'one send and one charge; the sweeper enqueues it, and the repeated request gets it',
-  'api create before answer': 'the same, with the job on its way',
-  'api verify before commit': 'the guess is not judged',
-  'api verify after commit': 'the guess is used up, and no second one gets valid: true',
-  'api webhook before store': 'nothing is stored and nothing answered: the provider repeats the webhook',
-  'api webhook after store': 'the receipt is applied; its repetition is ignored',
-  'worker before claim': 'the send is enqueued again',
-  'worker after claim': 'another worker takes over when the lease ends',
-  'worker during call':
-    'the outcome is unknown: the same code again at worst, settled by a receipt, and no refund by itself',
-  'worker after call': 'the same, and the provider has certainly accepted the message',
-  'worker after pause': 'the sender cools down, and another one gets the send when the lease ends',
-  'worker after settle': 'everything is written: another job does nothing',
-  'worker before receipt': 'the receipt is claimed again when its lease ends',
-  'worker after receipt': 'the receipt is applied twice and counts once',
-  'worker before provider change': 'the change is claimed again when its lease ends',
-  'worker after provider change': 'the change is applied twice and counts once',
-  'worker after reading': 'the reading is made again; nothing of it was kept',
-  'worker before simulate': 'the test send is enqueued again',
-  'worker before giving up': 'the next sweep fails the send and returns its unit once',
-  'worker sweep before enqueue': 'the sends are enqueued three seconds later',
-  'worker sweep after wake': 'the sweeper enqueues the send',
-};
-
+const RESULTS = new URL('../../.data/faults/', import.meta.url);
 /** Writes a result as JSON into a folder that git ignores, one for each length and seed. @returns the file's path */
 export function keepResult(result: RunResult, length: 'long' | 'short'): string {
   mkdirSync(RESULTS, { recursive: true });
   const file = new URL(`${length}-${result.seed}.json`, RESULTS);
   writeFileSync(file, `${JSON.stringify(result, null, 2)}\n`);
   return file.pathname;
-}
-
-/** Writes the tables of all kept long runs into docs/reliability.md. */
-export function writePage(): void {
-  const results = readdirSync(RESULTS)
-    .filter((name) => name.startsWith('long-'))
-    .map((name) => JSON.parse(readFileSync(new URL(name, RESULTS), 'utf8')) as RunResult);
-  const page = readFileSync(PAGE, 'utf8');
-  const [head, rest] = page.split(BEGIN);
-  const tail = rest?.split(END)[1];
-  if (head === undefined || tail === undefined)
-    throw new Error(`${PAGE.pathname} lacks the comments around the results`);
-  const parts = [
-    head + BEGIN,
-    results.map((result) => `- ${summary(result)}`).join('\n'),
-    faultTable(results),
-    'Kills at each crash point, and what must follow:',
-    crashPointTable(results),
-    'The promises:',
-    promises(),
-    END + tail,
-  ];
-  writeFileSync(PAGE, parts.join('\n\n'));
 }
 
 /** A run in one sentence. */
@@ -96,23 +38,8 @@ export function faultTable(results: readonly RunResult[]): string {
   return markdown(head, rows);
 }
 
-/** A Markdown table with a row for each crash point. */
-export function crashPointTable(results: readonly RunResult[]): string {
-  const rows = Object.entries(EXPECTED_OUTCOMES).map(([point, outcome]) => [
-    point,
-    String(results.reduce((sum, { killedAt }) => sum + (killedAt[point] ?? 0), 0)),
-    outcome,
-  ]);
-  return markdown(['crash point', 'kills', 'expected outcome'], rows);
-}
-
 function markdown(head: readonly string[], rows: readonly (readonly string[])[]): string {
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
-}
-
-/** A Markdown list of everything that a run is checked for. */
-function promises(): string {
-  return INVARIANTS.map(({ name, promise }) => `- \`${name}\`: ${promise}`).join('\n');
 }
 
 function observedIn(group: readonly SettledInjection[]): string {

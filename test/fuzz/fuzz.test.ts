@@ -10,7 +10,12 @@ import { KeepAliveConnection } from './connection.js';
 import { WEBHOOK } from './webhooks.js';
 import { createFuzzContext, type FuzzContext } from './context.js';
 
-const { FUZZ_REQUESTS = '5000', FUZZ_SEED = String(randomInt(2 ** 31)), FUZZ_ONLY } = process.env;
+const {
+  ALL_TESTS,
+  FUZZ_REQUESTS = ALL_TESTS === '1' ? '100000' : '5000',
+  FUZZ_SEED = String(randomInt(2 ** 31)),
+  FUZZ_ONLY,
+} = process.env;
 const requests = Number(FUZZ_REQUESTS);
 const seed = Number(FUZZ_SEED);
 /** Sends only this request, to reproduce a failure. */

@@ -16,7 +16,8 @@ import { inSpan, markFailed, OWN_FAULTS, recordSpan, type OwnFault } from '@onec
 import { changeSendSnapshot, changeRoutedSend, newId, type SendSnapshot } from '@onecode/store';
 import { templateLanguage, type AuthenticationMessage } from '@onecode/whatsapp';
 import { LEASE_MARGIN_MS, type WorkerContext } from './context.js';
-import type { FailedAttempt, OpenSender } from './senderPool.js';
+import { recordSenderFailure, recordSenderSuccess, type SenderAttempt } from './senderFaults.js';
+import type { OpenSender } from './senderPool.js';
 
 /**
  * The end of one round of delivery. `released`: no call was made, because the worker has to stop or was frozen for too long; `gone`:
@@ -139,9 +140,9 @@ async function afterClaim(
   const { outcome, own } = await call(context, send, sender, { attemptId, identityHash });
   // crash point: worker after call
   const seconds = endTimer({ outcome: outcome.kind });
-  const at: FailedAttempt = { senderId: sender.id, attemptId, source: 'answer' };
+  const at: SenderAttempt = { senderId: sender.id, attemptId, source: 'answer' };
   if (isNotOfThisSend(outcome)) {
-    await senders.recordFailure(at, send, outcome);
+    await recordSenderFailure(context, at, send, outcome);
     // crash point: worker after pause
   }
 
@@ -161,7 +162,7 @@ async function afterClaim(
     sender_id: sender.id,
   };
   logAttempt(context, facts, outcome, settlement, seconds);
-  if (outcome.kind === 'accepted') await senders.recordSuccess(at, send);
+  if (outcome.kind === 'accepted') await recordSenderSuccess(context, at, send);
   return { end: settlement, fault: outcome.kind === 'accepted' ? null : { outcome, own } };
 }
 

@@ -8,9 +8,8 @@ import {
   openDeliveryQueue,
   runProcess,
   serveMetrics,
-  startFlushLoop,
-  startLoop,
   startPresence,
+  startFlushLoop,
   startTracing,
   type ReadinessChecks,
   VERSION,
@@ -27,23 +26,15 @@ import {
 } from '@onecode/store';
 import { createCloudApi } from '@onecode/whatsapp/client';
 import { createGraphReader } from '@onecode/whatsapp/graph';
-import { watchBreakers } from './breaker.js';
 import { readWorkerConfig } from './config.js';
 import { startConsumers } from './consumers.js';
 import { LEASE_MARGIN_MS, type WorkerContext } from './context.js';
-import { withHeartbeats } from './heartbeats.js';
 import { createIdentities } from './identities.js';
+import { startLoops } from './loops.js';
 import { workerMetrics } from './metrics.js';
-import { readDueSenders } from './readings.js';
 import { createSenderPool } from './senderPool.js';
-import { cleanUp, sweep, wake } from './sweeper.js';
 import { recordDelivery } from './traffic.js';
 
-const SWEEP_PAUSE_MS = 1_000;
-const BREAKER_PAUSE_MS = 5_000;
-const WAKE_PAUSE_MS = 250;
-const CLEAN_UP_PAUSE_MS = 60_000;
-const READ_PAUSE_MS = 1_000;
 const TRAFFIC_FLUSH_MS = 1_000;
 /** How long a stop waits for the provider's answers before it releases the claims. */
 const STOP_WAIT_MS_MAX = 6_000;
@@ -83,7 +74,7 @@ await runProcess('worker', async () => {
       onError: (error) => log.debug({ err: error }, 'Redis is not reachable'),
     }),
     cloudApi: createCloudApi({ baseUrl: config.WHATSAPP_API_URL, timeoutMs: config.PROVIDER_TIMEOUT_MS }),
-    senders: createSenderPool(database, config.SECRET_KEY, log, metrics),
+    senders: createSenderPool(database, config.SECRET_KEY),
     identities: createIdentities(database),
     secretKey: config.SECRET_KEY,
     policy: { attemptsMax: config.DELIVERY_ATTEMPTS, backoffMs: config.DELIVERY_BACKOFF_MS },
@@ -94,31 +85,11 @@ await runProcess('worker', async () => {
     metrics,
   };
   const consumers = startConsumers(context, config);
-  const withHeartbeat = withHeartbeats(database, presence.id);
-  const duties = [
-    ['sweep', sweep, SWEEP_PAUSE_MS],
-    ['wake', wake, WAKE_PAUSE_MS],
-    ['breaker', watchBreakers, BREAKER_PAUSE_MS],
-    ['clean_up', cleanUp, CLEAN_UP_PAUSE_MS],
-  ] as const;
-  const loops = duties.map(([loop, duty, pauseMs]) =>
-    startLoop(
-      withHeartbeat(loop, () => duty(context)),
-      pauseMs,
-      (error) => log.error({ err: error, loop }, 'a round failed'),
-    ),
-  );
   const graph = createGraphReader({
     baseUrl: config.WHATSAPP_API_URL,
     timeoutMs: config.PROVIDER_TIMEOUT_MS,
   });
-  loops.push(
-    startLoop(
-      () => readDueSenders(context, graph),
-      READ_PAUSE_MS,
-      (error) => log.error({ err: error, loop: 'read' }, 'a round failed'),
-    ),
-  );
+  const loops = startLoops(context, graph, presence.id);
   const checks: ReadinessChecks = {
     database: () => pingDatabase(database),
     redis: () => consumers.isReady(),
@@ -138,7 +109,7 @@ await runProcess('worker', async () => {
     async stop() {
       await watch.stop();
       const timer = setTimeout(() => releaseClaims.abort(), STOP_WAIT_MS_MAX);
-      await Promise.all([consumers.close(), ...loops.map((loop) => loop.stop())]);
+      await Promise.all([consumers.close(), loops.stop()]);
       clearTimeout(timer);
       await trafficLoop.stop();
       await context.deliveryQueue.close();

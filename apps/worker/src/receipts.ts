@@ -22,6 +22,7 @@ import {
   type StoredReceipt,
 } from '@onecode/store';
 import type { WorkerContext } from './context.js';
+import { recordSenderFailure, recordSenderSuccess } from './senderFaults.js';
 import { recordReceipt } from './traffic.js';
 
 const BATCH = 200;
@@ -74,11 +75,11 @@ async function applyBatch(context: WorkerContext, batch: readonly StoredReceipt[
 
 /** Applies one receipt, or postpones it. */
 async function applyOne(context: WorkerContext, stored: StoredReceipt): Promise<ReceiptResult | 'later'> {
-  const { database, leaseMs, policy, senders, traffic } = context;
+  const { database, leaseMs, policy, traffic } = context;
   const { receipt } = stored;
   const beganAt = performance.now();
   // Before the send is due again: it must not go out by what has just failed.
-  await recordFailure(context, receipt);
+  await recordReportedFailure(context, receipt);
   // crash point: worker before receipt
   const terms = { policy, claimMsMax: SLOT_WAIT_MS_MAX + leaseMs };
   const changed = await changeReportedSend(database, receipt, (send, now, attempt) => {
@@ -93,16 +94,16 @@ async function applyOne(context: WorkerContext, stored: StoredReceipt): Promise<
   }
   recordReceipt(traffic, receipt, changed?.snapshot.send ?? null);
   if (changed === null) return 'unmatched';
-  if (end === 'applied' || end === 'redelivers') noteApplied(context, receipt, changed, beganAt);
+  if (end === 'applied' || end === 'redelivers') logApplied(context, receipt, changed, beganAt);
   if (end === 'redelivers') await enqueue(context, changed.snapshot);
   const { id: attemptId, senderId } = changed.result.attempt;
   if (receipt.status !== 'failed' && senderId !== null)
-    await senders.recordSuccess({ senderId, attemptId, source: 'receipt' }, changed.snapshot.send);
+    await recordSenderSuccess(context, { senderId, attemptId, source: 'receipt' }, changed.snapshot.send);
   return end === 'redelivers' ? 'applied' : (end ?? 'unmatched');
 }
 
-/** Leaves a log line and a span of a receipt that changed something. @param beganAt by `performance.now()` */
-function noteApplied(
+/** Writes a log line and a span of a receipt that changed something. @param beganAt by `performance.now()` */
+function logApplied(
   { log }: WorkerContext,
   { status, failure }: Receipt,
   { result: { end, attempt }, snapshot: { send } }: Changed<{ end: ReceiptEnd; attempt: ReportedAttempt }>,
@@ -130,15 +131,15 @@ function noteApplied(
 }
 
 /** Stops or throttles what a failed message says, as the answer to a call does. */
-async function recordFailure({ database, senders }: WorkerContext, receipt: Receipt): Promise<void> {
+async function recordReportedFailure(context: WorkerContext, receipt: Receipt): Promise<void> {
   const { failure } = receipt;
   if (failure === null || !isNotOfThisSend(failure)) return;
-  const reported = await findReportedSend(database, receipt);
+  const reported = await findReportedSend(context.database, receipt);
   if (reported === null || isLost(reported.attempt)) return;
   const { attempt, send } = reported;
   const { senderId, id: attemptId } = attempt;
   if (senderId !== null)
-    await senders.recordFailure({ senderId, attemptId, source: 'receipt' }, send, failure);
+    await recordSenderFailure(context, { senderId, attemptId, source: 'receipt' }, send, failure);
 }
 
 /** Without Redis, the sweeper enqueues the send. */

@@ -1,5 +1,6 @@
 import { pauseSender, resumeSender, type Sender } from '@onecode/store';
 import { buildSender, TEST_ACTOR, until } from '@onecode/testing';
+import { recordSenderFailure } from '../src/senderFaults.js';
 import { useWorker } from './testWorker.js';
 
 describe('an accepted message that a receipt reports as lost', () => {
@@ -128,8 +129,8 @@ describe('an accepted message that a receipt reports as lost', () => {
     await t.environment.until(one, ({ lost_at }) => lost_at !== null);
     const [attempt] = await t.environment.attempts(one);
     await resumeSender(t.environment.db.database, TEST_ACTOR, first.id);
-    const { senders } = t.worker.context;
-    await senders.recordFailure(
+    await recordSenderFailure(
+      t.worker.context,
       { senderId: first.id, attemptId: attempt!.id, source: 'receipt' },
       {} as never,
       { kind: 'sender', errorCode: 131048, reason: 'limited' },

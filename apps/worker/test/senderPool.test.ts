@@ -1,6 +1,7 @@
 import type { Send } from '@onecode/domain';
 import { listSenderDetails, newId, resumeSender } from '@onecode/store';
 import { buildSender, TEST_ACTOR } from '@onecode/testing';
+import { recordSenderFailure } from '../src/senderFaults.js';
 import { useWorker } from './testWorker.js';
 
 describe('the sender pool', () => {
@@ -10,19 +11,20 @@ describe('the sender pool', () => {
     const { database } = t.environment.db;
     const faulty = await buildSender(database);
     await buildSender(database);
-    const pool = t.worker.context.senders;
+    const { context } = t.worker;
     for (let round = 0; round < 20; round++) {
       const sender = (await listSenderDetails(database)).find(({ id }) => id === faulty.id)!;
       const fault = { kind: 'sender', errorCode: 131048, reason: 'limited' } as const;
       const asked = Array.from({ length: 20 }, async (_, n) => {
         // Staggered, so that some ask at every moment of the fault.
         for (let turn = 0; turn < n; turn++) await Promise.resolve();
-        return pool.open(faulty.id);
+        return context.senders.open(faulty.id);
       });
       await expect(
         Promise.all([
           ...asked,
-          pool.recordFailure(
+          recordSenderFailure(
+            context,
             { senderId: sender.id, attemptId: newId(), source: 'answer' },
             { country: 'BR' } as Send,
             fault,

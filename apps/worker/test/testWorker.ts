@@ -84,7 +84,7 @@ export async function startWorker(
       onError: () => {},
     }),
     cloudApi: createCloudApi({ baseUrl: config.WHATSAPP_API_URL, timeoutMs: config.PROVIDER_TIMEOUT_MS }),
-    senders: createSenderPool(database, TEST_SECRET_KEY, log, metrics),
+    senders: createSenderPool(database, TEST_SECRET_KEY),
     identities: createIdentities(database),
     secretKey: config.SECRET_KEY,
     policy: { attemptsMax: config.DELIVERY_ATTEMPTS, backoffMs: config.DELIVERY_BACKOFF_MS },
@@ -107,7 +107,7 @@ export async function startWorker(
     context,
     async reset() {
       await environment.reset();
-      context.senders = createSenderPool(database, TEST_SECRET_KEY, log, metrics);
+      context.senders = createSenderPool(database, TEST_SECRET_KEY);
     },
     sweep: () => sweep(context),
     count: (metric, labels) => countOf(registry, metric, labels),

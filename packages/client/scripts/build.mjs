@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -41,6 +41,7 @@ await build({
   },
 });
 writeFileSync(join(cjs, 'package.json'), '{ "type": "commonjs" }\n');
+copyFileSync(join(folder, '../../LICENSE'), join(folder, 'LICENSE'));
 
 for (const name of Object.keys(ENTRIES)) {
   const target = join(folder, 'dist/esm', name);

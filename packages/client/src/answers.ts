@@ -1,6 +1,6 @@
 import {
   DELIVERY_STATUSES,
-  PROBLEM_CODES,
+  PROBLEMS,
   VERIFICATIONS,
   type Problem,
   type Send,
@@ -98,7 +98,7 @@ export function problemIn({ status, mediaType, body }: Answer): Problem | null {
 }
 
 /** Whether this version knows what the problem means. */
-export const isKnown = ({ code }: Problem): boolean => PROBLEM_CODES.includes(code);
+export const isKnown = ({ code }: Problem): boolean => Object.hasOwn(PROBLEMS, code);
 
 function bodyWith<Body extends object>(
   { status, mediaType, body }: Answer,

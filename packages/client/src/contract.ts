@@ -1,4 +1,4 @@
-// Made from openapi.yaml by `npm run generate`.
+// Made from openapi.yaml and domain/problems.ts by `npm run generate`.
 
 /** The platform chooses the channel and the sender; a client cannot. */
 export interface CreateSend {
@@ -140,27 +140,28 @@ export type ProblemCode =
   | 'payload_too_large'
   | 'too_busy';
 
-export const PROBLEM_CODES: readonly ProblemCode[] = [
-  'missing_credentials',
-  'invalid_api_key',
-  'insufficient_credits',
-  'send_not_found',
-  'idempotency_key_reused',
-  'invalid_json',
-  'invalid_recipient',
-  'channel_unavailable',
-  'invalid_code',
-  'invalid_locale',
-  'invalid_idempotency_key',
-  'rate_limited',
-  'internal_error',
-  'not_found',
-  'method_not_allowed',
-  'bad_request',
-  'request_timeout',
-  'headers_too_large',
-  'forbidden',
-  'invalid_signature',
-  'payload_too_large',
-  'too_busy',
-];
+/** The HTTP status and the meaning of each problem; the meaning is the detail of one that has no other. */
+export const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: number, meaning: string]>> = {
+  missing_credentials: [401, 'The request carries no Bearer credential.'],
+  invalid_api_key: [401, 'The API key is not valid.'],
+  insufficient_credits: [402, 'The account has neither free quota nor credits left.'],
+  send_not_found: [404, 'The account of this key has no send with this id.'],
+  idempotency_key_reused: [409, 'The application has already used this Idempotency-Key with another body.'],
+  invalid_json: [422, 'The body is not the JSON that the operation expects.'],
+  invalid_recipient: [422, 'The recipient is not a valid phone number.'],
+  channel_unavailable: [422, 'The recipient is an e-mail address, and codes are not delivered by e-mail.'],
+  invalid_code: [422, 'The code that you chose is not 4 to 10 digits.'],
+  invalid_locale: [422, 'The locale is not supported.'],
+  invalid_idempotency_key: [422, 'The Idempotency-Key is too long.'],
+  rate_limited: [429, 'A limit was reached: no send can be created now.'],
+  internal_error: [500, 'Something failed inside the service.'],
+  not_found: [404, 'There is nothing at this address.'],
+  method_not_allowed: [405, 'The address exists, but not for this method.'],
+  bad_request: [400, 'The request is not well-formed HTTP.'],
+  request_timeout: [408, 'The request did not arrive in time.'],
+  headers_too_large: [431, 'The headers of the request are too large.'],
+  forbidden: [403, 'The webhook handshake was refused.'],
+  invalid_signature: [401, 'The webhook is not signed by the provider.'],
+  payload_too_large: [413, 'The webhook body is larger than 3 MB.'],
+  too_busy: [503, 'Too many webhooks arrive at the same time.'],
+};

@@ -10,7 +10,7 @@ import { VERSION } from '../src/version.js';
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
 const COMPILER = join(ROOT, 'node_modules/typescript/bin/tsc');
-const PACKED_BYTES_MAX = 20_000;
+const PACKED_BYTES_MAX = 24_000;
 const manifest = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as Record<string, unknown>;
 
 /** An empty project elsewhere, with the packed package installed. */
@@ -52,20 +52,21 @@ const PROGRAM = `
 `;
 
 describe('the package', () => {
-  it('is smaller than 20 kB', () => {
+  it('is smaller than 24 kB', () => {
     expect(statSync(packed).size).toBeLessThan(PACKED_BYTES_MAX);
   });
 
   it('brings nothing with it', () => {
     for (const kind of ['dependencies', 'peerDependencies', 'optionalDependencies'])
       expect(manifest[kind]).toBeUndefined();
-    expect(existsSync(join(project, 'node_modules/@onecode/client/LICENSE'))).toBe(true);
     expect(existsSync(join(project, 'node_modules/@onecode/client/README.md'))).toBe(true);
     expect(existsSync(join(project, 'node_modules/@onecode/client/src'))).toBe(false);
   });
 
   it('has the licence of the repository', () => {
-    expect(readFileSync(join(PACKAGE, 'LICENSE'), 'utf8')).toBe(readFileSync(join(ROOT, 'LICENSE'), 'utf8'));
+    const given = join(project, 'node_modules/@onecode/client/LICENSE');
+    expect(readFileSync(given, 'utf8')).toBe(readFileSync(join(ROOT, 'LICENSE'), 'utf8'));
+    expect(manifest['license']).toBe('Apache-2.0');
   });
 
   it('tells its version in its requests', () => {

@@ -8,10 +8,6 @@ describe('every code that the provider is known to give', () => {
   it.each([...ERROR_TABLE.keys()])('%i is explained in both languages, in words of its own', (code) => {
     const outcome = ERROR_TABLE.get(code)!(code).kind;
     const [english, portuguese] = [explainError(code, outcome, 'en'), explainError(code, outcome, 'pt-BR')];
-    for (const { meaning, remedy } of [english, portuguese]) {
-      expect(meaning).toMatch(/^\p{Lu}.{15,}\.$/u);
-      expect(remedy).toMatch(/^\p{Lu}.{15,}\.$/u);
-    }
     expect(portuguese.meaning).not.toBe(english.meaning);
     expect(portuguese.remedy).not.toBe(english.remedy);
     expect(portuguese.whose).toBe(english.whose);

@@ -39,7 +39,7 @@ function wordsOf({ requests, messages }: SendFacts): Word[] {
   ].toSorted((one, other) => one.at - other.at);
 }
 
-/** A code with less life than this is not sent any more: a tenth of it, at most 30 s (decision 07), and what the clocks differ by. */
+/** A code with less life than this is not sent any more: a tenth of it, at most 30 s, and what the clocks differ by. */
 const lifeMsMin = ({ createdAt, expiresAt }: SendFacts['row']): number =>
   Math.min((expiresAt - createdAt) / 10, 30_000) + 2_000;
 

@@ -41,7 +41,7 @@ const throttleFault = (
 ): Fault => ({
   name: `provider: throttles ${name}`,
   family: 'provider',
-  // The last probe before the end may be followed by a wait of 15 s (decision 32).
+  // The last probe before the end may be followed by a wait of 15 s.
   recoveryMs: 20_000,
   holdMs: THROTTLE_MS,
   answers: 'always',

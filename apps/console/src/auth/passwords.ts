@@ -1,8 +1,7 @@
-import { createRequire } from 'node:module';
+import { setImmediate } from 'node:timers/promises';
 import { APIError } from 'better-auth/api';
 import { hashPassword, verifyPassword } from 'better-auth/crypto';
-import { Tinypool } from 'tinypool';
-import type { PasswordFault, WantedPassword } from '@onecode/store';
+import { passwordFault, type PasswordFault, type WantedPassword } from '@onecode/store';
 import { createLimiter } from '../http/limiters.js';
 import { ConsoleProblem } from '../http/problem.js';
 
@@ -33,29 +32,20 @@ export const limitedPasswordHasher = {
  */
 export const limitSignUps = createLimiter({ ...HASHING, refusal: () => new ConsoleProblem('rate_limited') });
 
-/** Judging a password takes some 40 ms. */
-const JUDGEMENTS_QUEUED_MAX = 50;
-const JUDGE_IDLE_MS = 60_000;
-
-let judge: Tinypool | undefined;
-
-/** One thread that starts on demand and ends when idle: its dictionaries take 60 MB and half a second to load. */
-const startJudge = (): Tinypool =>
-  new Tinypool({
-    filename: createRequire(import.meta.url).resolve('@onecode/store/passwords'),
-    name: 'passwordFault',
-    minThreads: 0,
-    maxThreads: 1,
-    idleTimeout: JUDGE_IDLE_MS,
-  });
+/** Judging a password blocks this thread for up to 30 ms, so that other requests take their turns in between. */
+const limitJudgements = createLimiter({
+  concurrency: 1,
+  queuedMax: 50,
+  refusal: () => new ConsoleProblem('rate_limited'),
+});
 
 /**
- * Tells why a new password is not good enough, or null. A thread of its own judges it, so that other requests are served meanwhile.
+ * Tells why a new password is not good enough, or null.
  *
  * @throws ConsoleProblem `rate_limited` when too many wait already
  */
-export async function judgePassword(wanted: WantedPassword): Promise<PasswordFault | null> {
-  judge ??= startJudge();
-  if (judge.queueSize >= JUDGEMENTS_QUEUED_MAX) throw new ConsoleProblem('rate_limited');
-  return (await judge.run(wanted)) as PasswordFault | null;
-}
+export const judgePassword = (wanted: WantedPassword): Promise<PasswordFault | null> =>
+  limitJudgements(async () => {
+    await setImmediate();
+    return passwordFault(wanted);
+  });

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { CreateSend } from '../contract.js';
-import { Problem, type ProblemCode } from './problem.js';
+import type { ProblemCode } from '../contract.js';
+import { Problem } from './problem.js';
 
 const BODY_BYTES_MAX = 65_536;
 const KEY_BYTES_MAX = 255;

@@ -6,8 +6,9 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
+import { PROBLEMS } from '../contract.js';
 import { parseCreate, parseVerify, readApiKey, readBody, readIdempotencyKey } from './input.js';
-import { LostAnswer, Problem, PROBLEMS } from './problem.js';
+import { LostAnswer, Problem } from './problem.js';
 import { viewAt, type Service } from './service.js';
 import type { Application } from './types.js';
 

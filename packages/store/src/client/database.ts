@@ -131,7 +131,7 @@ function openPool(servers: Servers, connectionsMax: number, options: DatabaseOpt
   return pool.on('error', (error) => options.onConnectionError?.(error));
 }
 
-/** What a session sets besides its time zone. docs/operations.md has the same for poolers in transaction mode. */
+/** What a session sets besides its time zone. deploy/pgbouncer/pgbouncer.ini has the same for poolers in transaction mode. */
 export function sessionSettings({
   timeouts: { statementMs } = TIMEOUTS,
   byIndexOnly = false,

@@ -1,3 +1,5 @@
+import type { ZxcvbnFactory } from '@zxcvbn-ts/core';
+
 /** NIST SP 800-63B-4 asks for 15 where nothing else is asked for, and 8 beside a second factor; OWASP ASVS 6.2.1 for 8 at least. */
 export const PASSWORD_LENGTH_MIN = 12;
 export const PASSWORD_LENGTH_MAX = 128;
@@ -5,24 +7,21 @@ export const PASSWORD_LENGTH_MAX = 128;
 /** From 0 to 4; 3 is ten million guesses and more. */
 const STRENGTH_MIN = 3;
 
-type Judge = (password: string, known: string[]) => { score: number };
-
-let judge: Promise<Judge> | undefined;
+let judge: Promise<ZxcvbnFactory> | undefined;
 
 /** Loaded at the first use: its dictionaries would make every process slower to start, and larger. */
-async function loadJudge(): Promise<Judge> {
-  const [{ zxcvbn, zxcvbnOptions }, { adjacencyGraphs, dictionary }] = await Promise.all([
+async function loadJudge(): Promise<ZxcvbnFactory> {
+  const [zxcvbn, { dictionary, adjacencyGraphs }] = await Promise.all([
     import('@zxcvbn-ts/core'),
     import('@zxcvbn-ts/language-common'),
   ]);
-  zxcvbnOptions.setOptions({
+  return new zxcvbn.ZxcvbnFactory({
     dictionary,
     graphs: adjacencyGraphs,
     // Further characters only add strength; a longer text, or more substitutions, can take a second to judge.
     maxLength: 40,
     l33tMaxSubstitutions: 10,
   });
-  return zxcvbn;
 }
 
 export type PasswordFault = 'too_short' | 'too_long' | 'guessable';
@@ -36,13 +35,13 @@ export interface WantedPassword {
 
 /**
  * Why a password is refused, or null. `guessable`: it is a common one, or made of what is known of its owner. Blocks this thread for
- * tens of milliseconds.
+ * up to thirty milliseconds.
  */
 export async function passwordFault({ password, ...owner }: WantedPassword): Promise<PasswordFault | null> {
   if (password.length < PASSWORD_LENGTH_MIN) return 'too_short';
   if (password.length > PASSWORD_LENGTH_MAX) return 'too_long';
   judge ??= loadJudge();
-  const { score } = (await judge)(password, wordsOf(owner));
+  const { score } = (await judge).check(password, wordsOf(owner));
   return score < STRENGTH_MIN ? 'guessable' : null;
 }
 

@@ -32,10 +32,10 @@ afterAll(() => processes.stop());
 
 const databaseName = (): string => new URL(store.url).pathname.slice(1);
 
-/** What docs/operations.md tells an operator to run on each session of an entry of PgBouncer's. */
+/** What deploy/pgbouncer/pgbouncer.ini runs on each session of an entry. */
 function connectQuery(entry: string): string {
-  const page = readFileSync(new URL('../../../../docs/operations.md', import.meta.url), 'utf8');
-  return new RegExp(`^${entry} = .* connect_query='(.*)'$`, 'm').exec(page)![1]!;
+  const file = readFileSync(new URL('../../../../deploy/pgbouncer/pgbouncer.ini', import.meta.url), 'utf8');
+  return new RegExp(`^${entry} = .* connect_query='(.*)'$`, 'm').exec(file)![1]!;
 }
 
 /** The address of a PgBouncer with these settings. */
@@ -215,7 +215,7 @@ describeIf(WITH_STATEMENTS !== null)(`PgBouncer from 1.21 on${NO_NEW}`, () => {
     expect(missing).toEqual([]);
   });
 
-  it('has what console and command line need by the other entry of docs/operations.md', async () => {
+  it('has what console and command line need by the other entry of deploy/pgbouncer', async () => {
     const missing: string[][] = [];
     const url = await poolerUrl(WITH_STATEMENTS, TRANSACTION, connectQuery('onecode_console'));
     const database = openAt(url, 'transaction', { onMissingSettings: (names) => missing.push(names) });
