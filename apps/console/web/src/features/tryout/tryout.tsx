@@ -12,7 +12,7 @@ import { useAccount } from '../../app/session.js';
 import { ModeBadge } from '../../components/badges.js';
 import { CodeSamples } from '../../components/codeSamples.js';
 import { Page, Section } from '../../components/page.js';
-import { Failure, Loading } from '../../components/states.js';
+import { Loaded } from '../../components/states.js';
 import { SendStep, type Wanted } from './sendStep.js';
 import { VerifyStep } from './verifyStep.js';
 
@@ -22,12 +22,13 @@ export function Tryout() {
   const { path, mayChange } = useAccount();
   const { application: id = '' } = useParams();
   const application = `${path}/applications/${encodeURIComponent(id)}`;
-  const { data, error, refetch } = useData<ApplicationView>(application);
+  const read = useData<ApplicationView>(application);
+  const { data } = read;
   const back = { to: application, label: data?.name ?? t('back') };
   if (data === undefined)
     return (
       <Page title={t('title')} back={back}>
-        {error === null ? <Loading /> : <Failure problem={error} onRetry={() => void refetch()} />}
+        <Loaded read={read}>{() => null}</Loaded>
       </Page>
     );
   return (
@@ -65,24 +66,28 @@ function Steps({ mode, path }: { mode: ApplicationView['mode']; path: string }) 
 /** The calls of this page in six languages: the creation from the beginning, the others once there is a send. */
 function Samples({ path }: { path: string }) {
   const { t } = useTranslation('tryout');
-  const { data, error, refetch } = useData<TryoutView>(path);
   const [chosen, choose] = useState<string>('createSend');
-  const shown = data?.samples.find((one) => one.call === chosen) ?? data?.samples[0];
   return (
     <Section title={t('samples.title')} description={t('samples.description')}>
-      {shown === undefined &&
-        (error === null ? <Loading /> : <Failure problem={error} onRetry={() => void refetch()} />)}
-      {data !== undefined && data.samples.length > 1 && (
-        <SegmentedControl
-          size="xs"
-          w="fit-content"
-          aria-label={t('samples.call')}
-          value={chosen}
-          onChange={choose}
-          data={data.samples.map((one) => ({ value: one.call, label: t(`samples.${one.call}`) }))}
-        />
-      )}
-      {shown !== undefined && <CodeSamples samples={shown.samples} />}
+      <Loaded read={useData<TryoutView>(path)}>
+        {({ samples }) => (
+          <>
+            {samples.length > 1 && (
+              <SegmentedControl
+                size="xs"
+                w="fit-content"
+                aria-label={t('samples.call')}
+                value={chosen}
+                onChange={choose}
+                data={samples.map((one) => ({ value: one.call, label: t(`samples.${one.call}`) }))}
+              />
+            )}
+            <CodeSamples
+              samples={(samples.find((one) => one.call === chosen) ?? samples[0])?.samples ?? []}
+            />
+          </>
+        )}
+      </Loaded>
     </Section>
   );
 }
