@@ -81,6 +81,8 @@ FROM service AS console
 COPY --from=production-console /app ./
 COPY --from=build /app/packages/code-samples/dist packages/code-samples/dist
 COPY --from=build /app/apps/console/dist apps/console/dist
+# What the queue board says.
+COPY apps/console/web/src/locales apps/console/web/src/locales
 EXPOSE 3001
 CMD ["node", "apps/console/dist/main.js"]
 

@@ -30,7 +30,7 @@ export default {
   },
   testPathIgnorePatterns: ['/node_modules/', ...(isFull ? [] : ['\\.full\\.test\\.ts$'])],
   transformIgnorePatterns: ['/node_modules/'],
-  // Copies of the examples are there, which Jest would take for more packages of the same names.
+  // What tests unpack is there.
   modulePathIgnorePatterns: ['<rootDir>/.cache/'],
   testEnvironment: 'node',
   testSequencer: '<rootDir>/jest.sequencer.mjs',

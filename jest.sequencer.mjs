@@ -8,8 +8,8 @@ const LONGEST = [
   'test/faults/faults.test.ts',
   'apps/console/test/pages/everyPage.test.ts',
   'test/attacks/silentConnection.test.ts',
-  'test/examples/frameworkRules.test.ts',
-  'test/examples/languageRules.test.ts',
+  'test/examples/examples.full.test.ts',
+  'test/clients/clients.full.test.ts',
   'apps/console/test/http/hostileInput.test.ts',
 ];
 

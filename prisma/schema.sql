@@ -397,19 +397,6 @@ CREATE UNIQUE INDEX receipts_by_attempt ON public.receipts USING btree (attempt_
 CREATE INDEX receipts_due_at ON public.receipts USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX receipts_received_at ON public.receipts USING btree (received_at);
 
-create table refused_request_counts (
-  account_id uuid not null,
-  minute timestamp(3) with time zone not null,
-  application_id uuid not null,
-  code text not null,
-  count bigint not null,
-  last_refused_at timestamp(3) with time zone not null,
-  constraint refused_request_counts_pkey PRIMARY KEY (account_id, minute, application_id, code),
-  constraint refused_request_counts_count_check CHECK (count > 0)
-);
-CREATE INDEX refused_request_counts_application ON public.refused_request_counts USING btree (application_id, minute);
-CREATE INDEX refused_request_counts_minute ON public.refused_request_counts USING btree (minute);
-
 create table refused_requests (
   request_id uuid not null,
   account_id uuid not null,
@@ -419,16 +406,14 @@ create table refused_requests (
   route text not null,
   status smallint not null,
   code text not null,
-  detail text,
+  detail text not null,
   fields text[],
   idempotency_key_hash bytea,
-  constraint refused_requests_pkey PRIMARY KEY (request_id)
+  count integer not null,
+  constraint refused_requests_pkey PRIMARY KEY (request_id),
+  constraint refused_requests_count_check CHECK (count > 0)
 );
 CREATE INDEX refused_requests_account ON public.refused_requests USING btree (account_id, refused_at, request_id);
-CREATE INDEX refused_requests_application ON public.refused_requests USING btree (account_id, application_id, refused_at, request_id);
-CREATE INDEX refused_requests_application_code ON public.refused_requests USING btree (account_id, application_id, code, refused_at, request_id);
-CREATE INDEX refused_requests_code ON public.refused_requests USING btree (account_id, code, refused_at, request_id);
-CREATE INDEX refused_requests_idempotency_key ON public.refused_requests USING btree (account_id, idempotency_key_hash, refused_at, request_id);
 CREATE INDEX refused_requests_refused_at ON public.refused_requests USING btree (refused_at);
 
 create table releases (

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { readEnvironment } from '../packages/simulator/src/environment.js';
+import { readEnvironment } from '../packages/simulator/src/settings.js';
 import { parse } from 'yaml';
 import { readApiConfig } from '../apps/api/src/config.js';
 import { readConsoleConfig } from '../apps/console/src/config.js';
@@ -63,16 +63,8 @@ const READS: Record<string, () => string[]> = {
   worker: () => readBy(readWorkerConfig),
   console: () => readBy(readConsoleConfig),
   simulator: readBySimulator,
-  migrate: () => ['DATABASE_URL', 'DATABASE_POOLER', 'MIGRATE_DATABASE_URL'],
-  operator: () => [
-    'DATABASE_URL',
-    'DATABASE_POOLER',
-    'REDIS_URL',
-    'QUEUE_PREFIX',
-    'BASE_URL',
-    'SECRET_KEY',
-    'ONECODE_ACTOR',
-  ],
+  migrate: () => ['DATABASE_URL', 'MIGRATE_DATABASE_URL'],
+  operator: () => ['DATABASE_URL', 'REDIS_URL', 'QUEUE_PREFIX', 'BASE_URL', 'SECRET_KEY', 'ONECODE_ACTOR'],
 };
 
 describe('docker compose', () => {

@@ -5,9 +5,8 @@ import { SETTING_BOUNDS } from '@onecode/store';
 import { readApiConfig } from '../apps/api/src/config.js';
 import { readConsoleConfig } from '../apps/console/src/config.js';
 import { readWorkerConfig } from '../apps/worker/src/config.js';
-import { readEnvironment } from '../packages/simulator/src/environment.js';
+import { readEnvironment } from '../packages/simulator/src/settings.js';
 import { InvalidInput } from '../packages/simulator/src/input.js';
-import { Settings as SimulatorSettings } from '../packages/simulator/src/settings.js';
 
 const root = new URL('..', import.meta.url);
 const fileOf = (path: string): string => readFileSync(new URL(path, root), 'utf8');
@@ -131,7 +130,7 @@ describe('docs/configuration.md', () => {
         },
       }),
     );
-    const { sentMs, deliveredMs, readMs } = new SimulatorSettings({}).current;
+    const { sentMs, deliveredMs, readMs } = environment.delays;
     const defaults: Record<string, string | number | null | undefined> = {
       WHATSAPP_VERIFY_TOKEN: environment.verifyToken,
       PORT: environment.port,
@@ -141,9 +140,7 @@ describe('docs/configuration.md', () => {
       SENT_DELAY_MS: sentMs,
       DELIVERED_DELAY_MS: deliveredMs,
       READ_DELAY_MS: readMs,
-      KEEP_MESSAGES: /const KEEP = ([\d_]+)/
-        .exec(fileOf('packages/simulator/src/simulator.ts'))?.[1]
-        ?.replace('_', ''),
+      KEEP_MESSAGES: environment.keep,
       DISPLAY_PHONE_NUMBERS: null,
     };
     const missing = new Set(

@@ -12,21 +12,29 @@ afterEach(async () => {
   await started?.exited;
 });
 
-describe.each(['api', 'worker', 'console'])('the %s', (name) => {
-  it.each<[string, (address: URL) => void, RegExp]>([
+describe('a process', () => {
+  it.each<[string, string, (address: URL) => void, RegExp]>([
     [
+      'api',
       'a wrong password',
       (address) => (address.password = WRONG),
       /the database refused the user or the password in DATABASE_URL/,
     ],
     [
+      'worker',
       'a database that does not exist',
       (address) => (address.pathname = '/no_such_one'),
       /the database that DATABASE_URL names does not exist/,
     ],
+    [
+      'console',
+      'a server without TLS, which it asks for',
+      (address) => (address.search = '?sslmode=verify-full'),
+      /the database and this process agree on no TLS, or on no certificate/,
+    ],
   ])(
-    'given %s waits, and says so in one warning without the password',
-    async (_, spoil, reason) => {
+    '(%s) given %s waits, and says so in one warning without the password',
+    async (name, _, spoil, reason) => {
       const address = new URL(environment.variables['DATABASE_URL']);
       const { password } = address;
       spoil(address);

@@ -1,17 +1,14 @@
-import { buildCaller, ProcessStack, STACK_START_MS_MAX, until, type TestCaller } from '@onecode/testing';
-import { HOST, RedisServers, type RedisServer } from './redis/redisServers.js';
+import { STACK_START_MS_MAX, until } from '@onecode/testing';
+import { FaultyService } from './faultyService.js';
+import { HOST } from './redis/redisServers.js';
 
 const FOUND_MS_MAX = 60_000;
 
-const servers = new RedisServers();
-let redis: RedisServer;
-let stack: ProcessStack;
-let caller: TestCaller;
-let sent = 0;
+let service: FaultyService;
 
 /** The metrics of an API, as lines without the name of the process. */
 async function metricsOf(api: number): Promise<string[]> {
-  const text = await (await fetch(`${stack.metrics[api]}/metrics`)).text();
+  const text = await (await fetch(`${service.stack.metrics[api]}/metrics`)).text();
   return text.split('\n').map((line) => line.replaceAll(/process="api",?/g, '').replaceAll(',}', '}'));
 }
 
@@ -33,56 +30,29 @@ const untilGone = (finding: string): Promise<true> =>
     FOUND_MS_MAX,
   );
 
-/** Creates so many sends, each to another number of the country. */
-async function send(count: number, prefix = '+5511987'): Promise<string[]> {
-  return Promise.all(
-    Array.from({ length: count }, async () => {
-      sent += 1;
-      const to = `${prefix}${String(sent).padStart(6, '0')}`;
-      return (await stack.create(caller.key, { to })).id;
-    }),
-  );
-}
-
-const settled = (ids: readonly string[]): Promise<unknown> =>
-  until('settled sends', async () => {
-    const open = await stack.db.sql(
-      "select from sends where id = any($1::uuid[]) and status not in ('delivered', 'read', 'failed')",
-      [ids],
-    );
-    return open.length === 0;
-  });
-
 describe('what would go unnoticed', () => {
   beforeAll(async () => {
-    redis = await servers.start('findings');
-    const url = `redis://:${servers.password}@${HOST}:${redis.port}`;
-    stack = await ProcessStack.start({ apis: 2, env: { REDIS_URL: url, PROVIDER_TIMEOUT_MS: '1000' } });
-    await stack.addSender();
-    caller = await buildCaller(stack.db.database, 'live', { credits: 10_000 });
+    service = await FaultyService.start('findings', { PROVIDER_TIMEOUT_MS: '1000' });
   }, STACK_START_MS_MAX);
-  afterAll(async () => {
-    await stack.stop();
-    await servers.close();
-  });
+  afterAll(() => service.close());
   beforeEach(async () => {
-    await stack.simulator.clearRules();
+    await service.stack.simulator.clearRules();
     // Again until nothing comes: processes write what they have counted within a second.
     await until('no finding', async () => {
-      await stack.db.sql('delete from traffic_counts');
+      await service.stack.db.sql('delete from traffic_counts');
       return (await findingsOf()).length === 0;
     });
   });
 
   it('is nothing while all is well', async () => {
-    await settled(await send(12));
+    await service.untilSettled(await service.send(12));
     await until('no finding', async () => (await findingsOf()).length === 0, FOUND_MS_MAX);
     expect(await findingsOf(1)).toEqual([]);
   });
 
   it('is found: every message fails by its receipt', async () => {
-    await stack.simulator.addRule({ fault: { lateFailure: 131026 } });
-    await settled(await send(12));
+    await service.stack.simulator.addRule({ fault: { lateFailure: 131026 } });
+    await service.untilSettled(await service.send(12));
     await untilFound('meta sends_failing failing');
     expect(await findingsOf(1)).toContain('meta sends_failing failing');
     expect(await metricsOf(0)).toContainEqual(
@@ -91,31 +61,16 @@ describe('what would go unnoticed', () => {
   });
 
   it('is found: one country fails beside others that do not', async () => {
-    const mexico = '+525512';
-    for (let nth = 1; nth <= 12; nth++)
-      await stack.simulator.addRule({
-        recipient: `${mexico}${String(sent + nth).padStart(6, '0')}`,
-        fault: { lateFailure: 131026 },
-      });
-    const ids = await send(12, mexico);
-    await settled([...ids, ...(await send(40))]);
+    const ids = [...(await service.sendAndFailInMexico(12)), ...(await service.send(40))];
+    await service.untilSettled(ids);
     await untilFound('meta country_failing failing');
     expect(await findingsOf()).not.toContain('meta sends_failing failing');
   });
 
   it('is found: all webhooks are refused, and receipts do not come', async () => {
-    await stack.simulator.addRule({ fault: { acceptThenDrop: true } });
-    await send(25);
-    const post = (): Promise<unknown> =>
-      stack.request('POST', '/webhooks/whatsapp', {
-        headers: { 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` },
-        body: { object: 'whatsapp_business_account', entry: [] },
-      });
-    await Promise.all(Array.from({ length: 6 }, post));
-    await until('webhooks_rejected', async () => {
-      await stack.db.sql("delete from traffic_counts where event = 'webhook' and reason = 'accepted'");
-      return (await findingsOf()).includes('us webhooks_rejected failing');
-    });
+    await service.stack.simulator.addRule({ fault: { acceptThenDrop: true } });
+    await service.send(25);
+    await service.rejectWebhooks(async () => (await findingsOf()).includes('us webhooks_rejected failing'));
     await untilFound('meta receipts_missing failing');
     expect(await metricsOf(1)).toContainEqual(
       expect.stringMatching(/^onecode_webhook_requests_total\{result="invalid_signature"\} 6$/),
@@ -125,19 +80,20 @@ describe('what would go unnoticed', () => {
   it.each([
     [
       'has no memory left',
-      () => redis.call('config', 'set', 'maxmemory', 1),
-      () => redis.call('config', 'set', 'maxmemory', 0),
+      () => service.redis.call('config', 'set', 'maxmemory', 1),
+      () => service.redis.call('config', 'set', 'maxmemory', 0),
       'OOM',
     ],
     [
       'has become a replica',
-      () => redis.call('replicaof', HOST, 1),
-      () => redis.call('replicaof', 'no', 'one'),
+      () => service.redis.call('replicaof', HOST, 1),
+      () => service.redis.call('replicaof', 'no', 'one'),
       'replica',
     ],
   ])(
     'is found: Redis %s, with a line for its failure and one for its return',
     async (_, begin, end, reason) => {
+      const { stack } = service;
       const lines = (text: string): number => stack.output().split(text).length - 1;
       const [failed, back] = ['"Redis cannot be used"', '"Redis can be used again"'];
       const before = [lines(failed), lines(back)] as const;
@@ -149,18 +105,18 @@ describe('what would go unnoticed', () => {
         return answer.status === 503 && (await answer.text()).includes(reason);
       });
       expect((await stack.request('GET', '/readyz')).status).toBe(200);
-      const [id] = await send(1);
+      const ids = await service.send(1);
       await until('a line of each process', () => lines(failed) >= before[0] + 3);
       await end();
       await untilGone('redis redis_refuses_writes failing');
-      await settled([id!]);
+      await service.untilSettled(ids);
       await until('a line of each process again', () => lines(back) >= before[1] + 3);
       expect(stack.output()).toContain(reason);
     },
   );
 
   it('shows in metrics that are the same in each API process, and none holds a number', async () => {
-    await settled(await send(3));
+    await service.untilSettled(await service.send(3));
     const of = async (api: number): Promise<string[]> =>
       (await metricsOf(api)).filter((line) =>
         /^onecode_(?:queue_jobs|receipts_total|failures_total|webhook_requests_total|sender_state|awaiting_sender|health_finding)[ {]/.test(

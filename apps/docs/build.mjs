@@ -1,8 +1,16 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
-import { join, relative } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** `npm run build -w apps/docs`: builds the site into `dist`, unless it is there already for the same sources. */
@@ -11,6 +19,7 @@ const vitepress = createRequire(import.meta.url).resolve('vitepress/package.json
 const stamp = join(root, 'dist/.made-from');
 
 packSdk();
+copyClients();
 
 const hash = createHash('sha256');
 for (const folder of ['pages', 'src', '.vitepress', 'translations', '../../packages/code-samples/src'])
@@ -47,6 +56,14 @@ function packSdk() {
   if (status !== 0) throw new Error(`The SDK cannot be packed: ${stderr}`);
   const [, filename = ''] = /"filename": "([^"]+)"/.exec(stdout) ?? [];
   renameSync(join(folder, filename), join(folder, 'onecode-client.tgz'));
+}
+
+/** Puts the clients of the other languages among the files of the site, as the guides fetch them. */
+function copyClients() {
+  const folder = join(root, 'pages/public/clients');
+  mkdirSync(folder, { recursive: true });
+  for (const client of ['python/onecode.py', 'php/Onecode.php', 'go/onecode.go', 'java/Onecode.java'])
+    copyFileSync(join(root, '../../clients', client), join(folder, basename(client)));
 }
 
 /**

@@ -1,11 +1,9 @@
-import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { connectRedis, findRedisFault, readConfig, REDIS_ADDRESS, writeToRedis } from '@onecode/runtime';
+import { readConfig, REDIS_ADDRESS, RefusedByRedis, tryRedis } from '@onecode/runtime';
 import pg from 'pg';
 import { UserError } from '../user-error.mjs';
 
 const START_MS_MAX = 60_000;
-const ANSWER_MS_MAX = 5_000;
 
 /**
  * Asks a PostgreSQL server whether it answers.
@@ -33,26 +31,16 @@ export async function postgresFault(url) {
  * @returns {Promise<string | null>} null, or what is wrong in a few words that hold neither password nor path
  */
 export async function redisFault(url) {
-  /** @type {import('@onecode/runtime').RedisSource} */
-  let source;
+  /** @type {Error | null} */
+  let fault;
   try {
     const config = readConfig({ ...process.env, REDIS_URL: url }, REDIS_ADDRESS);
-    source = { redisUrl: url, redisCa: config.REDIS_CA_FILE };
+    fault = await tryRedis({ redisUrl: url, redisCa: config.REDIS_CA_FILE }, 'onecode');
   } catch (error) {
     return reason(error);
   }
-  const fault = await findRedisFault(source, 'onecode');
-  if (fault !== null) return `REDIS_URL ${fault}`;
-  const client = connectRedis(source, 'enqueue', { onFault: () => {}, onError: () => {} });
-  try {
-    await once(client, 'ready', { signal: AbortSignal.timeout(ANSWER_MS_MAX) });
-    await writeToRedis(client, 'onecode');
-    return null;
-  } catch (error) {
-    return `Redis at ${url.replace(/^.*:\/\/(?:[^@/]*@)?([^/]*).*$/, '$1')} cannot be used (${reason(error)})`;
-  } finally {
-    client.disconnect();
-  }
+  if (fault === null || fault instanceof RefusedByRedis) return fault?.message ?? null;
+  return `Redis at ${url.replace(/^.*:\/\/(?:[^@/]*@)?([^/]*).*$/, '$1')} cannot be used (${reason(fault)})`;
 }
 
 /** @param {unknown} error */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { root } from '../checkout.mjs';
 import { waitForAnswer } from './answer.mjs';
-import { fetchPackages, fetchReleasePackages, librariesIn } from './packages.mjs';
+import { fetchReleasePackages, librariesIn } from './packages.mjs';
 import { freePort } from './ports.mjs';
 
 /**
@@ -12,9 +12,9 @@ import { freePort } from './ports.mjs';
  * @typedef {{ version: string, command: string, args: string[], env: NodeJS.ProcessEnv }} PgBouncer
  */
 
-/** The first version that keeps prepared statements in transaction mode. */
-const STATEMENTS_SINCE = 1.21;
-/** A release of Debian that has such a version, and what it needs besides a basic system. */
+/** 1.21 is the first version that keeps prepared statements in transaction mode. */
+const MINOR_VERSION_MIN = 21;
+/** A release of Debian that has a later one, and what it needs besides a basic system. */
 const RELEASE = 'trixie';
 const RELEASE_PACKAGES = [
   'pgbouncer',
@@ -27,46 +27,23 @@ const RELEASE_PACKAGES = [
 ];
 
 /**
- * A PgBouncer that keeps prepared statements, or one that does not: from the path, from this system's package, or from that of a later
- * release of Debian, unpacked into .cache.
- * @param {{ keepsStatements: boolean }} which
+ * A PgBouncer that keeps prepared statements: from the path, or from a release of Debian, unpacked into .cache.
  * @returns {PgBouncer | null} null where this machine cannot have one
  */
-export function findPgBouncer({ keepsStatements }) {
-  const fits = (/** @type {PgBouncer | null} */ one) =>
-    one !== null &&
-    Number.parseFloat(`1.${one.version.split('.')[1]}`) >= STATEMENTS_SINCE === keepsStatements;
-  const own = join(root, '.cache', `pgbouncer-${process.arch}`);
-  const later = join(root, '.cache', `pgbouncer-${RELEASE}-${process.arch}`);
-  const places = [
-    () => programOf({ command: 'pgbouncer', args: [], env: process.env }),
-    () => unpacked(own) ?? (fetchPackages(own, 'pgbouncer') ? unpacked(own) : null),
-    () =>
-      keepsStatements
-        ? (unpackedRelease(later) ??
-          (fetchReleasePackages(later, RELEASE, RELEASE_PACKAGES) ? unpackedRelease(later) : null))
-        : null,
-  ];
-  for (const place of places) {
-    const found = place();
-    if (fits(found)) return found;
-  }
-  return null;
-}
-
-/** @param {string} folder */
-function unpacked(folder) {
-  const program = filesNamed(folder, /^pgbouncer$/).find((path) => path.includes('/sbin/'));
-  if (program === undefined) return null;
-  const env = { ...process.env, LD_LIBRARY_PATH: librariesIn(folder).join(':') };
-  return programOf({ command: program, args: [], env });
+export function findPgBouncer() {
+  const own = programOf({ command: 'pgbouncer', args: [], env: process.env });
+  if (own !== null && Number(own.version.split('.')[1]) >= MINOR_VERSION_MIN) return own;
+  const folder = join(root, '.cache', `pgbouncer-${RELEASE}-${process.arch}`);
+  return (
+    unpacked(folder) ?? (fetchReleasePackages(folder, RELEASE, RELEASE_PACKAGES) ? unpacked(folder) : null)
+  );
 }
 
 /**
- * A later release's program needs that release's libraries, its loader among them.
+ * A release's program needs that release's libraries, its loader among them.
  * @param {string} folder
  */
-function unpackedRelease(folder) {
+function unpacked(folder) {
   const [loader] = filesNamed(folder, /^ld-linux.*\.so\.\d$/);
   const program = filesNamed(folder, /^pgbouncer$/).find((path) => path.includes('/sbin/'));
   if (loader === undefined || program === undefined) return null;

@@ -49,7 +49,7 @@ const READERS: Readonly<Record<string, (environment: NodeJS.ProcessEnv) => objec
 /** What the other programs of ours read, all of it required. */
 const OTHERS: Readonly<Record<string, readonly string[]>> = {
   migration: ['MIGRATE_DATABASE_URL_FILE'],
-  operator: ['BASE_URL', 'DATABASE_POOLER', 'DATABASE_URL_FILE', 'REDIS_URL_FILE', 'SECRET_KEY_FILE'],
+  operator: ['BASE_URL', 'DATABASE_URL_FILE', 'REDIS_URL_FILE', 'SECRET_KEY_FILE'],
 };
 
 const names = (container: Container): string[] => (container.env ?? []).map(({ name }) => name);

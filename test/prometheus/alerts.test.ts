@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { KNOWN_FINDINGS } from '@onecode/domain';
+import { FINDINGS, KNOWN_FINDINGS } from '@onecode/domain';
 import { describeIf } from '@onecode/testing';
 import { parse, stringify } from 'yaml';
 import { findPrometheus } from '../../scripts/services/prometheus.mjs';
@@ -11,42 +11,31 @@ interface Rule {
   record?: string;
   alert?: string;
   expr: string;
-  for?: string;
-  labels?: { severity?: string; owner?: string };
-  annotations?: { summary?: string; description?: string; runbook_url?: string };
+  labels?: { severity: string; owner?: string };
+  annotations?: { summary: string; description?: string; runbook_url: string };
 }
 
 const FILE = 'deploy/prometheus/alerts.yml';
-const { groups } = parse(readFileSync(FILE, 'utf8')) as { groups: { name: string; rules: Rule[] }[] };
+const EXAMPLE = 'deploy/prometheus/prometheus.yml';
+const DOCS = 'https://git.example.com/onecode/docs';
+const { groups } = parse(readFileSync(FILE, 'utf8')) as { groups: { rules: Rule[] }[] };
 const rules = groups.flatMap((group) => group.rules);
 const alerts = rules.filter(({ alert }) => alert !== undefined);
-
-const DOCS = 'https://git.example.com/onecode/docs';
-const findingOf = ({ expr }: Rule): string | undefined => /finding="(\w+)"/.exec(expr)?.[1];
-const alertOf = (finding: string): string =>
-  finding.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+const OF_FINDINGS = new Set(['HealthFailing', 'HealthDegraded']);
 
 describe('deploy/prometheus/alerts.yml', () => {
-  it('has one alert for each finding that can be failing and that nobody caused on purpose', () => {
-    const wakes = KNOWN_FINDINGS.filter(({ whose, severity }) => severity === 'failing' && whose !== 'held');
-    const expected = [...new Set(wakes.map(({ what }) => what))].toSorted();
-    const named = alerts.filter((rule) => findingOf(rule) !== undefined);
-    expect(named.map((rule) => findingOf(rule)!).toSorted()).toEqual(expected);
-    for (const rule of named) expect(rule.alert).toBe(alertOf(findingOf(rule)!));
-  });
-
-  it('names for each alert a severity, a sentence and its runbook, and no runbook is left over', () => {
-    for (const { alert, labels, annotations } of alerts) {
-      expect(labels?.severity).toMatch(/^(?:page|ticket)$/);
-      expect(annotations?.summary).toMatch(/^[A-Z].*\.$/);
-      expect(annotations?.runbook_url).toBe(`{{ $externalLabels.onecode_docs }}/runbooks/${alert}.md`);
-    }
-    const pages = alerts.map(({ alert }) => `${alert}.md`);
-    expect(readdirSync('docs/runbooks').toSorted()).toEqual(pages.toSorted());
-  });
-
-  it('leads to runbooks below an address that the example of Prometheus sets', () => {
-    const example = parse(readFileSync('deploy/prometheus/prometheus.yml', 'utf8')) as {
+  it('leads each alert to a heading of the runbooks, and every heading is of a finding or an alert', () => {
+    const address = '{{ $externalLabels.onecode_docs }}/runbooks.md#';
+    for (const { alert, annotations } of alerts)
+      expect(annotations!.runbook_url).toBe(
+        address + (OF_FINDINGS.has(alert!) ? '{{ $labels.finding }}' : alert!.toLowerCase()),
+      );
+    const headings = [...readFileSync('docs/runbooks.md', 'utf8').matchAll(/^## (.*)$/gm)].map(
+      ([, name]) => name,
+    );
+    const others = alerts.map(({ alert }) => alert).filter((name) => !OF_FINDINGS.has(name!));
+    expect(headings).toEqual([...Object.keys(FINDINGS), ...others]);
+    const example = parse(readFileSync(EXAMPLE, 'utf8')) as {
       global: { external_labels: Record<string, string> };
     };
     expect(example.global.external_labels['onecode_docs']).toMatch(/^https:\/\/.*\/docs$/);
@@ -56,31 +45,10 @@ describe('deploy/prometheus/alerts.yml', () => {
     const listed = readFileSync('docs/operations.md', 'utf8');
     const own = new Set(rules.map(({ record }) => record));
     for (const { expr } of rules)
-      for (const [name] of expr.matchAll(/onecode[_:][a-z_0-9:]+/g)) {
-        if (own.has(name)) continue;
-        expect(listed).toContain(`| \`${name.replace(/_(?:bucket|count|sum)$/, '')}\``);
-      }
+      for (const [name] of expr.matchAll(/onecode[_:][a-z_0-9:]+/g))
+        if (!own.has(name)) expect(listed).toContain(`| \`${name.replace(/_(?:bucket|count|sum)$/, '')}\``);
   });
 });
-
-describe.each(alerts.map(({ alert, annotations }) => [alert!, annotations!] as const))(
-  'the runbook of %s',
-  (alert, { summary }) => {
-    it('says what it means, what to look at, what to do, and how to know that it worked', () => {
-      const text = readFileSync(`docs/runbooks/${alert}.md`, 'utf8');
-      expect(text.match(/^#+ .*$/gm)).toEqual([
-        `# ${alert}`,
-        '## What it means for customers',
-        '## What to look at',
-        '## What to do',
-        '## How to know that it worked',
-      ]);
-      expect(text).toContain(`\n${summary}\n`);
-      for (const section of text.split(/^## .*$/m).slice(1))
-        expect(section.trim().length).toBeGreaterThan(10);
-    });
-  },
-);
 
 const programs = findPrometheus();
 describeIf(programs !== null)('promtool', () => {
@@ -94,243 +62,207 @@ describeIf(programs !== null)('promtool', () => {
     const { status, stdout, stderr } = spawnSync(programs!.promtool, args, { encoding: 'utf8' });
     return { status, output: stdout + stderr };
   };
-  /** Runs a unit test of the rules. */
-  function testRules(cases: object[]): void {
+  /** Runs one unit test of the rules for each of the cases: series, and what each alert must say when. */
+  function testRules(
+    interval: string,
+    ...cases: { input_series: object[]; alert_rule_test: object[] }[]
+  ): void {
     const file = join(folder, 'test.yml');
-    const tests = cases.map((one) => ({ external_labels: { onecode_docs: DOCS }, ...one }));
-    writeFileSync(file, stringify({ rule_files: [resolve(FILE)], evaluation_interval: '15s', tests }));
+    const tests = cases.map((one) => ({ interval, external_labels: { onecode_docs: DOCS }, ...one }));
+    writeFileSync(file, stringify({ rule_files: [resolve(FILE)], evaluation_interval: interval, tests }));
     expect(promtool('test', 'rules', file)).toEqual({
       status: 0,
       output: expect.stringContaining('SUCCESS'),
     });
   }
-  const firing = ({ alert, annotations }: Rule, labels: object, values: object = {}) => ({
-    exp_labels: { severity: alerts.find((one) => one.alert === alert)!.labels!.severity, ...labels },
-    exp_annotations: { ...annotations, runbook_url: `${DOCS}/runbooks/${alert}.md`, ...values },
+  const at = (eval_time: string, alertname: string, ...exp_alerts: object[]) => ({
+    eval_time,
+    alertname,
+    exp_alerts,
   });
-  const rule = (name: string): Rule => alerts.find(({ alert }) => alert === name)!;
+  /** An alert as it rings. @param texts of its annotations that hold values */
+  function ringing(name: string, labels: Record<string, string> = {}, texts: object = {}) {
+    const rule = alerts.find(({ alert }) => alert === name)!;
+    const fill = (text: string): string => text.replace('{{ $labels.finding }}', labels['finding'] ?? '');
+    return {
+      exp_labels: { ...rule.labels, ...labels },
+      exp_annotations: {
+        ...rule.annotations,
+        summary: fill(rule.annotations!.summary),
+        runbook_url: `${DOCS}/runbooks.md#${labels['finding'] ?? name.toLowerCase()}`,
+        ...texts,
+      },
+    };
+  }
+  type Known = Pick<(typeof KNOWN_FINDINGS)[number], 'name' | 'owner' | 'severity'>;
+  const series = ({ name, owner, severity }: Known, values: string, api = '1') => ({
+    series: `onecode_health_finding{process="api", instance="${api}", finding="${name}", owner="${owner}", severity="${severity}"}`,
+    values,
+  });
+  const rung = (alert: string, { name, owner }: Known) => ringing(alert, { finding: name, owner });
 
   it('finds no fault in rules and example', () => {
     expect(promtool('check', 'rules', FILE)).toMatchObject({ status: 0 });
-    expect(promtool('check', 'config', 'deploy/prometheus/prometheus.yml')).toMatchObject({ status: 0 });
+    expect(promtool('check', 'config', EXAMPLE)).toMatchObject({ status: 0 });
   });
 
-  it('sees each finding ring once for all API processes after half a minute, and end with it', () => {
-    const ringing = alerts.filter((one) => findingOf(one) !== undefined);
-    testRules(
-      ringing.map((one) => {
-        const failing = KNOWN_FINDINGS.filter(
-          ({ what, severity }) => what === findingOf(one) && severity === 'failing',
-        );
-        const expected = failing.map(({ what: finding, whose: owner }) => firing(one, { finding, owner }));
-        return {
-          interval: '15s',
-          input_series: failing.flatMap(({ what, whose }) =>
-            ['1', '2'].map((api) => ({
-              series: `onecode_health_finding{process="api", instance="${api}", finding="${what}", owner="${whose}", severity="failing"}`,
-              values: '0x3 1x8 0x8',
-            })),
-          ),
-          alert_rule_test: [
-            { eval_time: '60s', alertname: one.alert, exp_alerts: [] },
-            { eval_time: '2m', alertname: one.alert, exp_alerts: expected },
-            { eval_time: '4m', alertname: one.alert, exp_alerts: [] },
-          ],
-        };
-      }),
-    );
+  it('sees every failing finding page once for all API processes after half a minute, but what operators wanted', () => {
+    const failing = KNOWN_FINDINGS.filter(({ severity }) => severity === 'failing');
+    const page = failing
+      .filter(({ owner, name }) => owner !== 'held' && name !== 'sends_late')
+      .map((one) => rung('HealthFailing', one));
+    expect(page.length).toBeGreaterThan(25);
+    testRules('15s', {
+      input_series: failing.flatMap((one) => ['1', '2'].map((api) => series(one, '0x3 1x8 0x8', api))),
+      alert_rule_test: [
+        at('60s', 'HealthFailing'),
+        at('2m', 'HealthFailing', ...page),
+        at('4m', 'HealthFailing'),
+      ],
+    });
   });
 
   it.each(['redis_away', 'redis_refuses_writes', 'redis_unfit', 'postgresql_away'])(
-    'sees %s ring alone, and sends that are late by themselves a minute after it',
-    (cause) => {
-      const { whose } = KNOWN_FINDINGS.find(({ what }) => what === cause)!;
-      const series = (finding: string, owner: string, values: string) => ({
-        series: `onecode_health_finding{process="api", finding="${finding}", owner="${owner}", severity="failing"}`,
-        values,
+    'sees %s page alone, and sends that are late by themselves a minute after it',
+    (name) => {
+      const cause = KNOWN_FINDINGS.find((one) => one.name === name)!;
+      const late: Known = { name: 'sends_late', owner: 'us', severity: 'failing' };
+      const quiet = ['2m30s', '3m', '3m30s'].map((time) => at(time, 'HealthFailing'));
+      testRules('15s', {
+        // The cause ends after two minutes, its consequence does not.
+        input_series: [series(cause, '1x8 0x20'), series(late, '0 1x27')],
+        alert_rule_test: [
+          ...['1m', '2m'].map((time) => at(time, 'HealthFailing', rung('HealthFailing', cause))),
+          ...quiet,
+          at('3m45s', 'HealthFailing', rung('HealthFailing', late)),
+        ],
       });
-      const late = (eval_time: string, exp_alerts: object[]) => ({
-        eval_time,
-        alertname: 'SendsLate',
-        exp_alerts,
-      });
-      testRules([
-        {
-          interval: '5s',
-          // The cause ends after two minutes, its consequence does not.
-          input_series: [series(cause, whose, '1x24 0x60'), series('sends_late', 'us', '0x3 1x80')],
-          alert_rule_test: [
-            {
-              eval_time: '1m',
-              alertname: alertOf(cause),
-              exp_alerts: [firing(rule(alertOf(cause)), { finding: cause, owner: whose })],
-            },
-            ...['1m', '2m', '2m5s', '2m30s', '3m', '3m30s'].map((time) => late(time, [])),
-            late('3m50s', [firing(rule('SendsLate'), { finding: 'sends_late', owner: 'us' })]),
-          ],
-        },
-      ]);
     },
   );
 
-  it('sees a degraded finding as a ticket after a quarter of an hour, unless operators wanted it', () => {
-    const degraded = (finding: string, owner: string) => ({
-      series: `onecode_health_finding{process="api", finding="${finding}", owner="${owner}", severity="degraded"}`,
-      values: '1x200',
+  it('sees every degraded finding as a ticket after a quarter of an hour, but what operators wanted', () => {
+    const degraded = KNOWN_FINDINGS.filter(({ severity }) => severity === 'degraded');
+    const tickets = degraded
+      .filter(({ owner }) => owner !== 'held')
+      .map((one) => rung('HealthDegraded', one));
+    testRules('15s', {
+      input_series: degraded.map((one) => series(one, '1x80')),
+      alert_rule_test: [at('14m', 'HealthDegraded'), at('16m', 'HealthDegraded', ...tickets)],
     });
-    const one = rule('HealthDegraded');
-    testRules([
-      {
-        interval: '15s',
-        input_series: [degraded('provider_slow', 'meta'), degraded('sends_held', 'held')],
-        alert_rule_test: [
-          { eval_time: '14m', alertname: one.alert, exp_alerts: [] },
-          {
-            eval_time: '16m',
-            alertname: one.alert,
-            exp_alerts: [
-              firing(one, { finding: 'provider_slow', owner: 'meta' }, { description: 'provider_slow' }),
-            ],
-          },
-        ],
-      },
-    ]);
   });
 
   it('sees codes that come late, or not at all by our fault, and not those that recipients never get', () => {
-    const one = rule('DeliveryTooSlow');
     const sent = (late: number, expired: number, rejected: number) => [
-      { series: 'onecode_delivery_seconds_bucket{le="30"}', values: `0+${100 - late}x400` },
-      { series: 'onecode_delivery_seconds_count', values: '0+100x400' },
+      { series: 'onecode_delivery_seconds_bucket{le="30"}', values: `0+${100 - late}x100` },
+      { series: 'onecode_delivery_seconds_count', values: '0+100x100' },
       // The same sum in each API process.
-      ...['1', '2'].flatMap((api) => [
-        {
-          series: `onecode_failures_total{instance="${api}", reason="expired_before_delivery", country="BR"}`,
-          values: `0+${expired}x400`,
-        },
-        {
-          series: `onecode_failures_total{instance="${api}", reason="rejected_by_provider", country="BR"}`,
-          values: `0+${rejected}x400`,
-        },
-      ]),
+      ...['1', '2'].flatMap((api) =>
+        Object.entries({ expired_before_delivery: expired, rejected_by_provider: rejected }).map(
+          ([reason, count]) => ({
+            series: `onecode_failures_total{instance="${api}", reason="${reason}", country="BR"}`,
+            values: `0+${count}x100`,
+          }),
+        ),
+      ),
     ];
-    const quiet = { eval_time: '90m', alertname: one.alert, exp_alerts: [] };
-    const rings = (share: string) => ({
-      ...quiet,
-      exp_alerts: [firing(one, {}, { description: `${share} of the codes were late or failed by us` })],
+    const rings = (share: string) =>
+      ringing('DeliveryTooSlow', {}, { description: `${share} of the codes were late or failed by us` });
+    const after = (input_series: object[], ...expected: object[]) => ({
+      input_series,
+      alert_rule_test: [at('90m', 'DeliveryTooSlow', ...expected)],
     });
-    testRules([
-      { interval: '15s', input_series: sent(40, 0, 0), alert_rule_test: [rings('40%')] },
-      { interval: '15s', input_series: sent(0, 100, 0), alert_rule_test: [rings('50%')] },
-      { interval: '15s', input_series: sent(4, 0, 300), alert_rule_test: [quiet] },
-      { interval: '15s', input_series: sent(10, 0, 0), alert_rule_test: [quiet] },
-    ]);
+    testRules(
+      '1m',
+      after(sent(40, 0, 0), rings('40%')),
+      after(sent(0, 100, 0), rings('50%')),
+      after(sent(4, 0, 300)),
+      after(sent(10, 0, 0)),
+    );
+  });
+
+  it('sees requests to send that fail or are slow, and none where nobody asks', () => {
+    const requests = (good: number, failed: number, slow: number) => {
+      const of = (status: string) => `route="/v1/send", method="POST", status="${status}"`;
+      return [
+        { series: `onecode_http_request_seconds_bucket{${of('202')}, le="1"}`, values: `0+${good}x100` },
+        { series: `onecode_http_request_seconds_count{${of('202')}}`, values: `0+${good + slow}x100` },
+        { series: `onecode_http_request_seconds_bucket{${of('500')}, le="1"}`, values: `0+${failed}x100` },
+        { series: `onecode_http_request_seconds_count{${of('500')}}`, values: `0+${failed}x100` },
+      ];
+    };
+    const rings = (share: string) =>
+      ringing(
+        'CreationFailing',
+        {},
+        { description: `${share} of the requests failed or took longer than a second` },
+      );
+    const after = (input_series: object[], ...expected: object[]) => ({
+      input_series,
+      alert_rule_test: [at('90m', 'CreationFailing', ...expected)],
+    });
+    testRules(
+      '1m',
+      after(requests(95, 5, 0), rings('5%')),
+      after(requests(95, 0, 5), rings('5%')),
+      after(requests(999, 1, 0)),
+      after(requests(0, 0, 0)),
+      // None was answered otherwise since the start, so that there is no series of it.
+      after(requests(0, 5, 0).slice(2), rings('100%')),
+    );
   });
 
   it('does not wake anybody for one code of few that is late or one request of few that is slow, but for eight', () => {
     /** One that is good, and at last those that are not. */
-    const series = (name: string, labels: string, bad: number) => ({
+    const counted = (name: string, labels: string, bad: number) => ({
       series: `${name}{${labels}}`,
       values: `0x300 1x52 ${1 + bad}x50`,
     });
     const requests = 'route="/v1/send", method="POST", status="202"';
     const events = (bad: number) => [
-      series('onecode_delivery_seconds_bucket', 'le="30"', 0),
-      series('onecode_delivery_seconds_count', '', bad),
-      series('onecode_http_request_seconds_bucket', `${requests}, le="1"`, 0),
-      series('onecode_http_request_seconds_count', requests, bad),
+      counted('onecode_delivery_seconds_bucket', 'le="30"', 0),
+      counted('onecode_delivery_seconds_count', '', bad),
+      counted('onecode_http_request_seconds_bucket', `${requests}, le="1"`, 0),
+      counted('onecode_http_request_seconds_count', requests, bad),
     ];
-    const codes = rule('DeliveryTooSlow');
-    const creations = rule('CreationFailing');
-    const at = ({ alert: alertname }: Rule, exp_alerts: object[]) => ({
-      eval_time: '90m',
-      alertname,
-      exp_alerts,
-    });
     const share = (words: string) => ({ description: `88.89% of the ${words}` });
-    testRules([
-      { interval: '15s', input_series: events(1), alert_rule_test: [at(codes, []), at(creations, [])] },
+    const codes = ringing('DeliveryTooSlow', {}, share('codes were late or failed by us'));
+    const creations = ringing('CreationFailing', {}, share('requests failed or took longer than a second'));
+    testRules(
+      '15s',
       {
-        interval: '15s',
-        input_series: events(8),
-        alert_rule_test: [
-          at(codes, [firing(codes, {}, share('codes were late or failed by us'))]),
-          at(creations, [
-            firing(creations, { owner: 'us' }, share('requests failed or took longer than a second')),
-          ]),
-        ],
+        input_series: events(1),
+        alert_rule_test: [at('90m', 'DeliveryTooSlow'), at('90m', 'CreationFailing')],
       },
-    ]);
-  });
-
-  it('sees requests to send that fail or are slow, and none where nobody asks', () => {
-    const one = rule('CreationFailing');
-    const requests = (good: number, failed: number, slow: number) => {
-      const of = (status: string) => `route="/v1/send", method="POST", status="${status}"`;
-      return [
-        { series: `onecode_http_request_seconds_bucket{${of('202')}, le="1"}`, values: `0+${good}x400` },
-        { series: `onecode_http_request_seconds_count{${of('202')}}`, values: `0+${good + slow}x400` },
-        { series: `onecode_http_request_seconds_bucket{${of('500')}, le="1"}`, values: `0+${failed}x400` },
-        { series: `onecode_http_request_seconds_count{${of('500')}}`, values: `0+${failed}x400` },
-      ];
-    };
-    const quiet = { eval_time: '90m', alertname: one.alert, exp_alerts: [] };
-    const rings = (share: string) => ({
-      ...quiet,
-      exp_alerts: [
-        firing(
-          one,
-          { owner: 'us' },
-          { description: `${share} of the requests failed or took longer than a second` },
-        ),
-      ],
-    });
-    testRules([
-      { interval: '15s', input_series: requests(95, 5, 0), alert_rule_test: [rings('5%')] },
-      { interval: '15s', input_series: requests(95, 0, 5), alert_rule_test: [rings('5%')] },
-      { interval: '15s', input_series: requests(999, 1, 0), alert_rule_test: [quiet] },
-      { interval: '15s', input_series: requests(0, 0, 0), alert_rule_test: [quiet] },
-      // None was answered otherwise since the start, so that there is no series of it.
-      { interval: '15s', input_series: requests(0, 5, 0).slice(2), alert_rule_test: [rings('100%')] },
-    ]);
+      {
+        input_series: events(8),
+        alert_rule_test: [at('90m', 'DeliveryTooSlow', codes), at('90m', 'CreationFailing', creations)],
+      },
+    );
   });
 
   it('sees an API that is gone, and a process that cannot be scraped', () => {
+    const worker = { job: 'onecode-worker', instance: 'worker:9090' };
+    // As the usual configuration for Pods names it.
     const pod = { job: 'kubernetes-pods', instance: '10.0.0.7:9090', app_kubernetes_io_part_of: 'onecode' };
-    const labelsOf = (labels: object): string =>
-      Object.entries(labels)
-        .map(([name, value]) => `${name}="${String(value)}"`)
-        .join(', ');
-    testRules([
-      {
-        interval: '15s',
-        input_series: [
-          { series: 'onecode_build_info{process="api", version="1.0.0"}', values: '1x4 stale' },
-          { series: 'up{job="onecode-worker", instance="worker:9090"}', values: '1x4 0x40' },
-          // As the usual configuration for Pods names it.
-          { series: `up{${labelsOf(pod)}}`, values: '1x4 0x40' },
-        ],
-        alert_rule_test: [
-          { eval_time: '60s', alertname: 'ApiAbsent', exp_alerts: [] },
-          {
-            eval_time: '3m',
-            alertname: 'ApiAbsent',
-            exp_alerts: [firing(rule('ApiAbsent'), { owner: 'us', process: 'api' })],
-          },
-          {
-            eval_time: '5m',
-            alertname: 'TargetDown',
-            exp_alerts: [
-              firing(
-                rule('TargetDown'),
-                { owner: 'us', job: 'onecode-worker', instance: 'worker:9090' },
-                { description: 'worker:9090' },
-              ),
-              firing(rule('TargetDown'), { owner: 'us', ...pod }, { description: pod.instance }),
-            ],
-          },
-        ],
-      },
-    ]);
+    const up = (labels: Record<string, string>) => ({
+      series: `up{${Object.entries(labels)
+        .map(([name, value]) => `${name}="${value}"`)
+        .join(', ')}}`,
+      values: '1x4 0x40',
+    });
+    const down = (labels: Record<string, string>) =>
+      ringing('TargetDown', labels, { description: labels['instance'] });
+    testRules('15s', {
+      input_series: [
+        { series: 'onecode_build_info{process="api", version="1.0.0"}', values: '1x4 stale' },
+        up(worker),
+        up(pod),
+      ],
+      alert_rule_test: [
+        at('60s', 'ApiAbsent'),
+        at('3m', 'ApiAbsent', ringing('ApiAbsent', { process: 'api' })),
+        at('5m', 'TargetDown', down(worker), down(pod)),
+      ],
+    });
   });
 });

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { until } from '@onecode/testing';
+import { makeCertificates, until, type Certificates } from '@onecode/testing';
 import { Redis } from 'ioredis';
 import { Processes } from '../../scripts/processes/processes.mjs';
 import { freePort } from '../../scripts/services/ports.mjs';
 import { startRedisServer } from '../../scripts/services/redis.mjs';
-import { makeCertificates, type Certificates } from './certificates.js';
 
 export const HOST = '127.0.0.1';
 /** How long a master is silent before sentinels, or the other nodes of a cluster, replace it. */
@@ -35,10 +34,11 @@ export class RedisServers {
   readonly #processes = Processes.throwaway();
   readonly password = randomBytes(16).toString('hex');
   #certificates: Certificates | undefined;
+  #started = 0;
 
-  /** The file of the authority that signed the servers' certificates. */
-  get caFile(): string {
-    return this.#tls.caFile;
+  /** The authority that signed the servers' certificates, in PEM. */
+  get ca(): string {
+    return this.#tls.ca;
   }
 
   get #tls(): Certificates {
@@ -52,12 +52,9 @@ export class RedisServers {
     { isTls = false, isSentinel = false, password = this.password } = {},
   ): Promise<RedisServer> {
     const port = await freePort();
-    const { certificate, key, caFile } = isTls ? this.#tls : { certificate: '', key: '', caFile: '' };
+    const folder = `${name}-${(this.#started += 1)}`;
     const lines = [
-      ...(isTls
-        ? ['port 0', `tls-port ${port}`, 'tls-auth-clients no', 'tls-replication yes']
-        : [`port ${port}`]),
-      ...(isTls ? [`tls-cert-file ${certificate}`, `tls-key-file ${key}`, `tls-ca-cert-file ${caFile}`] : []),
+      ...(isTls ? this.#tlsSettings(port) : [`port ${port}`]),
       `bind ${HOST}`,
       ...(isSentinel ? [] : COMMON),
       ...(password === '' ? [] : [`requirepass ${password}`]),
@@ -65,7 +62,13 @@ export class RedisServers {
       ...settings,
     ];
     const start = () =>
-      startRedisServer({ processes: this.#processes, name, settings: lines, isSentinel, log: () => {} });
+      startRedisServer({
+        processes: this.#processes,
+        name: folder,
+        settings: lines,
+        isSentinel,
+        log: () => {},
+      });
     let started = await start();
     const open = (): Redis =>
       new Redis({
@@ -94,6 +97,20 @@ export class RedisServers {
       },
       call,
     };
+  }
+
+  #tlsSettings(port: number): string[] {
+    const { certificate, key, caFile } = this.#tls;
+    return [
+      'port 0',
+      `tls-port ${port}`,
+      'tls-auth-clients no',
+      'tls-replication yes',
+      'tls-cluster yes',
+      `tls-cert-file ${certificate}`,
+      `tls-key-file ${key}`,
+      `tls-ca-cert-file ${caFile}`,
+    ];
   }
 
   async close(): Promise<void> {
@@ -125,6 +142,8 @@ export interface Topology {
   servers: readonly RedisServer[];
   /** The server that has the queues' keys. */
   master(): Promise<RedisServer>;
+  /** Makes the master a replica, which goes on. */
+  failOver(): Promise<unknown>;
   /** Waits until another server than this one is the master. */
   untilReplaced(master: RedisServer): Promise<RedisServer>;
   /** Waits until every server is part of it again. */
@@ -133,121 +152,86 @@ export interface Topology {
 
 const MASTER_NAME = 'onecode-main';
 
-/** A master with a replica, watched by three sentinels. */
-export async function startSentinels(
+/** A master with a replica, watched by a sentinel. */
+export async function startSentinel(
   servers: RedisServers,
   { isTls = false, sentinelPassword = '' } = {},
-): Promise<Topology & { sentinels: RedisServer[] }> {
+): Promise<Topology> {
   const first = await servers.start('master', [], { isTls });
   const second = await servers.start('replica', [`replicaof ${HOST} ${first.port}`], { isTls });
   const watch = [
-    `sentinel monitor ${MASTER_NAME} ${HOST} ${first.port} 2`,
+    `sentinel monitor ${MASTER_NAME} ${HOST} ${first.port} 1`,
     `sentinel auth-pass ${MASTER_NAME} ${servers.password}`,
     `sentinel down-after-milliseconds ${MASTER_NAME} ${DOWN_AFTER_MS}`,
     `sentinel failover-timeout ${MASTER_NAME} 3000`,
   ];
-  const sentinels: RedisServer[] = [];
-  for (const n of [1, 2, 3])
-    sentinels.push(
-      await servers.start(`sentinel-${n}`, watch, { isTls, isSentinel: true, password: sentinelPassword }),
-    );
-  const all = [first, second];
+  const sentinel = await servers.start('sentinel', watch, {
+    isTls,
+    isSentinel: true,
+    password: sentinelPassword,
+  });
+  const both = [first, second];
   const master = async (): Promise<RedisServer> => {
-    const [, port] = (await sentinels[0]!.call(
-      'sentinel',
-      'get-master-addr-by-name',
-      MASTER_NAME,
-    )) as string[];
-    return all.find((one) => one.port === Number(port))!;
+    const [, port] = (await sentinel.call('sentinel', 'get-master-addr-by-name', MASTER_NAME)) as string[];
+    return both.find((one) => one.port === Number(port))!;
   };
   const untilComplete = async (): Promise<void> => {
-    for (const sentinel of sentinels)
-      await until(
-        'a sentinel that knows all others and the replica',
-        async () => {
-          const answer = (await sentinel.call('sentinel', 'master', MASTER_NAME)) as string[];
-          const field = (name: string): string | undefined => answer[answer.indexOf(name) + 1];
-          const isKnown = field('num-other-sentinels') === '2' && Number(field('num-slaves')) >= 1;
-          return isKnown && field('flags') === 'master';
-        },
-        FAIL_OVER_MS_MAX,
-      );
+    await untilTrue('a sentinel that knows both', async () => {
+      const answer = (await sentinel.call('sentinel', 'master', MASTER_NAME)) as string[];
+      const field = (name: string): string | undefined => answer[answer.indexOf(name) + 1];
+      return field('flags') === 'master' && field('num-slaves') === '1';
+    });
     const current = await master();
-    await untilFollowing(all.filter((one) => one !== current));
+    await untilFollowing(both.filter((one) => one !== current));
   };
   await untilComplete();
-  const hosts = sentinels.map(({ port }) => `${HOST}:${port}`).join(',');
   return {
-    url: `redis+sentinel${isTls ? '+tls' : ''}://:${servers.password}@${hosts}/${MASTER_NAME}`,
-    servers: all,
-    sentinels,
+    url: `redis+sentinel${isTls ? '+tls' : ''}://:${servers.password}@${HOST}:${sentinel.port}/${MASTER_NAME}`,
+    servers: both,
     master,
-    async untilReplaced(old) {
-      return until(
-        'another master',
-        async () => {
-          const current = await master();
-          if (current.port === old.port) return null;
-          return (await roleOf(current)) === 'master' ? current : null;
-        },
-        FAIL_OVER_MS_MAX,
-      );
-    },
+    failOver: () =>
+      untilTrue('a fail-over that the sentinel agrees to', () =>
+        sentinel.call('sentinel', 'failover', MASTER_NAME),
+      ),
+    untilReplaced: (old) => untilReplaced(old, master),
     untilComplete,
   };
 }
 
-/** Three masters, each with a replica. */
+/** Three masters, of which the one that has the queues' keys has a replica. */
 export async function startCluster(
   servers: RedisServers,
   keyOfQueues: string,
   { isTls = false } = {},
 ): Promise<Topology> {
   const nodes: RedisServer[] = [];
-  const buses: number[] = [];
-  for (let n = 1; n <= 6; n++) {
+  for (let n = 0; n < 4; n++) {
     const bus = await freePort();
-    buses.push(bus);
-    nodes.push(
-      await servers.start(
-        `node-${n}`,
-        [
-          'cluster-enabled yes',
-          `cluster-port ${bus}`,
-          `cluster-node-timeout ${DOWN_AFTER_MS}`,
-          'cluster-replica-validity-factor 0',
-          ...(isTls ? ['tls-cluster yes'] : []),
-        ],
-        { isTls },
-      ),
-    );
+    const settings = [
+      'cluster-enabled yes',
+      `cluster-port ${bus}`,
+      `cluster-node-timeout ${DOWN_AFTER_MS}`,
+      'cluster-replica-validity-factor 0',
+    ];
+    nodes.push(await servers.start(`node-${n}`, settings, { isTls }));
+    await nodes[0]!.call('cluster', 'meet', HOST, nodes[n]!.port, bus);
   }
-  const [asker, ...others] = nodes as [RedisServer, ...RedisServer[]];
-  for (const [n, node] of others.entries())
-    await asker.call('cluster', 'meet', HOST, node.port, buses[n + 1]!);
-  const ids = await Promise.all(nodes.map(async (node) => String(await node.call('cluster', 'myid'))));
-  for (const [n, node] of nodes.slice(0, 3).entries())
-    await node.call(
-      'cluster',
-      'addslotsrange',
-      Math.ceil((SLOTS * n) / 3),
-      Math.ceil((SLOTS * (n + 1)) / 3) - 1,
-    );
-  for (const [n, node] of nodes.slice(3).entries())
-    await until('a replica in the cluster', () =>
-      node.call('cluster', 'replicate', ids[n]!).then(
-        () => true,
-        () => false,
-      ),
-    );
+  const [asker, , , replica] = nodes as [RedisServer, RedisServer, RedisServer, RedisServer];
   const slot = Number(await asker.call('cluster', 'keyslot', keyOfQueues));
+  const slotFrom = (n: number): number => Math.ceil((SLOTS * n) / 3);
+  for (const [n, node] of nodes.slice(0, 3).entries()) {
+    await node.call('cluster', 'addslotsrange', slotFrom(n), slotFrom(n + 1) - 1);
+    if (slot < slotFrom(n) || slot >= slotFrom(n + 1)) continue;
+    const id = String(await node.call('cluster', 'myid'));
+    await untilTrue('a replica in the cluster', () => replica.call('cluster', 'replicate', id));
+  }
   const masterAt = async (node: RedisServer): Promise<number | undefined> => {
     const ranges = (await node.call('cluster', 'slots')) as [number, number, [string, number]][];
     return ranges.find(([from, to]) => from <= slot && slot <= to)?.[2][1];
   };
   /** The master that every running node names. */
-  const master = async (): Promise<RedisServer> => {
-    const found = await until(
+  const master = (): Promise<RedisServer> =>
+    until(
       'one master in the eyes of all nodes',
       async () => {
         const known = await Promise.all(nodes.map((node) => masterAt(node).catch(() => null)));
@@ -256,45 +240,28 @@ export async function startCluster(
       },
       FAIL_OVER_MS_MAX,
     );
-    return found;
+  const follower = async (): Promise<RedisServer | undefined> => {
+    const roles = await Promise.all(nodes.map(roleOf));
+    return nodes[roles.indexOf('slave')];
   };
   const untilComplete = async (): Promise<void> => {
     for (const node of nodes)
-      await until(
-        'a node that sees the whole cluster',
-        async () => {
-          const info = String(await node.call('cluster', 'info').catch(() => ''));
-          const known = String(await node.call('cluster', 'nodes').catch(() => 'fail'));
-          return (
-            info.includes('cluster_state:ok') &&
-            !/fail|handshake/.test(known) &&
-            known.trim().split('\n').length === 6
-          );
-        },
-        FAIL_OVER_MS_MAX,
-      );
-    const roles = await Promise.all(nodes.map(roleOf));
-    await untilFollowing(nodes.filter((_, n) => roles[n] === 'slave'));
+      await untilTrue('a node that sees the whole cluster', async () => {
+        const info = String(await node.call('cluster', 'info'));
+        const known = String(await node.call('cluster', 'nodes'));
+        const isWhole = !/fail|handshake/.test(known) && known.trim().split('\n').length === nodes.length;
+        return info.includes('cluster_state:ok') && isWhole && (await follower()) !== undefined;
+      });
+    await untilFollowing([(await follower())!]);
   };
   await untilComplete();
-  const hosts = nodes
-    .slice(0, 3)
-    .map(({ port }) => `${HOST}:${port}`)
-    .join(',');
+  const hosts = nodes.map(({ port }) => `${HOST}:${port}`).join(',');
   return {
     url: `redis+cluster${isTls ? '+tls' : ''}://:${servers.password}@${hosts}`,
     servers: nodes,
     master,
-    async untilReplaced(old) {
-      return until(
-        'another master',
-        async () => {
-          const current = await master();
-          return current.port === old.port ? null : current;
-        },
-        FAIL_OVER_MS_MAX,
-      );
-    },
+    failOver: async () => (await follower())!.call('cluster', 'failover'),
+    untilReplaced: (old) => untilReplaced(old, master),
     untilComplete,
   };
 }
@@ -304,13 +271,31 @@ async function roleOf(server: RedisServer): Promise<string> {
   return role;
 }
 
+/** Waits until a command is answered, and with anything but false. */
+function untilTrue(what: string, ask: () => Promise<unknown>): Promise<true> {
+  const isTrue = (): Promise<boolean> =>
+    ask().then(
+      (answer) => answer !== false,
+      () => false,
+    );
+  return until(what, async () => (await isTrue()) && (true as const), FAIL_OVER_MS_MAX);
+}
+
+function untilReplaced(old: RedisServer, master: () => Promise<RedisServer>): Promise<RedisServer> {
+  return until(
+    'another master',
+    async () => {
+      const current = await master();
+      return current.port !== old.port && (await roleOf(current)) === 'master' ? current : null;
+    },
+    FAIL_OVER_MS_MAX,
+  );
+}
+
 /** Waits until these replicas have their masters' data. */
 async function untilFollowing(replicas: readonly RedisServer[]): Promise<void> {
   for (const replica of replicas)
-    await until(
-      'a replica that follows',
-      async () =>
-        String(await replica.call('info', 'replication').catch(() => '')).includes('master_link_status:up'),
-      FAIL_OVER_MS_MAX,
+    await untilTrue('a replica that follows', async () =>
+      String(await replica.call('info', 'replication')).includes('master_link_status:up'),
     );
 }

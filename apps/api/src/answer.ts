@@ -16,15 +16,18 @@ export function answerText(response: Response, status: number, text: string): vo
   response.end(text);
 }
 
+/** The sentence of a problem: its own, or what its code means. */
+export const detailOf = ({ code, detail }: Problem): string => detail ?? PROBLEMS[code].meaning;
+
 /** The body of a problem, as application/problem+json (RFC 9457). */
 export function problemBody(problem: Problem, docsUrl: string): string {
-  const { status, meaning } = PROBLEMS[problem.code];
+  const { status } = PROBLEMS[problem.code];
   return JSON.stringify({
     type: `${docsUrl}/errors#${problem.code}`,
     title: STATUS_CODES[status],
     status,
     code: problem.code,
-    detail: problem.detail ?? meaning,
+    detail: detailOf(problem),
     ...(problem.errors !== undefined && { errors: problem.errors }),
   });
 }

@@ -1,7 +1,6 @@
 import { parseKeyring } from '@onecode/domain';
 import {
   address,
-  DATABASE_POOLER,
   databaseAddress,
   LOG_LEVELS,
   METRICS_ADDRESS,
@@ -21,8 +20,7 @@ import {
 export function readApiConfig(environment: NodeJS.ProcessEnv) {
   const config = readConfig(environment, {
     DATABASE_URL: databaseAddress(),
-    DATABASE_POOLER,
-    DATABASE_CONNECTIONS: wholeNumber(2, 500, 20),
+    DATABASE_CONNECTIONS: wholeNumber(3, 500, 20),
     ...REDIS_ADDRESS,
     PORT: port(3000),
     ...METRICS_ADDRESS,

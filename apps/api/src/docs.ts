@@ -27,6 +27,11 @@ const TYPES: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
   '.svg': 'image/svg+xml; charset=utf-8',
   '.tgz': 'application/gzip',
+  // The clients, which a browser shows.
+  '.py': 'text/plain; charset=utf-8',
+  '.php': 'text/plain; charset=utf-8',
+  '.go': 'text/plain; charset=utf-8',
+  '.java': 'text/plain; charset=utf-8',
 };
 
 const PAGE_SECONDS = 300;
@@ -34,7 +39,7 @@ const PAGE_SECONDS = 300;
 const ASSET_SECONDS = 86_400;
 
 /**
- * Serves `/openapi.json`, and the site with the guides, the reference and the packed SDK below `/docs/`. `baseUrl` is the public base
+ * Serves `/openapi.json`, and the site with the guides, the reference, the packed SDK and the clients below `/docs/`. `baseUrl` is the public base
  * address of the service, `docsUrl` the base of the problem types; both have no slash at the end. The site's addresses begin with the
  * path of `baseUrl`, so that it also works behind a path prefix.
  *

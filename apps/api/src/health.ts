@@ -84,9 +84,8 @@ function setIfKnown(gauge: Gauge, value: number | null): void {
 }
 
 function showFindings({ findings: gauge }: HealthMetrics, findings: readonly Finding[]): void {
-  for (const { what, whose, severity } of KNOWN_FINDINGS)
-    gauge.set({ finding: what, owner: whose, severity }, 0);
-  for (const { what, whose, severity } of findings) gauge.set({ finding: what, owner: whose, severity }, 1);
+  for (const { name, owner, severity } of KNOWN_FINDINGS) gauge.set({ finding: name, owner, severity }, 0);
+  for (const { name, owner, severity } of findings) gauge.set({ finding: name, owner, severity }, 1);
 }
 
 function showTotal(metrics: HealthMetrics, { event, country, reason, count }: TrafficTotal): void {

@@ -42,11 +42,10 @@ await runProcess('api', async () => {
   log.info({ version: VERSION }, 'starting');
   const tracing = await startTracing('onecode-api', config, log);
   const registry = createRegistry('api');
-  const readConnectionsMax = Math.max(1, Math.round(READ_SHARE * config.DATABASE_CONNECTIONS));
+  const readConnectionsMax = Math.max(2, Math.round(READ_SHARE * config.DATABASE_CONNECTIONS));
   const database = openDatabase(config.DATABASE_URL, {
     connectionsMax: config.DATABASE_CONNECTIONS - readConnectionsMax,
     readConnectionsMax,
-    pooler: config.DATABASE_POOLER,
     byIndexOnly: true,
     onConnectionError: (error) => log.warn({ err: error }, 'a database connection broke'),
     onMissingSettings: (settings) => log.warn({ settings }, 'the pooler’s sessions lack settings'),

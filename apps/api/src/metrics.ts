@@ -39,7 +39,7 @@ export function apiMetrics(registry: Registry): ApiMetrics {
     }),
     refusedRequests: new Counter({
       name: 'onecode_refused_requests_total',
-      help: 'Refused requests of known keys: kept, counted only, or lost',
+      help: 'Refused requests of known keys: kept, counted on one that is, or lost',
       labelNames: ['result'],
       registers,
     }),

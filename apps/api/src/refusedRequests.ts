@@ -1,116 +1,102 @@
 import type { IncomingMessage } from 'node:http';
 import { hashIdempotencyKey, PROBLEMS, type Problem } from '@onecode/domain';
 import { requestIdOf, startFlushLoop, type Logger, type Loop } from '@onecode/runtime';
-import {
-  REFUSED_REQUESTS_PER_MINUTE,
-  storeRefusedRequests,
-  type Database,
-  type RefusedRequest,
-  type RefusedRequestGroup,
-} from '@onecode/store';
+import { storeRefusedRequests, type Database, type RefusedRequest } from '@onecode/store';
+import { detailOf } from './answer.js';
 import { idempotencyKeyBytes } from './idempotencyKey.js';
 import type { ApiMetrics } from './metrics.js';
 import { callerOf, routeOf } from './requests.js';
 
 const FLUSH_MS = 1_000;
-/** Bounds of the memory while the database is away: groups of some hundred bytes, and requests of less than a kilobyte. */
-const GROUPS_MAX = 2_000;
-const REQUESTS_MAX = 2_000;
+const WINDOW_MS = 60_000;
+/** Kept of one window; the others are counted on the last of them. */
+const REQUESTS_PER_WINDOW = 10;
+/** Bounds the memory while the database is away: a window takes ten kilobytes at the most. */
+const WINDOWS_MAX = 2_000;
 
-/** The refused requests of known keys that are not written yet. A process that is killed loses those of the last second. */
+/** The refused requests of known keys. A process that is killed loses what it has not written in the last second. */
 export interface RefusedRequestRecorder {
   /** Records in memory that a request was refused, unless its key is unknown. It never fails, and waits for nothing. */
   record(request: IncomingMessage, problem: Problem): void;
-  /** Writes what was recorded. Keeps it for the next time if that fails, as far as its bounds allow. @throws the database's error */
+  /** Writes what was recorded. Keeps it for the next time if that fails. @throws the database's error */
   flush(): Promise<void>;
 }
 
-/** Refusals of one application with one code in one minute of this process's clock. */
-interface Group extends Pick<RefusedRequestGroup, 'accountId' | 'applicationId' | 'code'> {
+/** A request that is kept, and how many it counts for, now and in the database. */
+interface Kept {
+  request: Omit<RefusedRequest, 'ageMs' | 'count'>;
+  at: number;
   count: number;
-  lastAt: number;
-  /** The first ones, at most as many as are kept. */
-  requests: (Omit<RefusedRequest, 'ageMs'> & { at: number })[];
+  countWritten: number;
 }
 
-/** Records refused requests in memory until a loop writes them. */
+/** The refusals of one application on one route for one reason, from the first one on for a minute or until they are written. */
+interface Window {
+  openedAt: number;
+  kept: Kept[];
+}
+
+/** Records refused requests in memory until a loop writes them. @param now milliseconds of a clock that never goes back */
 export function createRefusedRequestRecorder(
   database: Database,
   { refusedRequests: counter }: Pick<ApiMetrics, 'refusedRequests'>,
+  now: () => number = () => performance.now(),
 ): RefusedRequestRecorder {
-  let groups = new Map<string, Group>();
-  let heldRequests = 0;
-
-  /** Adds a group to those that wait. What finds no room is counted, or else lost. */
-  const add = (name: string, group: Group): void => {
-    const known = groups.get(name);
-    if (known === undefined && groups.size >= GROUPS_MAX) {
-      counter.inc({ result: 'lost' }, group.count);
-      return;
-    }
-    const target = known ?? { ...group, count: 0, requests: [] };
-    target.count += group.count;
-    target.lastAt = Math.max(target.lastAt, group.lastAt);
-    const room = Math.min(REFUSED_REQUESTS_PER_MINUTE - target.requests.length, REQUESTS_MAX - heldRequests);
-    const added = group.requests.slice(0, Math.max(0, room));
-    target.requests.push(...added);
-    heldRequests += added.length;
-    groups.set(name, target);
-  };
+  const windows = new Map<string, Window>();
 
   return {
     record(request, problem) {
       const caller = callerOf(request);
       const requestId = requestIdOf(request);
       if (caller === undefined || requestId === null) return;
-      const { accountId, applicationId, keyId } = caller;
-      const { code, detail = null, errors = {} } = problem;
-      const at = performance.now();
-      const name = `${applicationId} ${code} ${Math.floor(at / 60_000)}`;
-      const known = groups.get(name);
-      if (known !== undefined && known.requests.length >= REFUSED_REQUESTS_PER_MINUTE) {
-        known.count += 1;
-        known.lastAt = at;
-        return;
-      }
-      const key = idempotencyKeyBytes(request);
-      const refused = {
-        requestId,
-        keyId,
-        at,
+      const { code, errors = {} } = problem;
+      const said = {
         route: `${request.method} ${routeOf(request)}`,
         status: PROBLEMS[code].status,
-        detail,
+        code,
+        detail: detailOf(problem),
         fields: Object.keys(errors),
-        idempotencyKeyHash: key && hashIdempotencyKey(key),
       };
-      add(name, { accountId, applicationId, code, count: 1, lastAt: at, requests: [refused] });
+      const name = JSON.stringify([caller.applicationId, said]);
+      const at = now();
+      const window = windows.get(name) ?? { openedAt: at, kept: [] };
+      const last = window.kept.at(-1);
+      if (last === undefined && windows.size >= WINDOWS_MAX) {
+        counter.inc({ result: 'lost' });
+      } else if (last !== undefined && window.kept.length >= REQUESTS_PER_WINDOW) {
+        last.count += 1;
+        counter.inc({ result: 'counted' });
+      } else {
+        const { accountId, applicationId, keyId } = caller;
+        const key = idempotencyKeyBytes(request);
+        const idempotencyKeyHash = key && hashIdempotencyKey(key);
+        window.kept.push({
+          request: { requestId, accountId, applicationId, keyId, ...said, idempotencyKeyHash },
+          at,
+          count: 1,
+          countWritten: 0,
+        });
+        windows.set(name, window);
+        counter.inc({ result: 'kept' });
+      }
     },
     async flush() {
-      const taken = groups;
-      groups = new Map();
-      heldRequests = 0;
-      try {
-        const kept = await storeRefusedRequests(database, [...taken.values()].map(recordOf));
-        const all = [...taken.values()].reduce((sum, { count }) => sum + count, 0);
-        counter.inc({ result: 'kept' }, kept);
-        counter.inc({ result: 'counted' }, all - kept);
-      } catch (error) {
-        for (const [name, group] of taken) add(name, group);
-        throw error;
-      }
+      const flushedAt = now();
+      const written = [...windows.values()]
+        .flatMap(({ kept }) => kept.filter((one) => !isWritten(one)))
+        .map((one) => ({ one, count: one.count }));
+      await storeRefusedRequests(
+        database,
+        written.map(({ one: { request, at }, count }) => ({ ...request, ageMs: flushedAt - at, count })),
+      );
+      for (const { one, count } of written) one.countWritten = count;
+      for (const [name, { openedAt, kept }] of windows)
+        if (flushedAt - openedAt >= WINDOW_MS && kept.every(isWritten)) windows.delete(name);
     },
   };
 }
 
-function recordOf({ lastAt, requests, ...group }: Group): RefusedRequestGroup {
-  const now = performance.now();
-  return {
-    ...group,
-    ageMs: now - lastAt,
-    requests: requests.map(({ at, ...request }) => ({ ...request, ageMs: now - at })),
-  };
-}
+const isWritten = ({ count, countWritten }: Kept): boolean => countWritten === count;
 
 /** Starts the loop that writes refused requests once a second, and once more when it stops. */
 export function startRefusedRequestLoop(refusedRequests: RefusedRequestRecorder, log: Logger): Loop {

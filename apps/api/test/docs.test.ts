@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { basename } from 'node:path';
 import { Problem, PROBLEMS } from '@onecode/domain';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { openApiDocument } from '../src/contract.js';
@@ -54,6 +55,7 @@ it.each([
   ['/docs/llms.txt', 'text/plain; charset=utf-8'],
   ['/docs/icon.svg', 'image/svg+xml; charset=utf-8'],
   ['/docs/onecode-client.tgz', 'application/gzip'],
+  ['/docs/clients/onecode.py', 'text/plain; charset=utf-8'],
   [asset, 'text/javascript; charset=utf-8'],
 ])('%s is %s, allows nothing from outside and no script that it was not built with', async (path, type) => {
   const { status, headers } = await get(path);
@@ -136,6 +138,16 @@ it('gives out the SDK byte for byte', async () => {
   const stored = readFileSync(new URL('onecode-client.tgz', SITE));
   expect(Buffer.from(await answer.arrayBuffer()).equals(stored)).toBe(true);
 });
+
+it.each(['python/onecode.py', 'php/Onecode.php', 'go/onecode.go', 'java/Onecode.java'])(
+  'gives out clients/%s, whose use names this service',
+  async (path) => {
+    const source = readFileSync(new URL(`../../../clients/${path}`, import.meta.url), 'utf8');
+    const answer = await get(`/docs/clients/${basename(path)}`);
+    expect(await answer.text()).toBe(source.replace('https://api.example.com', 'https://codes.test'));
+    expect(source).toContain('https://api.example.com');
+  },
+);
 
 describe('addresses in the site', () => {
   const texts = files

@@ -83,8 +83,9 @@ describeIf(has('python3', '--version'))('the quick start with Python', () => {
   it('goes from nothing to a verified code', async () => {
     const [send = '', follow = '', verify = ''] = blocksOf('quick-start', 'python');
     const python = (code: string, variables = {}) => run('python3', [write('step.py', code)], variables);
+    await run('sh', ['-c', blocksOf('quick-start', 'sh').find((code) => code.includes('onecode.py')) ?? '']);
 
-    const id = (await python(send)).trim();
+    const [id = ''] = (await python(send)).split(' ');
     expect((await statusOf(id)).verification).toBe('pending');
     await simulateDelivery(api.db, id);
     expect(await python(follow, { SEND_ID: id })).toBe('read sandbox\n');

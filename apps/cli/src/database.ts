@@ -1,4 +1,5 @@
-import { DATABASE_POOLER, databaseAddress, readConfig } from '@onecode/runtime/config';
+import { runbookOf } from '@onecode/domain';
+import { databaseAddress, readConfig } from '@onecode/runtime/config';
 import {
   closeDatabase,
   connectionFault,
@@ -6,7 +7,6 @@ import {
   refusedBy,
   UnusableDatabase,
   type Database,
-  type Pooler,
 } from '@onecode/store';
 import { environment } from './environment.js';
 import { UserError } from './errors.js';
@@ -26,22 +26,14 @@ const SCHEMA_FAULTS: Readonly<Record<string, string>> = {
  * @throws ConfigError, or UserError when the database cannot do it
  */
 export async function withDatabase<R>(use: (database: Database) => Promise<R>): Promise<R> {
-  const config = readConfig(environment(), { DATABASE_URL, DATABASE_POOLER });
-  const database = open(config.DATABASE_URL, config.DATABASE_POOLER);
+  const config = readConfig(environment(), { DATABASE_URL });
+  const database = openDatabase(config.DATABASE_URL, { connectionsMax: 1 });
   try {
     return await use(database);
   } catch (error) {
     throw userErrorOf(error) ?? error;
   } finally {
     await closeDatabase(database);
-  }
-}
-
-function open(url: string, pooler: Pooler): Database {
-  try {
-    return openDatabase(url, { connectionsMax: 1, pooler });
-  } catch (error) {
-    throw userErrorOf(error) ?? error;
   }
 }
 
@@ -52,7 +44,7 @@ function userErrorOf(error: unknown): UserError | null {
   if (originalCode === '22003') return new UserError('a number would grow past 2147483647');
   if (originalCode === '57014')
     return new UserError(
-      'the database took too long, as behind a lock or a backup: docs/runbooks/PostgresqlSlow.md says what to do',
+      `the database took too long, as behind a lock or a backup: ${runbookOf('postgresql_slow')} says what to do`,
     );
   const reason = connectionFault(error) ?? SCHEMA_FAULTS[kind];
   if (reason !== undefined) return new UserError(reason);

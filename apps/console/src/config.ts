@@ -1,7 +1,6 @@
 import { parseKeyring } from '@onecode/domain';
 import {
   address,
-  DATABASE_POOLER,
   databaseAddress,
   LOG_LEVELS,
   METRICS_ADDRESS,
@@ -20,7 +19,6 @@ import {
 export function readConsoleConfig(environment: NodeJS.ProcessEnv) {
   const config = readConfig(environment, {
     DATABASE_URL: databaseAddress(),
-    DATABASE_POOLER,
     DATABASE_CONNECTIONS: wholeNumber(1, 500, 10),
     ...REDIS_ADDRESS,
     PORT: port(3001),

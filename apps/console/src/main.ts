@@ -31,7 +31,6 @@ await runProcess('console', async () => {
   const registry = createRegistry('console');
   const database = openDatabase(config.DATABASE_URL, {
     connectionsMax: config.DATABASE_CONNECTIONS,
-    pooler: config.DATABASE_POOLER,
     onConnectionError: (error) => log.warn({ err: error }, 'a database connection broke'),
     onMissingSettings: (settings) => log.warn({ settings }, 'the pooler’s sessions lack settings'),
   });

@@ -78,11 +78,18 @@ export async function person(
   const credential = { id, accountId: id, providerId: 'credential' };
   await prisma.user.create({
     data: {
-      ...{ id, name: 'Ana Souza', email, language: 'en', staff: roles.staff ?? null },
+      id,
+      name: 'Ana Souza',
+      email,
+      language: 'en',
+      staff: roles.staff ?? null,
       credentials: { create: { ...credential, password: await (passwordHash ??= hashPassword(PASSWORD)) } },
       sessions: {
         create: {
-          ...{ id: newId(), token, ipAddress: '198.18.0.1', userAgent: 'test' },
+          id: newId(),
+          token,
+          ipAddress: '198.18.0.1',
+          userAgent: 'test',
           expiresAt: new Date(Date.now() + SESSION_MS_MAX),
           confirmedAt: new Date(),
         },

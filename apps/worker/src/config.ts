@@ -1,7 +1,6 @@
 import { parseKeyring } from '@onecode/domain';
 import {
   address,
-  DATABASE_POOLER,
   databaseAddress,
   LOG_LEVELS,
   METRICS_ADDRESS,
@@ -19,7 +18,6 @@ import {
 export function readWorkerConfig(environment: NodeJS.ProcessEnv) {
   return readConfig(environment, {
     DATABASE_URL: databaseAddress(),
-    DATABASE_POOLER,
     DATABASE_CONNECTIONS: wholeNumber(2, 500, 20),
     ...REDIS_ADDRESS,
     ...METRICS_ADDRESS,

@@ -1,12 +1,11 @@
 import { DelayedError, UnrecoverableError, type Job, type Processor } from 'bullmq';
 import {
+  checkRedis,
   connectRedis,
   Consumer,
   keyPrefix,
   type JobData,
   type QueueName,
-  unfitRedis,
-  writeToRedis,
   type RedisConnection,
 } from '@onecode/runtime';
 import type { WorkerConfig } from './config.js';
@@ -53,12 +52,10 @@ export interface Consumers {
 export function startConsumers(context: WorkerContext, config: WorkerConfig): Consumers {
   const { log, policy } = context;
   const prefix = keyPrefix(config.REDIS_URL, config.QUEUE_PREFIX);
-  let fault: string | null = null;
-  const connection = connectRedis({ redisUrl: config.REDIS_URL, redisCa: config.REDIS_CA_FILE }, 'consume', {
-    onError: (error) => log.debug({ err: error }, 'Redis is not reachable'),
-    onFault: (found) => (fault = found),
-  });
-  connection.on('ready', () => (fault = null));
+  const source = { redisUrl: config.REDIS_URL, redisCa: config.REDIS_CA_FILE };
+  const connection = connectRedis(source, 'consume', (error) =>
+    log.debug({ err: error }, 'Redis is not reachable'),
+  );
   const jobsUnderWay = new Set<Promise<unknown>>();
 
   const consume = (queue: QueueName, concurrency: number, work: Processor<JobData>): Consumer => {
@@ -110,11 +107,7 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig): Co
     }),
   ];
   return {
-    async isReady() {
-      if (connection.status !== 'ready')
-        throw fault === null ? new Error('Redis is not connected') : unfitRedis(fault);
-      await writeToRedis(connection, prefix);
-    },
+    isReady: () => checkRedis(connection, prefix),
     async close() {
       const closed = Promise.all(workers.map((worker) => worker.close()));
       // While Redis is down, BullMQ's own stop would wait for it; then only the jobs under way have to end.

@@ -27,7 +27,7 @@ export function jobText({ end, fault }: DeliveryRound): string {
   if (fault === null || word === 'accepted') return word;
   return writeJobText(
     { end: word, fault: jobFault(fault) },
-    explainError(fault.outcome.errorCode, fault.outcome.kind, 'en').meaning,
+    explainError(fault.outcome.errorCode, fault.outcome.kind).meaning.english,
   );
 }
 

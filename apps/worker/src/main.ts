@@ -3,14 +3,15 @@ import {
   createLog,
   ConfigError,
   createRegistry,
-  findRedisFault,
   gaugeConnections,
   openDeliveryQueue,
+  RefusedByRedis,
   runProcess,
   serveMetrics,
   startPresence,
   startFlushLoop,
   startTracing,
+  tryRedis,
   type ReadinessChecks,
   VERSION,
   watchServices,
@@ -45,14 +46,14 @@ await runProcess('worker', async () => {
   log.info({ version: VERSION }, 'starting');
   const tracing = await startTracing('onecode-worker', config, log);
   const redis = { redisUrl: config.REDIS_URL, redisCa: config.REDIS_CA_FILE };
-  const redisFault = await findRedisFault(redis, config.QUEUE_PREFIX);
-  if (redisFault !== null) throw new ConfigError([`REDIS_URL ${redisFault}`]);
+  const redisFault = await tryRedis(redis, config.QUEUE_PREFIX);
+  if (redisFault instanceof RefusedByRedis && redisFault.isLasting)
+    throw new ConfigError([redisFault.message]);
   const registry = createRegistry('worker');
   const metrics = workerMetrics(registry);
   const traffic = createTrafficCounter();
   const database = openDatabase(config.DATABASE_URL, {
     connectionsMax: config.DATABASE_CONNECTIONS,
-    pooler: config.DATABASE_POOLER,
     byIndexOnly: true,
     onConnectionError: (error) => log.warn({ err: error }, 'a database connection broke'),
     onMissingSettings: (settings) => log.warn({ settings }, 'the pooler’s sessions lack settings'),

@@ -13,7 +13,7 @@ describe('a number that changes hands', () => {
     const { db, simulator } = t.environment;
     caller = await t.environment.caller('live', { credits: 20 });
     for (const { id } of await db.sql<{ id: string }>('select phone_number_id as id from senders'))
-      simulator.business.senders.change(id, { identityKeyCheck: true });
+      await simulator.business.changeSender(id, { identityKeyCheck: true });
   });
 
   const check = async (identityCheck: IdentityCheck): Promise<void> => {
@@ -45,7 +45,7 @@ describe('a number that changes hands', () => {
     (await findSendDetails(t.environment.db.database, caller.accountId, id))!.identityChangedAt;
   const changes = () =>
     t.worker.count('onecode_identity_changes_total', { application_id: caller.applicationId });
-  const changeHands = () => t.environment.simulator.business.identities.changeHands(RECIPIENT);
+  const changeHands = () => t.environment.simulator.business.changeHands(RECIPIENT);
   const kept = () =>
     t.environment.db.sql('select send_id from send_identities where application_id = $1', [
       caller.applicationId,
@@ -76,7 +76,7 @@ describe('a number that changes hands', () => {
     // Not verified: nobody is known yet.
     expect(await hashes(await delivered())).toEqual([undefined]);
     await verify(first);
-    const hash = t.environment.simulator.business.identities.hashOf(RECIPIENT);
+    const hash = t.environment.simulator.business.identityOf(RECIPIENT);
     expect(await hashes(await delivered())).toEqual([hash]);
 
     changeHands();
@@ -101,9 +101,7 @@ describe('a number that changes hands', () => {
     const again = await delivered();
     await verify(again);
     expect(await hashes(again)).toEqual([undefined]);
-    expect(await hashes(await delivered())).toEqual([
-      t.environment.simulator.business.identities.hashOf(RECIPIENT),
-    ]);
+    expect(await hashes(await delivered())).toEqual([t.environment.simulator.business.identityOf(RECIPIENT)]);
   });
 
   it('is checked for each application alone', async () => {

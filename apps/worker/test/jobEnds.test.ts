@@ -25,7 +25,7 @@ describe('the job of a send', () => {
   it('completes when the recipient is refused, with Meta’s code and its meaning', async () => {
     const job = await jobOf(await sendWith({ error: 131026 }), 'completed');
     expect(job.returnvalue).toBe(
-      `rejected_by_provider: Meta 131026 (recipient): ${explainError(131026, 'recipient', 'en').meaning}`,
+      `rejected_by_provider: Meta 131026 (recipient): ${explainError(131026, 'recipient').meaning.english}`,
     );
     expect(job.failedReason).toBeUndefined();
   });
@@ -33,7 +33,7 @@ describe('the job of a send', () => {
   it('fails when the provider refuses a request of ours', async () => {
     const job = await jobOf(await sendWith({ error: 131009 }), 'failed');
     expect(job.failedReason).toBe(
-      `rejected_by_provider: Meta 131009 (config): ${explainError(131009, 'config', 'en').meaning}`,
+      `rejected_by_provider: Meta 131009 (config): ${explainError(131009, 'config').meaning.english}`,
     );
     expect(job.attemptsMade).toBe(1);
   });
@@ -41,7 +41,7 @@ describe('the job of a send', () => {
   it('fails when a fault of the configuration leaves the send without a sender', async () => {
     const job = await jobOf(await sendWith({ error: 190 }), 'failed');
     expect(job.failedReason).toBe(
-      `no_sender: Meta 190 (config): ${explainError(190, 'config', 'en').meaning}`,
+      `no_sender: Meta 190 (config): ${explainError(190, 'config').meaning.english}`,
     );
   });
 
@@ -54,7 +54,7 @@ describe('the job of a send', () => {
   it('completes when a sender cools down by itself and no other is there', async () => {
     const job = await jobOf(await sendWith({ error: 131057 }), 'completed');
     expect(job.returnvalue).toBe(
-      `no_sender: Meta 131057 (sender): ${explainError(131057, 'sender', 'en').meaning}`,
+      `no_sender: Meta 131057 (sender): ${explainError(131057, 'sender').meaning.english}`,
     );
   });
 
@@ -65,7 +65,7 @@ describe('the job of a send', () => {
   });
 
   it('fails when every attempt is used up, and says why each one was not the last', async () => {
-    const meaning = explainError(131000, 'retry', 'en').meaning;
+    const meaning = explainError(131000, 'retry').meaning.english;
     const job = await jobOf(await sendWith({ error: 131000 }), 'failed');
     expect(job.failedReason).toBe(`attempts_exhausted: Meta 131000 (retry): ${meaning}`);
     expect((job.stacktrace ?? []).join('\n')).toContain(`RetryLater: retry: Meta 131000 (retry): ${meaning}`);

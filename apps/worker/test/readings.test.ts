@@ -64,8 +64,7 @@ describe('a read of what the provider knows', () => {
       recipients24h: 0,
       now: new Date(),
     });
-  const badOf = async () =>
-    (await checks()).filter(({ ok }) => !ok).map(({ check, finding }) => [check, finding]);
+  const badOf = async () => (await checks()).filter(({ ok }) => !ok).map(({ check, name }) => [check, name]);
 
   it('finds a new sender’s number, business account and templates, and all is well', async () => {
     const { number, businessAccount, templates, failures, readAt, triedAt } = await known();
@@ -130,7 +129,7 @@ describe('a read of what the provider knows', () => {
 
   it('changes nothing but its age when it fails', async () => {
     const before = await known();
-    t.environment.simulator.business.tokens.change('test-token', { valid: false });
+    t.environment.simulator.business.changeToken('test-token', { valid: false });
     await readAgain();
     const after = await known();
     expect(after.triedAt!.getTime()).toBeGreaterThan(before.triedAt!.getTime());
@@ -179,7 +178,7 @@ describe('a read of what the provider knows', () => {
     await business.changeAccount(ACCOUNT, { subscribed: false }, { silent: true });
     await business.changePortfolio({ verificationStatus: 'UNVERIFIED' });
     await business.changeSender(sender.phoneNumberId, { status: 'FLAGGED' }, { silent: true });
-    business.tokens.change('test-token', { scopes: ['whatsapp_business_management'] });
+    business.changeToken('test-token', { scopes: ['whatsapp_business_management'] });
     await readAgain();
     expect(await badOf()).toEqual([
       ['token_scopes', 'scopes_missing'],

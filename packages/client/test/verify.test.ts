@@ -1,19 +1,13 @@
 import { closedPort, startTcpServer } from '@onecode/testing';
 import { fetch as undiciFetch } from 'undici';
 import {
-  closes,
-  cutsOff,
-  dripsBody,
-  dripsHeaders,
   json,
   KEY,
+  OPEN_VERIFICATIONS,
   problem,
-  resets,
-  staysSilent,
-  stopsAfterHeaders,
-  text,
+  RIGHT,
   useService,
-  type Behaviour,
+  WRONG,
 } from '@onecode/testing/breaking-service';
 import {
   IndeterminateVerificationError,
@@ -27,9 +21,6 @@ import {
 const service = useService();
 const client = (options: Partial<OnecodeOptions> = {}): Onecode =>
   new Onecode({ apiKey: KEY, baseUrl: service.url, ...options });
-const RIGHT = { valid: true, verification: 'verified', attempts_left: 0 };
-const WRONG = { valid: false, verification: 'pending', attempts_left: 4 };
-const JSON_TYPE = { 'content-type': 'application/json' };
 
 /** What Node brings, and the newest of what programs install in its place. */
 const FETCHES: [string, Fetch | undefined][] = [
@@ -37,58 +28,8 @@ const FETCHES: [string, Fetch | undefined][] = [
   ['undici’s fetch', undiciFetch],
 ];
 
-const BREAKAGES: [string, Behaviour][] = [
-  ['a reset', resets],
-  ['a connection that closes', closes],
-  ['silence', staysSilent],
-  ['headers without a body', stopsAfterHeaders],
-  ['a body that drips', dripsBody],
-  ['headers that drip', dripsHeaders],
-  ['a success that was cut off', cutsOff(200, RIGHT)],
-  ['a problem that was cut off', cutsOff(404, { code: 'send_not_found', status: 404 })],
-  ['a page', text(200, '<html>Welcome</html>', { 'content-type': 'text/html' })],
-  ['a success under another media type', text(200, JSON.stringify(RIGHT), { 'content-type': 'text/plain' })],
-  ['a success without a media type', text(200, JSON.stringify(RIGHT))],
-  ['JSON that ends early', text(200, JSON.stringify(RIGHT).slice(0, -1), JSON_TYPE)],
-  [
-    'a success with bytes that are no UTF-8',
-    (response) =>
-      void response
-        .writeHead(200, JSON_TYPE)
-        .end(Buffer.from(JSON.stringify({ ...RIGHT, more: '\u00ff' }), 'latin1')),
-  ],
-  ['the text "true"', json(200, { ...RIGHT, valid: 'true' })],
-  ['the number 1', json(200, { ...RIGHT, valid: 1 })],
-  ['a list', json(200, [RIGHT])],
-  ['nothing but valid', json(200, { valid: true })],
-  ['valid without the state', json(200, { valid: true, attempts_left: 0 })],
-  ['valid with another state', json(200, { ...RIGHT, verification: 'pending' })],
-  ['valid with guesses left', json(200, { ...RIGHT, attempts_left: 5 })],
-  ['a state that there is not', json(200, { ...WRONG, verification: 'maybe' })],
-  ['too many guesses', json(200, { ...WRONG, attempts_left: 6 })],
-  ['null', json(200, null)],
-  ['201', json(201, RIGHT)],
-  ['202', json(202, RIGHT)],
-  ['204', (response) => void response.writeHead(204).end()],
-  ['304', (response) => void response.writeHead(304).end()],
-  ['a redirect', (response) => void response.writeHead(307, { location: '/v1/elsewhere' }).end()],
-  ['a redirect to GET', (response) => void response.writeHead(303, { location: '/v1/elsewhere' }).end()],
-  ['a misdirected request', json(421, {})],
-  ['a problem of 421', problem(421, 'bad_request_elsewhere')],
-  ['a proxy’s 401', text(401, 'no', { 'www-authenticate': 'Basic realm="proxy"' })],
-  ['a proxy’s 407', text(407, 'no', { 'proxy-authenticate': 'Basic realm="proxy"' })],
-  ['a proxy’s 408', text(408, 'late')],
-  ['a proxy’s 429', text(429, 'slow down', { 'retry-after': '0' })],
-  ['a gateway’s problem', problem(403, 'blocked_by_gateway')],
-  ['a problem whose status is another', problem(404, 'send_not_found', {}, { status: 500 })],
-  ['500', problem(500, 'internal_error')],
-  ['502', text(502, '<html>Bad Gateway</html>', { 'content-type': 'text/html' })],
-  ['503', text(503, '', { 'retry-after': '0' })],
-  ['504', text(504, '')],
-];
-
 describe.each(FETCHES)('a verification by %s', (_, fetch) => {
-  it.each(BREAKAGES)('is one request, and its outcome is open, after %s', async (_, behaviour) => {
+  it.each(OPEN_VERIFICATIONS)('is one request, and its outcome is open, after %s', async (_, behaviour) => {
     service.script(behaviour);
     const verified = client({ timeoutMs: 500, fetch }).verify('the-send', '004217');
     const error = await verified.catch((reason: unknown) => reason);

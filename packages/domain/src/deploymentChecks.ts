@@ -1,3 +1,4 @@
+import { FINDINGS, runbookOf } from './findings.js';
 import type { Finding } from './healthFindings.js';
 
 /** What was looked at, whether it is well, and what was found: if not well, with what to do. */
@@ -84,14 +85,14 @@ function connections({ connections: { used, most } }: DatabaseFacts): Deployment
 function clocks({ clockAheadMs, processes: all }: DatabaseFacts): DeploymentCheck {
   const told = all.flatMap((one) =>
     one.state === 'running' && one.clockAheadMs !== null
-      ? [{ whose: `${one.kind} ${one.id}`, aheadMs: one.clockAheadMs }]
+      ? [{ clock: `${one.kind} ${one.id}`, aheadMs: one.clockAheadMs }]
       : [],
   );
-  const off = [{ whose: 'this machine', aheadMs: clockAheadMs }, ...told]
+  const off = [{ clock: 'this machine', aheadMs: clockAheadMs }, ...told]
     .filter(({ aheadMs }) => Math.abs(aheadMs) > CLOCK_MS_MAX)
-    .map(({ whose, aheadMs }) => {
+    .map(({ clock, aheadMs }) => {
       const seconds = Math.abs(aheadMs / 1_000).toFixed(1);
-      return `that of ${whose} is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} the database's`;
+      return `that of ${clock} is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} the database's`;
     });
   return off.length === 0
     ? ok('clocks', 'This machine, the processes and the database agree.')
@@ -139,24 +140,19 @@ function senders({ senders: all }: DatabaseFacts): DeploymentCheck {
     : bad('senders', 'No sender can send: onecode sender list says why, and until when.');
 }
 
-/** One check for each finding of the health page, or one that there is none. */
+/** One check for each finding of the health page, or one that there is none. What operators wanted is no fault. */
 export function healthChecks(findings: readonly Finding[]): DeploymentCheck[] {
   if (findings.length === 0) return [ok('health', 'The health page finds nothing.')];
   return findings.map((finding) => {
-    const { what, severity, whose } = finding;
-    const where =
-      whose === 'held'
-        ? 'onecode hold list and sender list say who wanted it'
-        : `docs/runbooks/${runbookOf(what)}.md says what to do`;
-    const named = [severity, whose, ...subjectOf(finding)].join(', ');
-    return { check: `health_${what}`, ok: whose === 'held', detail: `${named}: ${where}.` };
+    const { name, severity, owner } = finding;
+    const { sentence, remedy } = FINDINGS[name];
+    const about = [severity, owner, ...subjectOf(finding)].join(', ');
+    return {
+      check: `health_${name}`,
+      ok: owner === 'held',
+      detail: `${about}: ${sentence} ${remedy} Steps: ${runbookOf(name)}`,
+    };
   });
-}
-
-function runbookOf(what: Finding['what']): string {
-  // One page has both: a template that one sender cannot use, and one that none can.
-  const name = what === 'template_stopped' ? 'template_stopped_everywhere' : what;
-  return name.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /** What a finding is about, where there may be several of its kind. */

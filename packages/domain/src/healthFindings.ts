@@ -1,38 +1,14 @@
+import { FINDINGS, type FindingName, type Owner, type Severity } from './findings.js';
 import type { HealthStatistics, RedisRefusal, StoppedTemplate } from './healthStatistics.js';
 import type { FailureReason } from './send.js';
 import { endedSends, sumOf, type EndedSends, type TrafficCount, type WebhookResult } from './traffic.js';
 
-/** Who has to act. `held`: operators stopped something on purpose. */
-type Whose = 'nobody' | 'us' | 'redis' | 'postgresql' | 'meta' | 'held';
-export type Severity = 'ok' | 'degraded' | 'failing';
-
-/** The checks of the health page. A check is `ok` as long as it has no finding. */
-export const HEALTH_CHECKS = [
-  'postgresql',
-  'redis',
-  'loops',
-  'queues',
-  'due',
-  'forSender',
-  'held',
-  'senders',
-  'attempts',
-  'latency',
-  'receipts',
-  'receiptsDue',
-  'ended',
-  'webhooks',
-] as const;
-export type HealthCheck = (typeof HEALTH_CHECKS)[number];
-
 /** A problem that a check found. */
 export interface Finding {
-  whose: Exclude<Whose, 'nobody'>;
-  severity: Exclude<Severity, 'ok'>;
-  /** The pages have a sentence and an advice for each. */
-  what: What;
-  check: HealthCheck;
-  /** What a sentence names. */
+  name: FindingName;
+  owner: Owner;
+  severity: Severity;
+  /** What it is about, where there may be several of its kind. */
   template?: StoppedTemplate;
   failures?: Failures;
   refusal?: RedisRefusal;
@@ -47,47 +23,6 @@ export interface Failures {
   failed: number;
   /** All that ended, delivered or failed. */
   ended: number;
-}
-
-type What =
-  | 'postgresql_away'
-  | 'postgresql_slow'
-  | 'postgresql_full'
-  | 'redis_away'
-  | 'redis_slow'
-  | 'redis_refuses_writes'
-  | 'redis_unfit'
-  | 'no_worker'
-  | 'sweeper_stopped'
-  | 'queue_paused'
-  | 'configuration_fault'
-  | 'provider_failing'
-  | 'provider_slow'
-  | 'senders_paused'
-  | 'senders_cooling_down'
-  | 'no_senders'
-  | 'senders_stopped'
-  | 'template_stopped'
-  | 'template_stopped_everywhere'
-  | 'senders_busy'
-  | 'receipts_missing'
-  | 'receipts_late'
-  | 'webhooks_rejected'
-  | 'sends_failing'
-  | 'reason_failing'
-  | 'country_failing'
-  | 'sender_failing'
-  | 'sends_late'
-  | 'sends_held';
-
-/** The answer to "is it us, Redis, PostgreSQL or Meta?" */
-export interface Verdict {
-  whose: Whose;
-  severity: Severity;
-  what: What | 'all_clear';
-  template?: StoppedTemplate;
-  failures?: Failures;
-  refusal?: RedisRefusal;
 }
 
 interface Thresholds {
@@ -127,131 +62,100 @@ const NAMED_MAX = 3;
 /** How long a send may wait while senders are available. */
 const BUSY_SECONDS: Thresholds = { degraded: 10, failing: 60 };
 
-type Found = Finding | null;
+type Check = (statistics: HealthStatistics) => Finding | null | Finding[];
 
 /** Returns all findings: failing ones before degraded ones, and causes before their consequences. */
 export function healthFindings(statistics: HealthStatistics): Finding[] {
-  const findings = CHECKS.flatMap((check) => check(statistics));
-  const rank = ({ severity }: Finding): number => (severity === 'failing' ? 0 : 1);
-  return findings.filter((finding) => finding !== null).toSorted((a, b) => rank(a) - rank(b));
+  const findings = CHECKS.flatMap((check) => check(statistics)).filter((found) => found !== null);
+  return [
+    ...findings.filter(({ severity }) => severity === 'failing'),
+    ...findings.filter(({ severity }) => severity === 'degraded'),
+  ];
 }
 
-/** Returns the verdict of the findings: the first of them, or that all is clear. */
-export function healthVerdict([worst]: readonly Finding[]): Verdict {
-  if (worst === undefined) return { whose: 'nobody', severity: 'ok', what: 'all_clear' };
-  const { check: _check, ...verdict } = worst;
-  return verdict;
-}
+const found = (
+  name: FindingName,
+  severity: Severity | null,
+  more: Pick<Finding, 'template' | 'refusal'> = {},
+): Finding | null => severity && { name, owner: FINDINGS[name].owners[0], severity, ...more };
 
 /** The severity of a value that should be low. */
-function severityOf(value: number, { degraded, failing }: Thresholds): Finding['severity'] | null {
+function severityOf(value: number, { degraded, failing }: Thresholds): Severity | null {
   if (value >= failing) return 'failing';
   return value >= degraded ? 'degraded' : null;
 }
 
-const finding = (
-  severity: Finding['severity'] | null,
-  whose: Finding['whose'],
-  what: What,
-  check: HealthCheck,
-): Found => severity && { whose, severity, what, check };
-
-function postgresql({ postgresqlMs }: HealthStatistics): Found {
-  if (postgresqlMs === null) return finding('failing', 'postgresql', 'postgresql_away', 'postgresql');
-  return finding(severityOf(postgresqlMs, ANSWER_MS), 'postgresql', 'postgresql_slow', 'postgresql');
-}
+const postgresql: Check = ({ postgresqlMs }) =>
+  postgresqlMs === null
+    ? found('postgresql_away', 'failing')
+    : found('postgresql_slow', severityOf(postgresqlMs, ANSWER_MS));
 
 /**
  * Statistics that did not come in time, while PostgreSQL answers, mean a slow PostgreSQL too. If sweeps do not end either, something
  * holds up all statements, as a lock does.
  */
-function connections(statistics: HealthStatistics): Found {
+const connections: Check = (statistics) => {
   const { postgresqlMs, connections: counted, waiting, attempts, provider, receipts, traffic } = statistics;
   if (postgresqlMs === null || postgresqlMs >= ANSWER_MS.degraded) return null;
-  if (counted !== null) {
-    const share = severityOf(counted.used / counted.most, CONNECTIONS);
-    if (share !== null) return finding(share, 'postgresql', 'postgresql_full', 'postgresql');
-  }
+  const full = counted && severityOf(counted.used / counted.most, CONNECTIONS);
+  if (full !== null) return found('postgresql_full', full);
   const isLate = [counted, waiting, attempts, provider, receipts, traffic].includes(null);
-  const isSweepLate = sweeper(statistics)?.what === 'sweeper_stopped';
-  return finding(
-    isLate ? (isSweepLate ? 'failing' : 'degraded') : null,
-    'postgresql',
-    'postgresql_slow',
-    'postgresql',
-  );
-}
+  const isSweepLate = sweeper(statistics)?.name === 'sweeper_stopped';
+  return found('postgresql_slow', isLate ? (isSweepLate ? 'failing' : 'degraded') : null);
+};
 
-function redis({ redisMs, redisRefusal: refusal, queues }: HealthStatistics): Found {
-  if (refusal != null) {
-    const what = refusal === 'unfit' ? 'redis_unfit' : 'redis_refuses_writes';
-    return { whose: 'redis', severity: 'failing', what, check: 'redis', refusal };
-  }
-  if (redisMs === null || queues === null) return finding('failing', 'redis', 'redis_away', 'redis');
-  return finding(severityOf(redisMs, ANSWER_MS), 'redis', 'redis_slow', 'redis');
-}
+const redis: Check = ({ redisMs, redisRefusal: refusal, queues }) => {
+  if (refusal != null)
+    return found(refusal === 'unfit' ? 'redis_unfit' : 'redis_refuses_writes', 'failing', { refusal });
+  if (redisMs === null || queues === null) return found('redis_away', 'failing');
+  return found('redis_slow', severityOf(redisMs, ANSWER_MS));
+};
 
-function sweeper({ loops }: HealthStatistics): Found {
+function sweeper({ loops }: HealthStatistics): Finding | null {
   if (loops === null) return null;
   const ages = loops.filter(({ loop }) => loop === 'sweep').map(({ secondsAgo }) => secondsAgo);
-  if (ages.length === 0) return finding('failing', 'us', 'no_worker', 'loops');
-  return finding(severityOf(Math.min(...ages), SWEEP_SECONDS), 'us', 'sweeper_stopped', 'loops');
+  if (ages.length === 0) return found('no_worker', 'failing');
+  return found('sweeper_stopped', severityOf(Math.min(...ages), SWEEP_SECONDS));
 }
 
-function queue({ queues }: HealthStatistics): Found {
-  const isPaused = queues?.some((one) => one.isPaused) ?? false;
-  return finding(isPaused ? 'failing' : null, 'us', 'queue_paused', 'queues');
-}
+const queue: Check = ({ queues }) =>
+  found('queue_paused', queues?.some(({ isPaused }) => isPaused) === true ? 'failing' : null);
 
 /** The provider refuses our account, token or template: we have to fix it, at the provider. */
-function configuration({ provider }: HealthStatistics): Found {
-  return finding((provider?.config ?? 0) > 0 ? 'failing' : null, 'us', 'configuration_fault', 'attempts');
-}
+const configuration: Check = ({ provider }) =>
+  found('configuration_fault', (provider?.config ?? 0) > 0 ? 'failing' : null);
 
-function senders({ senders: all, waiting }: HealthStatistics): Found {
+const senders: Check = ({ senders: all, waiting }) => {
   if (all === null) return null;
-  if (all.length === 0)
-    return finding((waiting?.forSender.count ?? 0) > 0 ? 'failing' : null, 'us', 'no_senders', 'senders');
+  if (all.length === 0) return found('no_senders', (waiting?.forSender.count ?? 0) > 0 ? 'failing' : null);
   const stopped = all.filter(({ state }) => state !== 'active');
   const severity = stopped.length === all.length ? 'failing' : stopped.length > 0 ? 'degraded' : null;
   if (stopped.some(({ isStoppedByProvider }) => isStoppedByProvider === true))
-    return finding(severity, 'meta', 'senders_stopped', 'senders');
-  return stopped.some(({ state }) => state === 'cooling_down')
-    ? finding(severity, 'meta', 'senders_cooling_down', 'senders')
-    : finding(severity, 'held', 'senders_paused', 'senders');
-}
+    return found('senders_stopped', severity);
+  const isCoolingDown = stopped.some(({ state }) => state === 'cooling_down');
+  return found(isCoolingDown ? 'senders_cooling_down' : 'senders_paused', severity);
+};
 
 /** Before a send fails: each template that stopped senders for its language, and whether others serve it still. */
-function templates({ stoppedTemplates }: HealthStatistics): Finding[] {
-  return (stoppedTemplates ?? []).map((template) => ({
-    whose: 'meta',
-    severity: template.serving === 0 ? 'failing' : 'degraded',
-    what: template.serving === 0 ? 'template_stopped_everywhere' : 'template_stopped',
-    check: 'senders',
-    template,
-  }));
-}
-
-function provider({ provider: answers }: HealthStatistics): Found {
-  if (answers === null || answers.calls < CALLS_MIN) return null;
-  return finding(
-    severityOf(answers.failing / answers.calls, FAILING_CALLS),
-    'meta',
-    'provider_failing',
-    'attempts',
+const templates: Check = ({ stoppedTemplates }) =>
+  (stoppedTemplates ?? []).map((template) =>
+    template.serving === 0
+      ? found('template_stopped_everywhere', 'failing', { template })!
+      : found('template_stopped', 'degraded', { template })!,
   );
-}
 
-function latency({ provider: answers }: HealthStatistics): Found {
-  return finding(severityOf(answers?.secondsP95 ?? 0, LATENCY_SECONDS), 'meta', 'provider_slow', 'latency');
-}
+const provider: Check = ({ provider: answers }) =>
+  answers === null || answers.calls < CALLS_MIN
+    ? null
+    : found('provider_failing', severityOf(answers.failing / answers.calls, FAILING_CALLS));
+
+const latency: Check = ({ provider: answers }) =>
+  found('provider_slow', severityOf(answers?.secondsP95 ?? 0, LATENCY_SECONDS));
+
+const receiptsMissing: Check = ({ traffic }) => found('receipts_missing', missingReceipts(traffic));
 
 /** Of each message at least one receipt comes: `sent`, or what follows it. */
-function receiptsMissing({ traffic }: HealthStatistics): Found {
-  return finding(missingReceipts(traffic), 'meta', 'receipts_missing', 'receipts');
-}
-
-function missingReceipts(traffic: HealthStatistics['traffic']): Finding['severity'] | null {
+function missingReceipts(traffic: HealthStatistics['traffic']): Severity | null {
   const counted = (event: TrafficCount['event']): number =>
     sumOf(traffic?.twoMinutes ?? [], (count) => count.event === event);
   const accepted = counted('accepted');
@@ -265,106 +169,81 @@ function missingReceipts(traffic: HealthStatistics['traffic']): Finding['severit
 }
 
 /** Rejected webhooks are noise where others come through, but the cause where receipts are missing: then they are named before these. */
-function webhooks({ traffic }: HealthStatistics): Found {
+const webhooks: Check = ({ traffic }) => {
   const counted = (result: WebhookResult): number =>
     sumOf(traffic?.fiveMinutes ?? [], ({ event, reason }) => event === 'webhook' && reason === result);
-  const isRejected = counted('invalid_signature') >= REJECTED_MIN;
+  if (counted('invalid_signature') < REJECTED_MIN) return null;
   const isCause = counted('accepted') === 0 || missingReceipts(traffic) !== null;
-  const severity = isCause ? 'failing' : 'degraded';
-  return finding(isRejected ? severity : null, 'us', 'webhooks_rejected', 'webhooks');
-}
+  return found('webhooks_rejected', isCause ? 'failing' : 'degraded');
+};
 
 /** The shares of ended sends that failed: of all, by reason, by country and by sender. Codes that expire under a hold are no failure. */
-function failures({ traffic, waiting }: HealthStatistics): Finding[] {
+const failures: Check = ({ traffic, waiting }) => {
   const isHeld = (waiting?.held.count ?? 0) > 0;
   const counts = (traffic?.fiveMinutes ?? []).filter(
     ({ reason }) => !isHeld || reason !== 'expired_before_delivery',
   );
-  const named = (
-    what: What,
-    groupOf: (count: TrafficCount) => string,
-    names: (group: string) => Partial<Failures>,
-  ): Finding[] =>
-    [...endedSends(counts, groupOf)]
-      .filter(([group]) => group !== '' || what === 'sends_failing')
-      .flatMap(([group, ended]) => failing(what, ended, names(group)))
-      .toSorted((a, b) => b.failures.failed - a.failures.failed)
-      .slice(0, NAMED_MAX);
+  const all = endedSends(counts, () => '').get('');
+  if (all === undefined) return [];
   return [
-    ...named(
-      'sends_failing',
-      () => '',
-      () => ({}),
-    ),
-    ...reasonFailing(counts),
-    ...named(
-      'country_failing',
-      ({ country }) => country,
-      (country) => ({ country }),
-    ),
-    ...named(
-      'sender_failing',
-      ({ senderId }) => senderId,
-      (senderId) => ({ senderId }),
-    ),
+    ...failing('sends_failing', all),
+    ...OWN_REASONS.flatMap((reason) => {
+      const failed = sumOf(counts, (count) => count.event === 'failed' && count.reason === reason);
+      const rest = { delivered: all.delivered + all.failed - failed, failed, reason };
+      return failing('reason_failing', rest, {}, FAILED_BY_US);
+    }),
+    ...mostFailing('country_failing', counts, 'country'),
+    ...mostFailing('sender_failing', counts, 'senderId'),
   ];
-}
+};
 
 /** Reasons that are no recipient's fault. What the provider rejected may be, and counts with the others. */
 const OWN_REASONS: readonly FailureReason[] = ['expired_before_delivery', 'attempts_exhausted'];
 
-function reasonFailing(counts: readonly TrafficCount[]): Finding[] {
-  const all = endedSends(counts, () => '').get('');
-  if (all === undefined) return [];
-  const ended = all.delivered + all.failed;
-  return OWN_REASONS.flatMap((reason) => {
-    const failed = sumOf(counts, (count) => count.event === 'failed' && count.reason === reason);
-    const severity = ended < ENDED_MIN ? null : severityOf(failed / ended, FAILED_BY_US);
-    if (severity === null) return [];
-    const whose = reason === 'expired_before_delivery' ? 'us' : 'meta';
-    return [{ whose, severity, what: 'reason_failing', check: 'ended', failures: { reason, failed, ended } }];
-  });
+/** The countries or senders of which too many sends failed, those with most failures first. */
+function mostFailing(
+  name: FindingName,
+  counts: readonly TrafficCount[],
+  by: 'country' | 'senderId',
+): Finding[] {
+  return [...endedSends(counts, (count) => count[by])]
+    .filter(([group]) => group !== '')
+    .flatMap(([group, ended]) => failing(name, ended, { [by]: group }))
+    .toSorted((a, b) => b.failures!.failed - a.failures!.failed)
+    .slice(0, NAMED_MAX);
 }
 
 function failing(
-  what: What,
+  name: FindingName,
   { delivered, failed, reason }: EndedSends,
-  names: Partial<Failures>,
-): (Finding & { failures: Failures })[] {
+  group: Pick<Failures, 'country' | 'senderId'> = {},
+  thresholds = FAILED,
+): Finding[] {
   const ended = delivered + failed;
-  const severity = ended < ENDED_MIN ? null : severityOf(failed / ended, FAILED);
+  const severity = ended < ENDED_MIN ? null : severityOf(failed / ended, thresholds);
   if (severity === null) return [];
-  const whose = reason === 'expired_before_delivery' ? 'us' : 'meta';
-  return [{ whose, severity, what, check: 'ended', failures: { ...names, reason, failed, ended } }];
+  const owner = reason === 'expired_before_delivery' ? 'us' : 'meta';
+  return [{ name, owner, severity, failures: { ...group, reason, failed, ended } }];
 }
 
-function receiptsLate({ receipts }: HealthStatistics): Found {
-  return finding(
-    severityOf(receipts?.oldestDueSeconds ?? 0, RECEIPT_SECONDS),
-    'us',
-    'receipts_late',
-    'receiptsDue',
-  );
-}
+const receiptsLate: Check = ({ receipts }) =>
+  found('receipts_late', severityOf(receipts?.oldestDueSeconds ?? 0, RECEIPT_SECONDS));
 
-function due({ waiting }: HealthStatistics): Found {
-  return finding(severityOf(waiting?.due.oldestSeconds ?? 0, DUE_SECONDS), 'us', 'sends_late', 'due');
-}
+const due: Check = ({ waiting }) =>
+  found('sends_late', severityOf(waiting?.due.oldestSeconds ?? 0, DUE_SECONDS));
 
 /** Active senders have too little throughput for the sends that come, unless these wait for a language that none serves. */
-function busy({ waiting, senders: all, stoppedTemplates }: HealthStatistics): Found {
+const busy: Check = ({ waiting, senders: all, stoppedTemplates }) => {
   const isAnyActive = all?.some(({ state }) => state === 'active') ?? false;
   const isAnyUnserved = stoppedTemplates?.some(({ serving }) => serving === 0) ?? false;
   const seconds = isAnyActive && !isAnyUnserved ? (waiting?.forSender.oldestSeconds ?? 0) : 0;
-  return finding(severityOf(seconds, BUSY_SECONDS), 'us', 'senders_busy', 'forSender');
-}
+  return found('senders_busy', severityOf(seconds, BUSY_SECONDS));
+};
 
-function held({ waiting }: HealthStatistics): Found {
-  return finding((waiting?.held.count ?? 0) > 0 ? 'degraded' : null, 'held', 'sends_held', 'held');
-}
+const held: Check = ({ waiting }) => found('sends_held', (waiting?.held.count ?? 0) > 0 ? 'degraded' : null);
 
 /** Causes before their consequences. */
-const CHECKS: readonly ((statistics: HealthStatistics) => Found | Finding[])[] = [
+const CHECKS: readonly Check[] = [
   postgresql,
   connections,
   redis,
@@ -383,42 +262,3 @@ const CHECKS: readonly ((statistics: HealthStatistics) => Found | Finding[])[] =
   busy,
   held,
 ];
-
-/** What `healthFindings` may find, by whose and how severe it can be. Those who watch metrics see each, found or not. */
-export const KNOWN_FINDINGS: readonly Pick<Finding, 'what' | 'whose' | 'severity'>[] = (
-  [
-    ['postgresql_away', 'postgresql', 'failing'],
-    ['postgresql_slow', 'postgresql', 'degraded', 'failing'],
-    ['postgresql_full', 'postgresql', 'degraded', 'failing'],
-    ['redis_away', 'redis', 'failing'],
-    ['redis_refuses_writes', 'redis', 'failing'],
-    ['redis_unfit', 'redis', 'failing'],
-    ['redis_slow', 'redis', 'degraded', 'failing'],
-    ['no_worker', 'us', 'failing'],
-    ['sweeper_stopped', 'us', 'degraded', 'failing'],
-    ['queue_paused', 'us', 'failing'],
-    ['configuration_fault', 'us', 'failing'],
-    ['no_senders', 'us', 'failing'],
-    ['senders_stopped', 'meta', 'degraded', 'failing'],
-    ['senders_cooling_down', 'meta', 'degraded', 'failing'],
-    ['senders_paused', 'held', 'degraded', 'failing'],
-    ['template_stopped', 'meta', 'degraded'],
-    ['template_stopped_everywhere', 'meta', 'failing'],
-    ['provider_failing', 'meta', 'degraded', 'failing'],
-    ['provider_slow', 'meta', 'degraded', 'failing'],
-    ['webhooks_rejected', 'us', 'degraded', 'failing'],
-    ['receipts_missing', 'meta', 'degraded', 'failing'],
-    ['receipts_late', 'us', 'degraded', 'failing'],
-    ['sends_failing', 'meta', 'degraded', 'failing'],
-    ['sends_failing', 'us', 'degraded', 'failing'],
-    ['reason_failing', 'meta', 'degraded', 'failing'],
-    ['reason_failing', 'us', 'degraded', 'failing'],
-    ['country_failing', 'meta', 'degraded', 'failing'],
-    ['country_failing', 'us', 'degraded', 'failing'],
-    ['sender_failing', 'meta', 'degraded', 'failing'],
-    ['sender_failing', 'us', 'degraded', 'failing'],
-    ['sends_late', 'us', 'degraded', 'failing'],
-    ['senders_busy', 'us', 'degraded', 'failing'],
-    ['sends_held', 'held', 'degraded'],
-  ] as const satisfies [What, Finding['whose'], ...Finding['severity'][]][]
-).flatMap(([what, whose, ...severities]) => severities.map((severity) => ({ what, whose, severity })));

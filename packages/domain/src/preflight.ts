@@ -26,33 +26,61 @@ export const PREFLIGHT_CHECKS = [
 ] as const;
 export type PreflightCheck = (typeof PREFLIGHT_CHECKS)[number];
 
-/** What was found; the pages and commands have a sentence for each, which says what to do. */
-export type PreflightFinding =
-  | 'fine'
-  | 'unknown'
-  | 'not_read'
-  | 'token_invalid'
-  | 'token_expires'
-  | 'scopes_missing'
-  | 'number_status'
-  | 'number_blocked'
-  | 'template_missing'
-  | 'template_status'
-  | 'template_category'
-  | 'template_button'
-  | 'ttl_too_long'
-  | 'footer_differs'
-  | 'not_subscribed'
-  | 'not_verified'
-  | 'limit_near'
-  | 'limit_reached';
+/** What a check says: under its own name when all is well, else what was found and what to do. `{{name}}` stands for a fact. */
+export const PREFLIGHT_TEXTS = {
+  token_valid: 'Meta accepts the access token.',
+  token_scopes: 'The access token has the permissions that are needed.',
+  number_connected: 'The number is connected.',
+  template_pt_br: 'The template {{template}} ({{language}}) is approved and copies the code.',
+  template_en: 'The template {{template}} ({{language}}) is approved and copies the code.',
+  template_ttl: 'Meta delivers no message after its code has expired.',
+  template_footer: 'The footers say how long codes live.',
+  webhook_subscribed: "Meta sends this business account's webhooks to the app.",
+  business_verified: 'Nothing says that the business is not verified.',
+  messaging_limit: '{{people}} people in the last 24 hours, within the limit {{limit}}.',
+  unknown: 'Meta has not told this. Check again, and look in WhatsApp Manager if it stays so.',
+  not_read:
+    'It could not be read: {{why}} Check the token, the network and that a worker is running, then check again.',
+  token_invalid:
+    'Meta does not accept the access token. Make a new one in Business settings, and replace it here.',
+  token_expires:
+    'The access token ends at {{at}}. Replace it with a token of a system user that does not expire.',
+  scopes_missing:
+    'The access token lacks {{scopes}}. Give the system user these permissions, and replace the token here.',
+  number_status: 'Meta says of the number: {{status}}. Connect or register it in WhatsApp Manager.',
+  number_blocked: 'Meta does not let the number send: {{why}}. Do what WhatsApp Manager asks for.',
+  template_missing:
+    'Meta has no template {{template}} in {{language}}. Create it in WhatsApp Manager, category authentication.',
+  template_status:
+    'The template {{template}} ({{language}}) is {{status}}{{reason}}. Look in WhatsApp Manager what Meta asks for.',
+  template_category:
+    'The template {{template}} ({{language}}) is in the category {{category}}. Create one in the category authentication.',
+  template_button: 'The template {{template}} ({{language}}) has no button that copies the code. Add one.',
+  ttl_too_long:
+    'The template ({{language}}) is delivered for up to {{seconds}} s, but codes live {{validity}} s. Shorten its validity period in WhatsApp Manager.',
+  footer_differs:
+    'The footer of the template ({{language}}) says {{footer}} min, but codes live {{validity}} s. Change the template or code_validity_seconds.',
+  not_subscribed:
+    'Meta sends no webhooks of this business account to the app. Subscribe the app: POST /{business account}/subscribed_apps.',
+  not_verified:
+    'The business is not verified ({{status}}). Verify it in Business settings; until then its limit stays low.',
+  limit_near:
+    '{{people}} people in the last 24 hours, close to the limit {{limit}} that all numbers of the business share. Ask Meta for a higher one.',
+  limit_reached:
+    '{{people}} people in the last 24 hours have reached the limit {{limit}} that all numbers of the business share. Meta refuses new ones.',
+} as const;
+
+type Fault = Exclude<keyof typeof PREFLIGHT_TEXTS, PreflightCheck>;
 
 export interface PreflightResult {
   check: PreflightCheck;
   ok: boolean;
-  finding: PreflightFinding;
+  /** Of the sentence, by which translations go. */
+  name: keyof typeof PREFLIGHT_TEXTS;
   /** What the sentence names. */
   facts: Readonly<Record<string, string | number>>;
+  /** What was found and, unless all is well, what to do, in English. */
+  text: string;
 }
 
 export interface PreflightInput {
@@ -75,7 +103,11 @@ const TTL_SECONDS_USUAL = 600;
 /** From this share of the limit on, an operator should act. */
 const LIMIT_SHARE_NEAR = 0.8;
 
-type Found = Omit<PreflightResult, 'check'>;
+interface Found {
+  /** Null where the check is well. */
+  fault: Fault | null;
+  facts: PreflightResult['facts'];
+}
 
 /** Whether a sender can be relied on, by what the provider last said of it. A check that could not be made is not ok. */
 export function preflight(input: PreflightInput): PreflightResult[] {
@@ -92,11 +124,18 @@ export function preflight(input: PreflightInput): PreflightResult[] {
     business_verified: () => businessVerified(input),
     messaging_limit: () => messagingLimit(input),
   };
-  return PREFLIGHT_CHECKS.map((check) => ({ check, ...found[check]() }));
+  return PREFLIGHT_CHECKS.map((check) => {
+    const { fault, facts } = found[check]();
+    const name = fault ?? check;
+    return { check, ok: fault === null, name, facts, text: filled(PREFLIGHT_TEXTS[name], facts) };
+  });
 }
 
-const fine = (facts: Found['facts'] = {}): Found => ({ ok: true, finding: 'fine', facts });
-const bad = (finding: PreflightFinding, facts: Found['facts'] = {}): Found => ({ ok: false, finding, facts });
+const filled = (text: string, facts: Found['facts']): string =>
+  text.replaceAll(/\{\{(\w+)\}\}/g, (_, fact: string) => String(facts[fact]));
+
+const fine = (facts: Found['facts'] = {}): Found => ({ fault: null, facts });
+const bad = (fault: Fault, facts: Found['facts'] = {}): Found => ({ fault, facts });
 /** A part that the last read could not find out, or that Meta does not tell. */
 const unknown = ({ failures }: PreflightInput, part: keyof SenderReading): Found =>
   failures[part] === undefined ? bad('unknown') : bad('not_read', { why: failures[part] });

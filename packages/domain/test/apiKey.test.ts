@@ -1,5 +1,4 @@
 import { apiKeyHint, generateApiKey, hashApiKey, isApiKey, type Mode } from '@onecode/domain';
-import fc from 'fast-check';
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
@@ -56,22 +55,6 @@ describe.each(MODES)('a %s key', (mode) => {
 });
 
 describe('any key', () => {
-  it('with any one character changed is not a key', () => {
-    fc.assert(
-      fc.property(
-        fc.constantFrom(...MODES),
-        fc.nat({ max: 40 }),
-        fc.constantFrom(...ALPHABET),
-        (mode, place, wrong) => {
-          const key = generateApiKey(mode);
-          fc.pre(key[place] !== wrong);
-          expect(isApiKey(key.slice(0, place) + wrong + key.slice(place + 1))).toBe(false);
-        },
-      ),
-      { numRuns: 2000 },
-    );
-  });
-
   it.each([
     ['another prefix', `ak_prod_${'a'.repeat(27)}`],
     ['something before its prefix', `xak_live_${'a'.repeat(27)}`],

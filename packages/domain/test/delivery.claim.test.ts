@@ -68,11 +68,6 @@ describe('a claim', () => {
     expect(claim(send, at(15), offer()).result).toEqual({ kind: 'claimed', attempt: 2 });
   });
 
-  it('waits while the back-off has not ended', () => {
-    const send = sendingSend({ attemptId: null, dueAt: at(24) });
-    expect(claim(send, NOW, offer())).toEqual({ result: { kind: 'not_due', waitMs: 4000 } });
-  });
-
   it('takes an attempt over whose lease has ended, and calls its outcome unknown', () => {
     const decision = claim(sendingSend(), NOW, offer());
     expect(decision.change).toMatchObject({
@@ -121,30 +116,19 @@ describe('a claim', () => {
     });
   });
 
-  it('with too little time left waits for the deadline without another call', () => {
-    const decision = claim(liveSend(), at(570), offer());
+  it.each([{}, noSlot])('with too little time left waits for the deadline, not for a sender: %j', (slots) => {
+    const decision = claim(liveSend(), at(570), offer(slots));
     expect(decision.result).toEqual({ kind: 'settled' });
-    expect(written(liveSend(), decision)).toMatchObject({ status: 'queued', dueAt: at(LIFE_SECONDS) });
+    const waiting = { status: 'queued', awaitingSender: false, dueAt: at(LIFE_SECONDS) };
+    expect(written(liveSend(), decision)).toMatchObject(waiting);
   });
 
-  it('with too little life left does not wait for a sender', () => {
-    const decision = claim(liveSend(), at(570), offer(noSlot));
-    expect(decision.result).toEqual({ kind: 'settled' });
-    expect(written(liveSend(), decision)).toMatchObject({ awaitingSender: false, dueAt: at(LIFE_SECONDS) });
+  it('at the deadline fails a queued send with expired_before_delivery', () => {
+    const failedAt = at(LIFE_SECONDS);
+    const decision = claim(liveSend(), failedAt, offer());
+    expect(decision.result).toEqual({ kind: 'failed', reason: 'expired_before_delivery' });
+    expect(decision.change).toEqual({ ...FAILED, failedAt, failureReason: 'expired_before_delivery' });
   });
-
-  it.each([LIFE_SECONDS, LIFE_SECONDS + 1000])(
-    'at second %d fails a queued send with expired_before_delivery',
-    (second) => {
-      const decision = claim(liveSend(), at(second), offer());
-      expect(decision.result).toEqual({ kind: 'failed', reason: 'expired_before_delivery' });
-      expect(decision.change).toEqual({
-        ...FAILED,
-        failedAt: at(second),
-        failureReason: 'expired_before_delivery',
-      });
-    },
-  );
 
   it('a millisecond before the deadline does not fail it yet', () => {
     expect(claim(liveSend(), ms(at(LIFE_SECONDS), -1), offer()).result.kind).toBe('settled');
@@ -228,23 +212,6 @@ describe('a claim for a future send slot', () => {
       awaitingSender: false,
       dueAt: at(LIFE_SECONDS),
     });
-  });
-});
-
-describe('a send slot', () => {
-  it.each([
-    ['that is due', liveSend(), NOW, true],
-    ['whose lease has ended', sendingSend(), at(15), true],
-    ['whose lease lasts', sendingSend(), at(14.999), false],
-    ['whose back-off lasts', sendingSend({ attemptId: null, dueAt: at(24) }), NOW, false],
-    ['with too little life left', liveSend(), at(570), false],
-    ['that has expired', liveSend(), at(LIFE_SECONDS), false],
-    ['whose code was verified', liveSend({ verification: 'verified', verifiedAt: at(10) }), NOW, false],
-    ['without attempts left', sendingSend({ attempts: 5, attemptId: null }), NOW, false],
-    ['that was sent', sentSend(), NOW, false],
-    ['that failed', sentSend({ status: 'failed' }), NOW, false],
-  ])('for a send %s: is it used?', (_, send, now, used) => {
-    expect(claim(send, now, offer()).result.kind === 'claimed').toBe(used);
   });
 });
 

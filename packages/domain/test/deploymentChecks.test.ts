@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import {
   databaseChecks,
   healthChecks,
@@ -6,7 +5,6 @@ import {
   webhookCheck,
   type DatabaseFacts,
 } from '../src/deploymentChecks.js';
-import { KNOWN_FINDINGS } from '../src/healthFindings.js';
 
 const AGREES = { id: 'an-id', clockAheadMs: 0 } as const;
 const WELL: DatabaseFacts = {
@@ -111,64 +109,31 @@ describe('databaseChecks', () => {
 });
 
 describe('healthChecks', () => {
-  it('names a runbook for each finding, and takes what operators wanted for no fault', () => {
+  it('say what each finding is about, what to do and where the steps are; what operators wanted is no fault', () => {
+    const failures = { country: 'BR', reason: 'rejected_by_provider', failed: 12, ended: 30 } as const;
+    const template = { template: 'code', language: 'pt_BR', status: 'PAUSED', at: '', serving: 1 };
     expect(healthChecks([])).toEqual([
       { check: 'health', ok: true, detail: 'The health page finds nothing.' },
     ]);
-    expect(
-      healthChecks([
-        { whose: 'redis', severity: 'failing', what: 'redis_refuses_writes', check: 'redis' },
-        { whose: 'held', severity: 'degraded', what: 'sends_held', check: 'held' },
-      ]),
-    ).toEqual([
-      {
-        check: 'health_redis_refuses_writes',
-        ok: false,
-        detail: 'failing, redis: docs/runbooks/RedisRefusesWrites.md says what to do.',
-      },
-      {
-        check: 'health_sends_held',
-        ok: true,
-        detail: 'degraded, held: onecode hold list and sender list say who wanted it.',
-      },
+    const checks = healthChecks([
+      { name: 'no_senders', owner: 'us', severity: 'failing' },
+      { name: 'country_failing', owner: 'meta', severity: 'degraded', failures },
+      { name: 'template_stopped', owner: 'meta', severity: 'degraded', template },
+      { name: 'sends_held', owner: 'held', severity: 'degraded' },
     ]);
-  });
-});
-
-describe('healthChecks of what may be found', () => {
-  it('name a runbook that exists, unless an operator wanted it', () => {
-    const named = KNOWN_FINDINGS.filter(({ whose }) => whose !== 'held').map((known) => {
-      const [{ detail } = { detail: '' }] = healthChecks([{ ...known, check: 'ended' }]);
-      return /docs\/runbooks\/\w+\.md/.exec(detail)![0];
-    });
-    expect(named.length).toBeGreaterThan(20);
-    expect(named.filter((file) => !existsSync(file))).toEqual([]);
-  });
-
-  it('name which country, sender or template each is about', () => {
-    const failures = { reason: 'rejected_by_provider', failed: 12, ended: 30 } as const;
-    const template = { template: 'code', language: 'pt_BR', status: 'PAUSED', at: '', serving: 1 };
-    const details = healthChecks([
-      {
-        whose: 'meta',
-        severity: 'degraded',
-        what: 'country_failing',
-        check: 'ended',
-        failures: { country: 'BR', ...failures },
-      },
-      {
-        whose: 'meta',
-        severity: 'failing',
-        what: 'sender_failing',
-        check: 'ended',
-        failures: { senderId: 'S', ...failures },
-      },
-      { whose: 'meta', severity: 'degraded', what: 'template_stopped', check: 'senders', template },
-    ]).map(({ detail }) => detail);
-    expect(details).toEqual([
-      'degraded, meta, country BR, 12 of 30 sends failed, most by rejected_by_provider: docs/runbooks/CountryFailing.md says what to do.',
-      'failing, meta, sender S, 12 of 30 sends failed, most by rejected_by_provider: docs/runbooks/SenderFailing.md says what to do.',
-      'degraded, meta, template code pt_BR: docs/runbooks/TemplateStoppedEverywhere.md says what to do.',
+    expect(checks.map(({ check, ok }) => [check, ok])).toEqual([
+      ['health_no_senders', false],
+      ['health_country_failing', false],
+      ['health_template_stopped', false],
+      ['health_sends_held', true],
+    ]);
+    expect(checks.map(({ detail }) => detail)).toEqual([
+      'failing, us: Sends are waiting, and there is no sender. An operator has to add a sender under Senders. Steps: docs/runbooks.md#no_senders',
+      expect.stringMatching(
+        /^degraded, meta, country BR, 12 of 30 sends failed, most by rejected_by_provider: Sends to a country fail\./,
+      ),
+      expect.stringMatching(/^degraded, meta, template code pt_BR: Meta has stopped a template\./),
+      expect.stringMatching(/^degraded, held: Sends are on hold\. .*#sends_held$/),
     ]);
   });
 });

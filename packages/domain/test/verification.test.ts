@@ -7,16 +7,7 @@ import {
   verificationAt,
   type Send,
 } from '@onecode/domain';
-import {
-  at,
-  CREATED_AT,
-  LIFE_SECONDS,
-  liveSend,
-  sendingSend,
-  sentSend,
-  testSend,
-  written,
-} from './sendFixtures.js';
+import { at, LIFE_SECONDS, liveSend, sendingSend, sentSend, testSend, written } from './sendFixtures.js';
 
 const NOW = at(30);
 const right = () => true;
@@ -48,18 +39,6 @@ describe('a guess', () => {
     });
   });
 
-  it.each([
-    ['first', 0, 'pending', 4],
-    ['second', 1, 'pending', 3],
-    ['third', 2, 'pending', 2],
-    ['fourth', 3, 'pending', 1],
-  ] as const)('that is the %s wrong one is counted', (_, before, verification, attemptsLeft) => {
-    expect(judge(liveSend({ wrongGuesses: before }), NOW, wrong)).toEqual({
-      result: { valid: false, verification, attemptsLeft },
-      change: { wrongGuesses: before + 1 },
-    });
-  });
-
   it('that is the fifth wrong one locks the code, and says when', () => {
     expect(judge(sentSend({ status: 'delivered', wrongGuesses: 4 }), NOW, wrong)).toEqual({
       result: { valid: false, verification: 'locked', attemptsLeft: 0 },
@@ -67,20 +46,9 @@ describe('a guess', () => {
     });
   });
 
-  it('that is right after four wrong ones still verifies', () => {
-    expect(judge(liveSend({ wrongGuesses: 4 }), NOW, right).result).toEqual({
-      valid: true,
-      verification: 'verified',
-      attemptsLeft: 0,
-    });
-  });
-
   it.each([
     ['at the deadline', {}, at(LIFE_SECONDS), 'expired'],
-    ['after the deadline', { wrongGuesses: 2 }, at(LIFE_SECONDS + 3600), 'expired'],
     ['on a used code', VERIFIED, NOW, 'verified'],
-    ['on a used code after the deadline', VERIFIED, at(LIFE_SECONDS + 1), 'verified'],
-    ['on a locked code', LOCKED, NOW, 'locked'],
     ['on a locked code after the deadline', LOCKED, at(LIFE_SECONDS + 1), 'locked'],
   ] as [string, Partial<Send>, Date, string][])(
     'made %s is not compared, changes nothing and leaves 0',
@@ -89,11 +57,6 @@ describe('a guess', () => {
       expect(decision).toEqual({ result: { valid: false, verification, attemptsLeft: 0 } });
     },
   );
-
-  it('a millisecond before the deadline still counts', () => {
-    const justInTime = new Date(at(LIFE_SECONDS).getTime() - 1);
-    expect(judge(liveSend(), justInTime, right).result.valid).toBe(true);
-  });
 
   it.each(DELIVERY_STATES)(
     'is judged the same while delivery is %s, and leaves its state as it is',
@@ -151,15 +114,6 @@ describe('a guess', () => {
 
   it.each([0, 1, 2, 3])('that is wrong does not change the delivery after %d others', (wrongGuesses) => {
     expect(judge(liveSend({ wrongGuesses }), NOW, wrong).change).toEqual({ wrongGuesses: wrongGuesses + 1 });
-  });
-
-  it('is compared once', () => {
-    let compared = 0;
-    judge(sentSend(), CREATED_AT, () => {
-      compared += 1;
-      return false;
-    });
-    expect(compared).toBe(1);
   });
 });
 

@@ -121,9 +121,6 @@ export function databaseAddress(fallback?: string): SecretSpec<string> {
   return secret(variable(parse, fallback));
 }
 
-/** What stands between a process and PostgreSQL, by the `pool_mode` of PgBouncer. */
-export const DATABASE_POOLER = oneOf(['none', 'session', 'transaction'], 'none');
-
 /** A whole number within bounds. */
 export function wholeNumber(min: number, max: number, fallback?: number): RequiredValidatorSpec<number> {
   return variable((value) => {

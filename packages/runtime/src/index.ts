@@ -14,10 +14,9 @@ export {
   type OwnFault,
 } from './jobTexts.js';
 export { keyPrefix, parseRedisAddress, REDIS_ADDRESS, type RedisAddress } from './redis/address.js';
-export { findRedisFault } from './redis/check.js';
+export { checkRedis, RefusedByRedis, tryRedis } from './redis/check.js';
 export { connectRedis, type RedisConnection, type RedisSource } from './redis/connect.js';
 export { readRedisHealth } from './redis/health.js';
-export { unfitRedis, writeToRedis } from './redis/refusal.js';
 export * from './readiness.js';
 export { startPresence } from './presence.js';
 export { openQueues, QUEUE_NAMES, type QueueName, type Queues, type JobData } from './queues.js';

@@ -1,8 +1,7 @@
 import { Queue } from 'bullmq';
 import { keyPrefix } from './redis/address.js';
-import { findSettingsFault, tryRedis } from './redis/check.js';
+import { checkRedis } from './redis/check.js';
 import { ANSWER_MS_MAX, connectRedis, type RedisSource } from './redis/connect.js';
-import { unfitRedis, writeToRedis } from './redis/refusal.js';
 
 /** The queues. Jobs of `deliver` and `simulate` hold a send's id; those of `receipts` hold nothing. */
 export const QUEUE_NAMES = ['deliver', 'simulate', 'receipts'] as const;
@@ -24,20 +23,15 @@ export interface Queues {
   /** Whether Redis can be reached now. */
   isReady(): boolean;
   of(name: QueueName): Queue<JobData>;
-  /** Answers when Redis takes a write. @throws RefusedByRedis when it answers and cannot be used, Error when it does not answer */
+  /** As `checkRedis`. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
 
 /** Opens the queues. They connect in the background, and so open while Redis is down. */
 export function openQueues({ prefix, onError, ...source }: QueuesOptions): Queues {
-  let fault: string | null = null;
-  const onFault = (found: string | null): void => {
-    fault = found;
-  };
-  const connection = connectRedis(source, 'enqueue', { onError, onFault });
+  const connection = connectRedis(source, 'enqueue', onError);
   const keys = keyPrefix(source.redisUrl, prefix);
-  connection.on('ready', () => void tryRedis(connection, keys).then(onFault, onError));
   const queues = new Map<QueueName, Queue<JobData>>();
   let closed = false;
   // After `disconnect`, ioredis says `ready` until the socket has closed.
@@ -60,14 +54,8 @@ export function openQueues({ prefix, onError, ...source }: QueuesOptions): Queue
       return queue;
     },
     async ping() {
-      // What was found when the connection opened may have been set right since, without a new connection.
-      if (fault !== null && isReady()) fault = await tryRedis(connection, keys);
-      if (fault !== null) throw unfitRedis(fault);
-      if (!isReady()) throw new Error('Redis is not connected');
-      const [found] = await Promise.all([findSettingsFault(connection), writeToRedis(connection, keys)]);
-      if (found === null) return;
-      fault = found;
-      throw unfitRedis(found);
+      if (closed) throw new Error('Redis is not connected');
+      await checkRedis(connection, keys);
     },
     async close() {
       closed = true;

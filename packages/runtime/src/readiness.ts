@@ -1,6 +1,6 @@
 import { startLoop, type Loop } from './lifecycle.js';
 import { redact, type Logger } from './log.js';
-import { RefusedByRedis } from './redis/refusal.js';
+import { RefusedByRedis } from './redis/check.js';
 
 /** What a process needs to be ready, by name. Each check resolves or throws. */
 export type ReadinessChecks = Readonly<Record<string, () => Promise<void>>>;

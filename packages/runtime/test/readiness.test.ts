@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { until } from '@onecode/testing';
-import { unfitRedis, watchServices, type Loop } from '@onecode/runtime';
+import { RefusedByRedis, watchServices, type Loop } from '@onecode/runtime';
 import { pino } from 'pino';
 
 let loop: Loop | undefined;
@@ -18,7 +18,7 @@ describe('watchServices', () => {
       }),
     );
     let rounds = 0;
-    const refuse = (fault: string) => () => Promise.reject(unfitRedis(fault));
+    const refuse = (fault: string) => () => Promise.reject(new RefusedByRedis('unfit', fault));
     const answers: (() => Promise<void>)[] = [
       () => Promise.resolve(),
       // A connection is replaced.
@@ -26,10 +26,10 @@ describe('watchServices', () => {
       () => Promise.resolve(),
       () => Promise.reject(new Error('closed')),
       () => Promise.reject(new Error('connect ECONNREFUSED redis://:secret@127.0.0.1:1')),
-      refuse('names a replica'),
-      refuse('names no password'),
+      refuse('REDIS_URL names a replica'),
+      refuse('REDIS_URL names no password'),
       () => Promise.resolve(),
-      refuse('names a replica'),
+      refuse('REDIS_URL names a replica'),
       () => Promise.reject(new Error('closed')),
       () => Promise.resolve(),
       () => Promise.resolve(),

@@ -35,34 +35,31 @@ describe('an address of Redis', () => {
   });
 
   it.each([
-    ['', 'must be an address that begins with'],
-    ['leaked:6379', 'must be an address that begins with'],
-    ['http://leaked', 'must be an address that begins with'],
-    ['redis://leaked:1,leaked:2', 'must be an address that begins with'],
-    ['redis+tls://leaked:1', 'must be an address that begins with'],
-    ['rediss+sentinel://leaked:1/main', 'must be an address that begins with'],
-    ['redis+sentinel://lea ked:1/main', 'must be an address that begins with'],
-    ['redis+sentinel://leaked:1', 'must name sentinels and their master: redis+sentinel://'],
-    ['redis+sentinel://leaked:1//0', 'must name sentinels and their master'],
-    ['redis+sentinel://leaked:1/main/first', 'must name sentinels and their master'],
-    ['redis+sentinel://leaked:1/main/0/1', 'must name sentinels and their master'],
-    ['redis+sentinel://leaked/main', 'must have a host and a port in each place'],
-    ['redis+sentinel://leaked:1,,leaked:2/main', 'must have a host and a port in each place'],
-    ['redis+sentinel://leaked:0/main', 'must have a host and a port in each place'],
-    ['redis+sentinel://leaked:65536/main', 'must have a host and a port in each place'],
-    ['redis+sentinel://leaked@h:1/main', 'must have user and password percent-encoded'],
-    ['redis+sentinel://leaked:@h:1/main', 'must have user and password percent-encoded'],
-    ['redis+sentinel://leaked:a:b@h:1/main', 'must have user and password percent-encoded'],
-    ['redis+sentinel://leaked:%zz@h:1/main', 'must have user and password percent-encoded'],
-    [
-      'redis+cluster://leaked:1/0',
-      'must name nodes of the cluster and, as a cluster has only one, no database',
-    ],
-    ['redis+cluster://', 'must be an address that begins with'],
-    ['redis+cluster://leaked', 'must have a host and a port in each place'],
-  ])('cannot be %j, and the fault does not repeat it', (text, fault) => {
+    '',
+    'leaked:6379',
+    'http://leaked',
+    'redis://leaked:1,leaked:2',
+    'redis+tls://leaked:1',
+    'rediss+sentinel://leaked:1/main',
+    'redis+sentinel://lea ked:1/main',
+    'redis+sentinel://leaked:1',
+    'redis+sentinel://leaked:1//0',
+    'redis+sentinel://leaked:1/main/first',
+    'redis+sentinel://leaked:1/main/0/1',
+    'redis+sentinel://leaked/main',
+    'redis+sentinel://leaked:1,,leaked:2/main',
+    'redis+sentinel://leaked:0/main',
+    'redis+sentinel://leaked:65536/main',
+    'redis+sentinel://leaked@h:1/main',
+    'redis+sentinel://leaked:@h:1/main',
+    'redis+sentinel://leaked:a:b@h:1/main',
+    'redis+sentinel://leaked:%zz@h:1/main',
+    'redis+cluster://leaked:1/0',
+    'redis+cluster://',
+    'redis+cluster://leaked',
+  ])('cannot be %j, and the fault does not repeat it', (text) => {
     const parse = (): unknown => parseRedisAddress(text);
-    expect(parse).toThrow(fault);
+    expect(parse).toThrow(/^must be redis:\/\/… or rediss:/);
     expect(parse).not.toThrow('leaked');
   });
 });

@@ -50,8 +50,7 @@ export function openTestQueues(): TestQueues {
       return deliveryQueue;
     },
     consume(queue, work, other) {
-      const listeners = { onError: () => {}, onFault: () => {} };
-      const connection = connectRedis({ redisUrl: other ?? url }, 'consume', listeners);
+      const connection = connectRedis({ redisUrl: other ?? url }, 'consume', () => {});
       const consumer = new Consumer(queue, work, { connection, prefix });
       consumer.on('error', () => {});
       opened.push(consumer, { close: async () => connection.disconnect() });

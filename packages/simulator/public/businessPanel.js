@@ -1,4 +1,4 @@
-import { byId, call, element, readable } from './elements.js';
+import { byId, call, element, readable, tell } from './elements.js';
 
 const MINUTE_MS = 60_000;
 const SENDERS_SHOWN = 12;
@@ -10,13 +10,7 @@ const CONDITIONS = {
   disabled: ['bad', 'Blocked'],
   payment_issue: ['bad', 'Payment problem'],
 };
-const STATUSES = {
-  CONNECTED: 'good',
-  APPROVED: 'good',
-  FLAGGED: 'warn',
-  PAUSED: 'warn',
-  PENDING: 'warn',
-};
+const TONES = { CONNECTED: 'good', APPROVED: 'good', FLAGGED: 'warn', PAUSED: 'warn', PENDING: 'warn' };
 
 let drawn = '';
 let latest = { business: null, throttles: [] };
@@ -40,15 +34,13 @@ function draw() {
   const now = JSON.stringify([business, lasting.map((throttle) => [throttle, secondsLeft(throttle)])]);
   if (now === drawn) return;
   drawn = now;
-  const focused = document.activeElement?.closest('#accounts')
-    ? document.activeElement.getAttribute('data-target')
-    : null;
+  const focused = document.activeElement?.closest('#accounts [data-target]')?.dataset.target;
   byId('accounts').replaceChildren(
     ...business.businessAccounts.flatMap((account) => accountItems(business, lasting, account)),
     ...lasting.filter(({ scope }) => scope === 'app' || scope === 'pair').map(otherThrottle),
   );
   byId('no-senders').hidden = business.senders.length > 0;
-  if (focused !== null)
+  if (focused !== undefined)
     [...byId('accounts').querySelectorAll('[data-target]')]
       .find(({ dataset }) => dataset.target === focused)
       ?.focus();
@@ -60,119 +52,101 @@ function accountItems({ senders, templates }, lasting, account) {
   return [
     accountItem(account, lasting),
     ...own.slice(0, SENDERS_SHOWN).map((sender) => senderItem(sender, lasting)),
-    ...(hidden > 0 ? [element('li', { className: 'hint', text: `and ${hidden} more numbers` })] : []),
+    ...(hidden > 0 ? [element('li', { className: 'soft', text: `and ${hidden} more numbers` })] : []),
     ...templates.filter(({ wabaId }) => wabaId === account.id).map(templateItem),
   ];
 }
 
 function accountItem({ id, condition }, lasting) {
   const [tone, text] = CONDITIONS[condition];
-  const name = `account ${id}`;
-  const path = `business-accounts/${id}`;
   const throttle = lasting.find(({ scope, wabaId = id }) => scope === 'business_account' && wabaId === id);
-  return item({
-    className: 'account',
-    title: `Account ${id}`,
-    ...(throttle ? throttled(throttle) : { tone, text }),
-    actions: [
-      throttle ? endOf(throttle, name) : throttleButton(name, { scope: 'business_account', wabaId: id }),
-      condition === 'active'
-        ? action('Block', name, 'PUT', path, { condition: 'disabled' })
-        : action('Unblock', name, 'PUT', path, { condition: 'active' }),
-    ],
+  return item(`Account ${id}`, {
+    name: `account ${id}`,
+    tone,
+    text,
+    throttle,
+    throttled: { scope: 'business_account', wabaId: id },
+    change: [`business-accounts/${id}`, { condition: condition === 'active' ? 'disabled' : 'active' }],
+    label: condition === 'active' ? 'Block' : 'Unblock',
   });
 }
 
 function senderItem({ phoneNumberId, displayPhoneNumber, status, qualityRating }, lasting) {
-  const name = readable(`+${displayPhoneNumber}`);
-  const path = `senders/${phoneNumberId}`;
+  const isFlagged = status === 'FLAGGED' || qualityRating === 'RED';
   const throttle = lasting.find(
     ({ scope, sender = phoneNumberId }) => scope === 'sender' && sender === phoneNumberId,
   );
-  const isFlagged = status === 'FLAGGED' || qualityRating === 'RED';
-  const words = isFlagged ? 'Flagged for low quality' : worded(status);
-  return item({
-    title: name,
-    ...(throttle
-      ? throttled(throttle)
-      : { tone: isFlagged ? 'warn' : (STATUSES[status] ?? 'bad'), text: words }),
-    actions: [
-      throttle ? endOf(throttle, name) : throttleButton(name, { scope: 'sender', sender: phoneNumberId }),
-      isFlagged
-        ? action('Unflag', name, 'PUT', path, { status: 'CONNECTED', qualityRating: 'GREEN' })
-        : action('Flag', name, 'PUT', path, { status: 'FLAGGED', qualityRating: 'RED' }),
-    ],
+  const good = { status: 'CONNECTED', qualityRating: 'GREEN' };
+  return item(readable(`+${displayPhoneNumber}`), {
+    tone: isFlagged ? 'warn' : TONES[status],
+    text: isFlagged ? 'Flagged for low quality' : worded(status),
+    throttle,
+    throttled: { scope: 'sender', sender: phoneNumberId },
+    change: [`senders/${phoneNumberId}`, isFlagged ? good : { status: 'FLAGGED', qualityRating: 'RED' }],
+    label: isFlagged ? 'Unflag' : 'Flag',
   });
 }
 
 function templateItem({ wabaId, name, language, status }) {
   const path = `business-accounts/${wabaId}/templates/${name}/${language}`;
-  const whole = `${name} in ${language}`;
-  return item({
-    title: name,
+  const isApproved = status === 'APPROVED';
+  return item(name, {
+    name: `${name} in ${language}`,
     detail: language,
-    tone: STATUSES[status] ?? 'bad',
+    tone: TONES[status],
     text: worded(status),
-    actions: [
-      status === 'APPROVED'
-        ? action('Pause', whole, 'PUT', path, { status: 'PAUSED' })
-        : action('Resume', whole, 'PUT', path, { status: 'APPROVED' }),
-    ],
+    change: [path, { status: isApproved ? 'PAUSED' : 'APPROVED' }],
+    label: isApproved ? 'Pause' : 'Resume',
   });
 }
 
 /** A throttle that belongs to no account or number alone. */
 function otherThrottle(throttle) {
-  const title = throttle.scope === 'app' ? 'The whole app' : 'Sender and phone';
-  return item({ title, ...throttled(throttle), actions: [endOf(throttle, title)] });
+  return item(throttle.scope === 'app' ? 'The whole app' : 'Sender and phone', { throttle });
 }
 
-function item({ className = '', title, detail, tone, text, actions }) {
-  const state = element('span', { className: 'thing-state', text });
-  state.dataset.tone = tone;
+/** One thing with its state, a button that changes it (`change`: path and body) and one that throttles it or ends that. */
+function item(title, { name = title, detail, tone = 'bad', text, throttle, throttled, change, label }) {
+  const state = element('span', { className: 'state row soft', text: throttle ? remaining(throttle) : text });
+  state.dataset.tone = throttle ? 'warn' : tone;
+  const end = throttle && button('End throttle', name, 'DELETE', `throttles/${throttle.id}`);
+  const begin = throttled && { ...throttled, forMs: MINUTE_MS };
   return element(
     'li',
-    { className: `thing ${className}` },
+    { className: 'thing row' },
     element(
       'span',
-      { className: 'thing-text' },
-      element(
-        'strong',
-        {},
-        element('span', { text: title }),
-        ...(detail === undefined ? [] : [element('span', { className: 'thing-detail', text: detail })]),
-      ),
+      { className: 'grow' },
+      element('strong', { text: title }),
+      ...(detail === undefined ? [] : [' ', element('span', { className: 'soft', text: detail })]),
       state,
     ),
-    element('span', { className: 'thing-actions' }, ...actions),
+    element(
+      'span',
+      { className: 'row' },
+      ...(end ? [end] : begin ? [button('Throttle 1 min', name, 'POST', 'throttles', begin)] : []),
+      ...(change ? [button(label, name, 'PUT', ...change)] : []),
+    ),
   );
 }
 
 /** A button that changes one thing; its name says which. */
-function action(label, of, method, path, body) {
-  const button = element('button', {
+function button(label, of, method, path, body) {
+  const made = element('button', {
     type: 'button',
     className: 'small',
     text: label,
-    onclick: async () => {
-      const trouble = await call(method, path, body);
-      byId('business-trouble').hidden = trouble === null;
-      byId('business-trouble').textContent = trouble ?? '';
-    },
+    onclick: async () => tell('business-trouble', await call(method, path, body)),
   });
-  button.setAttribute('aria-label', `${label}: ${of}`);
+  made.setAttribute('aria-label', `${label}: ${of}`);
   // The opposite action takes the place of this one, and the focus with it.
-  button.dataset.target = `${['Throttle 1 min', 'End throttle'].includes(label) ? 'throttle' : 'state'} ${of}`;
-  return button;
+  made.dataset.target = `${path.startsWith('throttles') ? 'throttle' : 'state'} ${of}`;
+  return made;
 }
 
-const throttleButton = (of, throttle) =>
-  action('Throttle 1 min', of, 'POST', 'throttles', { ...throttle, forMs: MINUTE_MS });
-const endOf = ({ id }, of) => action('End throttle', of, 'DELETE', `throttles/${id}`);
-
-function throttled(throttle) {
+function remaining(throttle) {
   const calls = throttle.refused === 1 ? '1 call' : `${throttle.refused.toLocaleString()} calls`;
-  return { tone: 'warn', text: `Throttled, ${secondsLeft(throttle)} s left · ${calls} refused` };
+  return `Throttled, ${secondsLeft(throttle)} s left · ${calls} refused`;
 }
 
 const lasts = ({ endsAt }) => Date.parse(endsAt) > Date.now();

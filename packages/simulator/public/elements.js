@@ -18,11 +18,11 @@ const SHAPES = {
   failed: ['M8 2.5a5.5 5.5 0 1 0 0 11 5.5 5.5 0 0 0 0-11zM8 5.3v3.4M8 10.7v.1', 'Failed'],
   dropped: ['M4.5 4.5l7 7M11.5 4.5l-7 7', 'Dropped: no receipt will come'],
   copy: ['M6 6V3.5h6.5V10H10M3.5 6H10v6.5H3.5z', ''],
+  pin: ['M6 2.5h4M6.6 2.5V7L4.5 9.2h7L9.4 7V2.5M8 9.2v4.3', ''],
 };
 
 /** An icon of the set above, with a text for those who do not see it. */
-export function icon(name) {
-  const [path, title] = SHAPES[name];
+export function icon(name, title = SHAPES[name][1]) {
   const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
   svg.setAttribute('viewBox', '0 0 16 16');
   svg.setAttribute('class', `icon icon-${name}`);
@@ -31,7 +31,7 @@ export function icon(name) {
     svg.setAttribute('aria-label', title);
   } else svg.setAttribute('aria-hidden', 'true');
   const shape = document.createElementNS('http://www.w3.org/2000/svg', 'path');
-  shape.setAttribute('d', path);
+  shape.setAttribute('d', SHAPES[name][0]);
   svg.append(shape);
   return svg;
 }
@@ -43,12 +43,18 @@ export function readable(number) {
     .replace(/^\+1(\d{3})(\d{3})(\d{4})$/, '+1 $1 $2-$3');
 }
 
+/** Shows what went wrong where it was tried, or that nothing did. */
+export function tell(id, trouble) {
+  byId(id).hidden = trouble === null;
+  byId(id).textContent = trouble ?? '';
+}
+
 /** Calls the simulator; resolves with what went wrong in words, or `null`. */
 export async function call(method, path, body) {
   try {
     const response = await fetch(`simulator/${path}`, {
       method,
-      headers: body === undefined ? {} : { 'Content-Type': 'application/json' },
+      headers: { 'Content-Type': 'application/json' },
       body: body === undefined ? undefined : JSON.stringify(body),
     });
     if (response.ok) return null;

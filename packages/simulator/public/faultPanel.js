@@ -1,4 +1,4 @@
-import { byId, call, element, readable } from './elements.js';
+import { byId, call, element, readable, tell } from './elements.js';
 
 /** What the form offers: its text, the field that it needs, and the fault that it makes. */
 const KINDS = {
@@ -71,9 +71,7 @@ async function addRule() {
   const rule = { fault: fault(field === undefined ? undefined : Number(byId('rule-value').value || NaN)) };
   if (recipient !== '') rule.recipient = recipient;
   if (times !== '') rule.times = Number(times);
-  const trouble = await call('POST', 'rules', rule);
-  byId('rule-trouble').hidden = trouble === null;
-  byId('rule-trouble').textContent = trouble ?? '';
+  tell('rule-trouble', await call('POST', 'rules', rule));
 }
 
 function ruleItem(rule) {
@@ -92,12 +90,12 @@ function ruleItem(rule) {
   ].join(' · ');
   return element(
     'li',
-    { className: 'rule' },
+    { className: 'thing rule row' },
     element(
       'span',
-      {},
+      { className: 'grow' },
       element('strong', { text: describe(rule.fault) }),
-      element('span', { className: 'rule-where', text: where }),
+      element('span', { className: 'soft', text: where }),
     ),
     remove,
   );

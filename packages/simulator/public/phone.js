@@ -1,6 +1,6 @@
 import { showBusiness, startBusinessPanel } from './businessPanel.js';
-import { show, showAll } from './chat.js';
-import { byId, icon } from './elements.js';
+import { show, showAll, startChat } from './chat.js';
+import { byId, icon, tell } from './elements.js';
 import { showRules, startFaultPanel } from './faultPanel.js';
 
 const RETRY_MS = 1000;
@@ -39,8 +39,7 @@ function showState({ rules, status, business, throttles }) {
     byId(`webhooks-${count}`).textContent = webhooks[count].toLocaleString();
   byId('requests').textContent = status.requests.toLocaleString();
   const troubled = webhooks.last_failure !== null && webhooks.waiting + webhooks.abandoned > 0;
-  byId('webhook-trouble').hidden = !troubled;
-  byId('webhook-trouble').textContent = troubled ? `Latest failure: ${webhooks.last_failure}` : '';
+  tell('webhook-trouble', troubled ? `Latest failure: ${webhooks.last_failure}` : null);
   showHandshake(webhooks.handshake);
 }
 
@@ -53,6 +52,7 @@ function showHandshake({ state, reason }) {
 }
 
 for (const place of document.querySelectorAll('[data-ticks]')) place.append(icon(place.dataset.ticks));
+startChat();
 startFaultPanel();
 startBusinessPanel();
 connect();

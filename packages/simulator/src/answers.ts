@@ -1,204 +1,145 @@
+import { randomBytes } from 'node:crypto';
 import type { Response } from 'express';
-import { metaError, type Refusal } from './errors.js';
-import type { Fault } from './faults.js';
-import { newMessageId, waIdOf } from './identity.js';
-import type { Message, Messages } from './messages.js';
-import type { Receipts } from './receipts.js';
-import type { Outcome, RequestRecord } from './requests.js';
-import { templateText } from './templateText.js';
-import type { Timers } from './timers.js';
-import type { Business } from './business.js';
-import type { TemplateRequest } from './validation.js';
 
-const IDENTITY_CHANGED = 137000;
+/**
+ * The codes that Meta usually sends with another status than 400.
+ * Source: https://developers.facebook.com/documentation/business-messaging/whatsapp/support/error-codes
+ */
+const USUAL_HTTP = new Map([
+  ...[0, 190].map((code) => [code, 401] as const),
+  ...[10, 200, 368, 130497, 131005, 131031].map((code) => [code, 403] as const),
+  [132001, 404],
+  ...[3, 131000, 131016, 131045, 131057, 133000, 134102].map((code) => [code, 500] as const),
+  ...[2, 133004].map((code) => [code, 503] as const),
+]);
 
-export interface SendParts {
-  business: Business;
-  messages: Messages;
-  receipts: Receipts;
-  timers: Timers;
+/** An answer that refuses a call: HTTP status, optional `Retry-After` seconds, and a body in Meta's form. */
+export interface MetaError {
+  http: number;
+  retryAfter: number | null;
+  body: {
+    error: {
+      message: string;
+      type: string;
+      code: number;
+      error_data?: { messaging_product: 'whatsapp'; details: string };
+      error_subcode?: number;
+      fbtrace_id: string;
+    };
+  };
 }
 
-/** Answers with an error. */
+/** A refusal in Meta's form, or one by a server in front of Meta: a status and a web page. */
+export type Refusal = MetaError | { http: number; retryAfter: number | null; body: null };
+
+export function isRefusal<T extends Refusal>(value: object | string | T): value is T {
+  return typeof value === 'object' && 'http' in value && 'body' in value;
+}
+
+/** The parts of a refusal that may differ from what the code usually carries; `retryAfter` in seconds. */
+interface ErrorParts {
+  details?: string;
+  http?: number;
+  subcode?: number;
+  retryAfter?: number;
+}
+
+/** A refusal of WhatsApp's own layer: `(#code) title`, with `error_data`. Meta's words for each code are not imitated. */
+export function metaError(code: number, parts: ErrorParts = {}): MetaError {
+  const { details = 'Refused by the simulator.', http = USUAL_HTTP.get(code) ?? 400 } = parts;
+  return errorOf(http, parts.retryAfter ?? null, {
+    message: `(#${code}) ${details}`,
+    type: 'OAuthException',
+    code,
+    error_data: { messaging_product: 'whatsapp', details },
+    ...(parts.subcode === undefined ? {} : { error_subcode: parts.subcode }),
+  });
+}
+
+/** A refusal of the Graph layer in front of WhatsApp (token, object, path): a bare message and no `error_data`. */
+export function graphError(
+  http: number,
+  code: number,
+  message: string,
+  extra: { type?: string; error_subcode?: number } = {},
+): MetaError {
+  return errorOf(http, null, { message, type: 'OAuthException', code, ...extra });
+}
+
+function errorOf(
+  http: number,
+  retryAfter: number | null,
+  error: Omit<MetaError['body']['error'], 'fbtrace_id'>,
+): MetaError {
+  const trace = `A${randomBytes(16).toString('base64url')}`;
+  return { http, retryAfter, body: { error: { ...error, fbtrace_id: trace } } };
+}
+
+export const noToken = () => graphError(401, 190, 'An access token is required to request this resource.');
+
+export const invalidToken = () =>
+  graphError(401, 190, 'Invalid OAuth access token - Cannot parse access token');
+
+/** Meta's answer to an id that nobody knows. */
+export function unknownObject(method: 'get' | 'post', id: string): MetaError {
+  return graphError(
+    400,
+    100,
+    `Unsupported ${method} request. Object with ID '${id.slice(0, 64)}' does not exist, cannot be loaded due to missing permissions, or does not support this operation. Please read the Graph API documentation at https://developers.facebook.com/docs/graph-api`,
+    { type: 'GraphMethodException', error_subcode: 33 },
+  );
+}
+
+/** Meta's answer to a path that does not exist. */
+export const unknownPath = (path: string) =>
+  graphError(404, 2500, `Unknown path components: ${path.slice(0, 200)}`);
+
+/** Meta's answer to a body that cannot be read: cut off, too large, in an encoding of its own, or no JSON. */
+export const unreadable = () => graphError(400, 100, 'Invalid parameter: the body could not be read as JSON');
+
+/** One entry of `statuses[].errors` in a `failed` status webhook. */
+export function statusError(code: number) {
+  const title = 'Failed by the simulator';
+  return {
+    code,
+    title,
+    message: title,
+    error_data: { details: title },
+    href: 'https://developers.facebook.com/documentation/business-messaging/whatsapp/support/error-codes',
+  };
+}
+
 export function refuse(response: Response, { http, retryAfter, body }: Refusal): void {
   if (retryAfter !== null) response.setHeader('Retry-After', retryAfter);
   if (body === null) webPage(response, http);
   else json(response, http, body);
 }
 
-/**
- * Takes a valid request as its fault says: without one, a message, its receipts and Meta's answer. The record is complete when
- * this resolves.
- */
-export async function obey(
-  parts: SendParts,
-  fault: Fault,
-  wanted: TemplateRequest,
-  record: RequestRecord,
-  response: Response,
-): Promise<void> {
-  if (await goesWrongAtOnce(parts.timers, fault, record, response)) return;
-  const message = isRefusal(fault) ? null : accept(parts, wanted, record, fault);
-  const followed = message && parts.receipts.follow(message, withIdentityCheck(parts, fault, wanted));
-  if (fault.receiptsBeforeAnswer) await followed;
-  record.outcome = outcomeOf(fault);
-  if (fault.reset === 'after') return void cut(response);
-  const http = fault.wrongBody === undefined ? 200 : (fault.http ?? 200);
-  write(response, record, http, () => {
-    if (fault.retryAfter !== undefined) response.setHeader('Retry-After', fault.retryAfter);
-    if (fault.wrongBody !== undefined) wrongBody(response, http, fault.wrongBody, wanted);
-    else if (message) json(response, http, success(message, wanted, fault));
-  });
-}
-
-/** A read under its fault: it may wait, fail, or be answered as usual. */
-export async function obeyRead(
-  timers: Timers,
-  fault: Fault,
-  response: Response,
-  answer: () => void,
-): Promise<void> {
-  if (await goesWrongAtOnce(timers, fault, null, response)) return;
-  if (fault.wrongBody === 'html') webPage(response, fault.http ?? 200);
-  else if (fault.wrongBody !== undefined) nothing(response, fault.http ?? 200);
-  else answer();
-}
-
-/** Whether a fault ended the call before anything was done; waits first where it says so. */
-async function goesWrongAtOnce(
-  { scope }: Timers,
-  fault: Fault,
-  record: RequestRecord | null,
-  response: Response,
-): Promise<boolean> {
-  const note = (outcome: Outcome) => {
-    if (record) record.outcome = outcome;
-  };
-  if (fault.latencyMs !== undefined && !(await scope.sleep(fault.latencyMs))) cut(response);
-  else if (fault.hang) {
-    note('hung');
-    response.once(
-      'close',
-      scope.atEnd(() => cut(response)),
-    );
-  } else if (fault.reset === 'before') {
-    note('reset_before');
-    cut(response);
-  } else if (fault.error !== undefined) {
-    note('error');
-    if (record) record.code = fault.error;
-    const error = metaError(fault.error, fault);
-    write(response, record, error.http, () => refuse(response, error));
-  } else return false;
-  return true;
-}
-
-/**
- * A hash that is not the person's own lets the message fail after its acceptance: the number has changed hands.
- * Source: https://developers.facebook.com/documentation/business-messaging/whatsapp/business-phone-numbers/phone-numbers#identity-change-check
- */
-function withIdentityCheck(
-  { business: { identities } }: SendParts,
-  fault: Fault,
-  { to, identityKeyHash }: TemplateRequest,
-): Fault {
-  if (identityKeyHash === null || identityKeyHash === identities.hashOf(to)) return fault;
-  return { ...fault, lateFailure: IDENTITY_CHANGED };
-}
-
-/** A wrong body that comes with an error status refuses the message; with any other status it only hides the success. */
-function isRefusal(fault: Fault): boolean {
-  return fault.wrongBody !== undefined && (fault.http ?? 200) >= 400;
-}
-
-function outcomeOf(fault: Fault): Outcome {
-  if (fault.reset === 'after') return 'reset_after';
-  if (fault.wrongBody !== undefined) return 'wrong_body';
-  if (fault.acceptThenDrop) return 'dropped';
-  if (fault.lateFailure !== undefined) return 'late_failure';
-  return 'accepted';
-}
-
-function accept(parts: SendParts, wanted: TemplateRequest, record: RequestRecord, fault: Fault): Message {
-  const waId = waIdOf(wanted.to);
-  const message: Message = {
-    id: newMessageId(waId),
-    sender: record.sender,
-    to: wanted.to,
-    waId,
-    template: wanted.template,
-    language: wanted.language,
-    code: wanted.code,
-    text: templateText(wanted.language, wanted.code),
-    opaque: wanted.opaque,
-    status: 'accepted',
-    dropped: fault.acceptThenDrop ?? false,
-    acceptedAt: new Date().toISOString(),
-    sentAt: null,
-    deliveredAt: null,
-    readAt: null,
-    failedAt: null,
-    failureCode: null,
-    reportedAt: null,
-    category: wanted.category,
-  };
-  record.messageId = message.id;
-  parts.messages.add(message);
-  return message;
-}
-
-function success(message: Message, wanted: TemplateRequest, fault: Fault) {
-  return {
-    messaging_product: 'whatsapp',
-    contacts: [{ input: wanted.input, wa_id: message.waId }],
-    messages: [{ id: message.id, message_status: fault.messageStatus ?? 'accepted' }],
-  };
-}
-
-function wrongBody(
-  response: Response,
-  http: number,
-  kind: NonNullable<Fault['wrongBody']>,
-  wanted: TemplateRequest,
-): void {
-  if (kind === 'no_id') {
-    const contacts = [{ input: wanted.input, wa_id: waIdOf(wanted.to) }];
-    json(response, http, { messaging_product: 'whatsapp', contacts, messages: [{}] });
-  } else if (kind === 'html') {
-    webPage(response, http);
-  } else {
-    nothing(response, http);
-  }
-}
-
-function nothing(response: Response, http: number): void {
-  response.writeHead(http, { 'Content-Type': 'application/json; charset=UTF-8', 'Content-Length': 0 });
-  response.end();
-}
-
-function webPage(response: Response, http: number): void {
-  response.writeHead(http, { 'Content-Type': 'text/html; charset=utf-8' });
-  response.end('<!DOCTYPE html><html><body><h1>Sorry, something went wrong.</h1></body></html>');
-}
-
-/** Writes an answer, and notes its status where the caller was still there to get it. */
-function write(response: Response, record: RequestRecord | null, http: number, send: () => void): void {
-  if (response.destroyed) return;
-  send();
-  if (record) record.http = http;
-}
-
-/** A TCP reset, without an answer. */
-function cut(response: Response): void {
-  response.socket?.resetAndDestroy();
-}
-
 export function json(response: Response, http: number, body: unknown): void {
-  const bytes = Buffer.from(JSON.stringify(body));
+  write(response, http, 'application/json; charset=UTF-8', JSON.stringify(body));
+}
+
+export function webPage(response: Response, http: number): void {
+  const page = '<!DOCTYPE html><html><body><h1>Sorry, something went wrong.</h1></body></html>';
+  write(response, http, 'text/html; charset=utf-8', page);
+}
+
+/** An answer without a body. */
+export function nothing(response: Response, http: number): void {
+  write(response, http, 'application/json; charset=UTF-8', '');
+}
+
+function write(response: Response, http: number, type: string, text: string): void {
+  const bytes = Buffer.from(text);
   response.writeHead(http, {
-    'Content-Type': 'application/json; charset=UTF-8',
+    'Content-Type': type,
     'Content-Length': bytes.length,
     'Cache-Control': 'private, no-cache, no-store, must-revalidate',
   });
   response.end(bytes);
+}
+
+/** A TCP reset, without an answer. */
+export function cut(response: Response): void {
+  response.socket?.resetAndDestroy();
 }

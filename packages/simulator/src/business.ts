@@ -1,35 +1,43 @@
-import { BusinessAccounts, type BusinessAccount, type BusinessAccountProfile } from './businessAccounts.js';
+import { createHash } from 'node:crypto';
+import { invalidToken, noToken, unknownObject, type MetaError } from './answers.js';
 import {
   accountChanges,
   capabilityChange,
   changeWebhook,
-  limitChange,
   senderChanges,
   templateChanges,
   type Change,
-} from './changeWebhooks.js';
-import { Portfolio, type PortfolioState } from './portfolio.js';
-import { Senders, type Sender, type SenderProfile } from './senders.js';
-import { Templates, type Template, type TemplateKey, type TemplateProfile } from './templates.js';
-import { Tokens, type Token } from './tokens.js';
-import { UserIdentities } from './userIdentities.js';
+} from './changes.js';
+import { id, phone, read, text } from './input.js';
+import {
+  ACCOUNT,
+  ACCOUNT_DEFAULTS,
+  PORTFOLIO,
+  PORTFOLIO_DEFAULTS,
+  SENDER,
+  TEMPLATE,
+  TEMPLATE_DEFAULTS,
+  TOKEN,
+  TOKEN_DEFAULTS,
+  type BusinessAccountProfile,
+  type PortfolioState,
+  type SenderProfile,
+  type TemplateKey,
+  type TemplateProfile,
+  type TokenState,
+} from './businessStates.js';
 
-export interface BusinessOptions {
-  /** The business's numbers; every numeric id when absent. */
-  senders?: readonly Sender[] | undefined;
-  /** What numbers show, digits by phone number id, also of numbers that `senders` does not name. */
-  displayPhoneNumbers?: Readonly<Record<string, string>> | undefined;
-  businessAccounts?: readonly BusinessAccount[] | undefined;
-  /** Templates, by name in every language or one language with its state; every well-formed name when absent. */
-  templates?: readonly (string | Template)[] | undefined;
-  /** Languages of the templates that are given by name; pt_BR, en and en_US when absent. */
-  languages?: readonly string[] | undefined;
-  portfolio?: Partial<PortfolioState> | undefined;
-  /** What is known of access tokens; any other text is a valid one that may do everything. */
-  tokens?: readonly Token[] | undefined;
-}
+/** The business account of every number that names no other. */
+export const DEFAULT_WABA_ID = '102290129340398';
 
+/** Every well-formed template is approved in these languages; each account lists one. */
 const LANGUAGES = ['pt_BR', 'en', 'en_US'];
+const LISTED_TEMPLATE = 'verification_code';
+const TEMPLATE_KEY = {
+  wabaId: id,
+  name: text(/^[a-z0-9_]{1,512}$/, 'lower-case letters, digits and _'),
+  language: text(/^[a-z]{2,3}(?:_[A-Z]{2,3})?$/, 'a language as Meta writes it'),
+};
 
 /** How a change of the business is made. */
 export interface ChangeOptions {
@@ -37,76 +45,165 @@ export interface ChangeOptions {
   silent?: boolean;
 }
 
-export interface BusinessParts {
-  /** Posts a webhook; resolves once it was posted for the first time. */
-  post: (payload: unknown) => Promise<unknown>;
-  /** Called after each change. */
-  changed: () => void;
-}
-
 /**
- * What Meta knows of the business: its portfolio, accounts, numbers, templates and access tokens. Each change of them posts the webhooks
- * by which Meta tells it, and resolves once each was posted for the first time.
+ * What Meta knows of the business: portfolio, accounts, numbers, templates, access tokens, and the people behind phones. Every numeric id
+ * is a connected number and every text a token that may do everything, until something else is said. A change posts the webhooks by which
+ * Meta tells it, and resolves once each was posted for the first time.
  */
 export class Business {
-  readonly senders: Senders;
-  readonly accounts: BusinessAccounts;
-  readonly templates: Templates;
-  readonly portfolio: Portfolio;
-  readonly tokens: Tokens;
-  readonly identities = new UserIdentities();
-  readonly #parts: BusinessParts;
+  readonly #senders = new Map<string, SenderProfile>();
+  readonly #accounts = new Map<string, BusinessAccountProfile>();
+  readonly #templates = new Map<string, TemplateProfile>();
+  readonly #tokens = new Map<string, TokenState>();
+  /** How often a phone number has changed hands. */
+  readonly #owners = new Map<string, number>();
+  #portfolio = PORTFOLIO_DEFAULTS;
 
-  /** @throws {InvalidInput} */
-  constructor(options: BusinessOptions, parts: BusinessParts) {
-    this.#parts = parts;
-    this.senders = new Senders(options.senders, options.displayPhoneNumbers ?? {});
-    this.accounts = new BusinessAccounts(options.businessAccounts ?? [], this.senders);
-    this.templates = new Templates(options.templates, options.languages ?? LANGUAGES);
-    this.portfolio = new Portfolio(options.portfolio ?? {});
-    this.tokens = new Tokens(options.tokens ?? []);
+  constructor(
+    /** What numbers show, digits by phone number id; others are made up. */
+    readonly displayPhoneNumbers: Readonly<Record<string, string>>,
+    readonly post: (payload: unknown) => Promise<unknown>,
+    /** Called after each change. */
+    readonly changed: () => void,
+  ) {}
+
+  get portfolio(): Readonly<PortfolioState> {
+    return this.#portfolio;
   }
 
-  /** @throws {InvalidInput} */
-  async changeSender(id: string, values: unknown, options: ChangeOptions = {}): Promise<SenderProfile> {
-    const before = this.senders.describe(id);
-    const after = this.senders.change(id, values);
-    const changes = senderChanges(before, after, this.portfolio.current.messagingLimit);
-    await this.#tell(after.wabaId, changes, options);
+  sender(phoneNumberId: string): SenderProfile {
+    const made = `1555${phoneNumberId.slice(-7).padStart(7, '0')}`;
+    return (
+      this.#senders.get(phoneNumberId) ?? {
+        phoneNumberId,
+        displayPhoneNumber: this.displayPhoneNumbers[phoneNumberId] ?? made,
+        wabaId: DEFAULT_WABA_ID,
+        status: 'CONNECTED',
+        qualityRating: 'GREEN',
+        throughputLevel: 'STANDARD',
+        identityKeyCheck: false,
+      }
+    );
+  }
+
+  /** The numbers that were heard of and still exist. */
+  senders(): SenderProfile[] {
+    return [...this.#senders.values()].filter(({ status }) => status !== 'DELETED');
+  }
+
+  account(wabaId: string): BusinessAccountProfile {
+    return this.#accounts.get(wabaId) ?? { ...ACCOUNT_DEFAULTS, id: wabaId };
+  }
+
+  isAccount(wabaId: string): boolean {
+    return this.#accountIds().has(wabaId);
+  }
+
+  #accountIds(): Set<string> {
+    const owners = this.senders().map(({ wabaId }) => wabaId);
+    return new Set([DEFAULT_WABA_ID, ...this.#accounts.keys(), ...owners]);
+  }
+
+  /** `null` when the business account has no such template in this language. */
+  findTemplate(key: TemplateKey): TemplateProfile | null {
+    const template = this.#template(key);
+    const isUsual = TEMPLATE_KEY.name.fits(key.name) && LANGUAGES.includes(key.language);
+    const exists = isUsual || this.#templates.has(keyOf(key));
+    return exists && template.status !== 'DELETED' ? template : null;
+  }
+
+  #template(key: TemplateKey): TemplateProfile {
+    return this.#templates.get(keyOf(key)) ?? { ...TEMPLATE_DEFAULTS, ...key, id: templateId(key) };
+  }
+
+  /** The templates that a business account lists. */
+  templates(wabaId: string): TemplateProfile[] {
+    const usual = LANGUAGES.map((language) => this.#template({ wabaId, name: LISTED_TEMPLATE, language }));
+    const all = new Map([...usual, ...this.#templates.values()].map((one) => [keyOf(one), one]));
+    return [...all.values()].filter((one) => one.wabaId === wabaId && one.status !== 'DELETED');
+  }
+
+  token(value: string): TokenState & { isValid: boolean } {
+    const state = this.#tokens.get(value) ?? TOKEN_DEFAULTS;
+    const hasExpired = state.expiresAt !== 0 && state.expiresAt * 1000 <= Date.now();
+    return { ...state, isValid: state.valid && !hasExpired };
+  }
+
+  /** Why a call with this `Authorization` may not send from a number, or read a number or a business account; `null` when it may. */
+  refusal(method: 'get' | 'post', nodeId: string, authorization: string | undefined): MetaError | null {
+    const token = bearerOf(authorization);
+    if (token === undefined) return noToken();
+    if (!this.token(token).isValid) return invalidToken();
+    const isKnown = (method === 'get' && this.isAccount(nodeId)) || this.#hears(nodeId);
+    return isKnown ? null : unknownObject(method, nodeId);
+  }
+
+  /** Whether a number exists; it is listed from now on. */
+  #hears(phoneNumberId: string): boolean {
+    if (!id.fits(phoneNumberId) || this.sender(phoneNumberId).status === 'DELETED') return false;
+    this.#senders.set(phoneNumberId, this.sender(phoneNumberId));
+    return true;
+  }
+
+  /** The identity of the person behind a phone (E.164 with `+`), in Meta's form: 8 bytes in base64. */
+  identityOf(to: string): string {
+    const owner = `${to} ${this.#owners.get(to) ?? 0}`;
+    return createHash('sha256').update(owner).digest().subarray(0, 8).toString('base64');
+  }
+
+  /** The phone belongs to somebody else from now on; their identity. @throws {InvalidInput} */
+  changeHands(to: string): string {
+    read({ recipient: to }, { recipient: phone });
+    this.#owners.set(to, (this.#owners.get(to) ?? 0) + 1);
+    return this.identityOf(to);
+  }
+
+  /** Changes what is named, which may come from parsed JSON, as the others below do. @throws {InvalidInput} */
+  async changeSender(phoneNumberId: string, values: unknown, options: ChangeOptions = {}) {
+    read({ id: phoneNumberId }, { id });
+    const before = this.sender(phoneNumberId);
+    const after = { ...before, ...read(values, SENDER) };
+    this.#senders.set(phoneNumberId, after);
+    await this.#tell(after.wabaId, senderChanges(before, after, this.#portfolio.messagingLimit), options);
     return after;
   }
 
   /** @throws {InvalidInput} */
-  async changeAccount(
-    id: string,
-    values: unknown,
-    options: ChangeOptions = {},
-  ): Promise<BusinessAccountProfile> {
-    const before = this.accounts.describe(id);
-    const after = this.accounts.change(id, values);
-    await this.#tell(id, accountChanges(before, after), options);
+  async changeAccount(wabaId: string, values: unknown, options: ChangeOptions = {}) {
+    read({ id: wabaId }, { id });
+    const before = this.account(wabaId);
+    const after = { ...before, ...read(values, ACCOUNT) };
+    this.#accounts.set(wabaId, after);
+    await this.#tell(wabaId, accountChanges(before, after), options);
     return after;
   }
 
   /** @throws {InvalidInput} */
-  async changeTemplate(
-    key: TemplateKey,
-    values: unknown,
-    options: ChangeOptions = {},
-  ): Promise<TemplateProfile> {
-    const { before, after } = this.templates.change(key, values);
-    await this.#tell(key.wabaId, templateChanges(before, after), options);
+  async changeTemplate(key: TemplateKey, values: unknown, options: ChangeOptions = {}) {
+    const { wabaId, name, language } = key;
+    read({ wabaId, name, language }, TEMPLATE_KEY);
+    const before = this.#template({ wabaId, name, language });
+    const after = { ...before, ...read(values, TEMPLATE) };
+    this.#templates.set(keyOf(key), after);
+    await this.#tell(wabaId, templateChanges(before, after), options);
     return after;
   }
 
   /** @throws {InvalidInput} */
   async changePortfolio(values: unknown, options: ChangeOptions = {}): Promise<PortfolioState> {
-    const before = this.portfolio.current;
-    const after = this.portfolio.change(values);
+    const before = this.#portfolio;
+    const after = { ...before, ...read(values, PORTFOLIO) };
+    this.#portfolio = after;
+    this.changed();
     if (before.messagingLimit === after.messagingLimit) return after;
-    for (const { id } of this.accounts.all()) await this.#tell(id, [capabilityChange(after)], options);
-    for (const sender of this.senders.all())
-      await this.#tell(sender.wabaId, [limitChange(sender, before, after)], options);
+    for (const wabaId of this.#accountIds()) await this.#tell(wabaId, [capabilityChange(after)], options);
+    return after;
+  }
+
+  /** @throws {InvalidInput} */
+  changeToken(token: string, values: unknown): TokenState {
+    const after = { ...TOKEN_DEFAULTS, ...this.#tokens.get(token), ...read(values, TOKEN) };
+    this.#tokens.set(token, after);
     return after;
   }
 
@@ -116,24 +213,40 @@ export class Business {
   }
 
   async #tell(wabaId: string, changes: readonly Change[], { silent = false }: ChangeOptions): Promise<void> {
-    this.#parts.changed();
-    if (silent || !this.accounts.describe(wabaId).subscribed) return;
-    for (const change of changes) await this.#parts.post(changeWebhook(wabaId, change));
+    this.changed();
+    if (silent || !this.account(wabaId).subscribed) return;
+    for (const change of changes) await this.post(changeWebhook(wabaId, change));
   }
 
   /** Everything, for whoever looks inside; no tokens. */
   snapshot() {
-    const accounts = this.accounts.all();
+    const accountIds = [...this.#accountIds()];
     return {
-      portfolio: this.portfolio.current,
-      businessAccounts: accounts,
-      senders: this.senders.all(),
-      templates: accounts.flatMap(({ id }) => this.templates.all(id)),
+      portfolio: this.#portfolio,
+      businessAccounts: accountIds.map((wabaId) => this.account(wabaId)),
+      senders: this.senders(),
+      templates: accountIds.flatMap((wabaId) => this.templates(wabaId)),
     };
   }
 
   reset(): void {
-    const { senders, accounts, templates, portfolio, tokens, identities } = this;
-    for (const part of [senders, accounts, templates, portfolio, tokens, identities]) part.reset();
+    for (const said of [this.#senders, this.#accounts, this.#templates, this.#tokens, this.#owners])
+      said.clear();
+    this.#portfolio = PORTFOLIO_DEFAULTS;
   }
+}
+
+/** The bearer token of an `Authorization` header, `undefined` without one. */
+export function bearerOf(authorization: string | undefined): string | undefined {
+  return /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
+}
+
+function keyOf({ wabaId, name, language }: TemplateKey): string {
+  return `${wabaId} ${name} ${language}`;
+}
+
+/** An id of 15 digits, the same each time. */
+function templateId(key: TemplateKey): string {
+  const digest = createHash('sha256').update(keyOf(key)).digest();
+  return String(100_000_000_000_000 + (digest.readUIntBE(0, 6) % 900_000_000_000_000));
 }

@@ -7,59 +7,72 @@ export class InvalidInput extends Error {
 }
 
 /** What one member of a JSON object may be. */
-export interface Member {
-  fits: (value: unknown) => boolean;
+export interface Member<T> {
+  fits: (value: unknown) => value is T;
   /** What it must be, in words. */
   wanted: string;
 }
 
-export const integer = (least: number, most: number): Member => ({
-  fits: (value) => Number.isInteger(value) && (value as number) >= least && (value as number) <= most,
-  wanted: `an integer from ${least} to ${most}`,
-});
+type Members = Readonly<Record<string, Member<unknown>>>;
 
-export const oneOf = (...values: readonly unknown[]): Member => ({
-  fits: (value) => values.includes(value),
+/** The object that these members describe. */
+export type ValuesOf<M extends Members> = {
+  [Name in keyof M]: M[Name] extends Member<infer T> ? T : never;
+};
+
+export const oneOf = <const T extends readonly unknown[]>(...values: T): Member<T[number]> => ({
+  fits: (value): value is T[number] => values.includes(value),
   wanted: values.length === 1 ? String(values[0]) : `one of ${values.join(', ')}`,
 });
 
-export const text = (pattern: RegExp, wanted: string): Member => ({
-  fits: (value) => typeof value === 'string' && pattern.test(value),
+export const yesOrNo: Member<boolean> = oneOf(true, false);
+
+export const integer = (least: number, most: number): Member<number> => ({
+  fits: (value): value is number =>
+    Number.isInteger(value) && (value as number) >= least && (value as number) <= most,
+  wanted: `an integer from ${least} to ${most}`,
+});
+
+export const positive = (most: number): Member<number> => ({
+  fits: (value): value is number => typeof value === 'number' && value > 0 && value <= most,
+  wanted: `a number above 0, at most ${most}`,
+});
+
+export const text = (pattern: RegExp, wanted: string): Member<string> => ({
+  fits: (value): value is string => typeof value === 'string' && pattern.test(value),
   wanted,
 });
 
-export const orNull = ({ fits, wanted }: Member): Member => ({
-  fits: (value) => value === null || fits(value),
-  wanted: `null or ${wanted}`,
+export const either = <A, B>(one: Member<A>, other: Member<B>): Member<A | B> => ({
+  fits: (value): value is A | B => one.fits(value) || other.fits(value),
+  wanted: `${one.wanted} or ${other.wanted}`,
 });
 
-export const object: Member = { fits: isObject, wanted: 'a JSON object' };
+export const orNull = <T>(member: Member<T>): Member<T | null> => either(oneOf(null), member);
 
-/** What is wrong with an object's members: one sentence for each that is unknown or does not fit. */
-export function faultsOf(value: unknown, members: Readonly<Record<string, Member>>, prefix = ''): string[] {
-  if (!isObject(value)) return ['a JSON object is expected'];
-  return Object.entries(value).flatMap(([key, found]) => {
-    const member = Object.hasOwn(members, key) ? members[key] : undefined;
-    if (!member) return [`${prefix}${key} is not known`];
-    return member.fits(found) ? [] : [`${prefix}${key} must be ${member.wanted}`];
+/** The id of a number or account. */
+export const id = text(/^\d{1,32}$/, 'an id (digits)');
+export const phone = text(/^\+[1-9]\d{6,14}$/, 'a phone number in E.164 form, with +');
+export const object: Member<Record<string, unknown>> = { fits: isObject, wanted: 'a JSON object' };
+
+/**
+ * The members that an object has, each checked; what is left out stays out.
+ * @throws {InvalidInput} with one sentence for each member that is unknown, does not fit, or is required and missing
+ */
+export function read<M extends Members, Name extends keyof M & string = never>(
+  value: unknown,
+  members: M,
+  required: readonly Name[] = [],
+): Partial<ValuesOf<M>> & Pick<ValuesOf<M>, Name> {
+  if (!isObject(value)) throw new InvalidInput(['a JSON object is expected']);
+  const faults = Object.entries(value).flatMap(([name, found]) => {
+    const member = Object.hasOwn(members, name) ? members[name] : undefined;
+    if (!member) return [`${name} is not known`];
+    return member.fits(found) ? [] : [`${name} must be ${member.wanted}`];
   });
-}
-
-/** @throws {InvalidInput} when there is any fault. */
-export function refuseFaults(faults: readonly string[]): void {
+  for (const name of required) if (value[name] === undefined) faults.push(`${name} is missing`);
   if (faults.length > 0) throw new InvalidInput(faults);
-}
-
-/** The id of a number, account or portfolio. */
-export const digits = text(/^\d{1,32}$/, 'an id (digits)');
-
-/** The named members of a change, checked: what is left out stays as it is. @throws {InvalidInput} */
-export function changeOf<T>(
-  values: unknown,
-  members: Readonly<Record<keyof T & string, Member>>,
-): Partial<T> {
-  refuseFaults(faultsOf(values, members));
-  return values as Partial<T>;
+  return value as Partial<ValuesOf<M>> & Pick<ValuesOf<M>, Name>;
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {

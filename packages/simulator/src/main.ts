@@ -1,27 +1,14 @@
 import express from 'express';
-import { readEnvironment, type Environment } from './environment.js';
-import { health } from './health.js';
 import { InvalidInput } from './input.js';
-import { listen } from './listening.js';
-import { startSimulator } from './simulator.js';
+import { readEnvironment } from './settings.js';
+import { health, listen, startSimulator } from './simulator.js';
 
 const STOP_DEADLINE_MS = 8000;
 
 /** Runs the simulator until SIGTERM or SIGINT. */
-async function run(environment: Environment): Promise<void> {
-  const { port, host, appSecret, webhookUrl, verifyToken, delays, keep, metricsPort, metricsHost } =
-    environment;
-  const { displayPhoneNumbers } = environment;
-  const simulator = await startSimulator({
-    port,
-    host,
-    appSecret,
-    webhookUrl,
-    delays,
-    displayPhoneNumbers,
-    ...(verifyToken === null ? {} : { verifyToken }),
-    ...(keep === null ? {} : { keep }),
-  });
+async function run(): Promise<void> {
+  const { metricsPort, metricsHost, ...options } = readEnvironment(process.env);
+  const simulator = await startSimulator(options);
   let stopping = false;
   const metrics =
     metricsPort === null
@@ -51,7 +38,7 @@ function explain(error: unknown): readonly string[] {
 }
 
 try {
-  await run(readEnvironment(process.env));
+  await run();
 } catch (error) {
   for (const line of explain(error)) console.error(`simulator: ${line}`);
   process.exit(1);

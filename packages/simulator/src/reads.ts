@@ -1,174 +1,204 @@
-import { Router, type Request, type Response } from 'express';
-import { json, obeyRead, refuse } from './answers.js';
-import type { Business } from './business.js';
-import { graphError, type MetaError, type Refusal } from './errors.js';
-import type { Rules } from './faults.js';
-import { isRefusal, readFields, readPage } from './graphFields.js';
-import { accountNode, senderNode, TEMPLATE_NODE } from './nodes.js';
-import type { Throttles } from './throttles.js';
-import type { Timers } from './timers.js';
-import { bearerOf, invalidToken, noToken } from './tokens.js';
+import express, { Router, type Request, type Response } from 'express';
+import {
+  graphError,
+  isRefusal,
+  json,
+  noToken,
+  nothing,
+  refuse,
+  unknownObject,
+  webPage,
+  type MetaError,
+} from './answers.js';
+import { bearerOf, type Business } from './business.js';
+import type {
+  BusinessAccountProfile,
+  PortfolioState,
+  SenderProfile,
+  TemplateProfile,
+} from './businessStates.js';
+import { endedAtOnce } from './faults.js';
+import type { Parts } from './parts.js';
 
-type Answer = Record<string, unknown> | Refusal;
-
-export interface ReadsParts {
-  business: Business;
-  rules: Rules;
-  throttles: Throttles;
-  timers: Timers;
-  /** Called for each read. */
-  counted: () => void;
-}
+type Answer = Record<string, unknown> | MetaError;
 
 /**
- * Graph's reads: a number, a business account with its templates, numbers and subscribed apps, and what a token may do.
+ * The reads of Graph that a sender needs: a number, its business account with its templates and subscribed apps, and what a token may do;
+ * and the one setting of a number that concerns it.
  * Source: Meta's OpenAPI for the WhatsApp Business Platform, v23.0.
  */
-export function reads(parts: ReadsParts): Router {
-  const router = Router();
-  const serve = (path: RegExp, read: (business: Business, request: Request) => Answer) =>
-    router.get(path, (request, response) => serveRead(parts, request, response, read));
-  serve(/^\/v\d+\.\d+\/debug_token\/?$/, debugToken);
-  serve(/^\/v\d+\.\d+\/(?<id>[^/]+)\/?$/, readNode);
-  serve(/^\/v\d+\.\d+\/(?<id>[^/]+)\/(?<edge>message_templates|phone_numbers|subscribed_apps)\/?$/, readEdge);
+export function reads(parts: Parts): Router {
+  const edges = 'message_templates|subscribed_apps';
+  const path = new RegExp(`^/v\\d+\\.\\d+/(?<id>[^/]+)(?:/(?<edge>${edges}))?/?$`);
+  const router = Router().get(path, (request, response) => serve(parts, request, response));
+  router.post(/^\/v\d+\.\d+\/(?<id>[^/]+)\/settings$/, express.json(), (request, response) =>
+    switchIdentityCheck(parts.business, request, response),
+  );
   return router;
 }
 
-/** Reads, unless the token, a throttle or a fault rule says otherwise. */
-async function serveRead(
-  { business, rules, throttles, timers, counted }: ReadsParts,
+/**
+ * Whether webhooks tell the identity hash of the person.
+ * Source: https://developers.facebook.com/documentation/business-messaging/whatsapp/business-phone-numbers/phone-numbers#identity-change-check
+ */
+async function switchIdentityCheck(business: Business, request: Request, response: Response): Promise<void> {
+  const id = String(request.params['id']);
+  const refused = business.refusal('post', id, request.headers.authorization);
+  if (refused) return refuse(response, refused);
+  const wanted = request.body?.user_identity_change?.enable_identity_key_check;
+  if (typeof wanted !== 'boolean') return refuse(response, graphError(400, 100, '(#100) Invalid parameter'));
+  await business.changeSender(id, { identityKeyCheck: wanted });
+  json(response, 200, { success: true });
+}
+
+/** Reads, unless a throttle or a fault rule says otherwise. */
+async function serve(
+  { business, counts, rules, throttles, timers }: Parts,
   request: Request,
   response: Response,
-  read: (business: Business, request: Request) => Answer,
 ): Promise<void> {
-  counted();
-  const { id } = request.params;
-  const isNode = typeof id === 'string';
-  const isAccount = isNode && business.accounts.exists(id);
-  const sender = isNode && !isAccount ? id : null;
-  const wabaId = isAccount ? id : sender === null ? null : business.senders.describe(sender).wabaId;
-  const refused = throttles.take({ sender, recipient: null, wabaId });
-  if (refused) return refuse(response, refused);
-  const fault = rules.takeRead(sender, wabaId)?.fault ?? {};
-  await obeyRead(timers, fault, response, () => {
-    const answer = read(business, request);
-    if (isRefusal(answer)) refuse(response, answer);
-    else json(response, 200, answer);
-  });
+  counts.reads += 1;
+  const id = String(request.params['id']);
+  const isAccount = business.isAccount(id);
+  const sender = isAccount || id === 'debug_token' ? null : id;
+  const wabaId = isAccount ? id : sender === null ? null : business.sender(sender).wabaId;
+  const call = { sender, recipient: null, wabaId };
+  const throttled = throttles.take(call);
+  if (throttled) return refuse(response, throttled);
+  const fault = rules.take(call, 'read')?.fault ?? {};
+  if ((await endedAtOnce(timers, fault, response)) !== null) return;
+  if (fault.wrongBody === 'html') return webPage(response, fault.http ?? 200);
+  if (fault.wrongBody !== undefined) return nothing(response, fault.http ?? 200);
+  const answer = read(business, request, id);
+  if (isRefusal(answer)) refuse(response, answer);
+  else json(response, 200, answer);
 }
 
-function readNode(business: Business, request: Request): Answer {
-  const id = String(request.params['id']);
-  const refused = permission(business, request, id);
+function read(business: Business, request: Request, id: string): Answer {
+  if (id === 'debug_token') return debugToken(business, request);
+  const refused = business.refusal('get', id, request.headers.authorization);
   if (refused) return refused;
-  const fields = textOf(request.query['fields']);
-  return business.accounts.exists(id)
-    ? readFields(accountNode(business), business.accounts.describe(id), fields)
-    : readFields(senderNode(business), { ...business.senders.describe(id), id }, fields);
+  const { edge } = request.params;
+  const account = business.isAccount(id) ? business.account(id) : null;
+  if (account === null && edge !== undefined) return unknownObject('get', id);
+  if (account === null)
+    return fieldsOf(request, 'WhatsAppBusinessPhoneNumber', id, senderFields(business, business.sender(id)));
+  if (edge === undefined)
+    return fieldsOf(request, 'WhatsAppBusinessAccount', id, accountFields(business, account));
+  if (edge === 'subscribed_apps')
+    return { data: account.subscribed ? [{ whatsapp_business_api_data: APP }] : [] };
+  // Graph takes the name for a part of one.
+  const name = typeof request.query['name'] === 'string' ? request.query['name'] : '';
+  const data = business
+    .templates(id)
+    .filter((template) => template.name.includes(name))
+    .map((template) => fieldsOf(request, 'WhatsAppMessageTemplate', template.id, templateFields(template)));
+  return data.find(isRefusal) ?? { data };
 }
 
-function readEdge(business: Business, request: Request): Answer {
-  const id = String(request.params['id']);
-  const edge = String(request.params['edge']);
-  const refused = permission(business, request, id);
-  if (refused) return refused;
-  if (!business.accounts.exists(id))
+const APP = { id: '634974688087057', name: 'Onecode' };
+const PORTFOLIO_ID = '506914307656634';
+
+/** The asked fields of a node, as Graph answers: in the order of the question, without those that have no value, and with the id. */
+function fieldsOf(
+  { query: { fields } }: Request,
+  type: string,
+  id: string,
+  known: Readonly<Record<string, unknown>>,
+): Answer {
+  const asked = typeof fields === 'string' ? fields.split(',') : Object.keys(known);
+  const unknown = asked.find((field) => field !== 'id' && !Object.hasOwn(known, field));
+  if (unknown !== undefined)
     return graphError(
       400,
       100,
-      `(#100) Tried accessing nonexisting field (${edge}) on node type (WhatsAppBusinessPhoneNumber)`,
+      `(#100) Tried accessing nonexisting field (${unknown.slice(0, 100)}) on node type (${type})`,
     );
-  if (edge === 'subscribed_apps') return subscribedApps(business, id);
-  const page = {
-    fields: textOf(request.query['fields']),
-    limit: textOf(request.query['limit']),
-    after: textOf(request.query['after']),
-    url: new URL(request.originalUrl, `${request.protocol}://${request.get('host')}`),
-  };
-  if (edge === 'phone_numbers') {
-    const senders = business.senders.all(id).map((sender) => ({ ...sender, id: sender.phoneNumberId }));
-    return readPage(senderNode(business), senders, page);
-  }
-  const { name, language, status, category } = request.query;
-  const templates = business.templates
-    .all(id)
-    .filter(
-      (template) =>
-        (name === undefined || template.name === name) &&
-        (language === undefined || template.language === language) &&
-        (status === undefined || template.status === status) &&
-        (category === undefined || template.category === category),
-    );
-  return readPage(TEMPLATE_NODE, templates, page);
+  return { ...Object.fromEntries(asked.map((field) => [field, known[field]])), id };
 }
 
-function subscribedApps({ accounts, portfolio }: Business, id: string): Answer {
-  const { appId, appName } = portfolio.current;
-  const link = `https://www.facebook.com/games/?app_id=${appId}`;
-  const app = { whatsapp_business_api_data: { id: appId, name: appName, link } };
-  return { data: accounts.describe(id).subscribed ? [app] : [] };
-}
-
-/** Source: https://developers.facebook.com/docs/graph-api/reference/debug_token/ */
-function debugToken({ tokens, portfolio, accounts }: Business, request: Request): Answer {
-  const asking = bearerOf(request.headers.authorization);
-  if (asking === undefined) return noToken();
-  const input = textOf(request.query['input_token']);
-  if (input === undefined) return graphError(400, 100, '(#100) You must provide an input_token parameter');
-  // A token may always look at itself, also when it has expired.
-  if (asking !== input && !tokens.isValid(asking)) return invalidToken();
-  const { scopes, expiresAt, wabaIds } = tokens.describe(input);
-  const valid = tokens.isValid(input);
-  const targets = wabaIds ?? accounts.all().map(({ id }) => id);
-  const { appId, appName } = portfolio.current;
+/** Source: https://developers.facebook.com/docs/graph-api/reference/whats-app-business-account-to-number-current-status/ */
+function senderFields(business: Business, sender: SenderProfile) {
+  const { portfolio } = business;
   return {
-    data: {
-      app_id: appId,
-      type: 'SYSTEM_USER',
-      application: appName,
-      data_access_expires_at: 0,
-      ...(valid ? {} : { error: { code: 190, message: 'Error validating access token', subcode: 463 } }),
-      expires_at: expiresAt,
-      is_valid: valid,
-      issued_at: 1_763_629_200,
-      scopes: valid ? scopes : [],
-      granular_scopes: valid
-        ? scopes
-            .filter((scope) => scope.startsWith('whatsapp_'))
-            .map((scope) => ({ scope, target_ids: targets }))
-        : [],
-      user_id: '122106543210987654',
+    quality_rating: sender.qualityRating,
+    throughput: { level: sender.throughputLevel },
+    status: sender.status,
+    messaging_limit_tier: portfolio.messagingLimit,
+    whatsapp_business_manager_messaging_limit: portfolio.messagingLimit,
+    health_status: {
+      entities: [
+        entity('PHONE_NUMBER', sender.phoneNumberId, ...senderHealth(sender)),
+        entity('WABA', sender.wabaId, ...accountHealth(business.account(sender.wabaId))),
+        entity('BUSINESS', PORTFOLIO_ID, ...portfolioHealth(portfolio)),
+      ],
     },
   };
 }
 
-/** Why this id may not be read with the request's token; `null` when it may. */
-export function permission(
-  { accounts, senders, tokens }: Business,
-  request: Request,
-  id: string,
-): MetaError | null {
-  const token = bearerOf(request.headers.authorization);
+/** Source: Meta's OpenAPI, `WhatsAppBusinessAccount`. */
+function accountFields({ portfolio }: Business, { accountReviewStatus }: BusinessAccountProfile) {
+  return {
+    account_review_status: accountReviewStatus,
+    business_verification_status: portfolio.verificationStatus,
+  };
+}
+
+/** One language of a template. Source: Meta's OpenAPI, `/{WABA-ID}/message_templates`. */
+function templateFields(template: TemplateProfile) {
+  const { name, language, status, category, quality, rejectedReason, ttlSeconds } = template;
+  return {
+    name,
+    language,
+    status,
+    category,
+    quality_score: { score: quality },
+    rejected_reason: rejectedReason,
+    message_send_ttl_seconds: ttlSeconds ?? undefined,
+    components: componentsOf(template),
+  };
+}
+
+function componentsOf({ codeExpirationMinutes: minutes, otpType, buttonForm }: TemplateProfile) {
+  const url = `https://www.whatsapp.com/otp/code/?otp_type=${otpType}&code_expiration_minutes=${minutes ?? ''}&code=otp{{1}}`;
+  const button = buttonForm === 'OTP' ? { type: 'OTP', otp_type: otpType } : { type: 'URL', url };
+  return [
+    { type: 'BODY', add_security_recommendation: true },
+    ...(minutes === null ? [] : [{ type: 'FOOTER', code_expiration_minutes: minutes }]),
+    ...(otpType === null ? [] : [{ type: 'BUTTONS', buttons: [button] }]),
+  ];
+}
+
+/** Whether something can send, and why not. Source: https://developers.facebook.com/docs/whatsapp/cloud-api/health-status */
+type Health = [can: 'AVAILABLE' | 'LIMITED' | 'BLOCKED', why?: string];
+
+function entity(type: 'PHONE_NUMBER' | 'WABA' | 'BUSINESS', id: string, ...[can, why]: Health) {
+  const errors = why === undefined ? undefined : [{ error_description: why }];
+  return { entity_type: type, id, can_send_message: can, errors };
+}
+
+function senderHealth({ status }: SenderProfile): Health {
+  if (status === 'CONNECTED') return ['AVAILABLE'];
+  const can = status === 'FLAGGED' || status === 'RATE_LIMITED' ? 'LIMITED' : 'BLOCKED';
+  return [can, `The phone number's status is ${status}.`];
+}
+
+function accountHealth({ condition }: BusinessAccountProfile): Health {
+  if (condition === 'active') return ['AVAILABLE'];
+  if (condition === 'payment_issue') return ['BLOCKED', 'There is an error with the payment method.'];
+  return ['BLOCKED', `The WhatsApp Business account is ${condition} for violating a policy.`];
+}
+
+function portfolioHealth({ verificationStatus }: PortfolioState): Health {
+  if (verificationStatus === 'VERIFIED') return ['AVAILABLE'];
+  return ['LIMITED', 'The Business has not passed business verification.'];
+}
+
+/** What the token may do that asks. Source: https://developers.facebook.com/docs/graph-api/reference/debug_token/ */
+function debugToken(business: Business, { headers, query }: Request): Answer {
+  const token = bearerOf(headers.authorization);
   if (token === undefined) return noToken();
-  const isAccount = accounts.exists(id);
-  const sender = isAccount ? null : senders.find(id);
-  if (!tokens.isValid(token)) return tokens.refusal(token, 'whatsapp_business_management', id, invalidToken);
-  if (!isAccount && !sender) return unknownObject('get', id);
-  if (sender?.token !== undefined && sender.token !== token) return invalidToken();
-  const wabaId = isAccount ? id : senders.describe(id).wabaId;
-  return tokens.refusal(token, 'whatsapp_business_management', wabaId, () => unknownObject('get', id));
-}
-
-/** Meta's answer to an id that nobody knows, or that the token must not see. */
-export function unknownObject(method: 'get' | 'post', id: string): MetaError {
-  return graphError(
-    400,
-    100,
-    `Unsupported ${method} request. Object with ID '${id.slice(0, 64)}' does not exist, cannot be loaded due to missing permissions, or does not support this operation. Please read the Graph API documentation at https://developers.facebook.com/docs/graph-api`,
-    { type: 'GraphMethodException', subcode: 33 },
-  );
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
+  if (query['input_token'] !== token) return graphError(400, 100, '(#100) Invalid parameter input_token');
+  const { isValid, scopes, expiresAt } = business.token(token);
+  return { data: { is_valid: isValid, scopes: isValid ? scopes : [], expires_at: expiresAt } };
 }

@@ -1,22 +1,26 @@
-import { faultsOf, integer, oneOf, orNull, refuseFaults, type Member } from './input.js';
+import { isIP } from 'node:net';
+import { integer, InvalidInput, orNull, read, yesOrNo, type ValuesOf } from './input.js';
 
-/** When receipts are posted, counted from the acceptance of a message. */
-export interface Delays {
-  sentMs: number;
-  deliveredMs: number;
+const delay = integer(0, 86_400_000);
+const MEMBERS = {
+  /** When receipts are posted, counted from the acceptance of a message. */
+  sentMs: delay,
+  deliveredMs: delay,
   /** `null`: a message is read only when the person marks it. */
-  readMs: number | null;
-}
+  readMs: orNull(delay),
+  /** Collects receipts for so long and posts them together; 0 posts each by itself. */
+  batchMs: delay,
+  /** One message every 6 s to the same recipient, after a burst of 45 (error 131056). */
+  pairLimit: yesOrNo,
+  /** 80 messages a second for each sender (error 130429). */
+  senderLimit: yesOrNo,
+};
 
 /** What may change while the simulator runs. */
-export interface SettingValues extends Delays {
-  /** Collects receipts for so long and posts them together; 0 posts each by itself. */
-  batchMs: number;
-  /** One message every 6 s to the same recipient, after a burst of 45 (error 131056). */
-  pairLimit: boolean;
-  /** 80 messages a second for each sender (error 130429). */
-  senderLimit: boolean;
-}
+export type SettingValues = ValuesOf<typeof MEMBERS>;
+
+/** When receipts are posted. */
+export type Delays = Pick<SettingValues, 'sentMs' | 'deliveredMs' | 'readMs'>;
 
 const DEFAULTS: SettingValues = {
   sentMs: 300,
@@ -27,25 +31,13 @@ const DEFAULTS: SettingValues = {
   senderLimit: false,
 };
 
-const delay = integer(0, 86_400_000);
-const MEMBERS: Readonly<Record<keyof SettingValues, Member>> = {
-  sentMs: delay,
-  deliveredMs: delay,
-  readMs: orNull(delay),
-  batchMs: delay,
-  pairLimit: oneOf(true, false),
-  senderLimit: oneOf(true, false),
-};
-
 export class Settings {
   readonly #initial: SettingValues;
   #current: SettingValues;
 
-  /** @throws {InvalidInput} */
-  constructor(initial: Partial<SettingValues>) {
-    this.#current = DEFAULTS;
-    this.change(initial);
-    this.#initial = this.#current;
+  constructor(delays: Partial<Delays>) {
+    this.#initial = { ...DEFAULTS, ...delays };
+    this.#current = this.#initial;
   }
 
   get current(): Readonly<SettingValues> {
@@ -54,11 +46,71 @@ export class Settings {
 
   /** Changes the named settings, which may come from parsed JSON, and leaves the others. @throws {InvalidInput} */
   change(values: unknown): void {
-    refuseFaults(faultsOf(values, MEMBERS));
-    this.#current = { ...this.#current, ...(values as Partial<SettingValues>) };
+    this.#current = { ...this.#current, ...read(values, MEMBERS) };
   }
 
   reset(): void {
     this.#current = this.#initial;
   }
+}
+
+const HOUR_MS = 3_600_000;
+const HOST_NAME = /^(?:[a-z0-9-]{1,63}\.)*[a-z][a-z0-9-]{0,62}$/i;
+
+/** Reads the process's environment; an empty variable counts as absent. @throws {InvalidInput} one line for each fault; no values in it. */
+export function readEnvironment(env: NodeJS.ProcessEnv) {
+  const faults: string[] = [];
+  const text = (name: string): string | null => env[name]?.trim() || null;
+  const required = (name: string): string => {
+    const value = text(name);
+    if (value === null) faults.push(`${name} is missing`);
+    return value ?? '';
+  };
+  const host = (name: string): string => {
+    const value = text(name) ?? '127.0.0.1';
+    if (isIP(value) === 0 && !HOST_NAME.test(value))
+      faults.push(`${name} must be an IP address or a host name`);
+    return value;
+  };
+  const number = (name: string, least: number, most: number): number | null => {
+    const value = text(name);
+    if (value === null) return null;
+    if (/^\d{1,9}$/.test(value) && Number(value) >= least && Number(value) <= most) return Number(value);
+    faults.push(`${name} must be an integer from ${least} to ${most}`);
+    return null;
+  };
+  const environment = {
+    port: number('PORT', 0, 65_535) ?? 4010,
+    metricsPort: number('METRICS_PORT', 0, 65_535),
+    metricsHost: host('METRICS_HOST'),
+    host: host('HOST'),
+    appSecret: required('WHATSAPP_APP_SECRET'),
+    webhookUrl: required('WEBHOOK_URL'),
+    verifyToken: text('WHATSAPP_VERIFY_TOKEN'),
+    delays: {
+      sentMs: number('SENT_DELAY_MS', 0, HOUR_MS) ?? DEFAULTS.sentMs,
+      deliveredMs: number('DELIVERED_DELAY_MS', 0, HOUR_MS) ?? DEFAULTS.deliveredMs,
+      readMs: number('READ_DELAY_MS', 0, HOUR_MS),
+    },
+    /** How many messages and requests are remembered. */
+    keep: number('KEEP_MESSAGES', 1, 1_000_000) ?? 10_000,
+    /** By phone number id, digits. */
+    displayPhoneNumbers: readNumbers(text('DISPLAY_PHONE_NUMBERS'), faults),
+  };
+  if (environment.webhookUrl !== '' && !isHttpUrl(environment.webhookUrl))
+    faults.push('WEBHOOK_URL must be an http or https address');
+  if (faults.length > 0) throw new InvalidInput(faults);
+  return environment;
+}
+
+function readNumbers(value: string | null, faults: string[]): Record<string, string> {
+  const pairs = (value ?? '').split(',').filter((pair) => pair.trim() !== '');
+  const numbers = pairs.map((pair) => /^\s*(\d{1,32})=\+?(\d{7,15})\s*$/.exec(pair));
+  if (numbers.includes(null))
+    faults.push('DISPLAY_PHONE_NUMBERS must be like 106540352242922=15550783881, separated by commas');
+  return Object.fromEntries(numbers.map((match) => [match?.[1], match?.[2]]));
+}
+
+function isHttpUrl(value: string): boolean {
+  return URL.canParse(value) && ['http:', 'https:'].includes(new URL(value).protocol);
 }

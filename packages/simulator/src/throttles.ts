@@ -1,29 +1,34 @@
 import { randomUUID } from 'node:crypto';
-import { metaError, type Refusal } from './errors.js';
-import { changeOf, digits, integer, oneOf, refuseFaults, text, type Member } from './input.js';
+import { metaError, type MetaError, type Refusal } from './answers.js';
+import { covers, type Call } from './faults.js';
+import { either, id, integer, oneOf, phone, positive, read, type ValuesOf } from './input.js';
+import type { Settings } from './settings.js';
 
 /** How far a throttle reaches, with the error code by which Meta tells it. */
 const CODES = { pair: 131056, sender: 130429, business_account: 80007, app: 4 } as const;
 
-/** Refuses every call in a scope for a time. */
-export interface NewThrottle {
-  scope: keyof typeof CODES;
-  /** `pair` and `sender`: only this phone number id; every one when absent. */
-  sender?: string;
-  /** `pair`: only this recipient, E.164 with `+`; every one when absent. */
-  recipient?: string;
-  /** `business_account`: only this one; every one when absent. */
-  wabaId?: string;
-  forMs: number;
+const THROTTLE = {
+  scope: oneOf('pair', 'sender', 'business_account', 'app'),
+  /** Only this phone number id; every one when absent. */
+  sender: id,
+  /** Only this recipient, E.164 with `+`; every one when absent. */
+  recipient: phone,
+  /** Only this business account; every one when absent. */
+  wabaId: id,
+  forMs: integer(1, 86_400_000),
   /** This status and no error code, as a server in front of Meta answers; the scope's own error when absent. */
-  http?: 429 | 503;
+  http: oneOf(429, 503),
   /** `Retry-After` in seconds; `true` tells the time that is left, and nothing is told when absent. */
-  retryAfter?: number | true;
+  retryAfter: either(oneOf(true), integer(0, 86_400)),
   /** So many calls a second pass all the same. */
-  ratePerSecond?: number;
-}
+  ratePerSecond: positive(1000),
+};
 
-export interface Throttle extends NewThrottle {
+/** Refuses every call in a scope for a time. */
+export type NewThrottle = Pick<ValuesOf<typeof THROTTLE>, 'scope' | 'forMs'> &
+  Partial<ValuesOf<typeof THROTTLE>>;
+
+export type Throttle = NewThrottle & {
   id: string;
   /** ISO 8601 in UTC. */
   startedAt: string;
@@ -33,53 +38,22 @@ export interface Throttle extends NewThrottle {
   refused: number;
   /** When the latest of them came. */
   lastCallAt: string | null;
-}
-
-/** What a throttle can see of a call; a read has no recipient, and one of an account or a token no sender. */
-export interface Call {
-  sender: string | null;
-  recipient: string | null;
-  wabaId: string | null;
-}
-
-const MEMBERS: Readonly<Record<keyof NewThrottle, Member>> = {
-  scope: oneOf(...Object.keys(CODES)),
-  sender: digits,
-  recipient: text(/^\+[1-9]\d{6,14}$/, 'a phone number in E.164 form, with +'),
-  wabaId: digits,
-  forMs: integer(1, 86_400_000),
-  http: oneOf(429, 503),
-  retryAfter: {
-    fits: (value) => value === true || integer(0, 86_400).fits(value),
-    wanted: 'true or an integer from 0 to 86400',
-  },
-  ratePerSecond: {
-    fits: (value) => typeof value === 'number' && value > 0 && value <= 1000,
-    wanted: 'a number above 0, at most 1000',
-  },
 };
 
-/** Throttles that have ended are kept for those who count their calls. */
-const KEEP = 100;
-
-interface Running extends Throttle {
+type Running = Throttle & {
   endsMs: number;
   /** The earliest moment at which the next call passes. */
   passesMs: number;
-}
+};
 
+/** The throttles; those that have ended are kept for those who count their calls. Moments are milliseconds since 1970. */
 export class Throttles {
   readonly #all = new Map<string, Running>();
-  readonly #changed: () => void;
-
-  constructor(changed: () => void) {
-    this.#changed = changed;
-  }
+  constructor(readonly changed: () => void) {}
 
   /** Starts a throttle, which may come from parsed JSON. @throws {InvalidInput} */
-  add(value: unknown, now = Date.now()): Throttle {
-    const wanted = changeOf<NewThrottle>(value, MEMBERS) as NewThrottle;
-    refuseFaults(missingOf(wanted));
+  add(value: NewThrottle, now = Date.now()): Throttle {
+    const wanted = read(value, THROTTLE, ['scope', 'forMs']);
     const throttle: Running = {
       ...wanted,
       id: randomUUID(),
@@ -92,23 +66,23 @@ export class Throttles {
       passesMs: wanted.ratePerSecond === undefined ? Infinity : now + 1000 / wanted.ratePerSecond,
     };
     this.#all.set(throttle.id, throttle);
-    for (const id of this.#all.keys()) if (this.#all.size > KEEP) this.#all.delete(id);
-    this.#changed();
+    this.changed();
     return shown(throttle);
   }
 
   /** The oldest first, with those that have ended. */
   list(): Throttle[] {
-    return [...this.#all.values()].map(shown);
+    return Array.from(this.#all.values(), shown);
   }
 
   /** Ends a throttle now; its counts stay. `false` when none with this id lasts. */
-  end(id: string, now = Date.now()): boolean {
-    const throttle = this.#all.get(id);
+  end(throttleId: string): boolean {
+    const now = Date.now();
+    const throttle = this.#all.get(throttleId);
     if (!throttle || throttle.endsMs <= now) return false;
     throttle.endsMs = now;
     throttle.endsAt = new Date(now).toISOString();
-    this.#changed();
+    this.changed();
     return true;
   }
 
@@ -116,7 +90,7 @@ export class Throttles {
   take(call: Call, now = Date.now()): Refusal | null {
     let refusal: Refusal | null = null;
     for (const throttle of this.#all.values()) {
-      if (throttle.endsMs <= now || !covers(throttle, call)) continue;
+      if (throttle.endsMs <= now || !reaches(throttle, call)) continue;
       throttle.calls += 1;
       throttle.lastCallAt = new Date(now).toISOString();
       if (now >= throttle.passesMs) throttle.passesMs = now + 1000 / (throttle.ratePerSecond ?? 0);
@@ -124,7 +98,7 @@ export class Throttles {
         throttle.refused += 1;
         refusal ??= refusalOf(throttle, now);
       }
-      this.#changed();
+      this.changed();
     }
     return refusal;
   }
@@ -134,36 +108,64 @@ export class Throttles {
   }
 }
 
-function missingOf({ scope, sender, recipient, wabaId, forMs }: NewThrottle): string[] {
-  const faults: string[] = [];
-  if (scope === undefined) faults.push('scope is missing');
-  if (forMs === undefined) faults.push('forMs is missing');
-  if (sender !== undefined && scope !== 'pair' && scope !== 'sender')
-    faults.push('sender goes with the scopes pair and sender');
-  if (recipient !== undefined && scope !== 'pair') faults.push('recipient goes with the scope pair');
-  if (wabaId !== undefined && scope !== 'business_account')
-    faults.push('wabaId goes with the scope business_account');
-  return faults;
-}
-
 /** Limits of messages leave reads alone; those of an account and of the app do not. */
-function covers({ scope, sender, recipient, wabaId }: Running, call: Call): boolean {
-  if (scope === 'app') return true;
-  if (scope === 'business_account')
-    return call.wabaId !== null && (wabaId === undefined || wabaId === call.wabaId);
-  if (call.recipient === null || (sender !== undefined && sender !== call.sender)) return false;
-  return scope === 'sender' || recipient === undefined || recipient === call.recipient;
+function reaches(throttle: Running, call: Call): boolean {
+  if (throttle.scope === 'business_account' && call.wabaId === null) return false;
+  if ((throttle.scope === 'sender' || throttle.scope === 'pair') && call.recipient === null) return false;
+  return covers(throttle, call);
 }
 
 function refusalOf({ scope, http, retryAfter, endsMs }: Running, now: number): Refusal {
   const seconds = retryAfter === true ? Math.max(1, Math.ceil((endsMs - now) / 1000)) : (retryAfter ?? null);
   if (http !== undefined) return { http, retryAfter: seconds, body: null };
-  return {
-    ...metaError(CODES[scope], scope === 'sender' ? { subcode: 2494055 } : {}),
-    retryAfter: seconds,
-  };
+  return { ...(scope === 'sender' ? senderLimit() : metaError(CODES[scope])), retryAfter: seconds };
 }
+
+const senderLimit = () => metaError(CODES.sender, { subcode: 2494055 });
 
 function shown({ endsMs: _endsMs, passesMs: _passesMs, ...throttle }: Running): Throttle {
   return throttle;
+}
+
+/** A token bucket for each key: `burst` at once, then one every `everyMs`. */
+class Buckets {
+  readonly #buckets = new Map<string, { tokens: number; at: number }>();
+  constructor(
+    readonly burst: number,
+    readonly everyMs: number,
+  ) {}
+
+  take(key: string, now: number): boolean {
+    const bucket = this.#buckets.get(key) ?? { tokens: this.burst, at: now };
+    this.#buckets.set(key, bucket);
+    bucket.tokens = Math.min(this.burst, bucket.tokens + (now - bucket.at) / this.everyMs);
+    bucket.at = now;
+    if (bucket.tokens < 1) return false;
+    bucket.tokens -= 1;
+    return true;
+  }
+
+  clear(): void {
+    this.#buckets.clear();
+  }
+}
+
+/** Meta's two limits on sending, each only while its setting is on. */
+export class Limits {
+  readonly #pairs = new Buckets(45, 6000);
+  readonly #senders = new Buckets(80, 1000 / 80);
+  constructor(readonly settings: Settings) {}
+
+  /** Counts one message at a moment in milliseconds; the refusal when a limit is reached. */
+  take(sender: string, to: string, now = performance.now()): MetaError | null {
+    const limits = this.settings.current;
+    if (limits.senderLimit && !this.#senders.take(sender, now)) return senderLimit();
+    if (limits.pairLimit && !this.#pairs.take(`${sender} ${to}`, now)) return metaError(CODES.pair);
+    return null;
+  }
+
+  reset(): void {
+    this.#pairs.clear();
+    this.#senders.clear();
+  }
 }

@@ -1,59 +1,42 @@
 /** Waits that end together. */
 export class Scope {
-  readonly #pending = new Map<NodeJS.Timeout, (elapsed: boolean) => void>();
-  readonly #atEnd = new Set<() => void>();
-  #ended = false;
-
-  get ended(): boolean {
-    return this.#ended;
-  }
+  readonly #endings = new Set<() => void>();
+  ended = false;
 
   /** Resolves `true` after so many milliseconds, or `false` as soon as the scope ends. */
   sleep(ms: number): Promise<boolean> {
-    if (this.#ended) return Promise.resolve(false);
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
-        this.#pending.delete(timer);
+        forget();
         resolve(true);
       }, ms);
-      this.#pending.set(timer, resolve);
+      const forget = this.atEnd(() => {
+        clearTimeout(timer);
+        resolve(false);
+      });
     });
   }
 
-  /** Calls back once when the scope ends; the answer takes that back. */
-  atEnd(callback: () => void): () => void {
-    this.#atEnd.add(callback);
-    return () => this.#atEnd.delete(callback);
+  /** Calls back once when the scope ends, at once where it has ended; the answer takes that back. */
+  atEnd(ending: () => void): () => void {
+    if (this.ended) ending();
+    else this.#endings.add(ending);
+    return () => this.#endings.delete(ending);
   }
 
   end(): void {
-    this.#ended = true;
-    for (const callback of this.#atEnd) callback();
-    this.#atEnd.clear();
-    for (const [timer, resolve] of this.#pending) {
-      clearTimeout(timer);
-      resolve(false);
-    }
-    this.#pending.clear();
+    this.ended = true;
+    for (const ending of this.#endings) ending();
+    this.#endings.clear();
   }
 }
 
-/** Every timer of one simulator, so that a reset or a close leaves none behind. Work holds the scope that it began in. */
+/** Every timer of one simulator. Work holds the scope that it began in, which a reset ends. */
 export class Timers {
-  #scope = new Scope();
+  scope = new Scope();
 
-  get scope(): Scope {
-    return this.#scope;
-  }
-
-  /** Ends what has begun; later work is not touched. */
   reset(): void {
-    this.#scope.end();
-    this.#scope = new Scope();
-  }
-
-  /** Ends everything, for good. */
-  close(): void {
-    this.#scope.end();
+    this.scope.end();
+    this.scope = new Scope();
   }
 }

@@ -1,28 +1,35 @@
-import { createHmac } from 'node:crypto';
-import { Agent as HttpAgent, request as httpRequest } from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { createHmac, randomInt } from 'node:crypto';
+import * as http from 'node:http';
+import * as https from 'node:https';
 import type { Scope, Timers } from './timers.js';
 
-/** When a webhook that was not answered with 200 is posted again. */
-export interface Retry {
-  /** How often one webhook is posted at most. */
-  attempts: number;
-  /** The wait after the second attempt; the first repeat comes at once, and each later wait is twice as long. */
-  firstDelayMs: number;
-  delayMsMax: number;
-}
+/** How often one webhook is posted at most. The first repeat comes at once, the next after a second, and each later wait is twice as long. */
+const ATTEMPTS = 12;
+const WAIT_MS_FIRST = 1000;
+const WAIT_MS_MAX = 60_000;
+const ANSWER_TIMEOUT_MS = 10_000;
+const HANDSHAKE_WAIT_MS_FIRST = 250;
+const HANDSHAKE_WAIT_MS_MAX = 5000;
 
-export interface WebhookCounts {
+interface Status {
   /** Answered with 200. */
   delivered: number;
   /** Still to be posted, for the first time or again. */
   waiting: number;
-  /** Given up after the last attempt, or because too many wait. */
+  /** Given up after the last attempt. */
   abandoned: number;
+  /** Why the latest attempt that failed did so, in words. */
+  last_failure: string | null;
+  /** `off` without a verify token; `waiting` until the receiver has answered the challenge. */
+  handshake: { state: 'off' | 'waiting' | 'passed'; reason: string | null };
 }
-
-const WAITING_MAX = 100_000;
-const ANSWER_TIMEOUT_MS = 10_000;
+const STATUS: Status = {
+  delivered: 0,
+  waiting: 0,
+  abandoned: 0,
+  last_failure: null,
+  handshake: { state: 'off', reason: null },
+};
 
 /** JSON as Meta writes it before signing: everything outside ASCII as `\uXXXX`, and `/` as `\/`. */
 export function metaJson(payload: unknown): string {
@@ -36,125 +43,126 @@ export function signatureOf(appSecret: string, rawBody: string): string {
   return `sha256=${createHmac('sha256', appSecret).update(rawBody).digest('hex')}`;
 }
 
-/** Posts signed webhooks, again and again until they are answered with 200, within bounds. */
+/** Posts signed webhooks, again and again until they are answered with 200, within bounds; and makes Meta's handshake. */
 export class Webhooks {
-  readonly #appSecret: string;
-  readonly #retry: Retry;
-  readonly #timers: Timers;
-  readonly #changed: () => void;
-  readonly #http = new HttpAgent({ keepAlive: true, maxSockets: 32 });
-  readonly #https = new HttpsAgent({ keepAlive: true, maxSockets: 32 });
-  #counts: WebhookCounts = { delivered: 0, waiting: 0, abandoned: 0 };
-  #lastFailure: string | null = null;
+  readonly #client: typeof http | typeof https;
+  readonly #agent: http.Agent;
+  #status = STATUS;
 
-  /** Where webhooks go. Repeats go to the address of the time, not to the one of their first attempt. */
-  url: URL | null;
-
-  constructor(options: {
-    appSecret: string;
-    url: URL | null;
-    retry: Retry;
-    timers: Timers;
-    changed: () => void;
-  }) {
-    this.#appSecret = options.appSecret;
-    this.url = options.url;
-    this.#retry = options.retry;
-    this.#timers = options.timers;
-    this.#changed = options.changed;
+  constructor(
+    readonly appSecret: string,
+    /** Where webhooks go; `null` for nowhere. */
+    readonly url: URL | null,
+    readonly verifyToken: string | null,
+    readonly timers: Timers,
+    readonly changed: () => void,
+  ) {
+    this.#client = url?.protocol === 'https:' ? https : http;
+    this.#agent = new this.#client.Agent({ keepAlive: true, maxSockets: 32 });
   }
 
-  counts(): WebhookCounts {
-    return { ...this.#counts };
+  status() {
+    return { url: this.url?.href ?? null, ...this.#status };
   }
 
-  /** Why the latest attempt that failed did so, in words; `null` when none did. */
-  get lastFailure(): string | null {
-    return this.#lastFailure;
+  #note(change: Partial<Status>): void {
+    this.#status = { ...this.#status, ...change };
+    this.changed();
   }
 
-  /**
-   * Posts a payload. Resolves with the HTTP status of the first attempt, `null` without an answer (or without an address);
-   * repeats go on by themselves.
-   */
+  /** Posts a payload. Resolves with the HTTP status of the first attempt, `null` without an answer; repeats go on by themselves. */
   async post(payload: unknown): Promise<number | null> {
-    if (this.url === null) return null;
-    if (this.#counts.waiting >= WAITING_MAX) {
-      this.#counts.abandoned += 1;
-      return null;
-    }
-    const { scope } = this.#timers;
+    const { scope } = this.timers;
+    if (this.url === null || scope.ended) return null;
     const rawBody = metaJson(payload);
-    this.#counts.waiting += 1;
-    const status = await this.#attempt(rawBody);
+    this.#note({ waiting: this.#status.waiting + 1 });
+    const status = await this.#attempt(this.url, rawBody);
     if (status === 200) this.#settle(scope, 'delivered');
-    else void this.#repeat(scope, rawBody);
+    else void this.#repeat(scope, this.url, rawBody);
     return status;
   }
 
-  async #repeat(scope: Scope, rawBody: string): Promise<void> {
-    for (let attempt = 2; attempt <= this.#retry.attempts; attempt += 1) {
-      const delayMs = attempt === 2 ? 0 : this.#retry.firstDelayMs * 2 ** (attempt - 3);
-      if (!(await scope.sleep(Math.min(delayMs, this.#retry.delayMsMax)))) return;
-      if ((await this.#attempt(rawBody)) === 200) return this.#settle(scope, 'delivered');
+  async #repeat(scope: Scope, url: URL, rawBody: string): Promise<void> {
+    for (let attempt = 2; attempt <= ATTEMPTS; attempt += 1) {
+      const waitMs = attempt === 2 ? 0 : Math.min(WAIT_MS_FIRST * 2 ** (attempt - 3), WAIT_MS_MAX);
+      if (!(await scope.sleep(waitMs))) return;
+      if ((await this.#attempt(url, rawBody)) === 200) return this.#settle(scope, 'delivered');
     }
     this.#settle(scope, 'abandoned');
   }
 
   #settle(scope: Scope, as: 'delivered' | 'abandoned'): void {
-    if (scope.ended) return;
-    this.#counts.waiting -= 1;
-    this.#counts[as] += 1;
-    this.#changed();
+    if (!scope.ended) this.#note({ waiting: this.#status.waiting - 1, [as]: this.#status[as] + 1 });
   }
 
-  #attempt(rawBody: string): Promise<number | null> {
+  #attempt(url: URL, rawBody: string): Promise<number | null> {
     return new Promise((resolve) => {
-      const url = this.url;
-      if (url === null) return resolve(null);
-      const fail = (reason: string) => {
-        this.#lastFailure = reason;
-        this.#changed();
+      const headers = {
+        'Content-Type': 'application/json',
+        'Content-Length': Buffer.byteLength(rawBody),
+        'User-Agent': 'facebookexternalua',
+        'X-Hub-Signature-256': signatureOf(this.appSecret, rawBody),
       };
-      const secure = url.protocol === 'https:';
-      const request = (secure ? httpsRequest : httpRequest)(
+      const request = this.#client.request(
         url,
-        {
-          method: 'POST',
-          agent: secure ? this.#https : this.#http,
-          timeout: ANSWER_TIMEOUT_MS,
-          headers: {
-            'Content-Type': 'application/json',
-            'Content-Length': Buffer.byteLength(rawBody),
-            'User-Agent': 'facebookexternalua',
-            'X-Hub-Signature-256': signatureOf(this.#appSecret, rawBody),
-          },
-        },
+        { method: 'POST', agent: this.#agent, timeout: ANSWER_TIMEOUT_MS, headers },
         (response) => {
           const status = response.statusCode ?? null;
-          if (status !== 200) fail(`answered ${status}`);
+          if (status !== 200) this.#note({ last_failure: `answered ${status}` });
           response.resume();
           response.once('close', () => resolve(status));
         },
       );
       request.once('timeout', () => request.destroy(new Error('no answer in time')));
       request.once('error', (error: NodeJS.ErrnoException) => {
-        fail(error.code ?? error.message);
+        this.#note({ last_failure: error.code ?? error.message });
         resolve(null);
       });
       request.end(rawBody);
     });
   }
 
-  /** Forgets the counts. What is under way belongs to the timers' old scope, and no longer counts. */
+  /** Makes the GET by which Meta makes sure that an address is its owner's, again until it passes. */
+  start(): void {
+    if (this.url !== null && this.verifyToken !== null) void this.#verify(this.url, this.verifyToken);
+  }
+
+  async #verify(url: URL, verifyToken: string): Promise<void> {
+    const { scope } = this.timers;
+    this.#note({ handshake: { state: 'waiting', reason: null } });
+    for (let waitMs = HANDSHAKE_WAIT_MS_FIRST; ; waitMs = Math.min(waitMs * 2, HANDSHAKE_WAIT_MS_MAX)) {
+      const reason = await challenge(url, verifyToken);
+      if (scope.ended) return;
+      this.#note({ handshake: { state: reason === null ? 'passed' : 'waiting', reason } });
+      if (reason === null || !(await scope.sleep(waitMs))) return;
+    }
+  }
+
+  /** Starts over. What is under way belongs to the timers' old scope, and no longer counts. */
   reset(): void {
-    this.#counts = { delivered: 0, waiting: 0, abandoned: 0 };
-    this.#lastFailure = null;
+    this.#status = STATUS;
+    this.start();
   }
 
   close(): void {
-    this.url = null;
-    this.#http.destroy();
-    this.#https.destroy();
+    this.#agent.destroy();
+  }
+}
+
+/** One try of the handshake; `null` when it passed, else why not. */
+async function challenge(url: URL, verifyToken: string): Promise<string | null> {
+  const expected = String(randomInt(1_000_000_000, 2_000_000_000));
+  const asked = new URL(url);
+  asked.searchParams.set('hub.mode', 'subscribe');
+  asked.searchParams.set('hub.challenge', expected);
+  asked.searchParams.set('hub.verify_token', verifyToken);
+  try {
+    const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
+    const response = await fetch(asked, { redirect: 'manual', signal });
+    const body = await response.text();
+    if (response.status !== 200) return `answered ${response.status}`;
+    return body === expected ? null : 'answered something else than the challenge';
+  } catch {
+    return 'no answer';
   }
 }

@@ -1,189 +1,168 @@
+import { createHmac } from 'node:crypto';
 import { until } from '@onecode/testing';
-import { signatureOf } from '../src/index.js';
+import type { Simulator } from '../src/index.js';
 import {
   APP_SECRET,
   bodyOf,
+  call,
   closeAll,
+  control,
+  RECIPIENT,
   send,
   SENDER,
   start,
   startBoth,
-  startReceiver,
-  type Json,
 } from './sending.js';
 
 afterEach(closeAll);
 
+const NEVER = { sentMs: 60_000, deliveredMs: 60_000 };
+
 describe('receipts', () => {
-  it('are sent, then delivered, in the documented form', async () => {
-    const { simulator, receiver } = await startBoth();
-    const { json } = await send(simulator);
-    await until('2 webhooks', () => receiver.webhooks.length === 2);
-    const payload = JSON.parse(receiver.webhooks[0]!.rawBody);
-    expect(payload).toEqual({
-      object: 'whatsapp_business_account',
-      entry: [
-        {
-          id: '102290129340398',
-          changes: [
-            {
-              value: {
-                messaging_product: 'whatsapp',
-                metadata: { display_phone_number: '15552242922', phone_number_id: SENDER },
-                statuses: [
-                  {
-                    id: json.messages[0].id,
-                    status: 'sent',
-                    timestamp: expect.stringMatching(/^\d{10}$/),
-                    recipient_id: '551187654321',
-                    biz_opaque_callback_data: 'att_01J9ZK',
-                    pricing: {
-                      billable: true,
-                      pricing_model: 'PMP',
-                      type: 'regular',
-                      category: 'authentication',
-                    },
-                  },
-                ],
-              },
-              field: 'messages',
-            },
-          ],
-        },
-      ],
-    });
-    expect(receiver.words).toEqual(['sent', 'delivered']);
-    expect(receiver.webhooks[0]!.headers['content-type']).toBe('application/json');
-  });
-
-  it('leave out opaque data that the request had not', async () => {
-    const { simulator, receiver } = await startBoth();
-    const body: Record<string, unknown> = bodyOf();
-    delete body['biz_opaque_callback_data'];
-    await send(simulator, body);
-    await until('2 statuses', () => receiver.statuses.length === 2);
-    expect(Object.keys(receiver.statuses[0]!)).not.toContain('biz_opaque_callback_data');
-  });
-
-  it('come when their delays are over, read only when one is set', async () => {
-    const { simulator, receiver } = await startBoth({
-      delays: { sentMs: 50, deliveredMs: 150, readMs: 250 },
-    });
-    const began = performance.now();
+  it('come by their delays, read only when one is set', async () => {
+    const { simulator, receiver } = await startBoth({ delays: { sentMs: 0, deliveredMs: 20, readMs: 40 } });
     await send(simulator);
     await until('3 webhooks', () => receiver.webhooks.length === 3);
     expect(receiver.words).toEqual(['sent', 'delivered', 'read']);
-    const [sent, delivered, read] = receiver.webhooks.map(({ at }) => at - began);
-    expect(sent).toBeGreaterThanOrEqual(45);
-    expect(delivered).toBeGreaterThanOrEqual(145);
-    expect(read).toBeGreaterThanOrEqual(245);
-  });
-
-  it('tell of reading without pricing, once, when the person reads', async () => {
-    const { simulator, receiver } = await startBoth();
-    const { json } = await send(simulator);
-    await until('2 statuses', () => receiver.words.length === 2);
-    const { id } = json.messages[0];
-    expect(await simulator.markRead(id)).toBe(true);
-    expect(receiver.statuses.at(-1)).toMatchObject({ id, status: 'read' });
-    expect(Object.keys(receiver.statuses.at(-1)!)).not.toContain('pricing');
-    expect(await simulator.markRead(id)).toBe(false);
-    expect(await simulator.markRead('wamid.unknown')).toBe(false);
-    expect(receiver.words).toEqual(['sent', 'delivered', 'read']);
-    expect(simulator.messages()[0]).toMatchObject({ status: 'read', readAt: expect.any(String) });
-  });
-
-  it('that come after reading do not turn the message back', async () => {
-    const { simulator, receiver } = await startBoth({ delays: { sentMs: 100, deliveredMs: 200 } });
-    const { json } = await send(simulator);
-    await simulator.markRead(json.messages[0].id);
-    await until('3 statuses', () => receiver.words.length === 3);
-    expect(receiver.words).toEqual(['read', 'sent', 'delivered']);
-    expect(simulator.messages()[0]).toMatchObject({ status: 'read', sentAt: expect.any(String) });
-  });
-
-  it('of several senders and accounts can share one webhook', async () => {
-    const receiver = await startReceiver();
-    const simulator = await start({
-      webhookUrl: receiver.url,
-      senders: [
-        { phoneNumberId: '1', wabaId: '100' },
-        { phoneNumberId: '2', wabaId: '100' },
-        { phoneNumberId: '3', wabaId: '300' },
-      ],
-    });
-    simulator.changeSettings({ batchMs: 50 });
-    await Promise.all(
-      ['1', '2', '3'].map((sender) =>
-        simulator.postReceipt({ messageId: `wamid.${sender}`, status: 'sent', sender, recipientId: '9' }),
-      ),
-    );
-    expect(receiver.webhooks).toHaveLength(1);
-    const { entry } = JSON.parse(receiver.webhooks[0]!.rawBody);
-    expect(entry.map(({ id, changes }: Json) => [id, changes.length])).toEqual([
-      ['100', 2],
-      ['300', 1],
+    const { acceptedAt, sentAt, deliveredAt, readAt } = simulator.messages()[0]!;
+    expect([sentAt, deliveredAt, readAt].map((at) => Date.parse(at!) - Date.parse(acceptedAt))).toEqual([
+      0, 20, 40,
     ]);
   });
 
-  it('of one message share a webhook too when it is held back for long enough', async () => {
+  it('come together when they are held back for long enough', async () => {
     const { simulator, receiver } = await startBoth();
-    simulator.changeSettings({ batchMs: 1000 });
-    await send(simulator);
-    await until('2 statuses', () => receiver.statuses.length === 2);
+    await control(simulator, 'PUT', 'settings', { batchMs: 500 });
+    await Promise.all([send(simulator), send(simulator, bodyOf(), { sender: '2' })]);
+    await until('4 statuses', () => receiver.statuses.length === 4);
     expect(receiver.webhooks).toHaveLength(1);
-    expect(receiver.words).toEqual(['sent', 'delivered']);
   });
 
-  it('are at most 1,000 in one webhook', async () => {
-    const { simulator, receiver } = await startBoth();
-    simulator.changeSettings({ batchMs: 200 });
-    const posts = Array.from({ length: 1001 }, (_, at) =>
-      simulator.postReceipt({ messageId: `wamid.${at}`, status: 'read', sender: SENDER, recipientId: '1' }),
-    );
-    expect(new Set(await Promise.all(posts))).toEqual(new Set([200]));
-    expect(receiver.webhooks.map(({ statuses }) => statuses.length)).toEqual([1000, 1]);
-  });
-
-  it('can be posted by hand, for known and unknown messages', async () => {
-    const { simulator, receiver } = await startBoth({ delays: { sentMs: 60_000, deliveredMs: 60_000 } });
+  it('can be posted by hand, for known and unknown messages, and never turn a message back', async () => {
+    const { simulator, receiver } = await startBoth({ delays: NEVER });
     const { json } = await send(simulator);
     const messageId = json.messages[0].id;
-    await simulator.postReceipt({
-      messageId,
-      status: 'failed',
-      code: 131049,
-      at: '2026-01-02T03:04:05.678Z',
-    });
-    await simulator.postReceipt({
-      messageId: 'wamid.X',
-      status: 'sent',
-      sender: '7',
-      recipientId: '9',
-      opaque: 'o',
-    });
-    await simulator.postReceipt({ messageId, status: 'sent', opaque: null });
+    const at = '2026-01-02T03:04:05.678Z';
+    for (const receipt of [
+      { messageId, status: 'failed', code: 131049, at },
+      { messageId: 'wamid.X', status: 'sent', sender: '7', recipientId: '9', opaque: 'o' },
+      { messageId, status: 'sent', opaque: null },
+    ])
+      expect((await control(simulator, 'POST', 'receipts', receipt)).json).toEqual({ webhook_status: 200 });
     expect(receiver.statuses).toMatchObject([
-      {
-        id: messageId,
-        status: 'failed',
-        timestamp: '1767323045',
-        biz_opaque_callback_data: 'att_01J9ZK',
-        errors: [{ code: 131049 }],
-      },
+      { status: 'failed', timestamp: '1767323045', biz_opaque_callback_data: 'att_01J9ZK' },
       { id: 'wamid.X', status: 'sent', recipient_id: '9', biz_opaque_callback_data: 'o' },
       { id: messageId, status: 'sent' },
     ]);
-    expect(Object.keys(receiver.statuses[2]!)).not.toContain('biz_opaque_callback_data');
-    expect(simulator.messages()[0]).toMatchObject({ status: 'failed', failureCode: 131049 });
-  });
-
-  it('may stand in any payload that a test makes', async () => {
-    const { simulator, receiver } = await startBoth();
-    expect(await simulator.postWebhook({ object: 'page', entry: [] })).toBe(200);
-    expect(receiver.webhooks[0]!.rawBody).toBe('{"object":"page","entry":[]}');
-    expect(receiver.webhooks[0]!.headers['x-hub-signature-256']).toBe(
-      signatureOf(APP_SECRET, '{"object":"page","entry":[]}'),
-    );
+    expect(receiver.statuses[0].errors).toMatchObject([{ code: 131049 }]);
+    expect(receiver.statuses[2]).not.toHaveProperty('biz_opaque_callback_data');
+    expect(simulator.messages()[0]).toMatchObject({ status: 'failed', failureCode: 131049, failedAt: at });
+    const wrong = await control(simulator, 'POST', 'receipts', { status: 'seen' });
+    expect(wrong).toMatchObject({
+      status: 422,
+      json: { errors: ['status must be one of sent, delivered, read, failed', 'messageId is missing'] },
+    });
   });
 });
+
+describe('the person behind the phone', () => {
+  it.each([
+    ['read', { status: 'read' }],
+    ['did-not-request', { reportedAt: expect.stringMatching(/Z$/) }],
+  ])('does it once: %s', async (what, message) => {
+    const { simulator, receiver } = await startBoth({ delays: NEVER });
+    const { json } = await send(simulator);
+    const { id } = json.messages[0];
+    const path = `messages/${encodeURIComponent(id)}/${what}`;
+    expect(await control(simulator, 'POST', path)).toMatchObject({ status: 200, json: message });
+    expect((await control(simulator, 'POST', path)).status).toBe(409);
+    expect((await control(simulator, 'POST', `messages/wamid.none/${what}`)).status).toBe(404);
+    expect(receiver.all).toHaveLength(1);
+    if (what === 'read') expect(receiver.statuses[0]).not.toHaveProperty('pricing');
+    else
+      expect(receiver.replies[0]).toMatchObject({
+        context: { from: '15552242922', id },
+        from: '551187654321',
+        type: 'button',
+        button: { payload: 'DID_NOT_REQUEST_CODE' },
+      });
+  });
+
+  it('may be told by a hash, and a code for somebody else fails after its acceptance', async () => {
+    const { simulator, receiver } = await startBoth();
+    const settings = { user_identity_change: { enable_identity_key_check: true } };
+    expect((await call(`${simulator.apiUrl}/${SENDER}/settings`, 'POST', settings)).status).toBe(200);
+    await send(simulator, { ...bodyOf(), recipient_identity_key_hash: 'of somebody else' });
+    await until('a status', () => receiver.words.length === 1);
+    const path = `identities/${encodeURIComponent(RECIPIENT)}`;
+    const { identityKeyHash } = (await control(simulator, 'GET', path)).json;
+    expect(receiver.statuses).toMatchObject([
+      { status: 'failed', errors: [{ code: 137000 }], recipient_identity_key_hash: identityKeyHash },
+    ]);
+    const changed = await control(simulator, 'POST', `${path}/change-hands`);
+    expect(changed.json.identityKeyHash).not.toBe(identityKeyHash);
+  });
+});
+
+describe('a webhook', () => {
+  it('is signed over its exact bytes, which are escaped as Meta does', async () => {
+    const { simulator, receiver } = await startBoth();
+    await simulator.postWebhook({ name: 'José 🍕', path: 'a/b' });
+    const [{ rawBody, headers }] = receiver.webhooks as [(typeof receiver.webhooks)[0]];
+    expect(rawBody).toBe(String.raw`{"name":"Jos\u00e9 \ud83c\udf55","path":"a\/b"}`);
+    const digest = createHmac('sha256', APP_SECRET).update(rawBody).digest('hex');
+    expect(headers['x-hub-signature-256']).toBe(`sha256=${digest}`);
+  });
+
+  it.each([500, 404, 201, 302])('is posted again when it is answered with %i', async (status) => {
+    const { simulator, receiver } = await startBoth();
+    receiver.answer = (number) => (number === 1 ? status : 200);
+    expect(await simulator.postWebhook({ n: 1 })).toBe(status);
+    await until('2 webhooks', () => receiver.webhooks.length === 2);
+    expect(receiver.webhooks[1]!.rawBody).toBe(receiver.webhooks[0]!.rawBody);
+    await until('a delivered webhook', async () => (await webhooksOf(simulator)).delivered === 1);
+    expect(await webhooksOf(simulator)).toMatchObject({ waiting: 0, last_failure: `answered ${status}` });
+  });
+
+  it('is forgotten when the simulator is reset or closed', async () => {
+    const { simulator, receiver } = await startBoth();
+    receiver.answer = () => 500;
+    await simulator.postWebhook({ n: 1 });
+    await until('2 webhooks', () => receiver.webhooks.length === 2);
+    simulator.reset();
+    expect(await webhooksOf(simulator)).toMatchObject({ waiting: 0, last_failure: null });
+    await simulator.close();
+    expect(await simulator.postWebhook({ n: 2 })).toBe(null);
+    expect(receiver.webhooks).toHaveLength(2);
+  });
+
+  it('goes nowhere without an address, or for an account that is not subscribed', async () => {
+    const nowhere = await start();
+    await send(nowhere);
+    expect(await nowhere.postWebhook({})).toBe(null);
+    const { simulator, receiver } = await startBoth();
+    await simulator.business.changeAccount('102290129340398', { subscribed: false });
+    const { json } = await send(simulator);
+    expect(await simulator.reportMessage(json.messages[0].id)).toBe(true);
+    await until('a delivered message', () => simulator.messages()[0]?.status === 'delivered');
+    expect(receiver.webhooks).toEqual([]);
+  });
+});
+
+describe('the handshake', () => {
+  it('asks as Meta does until it gets the challenge back', async () => {
+    const { simulator, receiver } = await startBoth({ verifyToken: 'vibecoding' });
+    receiver.verify = () => 'ok';
+    await until('a refused handshake', async () => (await webhooksOf(simulator)).handshake.reason !== null);
+    expect((await webhooksOf(simulator)).handshake).toEqual({
+      state: 'waiting',
+      reason: 'answered something else than the challenge',
+    });
+    const [asked] = receiver.handshakes;
+    expect([asked!.get('hub.mode'), asked!.get('hub.verify_token')]).toEqual(['subscribe', 'vibecoding']);
+    receiver.verify = (query) => query.get('hub.challenge')!;
+    await until('the handshake', async () => (await webhooksOf(simulator)).handshake.state === 'passed');
+  });
+});
+
+const webhooksOf = async (simulator: Simulator) => (await control(simulator, 'GET', 'status')).json.webhooks;

@@ -1,33 +1,22 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export interface Status {
-  id: string;
-  status: string;
-  timestamp: string;
-  recipient_id: string;
-  biz_opaque_callback_data?: string;
-  errors?: { code: number }[];
-}
+/** Parsed JSON, whose shape only the test knows. */
+export type Json = ReturnType<typeof JSON.parse>;
 
 export interface Webhook {
   rawBody: string;
   headers: IncomingHttpHeaders;
-  at: number;
-  statuses: Status[];
 }
 
 /** A webhook receiver: a server that keeps every webhook and answers what the test says. */
 export class Receiver {
   readonly webhooks: Webhook[] = [];
   readonly handshakes: URLSearchParams[] = [];
-  /** The HTTP status for each POST, by its number from 1; 0 leaves it without an answer. */
+  /** The HTTP status for each POST, by its number from 1. */
   answer: (number: number) => number = () => 200;
   /** The answer to the GET handshake. */
-  verify: (query: URLSearchParams) => { status: number; body: string } = (query) => ({
-    status: 200,
-    body: query.get('hub.challenge') ?? '',
-  });
+  verify: (query: URLSearchParams) => string = (query) => query.get('hub.challenge') ?? '';
   readonly #server: Server;
 
   private constructor(server: Server) {
@@ -41,22 +30,15 @@ export class Receiver {
       if (request.method === 'GET') {
         const query = new URL(request.url ?? '', 'http://receiver').searchParams;
         receiver.handshakes.push(query);
-        const { status, body } = receiver.verify(query);
-        response.writeHead(status).end(body);
+        response.end(receiver.verify(query));
         return;
       }
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
         const rawBody = Buffer.concat(chunks).toString('utf8');
-        receiver.webhooks.push({
-          rawBody,
-          headers: request.headers,
-          at: performance.now(),
-          statuses: statusesOf(JSON.parse(rawBody)),
-        });
-        const status = receiver.answer(receiver.webhooks.length);
-        if (status > 0) response.writeHead(status).end();
+        receiver.webhooks.push({ rawBody, headers: request.headers });
+        response.writeHead(receiver.answer(receiver.webhooks.length)).end();
       });
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -67,25 +49,25 @@ export class Receiver {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/webhooks/whatsapp`;
   }
 
-  /** Every status so far, in the order of arrival. */
-  get statuses(): Status[] {
-    return this.webhooks.flatMap(({ statuses }) => statuses);
+  /** Every change so far, in the order of arrival, with the account that it belongs to: `[{ id, field, value }]`. */
+  get all(): Json[] {
+    return this.webhooks
+      .flatMap(({ rawBody }) => JSON.parse(rawBody).entry)
+      .flatMap(({ id, changes }) => changes.map((change: object) => ({ id, ...change })));
   }
 
-  /** Every change of another field than `messages`, with the account that it belongs to: `[{ id, field, value }]`. */
-  get changes(): { id: string; field: string; value: unknown }[] {
-    return this.webhooks
-      .flatMap(({ rawBody }) => JSON.parse(rawBody).entry ?? [])
-      .flatMap(({ id, changes }) => changes.map((change: object) => ({ id, ...change })))
-      .filter(({ field }) => field !== 'messages');
+  /** Those of another field than `messages`. */
+  get changes(): Json[] {
+    return this.all.filter(({ field }) => field !== 'messages');
+  }
+
+  get statuses(): Json[] {
+    return this.all.flatMap(({ value }) => value.statuses ?? []);
   }
 
   /** Every message of a person so far. */
-  get replies(): Record<string, unknown>[] {
-    return this.webhooks
-      .flatMap(({ rawBody }) => JSON.parse(rawBody).entry ?? [])
-      .flatMap(({ changes }) => changes)
-      .flatMap(({ value }) => value.messages ?? []);
+  get replies(): Json[] {
+    return this.all.flatMap(({ value }) => value.messages ?? []);
   }
 
   /** The name of every status so far: `['sent', 'delivered']`. */
@@ -97,8 +79,4 @@ export class Receiver {
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));
   }
-}
-
-function statusesOf(body: { entry?: { changes: { value: { statuses?: Status[] } }[] }[] }): Status[] {
-  return (body.entry ?? []).flatMap(({ changes }) => changes.flatMap(({ value }) => value.statuses ?? []));
 }

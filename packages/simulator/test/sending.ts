@@ -1,13 +1,15 @@
-import { startSimulator, type Simulator, type SimulatorOptions } from '../src/index.js';
-import { Receiver } from './receiver.js';
+import { startSimulator, type Simulator } from '../src/index.js';
+import { Receiver, type Json } from './receiver.js';
 
 export const SENDER = '106540352242922';
+export const ACCOUNT = '102290129340398';
 export const APP_SECRET = 'sample-app-secret';
 export const RECIPIENT = '+5511987654321';
 export const OTHER = '+12015553931';
 
-/** Parsed JSON, whose shape only the test knows. */
-export type Json = ReturnType<typeof JSON.parse>;
+export type { Json };
+
+type Options = Partial<Parameters<typeof startSimulator>[0]>;
 
 const open: { close(): Promise<void> }[] = [];
 
@@ -23,19 +25,16 @@ export async function startReceiver(): Promise<Receiver> {
 }
 
 /** A simulator with immediate receipts unless the options say otherwise. */
-export async function start(options: Partial<SimulatorOptions> = {}): Promise<Simulator> {
-  const simulator = await startSimulator({
-    appSecret: APP_SECRET,
-    delays: { sentMs: 0, deliveredMs: 0 },
-    ...options,
-  });
+export async function start(options: Options = {}): Promise<Simulator> {
+  const delays = { sentMs: 0, deliveredMs: 0 };
+  const simulator = await startSimulator({ appSecret: APP_SECRET, delays, ...options });
   open.push(simulator);
   return simulator;
 }
 
 /** A simulator and the receiver of its webhooks. */
 export async function startBoth(
-  options: Partial<SimulatorOptions> = {},
+  options: Options = {},
 ): Promise<{ simulator: Simulator; receiver: Receiver }> {
   const receiver = await startReceiver();
   const simulator = await start({ webhookUrl: receiver.url, ...options });
@@ -66,58 +65,58 @@ export function bodyOf({
   };
 }
 
-/** The documented body after a change to a copy of it. */
-export function changed(change: (body: Json) => void): unknown {
-  const body = structuredClone(bodyOf());
-  change(body);
-  return body;
-}
-
-/** Writes another code into the body and the button. */
-export function setCode(body: Json, code: string) {
-  for (const component of body.template.components) component.parameters[0].text = code;
-}
-
-export interface Sent {
-  status: number;
-  headers: Headers;
-  text: string;
-  /** The parsed body, where it is JSON. */
-  json: Json;
-}
-
-/** Posts a message and reads the whole answer. */
+/** Posts a message and reads the whole answer; `json` is the parsed body, where it is JSON. */
 export async function send(
   simulator: Simulator,
   body: unknown = bodyOf(),
   request: { sender?: string; headers?: Record<string, string>; signal?: AbortSignal } = {},
-): Promise<Sent> {
-  const response = await fetch(`${simulator.apiUrl}/${request.sender ?? SENDER}/messages`, {
+) {
+  const { sender = SENDER, headers = {}, ...rest } = request;
+  const response = await fetch(`${simulator.apiUrl}/${sender}/messages`, {
     method: 'POST',
-    headers: { Authorization: 'Bearer token', 'Content-Type': 'application/json', ...request.headers },
+    headers: { Authorization: 'Bearer token', 'Content-Type': 'application/json', ...headers },
     body: typeof body === 'string' ? body : JSON.stringify(body),
-    ...(request.signal ? { signal: request.signal } : {}),
+    ...rest,
   });
   const text = await response.text();
   return { status: response.status, headers: response.headers, text, json: parsed(text) };
 }
 
-function parsed(text: string): unknown {
+/** The error code of a send, `null` when it was accepted. */
+export async function codeOf(
+  simulator: Simulator,
+  { sender = SENDER, ...body }: Parameters<typeof bodyOf>[0] & { sender?: string } = {},
+): Promise<number | null> {
+  const { status, json } = await send(simulator, bodyOf(body), { sender });
+  return status === 200 ? null : json.error.code;
+}
+
+/** Calls an endpoint of the control interface. */
+export function control(simulator: Simulator, method: string, path: string, body?: unknown) {
+  return call(`${simulator.url}/simulator/${path}`, method, body);
+}
+
+/** Reads from the Graph API. */
+export function read(simulator: Simulator, path: string) {
+  return call(`${simulator.apiUrl}/${path}`, 'GET');
+}
+
+/** Makes one call with a token. */
+export async function call(url: string, method: string, body?: unknown) {
+  const headers = { Authorization: 'Bearer token', 'Content-Type': 'application/json' };
+  const response = await fetch(url, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, text, json: parsed(text) };
+}
+
+function parsed(text: string): Json {
   try {
     return JSON.parse(text);
   } catch {
     return undefined;
   }
-}
-
-/** Calls an endpoint of the control interface. */
-export async function control(simulator: Simulator, method: string, path: string, body?: unknown) {
-  const response = await fetch(`${simulator.url}/simulator/${path}`, {
-    method,
-    ...(body === undefined
-      ? {}
-      : { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  return { status: response.status, json: parsed(text) as Json };
 }

@@ -1,76 +1,49 @@
-import type { Simulator } from '../src/index.js';
-import { Throttles } from '../src/throttles.js';
-import { bodyOf, closeAll, control, OTHER, RECIPIENT, send, SENDER, start } from './sending.js';
+import { Settings } from '../src/settings.js';
+import { Limits, Throttles } from '../src/throttles.js';
+import {
+  ACCOUNT,
+  closeAll,
+  codeOf,
+  control,
+  OTHER,
+  read,
+  RECIPIENT,
+  send,
+  SENDER,
+  start,
+} from './sending.js';
 
-const ACCOUNT = '102290129340398';
 const MINUTE = 60_000;
 
 afterEach(closeAll);
 
-const codeOf = async (simulator: Simulator, to = RECIPIENT, sender = SENDER) => {
-  const { status, json } = await send(simulator, bodyOf({ to }), { sender });
-  return status === 200 ? null : (json?.error.code ?? status);
-};
-
 describe('a throttle', () => {
-  it('of a pair refuses one recipient of one sender', async () => {
+  /** What a throttle of this scope leaves of sends, to another recipient, from another sender, from another account, and of reads. */
+  it.each([
+    ['pair', { sender: SENDER, recipient: RECIPIENT }, [131056, null, null, null, undefined]],
+    ['sender', { sender: SENDER }, [130429, 130429, null, null, undefined]],
+    ['business_account', { wabaId: ACCOUNT }, [80007, 80007, 80007, null, 80007]],
+    ['app', {}, [4, 4, 4, 4, 4]],
+  ])('of scope %s refuses what it covers', async (scope, named, codes) => {
     const simulator = await start();
-    simulator.throttles.add({ scope: 'pair', sender: SENDER, recipient: RECIPIENT, forMs: MINUTE });
-    expect(await codeOf(simulator)).toBe(131056);
-    expect(await codeOf(simulator, OTHER)).toBe(null);
-    expect(await codeOf(simulator, RECIPIENT, '2')).toBe(null);
+    await simulator.business.changeSender('3', { wabaId: '77' });
+    await control(simulator, 'POST', 'throttles', { scope, ...named, forMs: MINUTE });
+    expect([
+      await codeOf(simulator),
+      await codeOf(simulator, { to: OTHER }),
+      await codeOf(simulator, { sender: '2' }),
+      await codeOf(simulator, { sender: '3' }),
+      (await read(simulator, SENDER)).json.error?.code,
+    ]).toEqual(codes);
   });
 
-  it('of a sender refuses everything of one sender', async () => {
+  it.each([429, 503])('can be a %i without a code, and tell how long to wait', async (http) => {
     const simulator = await start();
-    simulator.throttles.add({ scope: 'sender', sender: SENDER, forMs: MINUTE });
-    expect(await codeOf(simulator)).toBe(130429);
-    expect(await codeOf(simulator, OTHER)).toBe(130429);
-    expect(await codeOf(simulator, RECIPIENT, '2')).toBe(null);
-  });
-
-  it('of a business account refuses all its senders and its reads', async () => {
-    const simulator = await start({
-      senders: [{ phoneNumberId: SENDER }, { phoneNumberId: '2' }, { phoneNumberId: '3', wabaId: '77' }],
-    });
-    simulator.throttles.add({ scope: 'business_account', wabaId: ACCOUNT, forMs: MINUTE });
-    expect(await codeOf(simulator)).toBe(80007);
-    expect(await codeOf(simulator, RECIPIENT, '2')).toBe(80007);
-    expect(await codeOf(simulator, RECIPIENT, '3')).toBe(null);
-    const read = (id: string) =>
-      fetch(`${simulator.apiUrl}/${id}`, { headers: { Authorization: 'Bearer token' } });
-    expect((await read(SENDER)).status).toBe(400);
-    expect((await read(ACCOUNT)).status).toBe(400);
-    expect((await read('3')).status).toBe(200);
-  });
-
-  it('of the app refuses every call', async () => {
-    const simulator = await start({
-      senders: [{ phoneNumberId: SENDER }, { phoneNumberId: '3', wabaId: '77' }],
-    });
-    simulator.throttles.add({ scope: 'app', forMs: MINUTE });
-    expect(await codeOf(simulator)).toBe(4);
-    expect(await codeOf(simulator, RECIPIENT, '3')).toBe(4);
-    const read = await fetch(`${simulator.apiUrl}/3`, { headers: { Authorization: 'Bearer token' } });
-    expect((await read.json()) as object).toMatchObject({ error: { code: 4 } });
-  });
-
-  it.each([429, 503] as const)('can be a %i without a code', async (http) => {
-    const simulator = await start();
-    simulator.throttles.add({ scope: 'sender', forMs: MINUTE, http });
+    await control(simulator, 'POST', 'throttles', { scope: 'app', forMs: MINUTE, http, retryAfter: true });
     const { status, text, headers } = await send(simulator);
-    expect([status, headers.get('retry-after')]).toEqual([http, null]);
+    expect([status, headers.get('retry-after')]).toEqual([http, '60']);
     expect(text).toMatch(/^<!DOCTYPE html>/);
     expect(simulator.requests()[0]).toMatchObject({ outcome: 'refused', http, code: null, to: RECIPIENT });
-  });
-
-  it.each([
-    [7, '7'],
-    [true, '60'],
-  ] as const)('tells how long to wait (%s)', async (retryAfter, told) => {
-    const simulator = await start();
-    simulator.throttles.add({ scope: 'app', forMs: MINUTE, retryAfter });
-    expect((await send(simulator)).headers.get('retry-after')).toBe(told);
   });
 
   it('counts every call that came while it lasted, and ends', async () => {
@@ -84,37 +57,9 @@ describe('a throttle', () => {
     expect((await control(simulator, 'GET', 'throttles')).json).toMatchObject([
       { scope: 'app', calls: 3, refused: 3, lastCallAt: expect.stringMatching(/Z$/) },
     ]);
-    simulator.reset();
-    expect(simulator.throttles.list()).toEqual([]);
   });
 
-  it('ends by itself', () => {
-    const throttles = new Throttles(() => undefined);
-    throttles.add({ scope: 'app', forMs: 100 }, 0);
-    const call = { sender: SENDER, recipient: RECIPIENT, wabaId: ACCOUNT };
-    expect(throttles.take(call, 99)).toMatchObject({ http: 400, body: { error: { code: 4 } } });
-    expect(throttles.take(call, 100)).toBe(null);
-  });
-
-  it.each([
-    [{ forMs: 1 }, 'scope is missing'],
-    [{ scope: 'app' }, 'forMs is missing'],
-    [{ scope: 'app', forMs: 1, sender: '1' }, 'sender goes with the scopes pair and sender'],
-    [{ scope: 'sender', forMs: 1, recipient: RECIPIENT }, 'recipient goes with the scope pair'],
-    [{ scope: 'sender', forMs: 1, wabaId: '1' }, 'wabaId goes with the scope business_account'],
-    [{ scope: 'app', forMs: 1, ratePerSecond: 0 }, 'ratePerSecond must be a number above 0, at most 1000'],
-    [{ scope: 'app', forMs: 1, retryAfter: 'soon' }, 'retryAfter must be true or an integer from 0 to 86400'],
-  ])('is refused when it makes no sense: %j', async (throttle, fault) => {
-    const simulator = await start();
-    expect(await control(simulator, 'POST', 'throttles', throttle)).toEqual({
-      status: 422,
-      json: { errors: [fault] },
-    });
-  });
-});
-
-describe('a throttle with a permitted rate', () => {
-  it('lets calls pass one by one, however many come', () => {
+  it('lets calls pass one by one at its rate, however many come, and ends by itself', () => {
     const throttles = new Throttles(() => undefined);
     throttles.add({ scope: 'app', forMs: 10_000, ratePerSecond: 2 }, 0);
     const call = { sender: SENDER, recipient: RECIPIENT, wabaId: ACCOUNT };
@@ -124,5 +69,27 @@ describe('a throttle with a permitted rate', () => {
     expect(throttles.list()).toMatchObject([{ calls: 60, refused: 55 }]);
     expect(throttles.take(call, 10_000)).toBe(null);
     expect(throttles.list()[0]!.calls).toBe(60);
+  });
+});
+
+describe("Meta's limits on sending", () => {
+  /** How many of 200 messages get through at each of these moments. */
+  const passed = (limit: 'pairLimit' | 'senderLimit', moments: readonly number[]) => {
+    const settings = new Settings({});
+    settings.change({ [limit]: true });
+    const limits = new Limits(settings);
+    return moments.map(
+      (at) =>
+        Array.from({ length: 200 }, () => limits.take(SENDER, RECIPIENT, at)).filter((no) => no === null)
+          .length,
+    );
+  };
+
+  it('let 80 messages a second through for one sender', () => {
+    expect(passed('senderLimit', [0, 500, 60_000])).toEqual([80, 40, 80]);
+  });
+
+  it('let a message through to one recipient every 6 seconds, after a burst of 45', () => {
+    expect(passed('pairLimit', [0, 5999, 6001, 18_002])).toEqual([45, 0, 1, 2]);
   });
 });

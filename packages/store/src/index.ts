@@ -16,10 +16,9 @@ export * from './accounts/applications.js';
 export * from './accounts/breaker.js';
 export {
   deleteOldRefusedRequests,
-  REFUSED_REQUESTS_PER_MINUTE,
+  REFUSED_REQUEST_DAYS,
   storeRefusedRequests,
   type RefusedRequest,
-  type RefusedRequestGroup,
 } from './accounts/refusedRequests.js';
 export * from './accounts/settings.js';
 export * from './accounts/trialAccounts.js';
@@ -36,8 +35,7 @@ export * from './audit/loggedReads.js';
 export { connectionFault } from './client/connectionFaults.js';
 export * from './client/database.js';
 export { isId, newId } from './client/ids.js';
-export { UnusableDatabase } from './client/servers.js';
-export type { Pooler } from './client/session.js';
+export { UnusableDatabase } from './client/poolers.js';
 export { refusedBy, type Refused } from './client/sql.js';
 export * from './holds/heldSends.js';
 export * from './holds/holds.js';

@@ -1,24 +1,15 @@
-import { ConfigError, DATABASE_POOLER, databaseAddress, readConfig } from '@onecode/runtime/config';
+import { ConfigError, databaseAddress, readConfig } from '@onecode/runtime/config';
 import { migrate } from './migrations/migrations.js';
 
 /** The address of the database to migrate. @throws ConfigError */
 function databaseUrl(): string {
-  const {
-    DATABASE_URL,
-    MIGRATE_DATABASE_URL,
-    DATABASE_POOLER: pooler,
-  } = readConfig(process.env, {
+  const config = readConfig(process.env, {
     DATABASE_URL: databaseAddress(''),
-    DATABASE_POOLER,
     MIGRATE_DATABASE_URL: databaseAddress(''),
   });
-  const url = MIGRATE_DATABASE_URL || (pooler === 'transaction' ? '' : DATABASE_URL);
-  if (url !== '') return url;
-  throw new ConfigError([
-    pooler === 'transaction'
-      ? 'MIGRATE_DATABASE_URL is missing: with DATABASE_POOLER=transaction it must lead to PostgreSQL itself'
-      : 'DATABASE_URL is missing',
-  ]);
+  const url = config.MIGRATE_DATABASE_URL || config.DATABASE_URL;
+  if (url === '') throw new ConfigError(['DATABASE_URL is missing']);
+  return url;
 }
 
 const options = process.argv.slice(2);

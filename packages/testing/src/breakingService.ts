@@ -153,6 +153,16 @@ export const cutsOff = (status: number, body: unknown): Behaviour => {
   };
 };
 
+/** Sends a body without an end, as fast as it is taken. */
+export const floods: Behaviour = (response) => {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  const write = (): void => {
+    while (!response.destroyed && response.write(Buffer.alloc(65_536, 32)));
+  };
+  response.on('drain', write).on('error', () => {});
+  write();
+};
+
 /** A send of the contract, with these of its fields otherwise. */
 export const aSend = (fields: object = {}) => ({
   id: '0199c7a2-5b1e-7c3a-9f40-2d6a8e1b4c57',
@@ -171,3 +181,106 @@ export const aSend = (fields: object = {}) => ({
   failure_reason: null,
   ...fields,
 });
+
+/** The judgement of a right code. */
+export const RIGHT = { valid: true, verification: 'verified', attempts_left: 0 };
+export const WRONG = { valid: false, verification: 'pending', attempts_left: 4 };
+const JSON_TYPE = { 'content-type': 'application/json' };
+type Case = [name: string, behaviour: Behaviour];
+
+/** After these a creation is repeated: its outcome is open, or passing. */
+export const REPEATED_CREATIONS: readonly Case[] = [
+  ['a reset', resets],
+  ['a connection that closes', closes],
+  ['silence', staysSilent],
+  ['headers without a body', stopsAfterHeaders],
+  ['a body that drips', dripsBody],
+  ['headers that drip', dripsHeaders],
+  ['a send that was cut off', cutsOff(202, aSend())],
+  ['a page', text(202, '<html>Welcome</html>', { 'content-type': 'text/html' })],
+  ['a page with 200', text(200, '<html>Welcome</html>', { 'content-type': 'text/html' })],
+  ['JSON that is no send', json(202, { id: 'x' })],
+  ['a send of a state that there is not', json(202, { ...aSend(), status: 'lost' })],
+  ['a send without a deadline', json(202, { ...aSend(), expires_at: 'soon' })],
+  ['500', problem(500, 'internal_error')],
+  ['502', text(502, '<html>Bad Gateway</html>')],
+  ['503', text(503, '')],
+  ['504', text(504, '')],
+  ['429 with a moment to wait', problem(429, 'rate_limited', { 'retry-after': '0' })],
+  ['a proxy’s 429', text(429, '', { 'retry-after': '0' })],
+  ['an answer without an end', floods],
+];
+
+/** After these it is not, and the error is the service's own or that none came of it. */
+export const FINAL_CREATIONS: readonly [...Case, error: 'problem' | 'connection'][] = [
+  ['401', problem(401, 'invalid_api_key'), 'problem'],
+  ['402', problem(402, 'insufficient_credits'), 'problem'],
+  ['408', problem(408, 'request_timeout'), 'problem'],
+  ['409', problem(409, 'idempotency_key_reused'), 'problem'],
+  ['422', problem(422, 'invalid_recipient'), 'problem'],
+  ['a code of a later release', problem(418, 'teapot'), 'problem'],
+  ['429 without a time', problem(429, 'rate_limited'), 'problem'],
+  ['429 with half a second', problem(429, 'rate_limited', { 'retry-after': '1.5' }), 'problem'],
+  ['429 with less than no time', problem(429, 'rate_limited', { 'retry-after': '-1' }), 'problem'],
+  ['429 with two times', problem(429, 'rate_limited', { 'retry-after': '1, 1' }), 'problem'],
+  ['429 that would take too long', problem(429, 'rate_limited', { 'retry-after': '31' }), 'problem'],
+  ['a proxy’s 403', text(403, '<html>'), 'connection'],
+  ['501', text(501, ''), 'connection'],
+  [
+    'a redirect',
+    (response) => void response.writeHead(308, { location: '/v1/elsewhere' }).end(),
+    'connection',
+  ],
+];
+
+/** After these nobody knows whether a code was judged. */
+export const OPEN_VERIFICATIONS: readonly Case[] = [
+  ['a reset', resets],
+  ['a connection that closes', closes],
+  ['silence', staysSilent],
+  ['headers without a body', stopsAfterHeaders],
+  ['a body that drips', dripsBody],
+  ['headers that drip', dripsHeaders],
+  ['a success that was cut off', cutsOff(200, RIGHT)],
+  ['a problem that was cut off', cutsOff(404, { code: 'send_not_found', status: 404 })],
+  ['a page', text(200, '<html>Welcome</html>', { 'content-type': 'text/html' })],
+  ['a success under another media type', text(200, JSON.stringify(RIGHT), { 'content-type': 'text/plain' })],
+  ['a success without a media type', text(200, JSON.stringify(RIGHT))],
+  ['JSON that ends early', text(200, JSON.stringify(RIGHT).slice(0, -1), JSON_TYPE)],
+  [
+    'a success with bytes that are no UTF-8',
+    (response) =>
+      void response
+        .writeHead(200, JSON_TYPE)
+        .end(Buffer.from(JSON.stringify({ ...RIGHT, more: '\u00ff' }), 'latin1')),
+  ],
+  ['the text "true"', json(200, { ...RIGHT, valid: 'true' })],
+  ['the number 1', json(200, { ...RIGHT, valid: 1 })],
+  ['a list', json(200, [RIGHT])],
+  ['nothing but valid', json(200, { valid: true })],
+  ['valid without the state', json(200, { valid: true, attempts_left: 0 })],
+  ['valid with another state', json(200, { ...RIGHT, verification: 'pending' })],
+  ['valid with guesses left', json(200, { ...RIGHT, attempts_left: 5 })],
+  ['a state that there is not', json(200, { ...WRONG, verification: 'maybe' })],
+  ['too many guesses', json(200, { ...WRONG, attempts_left: 6 })],
+  ['null', json(200, null)],
+  ['201', json(201, RIGHT)],
+  ['202', json(202, RIGHT)],
+  ['204', (response) => void response.writeHead(204).end()],
+  ['304', (response) => void response.writeHead(304).end()],
+  ['a redirect', (response) => void response.writeHead(307, { location: '/v1/elsewhere' }).end()],
+  ['a redirect to GET', (response) => void response.writeHead(303, { location: '/v1/elsewhere' }).end()],
+  ['a misdirected request', json(421, {})],
+  ['a problem of 421', problem(421, 'bad_request_elsewhere')],
+  ['a proxy’s 401', text(401, 'no', { 'www-authenticate': 'Basic realm="proxy"' })],
+  ['a proxy’s 407', text(407, 'no', { 'proxy-authenticate': 'Basic realm="proxy"' })],
+  ['a proxy’s 408', text(408, 'late')],
+  ['a proxy’s 429', text(429, 'slow down', { 'retry-after': '0' })],
+  ['a gateway’s problem', problem(403, 'blocked_by_gateway')],
+  ['a problem whose status is another', problem(404, 'send_not_found', {}, { status: 500 })],
+  ['500', problem(500, 'internal_error')],
+  ['502', text(502, '<html>Bad Gateway</html>', { 'content-type': 'text/html' })],
+  ['503', text(503, '', { 'retry-after': '0' })],
+  ['504', text(504, '')],
+  ['an answer without an end', floods],
+];

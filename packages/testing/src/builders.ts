@@ -170,17 +170,18 @@ export async function refuseRequests(
 ): Promise<void> {
   const full = requests.map((request) => ({
     requestId: randomUUID(),
+    accountId,
+    applicationId,
     keyId,
     ageMs: 0,
     route: 'POST /v1/send',
     status: 422,
-    detail: null,
+    code,
+    detail: 'A sentence.',
     fields: [],
     idempotencyKeyHash: null,
+    count: 1,
     ...request,
   }));
-  const ageMs = Math.min(...full.map((request) => request.ageMs));
-  await storeRefusedRequests(database, [
-    { accountId, applicationId, code, count: full.length, ageMs, requests: full },
-  ]);
+  await storeRefusedRequests(database, full);
 }

@@ -55,7 +55,9 @@ export class ConsoleEnvironment {
   async createUser(role: Pick<NewUser, 'staff'> | NonNullable<NewUser['membership']>): Promise<Credentials> {
     const credentials = { email: `${randomBytes(6).toString('hex')}@example.com`, password: PASSWORD };
     await createUser(this.stack.db.database, TEST_ACTOR, {
-      ...{ ...credentials, name: 'Ana', language: 'en' },
+      ...credentials,
+      name: 'Ana',
+      language: 'en',
       ...('staff' in role ? { ...role, membership: null } : { staff: null, membership: role }),
     });
     return credentials;

@@ -1,6 +1,7 @@
 export * from './apiRequest.js';
 export * from './browser.js';
 export * from './builders.js';
+export * from './certificates.js';
 export * from './concurrently.js';
 export * from './consoleEnvironment.js';
 export * from './describeIf.js';

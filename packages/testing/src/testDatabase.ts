@@ -10,6 +10,8 @@ export interface TestDatabase {
   sql<Row extends object = Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]>;
   /** A connection of its own, for locks and transactions. The caller ends it. */
   connect(): Promise<pg.Client>;
+  /** How many of its sessions wait for a lock. */
+  countLockWaits(): Promise<number>;
   /** Closes the connections of `database` and `sql`, and drops the database. */
   drop(): Promise<void>;
 }
@@ -68,6 +70,10 @@ export async function createTestDatabase(): Promise<TestDatabase> {
       await client.connect();
       return client;
     },
+    async countLockWaits() {
+      const waits = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      return (await pool.query(waits)).rowCount ?? 0;
+    },
     async drop() {
       await pool.end();
       await closeDatabase(database);
@@ -92,6 +98,7 @@ export function useTestDatabase(): Omit<TestDatabase, 'drop'> {
     },
     sql: (text, values) => db.sql(text, values),
     connect: () => db.connect(),
+    countLockWaits: () => db.countLockWaits(),
   };
 }
 

@@ -1,131 +1,226 @@
 import type { FaultScope, Outcome, ThrottleScope } from '@onecode/domain';
+import type { RemedyName } from './remedies.js';
 
 export type Failure = Exclude<Outcome, { kind: 'accepted' }>;
 
 /** Makes the failure for the provider's code, or for null where it gave none. */
-export type Verdict = (errorCode: number | null) => Failure;
+type FailureOf = (errorCode: number | null) => Failure;
 
 export const retry =
-  (reason: string, throttled: 'none' | ThrottleScope = 'none'): Verdict =>
+  (reason: string, throttled: 'none' | ThrottleScope = 'none'): FailureOf =>
   (errorCode) => ({ kind: 'retry', errorCode, reason, throttled, retryAfterSeconds: null });
 
 export const unknown =
-  (reason: string): Verdict =>
+  (reason: string): FailureOf =>
   (errorCode) => ({ kind: 'unknown', errorCode, reason });
 
-export const sender =
-  (reason: string): Verdict =>
+const sender =
+  (reason: string): FailureOf =>
   (errorCode) => ({ kind: 'sender', errorCode, reason });
 
 export const recipient =
-  (reason: string): Verdict =>
+  (reason: string): FailureOf =>
   (errorCode) => ({ kind: 'recipient', errorCode, reason });
 
 export const config =
-  (scope: FaultScope, reason: string): Verdict =>
+  (scope: FaultScope, reason: string): FailureOf =>
   (errorCode) => ({ kind: 'config', errorCode, reason, scope });
 
-const MARKETING_API = 'The provider took the request for one of its marketing interface.';
+/** Who can act on an error. `us`: who operates the service. `nobody`: it passes by itself, or stays. */
+export type ErrorOwner = 'recipient' | 'us' | 'provider' | 'nobody';
+
+/** An error that is known. */
+interface KnownError {
+  /** By which translations go: the code, in general. */
+  name: string;
+  /** Its reason says what the error means for a message. */
+  failureOf: FailureOf;
+  remedy: RemedyName;
+  /** Where its class does not say it. */
+  owner?: ErrorOwner | undefined;
+}
+
+/** 100 with subcode 33. */
+export const UNKNOWN_SENDER: KnownError = {
+  name: 'unknown_sender',
+  failureOf: sender('The sender’s phone number id does not exist for its access token.'),
+  remedy: 'check_phone_number_id',
+};
+
+type Row = readonly [code: number, meaning: string, remedy: RemedyName, owner?: ErrorOwner];
+
+const fault = (scope: FaultScope) => (reason: string) => config(scope, reason);
+const throttle = (scope: ThrottleScope) => (reason: string) => retry(reason, scope);
+const known = (failureOf: (reason: string) => FailureOf, rows: readonly Row[]): [number, KnownError][] =>
+  rows.map(([code, meaning, remedy, owner]) => [
+    code,
+    { name: String(code), failureOf: failureOf(meaning), remedy, owner },
+  ]);
 
 /**
  * What each error code of the Cloud API means for a send. Source of the codes: Meta, "Error codes" of the WhatsApp Business
  * Platform. 104, 131030 and 137000 are not in that table but occur in practice. The sentences are ours.
  */
-export const ERROR_TABLE: ReadonlyMap<number, Verdict> = new Map<number, Verdict>([
+const TABLE: ReadonlyMap<number, KnownError> = new Map([
   // The token and its permissions. 3 comes with HTTP 500 but does not pass by itself.
-  [0, config('token', 'The access token is no longer accepted.')],
-  [3, config('token', 'The access token lacks a capability or permission.')],
-  [10, config('token', 'A permission was never granted or was taken away.')],
-  [104, config('token', 'The provider saw no access token.')],
-  [190, config('token', 'The access token has expired or is not valid.')],
-  [200, config('token', 'The access token is missing or lacks a permission.')],
-  [131005, config('token', 'The access token lacks the permission for this call.')],
-
+  ...known(fault('token'), [
+    [0, 'WhatsApp no longer accepts the sender’s access token.', 'new_token'],
+    [3, 'The sender’s access token lacks a capability.', 'permissions'],
+    [10, 'A permission of the sender’s access token was never granted or was taken away.', 'permissions'],
+    [104, 'WhatsApp found no access token in the request.', 'new_token'],
+    [190, 'The sender’s access token has expired or is not valid.', 'new_token'],
+    [200, 'The sender’s access token lacks a permission.', 'permissions'],
+    [131005, 'The sender’s access token may not send messages.', 'permissions'],
+  ]),
   // The business account.
-  [368, config('business', 'The business account is restricted for breaking a policy.')],
-  [131031, config('business', 'The business account is locked.')],
-  [131042, config('business', 'The business account has a payment or eligibility problem.')],
-  [131064, config('business', 'The business account is limited for wrongly classified templates.')],
-  [134011, config('business', 'The business account has not accepted the terms for payments.')],
-  [130497, config('country', "The business account may not message the recipient's country.")],
-
+  ...known(fault('business'), [
+    [368, 'WhatsApp has restricted the sender’s business for violating a policy.', 'account_quality'],
+    [131031, 'WhatsApp has locked the sender’s business account.', 'account_quality'],
+    [131042, 'The sender’s business account has a payment problem.', 'fix_payment'],
+    [
+      131064,
+      'The sender’s business account is limited because its templates are in the wrong category.',
+      'review_categories',
+    ],
+    [134011, 'The sender’s business account has not accepted the terms for payments.', 'accept_terms'],
+  ]),
+  ...known(fault('country'), [
+    [130497, 'The sender’s business may not message numbers in this country.', 'verify_business'],
+  ]),
   // The app.
-  [131030, config('app', 'The app is in test mode and the recipient is not on its list.')],
-
+  ...known(fault('app'), [
+    [131030, 'The sender is a test number and may message only listed numbers.', 'production_number'],
+  ]),
   // Limits. 4 is a limit of the whole app and 80007 of the whole business account: another sender of the same one would not help.
-  [4, retry('The app has made too many calls.', 'app')],
-  [80007, retry('The business account has made too many calls.', 'business')],
-  [130429, retry('The sender has reached its throughput.', 'sender')],
-  [131056, retry('Too many messages from this sender to this recipient.', 'recipient_window')],
-
+  ...known(throttle('app'), [
+    [4, 'The app had made too many calls, so WhatsApp did not accept this one.', 'raise_app_limits', 'us'],
+  ]),
+  ...known(throttle('business'), [
+    [
+      80007,
+      'The business account had made too many calls, so WhatsApp did not accept this one.',
+      'more_accounts',
+      'us',
+    ],
+  ]),
+  ...known(throttle('sender'), [
+    [130429, 'The sender had reached its limit of messages per second.', 'lower_throughput', 'us'],
+  ]),
+  ...known(throttle('recipient_window'), [
+    [
+      131056,
+      'The sender had messaged this number too often in a short time.',
+      'wait_between_codes',
+      'nobody',
+    ],
+  ]),
   // The platform.
-  [1, retry('The provider had an error that it does not explain.')],
-  [2, retry('The provider is down or overloaded.')],
-  [131000, retry('The provider had an internal error.')],
-  [131016, retry('A service of the provider is unavailable.')],
-  [133004, retry("The provider's server is unavailable.")],
-  // Meta calls this an error of the request but says no more, and another attempt may succeed. It is as vague as 1, and so is retried
-  // like that, up to the limit of attempts. To fail or pause on it would be worse.
-  [135000, retry('The provider refused the request without saying why.')],
-
+  ...known(retry, [
+    [1, 'WhatsApp had an error that it did not explain.', 'retried'],
+    [2, 'WhatsApp was down or overloaded.', 'retried'],
+    [131000, 'WhatsApp had an internal error.', 'retried'],
+    [131016, 'A part of WhatsApp was unavailable.', 'retried'],
+    [133004, 'A WhatsApp server was unavailable.', 'retried'],
+    // Meta calls this an error of the request but says no more, and another attempt may succeed. It is as vague as 1, and so is retried
+    // like that, up to the limit of attempts. To fail or pause on it would be worse.
+    [135000, 'WhatsApp refused the message without saying why.', 'retried'],
+  ]),
   // The sender.
-  [33, sender("The sender's number was deleted.")],
-  [131037, sender("The sender's display name is not approved.")],
-  [131045, sender("The sender's number is not registered correctly.")],
-  [131048, sender('The sender is limited because too many people block or report it.')],
-  [131057, sender('The sender is under maintenance for a moment.')],
-  [133000, sender('The sender was not completely deregistered.')],
-  [133005, sender("The sender's two-step PIN is wrong.")],
-  [133006, sender('The sender must be verified again.')],
-  [133008, sender("The sender's two-step PIN was guessed too often.")],
-  [133009, sender("The sender's two-step PIN was guessed too fast.")],
-  [133010, sender('The sender is not registered.')],
-  [133015, sender('The sender was deleted a moment ago and cannot be registered yet.')],
-  [133016, sender('The sender was registered or deregistered too often.')],
-  [2494100, sender('The sender is being moved and is under maintenance.')],
-
+  ...known(sender, [
+    [33, 'The sender’s number was deleted from WhatsApp.', 'replace_sender'],
+    [131037, 'The display name of the sender is not approved.', 'approve_name'],
+    [131045, 'The sender’s number is not registered correctly.', 'check_number'],
+    [131048, 'The sender is limited because too many people block or report it.', 'check_quality'],
+    [131057, 'The sender is under maintenance at WhatsApp.', 'wait_minutes', 'provider'],
+    [133000, 'The sender’s number was not completely deregistered.', 'check_number'],
+    [133005, 'The two-step PIN of the sender’s number is wrong.', 'pin'],
+    [133006, 'The sender’s number must be verified again.', 'check_number'],
+    [133008, 'The two-step PIN of the sender’s number was entered wrong too often.', 'wait_for_pin'],
+    [133009, 'The two-step PIN of the sender’s number was entered too many times in a short time.', 'pin'],
+    [133010, 'The sender’s number is not registered with WhatsApp.', 'check_number'],
+    [133015, 'The sender’s number was just deleted and cannot be registered yet.', 'wait_to_register'],
+    [133016, 'The sender’s number was registered too often.', 'wait_for_block'],
+    [2494100, 'The sender’s number is being moved and is under maintenance.', 'wait_for_move', 'provider'],
+  ]),
   // The recipient.
-  [130403, recipient('The business has blocked the recipient.')],
-  [130472, recipient("The recipient is in an experiment of the provider's and gets no message.")],
-  [131021, recipient('The recipient is the sender itself.')],
-  [131026, recipient('The recipient cannot be reached on WhatsApp.')],
-  [131049, recipient('The provider chose not to deliver to this recipient.')],
-  // With `recipient_identity_key_hash`; in a `failed` receipt, as a rule.
-  [137000, recipient("The recipient's number has changed hands, or WhatsApp was installed anew.")],
-  [131050, recipient('The recipient has stopped messages from this business.')],
-
+  ...known(recipient, [
+    [130403, 'The sender’s business has blocked this number.', 'unblock_number', 'us'],
+    [
+      130472,
+      'The number is part of a WhatsApp experiment and gets no such messages.',
+      'other_number',
+      'nobody',
+    ],
+    [131021, 'The number is the one that the code is sent from.', 'own_number'],
+    [
+      131026,
+      'WhatsApp could not deliver to this number: it has no WhatsApp account, uses a very old version, or its owner has not accepted WhatsApp’s terms.',
+      'check_or_other_number',
+    ],
+    [131049, 'WhatsApp chose not to deliver to this number for now.', 'wait_a_day', 'nobody'],
+    // With `recipient_identity_key_hash`; in a `failed` receipt, as a rule.
+    [
+      137000,
+      'The number has changed hands, or WhatsApp was set up anew, since this person last verified a code.',
+      'prove_identity',
+    ],
+    [131050, 'The person has stopped messages from this business.', 'allow_messages'],
+  ]),
   // The request that we make.
-  [100, config('request', 'A parameter of the request is unknown or too long.')],
-  [131008, config('request', 'A required parameter of the request is missing.')],
-  [131009, config('request', 'A parameter of the request has a wrong value.')],
-  [131047, config('request', 'Only a template may be sent outside an open conversation.')],
-  [131051, config('request', 'The type of message is not supported.')],
-  [131052, config('request', 'A file from the recipient could not be fetched.')],
-  [131053, config('request', 'A file in the message could not be taken over.')],
-  [131055, config('request', MARKETING_API)],
-  [131062, config('request', 'A code can be sent to a phone number only.')],
-  [134100, config('request', MARKETING_API)],
-  [134101, config('request', MARKETING_API)],
-  [134102, config('request', MARKETING_API)],
-
+  ...known(fault('request'), [
+    [100, 'WhatsApp did not accept a parameter of the message.', 'our_request'],
+    [131008, 'A parameter was missing from the message.', 'our_request'],
+    [131009, 'A parameter of the message had a value that WhatsApp does not accept.', 'our_request'],
+    [131047, 'WhatsApp treated the message as one without a template.', 'our_request'],
+    [131051, 'WhatsApp does not know this type of message.', 'our_request'],
+    [131052, 'WhatsApp could not fetch a file.', 'our_request'],
+    [131053, 'WhatsApp could not process a file.', 'our_request'],
+    [131055, 'WhatsApp treated the message as marketing, which has an API of its own.', 'marketing'],
+    [131062, 'WhatsApp sends codes to phone numbers only.', 'our_request'],
+    [134100, 'WhatsApp’s marketing API received the message and refused it.', 'marketing'],
+    [134101, 'WhatsApp’s marketing API does not know the template yet.', 'marketing'],
+    [134102, 'WhatsApp’s marketing API cannot use the template.', 'marketing'],
+  ]),
   // The template.
-  [131063, config('template', 'The template counts as marketing, which is switched off.')],
-  [132000, config('template', 'The template expects another number of parameters.')],
-  [132001, config('template', 'The template does not exist in this language or is not approved.')],
-  [132005, config('template', 'The text of the template is too long once filled in.')],
-  [132007, config('template', "The text of the template breaks the provider's rules.")],
-  [132012, config('template', 'The template expects its parameters in another form.')],
-  [132015, config('template', 'The template is paused for low quality.')],
-  [132016, config('template', 'The template is disabled for good.')],
-  [132018, config('template', "The template's parameters are not valid.")],
-  [132068, config('template', "The template's flow is blocked.")],
-  [132069, config('template', "The template's flow is throttled.")],
-  [2388019, config('template', 'The business account has too many templates.')],
-  [2388039, config('template', "The template's status cannot be changed.")],
-  [2388040, config('template', 'A field of the template is too long.')],
-  [2388047, config('template', "The template's header has a wrong format.")],
-  [2388072, config('template', "The template's body has a wrong format.")],
-  [2388073, config('template', "The template's footer has a wrong format.")],
-  [2388293, config('template', 'The template has too many parameters for its length.')],
-  [2388299, config('template', 'The template begins or ends with a parameter.')],
+  ...known(fault('template'), [
+    [
+      131063,
+      'WhatsApp counts the template as marketing, which is switched off for the business.',
+      'marketing',
+    ],
+    [132000, 'The sender’s template expects a different number of parameters.', 'template_form'],
+    [
+      132001,
+      'The sender’s template does not exist in this language, or is not approved.',
+      'approve_template',
+    ],
+    [132005, 'The text of the sender’s template is too long with the code in it.', 'template_manager'],
+    [132007, 'The text of the sender’s template violates WhatsApp’s rules.', 'template_manager'],
+    [132012, 'The sender’s template expects its parameters in a different format.', 'template_form'],
+    [
+      132015,
+      'WhatsApp has paused the sender’s template because of negative feedback.',
+      'wait_or_edit_template',
+    ],
+    [132016, 'WhatsApp has disabled the sender’s template permanently.', 'new_template'],
+    [132018, 'The parameters of the sender’s template are not valid.', 'template_form'],
+    [132068, 'The flow in the sender’s template is blocked.', 'template_form'],
+    [132069, 'The flow in the sender’s template is throttled.', 'template_form'],
+    [2388019, 'The sender’s business account has too many templates.', 'delete_templates'],
+    [2388039, 'The status of the sender’s template cannot be changed now.', 'template_manager'],
+    [2388040, 'A field of the sender’s template is too long.', 'template_manager'],
+    [2388047, 'The header of the sender’s template has the wrong format.', 'template_manager'],
+    [2388072, 'The body of the sender’s template has the wrong format.', 'template_manager'],
+    [2388073, 'The footer of the sender’s template has the wrong format.', 'template_manager'],
+    [2388293, 'The sender’s template has too many parameters for its length.', 'template_manager'],
+    [2388299, 'The sender’s template begins or ends with a parameter.', 'template_manager'],
+  ]),
 ]);
+
+/** The codes that are known, but for the range of permissions. */
+export const KNOWN_CODES: readonly number[] = [...TABLE.keys()];
+
+/** What is known of a code; all from 200 to 299 are about permissions. */
+export function knownError(code: number | null): KnownError | undefined {
+  return code === null ? undefined : TABLE.get(code > 200 && code <= 299 ? 200 : code);
+}

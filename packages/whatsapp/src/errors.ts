@@ -1,4 +1,4 @@
-import { config, ERROR_TABLE, type Failure, recipient, retry, sender, unknown } from './errorTable.js';
+import { config, knownError, recipient, retry, UNKNOWN_SENDER, unknown, type Failure } from './errorTable.js';
 
 /** An error of the provider. `httpStatus` is null for an error in a receipt. */
 export interface ProviderError {
@@ -18,13 +18,10 @@ export interface ProviderError {
 export function classifyError({ httpStatus, code, subcode }: ProviderError): Failure {
   if (code === null) return withoutCode(httpStatus);
   // 100 is a fault of the request, but with subcode 33 it means: no such phone number id for this token.
-  if (code === 100 && subcode === 33) return UNKNOWN_SENDER(code);
-  const verdict = ERROR_TABLE.get(code) ?? (code >= 200 && code <= 299 ? MISSING_PERMISSION : undefined);
-  return verdict?.(code) ?? withUnknownCode(httpStatus, code);
+  const known = code === 100 && subcode === 33 ? UNKNOWN_SENDER : knownError(code);
+  return known?.failureOf(code) ?? withUnknownCode(httpStatus, code);
 }
 
-const UNKNOWN_SENDER = sender("The sender's phone number id does not exist for this access token.");
-const MISSING_PERMISSION = config('token', 'The access token lacks a permission.');
 const REDIRECT = config('token', 'The provider answered with a redirect, which is not followed.');
 const NO_DELIVERY = recipient('The provider reported that the message was not delivered.');
 const NO_MESSAGE_ID = unknown('The provider answered without a message id.');

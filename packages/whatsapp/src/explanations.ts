@@ -1,47 +1,38 @@
-import type { AttemptOutcome, Locale } from '@onecode/domain';
-import { ERROR_TABLE } from './errorTable.js';
-import { EN } from './explanations/en.js';
-import { PT_BR } from './explanations/ptBR.js';
-import type { ExplanationTexts, Texts } from './explanations/texts.js';
+import type { AttemptOutcome } from '@onecode/domain';
+import { knownError, UNKNOWN_SENDER, type ErrorOwner } from './errorTable.js';
+import { REMEDIES, type RemedyName } from './remedies.js';
 
-/** Who can act on an error. `us`: who operates the service. `nobody`: it passes by itself, or stays. */
-export type Whose = 'recipient' | 'us' | 'provider' | 'nobody';
+export type { ErrorOwner } from './errorTable.js';
+
+/** A sentence in English, and the name by which translations go. */
+export interface NamedText {
+  name: string;
+  english: string;
+}
 
 /** A provider's error in plain words. */
 export interface Explanation {
   /** What happened to the message, for the integrator. */
-  meaning: string;
+  meaning: NamedText;
   /** What to do, for whoever can act. */
-  remedy: string;
-  whose: Whose;
+  remedy: NamedText;
+  owner: ErrorOwner;
 }
 
-const TEXTS: Record<Locale, ExplanationTexts> = { en: EN, 'pt-BR': PT_BR };
+type FailureKind = Exclude<AttemptOutcome, 'accepted'>;
 
-const WHOSE_BY_OUTCOME: Record<AttemptOutcome, Whose> = {
-  accepted: 'nobody',
-  retry: 'provider',
-  unknown: 'nobody',
-  sender: 'us',
-  recipient: 'recipient',
-  config: 'us',
+/** What is said of an attempt whose end no known code explains. */
+const BY_OUTCOME: Readonly<Record<FailureKind, readonly [meaning: string, RemedyName, ErrorOwner]>> = {
+  retry: ['WhatsApp did not accept the message, for a reason that may pass.', 'retried', 'provider'],
+  unknown: [
+    'WhatsApp’s answer was lost, so the message may or may not have gone out.',
+    'wait_for_receipt',
+    'nobody',
+  ],
+  sender: ['WhatsApp did not let this sender send.', 'check_number_and_resume', 'us'],
+  recipient: ['WhatsApp reported that it did not deliver the message.', 'other_number', 'recipient'],
+  config: ['WhatsApp refused the message because of how the sender is set up.', 'check_sender', 'us'],
 };
-
-/** Codes whose class does not say who can act. */
-const WHOSE_BY_CODE: ReadonlyMap<number, Whose> = new Map([
-  // Limits: we can have them raised, or they pass in a moment.
-  [4, 'us'],
-  [80007, 'us'],
-  [130429, 'us'],
-  [131056, 'nobody'],
-  // Maintenance.
-  [131057, 'provider'],
-  [2494100, 'provider'],
-  // Refusals that the recipient cannot change.
-  [130403, 'us'],
-  [130472, 'nobody'],
-  [131049, 'nobody'],
-]);
 
 /**
  * Explains a provider's error in plain words: what it means and what to do. Without a known code, the outcome of the attempt is
@@ -50,21 +41,22 @@ const WHOSE_BY_CODE: ReadonlyMap<number, Whose> = new Map([
  * @param code the provider's code, or null where it gave none
  * @param outcome how the attempt ended; `recipient` for a receipt that reports a failure
  */
-export function explainError(code: number | null, outcome: AttemptOutcome, language: Locale): Explanation {
-  const [meaning, remedy] = textsOf(code, outcome, TEXTS[language]);
-  return { meaning, remedy, whose: whoseTurn(code, outcome) };
-}
-
-function textsOf(code: number | null, outcome: AttemptOutcome, texts: ExplanationTexts): Texts {
-  if (code === 100 && outcome === 'sender') return texts.unknownSender;
-  // The whole range is about permissions, as in `classifyError`.
-  const known = code !== null && code > 200 && code <= 299 ? 200 : code;
-  return (known === null ? undefined : texts.codes.get(known)) ?? texts.outcomes[outcome];
-}
-
-function whoseTurn(code: number | null, outcome: AttemptOutcome): Whose {
-  const own = code === null ? undefined : WHOSE_BY_CODE.get(code);
+export function explainError(code: number | null, outcome: FailureKind): Explanation {
+  const known = code === 100 && outcome === 'sender' ? UNKNOWN_SENDER : knownError(code);
+  if (known === undefined) {
+    const [meaning, remedy, owner] = BY_OUTCOME[outcome];
+    return { ...texts(outcome, meaning, remedy), owner };
+  }
   // A known code's own class goes first: receipts report all failures with the same outcome.
-  const kind = code === null ? undefined : ERROR_TABLE.get(code)?.(code).kind;
-  return own ?? WHOSE_BY_OUTCOME[kind ?? outcome];
+  const { kind, reason } = known.failureOf(code);
+  return { ...texts(known.name, reason, known.remedy), owner: known.owner ?? BY_OUTCOME[kind][2] };
 }
+
+const texts = (
+  name: string,
+  meaning: string,
+  remedy: RemedyName,
+): Pick<Explanation, 'meaning' | 'remedy'> => ({
+  meaning: { name, english: meaning },
+  remedy: { name: remedy, english: REMEDIES[remedy] },
+});

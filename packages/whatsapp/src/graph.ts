@@ -73,8 +73,7 @@ async function readSender(read: Read, sender: ReadSender): Promise<SenderReading
   const told = entities.find((entity) => entity['entity_type'] === 'WABA')?.['id'];
   const businessAccountId =
     typeof told === 'string' && /^[0-9]{1,32}$/.test(told) ? told : sender.businessAccountId;
-  const number: SenderReading['number'] =
-    'value' in node ? { value: numberValues(node.value, entities) } : node;
+  const number: SenderReading['number'] = mapped(node, (value) => numberValues(value, entities));
   if (businessAccountId === null) {
     const failure = 'failure' in node ? node.failure : 'The business account of the number is not known.';
     return {
@@ -120,10 +119,7 @@ function mapped<Value>(result: ReadResult, map: (value: Record<string, unknown>)
 /** "Invalid parameter": a field that this version of the API does not have, among others. */
 const INVALID_PARAMETER = 100;
 
-async function readNumber(
-  read: Read,
-  { token, phoneNumberId }: ReadSender,
-): Promise<Part<Record<string, unknown>>> {
+async function readNumber(read: Read, { token, phoneNumberId }: ReadSender): Promise<ReadResult> {
   const newer = await read(token, phoneNumberId, { fields: NEWER_NUMBER_FIELDS });
   if ('value' in newer || newer.code !== INVALID_PARAMETER) return newer;
   return read(token, phoneNumberId, { fields: NUMBER_FIELDS });

@@ -1,12 +1,9 @@
-import { createHmac } from 'node:crypto';
 import { describeWithReference, reference } from '@onecode/testing';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
-import { WhatsAppAPI } from 'whatsapp-api-js';
-import { Template } from 'whatsapp-api-js/messages';
 import { parse as parseYaml } from 'yaml';
 import { createCloudApi } from '../src/client.js';
-import { messageBody, signatureMatches, templateLanguage } from '../src/index.js';
+import { messageBody, templateLanguage } from '../src/index.js';
 import { closeProviders, startProvider } from './provider.js';
 
 // A CommonJS module: its function arrives as `default` of the default.
@@ -57,43 +54,6 @@ describe('the body of a message', () => {
     expect(templateLanguage('pt-BR', 'en_US')).toBe('pt_BR');
     expect(templateLanguage('en', 'en')).toBe('en');
     expect(templateLanguage('en', 'en_US')).toBe('en_US');
-  });
-});
-
-describe('another client of the Cloud API', () => {
-  /** `fetch` that keeps the body of the request and answers as the provider would. */
-  const bodies: unknown[] = [];
-  const keep = async (_: unknown, init?: { body?: unknown }) => {
-    bodies.push(JSON.parse(String(init?.body)));
-    return new Response('{"messages":[{"id":"wamid.A"}]}');
-  };
-  const other = new WhatsAppAPI({
-    token: 'token',
-    appSecret: 'app-secret',
-    v: 'v25.0',
-    ponyfill: { fetch: keep },
-  });
-
-  it('builds the same body for the same message', async () => {
-    const template = Template.OTP(MESSAGE.template, MESSAGE.language, MESSAGE.code);
-    await other.sendMessage('106540352242922', MESSAGE.to, template, undefined, MESSAGE.attemptId);
-    // It writes the button's index as a number where Meta documents a string, and names the language policy, which has
-    // one value and may be left out.
-    const body: unknown = JSON.parse(JSON.stringify(bodies[0]), (key, value: unknown) => {
-      if (key === 'policy') return undefined;
-      return key === 'index' ? String(value) : value;
-    });
-    expect(body).toEqual(messageBody(MESSAGE));
-  });
-
-  it('judges signatures alike', async () => {
-    const body = '{"object":"whatsapp_business_account"}';
-    const digest = createHmac('sha256', 'app-secret').update(body).digest('hex');
-    for (const header of [`sha256=${digest}`, `sha256=${'0'.repeat(64)}`]) {
-      const theirs = await other.verifyRequestSignature(body, header);
-      expect(signatureMatches(Buffer.from(body), header, 'app-secret')).toBe(theirs);
-    }
-    expect(await other.verifyRequestSignature(body, `sha256=${digest}`)).toBe(true);
   });
 });
 

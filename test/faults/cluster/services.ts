@@ -11,7 +11,7 @@ import { startPostgres, startReplica } from '../../../scripts/services/postgres.
 import { startRedis } from '../../../scripts/services/redis.mjs';
 
 /** The PgBouncer of this machine that keeps prepared statements; null where there is none. */
-export const PGBOUNCER = findPgBouncer({ keepsStatements: true });
+export const PGBOUNCER = findPgBouncer();
 
 /** The cluster's own PostgreSQL and Redis, which can be stopped, killed and frozen without losing their data. */
 export class Services {

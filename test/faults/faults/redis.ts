@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { RedisServers, startCluster, startSentinels, type Topology } from '../../redis/redisServers.js';
+import { RedisServers, startCluster, startSentinel, type Topology } from '../../redis/redisServers.js';
 import type { FaultCluster } from '../cluster/faultCluster.js';
 import type { Fault } from './fault.js';
 
@@ -104,8 +104,8 @@ export const REDIS_FAULTS: readonly Fault[] = [
       return async () => {};
     },
   }),
-  failOver('Sentinel: master killed', startSentinels, killMaster),
-  failOver('Sentinel: master frozen, is a replica when it is back', startSentinels, freezeMaster),
+  failOver('Sentinel: master killed', startSentinel, killMaster),
+  failOver('Sentinel: master frozen, is a replica when it is back', startSentinel, freezeMaster),
   failOver('Cluster: master killed', (servers) => startCluster(servers, QUEUES_KEY), killMaster),
   failOver(
     'Cluster: master frozen, is a replica when it is back',

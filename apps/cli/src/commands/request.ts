@@ -1,8 +1,7 @@
 import {
+  countRefusedRequests,
   findAccount,
-  findRefusedRequests,
   listRefusedRequests,
-  sumRefusedRequests,
   type ListedRefusedRequest,
 } from '@onecode/store';
 import type { Command } from 'commander';
@@ -29,6 +28,7 @@ const rowOf = (request: ListedRefusedRequest): Row => ({
   code: request.code,
   detail: request.detail,
   fields: request.fields,
+  count: request.count,
   application_id: request.applicationId,
   application: request.applicationName,
   key: request.keyHint,
@@ -50,28 +50,17 @@ export function addRequestCommands(program: Command): void {
       'after',
       '\nExample:\n  $ onecode request list --account 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f --limit 10 --json',
     )
-    .action(async (options: Options, command: Command) => {
-      const { rows, note } = await withDatabase(async (database) => {
-        const { account, application, limit } = options;
+    .action(async ({ account, id, application: applicationId, limit }: Options, command: Command) => {
+      const search = id === undefined ? undefined : { requestId: id, idempotencyKeyHashes: [] };
+      const { requests, reasons } = await withDatabase(async (database) => {
         if ((await findAccount(database, account)) === null)
           throw new UserError('there is no account with this id');
-        if (options.id !== undefined) {
-          const search = { requestId: options.id, idempotencyKeyHashes: [] };
-          const { requests } = await findRefusedRequests(database, account, search, { limit });
-          const found = requests.filter(({ applicationId }) =>
-            [undefined, applicationId].includes(application),
-          );
-          return { rows: found.map(rowOf), note: undefined };
-        }
-        const filter = application === undefined ? {} : { applicationId: application };
-        const { requests } = await listRefusedRequests(database, account, filter, { limit });
-        const sums = await sumRefusedRequests(database, account, filter);
-        const counted = sums.map(({ code, count }) => `${code} ${count}`).join(', ');
         return {
-          rows: requests.map(rowOf),
-          note: counted === '' ? undefined : `Refused in 14 days: ${counted}.`,
+          ...(await listRefusedRequests(database, account, { applicationId, search }, { limit })),
+          reasons: await countRefusedRequests(database, account, { applicationId }),
         };
       });
-      print(command, rows, { note });
+      const note = reasons.map(({ count, code, detail }) => `${count} × ${code}: ${detail}`).join('\n');
+      print(command, requests.map(rowOf), { note: note === '' ? undefined : `Refused in 14 days:\n${note}` });
     });
 }

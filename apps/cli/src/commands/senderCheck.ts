@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { preflight, senderState, type PreflightResult } from '@onecode/domain';
+import { preflight, senderState } from '@onecode/domain';
 import {
   countRecipients,
   isReadSince,
@@ -10,7 +10,6 @@ import {
   type Sender,
   type SenderKnowledge,
 } from '@onecode/store';
-import { preflightText } from '@onecode/whatsapp';
 import type { Row } from '../output.js';
 
 /** The JSON says `paused` of a sender that cools down, too; `paused_until` says until when. */
@@ -76,11 +75,7 @@ export async function checkSender(database: Database, sender: Sender): Promise<C
     recipients24h: await countRecipients(database, sender.id),
     now: new Date(),
   });
-  return results.map((result: PreflightResult) => ({
-    check: result.check,
-    ok: result.ok,
-    detail: preflightText(result, 'en'),
-  }));
+  return results.map(({ check, ok, text }) => ({ check, ok, detail: text }));
 }
 
 const WHY_NO_WORKER = `No worker made the read within ${READ_MS_MAX / 1000} s.`;

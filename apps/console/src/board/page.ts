@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import type { UIConfig } from '@bull-board/api/typings/app';
 import type { Person } from '../auth/identity.js';
+import { BOARD_TEXTS } from './texts.js';
 
 const require = createRequire(import.meta.url);
 /** `@bull-board/ui` comes with the adapter for Express, from which Node resolves it. */
@@ -39,20 +40,15 @@ export const PAGE_ASSETS = {
 const LINKS = PAGE_ASSETS.styles.map((path) => `<link href="${path}" rel="stylesheet">`).join('');
 const SCRIPTS = PAGE_ASSETS.scripts.map((path) => `<script defer src="${path}"></script>`).join('');
 
-const WORDS = {
-  en: { title: 'Queue board · Onecode', back: 'Back to the console', language: 'en-US' },
-  'pt-BR': { title: 'Painel de filas · Onecode', back: 'Voltar ao console', language: 'pt-BR' },
-} as const;
-
 /** Returns the HTML of the board in the person's language. */
 export function boardPage({ language }: Person): string {
-  const words = WORDS[language];
+  const texts = BOARD_TEXTS[language];
   const config: UIConfig = {
     boardTitle: 'Onecode',
     boardLogo: { path: '/icon.svg', width: 24, height: 24 },
     favIcon: { default: '/icon.svg', alternative: '/icon.svg' },
-    miscLinks: [{ text: words.back, url: '/staff/health' }],
-    locale: { lng: words.language },
+    miscLinks: [{ text: texts.back, url: '/staff/health' }],
+    locale: { lng: language === 'en' ? 'en-US' : language },
     hideDocsLink: true,
     showMetrics: false,
   };
@@ -63,7 +59,7 @@ export function boardPage({ language }: Person): string {
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <meta name="robots" content="noindex">
     <base href="/board/">
-    <title>${words.title}</title>
+    <title>${texts.title}</title>
     <link rel="icon" href="/icon.svg" type="image/svg+xml">
     ${LINKS}
   </head>

@@ -2,6 +2,7 @@ import { type AttemptOutcome, type Locale } from '@onecode/domain';
 import { QUEUE_NAMES, readJobText, type JobText } from '@onecode/runtime';
 import { isId } from '@onecode/store';
 import { explainError } from '@onecode/whatsapp';
+import { BOARD_TEXTS, meaningIn } from './texts.js';
 
 type Json = Record<string, unknown>;
 
@@ -31,27 +32,14 @@ const ENDS = new Set([
   'settled',
   'stale',
 ]);
-const FAULT_KINDS: ReadonlySet<string> = new Set<AttemptOutcome>([
+type FaultKind = Exclude<AttemptOutcome, 'accepted'>;
+const FAULT_KINDS: ReadonlySet<string> = new Set<FaultKind>([
   'config',
   'recipient',
   'retry',
   'sender',
   'unknown',
 ]);
-const WORDS = {
-  en: {
-    withoutCode: 'without a code',
-    openSend: 'Open the send',
-    unreadable_token: 'the sender’s token cannot be opened',
-    unreadable_code: 'the sealed code cannot be opened: is a key missing from SECRET_KEY?',
-  },
-  'pt-BR': {
-    withoutCode: 'sem código',
-    openSend: 'Abrir o envio',
-    unreadable_token: 'o token do remetente não pode ser aberto',
-    unreadable_code: 'o código cifrado não pode ser aberto: falta alguma chave em SECRET_KEY?',
-  },
-} as const;
 const STATES = new Set([
   'active',
   'completed',
@@ -135,7 +123,7 @@ function jobView(job: Json, language: Locale): Json {
     data: sendId === null ? {} : { sendId },
     ...(sendId !== null && {
       // The board opens it in a tab of its own.
-      externalUrl: { href: `/staff/sends/${sendId}`, displayText: WORDS[language].openSend },
+      externalUrl: { href: `/staff/sends/${sendId}`, displayText: BOARD_TEXTS[language].openSend },
     }),
     opts: numbersOf(options, ['attempts', 'delay', 'priority']),
     progress: 0,
@@ -161,11 +149,11 @@ function endView(text: string, language: Locale): string | null {
 }
 
 function faultView(fault: NonNullable<JobText['fault']>, language: Locale): string | null {
-  const words = WORDS[language];
-  if (typeof fault === 'string') return words[fault];
+  const texts = BOARD_TEXTS[language];
+  if (typeof fault === 'string') return texts[fault];
   if (!FAULT_KINDS.has(fault.kind)) return null;
-  const { meaning } = explainError(fault.code, fault.kind as AttemptOutcome, language);
-  return `Meta ${fault.code ?? words.withoutCode} (${fault.kind}): ${meaning}`;
+  const meaning = meaningIn(language, explainError(fault.code, fault.kind as FaultKind));
+  return `Meta ${fault.code ?? texts.withoutCode} (${fault.kind}): ${meaning}`;
 }
 
 /** A worker's connection, without its name, which may be any text. */

@@ -15,6 +15,7 @@ import { ConsoleProblem } from '../http/problem.js';
 import { actionOf, noteShown } from './audit.js';
 import { boardPage, PAGE_PATHS, STATIC_FOLDER } from './page.js';
 import { redactAnswer } from './redaction.js';
+import { BOARD_TEXTS } from './texts.js';
 
 /** What bull-board's pages need beyond ours: URLs relative to `/board/`, and one style element, by the hash of its text. */
 const POLICY_CHANGES = {
@@ -23,20 +24,6 @@ const POLICY_CHANGES = {
 };
 const SAFE_METHODS = new Set(['GET', 'HEAD']);
 
-const WORDS = {
-  en: {
-    away: 'Redis does not respond. Sends are accepted, wait in the database, and go out within seconds once Redis is back.',
-    readOnly: 'You have read-only access. Ask an operator to make this change.',
-    refused: 'The console does not allow this here. To stop delivery, use holds, which record a reason.',
-  },
-  'pt-BR': {
-    away: 'O Redis não responde. Os envios são aceitos, aguardam no banco de dados e saem segundos depois que o Redis voltar.',
-    readOnly: 'Seu acesso é somente leitura. Peça a um operador para fazer essa alteração.',
-    refused:
-      'O console não permite isso aqui. Para interromper as entregas, use as retenções, que registram o motivo.',
-  },
-} as const;
-
 const personOf = (response: Response): Person => response.locals['person'] as Person;
 const actorOf = ({ id, email }: Person): Actor & { id: string } => ({ kind: 'user', id, name: email });
 
@@ -44,8 +31,8 @@ const actorOf = ({ id, email }: Person): Actor & { id: string } => ({ kind: 'use
 const currentPerson = new AsyncLocalStorage<Person>();
 
 /** Answers with an error in the form that bull-board's pages show. */
-function refuse(response: Response, status: number, why: keyof (typeof WORDS)['en']): void {
-  response.status(status).json({ error: WORDS[personOf(response).language][why], queues: [] });
+function refuse(response: Response, status: number, why: 'away' | 'readOnly' | 'refused'): void {
+  response.status(status).json({ error: BOARD_TEXTS[personOf(response).language][why], queues: [] });
 }
 
 /**

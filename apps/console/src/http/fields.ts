@@ -1,6 +1,6 @@
 import { isCountry } from '@onecode/domain';
 import { Type } from 'typebox';
-import Format from 'typebox/format';
+import { Format } from 'typebox/format';
 import { ConsoleProblem } from './problem.js';
 
 /**

@@ -249,9 +249,8 @@ describe('how a round of delivery ended', () => {
     const brazilian = await person(server, { staff: 'on_call' });
     await server.db.sql("update users set language = 'pt-BR' where id = $1", [brazilian.id]);
     const id = await jobs.failedJob(newId(), 'attempts_exhausted: Meta 131000 (retry): +5511987660077');
-    const { meaning } = explainError(131000, 'retry', 'pt-BR');
     expect(await jobOf(brazilian, id)).toMatchObject({
-      failedReason: `attempts_exhausted: Meta 131000 (retry): ${meaning}`,
+      failedReason: 'attempts_exhausted: Meta 131000 (retry): O WhatsApp teve um erro interno.',
       externalUrl: { displayText: 'Abrir o envio' },
     });
   });
@@ -272,7 +271,7 @@ describe('how a round of delivery ended', () => {
       returnvalue: JSON.stringify('rejected_by_provider: Meta 131026 (recipient): X'),
     });
     expect(await jobOf(onCall, id)).toMatchObject({
-      returnValue: `rejected_by_provider: Meta 131026 (recipient): ${explainError(131026, 'recipient', 'en').meaning}`,
+      returnValue: `rejected_by_provider: Meta 131026 (recipient): ${explainError(131026, 'recipient').meaning.english}`,
       externalUrl: { href: `/staff/sends/${sendId}`, displayText: 'Open the send' },
     });
   });

@@ -42,21 +42,23 @@ function untilSeen(what: string, look: (view: HealthView) => boolean): Promise<H
 describe('the health page’s statistics', () => {
   it('say that it is us when no worker sweeps, and that all is clear when one does', async () => {
     const silent = await untilSeen('Redis', ({ redisMs }) => redisMs !== null);
-    expect(silent.verdict).toEqual({ whose: 'us', severity: 'failing', what: 'no_worker' });
+    expect(silent.findings[0]).toMatchObject({ owner: 'us', severity: 'failing', name: 'no_worker' });
     expect(silent.states.loops).toBe('failing');
 
     const worker = newId();
     await recordHeartbeat(server.db.database, 'sweep', worker);
-    const well = await untilSeen('a sweep', ({ loops }) => loops?.length === 1);
-    expect(well.verdict).toEqual({ whose: 'nobody', severity: 'ok', what: 'all_clear' });
+    const well = await untilSeen(
+      'nothing wrong',
+      ({ loops, findings }) => loops?.length === 1 && findings.length === 0,
+    );
     expect(well.loops?.[0]).toEqual({ loop: 'sweep', workerId: worker, secondsAgo: expect.any(Number) });
 
     await server.db.sql("update heartbeats set ran_at = now() - interval '1 minute'");
     const stopped = await untilSeen(
       'a sweeper that has stopped',
-      ({ verdict }) => verdict.what === 'sweeper_stopped',
+      ({ findings }) => findings[0]?.name === 'sweeper_stopped',
     );
-    expect(stopped.verdict).toEqual({ whose: 'us', severity: 'failing', what: 'sweeper_stopped' });
+    expect(stopped.findings[0]).toMatchObject({ owner: 'us', severity: 'failing' });
   });
 
   it('count real sends, senders and jobs, and tell no whole phone number', async () => {
@@ -78,7 +80,7 @@ describe('the health page’s statistics', () => {
         senders?.length === 1,
     );
     expect(view.states.held).toBe('degraded');
-    expect(view.findings.map(({ what }) => what)).toContain('sends_held');
+    expect(view.findings.map(({ name }) => name)).toContain('sends_held');
     expect(view.queues?.[0]).toEqual({
       name: 'deliver',
       isPaused: false,
@@ -113,10 +115,12 @@ describe('the health page’s statistics', () => {
       serving,
     };
     expect(view.findings).toContainEqual({
-      whose: 'meta',
+      name: 'template_stopped',
+      owner: 'meta',
       severity: 'degraded',
-      what: 'template_stopped',
       check: 'senders',
+      sentence: 'Meta has stopped a template.',
+      remedy: expect.stringContaining('under Senders'),
       template,
     });
     await applyProviderReport(database, '88', { ...report, values: { status: 'APPROVED' } }, new Date());
@@ -126,7 +130,7 @@ describe('the health page’s statistics', () => {
   it('show that Redis is away, while the others still show', async () => {
     redis.cut();
     const away = await untilSeen('the loss of Redis', ({ redisMs }) => redisMs === null);
-    expect(away.verdict).toEqual({ whose: 'redis', severity: 'failing', what: 'redis_away' });
+    expect(away.findings[0]).toMatchObject({ owner: 'redis', severity: 'failing', name: 'redis_away' });
     expect([away.queues, away.states.redis]).toEqual([null, 'failing']);
     expect([away.postgresqlMs, away.waiting, away.provider]).not.toContain(null);
 

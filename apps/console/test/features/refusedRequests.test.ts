@@ -1,11 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { newId } from '@onecode/store';
 import { buildCaller, buildSend, refuseRequests, tableContents, type TestCaller } from '@onecode/testing';
-import type {
-  RefusedCodesView,
-  RefusedRequestsView,
-  StaffRefusedCodesView,
-} from '../../src/features/refusedRequests/view.js';
+import type { RefusedRequestsView } from '../../src/features/refusedRequests/view.js';
 import { useConsole } from '../console.js';
 import { startLoudConsole } from '../loudConsole.js';
 import { callConsole, person, type TestPerson } from '../people.js';
@@ -27,57 +23,51 @@ beforeAll(async () => {
   member = await person(server, { accounts: { [ours.accountId]: 'viewer' } });
   onCall = await person(server, { staff: 'on_call' });
   await refuseRequests(database, ours, 'rate_limited', [
-    { requestId: ids.mine, status: 429, detail: 'A limit of a minute.', route: 'POST /v1/send/:id/verify' },
+    { requestId: ids.mine, status: 429, detail: 'A limit.', route: 'POST /v1/send/:id/verify', ageMs: 1 },
   ]);
   await refuseRequests(database, ours, 'invalid_recipient', [
-    // The oldest: of a flood, the first requests of a minute are kept.
-    { requestId: ids.keyed, fields: ['to'], idempotencyKeyHash: hash, ageMs: 1 },
-    ...Array.from({ length: 29 }, () => ({})),
+    { requestId: ids.keyed, fields: ['to'], idempotencyKeyHash: hash, count: 30 },
   ]);
-  await refuseRequests(database, theirs, 'a_code_of_a_later_release', [
+  await refuseRequests(database, theirs, 'invalid_json', [
     { requestId: ids.theirs, idempotencyKeyHash: hash },
   ]);
 });
 
-const address = (rest: string): string => `/accounts/${ours.accountId}/refused-requests${rest}`;
-const found = async (text: string, who = member, path = address('/search')): Promise<string[]> => {
-  const { status, body } = await who.post<RefusedRequestsView>(path, { text });
-  expect(status).toBe(200);
-  return body.requests.map(({ requestId }) => requestId);
-};
+const address = '/accounts/ACCOUNT/refused-requests/search';
+const read = (query: object, who = member, of = ours) =>
+  who.post<RefusedRequestsView>(
+    `${who === onCall ? '/staff' : ''}${address.replace('ACCOUNT', of.accountId)}`,
+    query,
+  );
+const found = async (text: string, who = member, of = ours): Promise<string[]> =>
+  (await read({ text }, who, of)).body.requests.map(({ requestId }) => requestId);
 
 describe('refused requests in the console', () => {
-  it('are summed up by code, with all that were refused and those that are listed', async () => {
-    const { body } = await member.get<RefusedCodesView>(address('/codes'));
+  it('are counted by what was said, and listed with their route as the reference writes it', async () => {
+    const { body } = await read({});
     const recent = { lastRefusedAt: expect.any(String) as string };
-    expect(body.codes).toHaveLength(2);
-    expect(body.codes).toEqual(
-      expect.arrayContaining([
-        { ...recent, code: 'invalid_recipient', status: 422, count: 30, kept: 10 },
-        { ...recent, code: 'rate_limited', status: 429, count: 1, kept: 1 },
-      ]),
-    );
-    expect(body.applications).toEqual([{ id: ours.applicationId, name: 'Test live' }]);
-  });
-
-  it('are listed by code, with their route as the reference writes it', async () => {
-    const { body } = await member.get<RefusedRequestsView>(address('?code=rate_limited'));
-    expect(body).toEqual({
-      requests: [
-        {
-          requestId: ids.mine,
-          at: expect.any(String) as string,
-          route: 'POST /v1/send/{id}/verify',
-          status: 429,
-          code: 'rate_limited',
-          detail: 'A limit of a minute.',
-          fields: [],
-          keyHint: expect.stringMatching(/^ak_live_/) as string,
-          application: { id: ours.applicationId, name: 'Test live' },
-        },
-      ],
-      next: null,
-    });
+    const keyed = {
+      status: 422,
+      code: 'invalid_recipient',
+      detail: 'A sentence.',
+      fields: ['to'],
+      count: 30,
+    };
+    const mine = { status: 429, code: 'rate_limited', detail: 'A limit.', fields: [], count: 1 };
+    expect(body.reasons).toEqual([
+      { ...recent, ...keyed },
+      { ...recent, ...mine },
+    ]);
+    const facts = {
+      at: expect.any(String) as string,
+      keyHint: expect.stringMatching(/^ak_live_/) as string,
+      application: { id: ours.applicationId, name: 'Test live' },
+    };
+    expect(body.requests).toEqual([
+      { ...facts, ...keyed, requestId: ids.keyed, route: 'POST /v1/send' },
+      { ...facts, ...mine, requestId: ids.mine, route: 'POST /v1/send/{id}/verify' },
+    ]);
+    expect(body.next).toBeNull();
   });
 
   it('are found by request id or by idempotency key, in their account only', async () => {
@@ -103,10 +93,9 @@ describe('refused requests in the console', () => {
     }));
     await refuseRequests(server.db.database, caller, 'invalid_json', requests);
     const [utf8, latin1, wide, uuid] = requests.map(({ requestId }) => requestId);
-    const path = `/staff/accounts/${caller.accountId}/refused-requests/search`;
-    expect(await found('ação', onCall, path)).toEqual([utf8, latin1]);
-    expect(await found('注文', onCall, path)).toEqual([wide]);
-    expect(await found(sent[3][0], onCall, path)).toEqual([uuid]);
+    expect(await found('ação', onCall, caller)).toEqual([utf8, latin1]);
+    expect(await found('注文', onCall, caller)).toEqual([wide]);
+    expect(await found(sent[3][0], onCall, caller)).toEqual([uuid]);
   });
 
   it('are looked for by a key that gets into no log line, table, audit entry or answer', async () => {
@@ -117,12 +106,13 @@ describe('refused requests in the console', () => {
         body,
         headers: { cookie, 'x-csrf-token': csrfToken, origin: server.url },
       });
+    const path = address.replace('ACCOUNT', ours.accountId);
     const answers = [
-      await search(member, address('/search'), { text: key }),
-      await search(member, address('/search'), { text: key, before: 'no id' }),
-      await search(member, address('/search'), { text: key.repeat(9) }),
-      await search(onCall, `/staff${address('/search')}`, { text: key }),
-      await search(onCall, address('/search'), { text: key }),
+      await search(member, path, { text: key }),
+      await search(member, path, { text: key, before: 'no id' }),
+      await search(member, path, { text: key.repeat(9) }),
+      await search(onCall, `/staff${path}`, { text: key }),
+      await search(onCall, path, { text: key }),
     ];
     await loud.started.stop();
     expect(answers.map(({ status }) => status)).toEqual([200, 422, 422, 200, 404]);
@@ -134,39 +124,29 @@ describe('refused requests in the console', () => {
     expect(loud.started.output()).toContain('/refused-requests/search');
   });
 
-  it('come by pages', async () => {
-    const first = await member.get<RefusedRequestsView>(address('?limit=6'));
-    const second = await member.get<RefusedRequestsView>(address(`?limit=6&before=${first.body.next}`));
+  it('come by pages and by what was said', async () => {
+    const caller = await buildCaller(server.db.database, 'live');
+    const many = Array.from({ length: 60 }, () => ({ detail: 'One.' }));
+    await refuseRequests(server.db.database, caller, 'invalid_json', [...many, { detail: 'Two.' }]);
+    const said = { hours: 1, code: 'invalid_json', detail: 'One.', fields: [] };
+    const first = await read(said, onCall, caller);
+    const second = await read({ ...said, before: first.body.next }, onCall, caller);
     const all = [...first.body.requests, ...second.body.requests].map(({ requestId }) => requestId);
-    expect(new Set(all).size).toBe(11);
-    expect(second.body.next).toBeNull();
+    expect(new Set(all).size).toBe(60);
+    expect(first.body.reasons).toHaveLength(2);
+    expect(second.body).toMatchObject({ reasons: [], next: null });
   });
 
   it('are not listed for what is no filter', async () => {
-    for (const query of ['hours=0', 'hours=337', 'code=A', 'before=x', 'key=order-7'])
-      expect((await member.get(address(`?${query}`))).status).toBe(422);
-    for (const text of ['', 'x'.repeat(256), 7, undefined])
-      expect((await member.post(address('/search'), { text })).status).toBe(422);
+    const queries = [{ hours: 0 }, { hours: 337 }, { code: 'A' }, { before: 'x' }, { key: 'order-7' }];
+    for (const query of [...queries, { text: '' }, { text: 'x'.repeat(256) }, { text: 7 }])
+      expect((await read(query)).status).toBe(422);
   });
 
-  it('of any account are there for the staff, with codes that this release does not know', async () => {
-    const path = `/staff/accounts/${theirs.accountId}/refused-requests`;
-    const { body } = await onCall.get<StaffRefusedCodesView>(`${path}/codes`);
-    expect(body).toMatchObject({
-      account: { id: theirs.accountId },
-      codes: [{ code: 'a_code_of_a_later_release', status: null, count: 1 }],
-    });
-    expect((await onCall.get<RefusedRequestsView>(path)).body.requests).toMatchObject([
-      { requestId: ids.theirs },
-    ]);
-    expect(await onCall.post(`${path}/search`, { text: 'order-7' })).toMatchObject({
-      body: { requests: [{ requestId: ids.theirs }] },
-    });
-    expect(
-      (await onCall.post(`/staff/accounts/${newId()}/refused-requests/search`, { text: 'x' })).status,
-    ).toBe(404);
-    for (const rest of ['', '/codes'])
-      expect((await onCall.get(`/staff/accounts/${newId()}/refused-requests${rest}`)).status).toBe(404);
+  it('of any account are there for the staff', async () => {
+    expect((await read({}, onCall, theirs)).body.requests).toMatchObject([{ requestId: ids.theirs }]);
+    expect(await found('order-7', onCall, theirs)).toEqual([ids.theirs]);
+    expect((await read({}, onCall, { ...theirs, accountId: newId() })).status).toBe(404);
   });
 });
 

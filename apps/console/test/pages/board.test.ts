@@ -55,10 +55,7 @@ describeInBrowser('the pages of the queue board', () => {
     await jobs.failedJob(sendId, 'rejected_by_provider: Meta 131009 (config): of the worker');
     await jobs.failedJob();
     const { page, complaints, close } = await failedDeliveries('on_call');
-    await page
-      .getByText(explainError(131009, 'config', 'en').meaning)
-      .first()
-      .waitFor();
+    await page.getByText(explainError(131009, 'config').meaning.english).first().waitFor();
     const link = page.locator(`a[href="/staff/sends/${sendId}"]`);
     expect(await link.textContent()).toBe('Open the send');
     const [send] = await Promise.all([page.waitForEvent('popup'), link.click()]);

@@ -67,7 +67,7 @@ const PAGES: readonly Visit[] = [
   { name: 'send', path: '/accounts/ACCOUNT/sends/SEND', as: 'member' },
   { name: 'send-failed', path: '/accounts/ACCOUNT/sends/FAILED', as: 'member' },
   { name: 'requests', path: '/accounts/ACCOUNT/requests', as: 'member' },
-  { name: 'requests-of-a-code', path: '/accounts/ACCOUNT/requests?code=rate_limited', as: 'member' },
+  { name: 'requests-of-a-code', path: '/accounts/ACCOUNT/requests?code=invalid_recipient', as: 'member' },
   { name: 'empty-requests', path: '/accounts/EMPTY/requests', as: 'member' },
   { name: 'applications', path: '/accounts/ACCOUNT/applications', as: 'member' },
   { name: 'application', path: '/accounts/ACCOUNT/applications/APPLICATION', as: 'member' },
@@ -270,10 +270,14 @@ beforeAll(async () => {
     database,
     live,
     'rate_limited',
-    Array.from({ length: 40 }, () => ({ status: 429, detail: limit })),
+    Array.from({ length: 20 }, () => ({ status: 429, detail: limit, count: 2 })),
   );
-  await refuseRequests(database, test, 'invalid_recipient', [{ fields: ['to', 'code'] }]);
-  await refuseRequests(database, live, 'internal_error', [{ status: 500, ageMs: 90_000_000 }]);
+  await refuseRequests(database, test, 'invalid_recipient', [
+    { detail: 'The recipient is not a valid phone number.', fields: ['to', 'code'], count: 4_321 },
+  ]);
+  await refuseRequests(database, live, 'internal_error', [
+    { status: 500, detail: 'Something failed inside the service.', ageMs: 90_000_000 },
+  ]);
   const empty = await buildAccount(database, { name: 'Ateliê Novo' });
   await server.db.sql(`update accounts set trial_countries = '{BR,PT}' where id = $1`, [empty]);
   const first = async (where: string): Promise<string> =>

@@ -1,12 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { PROBLEMS, type ProblemCode } from '@onecode/domain';
-import { buildCaller, buildSend, describeInBrowser, refuseRequests, useBrowser } from '@onecode/testing';
+import { buildCaller, describeInBrowser, refuseRequests, useBrowser } from '@onecode/testing';
 import { useConsole } from '../console.js';
 import { person, windowOf } from '../people.js';
-
-/** No https, and no name of this machine. */
-const UNTRUSTED = 'http://console.example.test';
 
 const server = useConsole();
 const browser = useBrowser();
@@ -19,10 +14,15 @@ describeInBrowser('the page of refused requests', () => {
       createHash('sha256').update(key, encoding).digest();
     const ids = [randomUUID(), randomUUID(), randomUUID()] as const;
     await refuseRequests(database, caller, 'idempotency_key_reused', [
-      { requestId: ids[0], status: 409, idempotencyKeyHash: keyed(`ação ${ids[2]}`, 'latin1') },
+      {
+        requestId: ids[0],
+        status: 409,
+        detail: 'Reused.',
+        idempotencyKeyHash: keyed(`ação ${ids[2]}`, 'latin1'),
+      },
     ]);
     await refuseRequests(database, caller, 'invalid_recipient', [
-      { requestId: ids[1], fields: ['to'], idempotencyKeyHash: keyed(ids[2], 'utf8') },
+      { requestId: ids[1], fields: ['to'], idempotencyKeyHash: keyed(ids[2], 'utf8'), count: 30 },
     ]);
     const who = await person(server, { accounts: { [caller.accountId]: 'viewer' } });
     const { page, context } = await windowOf(browser, server, who);
@@ -31,12 +31,20 @@ describeInBrowser('the page of refused requests', () => {
     await page.goto(`/accounts/${caller.accountId}/overview`);
     await page.getByRole('link', { name: 'Requests' }).click();
 
-    const group = page.getByRole('region', { name: PROBLEMS.idempotency_key_reused.meaning });
-    await group.getByText(PROBLEMS.idempotency_key_reused.remedy).waitFor();
-    await group.getByRole('button', { name: 'Show requests' }).click();
-    await group.getByText(ids[0]).waitFor();
+    const table = page.getByRole('table', { name: 'Refused requests, newest first' });
+    await table.getByText('29 more like it').waitFor();
+    const reasons = page.getByRole('group', { name: 'What the API said' });
+    await reasons.getByRole('button', { name: /30 requests/ }).waitFor();
+    const reason = reasons.getByRole('button', { name: /Reused/ });
+    await reason.click();
+    await table.getByText(ids[1]).waitFor({ state: 'hidden' });
+    await table.getByText(ids[0]).waitFor();
     expect(page.url()).toContain('code=idempotency_key_reused');
-    expect(await page.getByText(ids[1]).count()).toBe(0);
+    expect(await reason.getAttribute('aria-pressed')).toBe('true');
+    const docs = await table.getByRole('link', { name: '409 idempotency_key_reused' }).getAttribute('href');
+    expect(docs).toMatch(/\/docs\/errors#idempotency_key_reused$/);
+    await reason.click();
+    await table.getByText(ids[1]).waitFor();
 
     const search = page.getByLabel('Find a request');
     for (const [text, id] of [
@@ -46,9 +54,9 @@ describeInBrowser('the page of refused requests', () => {
     ] as const) {
       await search.fill(` ${text} `);
       await search.press('Enter');
-      const table = page.getByRole('table', { name: 'Refused requests, newest first' });
-      await table.getByText(id).waitFor();
+      await table.getByText(id === ids[0] ? ids[1] : ids[0]).waitFor({ state: 'hidden' });
       expect(await table.getByRole('row').count()).toBe(2);
+      await table.getByText(id).waitFor();
     }
     // A key may hold anything, a number too.
     expect(asked.filter((url) => decodeURIComponent(url).includes('ação'))).toEqual([]);
@@ -57,65 +65,7 @@ describeInBrowser('the page of refused requests', () => {
     await search.press('Enter');
     await page.getByText('No refused requests found').waitFor();
     await page.getByRole('button', { name: 'Show all requests' }).click();
-    await group.waitFor();
+    await reasons.waitFor();
     await context.close();
-  });
-
-  it('finds requests on a page that browsers do not trust, where they offer no hashes', async () => {
-    const { database } = server.db;
-    const caller = await buildCaller(database, 'live');
-    const requestId = randomUUID();
-    const idempotencyKeyHash = createHash('sha256').update('order-7').digest();
-    await refuseRequests(database, caller, 'invalid_recipient', [{ requestId, idempotencyKeyHash }]);
-    const who = await person(server, { accounts: { [caller.accountId]: 'viewer' } });
-    const { page, context } = await windowOf(browser, server, who, { baseURL: UNTRUSTED });
-    // What stands between: browsers keep no secure cookie of such a page.
-    await context.route(`${UNTRUSTED}/**`, async (route) => {
-      const url = route.request().url().replace(UNTRUSTED, server.url);
-      const headers = { ...route.request().headers(), cookie: who.cookie, origin: server.url };
-      await route.fulfill({ response: await route.fetch({ url, headers }) });
-    });
-    await page.goto(`/accounts/${caller.accountId}/requests`);
-    expect(await page.evaluate(`[isSecureContext, 'subtle' in crypto]`)).toEqual([false, false]);
-    const search = page.getByLabel('Find a request');
-    await search.fill('order-7');
-    await search.press('Enter');
-    const table = page.getByRole('table', { name: 'Refused requests, newest first' });
-    await table.getByText(requestId).waitFor();
-    await context.close();
-  });
-
-  it('stands beside the timeline, which tells the id of the request that created the send', async () => {
-    const { database } = server.db;
-    const caller = await buildCaller(database, 'live');
-    const requestId = randomUUID();
-    const id = await buildSend(database, caller, { requestId });
-    const who = await person(server, { accounts: { [caller.accountId]: 'viewer' } });
-    const { page, context } = await windowOf(browser, server, who);
-    await page.goto(`/accounts/${caller.accountId}/sends/${id}`);
-    await page.getByRole('region', { name: 'Timeline' }).getByText(requestId).waitFor();
-    await context.close();
-  });
-});
-
-describe('its texts', () => {
-  const texts = JSON.parse(
-    readFileSync(new URL('../../web/src/locales/en/refusedRequests.json', import.meta.url), 'utf8'),
-  ) as { problems: Record<string, { meaning: string; cause: string; remedy: string }> };
-
-  it('are those of the problem codes', () => {
-    for (const [code, known] of Object.entries(texts.problems)) {
-      const { meaning, cause, remedy } = PROBLEMS[code as ProblemCode];
-      expect([code, known]).toEqual([code, { meaning, cause, remedy }]);
-    }
-  });
-
-  it('are there for every code of the contract but those of requests whose key is not known', () => {
-    const contract = readFileSync(new URL('../../../api/openapi.yaml', import.meta.url), 'utf8');
-    const codes = (Object.keys(PROBLEMS) as ProblemCode[]).filter((code) =>
-      contract.includes(`code: ${code}`),
-    );
-    const missing = codes.filter((code) => !(code in texts.problems));
-    expect(missing).toEqual(['missing_credentials', 'bad_request', 'request_timeout', 'headers_too_large']);
   });
 });

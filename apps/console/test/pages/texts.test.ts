@@ -1,13 +1,40 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { FINDINGS, PREFLIGHT_TEXTS } from '@onecode/domain';
+import { explainError, KNOWN_CODES, REMEDIES } from '@onecode/whatsapp';
 
 const WEB = fileURLToPath(new URL('../../web/src', import.meta.url));
+const BOARD = fileURLToPath(new URL('../../src/board', import.meta.url));
 
-type Texts = { [key: string]: string | Texts };
+interface Texts {
+  readonly [key: string]: string | Texts;
+}
+
+const meaning = (...of: Parameters<typeof explainError>): [string, string] => {
+  const { name, english } = explainError(...of).meaning;
+  return [name, english];
+};
+
+/** What the server says in English, and the pages translate by its name. */
+const OF_SERVER: Texts = {
+  'findings.json': Object.fromEntries(
+    Object.entries(FINDINGS).map(([name, { sentence, remedy }]) => [name, { sentence, remedy }]),
+  ),
+  'preflight.json': PREFLIGHT_TEXTS,
+  'providerErrors.json': {
+    meanings: Object.fromEntries([
+      ...KNOWN_CODES.map((code) => meaning(code, 'recipient')),
+      ...(['retry', 'unknown', 'sender', 'recipient', 'config'] as const).map((end) => meaning(null, end)),
+      meaning(100, 'sender'),
+    ]),
+    remedies: REMEDIES,
+  },
+};
 
 const read = (language: string, area: string): Texts =>
-  JSON.parse(readFileSync(join(WEB, 'locales', language, area), 'utf8')) as Texts;
+  (language === 'en' ? (OF_SERVER[area] as Texts | undefined) : undefined) ??
+  (JSON.parse(readFileSync(join(WEB, 'locales', language, area), 'utf8')) as Texts);
 
 /** Every text with the path of its key. */
 function flat(texts: Texts, path = ''): [key: string, text: string][] {
@@ -25,9 +52,12 @@ const placeholdersOf = (text: string): string[] =>
   [...text.matchAll(/\{\{\s*(\w+)/g)].map(([, name]) => name as string);
 const tagsOf = (text: string): string[] => [...text.matchAll(/<\/?(\w+)\s*\/?>/g)].map(([tag]) => tag);
 
-const FEATURES = readdirSync(join(WEB, 'locales/en')).filter((name) => name.endsWith('.json'));
+const filesOf = (language: string): string[] =>
+  readdirSync(join(WEB, 'locales', language)).filter((name) => name.endsWith('.json'));
+const OF_PAGES = filesOf('en');
+const FEATURES = [...OF_PAGES, ...Object.keys(OF_SERVER)].toSorted();
 
-/** Every page's source, as one text. */
+/** The source of every page, and of the queue board, as one text. */
 function sources(folder = WEB): string {
   return readdirSync(folder, { withFileTypes: true })
     .map((entry) => {
@@ -40,10 +70,8 @@ function sources(folder = WEB): string {
 
 describe('the texts of the pages', () => {
   it('exist in both languages for the same features', () => {
-    expect(readdirSync(join(WEB, 'locales/pt-BR')).toSorted()).toEqual(
-      readdirSync(join(WEB, 'locales/en')).toSorted(),
-    );
-    expect(FEATURES.length).toBeGreaterThan(5);
+    expect(filesOf('pt-BR').toSorted()).toEqual(FEATURES);
+    expect(OF_PAGES.length).toBeGreaterThan(5);
   });
 
   it.each(FEATURES)('%s: every key has a text in both languages', (area) => {
@@ -77,8 +105,8 @@ describe('the texts of the pages', () => {
   });
 
   it('are all used by a page', () => {
-    const source = sources();
-    const unused = FEATURES.flatMap((area) =>
+    const source = sources() + sources(BOARD);
+    const unused = OF_PAGES.flatMap((area) =>
       keysOf(read('en', area))
         .filter((key) => {
           const parts = key.split('.');

@@ -3,13 +3,8 @@ import { readFileSync } from 'node:fs';
 import type { RequiredValidatorSpec } from 'envalid';
 import { secret, variable } from '../config.js';
 
-interface Node {
-  host: string;
-  port: number;
-}
-
 interface Several {
-  nodes: readonly Node[];
+  nodes: readonly { host: string; port: number }[];
   /** Absent for the default user. */
   username?: string;
   password?: string;
@@ -22,82 +17,52 @@ export type RedisAddress = { isTls: boolean } & (
   | ({ kind: 'cluster' } & Several)
 );
 
-const SENTINEL_FORM = 'redis+sentinel://[user:password@]host:port[,host:port…]/<master name>[/<db>]';
-const CLUSTER_FORM = 'redis+cluster://[user:password@]host:port[,host:port…]';
+const FORMS =
+  'must be redis://… or rediss://… for one server, redis+sentinel://[user:password@]host:port[,host:port…]/<master name>[/<db>] ' +
+  'or redis+cluster://[user:password@]host:port[,host:port…], with user and password percent-encoded';
 const PORT_MAX = 65_535;
-const PORT = /^(?:\[([0-9a-f:.]+)\]|([^\s:[\]]+)):(\d{1,5})$/i;
+const SERVER = /^redis(s?):\/\/\S+$/;
+const SEVERAL =
+  /^redis\+(?<kind>sentinel|cluster)(?<tls>\+tls)?:\/\/(?:(?<username>[^:@]*):(?<password>[^:@]+)@)?(?<hosts>[^\s@/?#]+)(?:\/(?<master>[^\s/?#]+)(?:\/(?<db>\d{1,5}))?)?\/*$/;
+const HOST = /^(?:\[([0-9a-f:.]+)\]|([^\s:[\]]+)):(\d{1,5})$/i;
 
 /**
  * Reads an address of Redis: `redis://` or `rediss://` for one server, `redis+sentinel://` for what sentinels watch, `redis+cluster://`
- * for a cluster; the last two with TLS as `redis+sentinel+tls://` and `redis+cluster+tls://`. User and password are percent-encoded.
+ * for a cluster; the last two with TLS as `redis+sentinel+tls://` and `redis+cluster+tls://`.
  *
  * @throws Error whose message completes the sentence "REDIS_URL …" and repeats no part of the address
  */
 export function parseRedisAddress(text: string): RedisAddress {
-  const [, scheme = '', tls, rest = ''] =
-    /^([a-z]+(?:\+(?:sentinel|cluster))?)(\+tls)?:\/\/(\S+)$/.exec(text) ?? [];
-  const isTls = tls !== undefined;
-  if (scheme === 'redis+sentinel') return { ...parseSentinel(rest.replace(/\/+$/, '')), isTls };
-  if (scheme === 'redis+cluster') return { ...parseCluster(rest.replace(/\/+$/, '')), isTls };
-  if ((scheme !== 'redis' && scheme !== 'rediss') || isTls || !URL.canParse(text))
-    throw new Error(
-      'must be an address that begins with redis://, rediss://, redis+sentinel:// or redis+cluster://',
-    );
-  return { kind: 'server', url: text.replace(/\/+$/, ''), isTls: scheme === 'rediss' };
-}
-
-function parseSentinel(rest: string): Omit<Extract<RedisAddress, { kind: 'sentinel' }>, 'isTls'> {
-  const [authority = '', master = '', db = '0', ...more] = rest.split('/');
-  if (master === '' || more.length > 0 || !/^\d{1,5}$/.test(db))
-    throw new Error(`must name sentinels and their master: ${SENTINEL_FORM}`);
-  return {
-    kind: 'sentinel',
-    ...parseAuthority(authority, SENTINEL_FORM),
-    master: decoded(master, SENTINEL_FORM),
-    db: Number(db),
-  };
-}
-
-function parseCluster(rest: string): Omit<Extract<RedisAddress, { kind: 'cluster' }>, 'isTls'> {
-  if (/[/?#]/.test(rest))
-    throw new Error(
-      `must name nodes of the cluster and, as a cluster has only one, no database: ${CLUSTER_FORM}`,
-    );
-  return { kind: 'cluster', ...parseAuthority(rest, CLUSTER_FORM) };
-}
-
-/** `[user:password@]host:port[,host:port…]`. */
-function parseAuthority(text: string, form: string): Several {
-  const at = text.lastIndexOf('@');
-  const nodes = text
-    .slice(at + 1)
-    .split(',')
-    .map((node) => parseNode(node, form));
-  if (at === -1) return { nodes };
-  const [username = '', password, ...more] = text.slice(0, at).split(':');
-  if (password === undefined || password === '' || more.length > 0)
-    throw new Error(`must have user and password percent-encoded, as in ${form}`);
-  return {
-    nodes,
-    ...(username !== '' && { username: decoded(username, form) }),
-    password: decoded(password, form),
-  };
-}
-
-function parseNode(text: string, form: string): Node {
-  const [, ipv6, name, port] = PORT.exec(text) ?? [];
-  const host = ipv6 ?? name;
-  if (host === undefined || Number(port) < 1 || Number(port) > PORT_MAX)
-    throw new Error(`must have a host and a port in each place, as in ${form}`);
-  return { host, port: Number(port) };
-}
-
-function decoded(text: string, form: string): string {
+  const server = SERVER.exec(text);
+  if (server !== null && URL.canParse(text))
+    return { kind: 'server', url: text.replace(/\/+$/, ''), isTls: server[1] === 's' };
   try {
-    return decodeURIComponent(text);
-  } catch {
-    throw new Error(`must have user and password percent-encoded, as in ${form}`);
+    return parseSeveral(SEVERAL.exec(text)?.groups ?? {});
+  } catch (error) {
+    throw new Error(FORMS, { cause: error });
   }
+}
+
+/** @throws Error for parts that make no address */
+function parseSeveral(parts: Readonly<Record<string, string | undefined>>): RedisAddress {
+  const { kind, hosts = '', username = '', password, master, db = '0' } = parts;
+  const several = {
+    isTls: parts['tls'] !== undefined,
+    nodes: hosts.split(',').map(parseNode),
+    ...(username !== '' && { username: decodeURIComponent(username) }),
+    ...(password !== undefined && { password: decodeURIComponent(password) }),
+  };
+  if (kind === 'cluster' && master === undefined) return { kind, ...several };
+  if (kind === 'sentinel' && master !== undefined)
+    return { kind, ...several, master: decodeURIComponent(master), db: Number(db) };
+  throw new Error('sentinels name a master, and a cluster has none');
+}
+
+function parseNode(text: string): { host: string; port: number } {
+  const [, ipv6, name, port] = HOST.exec(text) ?? [];
+  const host = ipv6 ?? name;
+  if (host === undefined || Number(port) < 1 || Number(port) > PORT_MAX) throw new Error('no host and port');
+  return { host, port: Number(port) };
 }
 
 /**
@@ -116,35 +81,18 @@ export const REDIS_ADDRESS = {
       return value;
     }),
   ),
-  REDIS_CA_FILE: certificates(),
+  REDIS_CA_FILE: variable(readCertificates, ''),
 } satisfies Record<string, RequiredValidatorSpec<string>>;
 
-/** The certificates in a file, in PEM; empty without one. */
-function certificates(): RequiredValidatorSpec<string> {
-  return variable((path) => {
-    const text = readText(path);
-    for (const certificate of text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [
-      '',
-    ])
-      if (!isCertificate(certificate)) throw new Error('must be a file of certificates in PEM');
-    return text;
-  }, '');
-}
-
-function readText(path: string): string {
+/** The certificates in a file, in PEM. */
+function readCertificates(path: string): string {
   try {
-    return readFileSync(path, 'utf8');
+    const text = readFileSync(path, 'utf8');
+    void new X509Certificate(text);
+    return text;
   } catch (error) {
-    throw new Error(`must be a file that can be read (${(error as NodeJS.ErrnoException).code})`, {
+    throw new Error(`must be a file of certificates in PEM (${(error as NodeJS.ErrnoException).code})`, {
       cause: error,
     });
-  }
-}
-
-function isCertificate(text: string): boolean {
-  try {
-    return new X509Certificate(text).fingerprint256 !== '';
-  } catch {
-    return false;
   }
 }

@@ -1,5 +1,5 @@
 import { QUEUE_NAMES, type QueueName, type Queues } from '../queues.js';
-import { RefusedByRedis } from './refusal.js';
+import { RefusedByRedis } from './check.js';
 
 /** The jobs of a queue, by state. */
 interface QueueHealth {

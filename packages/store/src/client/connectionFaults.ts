@@ -5,10 +5,10 @@ const FAULTS: Readonly<Record<string, string>> = {
   DatabaseNotReachable: 'the database cannot be reached',
   SocketTimeout: 'the database does not answer',
   ConnectionClosed: 'the database closed the connection',
-  TlsConnectionError: 'the database refused a secure connection',
+  TlsConnectionError: 'the database and this process agree on no TLS, or on no certificate',
   TooManyConnections: 'the database has no connection left',
   AuthenticationFailed: 'the database refused the user or the password in DATABASE_URL',
-  DatabaseAccessDenied: 'the user in DATABASE_URL may not use the database',
+  DatabaseAccessDenied: 'the user in DATABASE_URL may not use the database from here, or only with TLS',
   DatabaseDoesNotExist: 'the database that DATABASE_URL names does not exist',
 };
 

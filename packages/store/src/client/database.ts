@@ -5,8 +5,8 @@ import pg from 'pg';
 import { PrismaClient, type Prisma } from '../generated/prisma/client.js';
 import { connectionFault } from './connectionFaults.js';
 import { withHedging } from './hedging.js';
-import { parseServers, UnusableDatabase, type Servers } from './servers.js';
-import { sessionClient, sharesSessions, type Pooler } from './session.js';
+import { UnusableDatabase } from './poolers.js';
+import { Servers } from './servers.js';
 import { adapterSql, transactionSql, type Sql } from './sql.js';
 import { writingTimes } from './times.js';
 
@@ -34,7 +34,6 @@ export interface Database extends Connection {
   ): Promise<R>;
   /** What `closeDatabase` closes. */
   readonly pools: readonly pg.Pool[];
-  readonly pooler: Pooler;
   readonly servers: Servers;
   readonly onDelivery: (before: Send, after: Send) => void;
 }
@@ -42,7 +41,7 @@ export interface Database extends Connection {
 export interface DatabaseOptions {
   /** Connections at the most. */
   connectionsMax: number;
-  /** Further connections at the most, for `reads` alone; without any, `reads` share the others. */
+  /** Further connections at the most, two or more, for `reads` alone; without any, `reads` share the others. */
   readConnectionsMax?: number;
   /**
    * For processes that look rows up and never scan a table. A prepared statement that was planned while a table was small would scan
@@ -50,9 +49,7 @@ export interface DatabaseOptions {
    * in which they are written, and each connection plans a statement once, since every plan for it would be the same.
    */
   byIndexOnly?: boolean;
-  /** What stands between this process and PostgreSQL; `none` unless told. */
-  pooler?: Pooler;
-  /** Called once with the settings that the sessions of a pooler in transaction mode lack. */
+  /** Called with the settings that sessions behind a pooler lack: only its operator can set them. */
   onMissingSettings?: (names: string[]) => void;
   /**
    * Milliseconds for a connection and for a statement; 3,000 and 5,000 unless told. Waiting longer is an error: a caller is told of an
@@ -71,20 +68,28 @@ interface Timeouts {
 }
 
 const TIMEOUTS: Timeouts = { connectionMs: 3_000, statementMs: 5_000 };
+/** How many of the connections for reads are for second tries. */
+const SECOND_TRIES_MAX = 2;
 
 /**
  * Opens the pools. Connects at the first query, so it succeeds while PostgreSQL is away.
  *
- * @param url may name several servers, see `parseServers`
- * @throws UnusableDatabase when the address cannot be read
+ * @param url may name several servers, see `Servers`
  */
 export function openDatabase(url: string, options: DatabaseOptions): Database {
-  const servers = parseServers(url);
-  const pool = openPool(servers, options.connectionsMax, options);
-  const readPool =
-    options.readConnectionsMax === undefined
-      ? null
-      : withHedging(openPool(servers, options.readConnectionsMax, options));
+  const servers = new Servers(url, sessionSettings(options), options.onMissingSettings);
+  const { connectionsMax, readConnectionsMax = 0 } = options;
+  const pool = openPool(servers, options, { max: connectionsMax });
+  const pools = [pool];
+  if (readConnectionsMax > 0) {
+    const secondTries = Math.min(SECOND_TRIES_MAX, readConnectionsMax - 1);
+    pools.push(
+      openPool(servers, options, { max: readConnectionsMax - secondTries }),
+      openPool(servers, options, { max: secondTries, maxUses: 1 }),
+    );
+  }
+  const [, readPool, freshPool] = pools;
+  const reads = readPool && freshPool && withHedging(readPool, freshPool);
   const adapter = adapterOf(pool, options);
   // Any other format takes a stack trace for every query.
   const prisma = new PrismaClient({
@@ -101,29 +106,23 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
   return {
     prisma,
     sql,
-    reads: readPool === null ? sql : adapterSql(adapterOf(readPool, options)),
+    reads: reads === undefined ? sql : adapterSql(adapterOf(reads, options)),
     transaction: (work, limits) =>
       prisma.$transaction((client) => {
         const own = transactionSql(client);
         return work({ prisma: client, sql: own, reads: own });
       }, limits),
-    pools: readPool === null ? [pool] : [pool, readPool],
-    pooler: options.pooler ?? 'none',
+    pools,
     servers,
     onDelivery: options.onDelivery ?? (() => {}),
   };
 }
 
-function openPool(servers: Servers, connectionsMax: number, options: DatabaseOptions): pg.Pool {
+function openPool(servers: Servers, options: DatabaseOptions, limits: pg.PoolConfig): pg.Pool {
   const { connectionMs, statementMs } = options.timeouts ?? TIMEOUTS;
   const pool = new pg.Pool({
-    Client: sessionClient({
-      servers,
-      pooler: options.pooler ?? 'none',
-      settings: sessionSettings(options),
-      ...(options.onMissingSettings && { onMissingSettings: once(options.onMissingSettings) }),
-    }),
-    max: connectionsMax,
+    ...limits,
+    Client: servers.clientClass(),
     connectionTimeoutMillis: connectionMs,
     query_timeout: statementMs + 1_000,
     keepAlive: true,
@@ -131,7 +130,7 @@ function openPool(servers: Servers, connectionsMax: number, options: DatabaseOpt
   return pool.on('error', (error) => options.onConnectionError?.(error));
 }
 
-/** What a session sets besides its time zone. deploy/pgbouncer/pgbouncer.ini has the same for poolers in transaction mode. */
+/** What a session has set besides its time zone. deploy/pgbouncer/pgbouncer.ini has the same for poolers in transaction mode. */
 export function sessionSettings({
   timeouts: { statementMs } = TIMEOUTS,
   byIndexOnly = false,
@@ -143,19 +142,12 @@ export function sessionSettings({
     jit: 'off',
     ...(byIndexOnly && {
       enable_seqscan: 'off',
+      enable_bitmapscan: 'off',
       enable_hashjoin: 'off',
       enable_mergejoin: 'off',
       join_collapse_limit: '1',
       plan_cache_mode: 'force_generic_plan',
     }),
-  };
-}
-
-function once<Value>(call: (value: Value) => void): (value: Value) => void {
-  let isCalled = false;
-  return (value) => {
-    if (!isCalled) call(value);
-    isCalled = true;
   };
 }
 
@@ -209,20 +201,14 @@ export function countConnections({
 }
 
 /**
- * Tries connections, so that a wrong configuration is told when a process starts. Succeeds while PostgreSQL is away.
+ * Tries the address, so that a wrong configuration is told when a process starts. Succeeds while PostgreSQL is away.
  *
  * @throws UnusableDatabase
  */
-export async function refuseUnusableDatabase(database: Database): Promise<void> {
+export async function refuseUnusableDatabase({ servers }: Pick<Database, 'servers'>): Promise<void> {
   try {
-    // First, because the connections of a pool set what would stay in sessions of others.
-    const isShared = database.pooler === 'session' && (await sharesSessions(database.servers));
-    if (!isShared) return await pingDatabase(database);
+    await servers.findPooler();
   } catch (error) {
     if (error instanceof UnusableDatabase) throw error;
-    return;
   }
-  throw new UnusableDatabase(
-    'DATABASE_POOLER is session, and the pooler gives one session to several connections: its pool_mode is transaction',
-  );
 }

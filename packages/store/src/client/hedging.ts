@@ -1,125 +1,79 @@
 import pg from 'pg';
 
-/** Milliseconds without an answer after which a query is sent on one more connection. */
-const HEDGE_DELAY_MS = 250;
-/** Attempts under way at a time, each on its own connection. */
-const ATTEMPTS_MAX = 3;
-/**
- * When the pool has no further connection, the oldest attempt is replaced by one on a new connection after this many milliseconds, the
- * next one after twice as many, and so on: either all connections are silent, or the database takes that long.
- */
-const REPLACE_AFTER_MS = 1_000;
-/** Milliseconds after which no further attempt starts. */
-const ATTEMPTS_UNTIL_MS = 2_500;
-/** Milliseconds after which the query fails. */
-const QUERY_MS_MAX = 6_000;
+/** Milliseconds without an answer after which a query is tried a second time. */
+const SECOND_TRY_AFTER_MS = 250;
+
+/** What PostgreSQL said: a result, or an error of the query itself. */
+type Answer = () => pg.QueryResult;
 
 /** The query on one connection. */
 interface Attempt {
-  startedAt: number;
-  /** Null before the pool has given one, and once it has been given back. */
-  client: pg.PoolClient | null;
+  /** Rejects when the connection broke, or was silent for too long. */
+  answer: Promise<Answer>;
+  /** Closes the connection unless it has answered. */
+  abandon(): void;
 }
 
 /**
- * Hedges a pool's queries, which must change nothing: a query that has no answer after the hedge delay is sent on another connection
- * as well, and the first answer counts. A connection that falls silent, as when a firewall forgets it, delays nobody for longer than
- * that, and a slow database loses nothing. A connection that is still silent when a later attempt has its answer is closed.
+ * Hedges a pool's queries, which must change nothing: a query without an answer after a quarter of a second, or whose connection broke,
+ * is tried a second time on a fresh connection, and the first answer counts. A connection that falls silent, as when a firewall forgets
+ * it, delays nobody for longer than that and is closed; a slow database loses nothing.
+ *
+ * @param fresh a pool whose connections are used once: they bound what second tries add to a busy database
  */
-export function withHedging(pool: pg.Pool): pg.Pool {
-  const query = (statement: pg.QueryConfig): Promise<pg.QueryResult> =>
-    new Promise((resolve, reject) => new HedgedQuery(pool, statement, resolve, reject));
+export function withHedging(pool: pg.Pool, fresh: pg.Pool): pg.Pool {
+  const query = async (statement: pg.QueryConfig): Promise<pg.QueryResult> => {
+    const first = attempt(pool, statement);
+    let second: Attempt | undefined;
+    const secondAnswer = new Promise<Answer>((resolve, reject) => {
+      const start = (): void => {
+        clearTimeout(timer);
+        second ??= attempt(fresh, statement);
+        second.answer.then(resolve, reject);
+      };
+      const timer = setTimeout(start, SECOND_TRY_AFTER_MS);
+      first.answer.then(() => clearTimeout(timer), start);
+    });
+    try {
+      return (await Promise.any([first.answer, secondAnswer]))();
+    } catch (error) {
+      throw error instanceof AggregateError ? error.errors[0] : error;
+    } finally {
+      first.abandon();
+      second?.abandon();
+    }
+  };
   return Object.assign(pool, { query });
 }
 
-class HedgedQuery {
-  readonly #startedAt = performance.now();
-  /** Those under way, oldest first. */
-  #attempts: Attempt[] = [];
-  #replacements = 0;
-  #failures = 0;
-  #isSettled = false;
-  readonly #timer: NodeJS.Timeout;
-
-  constructor(
-    private readonly pool: pg.Pool,
-    private readonly statement: pg.QueryConfig,
-    private readonly resolve: (result: pg.QueryResult) => void,
-    private readonly reject: (error: unknown) => void,
-  ) {
-    this.#timer = setInterval(() => this.#hedge(), HEDGE_DELAY_MS);
-    void this.#attempt();
-  }
-
-  async #attempt(): Promise<void> {
-    const attempt: Attempt = { startedAt: performance.now(), client: null };
-    this.#attempts.push(attempt);
-    try {
-      const client = await this.pool.connect();
-      attempt.client = client.on('error', ignoreError);
-      if (!this.#isSettled) this.#succeed(attempt, await client.query(this.statement));
-      releaseClient(attempt);
-    } catch (error) {
-      releaseClient(attempt, true);
-      this.#fail(attempt, error);
+function attempt(pool: pg.Pool, statement: pg.QueryConfig): Attempt {
+  let client: pg.PoolClient | null = null;
+  let isOver = false;
+  const release = (isClosed: boolean): void => {
+    client?.off('error', ignoreError).release(isClosed);
+    client = null;
+    isOver = true;
+  };
+  const ask = async (): Promise<Answer> => {
+    client = (await pool.connect()).on('error', ignoreError);
+    if (isOver) {
+      release(false);
+      throw new Error('another connection has answered');
     }
-  }
-
-  #hedge(): void {
-    const elapsedMs = performance.now() - this.#startedAt;
-    if (elapsedMs > QUERY_MS_MAX) return this.#timeOut();
-    if (elapsedMs > ATTEMPTS_UNTIL_MS) return;
-    const { idleCount, totalCount, options } = this.pool;
-    const hasConnection = idleCount > 0 || totalCount < options.max;
-    if (this.#attempts.length < ATTEMPTS_MAX && hasConnection) return void this.#attempt();
-    const [oldest] = this.#attempts;
-    if (oldest === undefined || oldest.client === null) return;
-    if (performance.now() - oldest.startedAt < REPLACE_AFTER_MS * 2 ** this.#replacements) return;
-    this.#replacements += 1;
-    this.#attempts.shift();
-    releaseClient(oldest, true);
-    void this.#attempt();
-  }
-
-  #succeed(attempt: Attempt, result: pg.QueryResult): void {
-    if (this.#isSettled) return;
-    this.#settle();
-    this.resolve(result);
-    const earlier = this.#attempts.slice(0, this.#attempts.indexOf(attempt));
-    for (const silent of earlier) releaseClient(silent, true);
-  }
-
-  #timeOut(): void {
-    this.#settle();
-    this.reject(new Error('the database answered on no connection'));
-    for (const attempt of this.#attempts) releaseClient(attempt, true);
-  }
-
-  /** What PostgreSQL refuses fails the query; a lost connection fails its attempt only. */
-  #fail(attempt: Attempt, error: unknown): void {
-    if (this.#isSettled || !this.#attempts.includes(attempt)) return;
-    this.#attempts = this.#attempts.filter((other) => other !== attempt);
-    const isRefused = error instanceof pg.DatabaseError && !/^(?:08|57P)/.test(error.code ?? '');
-    if (!isRefused && this.#attempts.length > 0) return;
-    this.#failures += 1;
-    const isLast = this.#failures === ATTEMPTS_MAX || performance.now() - this.#startedAt > ATTEMPTS_UNTIL_MS;
-    if (!isRefused && !isLast) return void this.#attempt();
-    this.#settle();
-    this.reject(error);
-  }
-
-  #settle(): void {
-    this.#isSettled = true;
-    clearInterval(this.#timer);
-  }
-}
-
-/** Gives the connection back to the pool, or closes it. */
-function releaseClient(attempt: Attempt, isClosed = false): void {
-  const { client } = attempt;
-  if (client === null) return;
-  attempt.client = null;
-  client.off('error', ignoreError).release(isClosed);
+    try {
+      const result = await client.query(statement);
+      release(false);
+      return () => result;
+    } catch (error) {
+      const isRefused = error instanceof pg.DatabaseError && !/^(?:08|57P)/.test(error.code ?? '');
+      release(!isRefused);
+      if (!isRefused) throw error;
+      return () => {
+        throw error;
+      };
+    }
+  };
+  return { answer: ask(), abandon: () => release(true) };
 }
 
 /** The query under way on the connection rejects with the same error; without a listener it would end the process. */

@@ -1,95 +1,156 @@
+import { callbackify } from 'node:util';
 import pg from 'pg';
+import { closeClient, openClient, SettingsClient, TIME_SETTINGS, type Settings } from './connection.js';
+import { applySettings, findMissing, findPooler, type Pooler } from './poolers.js';
+import { readingTimes } from './times.js';
 
-/** The database answers, and must not be used as it is configured. The message is one line for operators, without a value of theirs. */
-export class UnusableDatabase extends Error {}
-
-/** The servers that an address names, of which one takes all connections. */
-export interface Servers {
-  /** The address of each server alone, as the driver takes it. */
-  readonly urls: readonly string[];
-  /** Start-up options that the address gives. */
-  readonly options: string;
-  /** Whether only a server will do that takes writes: `target_session_attrs`, which several servers have without being told. */
-  readonly isWriter: boolean;
+/** The server that connections lead to, and what it takes at their start. */
+interface Server {
+  host: string;
+  port: number;
+  settings: Settings;
 }
 
-const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
-/** Those that the driver takes for `verify-full` unless the address says `uselibpqcompat=true`. */
-const VERIFYING = new Set(['prefer', 'require', 'verify-ca']);
-
-const HOSTS = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^@/?#]*)(.*)$/s;
+const ADDRESS = /^(\w+:\/\/(?:[^@/?#]*@)?)([^@/?#]*)(.*)$/s;
 
 /**
- * Reads an address of PostgreSQL, which may name several servers: `postgres://user@one:5432,two:5432/database`.
- *
- * @throws UnusableDatabase when it cannot be read, or a file that it names cannot
+ * The servers that an address names: `postgres://user@one:5432,two:5432/database`. The one that takes writes gets all connections; it is
+ * looked for before the first one, and among several again whenever a connection fails.
  */
-export function parseServers(url: string): Servers {
-  const [, before = '', hosts = '', after = ''] = HOSTS.exec(url) ?? [];
-  const addresses = hosts.split(',').map((host) => before + host + after);
-  if (before === '' || !addresses.every((address) => URL.canParse(address)))
-    throw new UnusableDatabase('the address of PostgreSQL must begin with postgres:// or postgresql://');
-  const parsed = addresses.map((address) => new URL(address));
-  const { searchParams } = parsed[0] as URL;
-  const attributes = searchParams.get('target_session_attrs') ?? (parsed.length > 1 ? 'read-write' : 'any');
-  if (!['any', 'read-write', 'primary'].includes(attributes))
-    throw new UnusableDatabase('target_session_attrs must be read-write, primary or any');
-  const mode = searchParams.get('sslmode');
-  if (mode !== null && !SSL_MODES.includes(mode))
-    throw new UnusableDatabase(`sslmode must be ${SSL_MODES.join(', ')}`);
-  const options = searchParams.get('options') ?? '';
-  for (const one of parsed) {
-    // As the driver takes these without `uselibpqcompat`; of which it would warn at length.
-    if (mode !== null && VERIFYING.has(mode) && searchParams.get('uselibpqcompat') !== 'true')
-      one.searchParams.set('sslmode', 'verify-full');
-    one.searchParams.delete('target_session_attrs');
-    one.searchParams.delete('options');
+export class Servers {
+  readonly #urls: readonly [string, ...string[]];
+  /** Whether only a server will do that takes writes: `target_session_attrs`, which several servers have without being told. */
+  readonly #isWriter: boolean;
+  #found: Promise<Server> | null = null;
+  #isSearching = false;
+  #pooler: Pooler | null = null;
+
+  /**
+   * @param settings that every session has, besides its time zone
+   * @param onMissingSettings is called with those that sessions behind a pooler lack: only its operator can set them
+   */
+  constructor(
+    url: string,
+    private readonly settings: Settings,
+    private readonly onMissingSettings: (names: string[]) => void = () => {},
+  ) {
+    const [, before = '', hosts = '', after = ''] = ADDRESS.exec(url) ?? [];
+    const urls = hosts.split(',').map((host) => new URL(before + host + after));
+    const attributes = urls[0]?.searchParams.get('target_session_attrs');
+    this.#isWriter = (attributes ?? (urls.length > 1 ? 'read-write' : 'any')) !== 'any';
+    for (const { searchParams } of urls) searchParams.delete('target_session_attrs');
+    this.#urls = urls.map(({ href }) => href) as [string, ...string[]];
   }
-  const urls = parsed.map(({ href }) => href);
-  for (const connectionString of urls) readFiles(connectionString);
-  return { urls, options, isWriter: attributes !== 'any' };
+
+  /** @throws UnusableDatabase when a pooler would mix up statements, or the driver's error when no server can be used now */
+  async findPooler(): Promise<Pooler> {
+    await this.#find();
+    return this.#pooler as Pooler;
+  }
+
+  #find(): Promise<Server> {
+    const found = (this.#found ??= this.#search());
+    found.catch(() => {
+      if (this.#found === found) this.#found = null;
+    });
+    return found;
+  }
+
+  /** Until another server is found, new connections go where they went: none waits for a search. */
+  async #searchAgain(): Promise<void> {
+    if (this.#urls.length === 1 || this.#isSearching) return;
+    this.#isSearching = true;
+    const found = await this.#search().catch(() => null);
+    this.#found = found && Promise.resolve(found);
+    this.#isSearching = false;
+  }
+
+  async #search(): Promise<Server> {
+    try {
+      return await Promise.any(this.#urls.map((url) => this.#probe(url)));
+    } catch (error) {
+      throw (error as AggregateError).errors[0];
+    }
+  }
+
+  async #probe(url: string): Promise<Server> {
+    const client = await openClient(url, { ...TIME_SETTINGS, ...this.settings }).catch((error: Error) => {
+      // A pooler knows only those of the time, which it keeps for each of its clients.
+      if (!/unsupported startup parameter/.test(error.message)) throw error;
+      return openClient(url, TIME_SETTINGS);
+    });
+    try {
+      await this.#refuseReader(client);
+      if (this.#pooler === null) await this.#examine(url, client);
+      return { host: client.host, port: client.port, settings: client.settings };
+    } finally {
+      closeClient(client);
+    }
+  }
+
+  async #examine(url: string, client: SettingsClient): Promise<void> {
+    const pooler = await findPooler(client, () => openClient(url, TIME_SETTINGS));
+    // Nothing may be set on a session that others share.
+    const missing = pooler === 'transaction' ? await findMissing(client, this.settings) : [];
+    if (missing.length > 0) this.onMissingSettings(missing);
+    this.#pooler = pooler;
+  }
+
+  /** A standby takes connections too: the server may have become one since it was found. */
+  async #refuseReader(client: pg.Client): Promise<void> {
+    if (!this.#isWriter) return;
+    const { rows } = await client.query<{ isReader: boolean }>(
+      `select pg_is_in_recovery() or current_setting('default_transaction_read_only') = 'on' as "isReader"`,
+    );
+    if (rows[0]?.isReader !== false) throw new Error('no server of the address takes writes');
+  }
+
+  /** A class of connections for a pool. */
+  clientClass(): typeof pg.Client {
+    const [connectionString] = this.#urls;
+    const find = () => this.#find();
+    const searchAgain = () => this.#searchAgain();
+    const prepare = async (client: pg.Client) => {
+      await this.#refuseReader(client);
+      if (this.#pooler === 'session') await applySettings(client, this.settings);
+    };
+    class Client extends SettingsClient {
+      constructor(config: pg.ClientConfig = {}) {
+        super({ ...config, connectionString });
+        // Between the connection and the pool's own listener nobody else would hear of a lost connection.
+        this.on('error', () => void searchAgain());
+      }
+
+      override connect(): Promise<this>;
+      override connect(callback: (error: Error) => void): void;
+      override connect(callback?: (error: Error) => void): Promise<this> | void {
+        if (callback === undefined) return this.#open();
+        callbackify(() => this.#open())(callback);
+      }
+
+      async #open(): Promise<this> {
+        Object.assign(this, await find());
+        try {
+          await super.connect();
+          await prepare(this);
+          return this;
+        } catch (error) {
+          void searchAgain();
+          closeClient(this);
+          throw error;
+        }
+      }
+
+      override query(query: never, ...rest: never[]): never {
+        return super.query(withTimes(query), ...rest) as never;
+      }
+    }
+    return Client as unknown as typeof pg.Client;
+  }
 }
 
-/** The driver reads certificates when it makes a connection; a file that is not there is told at once. */
-function readFiles(connectionString: string): void {
-  try {
-    void new pg.Client({ connectionString });
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new UnusableDatabase(
-      code === undefined
-        ? 'the TLS settings in the address of PostgreSQL contradict each other'
-        : `a file of sslrootcert, sslcert or sslkey cannot be read (${code})`,
-    );
-  }
-}
-
-const TLS_REASONS: Readonly<Record<string, string>> = {
-  'The server does not support SSL connections':
-    'PostgreSQL offers no TLS, which sslmode asks for: turn it on there, or leave sslmode away',
-  'There was an error establishing an SSL connection': 'PostgreSQL broke the start of TLS off',
-  SELF_SIGNED_CERT_IN_CHAIN: 'UNKNOWN_AUTHORITY',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'UNKNOWN_AUTHORITY',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'UNKNOWN_AUTHORITY',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'UNKNOWN_AUTHORITY',
-  UNKNOWN_AUTHORITY:
-    'nobody whom this process trusts has signed PostgreSQL’s certificate: name its authority’s file with sslrootcert',
-  CERT_HAS_EXPIRED: 'PostgreSQL’s certificate has expired',
-  ERR_TLS_CERT_ALTNAME_INVALID:
-    'PostgreSQL’s certificate is for another host name than the one in the address',
-};
-
-/** A refusal of the first steps of a connection as an operator understands it; any other error as it is. */
-export function connectionError(error: unknown): unknown {
-  const { code = '', message = '' } = error as { code?: string; message?: string };
-  if (code === '08P01' && /unsupported startup parameter/i.test(message))
-    return new UnusableDatabase(
-      'a pooler refuses our start-up parameters: set DATABASE_POOLER to session or transaction, as its pool_mode is',
-    );
-  if (code === '28000' && /no encryption|SSL off/.test(message))
-    return new UnusableDatabase(
-      'PostgreSQL takes no connection without TLS from here: set sslmode in the address',
-    );
-  const reason = TLS_REASONS[code] ?? TLS_REASONS[message];
-  return reason === undefined ? error : new UnusableDatabase(TLS_REASONS[reason] ?? reason);
+/** Prisma's adapter gives each query types of its own, which read times otherwise. */
+function withTimes(query: unknown): never {
+  const isConfig = typeof query === 'object' && query !== null && 'text' in query && !('submit' in query);
+  return (isConfig ? { ...query, types: readingTimes((query as pg.QueryConfig).types) } : query) as never;
 }

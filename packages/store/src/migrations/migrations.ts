@@ -3,8 +3,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { parseServers, UnusableDatabase } from '../client/servers.js';
-import { sessionClient, sharesSessions } from '../client/session.js';
+import { UnusableDatabase } from '../client/poolers.js';
+import { Servers } from '../client/servers.js';
 import { contractOf, ContractRefused, findContractFaults, recordContract } from './contracts.js';
 
 const FOLDER = fileURLToPath(new URL('../../../../prisma/migrations/', import.meta.url));
@@ -84,7 +84,7 @@ interface MigrateOptions {
   force?: boolean;
 }
 
-/** A role's own bounds are those of a service, and a migration may take longer. */
+/** A role's or a pooler's own bounds are those of a service, and a migration may take longer. */
 const UNBOUNDED = { statement_timeout: '0', idle_in_transaction_session_timeout: '0' };
 
 /** Another migration took too long. */
@@ -113,17 +113,15 @@ export async function migrate(
   folder: string = FOLDER,
   { log = () => {}, waitMsMax = LOCK_MS_MAX, force = false }: MigrateOptions = {},
 ): Promise<string[]> {
-  const servers = parseServers(url);
-  if (await sharesSessions(servers))
+  const servers = new Servers(url, UNBOUNDED);
+  if ((await servers.findPooler()) === 'transaction')
     throw new UnusableDatabase(
       'the address leads through a pooler in transaction mode: MIGRATE_DATABASE_URL must lead to PostgreSQL itself',
     );
-  const Client = sessionClient({ servers, pooler: 'session', settings: UNBOUNDED });
+  const Client = servers.clientClass();
   const connect = async (): Promise<pg.Client> => {
     const client = new Client({ connectionTimeoutMillis: CONNECT_MS_MAX, keepAlive: true });
     await client.connect();
-    // A lost connection also fails its statement.
-    client.on('error', () => {});
     return client;
   };
   const lock = await connect();

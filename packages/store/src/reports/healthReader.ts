@@ -10,8 +10,7 @@ import {
   type StoppedTemplate,
 } from '@onecode/domain';
 import { pingDatabase, type Database } from '../client/database.js';
-import { listLanguageStops } from '../senders/readings.js';
-import { listSenderKnowledge } from '../senders/readings.js';
+import { listLanguageStops, listSenderKnowledge } from '../senders/readings.js';
 import { listSenders } from '../senders/senders.js';
 import {
   readConnectionStatistics,

@@ -1,6 +1,5 @@
 import type { Database } from '../client/database.js';
 import { bytesText } from '../client/sql.js';
-import { REFUSED_REQUESTS_PER_MINUTE } from '../accounts/refusedRequests.js';
 import { Prisma } from '../generated/prisma/client.js';
 import type { Page } from './pages.js';
 
@@ -11,29 +10,34 @@ export interface ListedRefusedRequest {
   /** Method and pattern, such as `POST /v1/send/:id/verify`. */
   route: string;
   status: number;
-  /** A problem code; a newer process may have written one that this release does not know. */
   code: string;
-  detail: string | null;
+  /** The sentence of the answer. */
+  detail: string;
   /** The names of the faulty fields. */
   fields: string[];
+  /** How many refusals it counts for: itself and those that followed for the same reason. */
+  count: number;
   /** Null for a tryout, whose key ended with it. */
   keyHint: string | null;
   applicationId: string;
   applicationName: string;
 }
 
-/** Which refused requests of an account; a field that is left out restricts nothing. */
-export interface RefusedRequestFilter {
-  applicationId?: string;
-  code?: string;
-  /** Those of the last hours. */
-  hours?: number;
+/** What names refused requests: either of these. */
+export interface RefusedRequestSearch {
+  requestId: string | null;
+  idempotencyKeyHashes: readonly Uint8Array[];
 }
 
-/** What names refused requests: any of these. */
-export interface RefusedRequestSearch {
-  requestId?: string;
-  idempotencyKeyHashes: readonly Uint8Array[];
+/** Which refused requests of an account; a field that is left out restricts nothing. */
+export interface RefusedRequestFilter {
+  applicationId?: string | undefined;
+  /** Those of the last hours. */
+  hours?: number | undefined;
+  code?: string | undefined;
+  detail?: string | undefined;
+  fields?: readonly string[] | undefined;
+  search?: RefusedRequestSearch | undefined;
 }
 
 export interface RefusedRequestPage {
@@ -49,145 +53,66 @@ export interface RefusedRequestPage {
 export async function listRefusedRequests(
   database: Database,
   accountId: string,
-  { applicationId, code, hours }: RefusedRequestFilter,
-  page: Page,
-): Promise<RefusedRequestPage> {
-  const keys = [accountKey(accountId)];
-  if (applicationId !== undefined)
-    keys.push({ column: Prisma.sql`r.application_id`, value: Prisma.sql`${applicationId}::uuid` });
-  if (code !== undefined) keys.push({ column: Prisma.sql`r.code`, value: Prisma.sql`${code}` });
-  return readPage(database, newest(keys, lastTime(accountId, page), page, hours), page);
-}
-
-/** An account's refused requests with this id or with one of these hashes of their idempotency key, newest first. Pages as of the list. */
-export async function findRefusedRequests(
-  database: Database,
-  accountId: string,
-  { requestId, idempotencyKeyHashes }: RefusedRequestSearch,
-  page: Page,
-): Promise<RefusedRequestPage> {
-  const last = lastTime(accountId, page);
-  const found = idempotencyKeyHashes.map((hash) => {
-    const key = { column: Prisma.sql`r.idempotency_key_hash`, value: Prisma.sql`${bytesText(hash)}::bytea` };
-    return newest([accountKey(accountId), key], last, page);
-  });
-  if (requestId !== undefined)
-    found.push(Prisma.sql`
-      select r.* from refused_requests r
-      where r.request_id = ${requestId}::uuid and r.account_id = ${accountId}::uuid
-        ${last === null ? Prisma.empty : Prisma.sql`and (r.refused_at, r.request_id) < (${last}, ${page.before}::uuid)`}`);
-  if (found.length === 0) return { requests: [], next: null };
-  const parts = found.map((one) => Prisma.sql`(${one})`);
-  return readPage(database, Prisma.join(parts, ' union '), page);
-}
-
-/** A column of an index before its times, and what is looked for in it. */
-interface Key {
-  column: Prisma.Sql;
-  value: Prisma.Sql;
-}
-
-const accountKey = (accountId: string): Key => ({
-  column: Prisma.sql`r.account_id`,
-  value: Prisma.sql`${accountId}::uuid`,
-});
-
-/** When the last request of the page before was refused; null on the first page. */
-const lastTime = (accountId: string, { before }: Page): Prisma.Sql | null =>
-  before === undefined
-    ? null
-    : Prisma.sql`(
-        select b.refused_at from refused_requests b where b.request_id = ${before}::uuid and b.account_id = ${accountId}::uuid
-      )`;
-
-/**
- * The rows of a page, and one more, from the one index that begins with these keys and goes on with `refused_at` and `request_id`.
- *
- * Its keys are a range that begins and ends with them, and stand in the order, although they are the same in all rows. Were they said to
- * be equal, other indexes would have the same order, and where a few applications have nearly all rows, PostgreSQL expects the next rows
- * of any of them near the end of those: it would look for the rows of one that has few among millions of others'.
- */
-function newest(
-  keys: readonly Key[],
-  last: Prisma.Sql | null,
+  filter: RefusedRequestFilter,
   { limit, before }: Page,
-  hours?: number,
-): Prisma.Sql {
-  const columns = Prisma.join(keys.map(({ column }) => column));
-  const values = Prisma.join(keys.map(({ value }) => value));
-  const from =
-    hours === undefined
-      ? Prisma.sql`(${columns}) >= (${values})`
-      : Prisma.sql`(${columns}, r.refused_at) > (${values}, statement_timestamp() - make_interval(hours => ${hours}::integer))`;
-  const to =
-    last === null
-      ? Prisma.sql`(${columns}) <= (${values})`
-      : Prisma.sql`(${columns}, r.refused_at, r.request_id) < (${values}, ${last}, ${before}::uuid)`;
-  const order = Prisma.join(keys.map(({ column }) => Prisma.sql`${column} desc`));
-  return Prisma.sql`
-    select r.* from refused_requests r where ${from} and ${to}
-    order by ${order}, r.refused_at desc, r.request_id desc limit ${limit + 1}::integer`;
-}
-
-async function readPage(database: Database, found: Prisma.Sql, { limit }: Page): Promise<RefusedRequestPage> {
+): Promise<RefusedRequestPage> {
+  const after =
+    before === undefined
+      ? Prisma.empty
+      : Prisma.sql`and (r.refused_at, r.request_id) < (
+          select b.refused_at, b.request_id from refused_requests b
+          where b.request_id = ${before}::uuid and b.account_id = ${accountId}::uuid
+        )`;
   const rows = await database.sql.query<ListedRefusedRequest[]>`
-    select r.request_id as "requestId", r.refused_at as "refusedAt", r.route, r.status::integer, r.code, r.detail,
-      coalesce(r.fields, '{}') as fields, k.hint as "keyHint", r.application_id as "applicationId", a.name as "applicationName"
-    from (${found}) r join applications a on a.id = r.application_id left join api_keys k on k.id = r.key_id
-    order by r.refused_at desc, r.request_id desc limit ${limit + 1}::integer`;
+    select r.request_id as "requestId", r.refused_at as "refusedAt", r.route, r.status::integer, r.code, r.detail, r.fields, r.count,
+      k.hint as "keyHint", r.application_id as "applicationId", a.name as "applicationName"
+    from (
+      select r.* from refused_requests r where ${matches(accountId, filter)} ${after}
+      order by r.refused_at desc, r.request_id desc limit ${limit + 1}::integer
+    ) r
+    join applications a on a.id = r.application_id left join api_keys k on k.id = r.key_id
+    order by r.refused_at desc, r.request_id desc`;
   const requests = rows.slice(0, limit);
   return { requests, next: rows.length > limit ? (requests.at(-1)?.requestId ?? null) : null };
 }
 
-/** How often an account's requests were refused with one code. */
-export interface RefusedRequestSum {
-  code: string;
-  /** All of them. */
+/** What the API said when it refused requests, and how often. */
+export interface RefusalReason extends Pick<ListedRefusedRequest, 'status' | 'code' | 'detail' | 'fields'> {
   count: number;
-  /** How many of them may be listed: of a flood only the first of each minute are kept. */
-  kept: number;
   lastRefusedAt: Date;
 }
 
-/** An account's refusals by code, the latest first. Whole minutes: some seconds before the last `hours` may count. */
-export function sumRefusedRequests(
+/** Why an account's requests were refused, the most frequent reason first. Each refusal counts, whether or not it is listed. */
+export function countRefusedRequests(
   database: Database,
   accountId: string,
-  { applicationId, hours }: Pick<RefusedRequestFilter, 'applicationId' | 'hours'>,
-): Promise<RefusedRequestSum[]> {
-  const key: Key =
-    applicationId === undefined
-      ? { column: Prisma.sql`c.account_id`, value: Prisma.sql`${accountId}::uuid` }
-      : { column: Prisma.sql`c.application_id`, value: applicationOf(accountId, applicationId) };
-  // A range as those of the lists: a time by itself would be looked up among the minutes of all accounts.
-  const from =
-    hours === undefined
-      ? Prisma.sql`${key.column} >= ${key.value}`
-      : Prisma.sql`(${key.column}, c.minute) > (${key.value}, statement_timestamp() - make_interval(hours => ${hours}::integer, mins => 1))`;
-  return database.sql.query<RefusedRequestSum[]>`
-    select c.code, sum(c.count)::float8 as count, sum(least(c.count, ${REFUSED_REQUESTS_PER_MINUTE}::bigint))::float8 as kept,
-      max(c.last_refused_at) as "lastRefusedAt"
-    from refused_request_counts c
-    where ${from} and ${key.column} <= ${key.value}
-    group by c.code order by max(c.last_refused_at) desc, c.code`;
+  filter: Pick<RefusedRequestFilter, 'applicationId' | 'hours'>,
+): Promise<RefusalReason[]> {
+  return database.sql.query<RefusalReason[]>`
+    select r.status::integer, r.code, r.detail, r.fields, sum(r.count)::float8 as count, max(r.refused_at) as "lastRefusedAt"
+    from refused_requests r where ${matches(accountId, filter)}
+    group by r.status, r.code, r.detail, r.fields order by sum(r.count) desc, r.code, r.detail, r.fields`;
 }
 
-/** The id of an application, or null if it is another account's. */
-const applicationOf = (accountId: string, applicationId: string): Prisma.Sql =>
-  Prisma.sql`(select a.id from applications a where a.id = ${applicationId}::uuid and a.account_id = ${accountId}::uuid)`;
-
-/** The applications of an account of which requests were refused, by name. */
-export function listRefusedApplications(
-  database: Database,
+/** The condition for an account's requests that a filter leaves. */
+function matches(
   accountId: string,
-): Promise<{ id: string; name: string }[]> {
-  return database.sql.query<{ id: string; name: string }[]>`
-    select a.id, a.name from applications a
-    cross join lateral (
-      -- A range in order, as those of the lists: another application's counts are not looked through.
-      select from refused_request_counts c
-      where c.application_id >= a.id and c.application_id <= a.id order by c.application_id, c.minute limit 1
-    ) c
-    where a.account_id = ${accountId}::uuid
-    order by a.name, a.id`;
+  { applicationId, hours, code, detail, fields, search }: RefusedRequestFilter,
+): Prisma.Sql {
+  const conditions = [Prisma.sql`r.account_id = ${accountId}::uuid`];
+  if (hours !== undefined)
+    conditions.push(
+      Prisma.sql`r.refused_at > statement_timestamp() - make_interval(hours => ${hours}::integer)`,
+    );
+  if (applicationId !== undefined) conditions.push(Prisma.sql`r.application_id = ${applicationId}::uuid`);
+  if (code !== undefined) conditions.push(Prisma.sql`r.code = ${code}`);
+  if (detail !== undefined) conditions.push(Prisma.sql`r.detail = ${detail}`);
+  if (fields !== undefined) conditions.push(Prisma.sql`r.fields = ${fields}::text[]`);
+  if (search !== undefined) {
+    const hashes = search.idempotencyKeyHashes.map(bytesText);
+    conditions.push(
+      Prisma.sql`(r.request_id = ${search.requestId}::uuid or r.idempotency_key_hash = any(${hashes}::bytea[]))`,
+    );
+  }
+  return Prisma.join(conditions, ' and ');
 }

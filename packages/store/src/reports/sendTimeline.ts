@@ -20,7 +20,7 @@ type Event =
       /** Whether it reports a message as lost that goes out again, or went. */
       isSentAgain: boolean;
       /** What a failure means for the message; null for other statuses. */
-      outcome: AttemptOutcome | null;
+      outcome: Exclude<AttemptOutcome, 'accepted'> | null;
       errorCode: number | null;
     }
   | { kind: 'simulated' }
@@ -162,7 +162,7 @@ function reportedAt(send: SendDetails, { attemptId, occurredAt, status }: Receip
 function failureOf(
   { attempts, lostAt }: SendDetails,
   { status, attemptId }: ReceiptDetails,
-): { outcome: AttemptOutcome | null; isSentAgain: boolean } {
+): { outcome: Exclude<AttemptOutcome, 'accepted'> | null; isSentAgain: boolean } {
   if (status !== 'failed') return { outcome: null, isSentAgain: false };
   const index = attempts.findIndex(({ id }) => id === attemptId);
   const outcome = attempts[index]?.outcome ?? 'recipient';

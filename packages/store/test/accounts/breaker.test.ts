@@ -1,7 +1,6 @@
 import {
   createSend,
   findAbuseControls,
-  newId,
   readBreakerEvidence,
   resetBreaker,
   setBreaker,
@@ -53,12 +52,11 @@ interface Past {
 /** Makes live sends, as if some time ago. @returns their ids */
 async function past(batch: Past, by: TestCaller = caller): Promise<string[]> {
   const { count, country = 'NG', verified = 0, ageSeconds = 300, sentAfterSeconds = 1 } = batch;
-  const ids: string[] = [];
-  for (let n = 0; n < count; n++) {
-    const creation = await create(by, country);
+  const creations = await Promise.all(Array.from({ length: count }, () => create(by, country)));
+  const ids = creations.map((creation) => {
     if (creation.outcome !== 'created') throw new Error(creation.outcome);
-    ids.push(creation.send.id);
-  }
+    return creation.send.id;
+  });
   if (sentAfterSeconds !== null)
     await store.sql(
       `update sends set status = 'sent', channel = 'whatsapp', from_number = '+15550783881', sender_id = $2, sealed_code = null,
@@ -101,12 +99,6 @@ describe('the evidence for the breaker', () => {
       rule: RULE,
       lastOpenUntil: null,
     });
-  });
-
-  it('is read for no account whose breaker is off', async () => {
-    await past({ count: 4 });
-    await setBreaker(store.database, TEST_ACTOR, caller.accountId, null);
-    expect(await evidence()).toEqual([]);
   });
 
   it('leaves out what had no time to be verified, is long ago, has failed, or left us late', async () => {
@@ -197,12 +189,6 @@ describe('a tripped breaker', () => {
     });
   });
 
-  it('can be that of the numbers of no country', async () => {
-    await past({ count: 10, country: null });
-    expect(await trip('ZZ')).toBe(true);
-    expect(await outcomes(null, 'NG')).toEqual(['rate_limited', 'created']);
-  });
-
   it('is tripped once by many that judge the same evidence', async () => {
     await past({ count: 10 });
     const same = await evidenceOn('NG');
@@ -250,20 +236,9 @@ describe('a tripped breaker', () => {
       breaker: null,
       stoppedCountries: [],
     });
+    expect(await tripBreaker(store.database, same, HOUR)).toBe(false);
     expect(await outcomes('NG')).toEqual(['created']);
     await setBreaker(store.database, TEST_ACTOR, caller.accountId, RULE);
     expect(await outcomes('NG')).toEqual(['created']);
-  });
-
-  it('that comes when the breaker has just been turned off stops nothing', async () => {
-    await past({ count: 10 });
-    const same = await evidenceOn('NG');
-    await setBreaker(store.database, TEST_ACTOR, caller.accountId, null);
-    expect(await tripBreaker(store.database, same, HOUR)).toBe(false);
-  });
-
-  it('is set for no account that is not there', async () => {
-    expect(await setBreaker(store.database, TEST_ACTOR, newId(), RULE)).toBeNull();
-    expect(await resetBreaker(store.database, TEST_ACTOR, newId())).toBeNull();
   });
 });

@@ -8,12 +8,10 @@ const CHANGES = { ...OPERATOR_CHANGES, ...USER_CHANGES };
 
 const db = useTestDatabase();
 let fixture: Fixture;
-beforeEach(anew);
-
-async function anew(): Promise<void> {
-  await db.sql('truncate senders cascade; delete from members');
+beforeEach(async () => {
+  await db.sql('delete from members');
   fixture = await buildFixture(db.database);
-}
+});
 
 const entries = () => store.listAuditEntries(db.database, { limit: 1_000 });
 /** The entries that come of something, newest first. */
@@ -37,11 +35,17 @@ describe('the audit log', () => {
 
   it.each(Object.entries(CHANGES))('has one entry of %s, and none when nothing is changed', async (_, by) => {
     await by.given?.(fixture);
-    const [entry, ...more] = await entriesOf(() => by.change(fixture));
+    const of = by.of?.(fixture) ?? '';
+    const [entry, ...more] = await entriesOf(() => by.change(fixture, of));
     expect(more).toEqual([]);
     expect(entry).toMatchObject({ action: by.action, actor: ACTOR });
     expect(Math.abs(Date.now() - entry!.at.getTime())).toBeLessThan(60_000);
-    expect(await entriesOf(async () => by.changesNothing?.(fixture))).toEqual([]);
+    const nothing = async (): Promise<void> => {
+      if (by.of !== undefined) await by.change(fixture, store.newId());
+      if (by.isRepeatable !== true) await by.change(fixture, of);
+      await by.changesNothing?.(fixture);
+    };
+    expect(await entriesOf(nothing)).toEqual([]);
   });
 
   it('says what was before and after, of which account', async () => {
@@ -66,30 +70,6 @@ describe('the audit log', () => {
       },
     ]);
     expect(found[0]!.details).toMatchObject({ hint: expect.any(String) });
-  });
-
-  it('is the history of the settings', async () => {
-    await store.changeSetting(db.database, ACTOR, 'guessBudget', 50);
-    await store.changeSetting(db.database, ACTOR, 'guessBudget', null);
-    const found = await store.listAuditEntries(db.database, { actionPrefix: 'settings.', limit: 2 });
-    expect(found.map(({ details }) => details)).toEqual([
-      { name: 'guessBudget', before: 50, after: null },
-      { name: 'guessBudget', before: 100, after: 50 },
-    ]);
-  });
-
-  it('is read page by page, and by what was done', async () => {
-    const { accountId } = fixture.caller;
-    for (const amount of [1, 2, 3]) await store.grantCredits(db.database, ACTOR, accountId, amount, 'page');
-    const amounts = async (filter: { before?: string; actionPrefix?: string }) => {
-      const page = await store.listAuditEntries(db.database, { accountId, limit: 2, ...filter });
-      return { amounts: page.map(({ details }) => details['amount']), last: page.at(-1)?.id };
-    };
-    const first = await amounts({});
-    expect(first.amounts).toEqual([3, 2]);
-    expect((await amounts({ before: first.last! })).amounts[0]).toBe(1);
-    expect((await amounts({ actionPrefix: 'account.cred' })).amounts).toEqual([3, 2]);
-    expect((await amounts({ actionPrefix: 'application.' })).amounts).toEqual([undefined]);
   });
 
   it.each([
@@ -118,36 +98,16 @@ describe('the audit log', () => {
     await expect(store.grantCredits(database, nobody, caller.accountId, 25, 'unseen')).rejects.toThrow();
     expect(await store.findAccount(database, caller.accountId)).toMatchObject({ credits: 0 });
   });
-
-  it('goes by index, whatever is asked for', async () => {
-    await db.sql(
-      `insert into audit_entries (actor_kind, actor_name, action, account_id)
-       select 'user', 'n', 'account.create', gen_random_uuid() from generate_series(1, 20000)`,
-    );
-    await db.sql('analyze audit_entries');
-    const plan = async (condition: string) =>
-      JSON.stringify(
-        await db.sql(
-          `explain (format json) select * from audit_entries e where ${condition} order by id desc limit 50`,
-        ),
-      );
-    expect(await plan('true')).toContain('audit_entries_pkey');
-    expect(await plan(`account_id = '${fixture.caller.accountId}'`)).toContain('audit_entries_account_id');
-    expect(await plan(`action >= 'settings.' and action < 'settings.~'`)).toContain('audit_entries_action');
-  });
 });
 
+// After all of these changes.
 it('holds no secret, whatever was changed', async () => {
-  for (const { given, change } of Object.values(CHANGES)) {
-    await anew();
-    await given?.(fixture);
-    await change(fixture);
-  }
   const made = (await store.createApiKey(db.database, ACTOR, fixture.caller.applicationId))!;
   const [{ text }] = (await db.sql<{ text: string }>(
     'select string_agg(audit_entries::text, chr(10)) as text from audit_entries',
   )) as [{ text: string }];
   expect(text).toContain(RECIPIENT.slice(-4));
+  for (const { action } of Object.values(CHANGES)) expect(text).toContain(action);
   expect(TOKENS.length).toBeGreaterThan(0);
   for (const secret of [
     ...TOKENS,

@@ -23,12 +23,16 @@ export interface Fixture {
   guest: Guest;
 }
 
-/** A change that is audited: once so that it changes something, and in every way in which it changes nothing. */
+/** A change that is audited. Made again, it changes nothing, unless it is repeatable. */
 export interface AuditedChange {
   action: string;
-  change: (fixture: Fixture) => Promise<unknown>;
+  /** The id, or the address, of what it changes; another one is of nothing. */
+  of?: (fixture: Fixture) => string;
+  change: (fixture: Fixture, of: string) => Promise<unknown>;
   /** Runs before. */
   given?: (fixture: Fixture) => Promise<unknown>;
+  isRepeatable?: true;
+  /** Other ways in which it changes nothing. */
   changesNothing?: (fixture: Fixture) => Promise<unknown>;
 }
 

@@ -62,23 +62,6 @@ describe('a batcher', () => {
     expect(await last).toBe(50);
   });
 
-  it('runs requests one by one when the database refuses their batch, so that the faulty one fails alone', async () => {
-    const refusal = { cause: { kind: 'postgres', originalCode: '23514' } };
-    const batches: number[][] = [];
-    const request = createBatcher(
-      async (requests: number[]) => {
-        batches.push(requests);
-        await turn();
-        if (requests.includes(3)) throw refusal;
-        return requests.map((one) => one * 10);
-      },
-      { batchSizeMax: 100 },
-    );
-    const answers = [1, 2, 3, 4].map((number) => request(number).catch((error: unknown) => error));
-    expect(await Promise.all(answers)).toEqual([10, 20, refusal, 40]);
-    expect(batches).toEqual([[1, 2, 3, 4], [1], [2], [3], [4]]);
-  });
-
   it('waits no longer for a batch that takes too long, as long as fewer are under way than may be', async () => {
     const { batches, run, nth } = heldBatches();
     const request = createBatcher(run, { batchSizeMax: 100, releaseAfterMs: 5, concurrentBatchesMax: 2 });

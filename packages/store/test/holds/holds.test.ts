@@ -1,14 +1,14 @@
 import { NO_COUNTRY, type HoldTarget } from '@onecode/domain';
-import { changeSend, placeHold, listHolds, newId, releaseHold, wakeAwaitingSends } from '@onecode/store';
+import { placeHold, listHolds, releaseHold, wakeAwaitingSends } from '@onecode/store';
 import {
   buildCaller,
-  buildSend,
   buildSender,
   takeSlots,
   TEST_ACTOR,
   useTestDatabase,
   type TestCaller,
 } from '@onecode/testing';
+import { sendActions } from '../sends/sendActions.js';
 
 const HORIZON_MS = 1000;
 
@@ -24,6 +24,7 @@ beforeEach(async () => {
   await buildSender(store.database);
 });
 
+const { waiting } = sendActions(store);
 const holdFor = (what: HoldTarget) => placeHold(store.database, TEST_ACTOR, { ...what, reason: 'a test' });
 const live: HoldTarget = { kind: 'live', target: '' };
 const brazil: HoldTarget = { kind: 'country', target: 'BR' };
@@ -82,22 +83,9 @@ describe('a hold', () => {
     expect(await releaseHold(store.database, TEST_ACTOR, brazil)).toBeNull();
     expect(await listHolds(store.database)).toEqual([]);
   });
-
-  it('is not set for an account that is not there', async () => {
-    expect(await holdFor({ kind: 'account', target: newId() })).toBeNull();
-    expect(await listHolds(store.database)).toEqual([]);
-  });
 });
 
 describe('sends that wait', () => {
-  async function waiting(of: TestCaller): Promise<string> {
-    const id = await buildSend(store.database, of);
-    await changeSend(store.database, { id }, (send) => ({
-      result: null,
-      change: { awaitingSender: true, dueAt: send.expiresAt },
-    }));
-    return id;
-  }
   const woken = async (limit = 100) =>
     (await wakeAwaitingSends(store.database, limit, HORIZON_MS)).map(({ id }) => id);
 

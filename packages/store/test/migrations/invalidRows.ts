@@ -32,9 +32,9 @@ export const INVALID_ROWS: [constraint: string, what: string, statement: string]
     `insert into traffic_counts values (now(), 'accepted', 'BR', '', '', 0)`,
   ],
   [
-    'refused_request_counts_count_check',
-    'a minute without refusals',
-    `insert into refused_request_counts values (:account, now(), :application, 'invalid_json', 0, now())`,
+    'refused_requests_count_check',
+    'a count of no refusals',
+    `insert into refused_requests values (gen_random_uuid(), :account, :application, gen_random_uuid(), now(), '', 422, '', '', '{}', null, 0)`,
   ],
   ['settings_free_sends_check', 'fewer than no free sends', `update settings set free_sends = -1`],
   ['settings_free_sends_check', 'too many free sends', `update settings set free_sends = 1000001`],

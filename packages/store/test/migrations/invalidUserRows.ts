@@ -114,7 +114,7 @@ export const VALID_USER_ROWS: readonly string[] = [
   ofSomebody('used_two_factor_codes', 'user_id, code_hash', `id, ${digest('r')}`),
   `insert into heartbeats values ('sweep', gen_random_uuid())`,
   `insert into traffic_counts values (now(), 'accepted', 'BR', '', '', 1)`,
-  `insert into refused_request_counts values (:account, now(), :application, 'invalid_json', 1, now())`,
+  `insert into refused_requests values (gen_random_uuid(), :account, :application, gen_random_uuid(), now(), '', 422, '', '', '{}', null, 1)`,
   `insert into health_readings values (true, now(), '{}')`,
   `insert into processes values (gen_random_uuid(), 'api', '1.1.0', '')`,
 ];

@@ -1,9 +1,5 @@
-import { placeHold, newId, searchAccounts, suspendAccount } from '@onecode/store';
-import { buildAccount, buildCaller, buildSend, TEST_ACTOR, useTestDatabase } from '@onecode/testing';
-import { nodesOf, plansOf } from '../client/statementPlans.js';
-
-const MANY = 100_000;
-const MS_MAX = 60_000;
+import { searchAccounts } from '@onecode/store';
+import { buildAccount, useTestDatabase } from '@onecode/testing';
 
 const store = useTestDatabase();
 
@@ -36,59 +32,5 @@ describe('a search for accounts', () => {
     ['a'.repeat(5_000), []],
   ])('by the beginnings of words: %j', async (text, names) => {
     expect(await namesOf(text)).toEqual(names);
-  });
-
-  it('by id finds one or none', async () => {
-    const id = await buildAccount(store.database, { name: 'By its id' });
-    expect(await namesOf(id)).toEqual(['By its id']);
-    expect(await namesOf(newId())).toEqual([]);
-  });
-
-  it('tells what is left, what was sent and what is stopped', async () => {
-    const caller = await buildCaller(store.database, 'live', { name: 'Full', freeQuota: 5, credits: 7 });
-    await buildSend(store.database, caller);
-    await suspendAccount(store.database, TEST_ACTOR, caller.accountId, 'unpaid');
-    const target = { kind: 'account', target: caller.accountId } as const;
-    const find = () => searchAccounts(store.database, { text: caller.accountId, limit: 1 });
-    expect(await find()).toMatchObject([
-      { freeQuota: 4, credits: 7, sendsCreated: 1, suspensionReason: 'unpaid', held: false },
-    ]);
-    await placeHold(store.database, TEST_ACTOR, { ...target, reason: 'pumped' });
-    expect(await find()).toMatchObject([{ id: caller.accountId, held: true, suspendedAt: expect.any(Date) }]);
-  });
-
-  it('is answered page by page, newest first', async () => {
-    const made: string[] = [];
-    for (let n = 0; n < 3; n++) made.unshift(await buildAccount(store.database, { name: 'Paged' }));
-    const first = await searchAccounts(store.database, { text: 'paged', limit: 2 });
-    const second = await searchAccounts(store.database, { text: 'paged', before: first[1]!.id, limit: 2 });
-    expect([...first, ...second].map(({ id }) => id)).toEqual(made);
-  });
-});
-
-describe(`among ${MANY} accounts`, () => {
-  beforeAll(async () => {
-    await store.sql(
-      `insert into accounts (id, name, language, free_quota)
-       select gen_random_uuid(), 'Company ' || n || ' ' || md5(n::text), 'en', 0 from generate_series(1, ${MANY}) n`,
-    );
-    await store.sql('analyze accounts');
-  }, MS_MAX);
-
-  it.each(['loja', 'company', 'company 777', ''])(
-    'a search for %j reads no more than it has to',
-    async (text) => {
-      const begin = performance.now();
-      const found = await searchAccounts(store.database, { text, limit: 50 });
-      expect(found.length).toBeGreaterThan(0);
-      // Ten times what it takes on a machine with other work.
-      expect(performance.now() - begin).toBeLessThan(3_000);
-    },
-  );
-
-  it('a search by words goes by their index', async () => {
-    const search = `select w.id from accounts w where array_to_tsvector(name_words(w.name)) @@ 'azul:*'::tsquery`;
-    const nodes = nodesOf(await plansOf(store.url, [{ text: search, values: [] }], 'auto'));
-    expect(nodes.map((node) => node['Index Name'])).toContain('accounts_name_words');
   });
 });

@@ -1,9 +1,5 @@
-import { unseal } from '@onecode/domain';
 import {
-  addSender,
   blockCountry,
-  changeThroughput,
-  listSenderDetails,
   listSenders,
   newId,
   pauseSender,
@@ -11,7 +7,7 @@ import {
   coolDownSender,
   resumeSender,
 } from '@onecode/store';
-import { buildSender, takeSlots, TEST_ACTOR, TEST_SECRET_KEY, useTestDatabase } from '@onecode/testing';
+import { buildSender, takeSlots, TEST_ACTOR, useTestDatabase } from '@onecode/testing';
 
 const store = useTestDatabase();
 beforeEach(() => store.sql('truncate senders cascade'));
@@ -47,66 +43,12 @@ const pausesEnd = () =>
   );
 
 describe('a sender', () => {
-  it('is added with its token sealed, and shown without it', async () => {
-    const token = 'EAAG-token-of-the-sender';
-    const sender = await buildSender(store.database, { token });
-    expect(JSON.stringify([sender, await listSenders(store.database)])).not.toContain('oken');
-    const [row] = await store.sql<{ sealed_token: Buffer }>('select * from senders');
-    expect(JSON.stringify(row)).not.toContain(token);
-    expect(row!.sealed_token.toString('latin1')).not.toContain(token);
-    const [one] = await listSenderDetails(store.database);
-    expect(unseal(TEST_SECRET_KEY, sender.id, one!.sealedToken)).toBe(token);
-    expect(one).toMatchObject({
-      id: sender.id,
-      phoneNumberId: sender.phoneNumberId,
-      number: sender.number,
-      template: 'verification_code',
-      englishTemplateLanguage: 'en',
-      consecutiveFailures: 0,
-    });
-  });
-
-  it('is refused when its phone number id is there already', async () => {
-    const { phoneNumberId } = await buildSender(store.database);
-    const twin = {
-      phoneNumberId,
-      number: '+15550001',
-      token: 't',
-      template: 'code',
-      englishTemplateLanguage: 'en',
-    } as const;
-    expect(await addSender(store.database, TEST_ACTOR, TEST_SECRET_KEY, twin)).toBeNull();
-    expect(await listSenders(store.database)).toHaveLength(1);
-  });
-
   it('that the table cannot hold is an error, not taken for a twin', async () => {
     await expect(buildSender(store.database, { number: 'none' })).rejects.toThrow();
-  });
-
-  it('is listed oldest first', async () => {
-    const made = [await buildSender(store.database), await buildSender(store.database)];
-    expect(await listSenders(store.database)).toEqual(made);
-    expect(await available()).toEqual(made.map(({ id }) => id));
   });
 });
 
 describe('an operator', () => {
-  it('pauses a sender until it is resumed, however long that takes', async () => {
-    const { id } = await buildSender(store.database);
-    expect(await pauseSender(store.database, TEST_ACTOR, id)).toMatchObject({ id, pausedUntil: null });
-    expect((await stateOf(id)).pausedAt).not.toBeNull();
-    expect(await available()).toEqual([]);
-    await store.sql(`update senders set paused_at = paused_at - interval '10 years'`);
-    expect(await available()).toEqual([]);
-    expect(await resumeSender(store.database, TEST_ACTOR, id)).toMatchObject({
-      id,
-      pausedAt: null,
-      pauseReason: null,
-      consecutiveFailures: 0,
-    });
-    expect(await available()).toEqual([id]);
-  });
-
   it('ends a cool-down and the country blocks by resuming', async () => {
     const { id } = await buildSender(store.database);
     await coolDown(id, 0, 3600);
@@ -114,23 +56,6 @@ describe('an operator', () => {
     await resumeSender(store.database, TEST_ACTOR, id);
     expect(await stateOf(id)).toMatchObject({ consecutiveFailures: 0, pausedAt: null });
     expect(await available()).toEqual([id]);
-  });
-
-  it('changes how much a sender may send', async () => {
-    const { id, throughput } = await buildSender(store.database);
-    expect(throughput).toBe(80);
-    expect(await changeThroughput(store.database, TEST_ACTOR, id, 500)).toMatchObject({
-      id,
-      throughput: 500,
-    });
-    expect(await stateOf(id)).toMatchObject({ throughput: 500 });
-    await expect(changeThroughput(store.database, TEST_ACTOR, id, 1001)).rejects.toThrow();
-  });
-
-  it('returns null for a sender that does not exist', async () => {
-    expect(await changeThroughput(store.database, TEST_ACTOR, newId(), 80)).toBeNull();
-    expect(await pauseSender(store.database, TEST_ACTOR, newId())).toBeNull();
-    expect(await resumeSender(store.database, TEST_ACTOR, newId())).toBeNull();
   });
 
   it('wins over a cool-down, before and after', async () => {
@@ -149,20 +74,6 @@ describe('an operator', () => {
 });
 
 describe('a sender that failed', () => {
-  it('cools down for the given time, and then is available with its failures counted', async () => {
-    const { id } = await buildSender(store.database);
-    expect(await coolDown(id, 0, 60)).toBe(true);
-    expect(await available()).toEqual([]);
-    expect(await pauseSecondsOf(id)).toBe(60);
-    expect((await stateOf(id)).pauseReason).toBe('a failure (131042)');
-    await pausesEnd();
-    expect(await available()).toEqual([id]);
-    expect(await stateOf(id)).toMatchObject({ consecutiveFailures: 1 });
-    expect(await coolDown(id, 1, 120)).toBe(true);
-    expect(await pauseSecondsOf(id)).toBe(120);
-    expect(await stateOf(id)).toMatchObject({ consecutiveFailures: 2 });
-  });
-
   it('counts failures once that arrive together', async () => {
     const { id } = await buildSender(store.database);
     const begun = await Promise.all(Array.from({ length: 20 }, () => coolDown(id, 0)));

@@ -8,45 +8,10 @@ beforeAll(async () => {
   sender = await buildSender(store.database);
 });
 
-const { read, version, attemptsOf } = sendActions(store);
+const { version, attemptsOf } = sendActions(store);
 const { claimSend, settleSend } = workerActions(store, () => sender);
 
 describe('attempts', () => {
-  it('are begun by a claim and finished by their outcome', async () => {
-    const caller = await buildCaller(store.database, 'live');
-    const id = await buildSend(store.database, caller);
-    const attemptId = newId();
-    expect(await claimSend(id, attemptId)).toEqual({ kind: 'claimed', attempt: 1 });
-    const begun = { id: attemptId, sender_id: sender.id, error_code: null, message_id: null };
-    expect(await attemptsOf(id)).toEqual([{ ...begun, outcome: null, finished: false }]);
-    expect(await read(caller, id)).toMatchObject({ status: 'sending', from: sender.number, attemptId });
-
-    await settleSend(id, attemptId, accepted('wamid.begun'));
-    expect(await attemptsOf(id)).toEqual([
-      { ...begun, outcome: 'accepted', message_id: 'wamid.begun', finished: true },
-    ]);
-    expect(await read(caller, id)).toMatchObject({
-      status: 'sent',
-      attemptId: null,
-      lostAt: null,
-    });
-  });
-
-  it('keep the provider’s error code', async () => {
-    const caller = await buildCaller(store.database, 'live');
-    const id = await buildSend(store.database, caller);
-    const attemptId = newId();
-    await claimSend(id, attemptId);
-    await settleSend(id, attemptId, { kind: 'recipient', errorCode: 131026, reason: 'undeliverable' });
-    expect(await attemptsOf(id)).toMatchObject([
-      { outcome: 'recipient', error_code: 131026, finished: true },
-    ]);
-    expect(await read(caller, id)).toMatchObject({
-      status: 'failed',
-      failureReason: 'rejected_by_provider',
-    });
-  });
-
   it('go to one of many workers that claim at once', async () => {
     const caller = await buildCaller(store.database, 'live');
     const id = await buildSend(store.database, caller);

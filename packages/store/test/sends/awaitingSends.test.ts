@@ -1,9 +1,7 @@
 import {
   blockCountry,
-  changeSend,
   findSend,
   pauseSender,
-  coolDownSender,
   newId,
   resumeSender,
   stopLanguage,
@@ -19,6 +17,7 @@ import {
   type SendOptions,
   type TestCaller,
 } from '@onecode/testing';
+import { sendActions } from './sendActions.js';
 
 const HORIZON_MS = 1000;
 
@@ -29,31 +28,13 @@ beforeAll(async () => {
 });
 beforeEach(() => store.sql('truncate sends, senders, sender_recipient_windows cascade'));
 
-/** As if the send had been made that much earlier. */
-const aged = (id: string, seconds: number) =>
-  store.sql(
-    `update sends set created_at = created_at - make_interval(secs => $2), expires_at = expires_at - make_interval(secs => $2)
-     where id = $1`,
-    [id, seconds],
-  );
+const { age, ...actions } = sendActions(store);
 
 describe('sends that wait for a sender', () => {
-  async function waiting(wishes: SendOptions = {}): Promise<string> {
-    const id = await buildSend(store.database, live, wishes);
-    await changeSend(store.database, { id }, (send) => ({
-      result: null,
-      change: { awaitingSender: true, dueAt: send.expiresAt },
-    }));
-    return id;
-  }
+  const waiting = (wishes: SendOptions = {}) => actions.waiting(live, wishes);
   const wake = async (limit = 100) => (await wakeAwaitingSends(store.database, limit, HORIZON_MS)).length;
   const isAwaiting = async (id: string) =>
     (await findSend(store.database, live.accountId, id))!.send.awaitingSender;
-
-  it('are not woken while there is no sender', async () => {
-    await waiting();
-    expect(await wake()).toBe(0);
-  });
 
   it('stay asleep while every sender is stopped for their language, and the others are woken', async () => {
     const { id: senderId } = await buildSender(store.database);
@@ -85,25 +66,6 @@ describe('sends that wait for a sender', () => {
     expect(await takeDueSends(store.database, 100, false)).toMatchObject([{ id, version }]);
   });
 
-  it('are not woken while the sender is paused or cools down, and are when that ends', async () => {
-    const id = await waiting();
-    const sender = await buildSender(store.database);
-    await pauseSender(store.database, TEST_ACTOR, sender.id);
-    expect(await wake()).toBe(0);
-    await resumeSender(store.database, TEST_ACTOR, sender.id);
-    const fault = { senderId: sender.id, attemptId: newId(), isOfBusiness: false, source: 'answer' } as const;
-    await coolDownSender(store.database, fault, {
-      failuresBefore: 0,
-      seconds: 60,
-      sharedSeconds: [],
-      reason: 'fault',
-    });
-    expect(await wake()).toBe(0);
-    await store.sql(`update senders set paused_until = now() - interval '1 second'`);
-    expect(await wake()).toBe(1);
-    expect(await isAwaiting(id)).toBe(false);
-  });
-
   it('are woken only by a sender that may message their country', async () => {
     const id = await waiting();
     const sender = await buildSender(store.database);
@@ -114,12 +76,9 @@ describe('sends that wait for a sender', () => {
     await blockCountry(store.database, { ...block, senderId: other.id, country: 'US' });
     expect(await wake()).toBe(1);
     expect(await isAwaiting(id)).toBe(false);
-  });
-
-  it('are woken when the block of their country has ended', async () => {
+    await pauseSender(store.database, TEST_ACTOR, other.id);
     await waiting();
-    const sender = await buildSender(store.database);
-    await blockCountry(store.database, { senderId: sender.id, country: 'BR', seconds: 60, errorCode: null });
+    expect(await wake()).toBe(0);
     await store.sql(`update sender_country_blocks set blocked_until = now() - interval '1 second'`);
     expect(await wake()).toBe(1);
   });
@@ -134,7 +93,7 @@ describe('sends that wait for a sender', () => {
 
   it('are woken newest first within an account, up to the limit', async () => {
     const [newer, older] = [await waiting(), await waiting()];
-    await aged(older, 60);
+    await age(older, 60);
     await buildSender(store.database);
     expect(await wake(1)).toBe(1);
     expect([await isAwaiting(newer), await isAwaiting(older)]).toEqual([false, true]);
@@ -142,16 +101,16 @@ describe('sends that wait for a sender', () => {
 
   it('are not woken when too little is left of their code’s life', async () => {
     const id = await waiting();
-    await aged(id, 571);
+    await age(id, 571);
     await buildSender(store.database);
     expect(await wake()).toBe(0);
-    await aged(id, -3);
+    await age(id, -3);
     expect(await wake()).toBe(1);
   });
 
   it('are left to their end once their deadline has come', async () => {
     const id = await waiting();
-    await aged(id, 600);
+    await age(id, 600);
     await buildSender(store.database);
     expect(await wake()).toBe(0);
     expect(await isAwaiting(id)).toBe(true);

@@ -1,6 +1,5 @@
 import { AccountBusy, createSend, revokeApiKey, suspendAccount, type Creation } from '@onecode/store';
 import { buildCaller, newSend, TEST_ACTOR, until, useTestDatabase, type TestCaller } from '@onecode/testing';
-import pg from 'pg';
 
 const store = useTestDatabase();
 const unlimited = { freeQuota: 10_000, ratePerMinute: 100_000 };
@@ -8,8 +7,7 @@ const create = (caller: TestCaller): Promise<Creation> => createSend(store.datab
 
 /** Holds rows by a transaction that stays open until `release`. */
 async function holding(statement: string, values: unknown[]): Promise<{ release: () => Promise<void> }> {
-  const client = new pg.Client({ connectionString: store.url });
-  await client.connect();
+  const client = await store.connect();
   await client.query('begin');
   await client.query(statement, values);
   return {
@@ -20,13 +18,6 @@ async function holding(statement: string, values: unknown[]): Promise<{ release:
   };
 }
 
-const waitingForLocks = async (): Promise<number> =>
-  (
-    await store.sql(
-      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-    )
-  ).length;
-
 describe.each([
   ['account', 'select from accounts where id = $1 for update', (by: TestCaller) => by.accountId],
   ['application', 'select from applications where id = $1 for update', (by: TestCaller) => by.applicationId],
@@ -36,7 +27,7 @@ describe.each([
     const others = await Promise.all([1, 2, 3].map(() => buildCaller(store.database, 'live', unlimited)));
     const hold = await holding(statement, [idOf(held)]);
     const own = [held, held, held].map(create);
-    await until('its creations wait', async () => (await waitingForLocks()) > 0);
+    await until('its creations wait', async () => (await store.countLockWaits()) > 0);
     // All in one call with creations of the one that is held: none waits for it.
     for (let round = 0; round < 3; round++) {
       const mixed = await Promise.all(others.map(create));
@@ -44,7 +35,7 @@ describe.each([
       expect(mixed.map(({ outcome }) => outcome)).toEqual(['created', 'created', 'created']);
     }
     // Still held: had anybody waited for it, we would not be here.
-    expect(await waitingForLocks()).toBeGreaterThan(0);
+    expect(await store.countLockWaits()).toBeGreaterThan(0);
     await hold.release();
     const made = await Promise.all(own);
     expect(new Set(made.map(({ outcome }) => outcome))).toEqual(new Set(['created']));
@@ -71,9 +62,9 @@ it('more accounts that are held than calls may wait hold up nobody else', async 
     held.map(({ accountId }) => accountId),
   ]);
   const own = held.map(create);
-  await until('as many wait as may', async () => (await waitingForLocks()) >= 4);
+  await until('as many wait as may', async () => (await store.countLockWaits()) >= 4);
   expect((await create(other)).outcome).toBe('created');
-  expect(await waitingForLocks()).toBeLessThanOrEqual(4);
+  expect(await store.countLockWaits()).toBeLessThanOrEqual(4);
   await hold.release();
   expect(new Set((await Promise.all(own)).map(({ outcome }) => outcome))).toEqual(new Set(['created']));
 });
@@ -94,7 +85,7 @@ describe('a creation that waited for its account', () => {
     const caller = await buildCaller(store.database, 'live', unlimited);
     const hold = await holding('select from applications where id = $1 for update', [caller.applicationId]);
     const waiting = create(caller);
-    await until('it waits', async () => (await waitingForLocks()) > 0);
+    await until('it waits', async () => (await store.countLockWaits()) > 0);
     const changed = change(caller);
     const landed = await until('the change has landed, or waits too', async () => {
       const rows = await store.sql(
@@ -102,7 +93,7 @@ describe('a creation that waited for its account', () => {
          where k.id = $1 and (k.revoked_at is not null or a.suspended_at is not null)`,
         [caller.keyId],
       );
-      return rows.length === 1 || ((await waitingForLocks()) > 1 && 'waits');
+      return rows.length === 1 || ((await store.countLockWaits()) > 1 && 'waits');
     });
     await hold.release();
     await changed;

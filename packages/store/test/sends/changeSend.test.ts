@@ -1,8 +1,7 @@
 import { failure, simulate, type Decision } from '@onecode/domain';
-import { changeSend, findAccount, findSend, newId, type Sender } from '@onecode/store';
+import { changeSend, findAccount, newId, type Sender } from '@onecode/store';
 import { buildCaller, buildSend, buildSender, until, useTestDatabase } from '@onecode/testing';
-import pg from 'pg';
-import { CODE, sendActions } from './sendActions.js';
+import { sendActions } from './sendActions.js';
 
 const store = useTestDatabase();
 let sender: Sender;
@@ -13,31 +12,6 @@ beforeAll(async () => {
 const { read, version, attemptsOf, returnedOf } = sendActions(store);
 
 describe('one door for changes', () => {
-  it('finds no send with an unknown id, and asks nobody', async () => {
-    const never = () => {
-      throw new Error('there was something to decide on');
-    };
-    expect(await changeSend(store.database, { id: newId() }, never)).toBeNull();
-  });
-
-  it('finds no send of another account, and asks nobody', async () => {
-    const [owner, other] = [
-      await buildCaller(store.database, 'test'),
-      await buildCaller(store.database, 'test'),
-    ];
-    const id = await buildSend(store.database, owner, { code: CODE });
-    let asked = 0;
-    const decide = (): Decision<string> => {
-      asked += 1;
-      return { result: 'decided', change: { wrongGuesses: 1 } };
-    };
-    expect(await changeSend(store.database, { id, accountId: other.accountId }, decide)).toBeNull();
-    expect(await findSend(store.database, other.accountId, id)).toBeNull();
-    expect(asked).toBe(0);
-    expect(await changeSend(store.database, { id, accountId: owner.accountId }, decide)).toBe('decided');
-    expect(asked).toBe(1);
-  });
-
   it('writes nothing when nothing is to change, or when deciding fails', async () => {
     const caller = await buildCaller(store.database, 'test');
     const id = await buildSend(store.database, caller);
@@ -107,8 +81,7 @@ describe('one door for changes', () => {
   it('decides again, on the new row, when somebody was faster; what was decided on the old row is not written', async () => {
     const caller = await buildCaller(store.database, 'live', { freeQuota: 5 });
     const id = await buildSend(store.database, caller);
-    const faster = new pg.Client({ connectionString: store.url });
-    await faster.connect();
+    const faster = await store.connect();
     await faster.query('begin');
     await faster.query('update sends set wrong_guesses = 3, version = version + 1 where id = $1', [id]);
 
@@ -126,7 +99,7 @@ describe('one door for changes', () => {
             ],
           };
     });
-    await untilSomebodyWaits();
+    await until('a session that waits for a lock', async () => (await store.countLockWaits()) > 0);
     expect(seen).toEqual([0]);
     await faster.query('commit');
     await faster.end();
@@ -153,13 +126,4 @@ describe('one door for changes', () => {
     expect(results.toSorted((a, b) => a! - b!)).toEqual(Array.from({ length: 60 }, (_, n) => n));
     expect(await read(caller, id)).toMatchObject({ attempts: 60 });
   });
-
-  async function untilSomebodyWaits(): Promise<void> {
-    await until('a session that waits for a lock', async () => {
-      const waiting = await store.sql(
-        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-      );
-      return waiting.length > 0;
-    });
-  }
 });

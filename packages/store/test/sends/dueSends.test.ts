@@ -1,6 +1,7 @@
 import { judge, simulate } from '@onecode/domain';
 import { changeSend, takeDueSends, type DueSend } from '@onecode/store';
 import { buildCaller, buildSend, useTestDatabase, type TestCaller } from '@onecode/testing';
+import { sendActions } from './sendActions.js';
 
 const store = useTestDatabase();
 let live: TestCaller;
@@ -11,6 +12,7 @@ beforeAll(async () => {
 });
 beforeEach(() => store.sql('truncate sends cascade'));
 
+const { age } = sendActions(store);
 const take = (limit = 100, onlyOver = false) => takeDueSends(store.database, limit, onlyOver);
 const ids = (taken: readonly DueSend[]): string[] => taken.map(({ id }) => id).toSorted();
 /** As if every job had been due that much earlier; or one send's. */
@@ -21,14 +23,6 @@ const later = (seconds: number, id: string) =>
     seconds,
     id,
   ]);
-/** As if the send had been made that much earlier. */
-const aged = (id: string, seconds: number) =>
-  store.sql(
-    `update sends set created_at = created_at - make_interval(secs => $2), expires_at = expires_at - make_interval(secs => $2)
-     where id = $1`,
-    [id, seconds],
-  );
-
 /** The right code was given. */
 const use = (id: string) => changeSend(store.database, { id }, (send, now) => judge(send, now, () => true));
 
@@ -97,8 +91,8 @@ describe('sends that are due to be enqueued', () => {
       change: { dueAt: send.createdAt },
     }));
     await use(used);
-    await aged(old, 600);
-    await aged(oldTest, 600);
+    await age(old, 600);
+    await age(oldTest, 600);
     await laterAll(10);
     const taken = Object.fromEntries(
       (await take()).map(({ id, mode, version, isOver }) => [id, { mode, version, isOver }]),
@@ -121,8 +115,8 @@ describe('sends that are due to be enqueued', () => {
     ];
     await use(used);
     await use(usedTest);
-    await aged(old, 600);
-    await aged(oldTest, 600);
+    await age(old, 600);
+    await age(oldTest, 600);
     await laterAll(10);
     expect(ids(await take(100, true))).toEqual([used, old].toSorted());
     expect(ids(await take(100, false))).toEqual([young, oldTest, usedTest].toSorted());

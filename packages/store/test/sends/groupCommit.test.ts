@@ -70,44 +70,6 @@ describe('a batch', () => {
     expect((await commits()) - before).toBeLessThan(TOGETHER / 3);
   });
 
-  it('shares units exactly: of more creations than credits, as many are paid as there are', async () => {
-    const poor = await buildCaller(store.database, 'live', { freeQuota: 3, credits: 4 });
-    const creations = await Promise.all(
-      Array.from({ length: TOGETHER }, () => createSend(store.database, newSend(poor))),
-    );
-    expect(creations.filter(({ outcome }) => outcome === 'created')).toHaveLength(7);
-    expect(creations.filter(({ outcome }) => outcome === 'insufficient_credits')).toHaveLength(TOGETHER - 7);
-  });
-
-  it('makes one send of one idempotency key', async () => {
-    const caller = callerOf(0);
-    const creations = await Promise.all(
-      Array.from({ length: TOGETHER }, () =>
-        createSend(store.database, newSend(caller, { idempotencyKey: 'sign-in' })),
-      ),
-    );
-    expect(creations.filter(({ outcome }) => outcome === 'created')).toHaveLength(1);
-    expect(creations.filter(({ outcome }) => outcome === 'existing')).toHaveLength(TOGETHER - 1);
-  });
-
-  it('refuses the same key with another body, beside those that repeat it', async () => {
-    const caller = callerOf(1);
-    const creations = await Promise.all(
-      Array.from({ length: TOGETHER }, (_, index) =>
-        createSend(
-          store.database,
-          newSend(caller, { idempotencyKey: 'sign-up', body: index % 2 ? '{"to":1}' : '{}' }),
-        ),
-      ),
-    );
-    const count = (wanted: string) => creations.filter(({ outcome }) => outcome === wanted).length;
-    expect([count('created'), count('existing'), count('reused')]).toEqual([
-      1,
-      TOGETHER / 2 - 1,
-      TOGETHER / 2,
-    ]);
-  });
-
   it.each([
     { limit: 'of the account', account: { ratePerMinute: 7 }, application: '', waitMaxS: 60 },
     { limit: 'of the application', account: {}, application: 'per_minute = 7', waitMaxS: 60 },
@@ -213,21 +175,6 @@ describe('a batch', () => {
     expect(ends.flatMap(({ status }, index) => (status === 'rejected' ? [index] : []))).toEqual([30]);
   });
 
-  it('changes each send as if it were alone, in far fewer transactions', async () => {
-    const ids = await Promise.all(
-      Array.from({ length: TOGETHER }, (_, index) => buildSend(store.database, callerOf(index))),
-    );
-    const before = await commits();
-    const ends = await Promise.all(ids.map((id) => deliver(id)));
-    // Two reads and two writes for each, were they alone.
-    expect((await commits()) - before).toBeLessThan((4 * TOGETHER) / 3);
-    expect(new Set(ends)).toEqual(new Set(['accepted']));
-    for (const [index, id] of ids.entries()) {
-      const found = await findSend(store.database, callerOf(index).accountId, id);
-      expect([index, found?.send.status]).toEqual([index, 'sent']);
-    }
-  });
-
   it('fails a faulty change alone: the others are written', async () => {
     const ids = await Promise.all(
       Array.from({ length: TOGETHER }, (_, index) => buildSend(store.database, callerOf(index))),
@@ -245,20 +192,6 @@ describe('a batch', () => {
     expect(ids.map((id) => states.get(id))).toEqual(
       ids.map((_, index) => (index === 30 ? { status: 'queued', calls: 0 } : { status: 'sent', calls: 1 })),
     );
-  });
-
-  it('changes one send once for each version, however many change it at once', async () => {
-    const id = await buildSend(store.database, callerOf(0));
-    const claims = await Promise.all(
-      Array.from({ length: TOGETHER }, () => {
-        const slot = { sender: { id: sender.id, number: sender.number }, waitMs: 0 };
-        return changeSend(store.database, { id }, (send, now) =>
-          claim(send, now, { attemptId: newId(), leaseMs: 15_000, policy: POLICY, slot }),
-        );
-      }),
-    );
-    expect(claims.filter((end) => end?.kind === 'claimed')).toHaveLength(1);
-    expect(claims.filter((end) => end?.kind === 'not_due')).toHaveLength(TOGETHER - 1);
   });
 
   it('shows a send to its own account only, whoever reads beside it', async () => {

@@ -116,11 +116,4 @@ describe('what messages cost', () => {
     expect(await deleteOldCountedMessages(store.database, -1, 10)).toBe(2);
     expect(await costs()).toMatchObject([{ messages: 1 }]);
   });
-
-  it('of other days is not shown', async () => {
-    await count(await report(await message(), ['delivered']));
-    await store.sql('update message_costs set day = day - 1');
-    expect(await costs()).toEqual([]);
-    expect(await listMessageCosts(store.database, 2)).toHaveLength(1);
-  });
 });

@@ -1,17 +1,8 @@
-import {
-  changeSetting,
-  createSend,
-  findAbuseControls,
-  listExhaustedRecipients,
-  newId,
-  resetRecipient,
-  type Creation,
-} from '@onecode/store';
+import { createSend, listExhaustedRecipients, type Creation } from '@onecode/store';
 import {
   buildCaller,
   buildSend,
   newSend,
-  TEST_ACTOR,
   useTestDatabase,
   type SendOptions,
   type TestCaller,
@@ -23,7 +14,7 @@ const TO = '+5511987654321';
 const CODES = { six: '042913', five: '04291', four: '0429' } as const;
 
 const store = useTestDatabase();
-const { verify } = sendActions(store);
+const { verify, age } = sendActions(store);
 const unlimited = { freeQuota: 10_000, ratePerMinute: 100_000 };
 const create = (caller: TestCaller, wishes: SendOptions = {}): Promise<Creation> =>
   createSend(store.database, newSend(caller, { recipient: TO, ...wishes }));
@@ -54,15 +45,6 @@ const daysLater = (caller: TestCaller, days: number) =>
   );
 
 describe('what may be guessed at a person', () => {
-  it('is a hundred codes, of however many sends that are asked for beforehand, all at once', async () => {
-    const caller = await buildCaller(store.database, 'live', unlimited);
-    const creations = await Promise.all(Array.from({ length: 200 }, () => create(caller)));
-    expect(count(creations, 'created')).toBe(20);
-    expect(count(creations, 'open_codes')).toBe(180);
-    expect(await guessAll(caller, idsOf(creations))).toBe(100);
-    expect(outcomes([await create(caller)])).toEqual(['wrong_guesses']);
-  });
-
   it('is a hundred codes, while sends are made and guessed at side by side, by several applications', async () => {
     const one = await buildCaller(store.database, 'live', unlimited);
     const callers = [one, await buildCaller(store.database, 'live', { id: one.accountId })];
@@ -80,7 +62,6 @@ describe('what may be guessed at a person', () => {
   });
 
   it.each([
-    { length: 'six', open: 20, judged: 100 },
     { length: 'five', open: 3, judged: 15 },
     { length: 'four', open: 3, judged: 15 },
   ] as const)(
@@ -102,10 +83,7 @@ describe('what may be guessed at a person', () => {
     expect(outcomes([await create(caller)])).toEqual(['open_codes']);
     await verify(caller, ids[0]!, CODES.six);
     expect(outcomes([await create(caller), await create(caller)])).toEqual(['created', 'open_codes']);
-    await store.sql(
-      `update sends set created_at = created_at - interval '11 minutes', expires_at = expires_at - interval '11 minutes' where id = $1`,
-      [ids[1]],
-    );
+    await age(ids[1]!, 660);
     expect(outcomes([await create(caller), await create(caller)])).toEqual(['created', 'open_codes']);
   });
 
@@ -127,10 +105,7 @@ describe('what may be guessed at a person', () => {
   it('says when another code is allowed: when those above the limit have expired', async () => {
     const caller = await buildCaller(store.database, 'live', unlimited);
     const ids = idsOf(await Promise.all(Array.from({ length: 20 }, () => create(caller))));
-    await store.sql(
-      `update sends set created_at = created_at - interval '7 minutes', expires_at = expires_at - interval '7 minutes' where id = $1`,
-      [ids[7]],
-    );
+    await age(ids[7]!, 420);
     const refused = await create(caller);
     expect(refused).toMatchObject({ outcome: 'rate_limited', cause: 'open_codes' });
     const { retryAfterSeconds } = refused as { retryAfterSeconds: number };
@@ -150,14 +125,11 @@ describe('what may be guessed at a person', () => {
     );
   });
 
-  it.each([
-    ['Brazil', '+5511987654321', '+551187654321'],
-    ['Mexico', '+525512345678', '+5215512345678'],
-    ['Argentina', '+5491123456789', '+541123456789'],
-  ])('is shared by two forms of one number: %s', async (_, one, other) => {
+  it('is shared by two forms of one number', async () => {
+    const [one, other] = ['+5511987654321', '+551187654321'];
     const caller = await buildCaller(store.database, 'live', unlimited);
     const creations = await Promise.all(
-      Array.from({ length: 30 }, (__, n) => create(caller, { recipient: n % 2 ? one : other })),
+      Array.from({ length: 30 }, (_, n) => create(caller, { recipient: n % 2 ? one : other })),
     );
     expect(count(creations, 'created')).toBe(20);
     expect(await guessAll(caller, idsOf(creations))).toBe(100);
@@ -190,17 +162,6 @@ describe('a recipient whose budget is used up', () => {
     expect(count(again, 'created')).toBe(19);
   });
 
-  it('does not get more in a year than the decision says, whoever guesses on every day of it', async () => {
-    const caller = await exhausted();
-    let judged = 100;
-    for (let day = 1; day <= 40; day++) {
-      await daysLater(caller, 1);
-      const creations = [await create(caller), await create(caller)];
-      judged += await guessAll(caller, idsOf(creations));
-    }
-    expect(judged).toBe(100 + 40 * 5);
-  });
-
   it('waits a hundred times as long after codes of four digits', async () => {
     const caller = await exhausted(CODES.four);
     const refused = await create(caller, { code: CODES.four });
@@ -220,59 +181,5 @@ describe('a recipient whose budget is used up', () => {
     expect(
       (await listExhaustedRecipients(store.database, caller.accountId, { limit: 10 })).recipients,
     ).toEqual([]);
-  });
-
-  it('is listed with the time of its recovery, by pages, and only for its account', async () => {
-    const caller = await exhausted();
-    await guessAll(
-      caller,
-      idsOf(
-        await Promise.all(Array.from({ length: 20 }, () => create(caller, { recipient: '+5511987650000' }))),
-      ),
-    );
-    const first = await listExhaustedRecipients(store.database, caller.accountId, { limit: 1 });
-    expect(first.recipients).toMatchObject([{ mode: 'live', recipient: '+5511987650000', wrongInARow: 100 }]);
-    const days = (first.recipients[0]!.recoversAt.getTime() - Date.now()) / 86_400_000;
-    expect(days).toBeGreaterThan(0.99);
-    expect(days).toBeLessThanOrEqual(1.001);
-    const second = await listExhaustedRecipients(store.database, caller.accountId, {
-      limit: 1,
-      before: first.next!,
-    });
-    expect(second).toMatchObject({ recipients: [{ recipient: TO }], next: null });
-    expect(await findAbuseControls(store.database, caller.accountId)).toMatchObject({ refusedRecipients: 2 });
-    expect(await listExhaustedRecipients(store.database, newId(), { limit: 10 })).toEqual({
-      recipients: [],
-      next: null,
-    });
-    await daysLater(caller, 1);
-    expect(
-      (await listExhaustedRecipients(store.database, caller.accountId, { limit: 10 })).recipients,
-    ).toEqual([]);
-  });
-
-  it('is reset by its id, by its account alone', async () => {
-    const caller = await exhausted();
-    const stranger = await buildCaller(store.database, 'live', unlimited);
-    const { recipients } = await listExhaustedRecipients(store.database, caller.accountId, { limit: 10 });
-    const { id } = recipients[0]!;
-    expect(await resetRecipient(store.database, TEST_ACTOR, stranger.accountId, id)).toBe(false);
-    expect(outcomes([await create(caller)])).toEqual(['wrong_guesses']);
-    expect(await resetRecipient(store.database, TEST_ACTOR, caller.accountId, id)).toBe(true);
-    expect(outcomes([await create(caller)])).toEqual(['created']);
-    expect(await resetRecipient(store.database, TEST_ACTOR, caller.accountId, id)).toBe(false);
-  });
-
-  it('is nobody while the budget is off', async () => {
-    const caller = await exhausted();
-    await changeSetting(store.database, TEST_ACTOR, 'guessBudget', null);
-    try {
-      expect(outcomes([await create(caller)])).toEqual(['created']);
-      expect(
-        (await listExhaustedRecipients(store.database, caller.accountId, { limit: 10 })).recipients,
-      ).toEqual([]);
-    } finally {
-      await changeSetting(store.database, TEST_ACTOR, 'guessBudget', 100);
-    }
   });
 });

@@ -1,13 +1,6 @@
 import type { Decision, Send, SendSlot } from '@onecode/domain';
-import { changeRoutedSend, placeHold, newId, pauseSender, resumeSender, type Sender } from '@onecode/store';
-import {
-  buildCaller,
-  buildSend,
-  buildSender,
-  TEST_ACTOR,
-  useTestDatabase,
-  type TestCaller,
-} from '@onecode/testing';
+import { changeRoutedSend, newId, type Sender } from '@onecode/store';
+import { buildCaller, buildSend, buildSender, useTestDatabase, type TestCaller } from '@onecode/testing';
 
 const store = useTestDatabase();
 let caller: TestCaller;
@@ -53,24 +46,6 @@ describe('a send that may go out', () => {
     const id = await buildSend(store.database, caller);
     expect(await slotFor(id)).toEqual({ sender: { id: sender.id, number: sender.number }, waitMs: 0 });
     expect(await slotsTaken()).toBe(1);
-  });
-
-  it('comes without one while no sender has any', async () => {
-    const id = await buildSend(store.database, caller);
-    await pauseSender(store.database, TEST_ACTOR, sender.id);
-    expect(await slotFor(id)).toBeNull();
-    await resumeSender(store.database, TEST_ACTOR, sender.id);
-    expect(await slotFor(id)).not.toBeNull();
-  });
-
-  it('comes without one while it is held', async () => {
-    const id = await buildSend(store.database, caller);
-    await placeHold(store.database, TEST_ACTOR, {
-      kind: 'account',
-      target: caller.accountId,
-      reason: 'a test',
-    });
-    expect(await slotFor(id)).toBeNull();
   });
 
   it('gets one of its own, whoever else asks at once, and none where there is no more', async () => {

@@ -11,7 +11,13 @@ import {
   type Send,
 } from '@onecode/domain';
 import { changeGuessedSend, changeSend, findSend, type Sender } from '@onecode/store';
-import { TEST_PEPPER, type TestCaller, type TestDatabase } from '@onecode/testing';
+import {
+  buildSend,
+  TEST_PEPPER,
+  type SendOptions,
+  type TestCaller,
+  type TestDatabase,
+} from '@onecode/testing';
 
 export const CODE = '042913';
 const POLICY = { attemptsMax: 5, backoffMs: 1000 };
@@ -48,7 +54,25 @@ export function sendActions(store: Store) {
         : { result: 'failed now', change: failure('rejected_by_provider', now) },
     );
 
-  return { read, version, attemptsOf, returnedOf, verify, fail };
+  /** As if the send had been made that much earlier. */
+  const age = (id: string, seconds: number) =>
+    store.sql(
+      `update sends set created_at = created_at - make_interval(secs => $2), expires_at = expires_at - make_interval(secs => $2)
+       where id = $1`,
+      [id, seconds],
+    );
+
+  /** Makes a send that waits for a sender. @returns its id */
+  async function waiting(caller: TestCaller, wishes: SendOptions = {}): Promise<string> {
+    const id = await buildSend(store.database, caller, wishes);
+    await changeSend(store.database, { id }, (send) => ({
+      result: null,
+      change: { awaitingSender: true, dueAt: send.expiresAt },
+    }));
+    return id;
+  }
+
+  return { read, version, attemptsOf, returnedOf, verify, fail, age, waiting };
 }
 
 /** A worker that claims sends for one sender and writes the outcomes of its attempts. */

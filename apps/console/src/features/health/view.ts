@@ -1,17 +1,17 @@
 import {
+  FINDINGS,
   HEALTH_CHECKS,
   healthFindings,
-  healthVerdict,
   sumOf,
   WEBHOOK_RESULTS,
   type Finding,
+  type FindingName,
   type HealthCheck,
   type QueueStatistics,
   type RecentTraffic,
   type RedisRefusal,
   type Severity,
   type StoppedTemplate,
-  type Verdict,
   type WebhookResult,
 } from '@onecode/domain';
 import type {
@@ -24,16 +24,18 @@ import type {
 } from '@onecode/store';
 import type { ConsoleHealthStatistics } from './statistics.js';
 
-export type { HealthCheck, Severity };
+export type { HealthCheck };
 
-/** The verdict, the findings behind it, and the statistics; null where one could not be read in time. */
+/** A finding with its check and, in English, its sentence and remedy; the pages translate them by its name. */
+export type FindingView = Finding & Pick<(typeof FINDINGS)[FindingName], 'check' | 'sentence' | 'remedy'>;
+
+/** What is wrong, and the statistics behind it; null where one could not be read in time. */
 export interface HealthView {
   at: string;
-  verdict: Verdict;
-  /** The worst first: the verdict's. */
-  findings: Finding[];
+  /** The worst first. */
+  findings: FindingView[];
   /** The state of each check: the severity of its worst finding. */
-  states: Record<HealthCheck, Severity>;
+  states: Record<HealthCheck, Severity | 'ok'>;
   postgresqlMs: number | null;
   redisMs: number | null;
   redisRefusal: RedisRefusal | null;
@@ -54,13 +56,15 @@ export interface HealthView {
 }
 
 export function healthView(statistics: ConsoleHealthStatistics, now: Date): HealthView {
-  const findings = healthFindings(statistics);
+  const findings = healthFindings(statistics).map((finding) => {
+    const { check, sentence, remedy } = FINDINGS[finding.name];
+    return { ...finding, check, sentence, remedy };
+  });
   const states = Object.fromEntries(HEALTH_CHECKS.map((check) => [check, 'ok'])) as HealthView['states'];
   for (const { check, severity } of findings.toReversed()) states[check] = severity;
   const { attempts, traffic, ...rest } = statistics;
   return {
     at: now.toISOString(),
-    verdict: healthVerdict(findings),
     findings,
     states,
     ...rest,

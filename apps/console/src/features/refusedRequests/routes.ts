@@ -1,141 +1,82 @@
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
+import { hashIdempotencyKey } from '@onecode/domain';
 import {
+  countRefusedRequests,
   findAccount,
-  findRefusedRequests,
-  listRefusedApplications,
+  isId,
   listRefusedRequests,
-  sumRefusedRequests,
+  REFUSED_REQUEST_DAYS,
   type Database,
-  type RefusedRequestFilter,
+  type RefusedRequestSearch,
 } from '@onecode/store';
-import { idField, pageFields } from '../../http/fields.js';
+import { idField } from '../../http/fields.js';
 import { orNotFound } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';
-import { searchFor } from './search.js';
-import {
-  refusedCodesView,
-  refusedRequestsView,
-  type RefusedCodesView,
-  type RefusedRequestsView,
-  type StaffRefusedCodesView,
-} from './view.js';
+import { reasonView, refusedRequestView, type RefusedRequestsView } from './view.js';
 
-const STRICT = { additionalProperties: false };
-/** As long as they are kept. */
-const HOURS_MAX = 14 * 24;
+const PAGE_LIMIT = 50;
 
-const filterFields = {
-  application: Type.Optional(idField),
-  hours: Type.Integer({ minimum: 1, maximum: HOURS_MAX, default: HOURS_MAX }),
-};
-const SUMS = Type.Object(filterFields, STRICT);
-const LIST = Type.Object(
+const QUERY = Type.Object(
   {
-    ...filterFields,
-    limit: pageFields.limit,
-    before: Type.Optional(idField),
+    application: Type.Optional(idField),
+    hours: Type.Optional(Type.Integer({ minimum: 1, maximum: REFUSED_REQUEST_DAYS * 24 })),
+    /** What was said: code, sentence and faulty fields of the answer. */
     code: Type.Optional(Type.String({ pattern: '^[a-z_]{1,64}$' })),
+    detail: Type.Optional(Type.String({ maxLength: 500 })),
+    fields: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 10 })),
+    /** A request id or an idempotency key, which has 255 bytes at the most. */
+    text: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+    before: Type.Optional(idField),
   },
-  STRICT,
+  { additionalProperties: false },
 );
-/** A request id or an idempotency key, which has 255 bytes at the most. */
-const SEARCH = Type.Object(
-  { text: Type.String({ minLength: 1, maxLength: 255 }), before: Type.Optional(idField) },
-  STRICT,
-);
-const SEARCH_LIMIT = 50;
 
-/** Requests of an account that the API refused, by code and one by one; for staff, those of any account. */
+/**
+ * Requests of an account that the API refused; for staff, those of any account. An idempotency key may hold anything, a number too, so
+ * that it never stands in a URL: proxies log those, and browsers remember them.
+ */
 export const refusedRequestRoutes: readonly Route[] = [
-  route({
-    method: 'get',
-    path: '/accounts/:account/refused-requests/codes',
-    access: 'viewer',
-    query: SUMS,
-    handle: ({ context, accountId, query }) => codes(context.database, accountId, query),
-  }),
-  route({
-    method: 'get',
-    path: '/accounts/:account/refused-requests',
-    access: 'viewer',
-    query: LIST,
-    handle: ({ context, accountId, query }) => list(context.database, accountId, query),
-  }),
-  // An idempotency key may hold anything, a number too, so that it never stands in a URL: proxies log those, and browsers remember them.
   route({
     method: 'post',
     path: '/accounts/:account/refused-requests/search',
     access: 'viewer',
-    body: SEARCH,
-    handle: ({ context, accountId, body }) => search(context.database, accountId, body),
-  }),
-  route({
-    method: 'get',
-    path: '/staff/accounts/:target/refused-requests/codes',
-    access: 'on_call',
-    query: SUMS,
-    async handle({ context: { database }, params, query }): Promise<StaffRefusedCodesView> {
-      const { id, name } = orNotFound(await findAccount(database, params['target'] ?? ''));
-      return { ...(await codes(database, id, query)), account: { id, name } };
-    },
-  }),
-  route({
-    method: 'get',
-    path: '/staff/accounts/:target/refused-requests',
-    access: 'on_call',
-    query: LIST,
-    async handle({ context: { database }, params, query }) {
-      const { id } = orNotFound(await findAccount(database, params['target'] ?? ''));
-      return list(database, id, query);
-    },
+    body: QUERY,
+    handle: ({ context, accountId, body }) => read(context.database, accountId, body),
   }),
   route({
     method: 'post',
     path: '/staff/accounts/:target/refused-requests/search',
     access: 'on_call',
-    body: SEARCH,
+    body: QUERY,
     async handle({ context: { database }, params, body }) {
       const { id } = orNotFound(await findAccount(database, params['target'] ?? ''));
-      return search(database, id, body);
+      return read(database, id, body);
     },
   }),
 ];
 
-async function codes(
+async function read(
   database: Database,
   accountId: string,
-  query: Type.Static<typeof SUMS>,
-): Promise<RefusedCodesView> {
-  const [sums, applications] = await Promise.all([
-    sumRefusedRequests(database, accountId, filterOf(query)),
-    listRefusedApplications(database, accountId),
+  { application, hours, text, before, ...reason }: Static<typeof QUERY>,
+): Promise<RefusedRequestsView> {
+  const filter = { applicationId: application, hours };
+  const search = text === undefined ? undefined : searchFor(text);
+  const page = { limit: PAGE_LIMIT, ...(before !== undefined && { before }) };
+  const [{ requests, next }, reasons] = await Promise.all([
+    listRefusedRequests(database, accountId, { ...filter, ...reason, search }, page),
+    before === undefined ? countRefusedRequests(database, accountId, filter) : [],
   ]);
-  return refusedCodesView(sums, applications);
+  return { reasons: reasons.map(reasonView), requests: requests.map(refusedRequestView), next };
 }
 
-async function list(
-  database: Database,
-  accountId: string,
-  query: Type.Static<typeof LIST>,
-): Promise<RefusedRequestsView> {
-  const { limit, before } = query;
-  const page = { limit, ...(before !== undefined && { before }) };
-  return refusedRequestsView(await listRefusedRequests(database, accountId, filterOf(query), page));
-}
-
-async function search(
-  database: Database,
-  accountId: string,
-  { text, before }: Type.Static<typeof SEARCH>,
-): Promise<RefusedRequestsView> {
-  const page = { limit: SEARCH_LIMIT, ...(before !== undefined && { before }) };
-  return refusedRequestsView(await findRefusedRequests(database, accountId, searchFor(text), page));
-}
-
-function filterOf({ application, hours, code }: Partial<Type.Static<typeof LIST>>): RefusedRequestFilter {
-  return {
-    ...(application !== undefined && { applicationId: application }),
-    ...(hours !== undefined && { hours }),
-    ...(code !== undefined && { code }),
-  };
+/**
+ * What a text may name: a request by its id, and requests by their idempotency key, which often has the form of an id too. Most clients
+ * send a key in UTF-8, and some in latin1.
+ */
+function searchFor(text: string): RefusedRequestSearch {
+  const id = text.toLowerCase();
+  const latin1 = Buffer.from(text, 'latin1');
+  const forms = latin1.toString('latin1') === text ? [Buffer.from(text), latin1] : [Buffer.from(text)];
+  return { requestId: isId(id) ? id : null, idempotencyKeyHashes: forms.map(hashIdempotencyKey) };
 }

@@ -1,27 +1,8 @@
-import { PROBLEMS } from '@onecode/domain';
-import type { ListedRefusedRequest, RefusedRequestSum } from '@onecode/store';
+import type { ListedRefusedRequest, RefusalReason } from '@onecode/store';
 
-/** How often requests were refused with one code. */
-export interface RefusedCodeView {
-  code: string;
-  /** The HTTP status; null for a code that this release does not know. */
-  status: number | null;
-  count: number;
-  /** How many of them are listed. */
-  kept: number;
+/** What the API said when it refused requests, and how often. */
+export interface RefusalReasonView extends Omit<RefusalReason, 'lastRefusedAt'> {
   lastRefusedAt: string;
-}
-
-export interface RefusedCodesView {
-  /** The latest first. */
-  codes: RefusedCodeView[];
-  /** The applications whose requests were refused, whatever the filter. */
-  applications: { id: string; name: string }[];
-}
-
-/** The same for staff, with the account. */
-export interface StaffRefusedCodesView extends RefusedCodesView {
-  account: { id: string; name: string };
 }
 
 /** A refused request: nothing of it is what the client sent. */
@@ -33,58 +14,38 @@ export interface RefusedRequestView {
   status: number;
   code: string;
   /** The sentence of the answer, in English. */
-  detail: string | null;
+  detail: string;
   fields: string[];
+  /** How many refusals it counts for: itself and those like it that followed within a minute. */
+  count: number;
   /** Null for a tryout, whose key ended with it. */
   keyHint: string | null;
   application: { id: string; name: string };
 }
 
 export interface RefusedRequestsView {
+  /** The most frequent first, whichever of them the list shows; empty on later pages. */
+  reasons: RefusalReasonView[];
+  /** The newest first. */
   requests: RefusedRequestView[];
   /** The cursor of the next page; null at the end. */
   next: string | null;
 }
 
-export function refusedCodesView(
-  sums: readonly RefusedRequestSum[],
-  applications: { id: string; name: string }[],
-): RefusedCodesView {
-  return { codes: sums.map(codeView), applications };
-}
+export const reasonView = ({ lastRefusedAt, ...reason }: RefusalReason): RefusalReasonView => ({
+  ...reason,
+  lastRefusedAt: lastRefusedAt.toISOString(),
+});
 
-function codeView({ code, count, kept, lastRefusedAt }: RefusedRequestSum): RefusedCodeView {
-  const problems: Readonly<Record<string, { status: number }>> = PROBLEMS;
-  return {
-    code,
-    status: problems[code]?.status ?? null,
-    count,
-    kept,
-    lastRefusedAt: lastRefusedAt.toISOString(),
-  };
-}
-
-export function refusedRequestsView({
-  requests,
-  next,
-}: {
-  requests: readonly ListedRefusedRequest[];
-  next: string | null;
-}): RefusedRequestsView {
-  return { requests: requests.map(requestView), next };
-}
-
-function requestView({
+export const refusedRequestView = ({
   refusedAt,
   route,
   applicationId,
   applicationName,
   ...request
-}: ListedRefusedRequest): RefusedRequestView {
-  return {
-    ...request,
-    at: refusedAt.toISOString(),
-    route: route.replaceAll(/:(\w+)/g, '{$1}'),
-    application: { id: applicationId, name: applicationName },
-  };
-}
+}: ListedRefusedRequest): RefusedRequestView => ({
+  ...request,
+  at: refusedAt.toISOString(),
+  route: route.replaceAll(/:(\w+)/g, '{$1}'),
+  application: { id: applicationId, name: applicationName },
+});

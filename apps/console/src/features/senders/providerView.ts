@@ -3,12 +3,9 @@ import {
   messagingLimitOf,
   preflight,
   templateLanguages,
-  type Locale,
-  type PreflightCheck,
   type PreflightResult,
 } from '@onecode/domain';
 import type { ActiveLanguageStop, Sender, SenderKnowledge } from '@onecode/store';
-import { preflightText } from '@onecode/whatsapp';
 
 /** Something that Meta said of a sender, in its own words. */
 export interface FactView {
@@ -52,19 +49,12 @@ interface LanguageStopView {
   stoppedUntil: string | null;
 }
 
-interface PreflightView {
-  check: PreflightCheck;
-  ok: boolean;
-  /** What was found and what to do, in each language of the pages. */
-  detail: Record<Locale, string>;
-}
-
 /** What Meta said of a sender. */
 export interface ProviderView {
   facts: FactView[];
   templates: TemplateView[];
   languageStops: LanguageStopView[];
-  checks: PreflightView[];
+  checks: PreflightResult[];
   /** People whom all numbers with the same messaging limit wrote to in the last 24 hours; null before the first read. */
   recipients24h: number | null;
   /** How many more it may write to, by the messaging limit; null while unknown or unlimited. */
@@ -104,7 +94,7 @@ export function providerView(
         stoppedAt: stoppedAt.toISOString(),
         stoppedUntil: stoppedUntil?.toISOString() ?? null,
       })),
-    checks: triedAt === null ? [] : results.map(preflightView),
+    checks: triedAt === null ? [] : results,
     recipients24h,
     recipientsLeft: recipientsLeft(knowledge),
     triedAt: triedAt?.toISOString() ?? null,
@@ -116,14 +106,6 @@ function recipientsLeft({ number, recipients24h }: SenderKnowledge): number | nu
   const most = messagingLimitOf(number.messagingLimit?.value);
   if (recipients24h === null || most === null || most === Infinity) return null;
   return Math.max(0, most - recipients24h);
-}
-
-function preflightView(result: PreflightResult): PreflightView {
-  return {
-    check: result.check,
-    ok: result.ok,
-    detail: { en: preflightText(result, 'en'), 'pt-BR': preflightText(result, 'pt-BR') },
-  };
 }
 
 function factViews({ number, businessAccount }: SenderKnowledge): FactView[] {

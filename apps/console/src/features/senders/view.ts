@@ -8,8 +8,8 @@ import {
   type SenderState,
 } from '@onecode/domain';
 import type { BlockedCountry, Sender, SenderActivity } from '@onecode/store';
+import { explainError, type Explanation } from '@onecode/whatsapp';
 import type { ProviderView } from './providerView.js';
-import { operatorExplanationView, type OperatorExplanationView } from '../sends/errorExplanation.js';
 
 export type { FactView, ProviderView, TemplateView } from './providerView.js';
 
@@ -20,8 +20,8 @@ export interface SenderErrorView {
   errorCode: number | null;
   times: number;
   lastAt: string;
-  /** What the code means and what an operator can do, in each language. */
-  explanations: OperatorExplanationView;
+  /** What the code means and what an operator can do. */
+  explanation: Explanation;
 }
 
 /** A sender; its access token never leaves the store. */
@@ -110,7 +110,7 @@ export function senderView(
     errors: (activity?.errors ?? []).map(({ lastAt, ...error }) => ({
       ...error,
       lastAt: lastAt.toISOString(),
-      explanations: operatorExplanationView(error.errorCode, error.outcome),
+      explanation: explainError(error.errorCode, error.outcome),
     })),
   };
 }

@@ -54,12 +54,15 @@ const plain = (step: NextStep): NextStepView => ({ step, explanation: null });
 function afterFailure({ failureReason, attempts, receipts }: SendDetails): NextStepView {
   if (failureReason !== 'rejected_by_provider') return plain(failureReason ?? 'rejected');
   const reported = receipts.findLast(({ status }) => status === 'failed');
-  const answered = attempts.findLast(({ outcome }) => outcome !== null && outcome !== 'accepted');
+  const refused = attempts.flatMap(({ errorCode, outcome }) =>
+    outcome === null || outcome === 'accepted' ? [] : [{ errorCode, outcome }],
+  );
+  const answered = refused.at(-1);
   const explanation =
     reported === undefined
       ? explanationView(answered?.errorCode ?? null, answered?.outcome ?? 'recipient')
       : explanationView(reported.errorCode, 'recipient');
-  return { step: explanation.whose === 'us' ? 'refused' : 'rejected', explanation };
+  return { step: explanation.owner === 'us' ? 'refused' : 'rejected', explanation };
 }
 
 function afterExpiry(send: SendDetails): NextStep {

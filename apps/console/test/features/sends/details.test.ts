@@ -62,7 +62,7 @@ describe('a send', () => {
       sender: sender.number,
       outcome: 'retry',
       errorCode: 131000,
-      explanation: { whose: 'provider', meaning: { en: 'WhatsApp had an internal error.' } },
+      explanation: { owner: 'provider', meaning: { english: 'WhatsApp had an internal error.' } },
     });
     expect(send.timeline[3]).toMatchObject({ number: 2, outcome: 'accepted', explanation: null });
     expect(send.timeline[7]).toMatchObject({ left: 4 });
@@ -120,7 +120,7 @@ describe('a send', () => {
     expect(send.timeline[4]).toMatchObject({
       errorCode: 131042,
       isSentAgain: true,
-      explanation: { whose: 'us' },
+      explanation: { owner: 'us' },
     });
   });
 
@@ -138,7 +138,7 @@ describe('a send', () => {
     expect(send).toMatchObject({
       status: 'failed',
       failureReason: 'rejected_by_provider',
-      next: { step: 'rejected', explanation: { whose: 'recipient' } },
+      next: { step: 'rejected', explanation: { owner: 'recipient' } },
     });
     expect(send.timeline.map(({ kind }) => kind)).toEqual([
       'created',

@@ -163,12 +163,12 @@ describe('what to do next about a send that is', () => {
     expect(nextStepOf({ ...SEND, ...send }, held, at(seconds)).step).toBe(expected);
   });
 
-  it('refused says why, in both languages', () => {
+  it('refused says why and what to do', () => {
     const { send } = CASES['refused for its number']![1];
     expect(nextStepOf({ ...SEND, ...send }, false, at(5)).explanation).toMatchObject({
-      whose: 'recipient',
-      meaning: { en: expect.stringContaining('has no WhatsApp') },
-      remedy: { 'pt-BR': expect.stringContaining('confira o número') },
+      owner: 'recipient',
+      meaning: { name: '131026', english: expect.stringContaining('has no WhatsApp') },
+      remedy: { name: 'check_or_other_number', english: expect.stringContaining('check the number') },
     });
   });
 

@@ -6,7 +6,8 @@ import { ptBR } from '../locales/pt-BR/index.js';
 declare module 'i18next' {
   interface CustomTypeOptions {
     defaultNS: 'common';
-    resources: typeof en;
+    // More than English: what the server says in English is here for translation alone, by its name.
+    resources: typeof ptBR;
     enableSelector: false;
   }
 }

@@ -9,7 +9,7 @@ export interface Column<Row> extends Pick<TableTdProps, 'ta' | 'maw' | 'pl' | 'w
   isTitleHidden?: boolean;
   /** The narrowest window that has the column. */
   visibleFrom?: 'sm' | 'md' | 'lg';
-  cell: (row: Row) => ReactNode;
+  render: (row: Row) => ReactNode;
 }
 
 /** A table with a row for each thing. Columns that are false are left out. */
@@ -36,7 +36,7 @@ export function DataTable<Row>({
     <ScrollingTable label={label} minWidth={minWidth} {...table}>
       <Table.Thead>
         <Table.Tr>
-          {shown.map(({ title, isTitleHidden = false, cell: _cell, ...props }) => (
+          {shown.map(({ title, isTitleHidden = false, render: _render, ...props }) => (
             <Table.Th key={title} {...props} {...(isTitleHidden && { 'aria-label': title })}>
               {!isTitleHidden && title}
             </Table.Th>
@@ -46,9 +46,9 @@ export function DataTable<Row>({
       <Table.Tbody>
         {rows.map((row) => (
           <Table.Tr key={keyOf(row)} {...propsOf?.(row)}>
-            {shown.map(({ title, isTitleHidden: _isTitleHidden, cell, ...props }) => (
+            {shown.map(({ title, isTitleHidden: _isTitleHidden, render, ...props }) => (
               <Table.Td key={title} {...props}>
-                {cell(row)}
+                {render(row)}
               </Table.Td>
             ))}
           </Table.Tr>

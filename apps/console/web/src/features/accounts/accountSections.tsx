@@ -52,14 +52,18 @@ export function ApplicationsSection({ account: { applications } }: Props) {
           rows={applications}
           keyOf={({ id }) => id}
           columns={[
-            { title: t('applications.columns.name'), cell: ({ name }) => name },
-            { title: t('applications.columns.mode'), cell: ({ mode }) => <ModeBadge mode={mode} /> },
-            { title: t('applications.columns.keys'), ta: 'right', cell: ({ keysInUse }) => whole(keysInUse) },
+            { title: t('applications.columns.name'), render: ({ name }) => name },
+            { title: t('applications.columns.mode'), render: ({ mode }) => <ModeBadge mode={mode} /> },
+            {
+              title: t('applications.columns.keys'),
+              ta: 'right',
+              render: ({ keysInUse }) => whole(keysInUse),
+            },
             ...(['perMinute', 'perRecipientHour'] as const).map((name) => ({
               title: t(`applications.columns.${name}`),
               ta: 'right' as const,
               visibleFrom: 'sm' as const,
-              cell: ({ limits }: (typeof applications)[number]) => limit(limits[name]),
+              render: ({ limits }: (typeof applications)[number]) => limit(limits[name]),
             })),
           ]}
         />

@@ -74,31 +74,31 @@ function AccountTable({ accounts }: { accounts: readonly StaffAccountView[] }) {
           title: t('list.columns.name'),
           maw: 320,
           style: { overflowWrap: 'anywhere' },
-          cell: ({ id, name }) => (
+          render: ({ id, name }) => (
             <Anchor component={Link} to={`/staff/accounts/${id}`} size="sm" fw={550}>
               {name}
             </Anchor>
           ),
         },
-        { title: t('list.columns.state'), cell: (account) => <AccountBadge account={account} /> },
+        { title: t('list.columns.state'), render: (account) => <AccountBadge account={account} /> },
         {
           title: t('list.columns.freeQuota'),
           ta: 'right',
           visibleFrom: 'sm',
-          cell: ({ freeQuota }) => whole(freeQuota),
+          render: ({ freeQuota }) => whole(freeQuota),
         },
-        { title: t('list.columns.credits'), ta: 'right', cell: ({ credits }) => whole(credits) },
+        { title: t('list.columns.credits'), ta: 'right', render: ({ credits }) => whole(credits) },
         {
           title: t('list.columns.sends'),
           ta: 'right',
           visibleFrom: 'sm',
-          cell: ({ sendsCreated }) => whole(sendsCreated),
+          render: ({ sendsCreated }) => whole(sendsCreated),
         },
         {
           title: t('list.columns.created'),
           visibleFrom: 'sm',
           pl: 'xl',
-          cell: ({ createdAt }) => <Time at={createdAt} />,
+          render: ({ createdAt }) => <Time at={createdAt} />,
         },
       ]}
     />

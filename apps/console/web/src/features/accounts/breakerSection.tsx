@@ -96,12 +96,12 @@ function Trips({ trips }: { trips: StaffAccountDetailsView['trips'] }) {
       rows={trips}
       keyOf={({ country }) => country}
       columns={[
-        { title: t('breaker.columns.country'), cell: ({ country }) => nameOf(country) },
-        { title: t('breaker.columns.at'), cell: ({ trippedAt }) => <Time at={trippedAt} /> },
+        { title: t('breaker.columns.country'), render: ({ country }) => nameOf(country) },
+        { title: t('breaker.columns.at'), render: ({ trippedAt }) => <Time at={trippedAt} /> },
         {
           title: t('breaker.columns.unverified'),
           ta: 'right',
-          cell: ({ unverified, sends }) =>
+          render: ({ unverified, sends }) =>
             t('breaker.evidence', { unverified: whole(unverified), sends: whole(sends) }),
         },
       ]}

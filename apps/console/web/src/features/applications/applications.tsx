@@ -73,24 +73,24 @@ function ApplicationTable({ applications }: { applications: readonly Application
         {
           title: t('list.columns.name'),
           maw: 320,
-          cell: ({ id, name }) => (
+          render: ({ id, name }) => (
             <Anchor component={Link} to={id} size="sm" fw={550} style={{ overflowWrap: 'anywhere' }}>
               {name}
             </Anchor>
           ),
         },
-        { title: t('list.columns.mode'), cell: ({ mode }) => <ModeBadge mode={mode} /> },
-        { title: t('list.columns.keys'), ta: 'end', cell: ({ keysInUse }) => whole(keysInUse) },
+        { title: t('list.columns.mode'), render: ({ mode }) => <ModeBadge mode={mode} /> },
+        { title: t('list.columns.keys'), ta: 'end', render: ({ keysInUse }) => whole(keysInUse) },
         {
           title: t('list.columns.limits'),
           visibleFrom: 'sm',
           pl: 'xl',
-          cell: ({ limits }) => <LimitsText limits={limits} />,
+          render: ({ limits }) => <LimitsText limits={limits} />,
         },
         {
           title: t('list.columns.created'),
           visibleFrom: 'sm',
-          cell: ({ createdAt }) => <Time at={createdAt} />,
+          render: ({ createdAt }) => <Time at={createdAt} />,
         },
       ]}
     />

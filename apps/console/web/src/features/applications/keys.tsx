@@ -81,21 +81,21 @@ function KeyTable({
       keyOf={({ id }) => id}
       propsOf={(key) => (isRevoked(key) ? { c: 'dimmed' } : {})}
       columns={[
-        { title: t('keys.columns.key'), maw: 280, cell: (key) => <KeyName apiKey={key} /> },
+        { title: t('keys.columns.key'), maw: 280, render: (key) => <KeyName apiKey={key} /> },
         {
           title: t('keys.columns.created'),
           visibleFrom: 'sm',
-          cell: ({ createdAt }) => <Time at={createdAt} />,
+          render: ({ createdAt }) => <Time at={createdAt} />,
         },
         {
           title: t('keys.columns.lastUsed'),
           visibleFrom: 'sm',
-          cell: ({ lastUsedAt }) => (lastUsedAt === null ? t('keys.never') : <Ago at={lastUsedAt} />),
+          render: ({ lastUsedAt }) => (lastUsedAt === null ? t('keys.never') : <Ago at={lastUsedAt} />),
         },
         {
           title: t('keys.columns.state'),
           visibleFrom: 'sm',
-          cell: (key) => (
+          render: (key) => (
             <>
               <KeyState apiKey={key} />
               {key.revokedAt !== null && (
@@ -109,7 +109,7 @@ function KeyTable({
         onRevoke && {
           title: t('keys.columns.actions'),
           ta: 'end',
-          cell: (key) =>
+          render: (key) =>
             !isRevoked(key) && (
               <Button
                 size="xs"

@@ -45,19 +45,19 @@ export function AuditTable({
                 {
                   title: t('columns.at'),
                   w: isNarrow ? 130 : 230,
-                  cell: (entry) => <When entry={entry} isNarrow={isNarrow} />,
+                  render: (entry) => <When entry={entry} isNarrow={isNarrow} />,
                 },
                 {
                   title: t('columns.what'),
                   // On a phone, the changes stand below the action.
-                  cell: (entry) => (
+                  render: (entry) => (
                     <>
                       <What entry={entry} withAccount={withAccount} />
                       {isNarrow && <Changes entry={entry} />}
                     </>
                   ),
                 },
-                !isNarrow && { title: t('columns.change'), cell: (entry) => <Changes entry={entry} /> },
+                !isNarrow && { title: t('columns.change'), render: (entry) => <Changes entry={entry} /> },
               ]}
             />
             <LoadMore list={list} />

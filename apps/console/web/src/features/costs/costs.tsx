@@ -44,7 +44,7 @@ function CostTable({ costs }: { costs: readonly CostView[] }) {
   const counts = (['messages', 'delivered', 'freeSends', 'credits'] as const).map((name) => ({
     title: t(`columns.${name}`),
     ta: 'right' as const,
-    cell: (cost: CostView) => whole(cost[name]),
+    render: (cost: CostView) => whole(cost[name]),
   }));
   return (
     <DataTable
@@ -53,11 +53,11 @@ function CostTable({ costs }: { costs: readonly CostView[] }) {
       rows={costs}
       keyOf={(cost) => `${cost.day} ${cost.country} ${priceOf(cost)} ${cost.billable}`}
       columns={[
-        { title: t('columns.day'), cell: ({ day }) => dayOf(day) },
-        { title: t('columns.country'), cell: ({ country }) => countryName(country) },
+        { title: t('columns.day'), render: ({ day }) => dayOf(day) },
+        { title: t('columns.country'), render: ({ country }) => countryName(country) },
         {
           title: t('columns.price'),
-          cell: (cost) => `${priceOf(cost)} (${t(cost.billable ? 'charged' : 'notCharged')})`,
+          render: (cost) => `${priceOf(cost)} (${t(cost.billable ? 'charged' : 'notCharged')})`,
         },
         ...counts,
       ]}

@@ -2,24 +2,25 @@ import { Group, List, Paper, Stack, Text, ThemeIcon, Title } from '@mantine/core
 import { IconAlertTriangle, IconCircleCheck, IconCircleX, IconPlugConnectedX } from '@tabler/icons-react';
 import type { ComponentType, ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { HealthView, Severity } from '../../../../src/features/health/view.js';
+import type { HealthView } from '../../../../src/features/health/view.js';
 import type { ApiProblem } from '../../api/http.js';
 import { Time } from '../../components/times.js';
-import { useCountryName } from '../../hooks/countries.js';
-import { useNumbers } from '../../hooks/formats.js';
+import { useRemedy, useSentence } from './findingText.js';
 
-/** The verdict: where the problem is, what to do, and other findings. */
-export function VerdictBanner({ view: { verdict, findings, senders, at } }: { view: HealthView }) {
+/** The verdict: where the problem is by the worst finding, what to do, and the other findings. */
+export function VerdictBanner({ view: { findings, senders, at } }: { view: HealthView }) {
   const { t } = useTranslation('health');
-  const sentence = useSentence(senders);
-  const others = findings.slice(1);
+  const sentenceOf = useSentence(senders);
+  const remedyOf = useRemedy();
+  const [worst, ...others] = findings;
+  const severity = worst?.severity ?? 'ok';
   return (
     <Banner
-      severity={verdict.severity}
-      icon={SEVERITIES[verdict.severity].icon}
-      whose={t(`whose.${verdict.whose}`)}
-      title={sentence(verdict)}
-      todo={t(`findings.${verdict.what}.todo`)}
+      severity={severity}
+      icon={SEVERITIES[severity].icon}
+      title={worst === undefined ? t('allClear.title') : t(`owners.${worst.owner}`)}
+      sentence={worst === undefined ? t('allClear.sentence') : sentenceOf(worst)}
+      remedy={worst === undefined ? t('allClear.remedy') : remedyOf(worst)}
     >
       {others.length > 0 && (
         <div>
@@ -29,7 +30,8 @@ export function VerdictBanner({ view: { verdict, findings, senders, at } }: { vi
           <List size="sm">
             {others.map((finding) => (
               <List.Item key={JSON.stringify(finding)}>
-                {sentence(finding)} <Text span c="dimmed" inherit>{`· ${t(`whose.${finding.whose}`)}`}</Text>
+                {sentenceOf(finding)}{' '}
+                <Text span c="dimmed" inherit>{`· ${t(`owners.${finding.owner}`)}`}</Text>
               </List.Item>
             ))}
           </List>
@@ -42,74 +44,18 @@ export function VerdictBanner({ view: { verdict, findings, senders, at } }: { vi
   );
 }
 
-/** Statuses for which there is a word. */
-const STATUSES = [
-  'PAUSED',
-  'DISABLED',
-  'REJECTED',
-  'ARCHIVED',
-  'DELETED',
-  'RECATEGORIZED',
-  'REFUSED',
-] as const;
-
-type Named = Pick<HealthView['verdict'], 'what' | 'template' | 'failures' | 'refusal'>;
-
-/** The sentence of a finding, with the template, the sends or the refusal that it names. */
-function useSentence(senders: HealthView['senders']): (finding: Named) => string {
-  const { t, i18n } = useTranslation('health');
-  const { whole } = useNumbers();
-  const failed = useFailures(senders);
-  return ({ what, template, failures, refusal }) => {
-    if (failures !== undefined) return failed(failures);
-    if (refusal !== undefined) return t(`refusals.${refusal}`);
-    if (template === undefined) return t(`findings.${what}.title`);
-    const { language, serving, at } = template;
-    const status = STATUSES.find((known) => known === template.status) ?? 'other';
-    const time = new Date(at).toLocaleString(i18n.language, { dateStyle: 'short', timeStyle: 'short' });
-    const cause = t(`templates.${status}`, { template: template.template, language, time });
-    const name = t(`languages.${language === 'pt_BR' ? 'pt_BR' : 'en'}`);
-    return serving === 0
-      ? t('templates.noneServes', { cause, name })
-      : t('templates.serves', { cause, name, count: serving, number: whole(serving) });
-  };
-}
-
-/** The share of sends that failed, of whom, and why. */
-function useFailures(senders: HealthView['senders']): (failures: NonNullable<Named['failures']>) => string {
-  const { t, i18n } = useTranslation('health');
-  const { whole } = useNumbers();
-  const countryName = useCountryName();
-  return ({ country, senderId, reason, failed, ended }) => {
-    const name = country === undefined ? '' : countryName(country);
-    const sender = senders?.find(({ id }) => id === senderId)?.number ?? senderId ?? '';
-    const why =
-      reason === ''
-        ? t('failures.whyUnknown')
-        : t('failures.why', { reason: t(`failures.reasons.${reason}`) });
-    const kind = country !== undefined ? 'country' : senderId !== undefined ? 'sender' : 'all';
-    return t(`failures.${kind}`, {
-      share: new Intl.NumberFormat(i18n.language, { style: 'percent' }).format(failed / ended),
-      country: name,
-      sender,
-      failed: whole(failed),
-      ended: whole(ended),
-      why,
-    });
-  };
-}
-
 /** Shown when the health data cannot be read, which is a finding of its own. */
 export function Unavailable({ problem, since }: { problem: ApiProblem; since: string | undefined }) {
   const { t } = useTranslation('health');
-  const what = problem.status === 0 ? 'console_away' : 'session_unread';
+  const isConsoleAway = problem.status === 0;
+  const name = isConsoleAway ? 'console_away' : 'session_unread';
   return (
     <Banner
       severity="failing"
       icon={IconPlugConnectedX}
-      whose={t(problem.status === 0 ? 'whose.us' : 'whose.postgresql')}
-      title={t(`lost.${what}.title`)}
-      todo={t(`lost.${what}.todo`)}
+      title={t(isConsoleAway ? 'owners.us' : 'owners.postgresql')}
+      sentence={t(`lost.${name}.sentence`)}
+      remedy={t(`lost.${name}.remedy`)}
     >
       {since !== undefined && (
         <Text size="xs" c="dimmed">
@@ -123,16 +69,16 @@ export function Unavailable({ problem, since }: { problem: ApiProblem; since: st
 function Banner({
   severity,
   icon: Icon,
-  whose,
   title,
-  todo,
+  sentence,
+  remedy,
   children,
 }: {
-  severity: Severity;
+  severity: keyof typeof SEVERITIES;
   icon: ComponentType<{ size?: number }>;
-  whose: string;
   title: string;
-  todo: string;
+  sentence: string;
+  remedy: string;
   children: ReactNode;
 }) {
   const color = `${SEVERITIES[severity].color}.9`;
@@ -150,13 +96,13 @@ function Banner({
                 <Icon size={18} />
               </ThemeIcon>
               <Title order={2} size="h3">
-                {whose}
+                {title}
               </Title>
             </Group>
-            <Text fw={550}>{title}</Text>
+            <Text fw={550}>{sentence}</Text>
           </div>
           <Text size="sm" maw={720}>
-            {todo}
+            {remedy}
           </Text>
           {children}
         </Stack>

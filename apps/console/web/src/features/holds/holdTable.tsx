@@ -24,7 +24,7 @@ export function HoldTable({ holds, isCapped }: { holds: readonly HoldView[]; isC
       columns={[
         {
           title: t('columns.what'),
-          cell: (hold) => (
+          render: (hold) => (
             <>
               <Target hold={hold} />
               <Text size="xs" c="dimmed">
@@ -34,18 +34,18 @@ export function HoldTable({ holds, isCapped }: { holds: readonly HoldView[]; isC
             </>
           ),
         },
-        !isNarrow && { title: t('columns.reason'), cell: (hold) => <Reason hold={hold} /> },
-        { title: t('columns.since'), visibleFrom: 'sm', cell: ({ since }) => <Time at={since} /> },
+        !isNarrow && { title: t('columns.reason'), render: (hold) => <Reason hold={hold} /> },
+        { title: t('columns.since'), visibleFrom: 'sm', render: ({ since }) => <Time at={since} /> },
         {
           title: t('columns.waiting'),
           ta: 'right',
-          cell: ({ waiting }) => `${whole(waiting)}${isCapped ? '+' : ''}`,
+          render: ({ waiting }) => `${whole(waiting)}${isCapped ? '+' : ''}`,
         },
         mayOperate && {
           title: t('release.button'),
           isTitleHidden: true,
           ta: 'right',
-          cell: (hold) => <ReleaseButton hold={hold} />,
+          render: (hold) => <ReleaseButton hold={hold} />,
         },
       ]}
     />

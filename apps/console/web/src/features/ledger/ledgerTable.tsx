@@ -20,24 +20,24 @@ export function LedgerTable({ entries }: { entries: readonly LedgerEntryView[] }
       rows={entries}
       keyOf={({ id }) => id}
       columns={[
-        { title: t('columns.at'), visibleFrom: 'sm', cell: ({ at }) => <Time at={at} seconds /> },
-        { title: t('columns.what'), cell: (entry) => <What entry={entry} /> },
-        { title: t('columns.bucket'), visibleFrom: 'sm', cell: ({ bucket }) => t(`buckets.${bucket}`) },
+        { title: t('columns.at'), visibleFrom: 'sm', render: ({ at }) => <Time at={at} seconds /> },
+        { title: t('columns.what'), render: (entry) => <What entry={entry} /> },
+        { title: t('columns.bucket'), visibleFrom: 'sm', render: ({ bucket }) => t(`buckets.${bucket}`) },
         {
           title: t('columns.send'),
           visibleFrom: 'sm',
-          cell: ({ sendId }) =>
+          render: ({ sendId }) =>
             sendId !== null && (
               <Text inherit ff="monospace" component="div">
                 <SendLink id={sendId} text={sendId} />
               </Text>
             ),
         },
-        { title: t('columns.change'), ta: 'end', fw: 550, cell: ({ change }) => signed(change) },
+        { title: t('columns.change'), ta: 'end', fw: 550, render: ({ change }) => signed(change) },
         {
           title: t('columns.balance'),
           ta: 'end',
-          cell: ({ balance: { freeQuota, credits } }) => (
+          render: ({ balance: { freeQuota, credits } }) => (
             <>
               {whole(freeQuota + credits)}
               <Text size="xs" c="dimmed" visibleFrom="sm">

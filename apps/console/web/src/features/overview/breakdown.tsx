@@ -30,24 +30,28 @@ export function OverviewBreakdown({
         columns={[
           {
             title: column,
-            cell: ({ name }) => (
+            render: ({ name }) => (
               <Text size="sm" truncate maw={180}>
                 {name}
               </Text>
             ),
           },
-          { title: t('statistics.sends'), ta: 'right', cell: ({ sends }) => whole(sends) },
+          { title: t('statistics.sends'), ta: 'right', render: ({ sends }) => whole(sends) },
           {
             title: t('statistics.delivered'),
             ta: 'right',
-            cell: ({ deliveredShare }) => share(deliveredShare),
+            render: ({ deliveredShare }) => share(deliveredShare),
           },
-          { title: t('statistics.verified'), ta: 'right', cell: ({ verifiedShare }) => share(verifiedShare) },
+          {
+            title: t('statistics.verified'),
+            ta: 'right',
+            render: ({ verifiedShare }) => share(verifiedShare),
+          },
           {
             title: t('columns.time'),
             ta: 'right',
             visibleFrom: 'sm',
-            cell: ({ deliverySecondsMedian }) => seconds(deliverySecondsMedian),
+            render: ({ deliverySecondsMedian }) => seconds(deliverySecondsMedian),
           },
         ]}
       />

@@ -19,9 +19,9 @@ export function Denials({ denials }: { denials: readonly DenialView[] }) {
         rows={denials}
         keyOf={({ applicationId, country }) => `${applicationId} ${country}`}
         columns={[
-          { title: t('columns.application'), cell: ({ name }) => name },
-          { title: t('denials.country'), cell: ({ country }) => countryName(country ?? NO_COUNTRY) },
-          { title: t('denials.messages'), ta: 'right', cell: (row) => whole(row.denials) },
+          { title: t('columns.application'), render: ({ name }) => name },
+          { title: t('denials.country'), render: ({ country }) => countryName(country ?? NO_COUNTRY) },
+          { title: t('denials.messages'), ta: 'right', render: (row) => whole(row.denials) },
         ]}
       />
     </Section>

@@ -51,7 +51,7 @@ function SessionTable({ sessions }: { sessions: readonly UserSessionView[] }) {
       columns={[
         {
           title: t('sessions.columns.device'),
-          cell: ({ userAgent, isCurrent }) => {
+          render: ({ userAgent, isCurrent }) => {
             const browser = browserOf(userAgent ?? '');
             return (
               <Group gap="xs">
@@ -64,14 +64,14 @@ function SessionTable({ sessions }: { sessions: readonly UserSessionView[] }) {
         {
           title: t('sessions.columns.address'),
           visibleFrom: 'sm',
-          cell: ({ clientAddress }) => clientAddress ?? t('sessions.unknown'),
+          render: ({ clientAddress }) => clientAddress ?? t('sessions.unknown'),
         },
         {
           title: t('sessions.columns.begun'),
           visibleFrom: 'md',
-          cell: ({ createdAt }) => <Time at={createdAt} />,
+          render: ({ createdAt }) => <Time at={createdAt} />,
         },
-        { title: t('sessions.columns.used'), cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
+        { title: t('sessions.columns.used'), render: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
       ]}
     />
   );

@@ -76,7 +76,7 @@ function RecipientTable({
       columns={[
         {
           title: t('columns.recipient'),
-          cell: ({ recipient, mode, wrongInARow }) => (
+          render: ({ recipient, mode, wrongInARow }) => (
             <>
               <Text size="sm" className="tabular" style={{ whiteSpace: 'nowrap' }}>
                 {recipient}
@@ -87,25 +87,25 @@ function RecipientTable({
             </>
           ),
         },
-        { title: t('columns.mode'), visibleFrom: 'sm', cell: ({ mode }) => <ModeBadge mode={mode} /> },
+        { title: t('columns.mode'), visibleFrom: 'sm', render: ({ mode }) => <ModeBadge mode={mode} /> },
         {
           title: t('columns.wrong'),
           ta: 'right',
           visibleFrom: 'sm',
-          cell: ({ wrongInARow }) => whole(wrongInARow),
+          render: ({ wrongInARow }) => whole(wrongInARow),
         },
         {
           title: t('columns.last'),
           visibleFrom: 'md',
           pl: 'xl',
-          cell: ({ lastWrongAt }) => <Time at={lastWrongAt} />,
+          render: ({ lastWrongAt }) => <Time at={lastWrongAt} />,
         },
-        { title: t('columns.recovers'), cell: ({ recoversAt }) => <Time at={recoversAt} wraps /> },
+        { title: t('columns.recovers'), render: ({ recoversAt }) => <Time at={recoversAt} wraps /> },
         onReset && {
           title: t('columns.actions'),
           isTitleHidden: true,
           ta: 'right',
-          cell: (one) => (
+          render: (one) => (
             <Button
               size="xs"
               variant="default"

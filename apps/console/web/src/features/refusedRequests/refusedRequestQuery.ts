@@ -1,44 +1,48 @@
 import { useSearchParams } from 'react-router';
+import type { RefusalReasonView } from '../../../../src/features/refusedRequests/view.js';
 
 /** Periods that end now, in hours. The longest is how long refused requests are kept. */
 export const PERIODS = { hour: 1, day: 24, week: 168, all: 336 } as const;
 export type Period = keyof typeof PERIODS;
 
-/** The filters of the page, as its URL holds them. */
-export interface RefusedRequestQuery {
-  application: string | null;
-  period: Period;
-  /** The problem code whose requests are shown. */
-  code: string | null;
-}
+const NAMES = ['application', 'period', 'code', 'detail', 'fields'] as const;
 
-/** Reads the filters from the URL and changes them. */
-export function useRefusedRequestQuery(): {
-  query: RefusedRequestQuery;
-  set: (change: Partial<Record<keyof RefusedRequestQuery, string | null>>) => void;
-} {
+/** The filters of the page as its URL holds them. `code`, `detail` and `fields` say what the API said. */
+export type RefusedRequestQuery = Partial<Record<(typeof NAMES)[number], string>>;
+
+/** Reads the filters from the URL and changes them; null takes one away. */
+export function useRefusedRequestQuery() {
   const [params, setParams] = useSearchParams();
-  const period = (Object.keys(PERIODS) as Period[]).find((one) => one === params.get('period')) ?? 'all';
-  return {
-    query: { application: params.get('application'), period, code: params.get('code') },
-    set: (change) =>
-      setParams(
-        (before) => {
-          const after = new URLSearchParams(before);
-          for (const [name, value] of Object.entries(change))
-            if (value === null) after.delete(name);
-            else after.set(name, value);
-          return after;
-        },
-        { replace: true },
-      ),
-  };
+  const query: RefusedRequestQuery = Object.fromEntries(
+    NAMES.flatMap((name) => (params.has(name) ? [[name, params.get(name)]] : [])),
+  );
+  const set = (change: { [Name in keyof RefusedRequestQuery]?: string | null }): void =>
+    setParams(
+      (before) => {
+        const after = new URLSearchParams(before);
+        for (const [name, value] of Object.entries(change))
+          if (value === null) after.delete(name);
+          else after.set(name, value);
+        return after;
+      },
+      { replace: true },
+    );
+  return { query, set };
 }
 
-/** The filters as the server's query, without the code. */
-export function serverQuery({ application, period }: RefusedRequestQuery): string {
-  return new URLSearchParams({
-    hours: String(PERIODS[period]),
-    ...(application !== null && { application }),
-  }).toString();
-}
+/** What the API said, as the URL holds it; null for anything. */
+export const reasonQuery = (reason: Pick<RefusalReasonView, 'code' | 'detail' | 'fields'> | null) => ({
+  code: reason?.code ?? null,
+  detail: reason?.detail ?? null,
+  fields: reason?.fields.join(',') ?? null,
+});
+
+export const isPeriod = (period: string | undefined): period is Period =>
+  period !== undefined && Object.hasOwn(PERIODS, period);
+
+/** The filters as the server reads them. */
+export const serverQuery = ({ period, fields, ...rest }: RefusedRequestQuery): object => ({
+  ...rest,
+  hours: PERIODS[isPeriod(period) ? period : 'all'],
+  ...(fields !== undefined && { fields: fields.split(',').filter(Boolean) }),
+});

@@ -1,19 +1,14 @@
-import { Code, Group, Stack, Table, Text } from '@mantine/core';
+import { Anchor, Code, Group, Stack, Table, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { RefusedRequestView } from '../../../../src/features/refusedRequests/view.js';
+import { useSession } from '../../app/session.js';
 import { Id } from '../../components/copy.js';
 import { ScrollingTable } from '../../components/scrollingTable.js';
 import { Time } from '../../components/times.js';
+import { useNumbers } from '../../hooks/formats.js';
 
 /** Refused requests, newest first. On a phone, everything about one stands in a column. */
-export function RefusedRequestTable({
-  requests,
-  withCode = false,
-}: {
-  requests: readonly RefusedRequestView[];
-  /** Whether each row tells its code, where they differ. */
-  withCode?: boolean;
-}) {
+export function RefusedRequestTable({ requests }: { requests: readonly RefusedRequestView[] }) {
   const { t } = useTranslation('refusedRequests');
   return (
     <ScrollingTable label={t('caption')} minWidth={300}>
@@ -26,16 +21,19 @@ export function RefusedRequestTable({
       </Table.Thead>
       <Table.Tbody>
         {requests.map((request) => (
-          <Row key={request.requestId} request={request} withCode={withCode} />
+          <Row key={request.requestId} request={request} />
         ))}
       </Table.Tbody>
     </ScrollingTable>
   );
 }
 
-function Row({ request, withCode }: { request: RefusedRequestView; withCode: boolean }) {
-  const { t } = useTranslation('refusedRequests');
-  const { requestId, at, route, status, code, detail, fields, application, keyHint } = request;
+function Row({ request }: { request: RefusedRequestView }) {
+  const { t, i18n } = useTranslation('refusedRequests');
+  const { apiUrl } = useSession();
+  const { whole } = useNumbers();
+  const { requestId, at, route, status, code, detail, fields, count, application, keyHint } = request;
+  const docs = `${apiUrl}/docs/${i18n.language === 'pt-BR' ? 'pt-br/' : ''}errors#${code}`;
   return (
     <Table.Tr style={{ verticalAlign: 'top' }}>
       <Table.Td visibleFrom="sm">
@@ -48,20 +46,20 @@ function Row({ request, withCode }: { request: RefusedRequestView; withCode: boo
           </Text>
           <Group gap="xs">
             <Code style={{ overflowWrap: 'anywhere' }}>{route}</Code>
-            {withCode && (
-              <Text size="sm" fw={550} component="span">
-                {status} {code}
-              </Text>
-            )}
+            <Anchor href={docs} target="_blank" rel="noreferrer" size="sm" fw={550}>
+              {status} {code}
+            </Anchor>
           </Group>
-          {detail !== null && (
-            // The sentence of the answer is in English in every language of the pages.
-            <Text size="sm" lang="en">
-              {detail}
-            </Text>
-          )}
+          <Text size="sm" lang="en">
+            {detail}
+          </Text>
           {fields.length > 0 && (
             <Text size="sm">{t('fields', { count: fields.length, fields: fields.join(', ') })}</Text>
+          )}
+          {count > 1 && (
+            <Text size="sm" c="dimmed">
+              {t('more', { count: count - 1, more: whole(count - 1) })}
+            </Text>
           )}
           <Id id={requestId} what={t('requestId')} />
           <Text size="xs" c="dimmed" hiddenFrom="sm">

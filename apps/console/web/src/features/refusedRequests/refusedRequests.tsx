@@ -1,28 +1,40 @@
 import { Alert, Button, Group, Select, Stack, Text } from '@mantine/core';
-import { IconCircleCheck, IconSearch } from '@tabler/icons-react';
+import { IconCircleCheck, IconSearch, IconSearchOff } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useParams } from 'react-router';
-import type {
-  RefusedCodesView,
-  StaffRefusedCodesView,
-} from '../../../../src/features/refusedRequests/view.js';
-import { useData } from '../../api/queries.js';
+import type { StaffAccountDetailsView } from '../../../../src/features/accounts/view.js';
+import type { ApplicationView } from '../../../../src/features/applications/view.js';
+import type { RefusedRequestsView } from '../../../../src/features/refusedRequests/view.js';
+import { useData, usePages } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { Page } from '../../components/page.js';
-import { EmptyState, Failure, Loading } from '../../components/states.js';
-import { FindRequest } from './findRequest.js';
-import { RefusedCodes } from './refusedCodes.js';
-import { RefusedRequestList } from './refusedRequestList.js';
-import { PERIODS, serverQuery, useRefusedRequestQuery, type Period } from './refusedRequestQuery.js';
+import { SearchForm } from '../../components/searchForm.js';
+import { EmptyState, Failure, Loading, LoadMore } from '../../components/states.js';
+import { RefusalReasons } from './refusalReasons.js';
+import {
+  isPeriod,
+  PERIODS,
+  reasonQuery,
+  serverQuery,
+  useRefusedRequestQuery,
+  type Period,
+} from './refusedRequestQuery.js';
+import { RefusedRequestTable } from './refusedRequestTable.js';
 
-/** The refused requests of an account: by code, with cause and remedy, or found by an id. */
+/** The bytes of the longest idempotency key; a text has as many characters at the most. */
+const TEXT_LENGTH_MAX = 255;
+
+type Applications = readonly Pick<ApplicationView, 'id' | 'name'>[];
+
+/** The refused requests of an account: by what the API said, by application and time, or found by an id. */
 export function RefusedRequests() {
   const { t } = useTranslation(['refusedRequests', 'common']);
   const { path } = useAccount();
+  const { data } = useData<{ applications: ApplicationView[] }>(`${path}/applications`);
   return (
     <Page title={t('common:nav.requests')} description={t('description')}>
-      <Content account={path} />
+      <List path={path} applications={data?.applications ?? []} />
     </Page>
   );
 }
@@ -31,62 +43,74 @@ export function RefusedRequests() {
 export function StaffRefusedRequests() {
   const { t } = useTranslation(['refusedRequests', 'common']);
   const { target } = useParams();
-  const account = `/staff/accounts/${target}`;
-  const { data } = useData<StaffRefusedCodesView>(`${account}/refused-requests/codes`);
-  const name = data?.account.id === target ? data?.account.name : undefined;
+  const path = `/staff/accounts/${target}`;
+  const { data } = useData<StaffAccountDetailsView>(path);
+  const account = data?.id === target ? data : undefined;
   return (
     <Page
       title={t('common:nav.requests')}
-      back={{ to: account, label: name ?? t('common:nav.account') }}
+      back={{ to: path, label: account?.name ?? t('common:nav.account') }}
       description={t('staffDescription')}
     >
-      <Content account={account} />
+      <List path={path} applications={account?.applications ?? []} />
     </Page>
   );
 }
 
-/** @param account the path of its data, below `/api` */
-function Content({ account }: { account: string }) {
+/** @param path of the account, below `/api` */
+function List({ path, applications }: { path: string; applications: Applications }) {
   const { t } = useTranslation('refusedRequests');
   const { query, set } = useRefusedRequestQuery();
-  const [search, setSearch] = useState<string | null>(null);
-  const path = `${account}/refused-requests`;
-  const { data, error, refetch, isPlaceholderData } = useData<RefusedCodesView>(
-    `${path}/codes?${serverQuery(query)}`,
-  );
+  const [text, setText] = useState<string | null>(null);
+  const found = usePages<RefusedRequestsView>(`${path}/refused-requests/search`, {
+    search: text === null ? serverQuery(query) : { text },
+  });
+  const { data, error, refetch, isPlaceholderData } = found;
+  const requests = data?.flatMap((page) => page.requests) ?? [];
   return (
     <>
       <Stack gap="sm">
-        <FindRequest onFind={setSearch} />
-        {search === null ? (
-          <Filters applications={data?.applications ?? []} query={query} set={set} />
+        <SearchForm
+          texts={{
+            label: t('find.label'),
+            placeholder: t('find.placeholder'),
+            button: t('find.button'),
+            invalid: t('find.invalid', { max: TEXT_LENGTH_MAX }),
+          }}
+          isValid={(wanted) => wanted !== '' && wanted.length <= TEXT_LENGTH_MAX}
+          onSearch={setText}
+        />
+        {text === null ? (
+          <Filters applications={applications} query={query} set={set} />
         ) : (
           <Alert variant="light" color="gray" icon={<IconSearch size={18} />} role="status">
             <Group justify="space-between" gap="xs">
               <Text size="sm">{t('find.shown')}</Text>
-              <Button size="xs" variant="default" onClick={() => setSearch(null)}>
+              <Button size="xs" variant="default" onClick={() => setText(null)}>
                 {t('find.clear')}
               </Button>
             </Group>
           </Alert>
         )}
       </Stack>
-      {search !== null && <RefusedRequestList path={`${path}/search`} search={{ text: search }} />}
-      {search === null && error !== null && <Failure problem={error} onRetry={() => void refetch()} />}
-      {search === null && data === undefined && error === null && <Loading />}
-      {search === null && data !== undefined && (
+      {error !== null && data === undefined && <Failure problem={error} onRetry={() => void refetch()} />}
+      {error === null && data === undefined && <Loading />}
+      {data !== undefined && (
         <Stack opacity={isPlaceholderData ? 0.5 : 1} aria-busy={isPlaceholderData}>
-          {data.codes.length === 0 && (
-            <EmptyState icon={IconCircleCheck} title={t('empty.title')}>
-              {t('empty.text')}
+          {text === null && (data[0]?.reasons.length ?? 0) > 0 && (
+            <RefusalReasons
+              reasons={data[0]?.reasons ?? []}
+              chosen={query}
+              onChoose={(reason) => set(reasonQuery(reason))}
+            />
+          )}
+          {requests.length > 0 && <RefusedRequestTable requests={requests} />}
+          {requests.length === 0 && (
+            <EmptyState icon={text === null ? IconCircleCheck : IconSearchOff} title={t('none.title')}>
+              {t(text === null ? 'none.text' : 'none.search')}
             </EmptyState>
           )}
-          <RefusedCodes
-            codes={data.codes}
-            open={query.code}
-            onOpen={(code) => set({ code })}
-            path={`${path}?${serverQuery(query)}`}
-          />
+          <LoadMore list={found} />
         </Stack>
       )}
     </>
@@ -97,7 +121,7 @@ function Filters({
   applications,
   query,
   set,
-}: ReturnType<typeof useRefusedRequestQuery> & Pick<RefusedCodesView, 'applications'>) {
+}: ReturnType<typeof useRefusedRequestQuery> & { applications: Applications }) {
   const { t } = useTranslation('refusedRequests');
   return (
     <Group gap="xs" align="flex-end" role="group" aria-label={t('filters.label')}>
@@ -105,7 +129,7 @@ function Filters({
         label={t('filters.application')}
         placeholder={t('filters.any')}
         data={applications.map(({ id, name }) => ({ value: id, label: name }))}
-        value={query.application}
+        value={query.application ?? null}
         onChange={(application) => set({ application })}
         clearable
         searchable
@@ -118,12 +142,17 @@ function Filters({
           value,
           label: t(`filters.periods.${value}`),
         }))}
-        value={query.period}
+        value={isPeriod(query.period) ? query.period : 'all'}
         onChange={(period) => set({ period })}
         allowDeselect={false}
         size="xs"
         w={{ base: 'calc(50% - 5px)', sm: 200 }}
       />
+      {query.code !== undefined && (
+        <Button variant="subtle" size="xs" onClick={() => set(reasonQuery(null))}>
+          {t('filters.clear')}
+        </Button>
+      )}
     </Group>
   );
 }

@@ -8,6 +8,7 @@ import { Id } from '../../components/copy.js';
 import { Fact } from '../../components/facts.js';
 import { Time } from '../../components/times.js';
 import { useCountryName } from '../../hooks/countries.js';
+import { useErrorText } from '../../hooks/errorText.js';
 import { useNumbers } from '../../hooks/formats.js';
 
 const OUTCOMES = ['accepted', 'retry', 'unknown', 'sender', 'recipient', 'config'] as const;
@@ -140,17 +141,17 @@ function LastHour({ sender: { outcomes } }: { sender: SenderView }) {
 
 /** The recent errors of a sender, each with its meaning and remedy. */
 function SenderErrors({ errors }: { errors: readonly SenderErrorView[] }) {
-  const { t, i18n } = useTranslation('senders');
+  const { t } = useTranslation('senders');
   const { whole } = useNumbers();
+  const errorText = useErrorText();
   if (errors.length === 0) return null;
-  const language = i18n.language === 'pt-BR' ? 'pt-BR' : 'en';
   return (
     <div>
       <Text size="xs" c="dimmed" pb={4}>
         {t('errors.title')}
       </Text>
       <Stack gap="sm">
-        {errors.map(({ outcome, errorCode, times, lastAt, explanations }) => (
+        {errors.map(({ outcome, errorCode, times, lastAt, explanation }) => (
           <Stack gap={2} key={`${outcome} ${errorCode}`}>
             <Group gap="xs">
               <Badge color="gray">
@@ -160,9 +161,9 @@ function SenderErrors({ errors }: { errors: readonly SenderErrorView[] }) {
                 {t('errors.times', { count: times, times: whole(times) })} <Time at={lastAt} seconds />
               </Text>
             </Group>
-            <Text size="sm">{explanations[language].meaning}</Text>
+            <Text size="sm">{errorText('meanings', explanation.meaning)}</Text>
             <Text size="sm" c="dimmed">
-              {t('errors.remedy', { remedy: explanations[language].remedy })}
+              {t('errors.remedy', { remedy: errorText('remedies', explanation.remedy) })}
             </Text>
           </Stack>
         ))}

@@ -91,12 +91,9 @@ function Told({ at, source }: Pick<FactView, 'at' | 'source'>) {
 function Templates({ name, templates }: { name: string; templates: readonly TemplateView[] }) {
   const { t } = useTranslation('senders');
   const column = (
-    name: 'category' | 'quality' | 'ttl' | 'footer' | 'at',
-    cell: (one: TemplateView) => ReactNode,
-  ) => ({
-    title: t(`provider.columns.${name}`),
-    cell: (one: TemplateView) => cell(one) ?? '–',
-  });
+    name: 'category' | 'quality' | 'ttl' | 'footer',
+    render: (one: TemplateView) => ReactNode,
+  ) => ({ title: t(`provider.columns.${name}`), render: (one: TemplateView) => render(one) ?? '–' });
   return (
     <DataTable
       label={t('provider.templates', { name })}
@@ -105,10 +102,10 @@ function Templates({ name, templates }: { name: string; templates: readonly Temp
       rows={templates}
       keyOf={({ language }) => language}
       columns={[
-        { title: t('provider.columns.language'), cell: ({ language }) => language },
+        { title: t('provider.columns.language'), render: ({ language }) => language },
         {
           title: t('provider.columns.status'),
-          cell: ({ isUsable, status, reason }) => (
+          render: ({ isUsable, status, reason }) => (
             <>
               <Badge color={isUsable ? 'teal' : 'red'}>{status ?? '–'}</Badge>
               {reason !== null && (
@@ -123,7 +120,7 @@ function Templates({ name, templates }: { name: string; templates: readonly Temp
         column('quality', ({ quality }) => quality),
         column('ttl', ({ ttlSeconds: count }) => count && t('provider.seconds', { count })),
         column('footer', ({ codeExpirationMinutes: count }) => count && t('provider.minutes', { count })),
-        column('at', ({ at }) => at && <Time at={at} />),
+        { title: t('provider.columns.at'), render: ({ at }) => (at === null ? '–' : <Time at={at} />) },
       ]}
     />
   );
@@ -153,12 +150,11 @@ function Preflight({ provider: { checks, triedAt } }: { provider: ProviderView }
 }
 
 function Checks({ checks }: { checks: ProviderView['checks'] }) {
-  const { t, i18n } = useTranslation('senders');
-  const language = i18n.language === 'pt-BR' ? 'pt-BR' : 'en';
+  const { t } = useTranslation(['senders', 'preflight']);
   if (checks.length === 0) return null;
   return (
     <List size="sm" spacing={6} center lh={1.4} listStyleType="none" ps={0} pt={4}>
-      {checks.map(({ check, ok, detail }) => (
+      {checks.map(({ check, ok, name, facts, text }) => (
         <List.Item
           key={check}
           icon={
@@ -173,7 +169,7 @@ function Checks({ checks }: { checks: ProviderView['checks'] }) {
           }
         >
           <Text size="sm" lh={1.4}>
-            {detail[language]}
+            {t(`preflight:${name}`, { ...facts, defaultValue: text })}
           </Text>
         </List.Item>
       ))}

@@ -24,10 +24,10 @@ export function SendTable({ sends }: { sends: readonly SendView[] }) {
       // Keyboards and screen readers use the link; a pointer may click anywhere in the row.
       propsOf={(send) => ({ onClick: () => void navigate(pageOf(send)), style: { cursor: 'pointer' } })}
       columns={[
-        { title: t('columns.time'), visibleFrom: 'sm', cell: ({ createdAt }) => <Time at={createdAt} /> },
+        { title: t('columns.time'), visibleFrom: 'sm', render: ({ createdAt }) => <Time at={createdAt} /> },
         {
           title: t('columns.recipient'),
-          cell: (send) => (
+          render: (send) => (
             <Stack gap={2}>
               <Anchor
                 component={Link}
@@ -48,7 +48,7 @@ export function SendTable({ sends }: { sends: readonly SendView[] }) {
         },
         {
           title: t('columns.status'),
-          cell: ({ status, verification }) => (
+          render: ({ status, verification }) => (
             <Stack gap={4} align="flex-start">
               <StatusBadge status={status} />
               <Text hiddenFrom="sm" component="div">
@@ -60,22 +60,22 @@ export function SendTable({ sends }: { sends: readonly SendView[] }) {
         {
           title: t('columns.verification'),
           visibleFrom: 'sm',
-          cell: ({ verification }) => <VerificationBadge verification={verification} />,
+          render: ({ verification }) => <VerificationBadge verification={verification} />,
         },
         {
           title: t('columns.application'),
           visibleFrom: 'sm',
-          cell: ({ application }) => (
+          render: ({ application }) => (
             <Text size="sm" truncate maw={200}>
               {application.name}
             </Text>
           ),
         },
-        { title: t('columns.mode'), visibleFrom: 'md', cell: ({ mode }) => <ModeBadge mode={mode} /> },
+        { title: t('columns.mode'), visibleFrom: 'md', render: ({ mode }) => <ModeBadge mode={mode} /> },
         {
           title: t('columns.country'),
           visibleFrom: 'lg',
-          cell: ({ country }) => (country === null ? '–' : countryName(country)),
+          render: ({ country }) => (country === null ? '–' : countryName(country)),
         },
       ]}
     />

@@ -24,6 +24,7 @@ import type { TimelineEvent } from '../../../../src/features/sends/timeline.js';
 import { Id } from '../../components/copy.js';
 import { Section } from '../../components/page.js';
 import { Time } from '../../components/times.js';
+import { useErrorText } from '../../hooks/errorText.js';
 
 type Attempt = TimelineEvent & { kind: 'attempt' };
 type Receipt = TimelineEvent & { kind: 'receipt' };
@@ -259,12 +260,12 @@ export function Explanation({
   explanation: ExplanationView;
   withRemedy?: boolean;
 }) {
-  const { t, i18n } = useTranslation('sends');
-  const language = i18n.language === 'pt-BR' ? 'pt-BR' : 'en';
-  const action = remedy === null ? t('timeline.ours') : remedy[language];
+  const { t } = useTranslation('sends');
+  const errorText = useErrorText();
+  const action = remedy === null ? t('timeline.ours') : errorText('remedies', remedy);
   return (
     <Text size="sm" mt={4}>
-      {meaning[language]} {withRemedy && action}
+      {errorText('meanings', meaning)} {withRemedy && action}
     </Text>
   );
 }

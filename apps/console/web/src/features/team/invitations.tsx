@@ -59,20 +59,20 @@ function InvitationTable({
       rows={invitations}
       keyOf={({ id }) => id}
       columns={[
-        { title: t('columns.email'), style: { overflowWrap: 'anywhere' }, cell: ({ email }) => email },
-        { title: t('columns.role'), cell: ({ role }) => t(`roles.${role}`) },
-        { title: t('columns.invitedBy'), visibleFrom: 'md', cell: ({ invitedBy }) => invitedBy ?? '–' },
+        { title: t('columns.email'), style: { overflowWrap: 'anywhere' }, render: ({ email }) => email },
+        { title: t('columns.role'), render: ({ role }) => t(`roles.${role}`) },
+        { title: t('columns.invitedBy'), visibleFrom: 'md', render: ({ invitedBy }) => invitedBy ?? '–' },
         {
           title: t('columns.expires'),
           visibleFrom: 'sm',
-          cell: ({ hasExpired, expiresAt }) =>
+          render: ({ hasExpired, expiresAt }) =>
             hasExpired ? <Badge color="gray">{t('expired')}</Badge> : <Time at={expiresAt} />,
         },
         {
           title: t('columns.actions'),
           isTitleHidden: true,
           w: 44,
-          cell: (invitation) => (
+          render: (invitation) => (
             <RemoveIcon
               icon={IconX}
               action={t('revoking.action')}

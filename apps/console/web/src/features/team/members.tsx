@@ -29,25 +29,25 @@ export function Members({ members }: { members: readonly MemberView[] }) {
           {
             title: t('columns.person'),
             maw: 280,
-            cell: (member) => <Person member={member} isSelf={member.id === user.id} />,
+            render: (member) => <Person member={member} isSelf={member.id === user.id} />,
           },
           {
             title: t('columns.role'),
-            cell: (member) => (mayManage ? <Role member={member} /> : t(`roles.${member.role}`)),
+            render: (member) => (mayManage ? <Role member={member} /> : t(`roles.${member.role}`)),
           },
           {
             title: t('columns.twoFactor'),
             visibleFrom: 'sm',
-            cell: ({ hasTwoFactor }) => (
+            render: ({ hasTwoFactor }) => (
               <Badge color={hasTwoFactor ? 'teal' : 'gray'}>{t(hasTwoFactor ? 'on' : 'off')}</Badge>
             ),
           },
-          { title: t('columns.joined'), visibleFrom: 'md', cell: ({ joinedAt }) => <Time at={joinedAt} /> },
+          { title: t('columns.joined'), visibleFrom: 'md', render: ({ joinedAt }) => <Time at={joinedAt} /> },
           mayManage && {
             title: t('columns.actions'),
             isTitleHidden: true,
             w: 44,
-            cell: (member) =>
+            render: (member) =>
               member.id !== user.id && (
                 <RemoveIcon
                   icon={IconUserMinus}

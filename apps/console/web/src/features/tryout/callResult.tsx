@@ -4,7 +4,6 @@ import { useTranslation } from 'react-i18next';
 import type { ApiProblemView, CallView } from '../../../../src/features/tryout/view.js';
 import { CodeBlock } from '../../components/copy.js';
 import { useDurations } from '../../hooks/formats.js';
-import problems from '../../locales/en/refusedRequests.json';
 
 /** A call to the API: what is wrong with it, if anything, and the request and its answer. */
 export function CallResult({
@@ -47,11 +46,9 @@ function Message({ name, text }: { name: string; text: string }) {
   );
 }
 
-const isKnown = (code: string): code is keyof typeof problems.problems => code in problems.problems;
-
-/** An error of the API, with what to do about it. */
+/** An error of the API, with the page that says what to do about it. */
 function Problem({ problem: { code, detail, retryAfterSeconds, docs } }: { problem: ApiProblemView }) {
-  const { t } = useTranslation(['tryout', 'refusedRequests']);
+  const { t } = useTranslation('tryout');
   const { seconds } = useDurations();
   return (
     <Alert
@@ -71,7 +68,6 @@ function Problem({ problem: { code, detail, retryAfterSeconds, docs } }: { probl
             {detail}
           </Text>
         )}
-        {isKnown(code) && <Text size="sm">{t(`refusedRequests:problems.${code}.remedy`)}</Text>}
         {retryAfterSeconds !== null && (
           <Text size="sm">{t('retryAfter', { time: seconds(retryAfterSeconds) })}</Text>
         )}

@@ -4,11 +4,14 @@ import audit from './audit.json';
 import auth from './auth.json';
 import common from './common.json';
 import costs from './costs.json';
+import findings from './findings.json';
 import health from './health.json';
 import holds from './holds.json';
 import ledger from './ledger.json';
 import overview from './overview.json';
+import preflight from './preflight.json';
 import profile from './profile.json';
+import providerErrors from './providerErrors.json';
 import recipients from './recipients.json';
 import refusedRequests from './refusedRequests.json';
 import senders from './senders.json';
@@ -25,11 +28,14 @@ export const ptBR = {
   auth,
   common,
   costs,
+  findings,
   health,
   holds,
   ledger,
   overview,
+  preflight,
   profile,
+  providerErrors,
   recipients,
   refusedRequests,
   senders,

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package onecode sends one-time codes over WhatsApp and checks what people type back. For Go 1.19 or newer, with the standard
+// library alone. Put this file into a folder onecode of your module.
+//
+//	client, err := onecode.New("https://api.example.com", apiKey, 10*time.Second, 3)
+//
+//	send, err := client.Send(ctx, onecode.SendRequest{To: "+447700900123"})
+//	// Keep send.ID in this person's session. Never take it from the browser.
+//
+//	result, err := client.Verify(ctx, send.ID, typed)
+//	var unknown *onecode.IndeterminateVerificationError
+//	if errors.As(err, &unknown) {
+//		// The code may be used up: offer a new one, with a new send.
+//	} else if err == nil && result.Valid {
+//		signIn() // Nothing else lets anybody in.
+//	}
+//
+// Send repeats itself with the same key and the same bytes, so that one code goes out and one unit is used. Verify is one request and
+// never a second: had the first arrived, the second would refuse the right person. Wrap neither call in a retry.
+package onecode
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+const (
+	answerBytesMax = 256 << 10
+	retryAfterMax  = 30 * time.Second
+	problemCodes   = " missing_credentials invalid_api_key insufficient_credits send_not_found idempotency_key_reused invalid_json invalid_recipient " +
+		"channel_unavailable invalid_code invalid_locale invalid_idempotency_key rate_limited internal_error not_found method_not_allowed " +
+		"bad_request request_timeout headers_too_large forbidden invalid_signature payload_too_large too_busy "
+)
+
+var (
+	apiKeyForm    = regexp.MustCompile(`^ak_(test|live)_[A-Za-z0-9_-]+$`)
+	loopbackForm  = regexp.MustCompile(`^(localhost|::1|127(\.[0-9]{1,3}){3})$`)
+	codeForm      = regexp.MustCompile(`^[a-z_]+$`)
+	keyForm       = regexp.MustCompile(`^[^\x00-\x08\x0a-\x1f\x7f]*$`)
+	secondsForm   = regexp.MustCompile(`^[0-9]{1,9}$`)
+	statuses      = map[string]bool{"queued": true, "sending": true, "sent": true, "delivered": true, "read": true, "failed": true}
+	verifications = map[string]bool{"pending": true, "verified": true, "expired": true, "locked": true}
+)
+
+// SendRequest is what Send takes. All but To may be left out.
+type SendRequest struct {
+	To     string `json:"to"`
+	Code   string `json:"code,omitempty"`
+	Locale string `json:"locale,omitempty"`
+	// IdempotencyKey, left out, is a new one: a new code.
+	IdempotencyKey string `json:"-"`
+}
+
+// Send is one code for one recipient. What is not known yet is "" or nil.
+type Send struct {
+	ID            string     `json:"id"`
+	Status        string     `json:"status"`       // queued, sending, sent, delivered, read or failed
+	Verification  string     `json:"verification"` // pending, verified, expired or locked
+	Mode          string     `json:"mode"`         // test or live
+	Channel       string     `json:"channel"`
+	From          string     `json:"from"`
+	ExpiresAt     time.Time  `json:"expires_at"`
+	CreatedAt     time.Time  `json:"created_at"`
+	SentAt        *time.Time `json:"sent_at"`
+	DeliveredAt   *time.Time `json:"delivered_at"`
+	ReadAt        *time.Time `json:"read_at"`
+	VerifiedAt    *time.Time `json:"verified_at"`
+	FailedAt      *time.Time `json:"failed_at"`
+	FailureReason string     `json:"failure_reason"`
+}
+
+// VerifyResult is what a verification came to. Only Valid lets anybody in, and only once.
+type VerifyResult struct {
+	Valid        bool
+	Verification string // pending, verified, expired or locked
+	AttemptsLeft int    // wrong codes that are still allowed
+}
+
+// Facts are what is known of a request besides its outcome.
+type Facts struct {
+	Status     int // 0 where nothing answered
+	RequestID  string
+	RetryAfter *time.Duration
+	// IdempotencyKey is that of a creation: with it, the same input goes on with the same send.
+	IdempotencyKey string
+}
+
+// ProblemError says that the service refused the request; nobody was authenticated. Branch on Code; Detail and Errors (by field) are
+// for people.
+type ProblemError struct {
+	Facts
+	Code, Detail string
+	Errors       map[string]string
+}
+
+// ConnectionError says that no answer of the service came. After Send, the send may exist: go on with IdempotencyKey and the same input.
+type ConnectionError struct {
+	Facts
+	Cause error
+}
+
+// IndeterminateVerificationError says that nobody knows whether the code was judged. Never verify it again: unless you recorded Valid
+// before, start a new send.
+type IndeterminateVerificationError struct {
+	Facts
+	SendID string
+	Cause  error
+}
+
+func (e *ProblemError) Error() string                   { return fmt.Sprintf("onecode: %s (%d)", e.Code, e.Status) }
+func (e *ConnectionError) Error() string                { return "onecode: " + e.Cause.Error() }
+func (e *ConnectionError) Unwrap() error                { return e.Cause }
+func (e *IndeterminateVerificationError) Error() string { return "onecode: " + e.Cause.Error() }
+func (e *IndeterminateVerificationError) Unwrap() error { return e.Cause }
+
+// Client is the service, from your server. One serves all goroutines.
+type Client struct {
+	baseURL    string
+	timeout    time.Duration
+	maxRetries int
+	transport  *http.Transport
+	// A function, so that a client that is printed does not show its key.
+	authorize func(http.Header)
+}
+
+// New makes a client for the service at an address. The time-out is that of one try, answer included; maxRetries is how often Send
+// tries again. The error repeats nothing that it was given.
+func New(baseURL, apiKey string, timeout time.Duration, maxRetries int) (*Client, error) {
+	address, err := url.Parse(baseURL)
+	if err != nil || address.Hostname() == "" || address.User != nil || strings.ContainsAny(baseURL, "?#") {
+		return nil, errors.New("onecode: the base URL is no address, or has credentials, a query or a fragment")
+	}
+	if address.Scheme != "https" && (address.Scheme != "http" || !loopbackForm.MatchString(address.Hostname())) {
+		return nil, errors.New("onecode: the base URL is not https: the key would be readable on its way")
+	}
+	if !apiKeyForm.MatchString(apiKey) {
+		return nil, errors.New("onecode: this is no API key: ak_test_… or ak_live_…, and nothing around it")
+	}
+	if timeout <= 0 || maxRetries < 0 {
+		return nil, errors.New("onecode: the time-out is not above 0, or maxRetries below 0")
+	}
+	transport := &http.Transport{
+		// net/http writes a request again by itself when a connection that it used before turns out dead: a POST too, where it has an
+		// Idempotency-Key or where nothing was written yet. So each request has a connection of its own, and none is written twice.
+		DisableKeepAlives: true,
+		// HTTP/2 has repeats of its own, after GOAWAY and REFUSED_STREAM. An empty map leaves it out.
+		TLSNextProto:           map[string]func(string, *tls.Conn) http.RoundTripper{},
+		DisableCompression:     true,
+		MaxResponseHeaderBytes: 64 << 10,
+	}
+	authorize := func(header http.Header) { header.Set("Authorization", "Bearer "+apiKey) }
+	return &Client{strings.TrimRight(baseURL, "/"), timeout, maxRetries, transport, authorize}, nil
+}
+
+// Send sends a code, which is accepted then and not delivered. Its errors are *ProblemError when the service refused it, and
+// *ConnectionError when the last try brought no answer or the context ended.
+func (c *Client) Send(ctx context.Context, request SendRequest) (*Send, error) {
+	body, err := json.Marshal(request)
+	if err != nil {
+		return nil, err
+	}
+	key := request.IdempotencyKey
+	if strings.Trim(key, " \t") == "" {
+		key = hex.EncodeToString(random(16))
+	}
+	if !keyForm.MatchString(key) {
+		return nil, errors.New("onecode: the idempotency key is not a text of one line")
+	}
+	for tries := 0; ; tries++ {
+		answer := c.exchange(ctx, "POST", "/v1/send", "/v1/send", body, key)
+		if send := answer.send(http.StatusAccepted); send != nil {
+			return send, nil
+		}
+		// Half of it is random: callers that failed together do not return together.
+		wait := 10 * time.Second
+		if tries < 5 {
+			wait = 500 * time.Millisecond << tries
+		}
+		wait = wait/2 + wait/512*time.Duration(random(1)[0])
+		isRepeated := answer.isOpen()
+		if answer.Status == http.StatusTooManyRequests && answer.RetryAfter != nil {
+			wait, isRepeated = *answer.RetryAfter, *answer.RetryAfter <= retryAfterMax
+		}
+		if !isRepeated || tries >= c.maxRetries || ctx.Err() != nil {
+			return nil, answer.failure()
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, &ConnectionError{answer.Facts, ctx.Err()}
+		}
+	}
+}
+
+// Status reads a send, with one request. Neither "read" nor "verified" authenticates anybody. Its errors are those of Send.
+func (c *Client) Status(ctx context.Context, sendID string) (*Send, error) {
+	path, err := pathOf(sendID)
+	if err != nil {
+		return nil, err
+	}
+	answer := c.exchange(ctx, "GET", path+"/status", "/v1/send/{id}/status", nil, "")
+	if send := answer.send(http.StatusOK); send != nil {
+		return send, nil
+	}
+	return nil, answer.failure()
+}
+
+// Verify verifies what a person typed, with one request. The id comes from your own session, never from a browser. Its errors are
+// *IndeterminateVerificationError when the outcome is unknown, and *ProblemError when the service refused the request.
+func (c *Client) Verify(ctx context.Context, sendID, code string) (*VerifyResult, error) {
+	path, err := pathOf(sendID)
+	if err != nil {
+		return nil, err
+	}
+	body, err := json.Marshal(map[string]string{"code": code})
+	if err != nil {
+		return nil, err
+	}
+	answer := c.exchange(ctx, "POST", path+"/verify", "/v1/send/{id}/verify", body, "")
+	if result := answer.judgement(); result != nil {
+		return result, nil
+	}
+	cause := answer.cause
+	if problem, ok := answer.failure().(*ProblemError); ok {
+		// A code that this client does not know may mean anything.
+		if problem.Status < 500 && strings.Contains(problemCodes, " "+problem.Code+" ") {
+			return nil, problem
+		}
+		// Not the problem itself, which errors.As would find and take for a refusal.
+		cause = fmt.Errorf("%s (%d)", problem.Code, problem.Status)
+	}
+	return nil, &IndeterminateVerificationError{answer.Facts, sendID, cause}
+}
+
+// answer is an answer, or why none came whole.
+type answer struct {
+	Facts
+	// The JSON of the media type that goes with the status, or nothing: proxies have answers of their own.
+	body  []byte
+	cause error
+}
+
+// exchange makes one request.
+func (c *Client) exchange(ctx context.Context, method, path, route string, body []byte, key string) *answer {
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	read := &answer{Facts: Facts{IdempotencyKey: key}}
+	response, text, err := c.roundTrip(ctx, method, path, body, key)
+	if err != nil {
+		read.cause = fmt.Errorf("%s %s: no whole answer: %w", method, route, err)
+		return read
+	}
+	read.cause = fmt.Errorf("%s %s: an answer with %d that is not the service's", method, route, response.StatusCode)
+	read.Status, read.RequestID = response.StatusCode, response.Header.Get("X-Request-Id")
+	if seconds := response.Header.Get("Retry-After"); secondsForm.MatchString(seconds) {
+		wait, _ := time.ParseDuration(seconds + "s")
+		read.RetryAfter = &wait
+	}
+	expected := "application/json"
+	if read.Status >= 400 {
+		expected = "application/problem+json"
+	}
+	mediaType, _, err := mime.ParseMediaType(response.Header.Get("Content-Type"))
+	if err == nil && mediaType == expected && utf8.Valid(text) {
+		read.body = text
+	}
+	return read
+}
+
+func (c *Client) roundTrip(ctx context.Context, method, path string, body []byte, key string) (*http.Response, []byte, error) {
+	request, err := http.NewRequestWithContext(ctx, method, c.baseURL+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, nil, err
+	}
+	// Without it, net/http has no second copy of the body to send.
+	request.GetBody = nil
+	c.authorize(request.Header)
+	request.Header.Set("User-Agent", "onecode-go")
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	if key != "" {
+		request.Header.Set("Idempotency-Key", key)
+	}
+	// Not through http.Client, which follows redirects: the key goes to no other host.
+	response, err := c.transport.RoundTrip(request)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(response.Body, answerBytesMax+1))
+	if err == nil && len(text) > answerBytesMax {
+		err = errors.New("it is too long")
+	}
+	return response, text, err
+}
+
+// isOpen says whether it is open or passing what became of a creation: the same key and bytes find out.
+func (a *answer) isOpen() bool {
+	switch a.Status {
+	case 0, 500, 502, 503, 504:
+		return true
+	}
+	return a.Status >= 200 && a.Status < 300
+}
+
+// send is the send in an answer with this status, or nil.
+func (a *answer) send(status int) *Send {
+	var send Send
+	if a.Status != status || json.Unmarshal(a.body, &send) != nil {
+		return nil
+	}
+	isKnown := statuses[send.Status] && verifications[send.Verification] && (send.Mode == "test" || send.Mode == "live")
+	if !isKnown || send.ID == "" || send.ExpiresAt.IsZero() || send.CreatedAt.IsZero() {
+		return nil
+	}
+	return &send
+}
+
+// judgement is what the service says of a code, or nil. Its names are matched to the letter, which a struct's are not.
+func (a *answer) judgement() *VerifyResult {
+	var fields map[string]any
+	if a.Status != http.StatusOK || json.Unmarshal(a.body, &fields) != nil {
+		return nil
+	}
+	valid, isBool := fields["valid"].(bool)
+	verification, _ := fields["verification"].(string)
+	left, isNumber := fields["attempts_left"].(float64)
+	isCount := isNumber && left >= 0 && left <= 5 && left == float64(int(left))
+	if !isBool || !isCount || !verifications[verification] || (valid && (verification != "verified" || left != 0)) {
+		return nil
+	}
+	return &VerifyResult{valid, verification, int(left)}
+}
+
+// failure is the problem in an answer, or that there is none of the service.
+func (a *answer) failure() error {
+	var problem struct {
+		Status       int
+		Code, Detail string
+		Errors       map[string]string
+	}
+	if a.Status >= 400 && json.Unmarshal(a.body, &problem) == nil && problem.Status == a.Status && codeForm.MatchString(problem.Code) {
+		return &ProblemError{a.Facts, problem.Code, problem.Detail, problem.Errors}
+	}
+	return &ConnectionError{a.Facts, a.cause}
+}
+
+func pathOf(sendID string) (string, error) {
+	if sendID == "" || sendID == "." || sendID == ".." {
+		return "", errors.New("onecode: this is not the id of a send")
+	}
+	return "/v1/send/" + url.PathEscape(sendID), nil
+}
+
+func random(count int) []byte {
+	random := make([]byte, count)
+	if _, err := rand.Read(random); err != nil {
+		panic(err)
+	}
+	return random
+}

@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: Apache-2.0
+package onecode;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.InputStream;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublisher;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Onecode sends one-time codes over WhatsApp and checks what people type back. For Java 17 or newer, with the standard library alone.
+ *
+ * <pre>{@code
+ * Onecode onecode = new Onecode("https://api.example.com", apiKey);
+ *
+ * Onecode.Send send = onecode.send("+447700900123");
+ * // Keep send.id() in this person's session. Never take it from the browser.
+ *
+ * try {
+ *     if (onecode.verify(send.id(), typed).valid()) signIn(); // Nothing else lets anybody in.
+ * } catch (Onecode.IndeterminateVerificationException error) {
+ *     // The code may be used up: offer a new one, with a new send.
+ * }
+ * }</pre>
+ *
+ * {@code send} repeats itself with the same key and the same bytes, so that one code goes out and one unit is used. {@code verify} is one
+ * request and never a second: had the first arrived, the second would refuse the right person. Wrap neither call in a retry. One object
+ * serves all threads.
+ */
+@SuppressWarnings("serial")
+public final class Onecode {
+    private static final int ANSWER_BYTES_MAX = 256 * 1024;
+    private static final int RETRY_AFTER_SECONDS_MAX = 30;
+    private static final Set<String> STATUSES = Set.of("queued", "sending", "sent", "delivered", "read", "failed");
+    private static final Set<String> VERIFICATIONS = Set.of("pending", "verified", "expired", "locked");
+    private static final Set<String> PROBLEM_CODES = Set.of(
+        "missing_credentials", "invalid_api_key", "insufficient_credits", "send_not_found", "idempotency_key_reused", "invalid_json",
+        "invalid_recipient", "channel_unavailable", "invalid_code", "invalid_locale", "invalid_idempotency_key", "rate_limited",
+        "internal_error", "not_found", "method_not_allowed", "bad_request", "request_timeout", "headers_too_large", "forbidden",
+        "invalid_signature", "payload_too_large", "too_busy");
+
+    static {
+        // Shorter than any server or relay keeps an idle connection, so that a verification hardly ever meets one that is dead. It must
+        // be set before the program's first HttpClient.
+        if (System.getProperty("jdk.httpclient.keepalive.timeout") == null) System.setProperty("jdk.httpclient.keepalive.timeout", "1");
+    }
+
+    /**
+     * One code for one recipient. What is not known yet is null.
+     *
+     * @param status queued, sending, sent, delivered, read or failed
+     * @param verification pending, verified, expired or locked
+     * @param mode test or live
+     */
+    public record Send(
+        String id, String status, String verification, String mode, String channel, String from, Instant expiresAt, Instant createdAt,
+        Instant sentAt, Instant deliveredAt, Instant readAt, Instant verifiedAt, Instant failedAt, String failureReason) {}
+
+    /**
+     * What a verification came to. Only {@code valid} lets anybody in, and only once.
+     *
+     * @param verification pending, verified, expired or locked
+     * @param attemptsLeft wrong codes that are still allowed
+     */
+    public record VerifyResult(boolean valid, String verification, int attemptsLeft) {}
+
+    /**
+     * What is known of a request besides its outcome. Null where it is not.
+     *
+     * @param idempotencyKey of a creation: with it, the same input goes on with the same send
+     */
+    public record Facts(Integer status, String requestId, Integer retryAfterSeconds, String idempotencyKey) {}
+
+    /** Whatever goes wrong with a request. A mistake in how this class is called is an IllegalArgumentException, and sends nothing. */
+    public abstract static class OnecodeException extends Exception {
+        public final Facts facts;
+
+        private OnecodeException(String message, Facts facts) {
+            super(message);
+            this.facts = facts;
+        }
+    }
+
+    /** The service refused the request; nobody was authenticated. Branch on the code; detail and errors (by field) are for people. */
+    public static final class ProblemException extends OnecodeException {
+        public final String code;
+        public final String detail;
+        public final Map<String, String> errors;
+
+        private ProblemException(String code, String detail, Map<String, String> errors, Facts facts) {
+            super(code + " (" + facts.status + ")", facts);
+            this.code = code;
+            this.detail = detail;
+            this.errors = errors;
+        }
+    }
+
+    /** No answer of the service came. After {@code send}, the send may exist: go on with the idempotency key and the same input. */
+    public static final class ConnectionException extends OnecodeException {
+        private ConnectionException(String message, Facts facts) {
+            super(message, facts);
+        }
+    }
+
+    /** Nobody knows whether the code was judged. Never verify it again: unless you recorded {@code valid} before, start a new send. */
+    public static final class IndeterminateVerificationException extends OnecodeException {
+        public final String sendId;
+
+        private IndeterminateVerificationException(String sendId, OnecodeException error) {
+            super(error.getMessage(), error.facts);
+            this.sendId = sendId;
+        }
+    }
+
+    private final String baseUrl;
+    private final String apiKey;
+    private final Duration timeout;
+    private final int maxRetries;
+    private final HttpClient client = HttpClient.newBuilder()
+        // HTTP/2 has repeats of its own, after GOAWAY and REFUSED_STREAM, and over http begins with an upgrade.
+        .version(HttpClient.Version.HTTP_1_1)
+        // A redirect is no answer, and the key goes to no other host.
+        .followRedirects(HttpClient.Redirect.NEVER)
+        .build();
+
+    /** Ten seconds for each try, and three retries. */
+    public Onecode(String baseUrl, String apiKey) {
+        this(baseUrl, apiKey, Duration.ofSeconds(10), 3);
+    }
+
+    /**
+     * @param timeout for one try, answer included
+     * @param maxRetries how often {@code send} tries again
+     */
+    public Onecode(String baseUrl, String apiKey, Duration timeout, int maxRetries) {
+        URI address = addressOf(baseUrl);
+        boolean isLoopback = address.getHost().matches("localhost|\\[::1]|127(\\.[0-9]{1,3}){3}");
+        if (!"https".equals(address.getScheme()) && !("http".equals(address.getScheme()) && isLoopback))
+            throw new IllegalArgumentException("baseUrl is not https: the key would be readable on its way.");
+        if (!apiKey.matches("ak_(test|live)_[A-Za-z0-9_-]+"))
+            throw new IllegalArgumentException("apiKey is not an API key: ak_test_… or ak_live_…, and nothing around it.");
+        if (timeout.isNegative() || timeout.isZero() || maxRetries < 0)
+            throw new IllegalArgumentException("timeout is not above 0, or maxRetries below 0.");
+        this.baseUrl = baseUrl.replaceFirst("/+$", "");
+        this.apiKey = apiKey;
+        this.timeout = timeout;
+        this.maxRetries = maxRetries;
+    }
+
+    private static URI addressOf(String baseUrl) {
+        try {
+            URI address = URI.create(baseUrl);
+            if (address.getHost() != null && !baseUrl.matches(".*[?#@].*")) return address;
+        } catch (IllegalArgumentException error) {
+            // Its message repeats the text, which may hold a password.
+        }
+        throw new IllegalArgumentException("baseUrl is not an address, or has credentials, a query or a fragment.");
+    }
+
+    /** Sends a code as {@link #send(String, String, String, String)} does, with nothing but a recipient. */
+    public Send send(String to) throws OnecodeException {
+        return send(to, null, null, null);
+    }
+
+    /**
+     * Sends a code, which is accepted then and not delivered. All but the recipient may be null; without an idempotency key it is a new
+     * code. An interrupt ends the waiting, and stays set.
+     *
+     * @throws ProblemException when the service refused it
+     * @throws ConnectionException when the last try brought no answer
+     */
+    public Send send(String to, String code, String locale, String idempotencyKey) throws OnecodeException {
+        String key = idempotencyKey == null || idempotencyKey.matches("[ \t]*") ? UUID.randomUUID().toString() : idempotencyKey;
+        // HttpClient writes question marks for what is not ASCII.
+        if (!key.matches("[\t -~]*")) throw new IllegalArgumentException("idempotencyKey is not one line of ASCII.");
+        String body = "{\"to\":" + Json.quote(to)
+            + (code == null ? "" : ",\"code\":" + Json.quote(code))
+            + (locale == null ? "" : ",\"locale\":" + Json.quote(locale)) + "}";
+        for (int tries = 0; ; tries++) {
+            Answer answer = exchange("POST", "/v1/send", "/v1/send", body, key);
+            Send send = answer.send(202);
+            if (send != null) return send;
+            // Half of it is random: callers that failed together do not return together.
+            double waitMs = Math.min(500 * Math.pow(2, tries), 10_000) * ThreadLocalRandom.current().nextDouble(0.5, 1);
+            boolean isRepeated = answer.isOpen();
+            Integer retryAfterSeconds = answer.facts.retryAfterSeconds;
+            if (answer.status() == 429 && retryAfterSeconds != null) {
+                isRepeated = retryAfterSeconds <= RETRY_AFTER_SECONDS_MAX;
+                waitMs = retryAfterSeconds * 1000.0 + ThreadLocalRandom.current().nextInt(250);
+            }
+            if (!isRepeated || tries == maxRetries || !pause((long) waitMs)) throw answer.exception();
+        }
+    }
+
+    /** Reads a send, with one request. Neither {@code read} nor {@code verified} authenticates anybody. */
+    public Send status(String sendId) throws OnecodeException {
+        Answer answer = exchange("GET", pathOf(sendId) + "/status", "/v1/send/{id}/status", null, null);
+        Send send = answer.send(200);
+        if (send == null) throw answer.exception();
+        return send;
+    }
+
+    /**
+     * Verifies what a person typed, with one request. The id comes from your own session, never from a browser.
+     *
+     * @throws IndeterminateVerificationException when the outcome is unknown
+     * @throws ProblemException when the service refused the request
+     */
+    public VerifyResult verify(String sendId, String code) throws OnecodeException {
+        String body = "{\"code\":" + Json.quote(code) + "}";
+        Answer answer = exchange("POST", pathOf(sendId) + "/verify", "/v1/send/{id}/verify", body, null);
+        VerifyResult result = answer.judgement();
+        if (result != null) return result;
+        OnecodeException error = answer.exception();
+        // A code that this class does not know may mean anything.
+        if (error instanceof ProblemException problem && answer.status() < 500 && PROBLEM_CODES.contains(problem.code)) throw problem;
+        throw new IndeterminateVerificationException(sendId, error);
+    }
+
+    private static String pathOf(String sendId) {
+        if (List.of("", ".", "..").contains(sendId)) throw new IllegalArgumentException("This is not the id of a send.");
+        return "/v1/send/" + URLEncoder.encode(sendId, UTF_8).replace("+", "%20");
+    }
+
+    /** @return false when the thread was interrupted */
+    private static boolean pause(long ms) {
+        try {
+            Thread.sleep(ms);
+            return true;
+        } catch (InterruptedException error) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
+    /** Makes one request. */
+    private Answer exchange(String method, String path, String route, String body, String idempotencyKey) {
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(baseUrl + path))
+            .header("Authorization", "Bearer " + apiKey)
+            .header("User-Agent", "onecode-java")
+            .method(method, body == null ? BodyPublishers.noBody() : once(body.getBytes(UTF_8)));
+        if (body != null) request.header("Content-Type", "application/json");
+        if (idempotencyKey != null) request.header("Idempotency-Key", idempotencyKey);
+        // What is too long is not kept.
+        ByteArrayOutputStream text = new ByteArrayOutputStream();
+        CompletableFuture<HttpResponse<Void>> future = client.sendAsync(request.build(), BodyHandlers.ofByteArrayConsumer(part -> {
+            if (text.size() <= ANSWER_BYTES_MAX) part.ifPresent(text::writeBytes);
+        }));
+        String reason;
+        try {
+            // The time-out of a request ends with its headers. This one covers the body too.
+            HttpResponse<Void> response = future.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
+            if (text.size() <= ANSWER_BYTES_MAX) return Answer.of(method + " " + route, response, text.toByteArray(), idempotencyKey);
+            reason = "the answer is too long";
+        } catch (ExecutionException error) {
+            reason = "no whole answer (" + error.getCause().getClass().getSimpleName() + ")";
+        } catch (TimeoutException error) {
+            reason = "no answer within " + timeout.toMillis() + " ms";
+        } catch (InterruptedException error) {
+            Thread.currentThread().interrupt();
+            reason = "interrupted";
+        } finally {
+            // Ends what is still under way.
+            future.cancel(true);
+        }
+        return new Answer(method + " " + route + ": " + reason, new Facts(null, null, null, idempotencyKey), Map.of());
+    }
+
+    /**
+     * A body that is read once. HttpClient makes some requests a second time by itself, on connections that turn out dead: a POST too
+     * where a program sets jdk.httpclient.enableAllMethodRetry. What it cannot read twice, it cannot send twice.
+     */
+    private static BodyPublisher once(byte[] body) {
+        AtomicReference<InputStream> stream = new AtomicReference<>(new ByteArrayInputStream(body));
+        return BodyPublishers.fromPublisher(BodyPublishers.ofInputStream(() -> stream.getAndSet(null)), body.length);
+    }
+
+    /**
+     * An answer, whole or not. It has fields only where it is JSON of the media type that goes with its status: proxies have answers of
+     * their own.
+     */
+    private record Answer(String message, Facts facts, Map<?, ?> fields) {
+        static Answer of(String request, HttpResponse<?> response, byte[] text, String idempotencyKey) {
+            int status = response.statusCode();
+            String retryAfter = response.headers().firstValue("Retry-After").orElse("");
+            Integer seconds = retryAfter.matches("[0-9]{1,9}") ? Integer.valueOf(retryAfter) : null;
+            Facts facts = new Facts(status, response.headers().firstValue("X-Request-Id").orElse(null), seconds, idempotencyKey);
+            String mediaType = response.headers().firstValue("Content-Type").orElse("").replaceFirst(";.*", "").strip();
+            boolean isOurs = mediaType.equalsIgnoreCase(status < 400 ? "application/json" : "application/problem+json");
+            String message = request + ": an answer with " + status + " that is not the service's";
+            return new Answer(message, facts, isOurs && Json.read(text) instanceof Map<?, ?> fields ? fields : Map.of());
+        }
+
+        int status() {
+            return facts.status == null ? 0 : facts.status;
+        }
+
+        /** Whether it is open or passing what became of a creation: the same key and bytes find out. */
+        boolean isOpen() {
+            return List.of(0, 500, 502, 503, 504).contains(status()) || (status() >= 200 && status() < 300);
+        }
+
+        /** The send in an answer with this status, or null. */
+        Send send(int status) {
+            if (status() != status || !STATUSES.contains(text("status")) || !VERIFICATIONS.contains(text("verification"))) return null;
+            if (text("id").isEmpty() || !Set.of("test", "live").contains(text("mode"))) return null;
+            try {
+                Send send = new Send(
+                    text("id"), text("status"), text("verification"), text("mode"), textOrNull("channel"), textOrNull("from"),
+                    time("expires_at"), time("created_at"), time("sent_at"), time("delivered_at"), time("read_at"), time("verified_at"),
+                    time("failed_at"), textOrNull("failure_reason"));
+                return send.expiresAt == null || send.createdAt == null ? null : send;
+            } catch (DateTimeException error) {
+                return null;
+            }
+        }
+
+        /** What the service says of a code, or null. {@code valid} is JSON's true, with nothing but what the contract says beside it. */
+        VerifyResult judgement() {
+            String verification = text("verification");
+            if (status() != 200 || !VERIFICATIONS.contains(verification)) return null;
+            if (!(fields.get("valid") instanceof Boolean valid) || !(fields.get("attempts_left") instanceof Double left)) return null;
+            if (!List.of(0.0, 1.0, 2.0, 3.0, 4.0, 5.0).contains(left)) return null;
+            if (valid && !(verification.equals("verified") && left == 0)) return null;
+            return new VerifyResult(valid, verification, left.intValue());
+        }
+
+        /** The problem in an answer, or that there is none of the service. */
+        OnecodeException exception() {
+            String code = text("code");
+            boolean isProblem = status() >= 400 && Double.valueOf(status()).equals(fields.get("status")) && code.matches("[a-z_]+");
+            if (!isProblem) return new ConnectionException(message, facts);
+            Map<String, String> errors = new HashMap<>();
+            if (fields.get("errors") instanceof Map<?, ?> given)
+                given.forEach((name, value) -> errors.put(String.valueOf(name), String.valueOf(value)));
+            return new ProblemException(code, textOrNull("detail"), errors, facts);
+        }
+
+        /** Empty where there is none. */
+        String text(String name) {
+            return fields.get(name) instanceof String text ? text : "";
+        }
+
+        String textOrNull(String name) {
+            return fields.get(name) instanceof String text ? text : null;
+        }
+
+        Instant time(String name) {
+            return fields.get(name) instanceof String text ? Instant.parse(text) : null;
+        }
+    }
+
+    /** JSON (RFC 8259), which the standard library does not read. */
+    private static final class Json {
+        private static final int DEPTH_MAX = 64;
+        private static final Pattern LITERAL = Pattern.compile("true|false|null|-?(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][+-]?[0-9]+)?");
+        private final String text;
+        private int at = 0;
+
+        private Json(String text) {
+            this.text = text;
+        }
+
+        /** Map, List, String, Double, Boolean or null; null too where it is no JSON in UTF-8. */
+        static Object read(byte[] bytes) {
+            try {
+                // A decoder refuses what is no UTF-8, which a String would replace.
+                Json json = new Json(UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString());
+                Object value = json.value(0);
+                json.peek();
+                return json.at == json.text.length() ? value : null;
+            } catch (CharacterCodingException | IllegalArgumentException | IndexOutOfBoundsException error) {
+                return null;
+            }
+        }
+
+        static String quote(String text) {
+            StringBuilder quoted = new StringBuilder("\"");
+            for (char c : text.toCharArray())
+                quoted.append(c == '"' || c == '\\' ? "\\" + c : c < ' ' ? String.format("\\u%04x", (int) c) : String.valueOf(c));
+            return quoted.append('"').toString();
+        }
+
+        private Object value(int depth) {
+            if (depth > DEPTH_MAX) throw new IllegalArgumentException();
+            char first = peek();
+            if (first == '"') return string();
+            if (first != '{' && first != '[') return literal();
+            Map<String, Object> members = new HashMap<>();
+            List<Object> items = new ArrayList<>();
+            char close = first == '{' ? '}' : ']';
+            at++;
+            if (peek() != close) {
+                do {
+                    if (close == '}') {
+                        peek();
+                        String name = string();
+                        take(':');
+                        members.put(name, value(depth + 1));
+                    } else items.add(value(depth + 1));
+                } while (peek() == ',' && at++ >= 0);
+            }
+            take(close);
+            return close == '}' ? members : items;
+        }
+
+        private Object literal() {
+            Matcher literal = LITERAL.matcher(text).region(at, text.length());
+            if (!literal.lookingAt()) throw new IllegalArgumentException();
+            at = literal.end();
+            return switch (literal.group()) {
+                case "true" -> true;
+                case "false" -> false;
+                case "null" -> null;
+                default -> Double.valueOf(literal.group());
+            };
+        }
+
+        private String string() {
+            take('"');
+            StringBuilder read = new StringBuilder();
+            for (char c = text.charAt(at++); c != '"'; c = text.charAt(at++)) {
+                if (c < ' ') throw new IllegalArgumentException();
+                if (c != '\\') read.append(c);
+                else if ((c = text.charAt(at++)) == 'u') read.append((char) HexFormat.fromHexDigits(text, at, at += 4));
+                else read.append("\"\\/\b\f\n\r\t".charAt("\"\\/bfnrt".indexOf(c)));
+            }
+            return read.toString();
+        }
+
+        /** The next character that is no space, or 0 at the end. */
+        private char peek() {
+            while (at < text.length() && " \t\n\r".indexOf(text.charAt(at)) >= 0) at++;
+            return at < text.length() ? text.charAt(at) : 0;
+        }
+
+        private void take(char c) {
+            if (peek() != c) throw new IllegalArgumentException();
+            at++;
+        }
+    }
+}

@@ -1,0 +1,362 @@
+<?php
+
+// SPDX-License-Identifier: Apache-2.0
+declare(strict_types=1);
+
+namespace Onecode;
+
+/**
+ * Onecode sends one-time codes over WhatsApp and checks what people type back. For PHP 8.1 or newer, without packages or curl.
+ *
+ *     require 'Onecode.php';
+ *     $onecode = new Onecode\Client('https://api.example.com', $apiKey);
+ *
+ *     $send = $onecode->send('+447700900123');
+ *     // Keep $send->id in this person's session. Never take it from the browser.
+ *
+ *     try {
+ *         if ($onecode->verify($send->id, $typed)->valid) signIn(); // Nothing else lets anybody in.
+ *     } catch (Onecode\IndeterminateVerificationException) {
+ *         // The code may be used up: offer a new one, with a new send.
+ *     }
+ *
+ * `send` repeats itself with the same key and the same bytes, so that one code goes out and one unit is used. `verify` is one request
+ * and never a second: had the first arrived, the second would refuse the right person. Wrap neither call in a retry.
+ */
+final class Client
+{
+    private const ANSWER_BYTES_MAX = 262144;
+    private const RETRY_AFTER_SECONDS_MAX = 30;
+    private readonly string $address;
+    private readonly string $host;
+    private readonly string $path;
+
+    /**
+     * @param float $timeoutSeconds the time for one try from the look-up of the name on
+     * @param int $maxRetries how often `send` tries again
+     */
+    public function __construct(
+        #[\SensitiveParameter] string $baseUrl,
+        #[\SensitiveParameter] private readonly string $apiKey,
+        private readonly float $timeoutSeconds = 10,
+        private readonly int $maxRetries = 3,
+    ) {
+        $url = parse_url($baseUrl);
+        if ($url === false || !isset($url['scheme'], $url['host']) || preg_match('/[\s?#@]/', $baseUrl))
+            throw new \InvalidArgumentException('baseUrl is not an address, or has credentials, a query or a fragment.');
+        $isTls = $url['scheme'] === 'https';
+        $isLoopback = preg_match('/^(localhost|\[::1]|127(\.\d{1,3}){3})$/', $url['host']) === 1;
+        if (!$isTls && !($url['scheme'] === 'http' && $isLoopback))
+            throw new \InvalidArgumentException('baseUrl is not https: the key would be readable on its way.');
+        if (!preg_match('/^ak_(test|live)_[\w-]+$/D', $apiKey))
+            throw new \InvalidArgumentException('apiKey is not an API key: ak_test_… or ak_live_…, and nothing around it.');
+        if (!is_finite($timeoutSeconds) || $timeoutSeconds <= 0 || $maxRetries < 0)
+            throw new \InvalidArgumentException('timeoutSeconds is not above 0, or maxRetries below 0.');
+        $this->host = $url['host'] . (isset($url['port']) ? ":{$url['port']}" : '');
+        $this->address = ($isTls ? 'tls' : 'tcp') . "://{$url['host']}:" . ($url['port'] ?? ($isTls ? 443 : 80));
+        $this->path = rtrim($url['path'] ?? '', '/');
+    }
+
+    /**
+     * Sends a code, which is accepted then and not delivered. Without `$idempotencyKey` it is a new code.
+     *
+     * @throws ProblemException when the service refused it
+     * @throws ConnectionException when the last try brought no answer
+     */
+    public function send(
+        #[\SensitiveParameter] string $to,
+        #[\SensitiveParameter] ?string $code = null,
+        ?string $locale = null,
+        ?string $idempotencyKey = null,
+    ): Send {
+        if ($idempotencyKey === null || trim($idempotencyKey, " \t") === '') {
+            $idempotencyKey = bin2hex(random_bytes(16));
+        }
+        if (preg_match('/[\x00-\x08\x0a-\x1f\x7f]/', $idempotencyKey))
+            throw new \InvalidArgumentException('idempotencyKey is not a text of one line.');
+        $given = array_filter(['to' => $to, 'code' => $code, 'locale' => $locale], fn ($value) => $value !== null);
+        $body = json_encode($given, JSON_THROW_ON_ERROR | JSON_INVALID_UTF8_SUBSTITUTE);
+        for ($tries = 0; ; $tries++) {
+            $answer = $this->exchange('POST', '/v1/send', '/v1/send', $body, ["Idempotency-Key: $idempotencyKey"]);
+            $send = $answer->send(202);
+            if ($send !== null) return $send;
+            // Half of it is random: callers that failed together do not return together.
+            $waitMs = min(500 * 2 ** $tries, 10_000) / 100 * random_int(50, 100);
+            $isRepeated = $answer->isOpen();
+            if ($answer->status === 429 && $answer->retryAfterSeconds !== null) {
+                $isRepeated = $answer->retryAfterSeconds <= self::RETRY_AFTER_SECONDS_MAX;
+                $waitMs = $answer->retryAfterSeconds * 1000 + random_int(0, 250);
+            }
+            if (!$isRepeated || $tries === $this->maxRetries) throw $answer->exception($idempotencyKey);
+            usleep((int) ($waitMs * 1000));
+        }
+    }
+
+    /**
+     * Reads a send, with one request. Neither `read` nor `verified` authenticates anybody.
+     *
+     * @throws ProblemException
+     * @throws ConnectionException
+     */
+    public function status(string $sendId): Send
+    {
+        $answer = $this->exchange('GET', self::pathOf($sendId) . '/status', '/v1/send/{id}/status');
+        return $answer->send(200) ?? throw $answer->exception();
+    }
+
+    /**
+     * Verifies what a person typed, with one request. `$sendId` comes from your own session, never from a browser.
+     *
+     * @throws IndeterminateVerificationException when the outcome is unknown
+     * @throws ProblemException when the service refused the request
+     */
+    public function verify(string $sendId, #[\SensitiveParameter] string $code): VerifyResult
+    {
+        $body = json_encode(['code' => $code], JSON_THROW_ON_ERROR | JSON_INVALID_UTF8_SUBSTITUTE);
+        $answer = $this->exchange('POST', self::pathOf($sendId) . '/verify', '/v1/send/{id}/verify', $body);
+        return $answer->judgement() ?? throw $answer->verifyException($sendId);
+    }
+
+    /** Without the key. */
+    public function __debugInfo(): array
+    {
+        return ['host' => $this->host, 'path' => $this->path];
+    }
+
+    private static function pathOf(string $sendId): string
+    {
+        if (in_array($sendId, ['', '.', '..'], true))
+            throw new \InvalidArgumentException('This is not the id of a send.');
+        return '/v1/send/' . rawurlencode($sendId);
+    }
+
+    /** Makes one request, on a connection of its own: a used one may be dead. */
+    private function exchange(
+        string $method,
+        string $path,
+        string $route,
+        #[\SensitiveParameter] string $body = '',
+        array $headers = [],
+    ): Answer {
+        $lines = [
+            "$method $this->path$path HTTP/1.1", "Host: $this->host", "Authorization: Bearer $this->apiKey", 'User-Agent: onecode-php',
+            'Content-Type: application/json', 'Content-Length: ' . strlen($body), 'Connection: close', ...$headers,
+        ];
+        $text = $this->roundTrip(implode("\r\n", $lines) . "\r\n\r\n$body", $reason);
+        return new Answer("$method $route", $text, $reason);
+    }
+
+    /**
+     * Writes a request and reads to the end. One deadline is for all of it: the time-out of a stream begins again with each byte.
+     *
+     * @return string '' when there was no whole answer, for that reason
+     */
+    private function roundTrip(#[\SensitiveParameter] string $request, ?string &$reason): string
+    {
+        $reason = 'no whole answer in time';
+        $deadline = hrtime(true) + $this->timeoutSeconds * 1e9;
+        $socket = @stream_socket_client($this->address, $code, $message, $this->timeoutSeconds);
+        if ($socket === false) {
+            // What TLS objects to is in PHP's warning alone.
+            $reason = 'no connection: ' . ($message ?: error_get_last()['message'] ?? '');
+            return '';
+        }
+        if (@fwrite($socket, $request) !== strlen($request)) return '';
+        $answer = '';
+        while (($leftUs = (int) (($deadline - hrtime(true)) / 1000)) > 0 && strlen($answer) <= self::ANSWER_BYTES_MAX) {
+            stream_set_timeout($socket, intdiv($leftUs, 1_000_000), $leftUs % 1_000_000);
+            $bytes = @fread($socket, 8192);
+            if (stream_get_meta_data($socket)['timed_out']) return '';
+            if ($bytes === '' || $bytes === false) return $answer;
+            $answer .= $bytes;
+        }
+        return '';
+    }
+}
+
+/** One code for one recipient. What is not known yet is null. */
+final class Send
+{
+    public function __construct(
+        public readonly string $id,
+        /** queued, sending, sent, delivered, read or failed */
+        public readonly string $status,
+        /** pending, verified, expired or locked */
+        public readonly string $verification,
+        /** test or live */
+        public readonly string $mode,
+        public readonly ?string $channel,
+        public readonly ?string $from,
+        public readonly \DateTimeImmutable $expiresAt,
+        public readonly \DateTimeImmutable $createdAt,
+        public readonly ?\DateTimeImmutable $sentAt,
+        public readonly ?\DateTimeImmutable $deliveredAt,
+        public readonly ?\DateTimeImmutable $readAt,
+        public readonly ?\DateTimeImmutable $verifiedAt,
+        public readonly ?\DateTimeImmutable $failedAt,
+        public readonly ?string $failureReason,
+    ) {}
+}
+
+/** What a verification came to. Only `valid` lets anybody in, and only once. */
+final class VerifyResult
+{
+    public function __construct(
+        public readonly bool $valid,
+        /** pending, verified, expired or locked */
+        public readonly string $verification,
+        /** Wrong codes that are still allowed. */
+        public readonly int $attemptsLeft,
+    ) {}
+}
+
+/** Whatever goes wrong with a request. A mistake in how the client is called is an InvalidArgumentException, and sends nothing. */
+abstract class OnecodeException extends \RuntimeException
+{
+    public function __construct(
+        string $message,
+        public readonly ?int $status,
+        public readonly ?string $requestId,
+        public readonly ?int $retryAfterSeconds,
+        /** Of a creation: with it, the same input goes on with the same send. */
+        public readonly ?string $idempotencyKey,
+    ) {
+        parent::__construct($message);
+    }
+}
+
+/** The service refused the request; nobody was authenticated. Branch on `problemCode`; `detail` and `errors` (by field) are for people. */
+final class ProblemException extends OnecodeException
+{
+    /** @param array<string, string> $errors */
+    public function __construct(
+        public readonly string $problemCode,
+        public readonly ?string $detail,
+        public readonly array $errors,
+        int $status,
+        mixed ...$facts,
+    ) {
+        parent::__construct("$problemCode ($status)", $status, ...$facts);
+    }
+}
+
+/** No answer of the service came. After `send`, the send may exist: go on with `idempotencyKey` and the same input. */
+final class ConnectionException extends OnecodeException {}
+
+/** Nobody knows whether the code was judged. Never verify it again: unless you recorded `valid` before, start a new send. */
+final class IndeterminateVerificationException extends OnecodeException
+{
+    public function __construct(public readonly string $sendId, OnecodeException $error)
+    {
+        parent::__construct($error->getMessage(), $error->status, $error->requestId, $error->retryAfterSeconds, null);
+    }
+}
+
+/**
+ * An answer, whole or not.
+ *
+ * @internal
+ */
+final class Answer
+{
+    private const STATUSES = ['queued', 'sending', 'sent', 'delivered', 'read', 'failed'];
+    private const VERIFICATIONS = ['pending', 'verified', 'expired', 'locked'];
+    private const PROBLEM_CODES = 'missing_credentials invalid_api_key insufficient_credits send_not_found idempotency_key_reused invalid_json '
+        . 'invalid_recipient channel_unavailable invalid_code invalid_locale invalid_idempotency_key rate_limited internal_error not_found '
+        . 'method_not_allowed bad_request request_timeout headers_too_large forbidden invalid_signature payload_too_large too_busy';
+    /** Null where there was no whole answer. */
+    public readonly ?int $status;
+    public readonly ?int $retryAfterSeconds;
+    private readonly ?string $requestId;
+    /** The JSON of the media type that goes with the status; [] where it is none: proxies have answers of their own. */
+    private readonly array $fields;
+
+    public function __construct(private readonly string $request, string $text, private readonly string $reason)
+    {
+        [$head, $body] = explode("\r\n\r\n", $text, 2) + ['', ''];
+        $headers = [];
+        foreach (explode("\r\n", $head) as $line) {
+            [$name, $value] = explode(':', $line, 2) + ['', ''];
+            $headers[strtolower($name)] = trim($value);
+        }
+        $this->status = preg_match('#^HTTP/1\.\d (\d{3})#', $head, $found) ? (int) $found[1] : null;
+        $this->requestId = $headers['x-request-id'] ?? null;
+        $retryAfter = $headers['retry-after'] ?? '';
+        $this->retryAfterSeconds = preg_match('/^\d{1,9}$/D', $retryAfter) ? (int) $retryAfter : null;
+        $json = json_decode(strtolower($headers['transfer-encoding'] ?? '') === 'chunked' ? self::dechunked($body) : $body);
+        $mediaType = strtolower(trim(explode(';', $headers['content-type'] ?? '')[0]));
+        $isOurs = is_object($json) && $mediaType === ($this->status < 400 ? 'application/json' : 'application/problem+json');
+        $this->fields = $isOurs ? (array) $json : [];
+    }
+
+    /** Whether it is open or passing what became of a creation: the same key and bytes find out. */
+    public function isOpen(): bool
+    {
+        return in_array($this->status, [null, 500, 502, 503, 504], true) || ($this->status >= 200 && $this->status < 300);
+    }
+
+    /** The send in an answer with this status, or null where there is none. */
+    public function send(int $status): ?Send
+    {
+        $fields = $this->fields + array_fill_keys(['id', 'status', 'verification', 'mode', 'channel', 'from', 'failure_reason'], null);
+        $isKnown = in_array($fields['status'], self::STATUSES, true) && in_array($fields['verification'], self::VERIFICATIONS, true)
+            && in_array($fields['mode'], ['test', 'live'], true);
+        if ($this->status !== $status || !$isKnown || $fields['id'] === '') return null;
+        $time = fn (string $name) => preg_match('/^\d{4}-\d\d-\d\dT/', (string) ($fields[$name] ?? ''))
+            ? new \DateTimeImmutable($fields[$name]) : null;
+        try {
+            return new Send(
+                $fields['id'], $fields['status'], $fields['verification'], $fields['mode'], $fields['channel'], $fields['from'],
+                $time('expires_at'), $time('created_at'), $time('sent_at'), $time('delivered_at'), $time('read_at'), $time('verified_at'),
+                $time('failed_at'), $fields['failure_reason'],
+            );
+        } catch (\Exception | \TypeError) {
+            return null;
+        }
+    }
+
+    /** What the service says of a code, or null. `valid` is JSON's true, with nothing but what the contract says beside it. */
+    public function judgement(): ?VerifyResult
+    {
+        [$valid, $verification, $left] = array_map(
+            fn (string $name) => $this->fields[$name] ?? null,
+            ['valid', 'verification', 'attempts_left'],
+        );
+        $isJudgement = $this->status === 200 && is_bool($valid) && in_array($verification, self::VERIFICATIONS, true)
+            && is_int($left) && $left >= 0 && $left <= 5;
+        if (!$isJudgement || ($valid && ($verification !== 'verified' || $left !== 0))) return null;
+        return new VerifyResult($valid, $verification, $left);
+    }
+
+    /** The problem in an answer, or that there is none of the service. */
+    public function exception(?string $idempotencyKey = null): ProblemException|ConnectionException
+    {
+        $facts = [$this->status, $this->requestId, $this->retryAfterSeconds, $idempotencyKey];
+        $fields = $this->fields + ['status' => null, 'code' => null, 'detail' => null, 'errors' => null];
+        $code = $fields['code'];
+        if ($this->status >= 400 && $fields['status'] === $this->status && is_string($code) && preg_match('/^[a-z_]+$/D', $code)) {
+            $detail = is_string($fields['detail']) ? $fields['detail'] : null;
+            return new ProblemException($code, $detail, is_object($fields['errors']) ? (array) $fields['errors'] : [], ...$facts);
+        }
+        $what = $this->status === null ? $this->reason : "an answer with $this->status that is not the service's";
+        return new ConnectionException("$this->request: $what", ...$facts);
+    }
+
+    /** What an answer without a judgement means. A code that this client does not know may mean anything. */
+    public function verifyException(string $sendId): ProblemException|IndeterminateVerificationException
+    {
+        $error = $this->exception();
+        $isRefusal = $error instanceof ProblemException && $error->status < 500
+            && in_array($error->problemCode, explode(' ', self::PROBLEM_CODES), true);
+        return $isRefusal ? $error : new IndeterminateVerificationException($sendId, $error);
+    }
+
+    private static function dechunked(string $text): string
+    {
+        $stream = fopen('php://memory', 'w+');
+        fwrite($stream, $text);
+        rewind($stream);
+        stream_filter_append($stream, 'dechunk', STREAM_FILTER_READ);
+        return (string) stream_get_contents($stream);
+    }
+}

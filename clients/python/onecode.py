@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Onecode sends one-time codes over WhatsApp and checks what people type back. For Python 3.9 or newer, without other packages.
+
+    from onecode import IndeterminateVerificationError, Onecode
+
+    onecode = Onecode("https://api.example.com", api_key)
+
+    send = onecode.send("+447700900123")
+    # Keep send.id in this person's session. Never take it from the browser.
+
+    try:
+        if onecode.verify(send.id, typed).valid:
+            sign_in()  # Nothing else lets anybody in.
+    except IndeterminateVerificationError:
+        ...  # The code may be used up: offer a new one, with a new send.
+
+`send` repeats itself with the same key and the same bytes, so that one code goes out and one unit is used. `verify` is one request and
+never a second: had the first arrived, the second would refuse the right person. Wrap neither call in a retry.
+"""
+
+import json
+import random
+import re
+import socket
+import threading
+import time
+import uuid
+from dataclasses import dataclass, fields
+from datetime import datetime
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from typing import Dict, Optional
+from urllib.parse import quote, urlsplit
+
+_ANSWER_BYTES_MAX = 256 * 1024
+_RETRY_AFTER_SECONDS_MAX = 30
+# After these the same key and bytes find out what became of a creation. 0: no answer came whole.
+_REPEATED = (0, 500, 502, 503, 504)
+_STATUSES = ("queued", "sending", "sent", "delivered", "read", "failed")
+_VERIFICATIONS = ("pending", "verified", "expired", "locked")
+_PROBLEM_CODES = frozenset(
+    "missing_credentials invalid_api_key insufficient_credits send_not_found idempotency_key_reused invalid_json invalid_recipient "
+    "channel_unavailable invalid_code invalid_locale invalid_idempotency_key rate_limited internal_error not_found method_not_allowed "
+    "bad_request request_timeout headers_too_large forbidden invalid_signature payload_too_large too_busy".split()
+)
+
+
+@dataclass(frozen=True)
+class Send:
+    """One code for one recipient. What is not known yet is None."""
+
+    id: str
+    status: str  # queued, sending, sent, delivered, read or failed
+    verification: str  # pending, verified, expired or locked
+    mode: str  # test or live
+    channel: Optional[str]
+    from_: Optional[str]
+    expires_at: datetime
+    created_at: datetime
+    sent_at: Optional[datetime]
+    delivered_at: Optional[datetime]
+    read_at: Optional[datetime]
+    verified_at: Optional[datetime]
+    failed_at: Optional[datetime]
+    failure_reason: Optional[str]
+
+
+@dataclass(frozen=True)
+class VerifyResult:
+    """What a verification came to. Only `valid` lets anybody in, and only once."""
+
+    valid: bool
+    verification: str  # pending, verified, expired or locked
+    attempts_left: int  # wrong codes that are still allowed
+
+
+class OnecodeError(Exception):
+    """Whatever goes wrong with a request. A mistake in how this client is called is a ValueError, and sends nothing."""
+
+    def __init__(self, message, answer, idempotency_key=None):
+        super().__init__(message)
+        self.status: Optional[int] = answer.status or None
+        self.request_id: Optional[str] = answer.request_id
+        self.retry_after_seconds: Optional[int] = answer.retry_after_seconds
+        # Of a creation: with it, the same input goes on with the same send.
+        self.idempotency_key: Optional[str] = idempotency_key
+
+
+class ProblemError(OnecodeError):
+    """The service refused the request; nobody was authenticated. Branch on `code`; `detail` and `errors` (by field) are for people."""
+
+    code: str
+    detail: Optional[str]
+    errors: Dict[str, str]
+
+
+class ConnectionError(OnecodeError):
+    """No answer of the service came. After `send`, the send may exist: go on with `idempotency_key` and the same input."""
+
+
+class IndeterminateVerificationError(OnecodeError):
+    """Nobody knows whether the code was judged. Never verify it again: unless you recorded `valid` before, start a new send."""
+
+    def __init__(self, send_id, error):
+        super().__init__(str(error), error)
+        self.send_id: str = send_id
+
+
+class Onecode:
+    """The service, from your server. One object serves all threads.
+
+    `timeout_seconds` is the time for one try from its connection on, `max_retries` how often `send` tries again.
+    """
+
+    def __init__(self, base_url: str, api_key: str, *, timeout_seconds: float = 10, max_retries: int = 3):
+        try:
+            url = urlsplit(base_url)
+            self._host, self._port, self._path = url.hostname or "", url.port, url.path.rstrip("/")
+        except ValueError:
+            raise ValueError("base_url is not an address.") from None
+        if re.search(r"[\s?#@]", base_url):
+            raise ValueError("base_url has credentials, a query, a fragment or a space.")
+        is_loopback = re.fullmatch(r"localhost|::1|127(\.[0-9]{1,3}){3}", self._host)
+        if self._host == "" or not (url.scheme == "https" or (url.scheme == "http" and is_loopback)):
+            raise ValueError("base_url is not https: the key would be readable on its way.")
+        if not re.fullmatch(r"ak_(test|live)_[A-Za-z0-9_-]+", api_key or ""):
+            raise ValueError("api_key is not an API key: ak_test_… or ak_live_…, and nothing around it.")
+        if not 0 < timeout_seconds < float("inf") or max_retries < 0:
+            raise ValueError("timeout_seconds is not above 0, or max_retries below 0.")
+        self._connect = HTTPSConnection if url.scheme == "https" else HTTPConnection
+        self._api_key = api_key
+        self._timeout_seconds = timeout_seconds
+        self._max_retries = max_retries
+
+    def send(
+        self,
+        to: str,
+        *,
+        code: Optional[str] = None,
+        locale: Optional[str] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> Send:
+        """Sends a code, which is accepted then and not delivered. Without `idempotency_key` it is a new code.
+
+        Raises ProblemError, or ConnectionError when the last try brought no answer.
+        """
+        if idempotency_key is None or idempotency_key.strip(" \t") == "":
+            idempotency_key = str(uuid.uuid4())
+        if re.search(r"[\x00-\x08\x0a-\x1f\x7f]", idempotency_key):
+            raise ValueError("idempotency_key is not a text of one line.")
+        given = {"to": to, "code": code, "locale": locale}
+        body = json.dumps({name: value for name, value in given.items() if value is not None}).encode()
+        for tries in range(self._max_retries + 1):
+            answer = self._exchange("POST", "/v1/send", "/v1/send", body, idempotency_key)
+            send = answer.send(202)
+            if send is not None:
+                return send
+            # Half of it is random: callers that failed together do not return together.
+            wait = min(0.5 * 2**tries, 10) * random.uniform(0.5, 1)
+            is_repeated = answer.status in _REPEATED or 200 <= answer.status < 300
+            if answer.status == 429 and answer.retry_after_seconds is not None:
+                wait = answer.retry_after_seconds + random.uniform(0, 0.25)
+                is_repeated = answer.retry_after_seconds <= _RETRY_AFTER_SECONDS_MAX
+            if not is_repeated or tries == self._max_retries:
+                raise answer.error(idempotency_key)
+            time.sleep(wait)
+
+    def status(self, send_id: str) -> Send:
+        """Reads a send, with one request. Neither `read` nor `verified` authenticates anybody. Raises ProblemError, ConnectionError."""
+        answer = self._exchange("GET", f"{_path_of(send_id)}/status", "/v1/send/{id}/status")
+        send = answer.send(200)
+        if send is None:
+            raise answer.error()
+        return send
+
+    def verify(self, send_id: str, code: str) -> VerifyResult:
+        """Verifies what a person typed, with one request. `send_id` comes from your own session, never from a browser.
+
+        Raises IndeterminateVerificationError when the outcome is unknown, ProblemError when the service refused the request.
+        """
+        if not isinstance(code, str):
+            raise ValueError("The code is not a text: a number has lost its leading zeros.")
+        body = json.dumps({"code": code}).encode()
+        answer = self._exchange("POST", f"{_path_of(send_id)}/verify", "/v1/send/{id}/verify", body)
+        result = answer.judgement()
+        if result is not None:
+            return result
+        error = answer.error()
+        # A code that this client does not know may mean anything.
+        if isinstance(error, ProblemError) and answer.status < 500 and error.code in _PROBLEM_CODES:
+            raise error
+        raise IndeterminateVerificationError(send_id, error)
+
+    def _exchange(self, method, path, route, body=None, idempotency_key=None):
+        """Makes one request, on a connection of its own: a used one may be dead."""
+        headers = {"Authorization": f"Bearer {self._api_key}", "User-Agent": "onecode-python", "Connection": "close"}
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        if idempotency_key is not None:
+            headers["Idempotency-Key"] = idempotency_key.encode()
+        deadline = time.monotonic() + self._timeout_seconds
+        connection = self._connect(self._host, self._port, timeout=self._timeout_seconds)
+        reason = "the answer is too long"
+        try:
+            connection.connect()
+            # The time-out of a socket begins again with each byte. This ends whatever is still read.
+            timer = threading.Timer(deadline - time.monotonic(), _shut_down, [connection.sock])
+            timer.daemon = True
+            timer.start()
+            try:
+                connection.request(method, self._path + path, body, headers)
+                response = connection.getresponse()
+                text = response.read(_ANSWER_BYTES_MAX + 1)
+            finally:
+                timer.cancel()
+            if time.monotonic() < deadline and len(text) <= _ANSWER_BYTES_MAX:
+                return _Answer(f"{method} {route}", response=response, text=text)
+        except (OSError, HTTPException) as error:
+            reason = f"no whole answer ({type(error).__name__})"
+        finally:
+            connection.close()
+        if time.monotonic() >= deadline:
+            reason = f"no answer within {self._timeout_seconds} s"
+        return _Answer(f"{method} {route}: {reason}")
+
+
+def _shut_down(sock):
+    try:
+        # That of SSLSocket would go on without encryption.
+        socket.socket.shutdown(sock, socket.SHUT_RDWR)
+    except OSError:
+        pass  # It was closed already.
+
+
+def _path_of(send_id):
+    if not isinstance(send_id, str) or send_id in ("", ".", ".."):
+        raise ValueError("This is not the id of a send.")
+    return f"/v1/send/{quote(send_id, safe='')}"
+
+
+class _Answer:
+    """An answer, or why none came whole: its status is 0 then.
+
+    It has fields only where it is JSON of the media type that goes with its status: proxies have answers of their own.
+    """
+
+    def __init__(self, message, response=None, text=b""):
+        self.message, self.status, self.request_id, self.retry_after_seconds, self.fields = message, 0, None, None, {}
+        if response is None:
+            return
+        self.message = f"{message}: an answer with {response.status} that is not the service's"
+        self.status = response.status
+        self.request_id = response.getheader("X-Request-Id")
+        retry_after = response.getheader("Retry-After", "")
+        self.retry_after_seconds = int(retry_after) if re.fullmatch("[0-9]{1,9}", retry_after) else None
+        media_type = "application/json" if self.status < 400 else "application/problem+json"
+        try:
+            read = json.loads(text.decode())
+        except (ValueError, RecursionError):
+            return
+        if isinstance(read, dict) and response.headers.get_content_type() == media_type:
+            self.fields = read
+
+    def send(self, status):
+        """The send in an answer with this status, or None where there is none."""
+        if self.status != status:
+            return None
+        try:
+            send = Send(*(_read(field.name.rstrip("_"), self.fields) for field in fields(Send)))
+        except (AttributeError, KeyError, ValueError):
+            return None
+        is_known = send.status in _STATUSES and send.verification in _VERIFICATIONS and send.mode in ("test", "live")
+        return send if is_known and send.expires_at and send.created_at and isinstance(send.id, str) and send.id else None
+
+    def judgement(self):
+        """What the service says of a code, or None. `valid` is JSON's true, with nothing but what the contract says beside it."""
+        valid, verification, left = (self.fields.get(name) for name in ("valid", "verification", "attempts_left"))
+        # In Python, True is a number too.
+        is_count = type(left) is int and 0 <= left <= 5
+        if self.status != 200 or not isinstance(valid, bool) or verification not in _VERIFICATIONS or not is_count:
+            return None
+        is_success = verification == "verified" and left == 0
+        return VerifyResult(valid, verification, left) if is_success or not valid else None
+
+    def error(self, idempotency_key=None):
+        """The problem in an answer, or that it is none of the service."""
+        code, detail, errors = (self.fields.get(name) for name in ("code", "detail", "errors"))
+        is_problem = self.status >= 400 and self.fields.get("status") == self.status
+        if not is_problem or not isinstance(code, str) or not re.fullmatch("[a-z_]+", code):
+            return ConnectionError(self.message, self, idempotency_key)
+        error = ProblemError(f"{code} ({self.status})", self, idempotency_key)
+        error.code = code
+        error.detail = detail if isinstance(detail, str) else None
+        error.errors = errors if isinstance(errors, dict) else {}
+        return error
+
+
+def _read(name, values):
+    value = values[name]
+    # In Python 3.9, fromisoformat does not know Z.
+    return datetime.fromisoformat(value.replace("Z", "+00:00")) if name.endswith("_at") and value is not None else value

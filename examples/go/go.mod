@@ -1,3 +1,0 @@
-module onecode-example-go
-
-go 1.19

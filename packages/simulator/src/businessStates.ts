@@ -1,0 +1,132 @@
+import { id, integer, oneOf, orNull, text, yesOrNo, type Member, type ValuesOf } from './input.js';
+
+/** What Meta knows of a number, in Meta's own words. */
+export const SENDER = {
+  /** Digits without `+`. */
+  displayPhoneNumber: text(/^\d{7,15}$/, '7 to 15 digits'),
+  /** The WhatsApp Business account that owns it. */
+  wabaId: id,
+  status: oneOf(
+    'CONNECTED',
+    'FLAGGED',
+    'RESTRICTED',
+    'RATE_LIMITED',
+    'BANNED',
+    'PENDING',
+    'UNVERIFIED',
+    'DISCONNECTED',
+    'MIGRATED',
+    'DELETED',
+  ),
+  qualityRating: oneOf('GREEN', 'YELLOW', 'RED', 'UNKNOWN', 'NA'),
+  throughputLevel: oneOf('STANDARD', 'HIGH', 'NOT_APPLICABLE'),
+  /** Whether webhooks tell the identity hash of the person. */
+  identityKeyCheck: yesOrNo,
+};
+export type SenderState = ValuesOf<typeof SENDER>;
+export type SenderProfile = SenderState & { phoneNumberId: string };
+
+/** What Meta knows of a WhatsApp Business account. */
+export const ACCOUNT = {
+  /** `restricted`: refuses sends with 368; `disabled`: with 131031; `payment_issue`: with 131042. */
+  condition: oneOf('active', 'restricted', 'disabled', 'payment_issue'),
+  accountReviewStatus: oneOf('APPROVED', 'PENDING', 'REJECTED'),
+  /** Whether the app gets this account's webhooks, as `subscribed_apps` tells. */
+  subscribed: yesOrNo,
+};
+export type BusinessAccountState = ValuesOf<typeof ACCOUNT>;
+export type BusinessAccountProfile = BusinessAccountState & { id: string };
+export const ACCOUNT_DEFAULTS: BusinessAccountState = {
+  condition: 'active',
+  accountReviewStatus: 'APPROVED',
+  subscribed: true,
+};
+
+/** What Meta knows of one language of a message template. */
+export const TEMPLATE = {
+  status: oneOf(
+    'APPROVED',
+    'PENDING',
+    'REJECTED',
+    'PAUSED',
+    'DISABLED',
+    'ARCHIVED',
+    'IN_APPEAL',
+    'PENDING_DELETION',
+    'DELETED',
+    'LIMIT_EXCEEDED',
+  ),
+  category: oneOf('AUTHENTICATION', 'MARKETING', 'UTILITY'),
+  quality: oneOf('GREEN', 'YELLOW', 'RED', 'UNKNOWN'),
+  /** `NONE` unless Meta rejected it. */
+  rejectedReason: text(/^[A-Z_]{1,64}$/, 'a reason as Meta writes it'),
+  /** Seconds after which Meta gives up delivering; `null` is Meta's default of ten minutes. */
+  ttlSeconds: orNull(integer(-1, 43_200)),
+  /** What the footer says about the code's validity; `null` leaves the footer out. */
+  codeExpirationMinutes: orNull(integer(1, 90)),
+  /** The button of a one-time code; `null` leaves it out. */
+  otpType: oneOf('COPY_CODE', 'ONE_TAP', 'ZERO_TAP', null),
+  /** How the button is told: as Meta's reference has it, or as a link that names its type, as older templates come. */
+  buttonForm: oneOf('OTP', 'URL'),
+};
+export type TemplateState = ValuesOf<typeof TEMPLATE>;
+export interface TemplateKey {
+  wabaId: string;
+  name: string;
+  /** Meta's form, `pt_BR`. */
+  language: string;
+}
+export type TemplateProfile = TemplateState & TemplateKey & { id: string };
+export const TEMPLATE_DEFAULTS: TemplateState = {
+  status: 'APPROVED',
+  category: 'AUTHENTICATION',
+  quality: 'GREEN',
+  rejectedReason: 'NONE',
+  ttlSeconds: 600,
+  codeExpirationMinutes: 10,
+  otpType: 'COPY_CODE',
+  buttonForm: 'OTP',
+};
+
+/** How many people a business may write to in 24 hours, by Meta's name of the limit, the lowest first; -1 is unlimited. */
+export const MESSAGING_LIMITS = {
+  TIER_50: 50,
+  TIER_250: 250,
+  TIER_1K: 1000,
+  TIER_2K: 2000,
+  TIER_10K: 10_000,
+  TIER_100K: 100_000,
+  TIER_UNLIMITED: -1,
+} as const;
+
+/** What Meta knows of the business portfolio that owns every account. */
+export const PORTFOLIO = {
+  verificationStatus: oneOf('VERIFIED', 'PENDING', 'UNVERIFIED'),
+  /** Shared by all numbers. It is told, and not enforced. */
+  messagingLimit: oneOf(...(Object.keys(MESSAGING_LIMITS) as (keyof typeof MESSAGING_LIMITS)[])),
+};
+export type PortfolioState = ValuesOf<typeof PORTFOLIO>;
+export const PORTFOLIO_DEFAULTS: PortfolioState = {
+  verificationStatus: 'VERIFIED',
+  messagingLimit: 'TIER_UNLIMITED',
+};
+
+const texts: Member<string[]> = {
+  fits: (value): value is string[] => Array.isArray(value) && value.every((item) => typeof item === 'string'),
+  wanted: 'a list of texts',
+};
+
+/** What Meta knows of an access token. */
+export const TOKEN = {
+  /** `false` once it was revoked. */
+  valid: yesOrNo,
+  scopes: texts,
+  /** Unix seconds; 0 never expires. */
+  expiresAt: integer(0, 10_000_000_000),
+};
+export type TokenState = ValuesOf<typeof TOKEN>;
+export const TOKEN_DEFAULTS: TokenState = {
+  valid: true,
+  scopes: ['business_management', 'whatsapp_business_management', 'whatsapp_business_messaging'],
+  expiresAt: 0,
+};

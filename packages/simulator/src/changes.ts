@@ -1,0 +1,137 @@
+import {
+  MESSAGING_LIMITS,
+  type BusinessAccountProfile,
+  type PortfolioState,
+  type SenderProfile,
+  type TemplateProfile,
+} from './businessStates.js';
+
+/** One entry of `changes`: what happened, under the webhook field that tells it. */
+export interface Change {
+  field: string;
+  value: Record<string, unknown>;
+}
+
+const DAY_S = 86_400;
+const now = () => Math.floor(Date.now() / 1000);
+
+/** The webhook of one change of a business account. */
+export function changeWebhook(wabaId: string, { field, value }: Change) {
+  return {
+    object: 'whatsapp_business_account',
+    entry: [{ id: wabaId, time: now(), changes: [{ value, field }] }],
+  };
+}
+
+/**
+ * What Meta tells of a template's change. Its language is written with a hyphen here, and with `_` everywhere else.
+ * Sources: https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/message_template_status_update,
+ * /message_template_quality_update, /template_category_update
+ */
+export function templateChanges(before: TemplateProfile, after: TemplateProfile): Change[] {
+  const template = {
+    message_template_id: Number(after.id),
+    message_template_name: after.name,
+    message_template_language: after.language.replace('_', '-'),
+  };
+  const changes: Change[] = [];
+  if (before.status !== after.status)
+    changes.push({
+      field: 'message_template_status_update',
+      value: {
+        event: after.status === 'APPROVED' ? returnOf(before.status) : after.status,
+        ...template,
+        reason: after.rejectedReason,
+        message_template_category: after.category,
+        ...pauseInfo(before, after),
+      },
+    });
+  if (before.quality !== after.quality)
+    changes.push({
+      field: 'message_template_quality_update',
+      value: { previous_quality_score: before.quality, new_quality_score: after.quality, ...template },
+    });
+  if (before.category !== after.category)
+    changes.push({
+      field: 'template_category_update',
+      value: { ...template, previous_category: before.category, new_category: after.category },
+    });
+  return changes;
+}
+
+/** The event by which a template comes back into use. */
+function returnOf(before: TemplateProfile['status']): string {
+  if (before === 'DISABLED') return 'REINSTATED';
+  return before === 'ARCHIVED' ? 'UNARCHIVED' : 'APPROVED';
+}
+
+function pauseInfo(before: TemplateProfile, after: TemplateProfile) {
+  if (after.status === 'PAUSED')
+    return { other_info: { title: 'FIRST_PAUSE', description: 'Paused for 3 hours for low quality.' } };
+  if (before.status === 'PAUSED' && after.status === 'APPROVED')
+    return { other_info: { title: 'UNPAUSE', description: 'No longer paused.' } };
+  return {};
+}
+
+/**
+ * What Meta tells of a number's change: that it is flagged, or no longer, and a higher throughput. Of other states and colours it tells
+ * nothing: they are read.
+ * Source: https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/phone_number_quality_update
+ */
+export function senderChanges(before: SenderProfile, after: SenderProfile, limit: string): Change[] {
+  const changes: Change[] = [];
+  if (isFlagged(before) !== isFlagged(after))
+    changes.push(qualityUpdate(after, isFlagged(after) ? 'FLAGGED' : 'UNFLAGGED', limit));
+  if (before.throughputLevel !== 'HIGH' && after.throughputLevel === 'HIGH')
+    changes.push(qualityUpdate(after, 'THROUGHPUT_UPGRADE', 'TIER_UNLIMITED'));
+  return changes;
+}
+
+function isFlagged({ status, qualityRating }: SenderProfile): boolean {
+  return status === 'FLAGGED' || qualityRating === 'RED';
+}
+
+function qualityUpdate({ displayPhoneNumber }: SenderProfile, event: string, limit: string): Change {
+  const value = { display_phone_number: displayPhoneNumber, event, current_limit: limit };
+  return { field: 'phone_number_quality_update', value };
+}
+
+/**
+ * What Meta tells a business account of the messaging limit that its numbers share.
+ * Source: https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/business_capability_update
+ */
+export function capabilityChange({ messagingLimit }: PortfolioState): Change {
+  const value = { max_daily_conversations_per_business: MESSAGING_LIMITS[messagingLimit] };
+  return { field: 'business_capability_update', value };
+}
+
+/**
+ * What Meta tells of a business account's change. A payment problem it does not tell: sends fail with 131042, and `health_status` says it.
+ * Sources: https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/account_update, /account_review_update
+ */
+export function accountChanges(before: BusinessAccountProfile, after: BusinessAccountProfile): Change[] {
+  const changes: Change[] = [];
+  const tell = (event: string, value: object) =>
+    changes.push({ field: 'account_update', value: { event, ...value } });
+  if (before.condition !== after.condition) {
+    if (before.condition === 'restricted') tell('ACCOUNT_RESTRICTION', { restriction_info: [] });
+    if (before.condition === 'disabled') tell('DISABLED_UPDATE', banInfo('REINSTATE'));
+    if (after.condition === 'restricted') tell('ACCOUNT_RESTRICTION', { restriction_info: [restriction()] });
+    if (after.condition === 'disabled') tell('DISABLED_UPDATE', banInfo('DISABLE'));
+  }
+  if (before.accountReviewStatus !== after.accountReviewStatus)
+    changes.push({ field: 'account_review_update', value: { decision: after.accountReviewStatus } });
+  return changes;
+}
+
+function restriction() {
+  return {
+    restriction_type: 'RESTRICTED_BIZ_INITIATED_MESSAGING',
+    expiration: String(now() + DAY_S),
+  };
+}
+
+function banInfo(state: 'DISABLE' | 'REINSTATE') {
+  const date = new Date().toLocaleDateString('en-US', { dateStyle: 'long', timeZone: 'UTC' });
+  return { ban_info: { waba_ban_state: state, waba_ban_date: date } };
+}

@@ -1,0 +1,161 @@
+import { until } from '@onecode/testing';
+import type { Simulator } from '../src/index.js';
+import { ACCOUNT, closeAll, codeOf, control, read, send, SENDER, start, startBoth } from './sending.js';
+
+const TEMPLATE = `business-accounts/${ACCOUNT}/templates/verification_code/en`;
+
+afterEach(closeAll);
+
+const put = (simulator: Simulator, path: string, values: object) => control(simulator, 'PUT', path, values);
+
+describe('a number', () => {
+  it('is read with what is said of it, its account and its portfolio', async () => {
+    const simulator = await start();
+    await put(simulator, `senders/${SENDER}`, { qualityRating: 'RED', status: 'FLAGGED', wabaId: '77' });
+    await put(simulator, 'portfolio', { messagingLimit: 'TIER_2K', verificationStatus: 'UNVERIFIED' });
+    const why = (text: string) => [{ error_description: text }];
+    expect(
+      (await read(simulator, `${SENDER}?fields=health_status,status,messaging_limit_tier`)).json,
+    ).toEqual({
+      health_status: {
+        entities: [
+          {
+            entity_type: 'PHONE_NUMBER',
+            id: SENDER,
+            can_send_message: 'LIMITED',
+            errors: why("The phone number's status is FLAGGED."),
+          },
+          { entity_type: 'WABA', id: '77', can_send_message: 'AVAILABLE' },
+          {
+            entity_type: 'BUSINESS',
+            id: '506914307656634',
+            can_send_message: 'LIMITED',
+            errors: why('The Business has not passed business verification.'),
+          },
+        ],
+      },
+      status: 'FLAGGED',
+      messaging_limit_tier: 'TIER_2K',
+      id: SENDER,
+    });
+  });
+
+  it('is not read with an unknown field or id, or token', async () => {
+    const simulator = await start();
+    const errorOf = async (path: string) => (await read(simulator, path)).json.error;
+    expect(await errorOf(`${SENDER}?fields=id,colour`)).toMatchObject({
+      code: 100,
+      message: '(#100) Tried accessing nonexisting field (colour) on node type (WhatsAppBusinessPhoneNumber)',
+    });
+    expect(await errorOf('me')).toMatchObject({ code: 100, error_subcode: 33 });
+    expect((await control(simulator, 'GET', 'status')).json.reads).toBe(2);
+    await put(simulator, 'tokens/token', { valid: false });
+    expect(await errorOf(SENDER)).toMatchObject({ code: 190 });
+  });
+
+  it('is told by webhook once when it is flagged, when that ends, and when it may send faster', async () => {
+    const { simulator, receiver } = await startBoth();
+    const told = (event: string) => ({
+      id: ACCOUNT,
+      field: 'phone_number_quality_update',
+      value: { display_phone_number: '15552242922', event, current_limit: 'TIER_UNLIMITED' },
+    });
+    const changes = [
+      { qualityRating: 'YELLOW' },
+      { status: 'FLAGGED', qualityRating: 'RED' },
+      { status: 'CONNECTED', qualityRating: 'GREEN' },
+      { throughputLevel: 'HIGH' },
+    ];
+    for (const change of changes) await put(simulator, `senders/${SENDER}`, change);
+    expect(receiver.changes).toEqual([told('FLAGGED'), told('UNFLAGGED'), told('THROUGHPUT_UPGRADE')]);
+  });
+
+  it.each([
+    ['FLAGGED', null],
+    ['RESTRICTED', 131048],
+    ['DISCONNECTED', 133010],
+  ])('that is %s sends or not', async (status, code) => {
+    const simulator = await start();
+    await put(simulator, `senders/${SENDER}`, { status });
+    expect([await codeOf(simulator), await codeOf(simulator, { sender: '2' })]).toEqual([code, null]);
+  });
+
+  it('keeps its state when a change has a fault', async () => {
+    const simulator = await start();
+    expect(await put(simulator, `senders/${SENDER}`, { status: 'HAPPY', colour: 1 })).toMatchObject({
+      status: 422,
+      json: { errors: [expect.stringContaining('status must be one of CONNECTED'), 'colour is not known'] },
+    });
+    expect((await put(simulator, 'senders/me', {})).status).toBe(422);
+  });
+});
+
+describe('a business account', () => {
+  it.each([
+    ['restricted', 368, 'ACCOUNT_RESTRICTION'],
+    ['disabled', 131031, 'DISABLED_UPDATE'],
+    ['payment_issue', 131042, null],
+  ])('that is %s stops its numbers, and is told unless only sends say so', async (condition, code, event) => {
+    const { simulator, receiver } = await startBoth();
+    await simulator.business.changeSender('2', { wabaId: '77' });
+    await put(simulator, `business-accounts/${ACCOUNT}`, { condition });
+    expect([await codeOf(simulator), await codeOf(simulator, { sender: '2' })]).toEqual([code, null]);
+    await put(simulator, `business-accounts/${ACCOUNT}`, { condition: 'active' });
+    expect(await codeOf(simulator)).toBe(null);
+    const told = { id: ACCOUNT, field: 'account_update', value: { event } };
+    expect(receiver.changes).toMatchObject(event === null ? [] : [told, told]);
+  });
+
+  it('is told its review, the messaging limit, and any other change that a test makes', async () => {
+    const { simulator, receiver } = await startBoth();
+    await put(simulator, `business-accounts/${ACCOUNT}`, { accountReviewStatus: 'REJECTED' });
+    await put(simulator, 'portfolio', { messagingLimit: 'TIER_250' });
+    const value = { display_phone_number: '15552242922', event: 'PIN_RESET_REQUEST' };
+    await control(simulator, 'POST', 'webhooks', { wabaId: '77', field: 'security', value });
+    const limit = { max_daily_conversations_per_business: 250 };
+    expect(receiver.changes).toEqual([
+      { id: ACCOUNT, field: 'account_review_update', value: { decision: 'REJECTED' } },
+      { id: ACCOUNT, field: 'business_capability_update', value: limit },
+      { id: '77', field: 'security', value },
+    ]);
+  });
+});
+
+describe('a message template', () => {
+  it.each([
+    ['PAUSED', 132015, 'APPROVED'],
+    ['DISABLED', 132016, 'REINSTATED'],
+    ['ARCHIVED', 132001, 'UNARCHIVED'],
+    ['DELETED', 132001, 'APPROVED'],
+  ])('that is %s sends nothing in its language, until it is back', async (status, code, back) => {
+    const { simulator, receiver } = await startBoth();
+    await put(simulator, TEMPLATE, { status });
+    expect(await codeOf(simulator, { language: 'en' })).toBe(code);
+    expect(await codeOf(simulator, { language: 'pt_BR' })).toBe(null);
+    const listed = await read(simulator, `${ACCOUNT}/message_templates?name=verification_code`);
+    expect(listed.json.data).toHaveLength(status === 'DELETED' ? 2 : 3);
+    await put(simulator, TEMPLATE, { status: 'APPROVED' });
+    expect(await codeOf(simulator, { language: 'en' })).toBe(null);
+    expect(receiver.changes.map(({ value }) => value.event)).toEqual([status, back]);
+  });
+
+  it('in another category costs otherwise, and that and its quality are told under their own fields', async () => {
+    const { simulator, receiver } = await startBoth();
+    await put(simulator, TEMPLATE.replace(/en$/, 'pt_BR'), { quality: 'RED', category: 'MARKETING' });
+    const template = { message_template_name: 'verification_code', message_template_language: 'pt-BR' };
+    expect(receiver.changes).toMatchObject([
+      { field: 'message_template_quality_update', value: { ...template, new_quality_score: 'RED' } },
+      { field: 'template_category_update', value: { ...template, new_category: 'MARKETING' } },
+    ]);
+    await send(simulator);
+    await until('a status', () => receiver.statuses.length > 0);
+    expect(receiver.statuses[0]).toMatchObject({ pricing: { category: 'marketing' } });
+  });
+
+  it('that changes silently is told by no webhook', async () => {
+    const { simulator, receiver } = await startBoth();
+    await put(simulator, `${TEMPLATE}?silent=true`, { status: 'PAUSED' });
+    expect(await codeOf(simulator, { language: 'en' })).toBe(132015);
+    expect(receiver.changes).toEqual([]);
+  });
+});

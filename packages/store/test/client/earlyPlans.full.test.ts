@@ -1,0 +1,134 @@
+import { applyReceipt, claim, hashApiKey, judge, settle } from '@onecode/domain';
+import {
+  changeSendSnapshot,
+  changeReportedSend,
+  changeRoutedSend,
+  changeGuessedSend,
+  closeDatabase,
+  createSend,
+  findCaller,
+  findSend,
+  newId,
+  openDatabase,
+  type Database,
+  type Sender,
+} from '@onecode/store';
+import {
+  buildCaller,
+  buildSender,
+  concurrently,
+  createTestDatabase,
+  newSend,
+  until,
+  type TestCaller,
+  type TestDatabase,
+} from '@onecode/testing';
+
+const LEASE_MS = 15_000;
+const POLICY = { attemptsMax: 5, backoffMs: 1_000 };
+const SENDS = 3_000;
+const CALLERS = 150;
+/** One send's whole life probes about sixty rows. */
+const ROWS_READ_MAX = 200;
+
+let store: TestDatabase;
+let sender: Sender;
+/** What API and worker open, with one connection: so that all of it has the plans of its first use. */
+let early: Database;
+
+const callerWithCredits = (database: Database): Promise<TestCaller> =>
+  buildCaller(database, 'live', { freeQuota: 0, credits: 10_000, ratePerMinute: 100_000 });
+
+/** Everything that API and worker do for a send, from its key to its second guess. */
+async function live(caller: TestCaller): Promise<void> {
+  expect(await findCaller(early, hashApiKey(caller.key))).toMatchObject({ accountId: caller.accountId });
+  const creation = await createSend(early, newSend(caller, { idempotencyKey: newId() }));
+  if (creation.outcome !== 'created') throw new Error(creation.outcome);
+  const { id, accountId } = creation.send;
+  expect(await findSend(early, accountId, id)).not.toBeNull();
+
+  const attemptId = newId();
+  const claimed = await changeRoutedSend(early, id, (send, now, slot) => {
+    expect(slot).toMatchObject({ sender: { id: sender.id, number: sender.number } });
+    return claim(send, now, { attemptId, leaseMs: LEASE_MS, policy: POLICY, slot });
+  });
+  const messageId = `wamid.${id}`;
+  await changeSendSnapshot(early, claimed!.snapshot, (send, now) =>
+    settle(send, now, attemptId, { kind: 'accepted', messageId }, POLICY, 0.5),
+  );
+  for (const reported of [attemptId, null])
+    await changeReportedSend(early, { attemptId: reported, messageId }, (send, now, attempt) =>
+      applyReceipt(
+        send,
+        now,
+        { messageId, attemptId: reported, status: 'delivered', occurredAt: now, failure: null },
+        attempt,
+        { policy: POLICY, claimMsMax: LEASE_MS },
+        0,
+      ),
+    );
+  for (const isRight of [false, true])
+    await changeGuessedSend(early, { id, accountId }, (send, now, uncounted) =>
+      judge(send, now, () => isRight, uncounted),
+    );
+  expect((await findSend(early, accountId, id))!.send).toMatchObject({
+    status: 'delivered',
+    verification: 'verified',
+  });
+}
+
+async function areGrowing(): Promise<boolean> {
+  return (await store.sql(`select from pg_stat_activity where application_name = 'growing'`)).length > 0;
+}
+
+/** Rows that have been read in all tables, by whatever plan. */
+async function rowsRead(): Promise<number> {
+  await early.sql.query`select pg_stat_force_next_flush()::text`;
+  const [row] = await store.sql<{ read: number }>(
+    'select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::integer as read from pg_stat_user_tables',
+  );
+  return row!.read;
+}
+
+describe('statements that were planned while every table was empty', () => {
+  beforeAll(async () => {
+    store = await createTestDatabase();
+    sender = await buildSender(store.database, { throughput: 1_000 });
+    early = openDatabase(store.url, { connectionsMax: 1, byIndexOnly: true });
+  });
+  afterAll(async () => {
+    await closeDatabase(early);
+    await store.drop();
+  });
+
+  it('read what they are asked for, and no more, when the tables have grown and have no statistics yet', async () => {
+    // Statistics would let PostgreSQL plan again.
+    for (const table of ['sends', 'attempts', 'guess_budgets', 'api_keys', 'applications', 'accounts'])
+      await store.sql(`alter table ${table} set (autovacuum_enabled = false)`);
+    const first = await callerWithCredits(store.database);
+    await live(first);
+
+    const growing = openDatabase(`${store.url}?application_name=growing`, { connectionsMax: 4 });
+    for (let made = 0; made < CALLERS; made++) await callerWithCredits(growing);
+    await concurrently(Array.from({ length: SENDS }).keys(), 100, async (index) => {
+      await createSend(growing, newSend(first, { recipient: `+5511${900_000_000 + index}` }));
+      // The pool closes a connection that is idle for ten seconds, and with it the plans.
+      if (index % 500 === 0) await early.sql.query`select 1`;
+    });
+    await growing.sql.execute`
+      with called as (
+        insert into attempts (id, send_id, sender_id, outcome, message_id, finished_at)
+        select gen_random_uuid(), id, ${sender.id}::uuid, 'accepted', 'wamid.' || id || '.old', now() from sends
+        where status = 'queued'
+      ) insert into guess_budgets (account_id, mode, recipient, wrong_in_a_row, last_wrong_at)
+      select ${first.accountId}::uuid, 'live', recipient, 1, now() from sends where status = 'queued'`;
+    expect(await areGrowing()).toBe(true);
+    await closeDatabase(growing);
+    // What a connection has read is counted when it ends, at the latest.
+    await until('the end of its connections', async () => !(await areGrowing()));
+
+    const before = await rowsRead();
+    await live(first);
+    expect((await rowsRead()) - before).toBeLessThan(ROWS_READ_MAX);
+  });
+});

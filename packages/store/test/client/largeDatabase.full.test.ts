@@ -1,0 +1,553 @@
+import { hashApiKey } from '@onecode/domain';
+import {
+  changeReportedSend,
+  changeRoutedSend,
+  changeSend,
+  countMessageCosts,
+  createSend,
+  deleteOldReceipts,
+  deleteOldRefusedRequests,
+  deleteOldSenderRecipientWindows,
+  findCaller,
+  findSend,
+  findSendDetails,
+  finishReceipts,
+  limitApplication,
+  listAuditEntries,
+  listLedger,
+  listRefusedRequests,
+  listSends,
+  overview,
+  placeHold,
+  readAttemptMinutes,
+  readBreakerEvidence,
+  readHeldSends,
+  readProviderAnswers,
+  readReceiptStatistics,
+  readSenderActivity,
+  readWaitingSends,
+  recordIdentities,
+  releaseHold,
+  storeReceipts,
+  takeDueReceipts,
+  takeDueSends,
+  wakeAwaitingSends,
+  type Database,
+  type OverviewQuestion,
+  type SendFilter,
+} from '@onecode/store';
+import {
+  buildCaller,
+  buildSend,
+  buildSender,
+  newSend,
+  refuseRequests,
+  takeSlots,
+  TEST_ACTOR,
+  useTestDatabase,
+  type TestCaller,
+} from '@onecode/testing';
+import { nodesOf, plansOf, statementsOf, type Node } from './statementPlans.js';
+
+/** Of a busy account, in a day. */
+const BUSY_SENDS = 20_000;
+/** Of a large account, in a month: more than is looked through for one page, and than an overview looks at. */
+const SENDS = 100_050;
+const DAY_MS = 86_400_000;
+/** Tables that grow with use. The others have a few rows, which are best read in one go. */
+const LARGE = new Set([
+  'sends',
+  'attempts',
+  'receipts',
+  'ledger_entries',
+  'api_keys',
+  'guess_budgets',
+  'sender_recipient_windows',
+  'audit_entries',
+  'refused_requests',
+]);
+
+describe('a database with much in it', () => {
+  const store = useTestDatabase();
+  let busy: TestCaller;
+  let sendId: string;
+  let attemptId: string;
+  let dueId: string;
+  let large: TestCaller;
+  let other: TestCaller;
+  let largeSendId: string;
+
+  beforeAll(async () => {
+    busy = await buildCaller(store.database, 'live', { freeQuota: 1_000_000, ratePerMinute: 600 });
+    await limitApplication(store.database, TEST_ACTOR, busy.applicationId, {
+      perMinute: 60,
+      perRecipientHour: 5,
+    });
+    await buildSender(store.database);
+    await fillBusy();
+    [{ id: sendId, attempt: attemptId }] = (await store.sql<{ id: string; attempt: string }>(
+      `select s.id, a.id as attempt from sends s join attempts a on a.send_id = s.id where s.account_number = 77`,
+    )) as [{ id: string; attempt: string }];
+    large = await buildCaller(store.database, 'live', { freeQuota: 0 });
+    other = await buildCaller(store.database, 'live', { id: large.accountId });
+    await fillLarge();
+    [{ id: largeSendId }] = (await store.sql<{ id: string }>(
+      'select id from sends where account_id = $1 and account_number = 777',
+      [large.accountId],
+    )) as [{ id: string }];
+    await fillOthers();
+    await store.sql('analyze');
+    dueId = await buildSend(store.database, busy, { recipient: '+5521987654321' });
+  }, 240_000);
+
+  /** Most sends are over, some wait for a retry or a sender, a few are due. */
+  async function fillBusy(): Promise<void> {
+    await store.sql(
+      `insert into sends (id, account_id, application_id, mode, account_number, application_number, idempotency_key,
+         body_hash, recipient, canonical_recipient, country, locale, charged_from, code_hash, sealed_code, status, channel, from_number, sender_id,
+         awaiting_sender, due_at, next_enqueue_at, sent_at, created_at, expires_at)
+       select gen_random_uuid(), $1, $2, 'live', n, n, convert_to('key ' || n, 'utf8'), sha256('{}'),
+         phone, phone, 'BR', 'pt-BR', 'free_quota', convert_to(repeat('h', 33), 'utf8'),
+         case when waits then 'sealed'::bytea end, case when waits then 'sending' else 'sent' end, 'whatsapp',
+         senders.number, senders.id, n % 40 = 1,
+         case when waits then due end, case when waits then due + interval '1 second' end,
+         case when not waits then made end, made, made + interval '10 minutes'
+       from generate_series(1, ${BUSY_SENDS}) n, senders,
+         lateral (select n % 20 = 1 as waits, now() - make_interval(secs => 4 * (${BUSY_SENDS} - n) + 60) as made,
+           case when n % 2000 = 1 then now() - interval '1 minute' else now() + interval '5 minutes' end as due,
+           '+55119' || lpad((n % 3000)::text, 8, '0') as phone) as t`,
+      [busy.accountId, busy.applicationId],
+    );
+    for (const statement of [
+      `insert into attempts (id, send_id, sender_id, outcome, message_id, started_at, finished_at)
+         select (lpad(to_hex((extract(epoch from created_at) * 1000)::bigint), 12, '0') || '70008000'
+           || lpad(to_hex(account_number), 12, '0'))::uuid,
+           id, sender_id, 'accepted', 'wamid.' || account_number, created_at, created_at from sends`,
+      `insert into ledger_entries (account_id, send_id, kind, bucket, units)
+         select account_id, id, 'reserved', charged_from, 1 from sends`,
+      `insert into receipts (message_id, status, occurred_at, received_at, due_at, result)
+         select 'wamid.' || n, 'delivered', now(), now() - make_interval(secs => 34.6 * (${BUSY_SENDS} - n)),
+           case when n % 1000 = 0 then now() - interval '1 second' when n % 100 = 0 then now() + interval '1 minute' end,
+           case when n % 100 <> 0 then 'applied' end
+         from generate_series(1, ${BUSY_SENDS}) n`,
+      `insert into api_keys (id, application_id, hash, hint)
+         select gen_random_uuid(), applications.id, sha256(convert_to('key ' || n, 'utf8')), 'hint'
+         from generate_series(1, 5000) n, applications`,
+      `insert into sender_recipient_windows (sender_id, recipient_hash, free_at)
+         select senders.id, hashtextextended('+55119' || lpad(n::text, 8, '0'), 0),
+           now() - case when n % 100 = 0 then interval '1 hour' else make_interval(secs => n % 20) end
+         from generate_series(1, ${BUSY_SENDS}) n, senders`,
+      `insert into guess_budgets (account_id, mode, recipient, wrong_in_a_row, last_wrong_at)
+         select accounts.id, 'live', '+55119' || lpad(n::text, 8, '0'), 1, now()
+         from generate_series(0, 2999) n, accounts`,
+      `update accounts set sends_created = ${BUSY_SENDS}, breaker_unverified_percent = 90, breaker_min_sends = 50`,
+      `update applications set sends_created = ${BUSY_SENDS}`,
+    ])
+      await store.sql(statement);
+  }
+
+  /** A month of two applications. All is verified and read but the oldest 20 sends and each tenth. */
+  async function fillLarge(): Promise<void> {
+    const { accountId } = large;
+    await store.sql(
+      `insert into sends (id, account_id, application_id, mode, account_number, application_number, recipient, canonical_recipient,
+         locale, charged_from, code_hash, status, verification, channel, from_number, sender_id, sent_at, delivered_at, read_at, verified_at, created_at, expires_at)
+       select gen_random_uuid(), $1, case when n % 2 = 0 then $2 else $3 end::uuid, 'live', n, (n + 1) / 2, phone, phone,
+         case when n % 3 = 0 then 'en' else 'pt-BR' end, 'credit', convert_to(repeat('h', 33), 'utf8'),
+         case when n <= 20 then 'sent' else 'read' end, case when n % 10 = 0 then 'pending' else 'verified' end,
+         'whatsapp', s.number, s.id, at, case when n > 20 then at + interval '4 seconds' end,
+         case when n > 20 then at + interval '9 seconds' end, case when n % 10 <> 0 then at end, at, at + interval '10 minutes'
+       from generate_series(1, ${SENDS}) n, senders s, lateral (select now() - interval '25 seconds' * (${SENDS} - n) - interval '1 hour' as at,
+           '+5511' || 900000000 + n % 2 as phone)`,
+      [accountId, large.applicationId, other.applicationId],
+    );
+    for (const statement of [
+      `insert into ledger_entries (account_id, kind, bucket, units) values ('${accountId}', 'granted', 'credit', 1000000)`,
+      `insert into ledger_entries (account_id, send_id, kind, bucket, units)
+         select account_id, id, 'reserved', charged_from, 1 from sends where account_id = '${accountId}' order by account_number`,
+      `insert into attempts (id, send_id, sender_id, outcome, message_id, started_at, finished_at)
+         select (lpad(to_hex((extract(epoch from created_at) * 1000)::bigint), 12, '0') || '70009000'
+           || lpad(to_hex(account_number), 12, '0'))::uuid,
+           id, sender_id, 'accepted', 'wamid.large.' || account_number, created_at, created_at
+         from sends where account_id = '${accountId}'`,
+      `insert into receipts (message_id, attempt_id, status, occurred_at, received_at, due_at, result)
+         select message_id, case when random() < 0.9 then id end, 'delivered', started_at, started_at, null, 'applied'
+         from attempts where message_id like 'wamid.large.%'`,
+      `update accounts set sends_created = ${SENDS}, credits = 1000000 - ${SENDS} where id = '${accountId}'`,
+      `update applications set sends_created = ${SENDS} / 2 where account_id = '${accountId}'`,
+    ])
+      await store.sql(statement);
+  }
+
+  /** An hour of many calls, other accounts, what they did, and what they were refused. */
+  async function fillOthers(): Promise<void> {
+    for (const statement of [
+      `insert into attempts (id, send_id, sender_id, outcome, started_at, finished_at)
+         select (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '7000a000' || lpad(to_hex(n), 12, '0'))::uuid,
+           (select id from sends where account_number = 79 limit 1), senders.id, 'accepted', at, at
+         from generate_series(1, 30000) n, senders, lateral (select now() - make_interval(secs => 60 + n / 10.0) as at) t`,
+      `insert into accounts (id, name, language, free_quota)
+         select gen_random_uuid(), 'Company ' || n || ' ' || md5(n::text), 'en', 0 from generate_series(1, 20000) n`,
+      `insert into audit_entries (actor_kind, actor_name, action, account_id)
+         select 'user', 'n', 'account.create', id from accounts`,
+      `insert into refused_requests (request_id, account_id, application_id, key_id, refused_at, route, status, code, detail, fields, count)
+         select gen_random_uuid(), a.id, a.id, a.id, now() - interval '13 days' * (n / 20000.0), 'POST /v1/send', 422, 'invalid_json', '', '{}', 1
+         from generate_series(1, 20000) n, lateral (
+           select case when n % 20 = 0 then '${busy.accountId}'::uuid else gen_random_uuid() end as id
+         ) a`,
+    ])
+      await store.sql(statement);
+  }
+
+  const repeat = (n: number) => newSend(busy, { idempotencyKey: `key ${n}`, recipient: '+5511900000077' });
+  const listed =
+    (filter: () => SendFilter, before?: string) =>
+    (database: Database): Promise<unknown> =>
+      listSends(database, large.accountId, filter(), { limit: 50, ...(before !== undefined && { before }) });
+  /** Places near the ends of the lists: in the ledger, with any balance. */
+  const EARLY = Buffer.from('5000').toString('base64url');
+  const DEEP = Buffer.from('500.0.1000').toString('base64url');
+  const month = () => ({
+    createdFrom: new Date(Date.now() - 20 * DAY_MS),
+    createdTo: new Date(Date.now() - 10 * DAY_MS),
+  });
+  const ask =
+    (bucket: 'hour' | 'day', days: number, question: Partial<OverviewQuestion> = {}) =>
+    (database: Database) =>
+      overview(database, large.accountId, {
+        from: new Date(Date.now() - days * DAY_MS),
+        to: new Date(),
+        bucket,
+        timeZone: 'UTC',
+        ...question,
+      });
+
+  /** Each statement with the indexes that it goes by, and how many rows of large tables it may read. */
+  const STATEMENTS: [
+    name: string,
+    indexes: string[],
+    rowsMax: number,
+    use: (database: Database) => Promise<unknown>,
+  ][] = [
+    ['the caller behind a key', ['api_keys_hash_key'], 5, (db) => findCaller(db, hashApiKey(busy.key))],
+    [
+      'a creation: idempotency look-up, three windows and the guess budget',
+      [
+        'sends_account_number',
+        'sends_application_number',
+        'sends_to_recipient',
+        'sends_idempotency_key',
+        'guess_budgets_pkey',
+        'api_keys_pkey',
+      ],
+      200,
+      (db) => createSend(db, repeat(1_000_000)),
+    ],
+    ['an idempotent repeat', ['sends_idempotency_key'], 10, (db) => createSend(db, repeat(77))],
+    ['a status', ['sends_pkey'], 5, (db) => findSend(db, busy.accountId, sendId)],
+    [
+      'a guess',
+      ['sends_pkey', 'guess_budgets_pkey'],
+      20,
+      (db) =>
+        changeSend(db, { id: sendId, accountId: busy.accountId }, (send) => ({
+          result: null,
+          change: { verification: 'verified', verifiedAt: send.createdAt },
+        })),
+    ],
+    [
+      'a delivery',
+      ['sends_pkey'],
+      20,
+      (db) =>
+        changeSend(db, { id: sendId, accountId: busy.accountId }, (send) => ({
+          result: null,
+          change: { deliveredAt: send.createdAt },
+          attempts: [
+            { id: attemptId, senderId: null, outcome: 'accepted', errorCode: null, messageId: null },
+          ],
+        })),
+    ],
+    ['the evidence for the breaker', ['sends_account_number'], 2_500, readBreakerEvidence],
+    [
+      'a report by its attempt',
+      ['attempts_pkey', 'attempts_send_id_idx', 'sends_pkey'],
+      10,
+      (db) => changeReportedSend(db, { attemptId, messageId: 'wamid.none' }, () => ({ result: null })),
+    ],
+    [
+      'a report by its message id',
+      ['attempts_message_id_idx', 'sends_pkey'],
+      10,
+      (db) => changeReportedSend(db, { attemptId: null, messageId: 'wamid.78' }, () => ({ result: null })),
+    ],
+    ['due sends', ['sends_next_enqueue_at'], 2_000, (db) => takeDueSends(db, 500, false)],
+    ['due sends without a queue', ['sends_next_enqueue_at'], 2_000, (db) => takeDueSends(db, 500, true)],
+    [
+      'sends that wait for a sender',
+      ['sends_awaiting_turn', 'sender_recipient_windows_pkey'],
+      2_000,
+      (db) => wakeAwaitingSends(db, 100, 1000),
+    ],
+    [
+      'send slots',
+      ['sender_recipient_windows_pkey'],
+      200,
+      (db) =>
+        takeSlots(
+          db,
+          Array.from({ length: 20 }, (_, n) => ({
+            accountId: busy.accountId,
+            recipient: `+5511900000${100 + n}`,
+            country: 'BR',
+          })),
+          1000,
+        ),
+    ],
+    [
+      'a send with its send slot',
+      ['sends_pkey', 'sender_recipient_windows_pkey'],
+      20,
+      (db) => changeRoutedSend(db, dueId, () => ({ result: null })),
+    ],
+    [
+      'sender–recipient windows that are over',
+      ['sender_recipient_windows_free_at'],
+      2_000,
+      (db) => deleteOldSenderRecipientWindows(db, 500),
+    ],
+    ['due receipts', ['receipts_due_at'], 1_000, (db) => takeDueReceipts(db, 200)],
+    [
+      'receipts that are done with',
+      ['receipts_pkey'],
+      20,
+      (db) => finishReceipts(db, [1n, 2n, 3n], 'applied'),
+    ],
+    [
+      'the prices in receipts',
+      ['receipts_pkey', 'attempts_pkey', 'sends_pkey'],
+      50,
+      (db) => countMessageCosts(db, [1n, 2n, 3n]),
+    ],
+    [
+      'the identities in receipts',
+      ['receipts_pkey', 'attempts_pkey', 'sends_pkey'],
+      50,
+      (db) => recordIdentities(db, [1n, 2n, 3n]),
+    ],
+    [
+      'storing receipts',
+      [],
+      5,
+      (db) =>
+        storeReceipts(db, [
+          { messageId: 'wamid.77', attemptId, status: 'read', occurredAt: new Date(), failure: null },
+        ]),
+    ],
+
+    ['all sends', ['sends_application_number'], 1_000, listed(() => ({}))],
+    ['all early sends', ['sends_application_number'], 1_000, listed(() => ({}), EARLY)],
+    [
+      'early sends that wait',
+      ['sends_application_number'],
+      1_000,
+      listed(() => ({ status: 'sending' }), EARLY),
+    ],
+    [
+      'a search through early sends',
+      ['sends_application_number'],
+      6_000,
+      listed(() => ({ status: 'delivered' }), EARLY),
+    ],
+    ['sends of a time', ['sends_application_number'], 1_000, listed(month)],
+    [
+      'sends of an application and a mode',
+      ['sends_application_number'],
+      1_000,
+      listed(() => ({ applicationId: other.applicationId, mode: 'live' })),
+    ],
+    ['failed sends', ['sends_failed'], 200, listed(() => ({ status: 'failed' }))],
+    ['failed sends of a time', ['sends_failed'], 200, listed(() => ({ status: 'failed', ...month() }))],
+    ['locked sends', ['sends_locked_at'], 200, listed(() => ({ verification: 'locked' }))],
+    ['sends that wait', ['sends_application_number'], 1_000, listed(() => ({ status: 'sending' }))],
+    ['codes that wait', ['sends_application_number'], 1_000, listed(() => ({ verification: 'pending' }))],
+    ['a search through sends', ['sends_application_number'], 101_000, listed(() => ({ status: 'sent' }))],
+    [
+      'sends to a common recipient',
+      ['sends_to_recipient'],
+      1_000,
+      listed(() => ({ canonicalRecipient: '+5511900000001' })),
+    ],
+    [
+      'sends to an unknown recipient',
+      ['sends_to_recipient'],
+      200,
+      listed(() => ({ canonicalRecipient: '+5511900000077' })),
+    ],
+    [
+      'the details of a send',
+      ['receipts_by_attempt'],
+      100,
+      (db) => findSendDetails(db, large.accountId, largeSendId),
+    ],
+    ['an overview of a day', ['sends_application_number'], 5_000, ask('hour', 1)],
+    ['an overview of a month', ['sends_application_number'], 30_000, ask('day', 31)],
+    [
+      'the ledger',
+      ['ledger_entries_account_id_idx'],
+      200,
+      (db) => listLedger(db, large.accountId, { limit: 50 }),
+    ],
+    [
+      'the ledger of one kind',
+      ['ledger_entries_account_id_idx'],
+      100_100,
+      (db) => listLedger(db, large.accountId, { limit: 50, kind: 'returned' }),
+    ],
+
+    ['the audit log', ['audit_entries_pkey'], 100, (db) => listAuditEntries(db, { limit: 50 })],
+    [
+      'the audit log of an account',
+      ['audit_entries_account_id'],
+      100,
+      (db) => listAuditEntries(db, { limit: 50, accountId: busy.accountId }),
+    ],
+    [
+      // By account, or by time where that is as near.
+      'refused requests',
+      [],
+      2_000,
+      (db) => listRefusedRequests(db, busy.accountId, {}, { limit: 50 }),
+    ],
+    ['keeping a refused request', [], 5, (db) => refuseRequests(db, busy, 'invalid_json', [{}])],
+  ];
+  /** What runs now and then, and is planned for its values. */
+  const NOW_AND_THEN: typeof STATEMENTS = [
+    ['old receipts', ['receipts_received_at'], 2_000, (db) => deleteOldReceipts(db, 8, 500)],
+
+    ['sends that are not over', ['sends_next_enqueue_at'], 3_000, readWaitingSends],
+    ['what is held', [], 1_000, readHeldSends],
+    ['calls by minute', ['attempts_pkey'], 20_000, (db) => readAttemptMinutes(db, 30)],
+    ['the provider’s answers', ['attempts_pkey'], 5_000, (db) => readProviderAnswers(db, 5)],
+    ['what senders did lately', ['attempts_pkey'], 20_000, readSenderActivity],
+    ['receipts of late', ['receipts_received_at'], 1_000, readReceiptStatistics],
+    [
+      'the audit log of an area',
+      ['audit_entries_action'],
+      100,
+      (db) => listAuditEntries(db, { limit: 50, actionPrefix: 'settings.' }),
+    ],
+    [
+      'old refused requests',
+      ['refused_requests_refused_at'],
+      2_000,
+      (db) => deleteOldRefusedRequests(db, 500),
+    ],
+  ];
+
+  const planned = async (use: (database: Database) => Promise<unknown>, mode: string): Promise<Node[]> =>
+    nodesOf(await plansOf(store.url, await statementsOf(store.database, use), mode));
+
+  describe.each([
+    ['force_custom_plan', [...STATEMENTS, ...NOW_AND_THEN]],
+    ['force_generic_plan', STATEMENTS],
+  ] as const)('with %s', (mode, statements) => {
+    it.each(statements)('%s: by index, and no other rows are read', async (_, indexes, rowsMax, use) => {
+      const nodes = await planned(use, mode);
+      expect(nodes.length).toBeGreaterThan(0);
+      const reads = nodes.filter((node) => LARGE.has(node['Relation Name'] ?? ''));
+      expect(reads.filter((node) => node['Node Type'] === 'Seq Scan')).toEqual([]);
+      const used = new Set(nodes.map((node) => node['Index Name']));
+      expect(indexes.filter((index) => !used.has(index))).toEqual([]);
+      const rows = reads.map(
+        (node) =>
+          ((node['Actual Rows'] ?? 0) + (node['Rows Removed by Filter'] ?? 0)) * (node['Actual Loops'] ?? 1),
+      );
+      expect(rows.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(rowsMax);
+    });
+
+    it('a deep page reads as little as the first one', async () => {
+      const blocksOf = async (use: (database: Database) => Promise<unknown>): Promise<number> => {
+        const plans = await plansOf(store.url, await statementsOf(store.database, use), mode);
+        // A statement's blocks include those of the functions that it calls.
+        return Math.max(...plans.map((plan) => plan['Shared Hit Blocks'] + plan['Shared Read Blocks']));
+      };
+      const first = await blocksOf(listed(() => ({})));
+      expect(await blocksOf(listed(() => ({}), EARLY))).toBeLessThan(1.3 * first);
+      const ledger = (before: object) => (database: Database) =>
+        listLedger(database, large.accountId, { limit: 50, ...before });
+      expect(await blocksOf(ledger({ before: DEEP }))).toBeLessThan(1.3 * (await blocksOf(ledger({}))));
+    });
+  });
+
+  it('of waiting sends a few are read, and one while no sender has a slot, or a hold matches all of them', async () => {
+    const rowsRead = async (): Promise<number> => {
+      const nodes = await planned((database) => wakeAwaitingSends(database, 5, 1000), 'force_generic_plan');
+      return nodes
+        .filter((node) => node['Relation Name'] === 'sends')
+        .reduce((sum, node) => sum + node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0), 0);
+    };
+    // Some for each of the five, of the hundreds that wait.
+    const some = await rowsRead();
+    expect(some).toBeGreaterThan(5);
+    expect(some).toBeLessThan(60);
+    await placeHold(store.database, TEST_ACTOR, { kind: 'live', target: '', reason: 'a test' });
+    expect(await rowsRead()).toBe(1);
+    await releaseHold(store.database, TEST_ACTOR, { kind: 'live', target: '' });
+    expect(await rowsRead()).toBe(some);
+    await store.sql(`update senders set paused_at = now(), pause_reason = 'test'`);
+    expect(await rowsRead()).toBe(1);
+  });
+
+  describe('a list', () => {
+    it('of sends is searched so far for one page, which says where to go on', async () => {
+      const list = (before?: string) =>
+        listSends(
+          store.database,
+          large.accountId,
+          { status: 'sent' },
+          { limit: 15, ...(before !== undefined && { before }) },
+        );
+      const first = await list();
+      expect(first.sends).toEqual([]);
+      const second = await list(first.next!);
+      expect(second.sends).toHaveLength(15);
+      const third = await list(second.next!);
+      expect([third.sends.length, third.next]).toEqual([5, null]);
+    });
+
+    it('of entries of one kind goes on in the same way, with their balances', async () => {
+      const list = (before?: string) =>
+        listLedger(store.database, large.accountId, {
+          limit: 10,
+          kind: 'granted',
+          ...(before !== undefined && { before }),
+        });
+      const first = await list();
+      expect(first.entries).toEqual([]);
+      const second = await list(first.next!);
+      expect(second.entries).toMatchObject([
+        { units: 1_000_000, balance: { freeQuota: 0, credits: 1_000_000 } },
+      ]);
+      expect(second.next).toBeNull();
+    });
+  });
+
+  it('an overview is of a sample, with exact numbers of sends and shares that are nearly right', async () => {
+    const asked = (question: Partial<OverviewQuestion> = {}) => ask('day', 40, question)(store.database);
+    const { sampled, totals, applications, series, locales } = await asked();
+    expect(sampled).toBe(6);
+    expect(totals.sends).toBe(SENDS);
+    expect(applications.map(({ sends }) => sends)).toEqual([SENDS / 2, SENDS / 2]);
+    expect(totals.verifiedShare).toBeCloseTo(0.9, 1);
+    expect(totals.deliveredShare).toBeCloseTo(1, 3);
+    expect([totals.deliverySecondsMedian, totals.deliverySecondsP95]).toEqual([4, 4]);
+    expect(series.reduce((sum, { sends }) => sum + sends, 0)).toBe(SENDS);
+    expect(Math.abs(series.at(-10)!.sends - DAY_MS / 25_000)).toBeLessThanOrEqual(2 * 6);
+    expect(locales[0]!.sends / SENDS).toBeCloseTo(2 / 3, 1);
+    expect((await asked({ locale: 'en' })).totals.sends / SENDS).toBeCloseTo(1 / 3, 1);
+    // Of an application, anew.
+    const own = await asked({ applicationId: other.applicationId });
+    expect([own.sampled, own.totals.sends]).toEqual([3, SENDS / 2]);
+  });
+});

@@ -1,0 +1,32 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A certificate for 127.0.0.1 and localhost with its key, and the authority that signed it. */
+export interface Certificates {
+  certificate: string;
+  key: string;
+  caFile: string;
+  /** The authority's certificate in PEM. */
+  ca: string;
+}
+
+/** Makes an authority and a certificate with openssl, in a folder. */
+export function makeCertificates(folder: string): Certificates {
+  const at = (name: string): string => join(folder, name);
+  const openssl = (words: string): void =>
+    void execFileSync('openssl', words.split(' '), { cwd: folder, stdio: 'pipe' });
+  const newKey = '-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes';
+  writeFileSync(at('own.ext'), 'subjectAltName=IP:127.0.0.1,DNS:localhost\n');
+  openssl(`req -x509 ${newKey} -keyout ca.key -out ca.crt -days 2 -subj /CN=authority`);
+  openssl(`req ${newKey} -keyout own.key -out own.csr -subj /CN=own`);
+  openssl(
+    'x509 -req -in own.csr -CA ca.crt -CAkey ca.key -CAcreateserial -extfile own.ext -days 2 -out own.crt',
+  );
+  return {
+    certificate: at('own.crt'),
+    key: at('own.key'),
+    caFile: at('ca.crt'),
+    ca: readFileSync(at('ca.crt'), 'utf8'),
+  };
+}

@@ -1,0 +1,119 @@
+import { createGraphReader, type ReadSender } from '../src/graph.js';
+import { closeProviders, startProvider } from './provider.js';
+
+const SENDER = {
+  phoneNumberId: '106540352242922',
+  token: 'leaked-token',
+  template: 'verification_code',
+  businessAccountId: null,
+};
+const ACCOUNT = '102290129340398';
+const refusal = (code: number) => ({ error: { code, message: `quotes ${SENDER.token}` } });
+
+afterEach(closeProviders);
+
+/** A read from a provider that answers by path, with an error status where the answer is an error. */
+async function readFrom(
+  answers: (path: string, query: URLSearchParams) => object,
+  sender: ReadSender = SENDER,
+) {
+  const provider = await startProvider((response, { url }) => {
+    const { pathname, searchParams } = new URL(url, 'http://provider');
+    const answer = answers(pathname.replace('/v25.0/', ''), searchParams);
+    response.writeHead('error' in answer ? 400 : 200).end(JSON.stringify(answer));
+  });
+  const reading = await createGraphReader({ baseUrl: provider.baseUrl, timeoutMs: 5_000 }).readSender(sender);
+  return { reading, requests: provider.requests };
+}
+
+describe('a reading of a sender', () => {
+  const entity = (type: string, id: string, more: object) => ({ entity_type: type, id, ...more });
+  const number = {
+    quality_rating: 'GREEN',
+    status: 'CONNECTED',
+    throughput: { level: 'HIGH' },
+    whatsapp_business_manager_messaging_limit: 'TIER_2K',
+    messaging_limit_tier: 'TIER_250',
+    health_status: {
+      entities: [
+        entity('PHONE_NUMBER', '1', { can_send_message: 'LIMITED', additional_info: ['a name is missing'] }),
+        entity('WABA', ACCOUNT, { can_send_message: 'BLOCKED', errors: [{ error_description: 'unpaid' }] }),
+        entity('BUSINESS', '506', { can_send_message: 'AVAILABLE' }),
+      ],
+    },
+  };
+  const template = (language: string, more: object = {}) => ({ name: SENDER.template, language, ...more });
+
+  it('has each part, the templates of all pages, and the button of older ones', async () => {
+    const url =
+      'https://www.whatsapp.com/otp/code/?otp_type=COPY_CODE&code_expiration_minutes=5&code=otp{{1}}';
+    const footer = { type: 'FOOTER', code_expiration_minutes: 10 };
+    const otp = { type: 'BUTTONS', buttons: [{ type: 'OTP', otp_type: 'COPY_CODE' }] };
+    const first = [template('en', { status: 'APPROVED', components: [footer, otp] }), { name: 'another' }];
+    const older = template('pt_BR', { components: [{ type: 'BUTTONS', buttons: [{ type: 'URL', url }] }] });
+    const answers: Record<string, object> = {
+      [SENDER.phoneNumberId]: number,
+      debug_token: { data: { is_valid: true, scopes: ['a', 7], expires_at: 9 } },
+      [ACCOUNT]: { account_review_status: 'APPROVED', business_verification_status: 'verified' },
+      [`${ACCOUNT}/subscribed_apps`]: { data: [{}] },
+    };
+    const pageOf = (query: URLSearchParams) =>
+      query.get('after') === null
+        ? { data: first, paging: { cursors: { after: 'next' }, next: 'https://elsewhere' } }
+        : { data: [older], paging: { cursors: { after: 'end' } } };
+    const { reading, requests } = await readFrom((path, query) => answers[path] ?? pageOf(query));
+    expect(reading).toMatchObject({
+      businessAccountId: { value: ACCOUNT },
+      number: {
+        value: {
+          quality: 'GREEN',
+          messagingLimit: 'TIER_2K',
+          throughputLevel: 'HIGH',
+          portfolioId: '506',
+          canSend: { can: 'LIMITED', why: 'a name is missing' },
+        },
+      },
+      token: { value: { isValid: true, scopes: ['a'], expiresAt: 9 } },
+      businessAccount: { value: { verification: 'VERIFIED', canSend: { can: 'BLOCKED', why: 'unpaid' } } },
+      subscription: { value: true },
+      templates: {
+        value: [
+          { language: 'en', values: { hasCopyCodeButton: true, codeExpirationMinutes: 10 } },
+          { language: 'pt_BR', values: { hasCopyCodeButton: true, codeExpirationMinutes: 5 } },
+        ],
+      },
+    });
+    for (const { headers } of requests) expect(headers.authorization).toBe('Bearer leaked-token');
+  });
+
+  it('asks an older version of the API without the newer fields', async () => {
+    const { reading } = await readFrom((path, query) => {
+      if (path !== SENDER.phoneNumberId) return { data: [] };
+      return query.get('fields')!.includes('whatsapp_business_manager')
+        ? refusal(100)
+        : { status: 'FLAGGED' };
+    });
+    expect(reading.number).toEqual({ value: { status: 'FLAGGED' } });
+    expect(reading.businessAccountId).toEqual({
+      failure: 'The business account of the number is not known.',
+    });
+  });
+
+  it('says of each part why it failed, and never the token', async () => {
+    const { reading } = await readFrom(() => refusal(190), {
+      ...SENDER,
+      businessAccountId: ACCOUNT,
+    });
+    const failure = 'Meta refused the read (error 190, HTTP 400).';
+    expect(reading).toEqual({
+      businessAccountId: { value: ACCOUNT },
+      number: { failure },
+      token: { failure },
+      businessAccount: { failure },
+      subscription: { failure },
+      templates: { failure },
+    });
+    const { reading: none, requests } = await readFrom(() => ({}), { ...SENDER, phoneNumberId: '../me' });
+    expect([none.number, requests]).toEqual([{ failure: "The sender's phone number id is malformed." }, []]);
+  });
+});

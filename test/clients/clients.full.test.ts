@@ -1,0 +1,374 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { connect, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
+import { PROBLEMS, type ProblemCode } from '@onecode/domain';
+import {
+  closedPort,
+  describeIf,
+  makeCertificates,
+  ProcessStack,
+  STACK_START_MS_MAX,
+  type Certificates,
+} from '@onecode/testing';
+import {
+  aSend,
+  FINAL_CREATIONS,
+  json,
+  KEY,
+  OPEN_VERIFICATIONS,
+  problem,
+  REPEATED_CREATIONS,
+  resets,
+  RIGHT,
+  text,
+  thenDies,
+  useService,
+  WRONG,
+  type Behaviour,
+} from '@onecode/testing/breaking-service';
+import { startOnecode } from '@onecode/client/testing';
+import { Driver, LANGUAGES, PREPARE_MS_MAX, type Outcome } from './languages.js';
+
+const TO = '+5511987654321';
+const BASE_URL = 'https://codes.example.com';
+const service = useService();
+
+describe('a client', () => {
+  /** The service itself, behind TLS with a certificate for localhost and 127.0.0.1. */
+  let stack: ProcessStack;
+  let certificates: Certificates;
+  let tls: TlsServer;
+  beforeAll(async () => {
+    certificates = makeCertificates(mkdtempSync(join(tmpdir(), 'onecode-certificates-')));
+    stack = await ProcessStack.start({ workers: 0 });
+    const files = { cert: readFileSync(certificates.certificate), key: readFileSync(certificates.key) };
+    tls = createTlsServer(files, (socket) => {
+      const api = connect(Number(new URL(stack.apis[0]!).port), '127.0.0.1');
+      for (const end of [socket, api])
+        end.on('error', () => {}).on('close', () => (socket.destroy(), api.destroy()));
+      socket.pipe(api).pipe(socket);
+    });
+    await new Promise<void>((resolve) => tls.listen(0, resolve));
+  }, STACK_START_MS_MAX);
+  afterAll(async () => {
+    tls?.close();
+    await stack?.stop();
+    rmSync(dirname(certificates.key), { recursive: true });
+  });
+
+  LANGUAGES.forEach((language) => {
+    const program = language.findProgram();
+    const reason = program === null ? ', skipped: this machine has none' : '';
+    describeIf(program !== null)(`in ${language.name}${reason}`, () => {
+      let driver: Driver;
+      beforeAll(() => {
+        driver = new Driver(language, program!, certificates.caFile);
+      }, PREPARE_MS_MAX);
+      afterAll(() => driver?.stop());
+
+      /** A new client of the breaking service. */
+      const use = async (options: { timeoutMs?: number; maxRetries?: number } = {}): Promise<void> => {
+        expect(await driver.make({ baseUrl: service.url, apiKey: KEY, ...options })).toEqual({
+          outcome: 'made',
+        });
+      };
+      const send = (given = {}): Promise<Outcome> => driver.ask('send', { to: TO, ...given });
+      const status = (sendId = 'the-send'): Promise<Outcome> => driver.ask('status', { sendId });
+      const verify = (code = '004217', sendId = 'the-send'): Promise<Outcome> =>
+        driver.ask('verify', { sendId, code });
+      const keys = () => service.requests.map(({ headers }) => headers['idempotency-key']);
+
+      it.each([
+        ['an empty key', { apiKey: '' }],
+        ['a key of another kind', { apiKey: 'sk_live_0123456789' }],
+        ['a key and a line', { apiKey: `${KEY}\n` }],
+        ['a credential', { apiKey: `Bearer ${KEY}` }],
+        ['no address', { baseUrl: 'codes' }],
+        ['http', { baseUrl: 'http://codes.example.com' }],
+        ['http to a name that begins like this machine', { baseUrl: 'http://localhost.example.com' }],
+        ['another protocol', { baseUrl: 'ftp://localhost' }],
+        ['a password', { baseUrl: `https://user:${KEY}@codes.example.com` }],
+        ['a query', { baseUrl: `${BASE_URL}?key=${KEY}` }],
+        ['no time', { timeoutMs: 0 }],
+        ['less than no retries', { maxRetries: -1 }],
+      ])('is not made with %s, and repeats nothing of it', async (_, options) => {
+        const outcome = await driver.make({ baseUrl: BASE_URL, apiKey: KEY, ...options });
+        expect(outcome).toMatchObject({ outcome: 'mistake' });
+        expect(outcome['shown']).not.toContain(KEY);
+      });
+
+      it.each([`${BASE_URL}/`, 'http://localhost:3000', 'http://127.0.0.1', 'http://[::1]:3000'])(
+        'is made for %s',
+        async (baseUrl) => {
+          expect(await driver.make({ baseUrl, apiKey: KEY })).toEqual({ outcome: 'made' });
+        },
+      );
+
+      describe('a creation', () => {
+        it('is a request of the contract, below the path of the address', async () => {
+          const sent = aSend({ status: 'sent', channel: 'whatsapp', sent_at: new Date().toISOString() });
+          service.script(json(202, sent));
+          await driver.make({ baseUrl: `${service.url}/one/code/`, apiKey: KEY });
+          const { id, verification, mode, channel } = sent;
+          expect(await send({ code: '004217', locale: 'en' })).toEqual({
+            outcome: 'send',
+            id,
+            status: 'sent',
+            verification,
+            mode,
+            channel,
+            expiresAt: Date.parse(sent.expires_at),
+            createdAt: Date.parse(sent.created_at),
+            sentAt: Date.parse(sent.sent_at!),
+          });
+          expect(service.requests).toMatchObject([
+            {
+              method: 'POST',
+              path: '/one/code/v1/send',
+              headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+            },
+          ]);
+          expect(JSON.parse(service.requests[0]!.body)).toEqual({ to: TO, code: '004217', locale: 'en' });
+        });
+
+        it.each(REPEATED_CREATIONS)(
+          'is repeated after %s, with the same key and bytes',
+          async (_, behaviour) => {
+            const { id } = aSend();
+            service.script(behaviour, json(202, aSend()));
+            await use({ timeoutMs: 500 });
+            expect(await send()).toMatchObject({ outcome: 'send', id });
+            expect(service.requests).toHaveLength(2);
+            expect(new Set(service.requests.map(({ body }) => body)).size).toBe(1);
+            expect(new Set(keys()).size).toBe(1);
+            expect(keys()[0]).toMatch(/^[0-9a-f-]{32,}$/);
+          },
+        );
+
+        it.each(FINAL_CREATIONS)('is not repeated after %s', async (_, behaviour, outcome) => {
+          service.script(behaviour);
+          await use();
+          expect(await send({ idempotencyKey: 'sign-in-1' })).toMatchObject({
+            outcome,
+            idempotencyKey: 'sign-in-1',
+          });
+          expect(service.requests).toHaveLength(1);
+        });
+
+        it('is given up after maxRetries, with all that is known and the key that goes on with it', async () => {
+          service.script(
+            problem(500, 'internal_error', { 'x-request-id': 'r-1' }, { errors: { to: 'Must be.' } }),
+          );
+          await use({ maxRetries: 1 });
+          const { shown: _, ...outcome } = await send();
+          expect(outcome).toEqual({
+            outcome: 'problem',
+            status: 500,
+            code: 'internal_error',
+            detail: 'A detail.',
+            errors: { to: 'Must be.' },
+            requestId: 'r-1',
+            idempotencyKey: keys()[0],
+          });
+          expect(service.requests).toHaveLength(2);
+        });
+
+        it('waits for the Retry-After of a limit, and says how long one is that it does not wait for', async () => {
+          const times: number[] = [];
+          const timed =
+            (behaviour: Behaviour): Behaviour =>
+            (...exchange) => {
+              times.push(performance.now());
+              behaviour(...exchange);
+            };
+          service.script(
+            timed(problem(429, 'rate_limited', { 'retry-after': '1' })),
+            timed(json(202, aSend())),
+          );
+          await use();
+          expect(await send()).toMatchObject({ outcome: 'send' });
+          expect(times[1]! - times[0]!).toBeGreaterThan(995);
+          service.script(problem(429, 'rate_limited', { 'retry-after': '3600' }));
+          expect(await send()).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 3600 });
+        });
+
+        it('says that nothing answers, and with which key to go on', async () => {
+          await driver.make({
+            baseUrl: `http://127.0.0.1:${await closedPort()}`,
+            apiKey: KEY,
+            maxRetries: 1,
+          });
+          expect(await send({ idempotencyKey: 'k' })).toMatchObject({
+            outcome: 'connection',
+            idempotencyKey: 'k',
+          });
+          expect((await verify())['outcome']).toBe('indeterminate');
+        });
+
+        it('has a key of its own where it is given none, and one of any language in UTF-8 or not at all', async () => {
+          service.script(json(202, aSend()));
+          await use();
+          for (const given of [{}, { idempotencyKey: '' }, { idempotencyKey: ' \t' }]) await send(given);
+          expect(new Set(keys()).size).toBe(3);
+          expect(keys().every((key) => /^[0-9a-f-]{32,}$/.test(String(key)))).toBe(true);
+          const { outcome } = await send({ idempotencyKey: 'início-登录' });
+          const [, , , key] = keys();
+          if (outcome === 'send') expect(Buffer.from(String(key), 'latin1').toString()).toBe('início-登录');
+          else expect([outcome, key]).toEqual(['mistake', undefined]);
+        });
+
+        it('with a key of two lines is a mistake, and sends nothing', async () => {
+          await use();
+          expect(await send({ idempotencyKey: 'two\nlines' })).toMatchObject({ outcome: 'mistake' });
+          expect(service.requests).toHaveLength(0);
+        });
+      });
+
+      describe('a verification', () => {
+        it.each(OPEN_VERIFICATIONS)(
+          'is one request, and its outcome is open, after %s',
+          async (_, behaviour) => {
+            service.script(behaviour);
+            await use({ timeoutMs: 500 });
+            expect(await verify()).toMatchObject({ outcome: 'indeterminate', sendId: 'the-send' });
+            expect(service.requests).toHaveLength(1);
+          },
+        );
+
+        it.each([
+          RIGHT,
+          WRONG,
+          { valid: false, verification: 'locked', attempts_left: 0 },
+          { valid: false, verification: 'expired', attempts_left: 0 },
+          { valid: false, verification: 'verified', attempts_left: 0 },
+        ])('returns %j', async (judgement) => {
+          service.script(json(200, judgement, { 'content-type': 'application/json; charset=utf-8' }));
+          await use();
+          expect(await verify()).toEqual({
+            outcome: 'judgement',
+            valid: judgement.valid,
+            verification: judgement.verification,
+            attemptsLeft: judgement.attempts_left,
+          });
+        });
+
+        it('has the code as it was typed, and an id that is one segment of its path', async () => {
+          service.script(json(200, WRONG));
+          await use();
+          await verify('0042"\\17', 'a/b ü?');
+          expect(service.requests).toMatchObject([{ path: '/v1/send/a%2Fb%20%C3%BC%3F/verify' }]);
+          expect(JSON.parse(service.requests[0]!.body)).toEqual({ code: '0042"\\17' });
+          for (const id of ['', '.', '..']) expect((await verify('1', id)).outcome).toBe('mistake');
+          expect(service.requests).toHaveLength(1);
+        });
+
+        it('is that problem when the service refused it before it judged, for every problem code', async () => {
+          await use();
+          for (const [code, { status }] of Object.entries(PROBLEMS) as [ProblemCode, { status: number }][]) {
+            service.script(problem(status, code, { 'x-request-id': 'r-1' }));
+            expect([code, await verify()]).toMatchObject([
+              code,
+              status < 500
+                ? { outcome: 'problem', code, status, requestId: 'r-1' }
+                : { outcome: 'indeterminate' },
+            ]);
+          }
+        });
+
+        it('is written once when a connection that was kept turns out to be dead', async () => {
+          service.script((response, request) => {
+            (request.method === 'GET' ? thenDies(json(200, aSend())) : json(200, RIGHT))(response, request);
+          });
+          await use();
+          await status();
+          const { outcome } = await verify();
+          const verifications = service.requests.filter(({ method }) => method === 'POST');
+          expect(verifications).toHaveLength(1);
+          expect(verifications[0]!.isLost).toBe(language.keepsConnections === true);
+          expect(outcome).toBe(verifications[0]!.isLost ? 'indeterminate' : 'judgement');
+        });
+      });
+
+      it('reads a send with one request, whatever comes of it', async () => {
+        await use();
+        service.script(json(200, aSend({ status: 'read' })));
+        expect(await status()).toMatchObject({ outcome: 'send', status: 'read' });
+        service.script(problem(404, 'send_not_found'));
+        expect(await status()).toMatchObject({ outcome: 'problem', code: 'send_not_found' });
+        for (const behaviour of [
+          problem(500, 'internal_error'),
+          resets,
+          text(200, '<html>'),
+          json(202, aSend()),
+        ]) {
+          service.script(behaviour);
+          expect(['problem', 'connection']).toContain((await status()).outcome);
+        }
+        // Java's HttpClient reads again what it may.
+        if (language.keepsConnections !== true) expect(service.requests).toHaveLength(6);
+        expect(new Set(service.requests.map(({ path }) => path))).toEqual(
+          new Set(['/v1/send/the-send/status']),
+        );
+      });
+
+      it.each([
+        ['a reset', resets],
+        ['a problem that repeats it', problem(401, 'invalid_api_key', {}, { title: KEY })],
+        ['a problem whose code it is', problem(401, KEY)],
+        ['a page that repeats it', text(403, `<html>${KEY}`, { server: KEY })],
+      ] satisfies [string, Behaviour][])(
+        'hides key, code and number in what can be seen after %s',
+        async (_, behaviour) => {
+          service.script(behaviour);
+          await use({ maxRetries: 0 });
+          for (const { shown } of [await send({ code: '004217' }), await status(), await verify()]) {
+            expect(shown).toMatch(/\w/);
+            expect(shown).not.toMatch(/004217|5511987654321/);
+            expect(shown).not.toContain(KEY);
+          }
+        },
+      );
+
+      it('makes one send when answers are lost after the work, and lets nobody in when a judgement is lost', async () => {
+        const server = await startOnecode();
+        await driver.make({ baseUrl: server.baseUrl, apiKey: server.keys.live, maxRetries: 1 });
+        server.script(TO, { answer: 'lost', afterWork: true, times: 2 });
+        const { outcome, idempotencyKey = '' } = await send();
+        expect(outcome).toBe('connection');
+        const { id = '' } = await send({ idempotencyKey });
+        expect(server.sends.map((one) => one.id)).toEqual([id]);
+        expect(await send({ idempotencyKey, code: '1234' })).toMatchObject({
+          code: 'idempotency_key_reused',
+        });
+        server.script(TO, { answer: 'lost', on: 'verify', afterWork: true });
+        expect(await verify(server.lastCode(TO), id)).toMatchObject({ outcome: 'indeterminate' });
+        expect(await verify(server.lastCode(TO), id)).toMatchObject({
+          valid: false,
+          verification: 'verified',
+        });
+        await server.close();
+      });
+
+      it('sends, follows and verifies with the service itself, over TLS, and with nobody who is called otherwise', async () => {
+        const { port } = tls.address() as AddressInfo;
+        const { id: accountId } = await stack.onecode('account create --name Shop');
+        const apiKey = await stack.makeKey(String(accountId), 'test');
+        await driver.make({ baseUrl: `https://localhost:${port}`, apiKey });
+        const { id = '', mode } = await send({ locale: 'pt-BR', idempotencyKey: `of-${language.name}` });
+        expect(mode).toBe('test');
+        expect(await send({ locale: 'pt-BR', idempotencyKey: `of-${language.name}` })).toMatchObject({ id });
+        expect(await status(id)).toMatchObject({ id, verification: 'pending' });
+        expect(await verify('111111', id)).toMatchObject({ valid: false, attemptsLeft: 4 });
+        expect(await verify('000000', id)).toMatchObject({ valid: true, attemptsLeft: 0 });
+        expect(await send({ to: '0770' })).toMatchObject({
+          code: 'invalid_recipient',
+          errors: { to: expect.any(String) },
+        });
+        await driver.make({ baseUrl: `https://127.0.0.2:${port}`, apiKey, maxRetries: 0 });
+        expect(await status(id)).toMatchObject({ outcome: 'connection' });
+      });
+    });
+  });
+});

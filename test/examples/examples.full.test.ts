@@ -1,0 +1,320 @@
+import { doesNotMatch, equal, match } from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describeInBrowser, ProcessStack, STACK_START_MS_MAX, until, useBrowser } from '@onecode/testing';
+import {
+  aSend,
+  json,
+  KEY,
+  problem,
+  resets,
+  RIGHT,
+  staysSilent,
+  text,
+  useService,
+  type Behaviour,
+} from '@onecode/testing/breaking-service';
+import {
+  EXAMPLES,
+  PREPARE_MS_MAX,
+  prepareExample,
+  startExample,
+  type RunningExample,
+} from './runningExample.js';
+
+const TO = '+5511987654321';
+const VERIFICATION = `/v1/send/${aSend().id}/verify`;
+const FORM_BYTES_MAX = 4096;
+/** What a proxy answers in the service's place, and nobody may see. */
+const proxyPage = (status: number): Behaviour =>
+  text(status, '<html><h1>proxy-made page</h1></html>', { 'content-type': 'text/html' });
+const isCreated: Behaviour = (response, request) =>
+  json(request.method === 'POST' ? 202 : 200, aSend())(response, request);
+/** Answers the verification, and readings with a send. */
+const judges =
+  (behaviour: Behaviour): Behaviour =>
+  (response, request) =>
+    (request.method === 'POST' ? behaviour : json(200, aSend()))(response, request);
+
+/** A browser without a screen: it keeps the cookie and sends the forms of the page. */
+class Visitor {
+  cookie = '';
+  /** The attributes of the cookie that was set last. */
+  attributes = '';
+  constructor(private readonly url: string) {}
+
+  async page(): Promise<string> {
+    const response = await this.#request('/');
+    const page = await response.text();
+    doesNotMatch(page, /proxy-made/);
+    return page;
+  }
+
+  async csrf(): Promise<string> {
+    return /name="csrf" value="([^"]+)"/.exec(await this.page())![1]!;
+  }
+
+  async submit(action: string, fields: Record<string, string> = {}): Promise<string> {
+    const csrf = await this.csrf();
+    const response = await this.#request(action, new URLSearchParams({ csrf, ...fields }));
+    equal(response.status, 303);
+    return this.page();
+  }
+
+  async #request(path: string, body?: URLSearchParams): Promise<Response> {
+    const init: RequestInit = { redirect: 'manual', headers: { cookie: this.cookie } };
+    const response = await fetch(this.url + path, body ? { ...init, method: 'POST', body } : init);
+    const cookie = response.headers.get('set-cookie');
+    if (cookie !== null) {
+      match(cookie, /httponly/i);
+      match(cookie, /samesite=lax/i);
+      this.cookie = cookie.split(';')[0]!;
+      this.attributes = cookie.slice(this.cookie.length);
+    }
+    return response;
+  }
+}
+
+/** The network's faults are the SDK's to bear and tested there; here is what the examples make of them. */
+describe.each(EXAMPLES)('the %s example', (name) => {
+  const service = useService();
+  const folder = mkdtempSync(join(tmpdir(), `onecode-${name}-`));
+  let running: RunningExample;
+  /** Behind https, with little patience for the service and a long pause before a new code. */
+  let strict: RunningExample;
+  let visitor: Visitor;
+  beforeAll(async () => {
+    prepareExample(name, folder);
+    service.script(json(200, aSend()));
+    const env = { ONECODE_URL: service.url, ONECODE_API_KEY: KEY };
+    running = await startExample(name, folder, env);
+    const more = { HTTPS: '1', ONECODE_TIMEOUT_MS: '500', RESEND_AFTER_SECONDS: '600' };
+    strict = await startExample(name, folder, { ...env, ...more });
+  }, PREPARE_MS_MAX);
+  afterAll(() => {
+    running?.stop();
+    strict?.stop();
+    rmSync(folder, { recursive: true });
+  });
+  beforeEach(() => {
+    visitor = new Visitor(running.url);
+  });
+
+  const requestsTo = (path: string) => service.requests.filter((request) => request.path === path);
+  const creations = () => requestsTo('/v1/send');
+  const keys = () => creations().map(({ headers }) => headers['idempotency-key']);
+  const withCode = async () => {
+    service.script(isCreated);
+    expect(await visitor.submit('/code', { to: TO })).toContain('We sent a code to');
+    service.requests.length = 0;
+  };
+
+  it.each<[string, Behaviour, string]>([
+    ['a lost answer', resets, 'We could not send a code. Try again.'],
+    ['an answer of a proxy', proxyPage(403), 'We could not send a code. Try again.'],
+    [
+      'a limit, before which an answer may have been lost',
+      problem(429, 'rate_limited', { 'retry-after': '31' }),
+      'Too many codes were asked for.',
+    ],
+  ])('goes on with the same key after %s', async (_, behaviour, told) => {
+    service.script(behaviour);
+    expect(await visitor.submit('/code', { to: TO })).toContain(told);
+    service.script(isCreated);
+    expect(await visitor.submit('/code', { to: TO })).toContain('We sent a code to');
+    expect(creations().length).toBeGreaterThan(1);
+    expect(new Set(keys()).size).toBe(1);
+  });
+
+  it('sends a new code with a new key', async () => {
+    service.script(isCreated);
+    await visitor.submit('/code', { to: TO });
+    await visitor.submit('/resend');
+    expect(new Set(keys()).size).toBe(2);
+  });
+
+  it('tells people that a number is none, and begins anew', async () => {
+    service.script(problem(422, 'invalid_recipient'));
+    expect(await visitor.submit('/code', { to: '0770' })).toContain('No code can be sent to this number.');
+    service.script(isCreated);
+    await visitor.submit('/code', { to: TO });
+    expect(new Set(keys()).size).toBe(2);
+  });
+
+  it('tells people that a code could not be delivered', async () => {
+    await withCode();
+    service.script(json(200, aSend({ status: 'failed' })));
+    expect(await visitor.page()).toContain('The code could not be delivered.');
+  });
+
+  it.each([
+    ['is lost', resets],
+    ['is a refusal', problem(404, 'send_not_found')],
+    ['is a proxy’s page', proxyPage(502)],
+  ])('shows the page when the answer about the delivery %s', async (_, behaviour) => {
+    await withCode();
+    service.script(behaviour);
+    const page = await visitor.page();
+    expect(page).toContain('We sent a code to');
+    expect(page).not.toContain('role="status"');
+  });
+
+  it.each([
+    ['a lost answer', resets],
+    ['500', problem(500, 'internal_error')],
+    ['a proxy’s page', proxyPage(200)],
+    ['valid as text', json(200, { ...RIGHT, valid: 'true' })],
+  ])('verifies once and signs nobody in after %s', async (_, behaviour) => {
+    await withCode();
+    service.script(judges(behaviour));
+    const page = await visitor.submit('/verify', { code: '123456' });
+    expect(page).toContain('We could not check the code. Ask for a new one.');
+    expect(page).not.toContain('name="code"');
+    expect(requestsTo(VERIFICATION)).toHaveLength(1);
+  });
+
+  it('waits no longer for a judgement than it is told to', async () => {
+    visitor = new Visitor(strict.url);
+    await withCode();
+    service.script(judges(staysSilent));
+    const page = await visitor.submit('/verify', { code: '123456' });
+    expect(page).toContain('We could not check the code. Ask for a new one.');
+  });
+
+  it('signs in with valid: true alone, for the session’s own send, and gives the session a new id', async () => {
+    await withCode();
+    const before = visitor.cookie;
+    service.script(judges(json(200, RIGHT)));
+    expect(await visitor.submit('/verify', { code: '012345', sendId: 'x', id: 'x' })).toContain(
+      'You are signed in as',
+    );
+    expect(visitor.cookie).not.toBe(before);
+    const [request] = requestsTo(VERIFICATION);
+    expect(JSON.parse(request!.body)).toEqual({ code: '012345' });
+    visitor.cookie = before;
+    expect(await visitor.page()).not.toContain('signed in as');
+  });
+
+  it.each([
+    ['pending', 'That code is wrong. Attempts left: 3.'],
+    ['expired', 'That code has expired.'],
+    ['locked', 'Too many wrong codes.'],
+    ['verified', 'That code was used already.'],
+  ])('tells people that a code is %s', async (verification, told) => {
+    await withCode();
+    service.script(judges(json(200, { valid: false, verification, attempts_left: 3 })));
+    expect(await visitor.submit('/verify', { code: '123456' })).toContain(told);
+  });
+
+  it.each([
+    ['without the session’s CSRF token', () => 'x', () => visitor.cookie],
+    ['with another session’s CSRF token', () => new Visitor(running.url).csrf(), () => visitor.cookie],
+    ['without a session', () => visitor.csrf(), () => ''],
+  ])('refuses a form %s, and sends nothing', async (_, token, cookie) => {
+    service.script(isCreated);
+    await visitor.page();
+    const csrf = await token();
+    const response = await fetch(`${running.url}/code`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { cookie: cookie() },
+      body: new URLSearchParams({ to: '+5511900000000', csrf }),
+    });
+    expect(response.status).toBe(403);
+    await visitor.submit('/code', { to: TO });
+    expect(creations().map(({ body }) => JSON.parse(body))).toEqual([{ to: TO }]);
+  });
+
+  it('sends no new code before the pause is over, and says how long to wait', async () => {
+    visitor = new Visitor(strict.url);
+    await withCode();
+    const page = await visitor.submit('/resend');
+    expect(page).toMatch(/Wait \d+ seconds before you ask for a new code\./);
+    expect(creations()).toHaveLength(0);
+  });
+
+  it('refuses a form that is too long, whether it says so or not', async () => {
+    service.script(isCreated);
+    const csrf = await visitor.csrf();
+    const start = new URLSearchParams({ csrf, to: TO, more: '' }).toString();
+    /** Sends a form of so many bytes, in chunks that do not say how long they are together. */
+    const submit = (bytes: number, inChunks: boolean): Promise<Response> => {
+      const form = start.padEnd(bytes, 'x');
+      const parts = [form.slice(0, 100), form.slice(100)].map((part) => new TextEncoder().encode(part));
+      return fetch(`${running.url}/code`, {
+        method: 'POST',
+        redirect: 'manual',
+        headers: { cookie: visitor.cookie, 'content-type': 'application/x-www-form-urlencoded' },
+        ...(inChunks ? { body: ReadableStream.from(parts), duplex: 'half' } : { body: form }),
+      });
+    };
+    expect((await submit(FORM_BYTES_MAX, true)).status).toBe(303);
+    expect(creations()).toHaveLength(1);
+    for (const inChunks of [true, false])
+      expect((await submit(FORM_BYTES_MAX + 1, inChunks)).status).toBe(413);
+    expect(creations()).toHaveLength(1);
+  });
+
+  it.each(['apiKey', 'baseUrl'])('does not start without %s, and says what is missing', async (missing) => {
+    const env = { ONECODE_URL: service.url, ONECODE_API_KEY: KEY };
+    const without = { [missing === 'apiKey' ? 'ONECODE_API_KEY' : 'ONECODE_URL']: '' };
+    const started = await startExample(name, folder, { ...env, ...without });
+    started.stop();
+    expect(started.isServing).toBe(false);
+    await until('what is missing', () => started.output().includes(missing));
+    expect(started.output()).not.toContain(KEY);
+  });
+
+  it('sets the cookie for https alone with HTTPS=1', async () => {
+    await visitor.page();
+    expect(visitor.attributes).not.toMatch(/secure/i);
+    visitor = new Visitor(strict.url);
+    await visitor.page();
+    expect(visitor.attributes).toMatch(/; secure(;|$)/i);
+  });
+
+  describeInBrowser('with the built processes, in a browser', () => {
+    const browser = useBrowser();
+    let stack: ProcessStack;
+    let real: RunningExample;
+    beforeAll(async () => {
+      stack = await ProcessStack.start();
+      await stack.addSender();
+      const account = await stack.onecode('account create --name Shop --free-quota 100');
+      const env = {
+        ONECODE_URL: stack.apis[0]!,
+        ONECODE_API_KEY: await stack.makeKey(String(account['id']), 'live'),
+      };
+      real = await startExample(name, folder, env);
+    }, STACK_START_MS_MAX);
+    afterAll(async () => {
+      real?.stop();
+      await stack?.stop();
+    });
+
+    const ask = async (to: string) => {
+      const page = await (await browser.newContext()).newPage();
+      await page.goto(real.url);
+      await page.getByLabel(/^WhatsApp number/).fill(to);
+      await page.getByRole('button', { name: 'Send code' }).click();
+      await page.getByText(`We sent a code to ${to}`).waitFor();
+      const { code } = (await until('the message', () => stack.simulator.message(to))) as unknown as {
+        code: string;
+      };
+      return { page, code };
+    };
+
+    it('signs in who types the code, and a code of one session verifies no other', async () => {
+      const first = await ask('+5511987654301');
+      const second = await ask('+5511987654302');
+      await second.page.getByLabel('Code').fill(first.code);
+      await second.page.getByRole('button', { name: 'Sign in' }).click();
+      await second.page.getByText('That code is wrong.').waitFor();
+      await first.page.getByLabel('Code').fill(first.code);
+      await first.page.getByRole('button', { name: 'Sign in' }).click();
+      await first.page.getByText('You are signed in as +5511987654301.').waitFor();
+      await Promise.all([first.page.context().close(), second.page.context().close()]);
+    });
+  });
+});

@@ -1,4 +1,0 @@
-import { EXAMPLES } from './exampleProcess.js';
-import { describeRules } from './exampleRules.js';
-
-EXAMPLES.filter(({ needs }) => needs === 'node').forEach(describeRules);

@@ -1,0 +1,139 @@
+import { connectRedis, Consumer, keyPrefix, openDeliveryQueue, openQueues, tryRedis } from '@onecode/runtime';
+import { until } from '@onecode/testing';
+import { HOST, RedisServers, startCluster, startSentinel, type Topology } from './redisServers.js';
+
+const PREFIX = 'onecode';
+const START_MS_MAX = 120_000;
+const FAIL_OVER_MS_MAX = 120_000;
+
+const opened: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const one of opened.splice(0)) await one.close();
+});
+
+/** A queue and its consumer at one address, until the test ends. */
+function openQueue(redisUrl: string, redisCa = '') {
+  const source = { redisUrl, redisCa };
+  const done: string[] = [];
+  const deliveryQueue = openDeliveryQueue({
+    ...source,
+    prefix: PREFIX,
+    deliveryAttempts: 5,
+    onError: () => {},
+  });
+  const connection = connectRedis(source, 'consume', () => {});
+  const consumer = new Consumer('deliver', async (job) => done.push(String(job.data.sendId)), {
+    connection,
+    prefix: keyPrefix(redisUrl, PREFIX),
+  });
+  consumer.on('error', () => {});
+  opened.push({
+    async close() {
+      await deliveryQueue.close();
+      await consumer.close();
+      connection.disconnect();
+    },
+  });
+  let sent = 0;
+  return {
+    /** Enqueues a job, again until Redis takes it as the sweeper does, and waits until it was consumed. */
+    async untilDelivered(): Promise<void> {
+      const sendId = `send-${(sent += 1)}`;
+      const enqueue = () => deliveryQueue.enqueue('deliver', [{ sendId, version: 0 }]);
+      await until('an accepted job', enqueue, FAIL_OVER_MS_MAX);
+      await until('a consumed job', () => done.includes(sendId), FAIL_OVER_MS_MAX);
+      await deliveryQueue.ping();
+    },
+  };
+}
+
+describe('Redis with', () => {
+  const servers = new RedisServers();
+  afterAll(() => servers.close());
+
+  describe.each<[string, boolean, (isTls: boolean) => Promise<Topology>]>([
+    ['Sentinel', false, (isTls) => startSentinel(servers, { isTls })],
+    [
+      'Sentinel, TLS and a password of the sentinels',
+      true,
+      (isTls) => startSentinel(servers, { isTls, sentinelPassword: servers.password }),
+    ],
+    ['Cluster', false, (isTls) => startCluster(servers, `{${PREFIX}}:deliver`, { isTls })],
+    ['Cluster and TLS', true, (isTls) => startCluster(servers, `{${PREFIX}}:deliver`, { isTls })],
+  ])('%s', (_, isTls, start) => {
+    let topology: Topology;
+    let url: string;
+    let ca: string;
+    beforeAll(async () => {
+      topology = await start(isTls);
+      ca = isTls ? servers.ca : '';
+      // One of those that the address names is gone.
+      url = topology.url.replace('@', `@${HOST}:1,`);
+    }, START_MS_MAX);
+
+    it(
+      'jobs go on after a killed master, and when it is back',
+      async () => {
+        expect(await tryRedis({ redisUrl: url, redisCa: ca }, PREFIX)).toBeNull();
+        const queue = openQueue(url, ca);
+        await queue.untilDelivered();
+        const before = await topology.master();
+        await before.kill();
+        await topology.untilReplaced(before);
+        await queue.untilDelivered();
+        await before.restart();
+        await topology.untilComplete();
+        await queue.untilDelivered();
+      },
+      FAIL_OVER_MS_MAX,
+    );
+
+    it(
+      'jobs go on after a master that became a replica while its connections stay',
+      async () => {
+        const queue = openQueue(url, ca);
+        await queue.untilDelivered();
+        const before = await topology.master();
+        await topology.failOver();
+        await topology.untilReplaced(before);
+        await queue.untilDelivered();
+        await topology.untilComplete();
+        await queue.untilDelivered();
+      },
+      FAIL_OVER_MS_MAX,
+    );
+
+    it('a user of the servers has the rights of docs/operations.md, and all keys are on one node', async () => {
+      const keys = keyPrefix(url, PREFIX);
+      const rules = ['on', '>secret', `~${keys}:*`, '+@all', '-@dangerous', '+info'];
+      if (keys !== PREFIX) rules.push('+cluster|slots', '+cluster|info');
+      for (const server of topology.servers) await server.call('acl', 'setuser', 'app', ...rules);
+      // Sentinels with a password know no such user.
+      const user = url.includes('sentinel+tls') ? '' : 'app:secret';
+      const own = user === '' ? url : url.replace(`:${servers.password}@`, `${user}@`);
+      expect(await tryRedis({ redisUrl: own, redisCa: ca }, PREFIX)).toBeNull();
+      await openQueue(own, ca).untilDelivered();
+      const found = (await (await topology.master()).call('keys', '*')) as string[];
+      expect(found).toContain(`${keys}:deliver:completed`);
+      expect(found.filter((key) => !key.startsWith(`${keys}:`))).toEqual([]);
+      // As the queue board reads them.
+      const queues = openQueues({ redisUrl: own, redisCa: ca, prefix: PREFIX, onError: () => {} });
+      await until('a connection', () => queues.isReady());
+      expect(await queues.of('deliver').getJobs(['completed'])).not.toEqual([]);
+      await queues.close();
+    });
+
+    it('a wrong password is told', async () => {
+      const wrong = topology.url.replace(/:[0-9a-f]+@/, ':wrong@');
+      const fault = await tryRedis({ redisUrl: wrong, redisCa: ca }, PREFIX);
+      expect(fault).toMatchObject({ reason: 'unfit', message: expect.stringContaining('WRONGPASS') });
+    });
+  });
+
+  it('one server and TLS: its own authority is trusted by REDIS_CA_FILE alone', async () => {
+    const { port } = await servers.start('tls', [], { isTls: true });
+    const redisUrl = `rediss://:${servers.password}@${HOST}:${port}`;
+    expect(await tryRedis({ redisUrl }, PREFIX)).toMatchObject({ message: /certificate/ });
+    await openQueue(redisUrl, servers.ca).untilDelivered();
+  });
+});
