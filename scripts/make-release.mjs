@@ -7,8 +7,15 @@ import { reportError, UserError } from './user-error.mjs';
 
 const CHANGELOG = 'CHANGELOG.md';
 const PREVIOUS = 'test/rolling/previous-release.json';
-/** The SDK tells its version in its requests, where it cannot read its package.json. */
-const CLIENT_VERSION = 'packages/client/src/version.ts';
+/** What names the version besides package.json. The SDK tells it in its requests, where it cannot read its package.json. */
+export const NAMING_FILES = [
+  'packages/client/src/version.ts',
+  'deploy/kubernetes/overlays/production/kustomization.yaml',
+  'deploy/kubernetes/overlays/single-node/kustomization.yaml',
+  'deploy/prometheus/prometheus.yml',
+  'docs/deploy.md',
+  'docs/kubernetes.md',
+];
 const DEPENDENCIES = ['dependencies', 'devDependencies', 'peerDependencies', 'optionalDependencies'];
 
 /**
@@ -43,9 +50,9 @@ export function releasedChangelog(changelog, version, previous, date) {
 }
 
 /**
- * Makes a release: moves the changelog's lines under its version, writes that version into every package.json and the lock file,
- * commits, tags the commit `vX.Y.Z`, and in a second commit names it as the release that runs while the next one is deployed. Pushes
- * nothing.
+ * Makes a release: moves the changelog's lines under its version, writes that version into every package.json, the lock file and
+ * `NAMING_FILES`, commits, tags the commit `vX.Y.Z`, and in a second commit names it as the release that runs while the next one is
+ * deployed. Pushes nothing.
  * @param {string} folder a clean checkout
  * @param {string | undefined} version X.Y.Z, one of `nextVersions`
  * @param {string} date YYYY-MM-DD
@@ -71,17 +78,15 @@ export function makeRelease(folder, version, date) {
   if (changelog === null) throw new UserError(`${CHANGELOG} says nothing under "Unreleased".`);
 
   writeFileSync(join(folder, CHANGELOG), changelog);
-  const workspaces = ['packages', 'apps'].flatMap((parent) =>
+  const packages = ['packages', 'apps', 'examples'].flatMap((parent) =>
     readdirSync(join(folder, parent)).map((name) => `${parent}/${name}`),
   );
-  for (const file of ['package.json', ...workspaces.map((path) => `${path}/package.json`)]) {
-    if (!existsSync(join(folder, file))) continue;
-    writeJson(folder, file, withVersion(JSON.parse(read(file)), version));
-  }
-  writeFileSync(join(folder, CLIENT_VERSION), read(CLIENT_VERSION).replace(`'${current}'`, `'${version}'`));
+  for (const file of ['package.json', ...packages.map((path) => `${path}/package.json`)])
+    if (existsSync(join(folder, file))) writeJson(folder, file, withVersion(JSON.parse(read(file)), version));
+  for (const file of NAMING_FILES) writeFileSync(join(folder, file), read(file).replaceAll(current, version));
   const lock = JSON.parse(read('package-lock.json'));
   lock.version = version;
-  for (const path of ['', ...workspaces])
+  for (const path of ['', ...packages])
     if (lock.packages[path] !== undefined) lock.packages[path] = withVersion(lock.packages[path], version);
   writeJson(folder, 'package-lock.json', lock);
   git('commit', '--quiet', '--all', '--message', `Release ${version}`);
@@ -103,7 +108,7 @@ export function makeRelease(folder, version, date) {
  */
 function withVersion(manifest, version) {
   /** @type {Record<string, any>} */
-  const result = { ...manifest, version };
+  const result = { ...manifest, ...(manifest.version !== undefined && { version }) };
   for (const kind of DEPENDENCIES)
     if (result[kind] !== undefined)
       result[kind] = Object.fromEntries(

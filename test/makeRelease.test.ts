@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { makeRelease, nextVersions, releasedChangelog } from '../scripts/make-release.mjs';
+import { makeRelease, NAMING_FILES, nextVersions, releasedChangelog } from '../scripts/make-release.mjs';
 
 const DATE = '2027-01-31';
 const LINK = '[unreleased]: ../../compare/v1.0.0...HEAD\n[1.0.0]: ../../releases/tag/v1.0.0\n';
@@ -25,7 +25,8 @@ const FILES = {
       'packages/store': { version: '1.0.0' },
     },
   },
-  'packages/client/src/version.ts': "export const VERSION = '1.0.0';\n",
+  'examples/express/package.json': { dependencies: { '@onecode/client': '1.0.0', express: '1.0.0' } },
+  ...Object.fromEntries(NAMING_FILES.map((file) => [file, 'of version 1.0.0'])),
   'test/rolling/previous-release.json': { version: '0.9.0', commit: '0' },
 };
 
@@ -58,7 +59,10 @@ describe('a release', () => {
       version: '1.1.0',
       dependencies: { '@onecode/store': '1.1.0', express: '1.0.0' },
     });
-    expect(textOf('packages/client/src/version.ts')).toBe("export const VERSION = '1.1.0';\n");
+    expect(jsonOf('examples/express/package.json')).toEqual({
+      dependencies: { '@onecode/client': '1.1.0', express: '1.0.0' },
+    });
+    for (const file of NAMING_FILES) expect([file, textOf(file)]).toEqual([file, 'of version 1.1.0']);
     expect(jsonOf('package-lock.json')).toEqual({
       name: 'onecode',
       version: '1.1.0',
@@ -125,6 +129,8 @@ describe('a release', () => {
     for (const file of ['CHANGELOG.md', 'package.json', 'package-lock.json'])
       cpSync(file, join(folder, file));
     const { version } = jsonOf('package.json') as { version: string };
+    for (const file of NAMING_FILES)
+      expect([file, readFileSync(file, 'utf8')]).toEqual([file, expect.stringContaining(version)]);
     const next = nextVersions(version)[1]!;
     const changelog = releasedChangelog(textOf('CHANGELOG.md'), next, version, DATE);
     // Null just after a release.

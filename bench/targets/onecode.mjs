@@ -6,7 +6,7 @@ import pg from 'pg';
 import { freePort } from '../../scripts/services/ports.mjs';
 import { UserError } from '../../scripts/user-error.mjs';
 import { root, runNpm } from '../../scripts/checkout.mjs';
-import { buildRelease, commitOf } from '../../scripts/release.mjs';
+import { buildCommit, commitOf } from '../../scripts/build-commit.mjs';
 import { createDatabase, runSql, startService } from '../environment.mjs';
 import { roundRobin, runConcurrently } from '../scheduling.mjs';
 import { ACCOUNTS, BEFORE, CODE, nextRecipient, PROVIDER_PATH, SETTLED_TOGETHER } from './target.mjs';
@@ -62,7 +62,7 @@ export async function buildRevision({ processes }, ref) {
   const commit = commitOf(ref);
   if (commit === null) throw new UserError(`--beside: git knows no ${ref} here.`);
   console.log(`Building ${ref} (${commit.slice(0, 7)}) …`);
-  return { name: BEFORE, folder: await buildRelease(commit, processes.folder) };
+  return { name: BEFORE, folder: await buildCommit(commit, processes.folder) };
 }
 
 /**

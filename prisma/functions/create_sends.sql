@@ -462,28 +462,3 @@ begin
     select account_id, id, 'reserved', charged_from, 1 from unnest(v_created) where charged_from is not null;
 end
 $$;
-
--- As release 1.0.0 calls it, which keeps neither the request nor its trace and tells no windows.
-create or replace function create_sends(
-  p_ids uuid[],
-  p_key_ids uuid[],
-  p_account_ids uuid[],
-  p_application_ids uuid[],
-  p_idempotency_keys bytea[],
-  p_body_hashes bytea[],
-  p_recipients text[],
-  p_canonical_recipients text[],
-  p_countries text[],
-  p_costly boolean[],
-  p_locales text[],
-  p_code_hashes bytea[],
-  p_sealed_codes bytea[],
-  p_guess_costs integer[],
-  p_wait_ms integer
-) returns table (ordinal bigint, outcome text, cause text, retry_after_seconds integer, now timestamptz, send sends)
-language sql as $$
-  select ordinal, outcome, cause, retry_after_seconds, now, send from create_sends(
-    p_ids, p_key_ids, p_account_ids, p_application_ids, p_idempotency_keys, p_body_hashes, p_recipients, p_canonical_recipients,
-    p_countries, p_costly, p_locales, p_code_hashes, p_sealed_codes, p_guess_costs, null::uuid[], null::text[], p_wait_ms
-  )
-$$;

@@ -141,15 +141,3 @@ begin
   end if;
 end
 $$;
-
--- As release 1.0.0 calls it, without languages.
-create or replace function take_send_slots(
-  p_account_ids uuid[],
-  p_recipients text[],
-  p_countries text[],
-  p_horizon_ms integer,
-  p_promise boolean default false
-) returns table (ordinal integer, sender_id uuid, wait_ms integer, slot_at timestamptz)
-language sql as $$
-  select * from take_send_slots(p_account_ids, p_recipients, p_countries, null::text[], p_horizon_ms, p_promise)
-$$;

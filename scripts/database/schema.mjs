@@ -9,24 +9,19 @@ const migrationsFolder = join(root, 'prisma/migrations');
 const functionsFolder = join(root, 'prisma/functions');
 
 /** `prisma/schema.sql` from its top to the first table. */
-const HEADER =
-  '-- The database as it is after all migrations. Made by `npm run generate`; a test fails when it is stale.\n';
+const HEADER = `-- The database as it is after all migrations; its functions are in functions/, a file each. Made by \`npm run generate\`: a test fails
+-- when it is stale.
+`;
 
 /**
- * The text of `prisma/schema.sql`: the tables of this database with their columns, keys, checks, indexes and triggers, its types and its
- * functions. Tables and functions stand in the order of their names, columns in the table's order.
+ * The text of `prisma/schema.sql`: the types of this database and its tables in the order of their names, with their columns in the
+ * table's order, keys, checks, indexes and triggers.
  * @param {pg.Client} client
  * @returns {Promise<string>}
  */
 export async function describeSchema(client) {
-  const [tables, types, functions] = [
-    await client.query(TABLES),
-    await client.query(TYPES),
-    await client.query(FUNCTIONS),
-  ];
-  const parts = [...types.rows, ...tables.rows, ...functions.rows].map(
-    ({ definition }) => `${definition.trim()};\n`,
-  );
+  const [types, tables] = [await client.query(TYPES), await client.query(TABLES)];
+  const parts = [...types.rows, ...tables.rows].map(({ definition }) => `${definition.trim()};\n`);
   return [HEADER, ...parts].join('\n');
 }
 

@@ -254,7 +254,7 @@ describeIf(programs !== null)('promtool', () => {
       ringing('TargetDown', labels, { description: labels['instance'] });
     testRules('15s', {
       input_series: [
-        { series: 'onecode_build_info{process="api", version="1.0.0"}', values: '1x4 stale' },
+        { series: 'onecode_build_info{process="api", version="0.9.0"}', values: '1x4 stale' },
         up(worker),
         up(pod),
       ],

@@ -47,8 +47,7 @@ export function createRefusedRequestRecorder(
   return {
     record(request, problem) {
       const caller = callerOf(request);
-      const requestId = requestIdOf(request);
-      if (caller === undefined || requestId === null) return;
+      if (caller === undefined) return;
       const { code, errors = {} } = problem;
       const said = {
         route: `${request.method} ${routeOf(request)}`,
@@ -71,7 +70,14 @@ export function createRefusedRequestRecorder(
         const key = idempotencyKeyBytes(request);
         const idempotencyKeyHash = key && hashIdempotencyKey(key);
         window.kept.push({
-          request: { requestId, accountId, applicationId, keyId, ...said, idempotencyKeyHash },
+          request: {
+            requestId: requestIdOf(request),
+            accountId,
+            applicationId,
+            keyId,
+            ...said,
+            idempotencyKeyHash,
+          },
           at,
           count: 1,
           countWritten: 0,

@@ -42,7 +42,7 @@ export const requestSpan: RequestHandler = (request, response, next) => {
   const span = startSpan(method, {
     kind: 'server',
     parent: parseTraceparent(request.headers['traceparent']),
-    attributes: { 'http.request.method': method, 'onecode.request_id': requestIdOf(request) ?? '' },
+    attributes: { 'http.request.method': method, 'onecode.request_id': requestIdOf(request) },
   });
   noteRequest(request, 'trace_id', span.spanContext().traceId);
   response.once('close', () => {

@@ -86,7 +86,7 @@ async function attempt(context: WorkerContext, sendId: string): Promise<AttemptE
   const { id, requestId, traceparent: parent } = changed.result.send;
   const attributes = {
     'onecode.send_id': id,
-    'onecode.request_id': requestId ?? '',
+    'onecode.request_id': requestId,
     'onecode.attempt_id': attemptId,
   };
   return inSpan('process deliver', { kind: 'consumer', parent, beganAt, attributes }, async (span) => {

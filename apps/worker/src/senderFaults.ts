@@ -135,7 +135,7 @@ async function throttle(
     return;
   }
   const waitsMs = throttleWaitsMs(retryAfterSeconds, Math.random());
-  const isNew = await recordThrottle(database, scope, { ...at, errorCode, waitsMs });
+  const isNew = await recordThrottle(database, scope, { ...at, waitsMs });
   senders.forget();
   if (!isNew) return;
   metrics.throttles.inc({ scope, error_code: String(errorCode ?? 'none') });

@@ -45,7 +45,7 @@ describe('a send without an available sender', () => {
   it('goes out when the cool-down of a sender ends', async () => {
     const sender = await buildSender(t.environment.db.database);
     await t.environment.db.sql(
-      "update senders set consecutive_failures = 1, paused_at = now(), paused_until = now() + interval '1 hour', pause_reason = 'a fault' where id = $1",
+      "update senders set consecutive_failures = 1, paused_at = now(), paused_until = now() + interval '1 hour', pause_reason = 'a fault', pause_source = 'answer' where id = $1",
       [sender.id],
     );
     const id = await waitingSend();

@@ -56,7 +56,7 @@ describe('a fault of the sender', () => {
       [40, 3600],
     ] as const) {
       await t.environment.db.sql(
-        "update senders set consecutive_failures = $2, paused_at = now() - interval '2 hours', paused_until = now() - interval '1 hour', pause_reason = 'over' where id = $1",
+        "update senders set consecutive_failures = $2, paused_at = now() - interval '2 hours', paused_until = now() - interval '1 hour', pause_reason = 'over', pause_source = 'answer' where id = $1",
         [sender.id, failuresBefore],
       );
       t.environment.simulator.rules.add({ fault: { error: NUMBER_NOT_REGISTERED }, times: 1 });
@@ -147,9 +147,10 @@ describe('a fault of the sender', () => {
     ).toEqual([{ country: 'BR', error_code: COUNTRY_FORBIDDEN }]);
 
     // Without the other sender, a send to the blocked country waits, and one to another country does not.
-    await t.environment.db.sql("update senders set paused_at = now(), pause_reason = 'test' where id = $1", [
-      ableId,
-    ]);
+    await t.environment.db.sql(
+      "update senders set paused_at = now(), pause_reason = 'test', pause_source = 'operator' where id = $1",
+      [ableId],
+    );
     const waiting = await t.environment.send(await t.environment.caller(), { recipient: '+5511987650077' });
     await t.environment.until(waiting, (row) => row.awaiting_sender);
     const abroad = await createSend(t.environment.db.database, {

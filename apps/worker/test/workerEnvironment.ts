@@ -153,7 +153,7 @@ export class WorkerEnvironment extends TestEnvironment {
     await this.db.sql('delete from throttles');
     await this.db.sql('delete from sender_recipient_windows');
     await this.db.sql(
-      "update senders set paused_at = now(), paused_until = null, pause_reason = 'of an earlier test'",
+      "update senders set paused_at = now(), paused_until = null, pause_reason = 'of an earlier test', pause_source = 'operator'",
     );
   }
 

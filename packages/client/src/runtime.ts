@@ -2,7 +2,7 @@ import { VERSION } from './version.js';
 
 type Globals = Readonly<Record<string, unknown>>;
 
-/** `onecode-client/1.0.0 (node/24.1.0)`: what a request says of its client. */
+/** `onecode-client/0.9.0 (node/24.1.0)`: what a request says of its client. */
 export function userAgent(): string {
   const { Deno, Bun, process } = globalThis as unknown as Record<
     string,

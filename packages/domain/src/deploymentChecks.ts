@@ -23,8 +23,8 @@ export interface DatabaseFacts {
     kind: string;
     release: string;
     state: 'running' | 'stopped' | 'silent';
-    /** As `clockAheadMs` above, of the process; null where its release does not tell. */
-    clockAheadMs: number | null;
+    /** As `clockAheadMs` above, of the process. */
+    clockAheadMs: number;
   }[];
   /** Versions of the keys that sealed senders' tokens and the codes that may still go out. */
   keyVersions: readonly number[];
@@ -83,11 +83,9 @@ function connections({ connections: { used, most } }: DatabaseFacts): Deployment
 }
 
 function clocks({ clockAheadMs, processes: all }: DatabaseFacts): DeploymentCheck {
-  const told = all.flatMap((one) =>
-    one.state === 'running' && one.clockAheadMs !== null
-      ? [{ clock: `${one.kind} ${one.id}`, aheadMs: one.clockAheadMs }]
-      : [],
-  );
+  const told = all
+    .filter(({ state }) => state === 'running')
+    .map((one) => ({ clock: `${one.kind} ${one.id}`, aheadMs: one.clockAheadMs }));
   const off = [{ clock: 'this machine', aheadMs: clockAheadMs }, ...told]
     .filter(({ aheadMs }) => Math.abs(aheadMs) > CLOCK_MS_MAX)
     .map(({ clock, aheadMs }) => {

@@ -16,10 +16,9 @@ export interface Release {
 /** A process that was heard of lately. */
 export interface RunningProcess {
   kind: 'api' | 'worker' | 'console';
-  /** Null for one of a release that does not tell its version: before 1.1.0. */
-  release: string | null;
-  /** The newest migration that it knows; null where the release is. */
-  lastMigration: string | null;
+  release: string;
+  /** The newest migration that it knows. */
+  lastMigration: string;
 }
 
 /** Compares two versions X.Y.Z: below 0 when `one` is older. What follows a hyphen is older than the version without it. */
@@ -35,8 +34,6 @@ function partsOf(version: string): { numbers: number[]; rank: number } {
   if (match === null) throw new Error(`no version: ${version}`);
   return { numbers: match.slice(1, 4).map(Number), rank: match[4] === undefined ? 0 : -1 };
 }
-
-const FIRST_RELEASE = '1.0.0';
 
 /**
  * Why a release cannot work with a database, in a sentence; null when it can. A newer schema is fine as long as its migrations only added
@@ -82,13 +79,9 @@ export function contractFaults(
 ): string[] {
   return pending.flatMap(({ migration, oldestRelease, reason }) => {
     const works = ({ release, lastMigration }: RunningProcess): boolean =>
-      release !== null &&
-      lastMigration !== null &&
-      (lastMigration >= migration ||
-        (oldestRelease !== null && compareReleases(release, oldestRelease) >= 0));
+      lastMigration >= migration || (oldestRelease !== null && compareReleases(release, oldestRelease) >= 0);
     const isSkipped =
-      oldestRelease !== null &&
-      ![FIRST_RELEASE, ...seen].some((release) => compareReleases(release, oldestRelease) >= 0);
+      oldestRelease !== null && !seen.some((release) => compareReleases(release, oldestRelease) >= 0);
     return [
       ...describe(processes.filter((process) => !works(process))).map(
         (who) => `migration ${migration} breaks ${who}: it takes away what they need (${reason})`,
@@ -102,11 +95,11 @@ export function contractFaults(
   });
 }
 
-/** Processes by kind and release, as `2 × api of release 1.0.0`. */
+/** Processes by kind and release, as `2 × api of release 0.9.0`. */
 function describe(processes: readonly RunningProcess[]): string[] {
   const counts = new Map<string, number>();
   for (const { kind, release } of processes) {
-    const who = `${kind} of release ${release ?? '1.0.0'}`;
+    const who = `${kind} of release ${release}`;
     counts.set(who, (counts.get(who) ?? 0) + 1);
   }
   return [...counts].toSorted(([a], [b]) => a.localeCompare(b)).map(([who, count]) => `${count} × ${who}`);

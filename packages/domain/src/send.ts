@@ -25,8 +25,8 @@ export interface Send {
   readonly codeHash: Uint8Array;
   readonly createdAt: Date;
   readonly expiresAt: Date;
-  /** The request that created it; null for sends of release 1.0.0. */
-  readonly requestId: string | null;
+  /** The request that created it. */
+  readonly requestId: string;
   /** The trace that its creation belongs to, as W3C's `traceparent`; null without one. */
   readonly traceparent: string | null;
   status: DeliveryState;

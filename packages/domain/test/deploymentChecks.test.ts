@@ -16,8 +16,8 @@ const WELL: DatabaseFacts = {
   processes: [
     { ...AGREES, kind: 'api', release: '1.1.0', state: 'running' },
     { ...AGREES, kind: 'api', release: '1.1.0', state: 'running', clockAheadMs: -5_000 },
-    { ...AGREES, kind: 'worker', release: '1.1.0', state: 'running', clockAheadMs: null },
-    { ...AGREES, kind: 'worker', release: '1.0.0', state: 'stopped', clockAheadMs: 300_000 },
+    { ...AGREES, kind: 'worker', release: '1.1.0', state: 'running' },
+    { ...AGREES, kind: 'worker', release: '0.9.0', state: 'stopped', clockAheadMs: 300_000 },
   ],
   keyVersions: [2],
   senders: [{ state: 'active' }, { state: 'paused' }],
@@ -77,8 +77,8 @@ describe('databaseChecks', () => {
     ],
     [
       'two releases run',
-      { processes: [WELL.processes[0]!, { ...AGREES, kind: 'worker', release: '1.0.0', state: 'running' }] },
-      /^processes: Releases 1\.0\.0 and 1\.1\.0 run side by side/,
+      { processes: [WELL.processes[0]!, { ...AGREES, kind: 'worker', release: '0.9.0', state: 'running' }] },
+      /^processes: Releases 0\.9\.0 and 1\.1\.0 run side by side/,
     ],
     ['a key is missing', { keyVersions: [2, 3] }, /^secret_key: .*version 3, which SECRET_KEY lacks/],
     ['there is no sender', { senders: [] }, /^senders: There is no sender/],

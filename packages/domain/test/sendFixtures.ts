@@ -47,7 +47,7 @@ export function liveSend(fields: Partial<Send> = {}): Send {
     lockedAt: null,
     failedAt: null,
     failureReason: null,
-    requestId: null,
+    requestId: '0199d3c8-0000-7000-8000-000000000000',
     traceparent: null,
     ...fields,
   };

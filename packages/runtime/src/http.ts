@@ -82,9 +82,9 @@ export function requestLog(
   };
 }
 
-/** The request's id, or null for one that `requestLog` has not seen. */
-export function requestIdOf(request: IncomingMessage): string | null {
-  return (request as Identified)[FACTS]?.request_id ?? null;
+/** The request's id. @throws TypeError for a request that `requestLog` has not seen */
+export function requestIdOf(request: IncomingMessage): string {
+  return (request as Identified)[FACTS]!.request_id;
 }
 
 /** Makes the log lines of a request carry a fact from now on. */

@@ -139,7 +139,7 @@ export function newSend(caller: TestCaller, options: SendOptions = {}): NewSend 
     codeHash: hashCode(TEST_PEPPER, id, code),
     sealedCode: caller.mode === 'live' ? seal(TEST_SECRET_KEY, id, code) : null,
     guessCost: guessCost(code),
-    requestId: options.requestId ?? null,
+    requestId: options.requestId ?? newId(),
     traceparent: options.traceparent ?? null,
   };
 }

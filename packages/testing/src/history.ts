@@ -84,7 +84,7 @@ const INSERTS: readonly string[] = [
   `insert into sends (
      id, account_id, application_id, mode, account_number, application_number, recipient, canonical_recipient, country, locale, charged_from, code_hash,
      status, verification, wrong_guesses, wrong_guess_times, channel, from_number, sender_id, attempts, created_at, expires_at,
-     sent_at, delivered_at, read_at, verified_at, locked_at, failed_at, failure_reason, version
+     sent_at, delivered_at, read_at, verified_at, locked_at, failed_at, failure_reason, version, request_id
    )
    select d.id, :account, application_id, mode, d.number, application_number, recipient, recipient, country, locale,
      case mode when 'live' then 'credit' end, decode(repeat('00', 33), 'hex'), status, verification,
@@ -96,7 +96,7 @@ const INSERTS: readonly string[] = [
      case when mode = 'test' then at + interval '40 milliseconds' when status in ('delivered', 'read') then delivered_at end,
      case when mode = 'test' then at + interval '40 milliseconds' when status = 'read' then read_at end,
      case verification when 'verified' then verified_at end, case verification when 'locked' then at + interval '50 seconds' end,
-     case status when 'failed' then sent_at end, case status when 'failed' then 'rejected_by_provider' end, 3
+     case status when 'failed' then sent_at end, case status when 'failed' then 'rejected_by_provider' end, 3, gen_random_uuid()
    from drawn d cross join senders r where r.id = :sender
    order by d.number`,
 

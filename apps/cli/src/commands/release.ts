@@ -9,7 +9,7 @@ const rowOf = (one: ProcessSummary): Row => ({
   state: one.state,
   started_at: one.startedAt.toISOString(),
   seen_at: one.seenAt.toISOString(),
-  clock_ahead_ms: one.clockAheadMs === null ? null : Math.round(one.clockAheadMs),
+  clock_ahead_ms: Math.round(one.clockAheadMs),
   last_migration: one.lastMigration,
   id: one.id,
 });

@@ -10,12 +10,7 @@ type Json = Record<string, unknown>;
 const REMOVED = '[removed]';
 
 /** The reasons of failures that our workers and BullMQ write besides how a round ended. */
-const REASONS = new Set([
-  // What the release before wrote about a retry.
-  'the attempt did not succeed; the send’s row has the details',
-  'the job names no send',
-  'job stalled more than allowable limit',
-]);
+const REASONS = new Set(['the job names no send', 'job stalled more than allowable limit']);
 /** An error's class, and a code of the system, the database driver or Prisma. */
 const ERROR_KIND = /^(?:[A-Z][a-z]+){0,6}Error(?: (?:E[A-Z]{2,20}|P[0-9]{4}|SQLSTATE_[0-9A-Z]{5}))?$/;
 /** How a round of delivery or a simulation may end. */

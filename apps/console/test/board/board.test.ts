@@ -229,7 +229,6 @@ describe('what a job holds that it should not', () => {
     'attempts_exhausted',
     'rejected_by_provider: Meta 131009 (config): A parameter of the message had a value that WhatsApp does not accept.',
     'no_sender: the sender’s token cannot be opened',
-    'the attempt did not succeed; the send’s row has the details',
     'DriverAdapterError SQLSTATE_23514',
     'PrismaClientKnownRequestError P2010',
     'Error ECONNREFUSED',

@@ -83,7 +83,7 @@ describe('senders', () => {
     const coolDown = (until: string): Promise<unknown> =>
       server.db.sql(
         `update senders set paused_at = now() - interval '1 hour', paused_until = now() + $2::interval,
-           pause_reason = 'throttled', consecutive_failures = 2 where id = $1`,
+           pause_reason = 'throttled', pause_source = 'answer', consecutive_failures = 2 where id = $1`,
         [id, until],
       );
 

@@ -26,13 +26,7 @@ export const SILENT_SECONDS = 60;
 /** What contracting migrations would break in this database now, a sentence each. */
 export async function findContractFaults(client: pg.Client, pending: readonly Contract[]): Promise<string[]> {
   if (pending.length === 0) return [];
-  const tells = await exists(client, 'processes');
-  const processes = tells ? await runningProcesses(client) : [];
-  return contractFaults(
-    pending,
-    [...processes, ...(await workersBefore(client, tells))],
-    tells ? await seenReleases(client) : [],
-  );
+  return contractFaults(pending, await runningProcesses(client), await seenReleases(client));
 }
 
 async function runningProcesses(client: pg.Client): Promise<RunningProcess[]> {
@@ -43,16 +37,6 @@ async function runningProcesses(client: pg.Client): Promise<RunningProcess[]> {
   return rows;
 }
 
-/** Workers of release 1.0.0, which tells of its workers' loops alone. */
-async function workersBefore(client: pg.Client, tells: boolean): Promise<RunningProcess[]> {
-  if (!(await exists(client, 'heartbeats'))) return [];
-  const { rows } = await client.query(
-    `select distinct worker_id from heartbeats h where ran_at > clock_timestamp() - make_interval(secs => ${SILENT_SECONDS})
-     ${tells ? 'and not exists (select from processes where id = h.worker_id)' : ''}`,
-  );
-  return rows.map(() => ({ kind: 'worker', release: null, lastMigration: null }));
-}
-
 async function seenReleases(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ release: string }>('select release from releases');
   return rows.map(({ release }) => release);
@@ -60,16 +44,8 @@ async function seenReleases(client: pg.Client): Promise<string[]> {
 
 /** Notes that a contracting migration is applied, so that processes can tell. */
 export async function recordContract(client: pg.Client, contract: Contract): Promise<void> {
-  if (!(await exists(client, 'schema_contracts'))) return;
   await client.query(
     `insert into schema_contracts (migration_name, oldest_release, reason) values ($1, $2, $3) on conflict do nothing`,
     [contract.migration, contract.oldestRelease, contract.reason],
   );
-}
-
-async function exists(client: pg.Client, table: string): Promise<boolean> {
-  const { rows } = await client.query<{ found: boolean }>('select to_regclass($1) is not null as found', [
-    table,
-  ]);
-  return rows[0]!.found;
 }

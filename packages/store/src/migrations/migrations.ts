@@ -24,14 +24,10 @@ const CONNECT_MS_MAX = 10_000;
 const TABLE_LOCK_MS_MAX = 400;
 const TABLE_LOCK_TRIES_MAX = 10;
 const TABLE_LOCK_PAUSE_MS = 250;
-/** For a lock of a row, for which nobody else queues. */
-const ROW_LOCK_SECONDS_MAX = 2;
 const LOCK_NOT_AVAILABLE = '55P03';
 const DEADLOCK_DETECTED = '40P01';
 /** A migration that is this one statement and comments builds its index while everybody goes on writing. */
 const CONCURRENT_INDEX = /^(?:--.*\n|\s)*create (?:unique )?index concurrently (\w+) [^;]*;\s*$/;
-/** A migration that is this one block and comments changes many rows, and commits what it has done so far again and again. */
-const STEPS = /^(?:--.*\n|\s)*do \$\$(?:(?!\$\$)[^])*\bcommit;(?:(?!\$\$)[^])*\$\$;\s*$/;
 
 /** The table in which Prisma keeps its migrations, so that `prisma migrate deploy` can take over at any time. */
 const JOURNAL = `
@@ -56,11 +52,6 @@ export interface Migration {
 /** The name of the index that this migration builds beside the service, outside of any transaction; null for all others. */
 export function concurrentIndex(sql: string): string | null {
   return CONCURRENT_INDEX.exec(sql)?.[1] ?? null;
-}
-
-/** Whether this migration commits step by step, outside of any transaction. Cut off, it goes on where it stopped. */
-export function commitsInSteps(sql: string): boolean {
-  return STEPS.test(sql);
 }
 
 /** The migrations of a folder in the order in which they are applied, each with the SHA-256 of its SQL in hex. */
@@ -99,8 +90,7 @@ export class MigrationMismatch extends Error {}
  * Brings a database to the newest schema: each folder of `prisma/migrations` once, in the order of their names, each in a
  * transaction. Running it again does nothing, and several that start at once wait for each other. A migration that does not get
  * a table within 400 ms, as during a backup, steps back rather than hold up the service; after ten tries it is given up, and can be run
- * again later. One that
- * builds an index concurrently waits for backups and holds up nobody; one that commits in steps holds rows for a step only.
+ * again later. One that builds an index concurrently waits for backups and holds up nobody.
  *
  * @param url leads to PostgreSQL itself, or through a pooler that gives each connection a session of its own
  * @returns the names of the migrations applied by this call
@@ -208,7 +198,7 @@ function refuseMismatch(applied: ReadonlyMap<string, string>, migrations: readon
   const [baseline] = migrations;
   if (applied.size > 0 && baseline !== undefined && !applied.has(baseline.name))
     throw new MigrationMismatch(
-      'the database was made before release 1.0.0 and cannot be upgraded: remove it (with npm start: the folder .data) and start again',
+      'the database was made before release 0.9.0 and cannot be upgraded: remove it (with npm start: the folder .data) and start again',
     );
   // A newer release may have gone before us during a deploy: its migrations only add, and are not known here.
   for (const { name, checksum } of migrations)
@@ -223,13 +213,6 @@ async function apply(client: pg.Client, migration: Migration): Promise<void> {
     // A build that was cut off, or whose journal entry was, leaves an index that may be of no use.
     await client.query(`drop index concurrently if exists ${index}`);
     await client.query(sql);
-    await record(client, migration);
-    return;
-  }
-  if (commitsInSteps(sql)) {
-    await client.query(`set lock_timeout = '${ROW_LOCK_SECONDS_MAX}s'`);
-    await client.query(sql);
-    await client.query('reset lock_timeout');
     await record(client, migration);
     return;
   }

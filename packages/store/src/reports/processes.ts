@@ -56,25 +56,16 @@ export async function findSchemaFault(database: Database, release: string): Prom
   return schemaFault({ version: release, migrations }, ...(await readSchema(database)));
 }
 
-/** The applied migrations, and those of them that took something away. */
+/** The applied migrations, and those of them that took something away; none in a database that was never migrated. */
 async function readSchema({ sql }: Database): Promise<[applied: ReadonlySet<string>, contracts: Contract[]]> {
-  const applied = await noneWithoutTable(
-    sql.query<{ name: string }[]>`
-      select migration_name as name from _prisma_migrations where finished_at is not null and rolled_back_at is null`,
-  );
-  // Release 1.0.0 has no such table.
-  const contracts = await noneWithoutTable(
-    sql.query<Contract[]>`
-      select migration_name as migration, oldest_release as "oldestRelease", reason from schema_contracts order by migration_name`,
-  );
-  return [new Set(applied.map(({ name }) => name)), contracts];
-}
-
-async function noneWithoutTable<Row>(rows: Promise<Row[]>): Promise<Row[]> {
   try {
-    return await rows;
+    const applied = await sql.query<{ name: string }[]>`
+      select migration_name as name from _prisma_migrations where finished_at is not null and rolled_back_at is null`;
+    const contracts = await sql.query<Contract[]>`
+      select migration_name as migration, oldest_release as "oldestRelease", reason from schema_contracts order by migration_name`;
+    return [new Set(applied.map(({ name }) => name)), contracts];
   } catch (error) {
-    if (refusedBy(error)?.code === UNDEFINED_TABLE) return [];
+    if (refusedBy(error)?.code === UNDEFINED_TABLE) return [new Set(), []];
     throw error;
   }
 }
@@ -84,13 +75,11 @@ const UNDEFINED_TABLE = '42P01';
 /** A process that runs, or did within the last hour. */
 export interface ProcessSummary extends RunningProcess {
   id: string;
-  release: string;
-  lastMigration: string;
   startedAt: Date;
   seenAt: Date;
   state: 'running' | 'stopped' | 'silent';
-  /** How far its clock was ahead of the database's when it was seen; null where its release does not tell. */
-  clockAheadMs: number | null;
+  /** How far its clock was ahead of the database's when it was seen. */
+  clockAheadMs: number;
 }
 
 /** The processes of the last hour, those that run first, then the newest first. `silent` ones were killed or cannot reach PostgreSQL. */

@@ -61,7 +61,7 @@ export interface SendDetails extends SendSummary {
   /** When it turned out that its recipient's number had changed hands since they last verified a code, or null. */
   identityChangedAt: Date | null;
   /** The request that created it, and its trace as W3C's `traceparent`; null where none was kept. */
-  requestId: string | null;
+  requestId: string;
   traceparent: string | null;
 }
 
@@ -77,7 +77,7 @@ interface DetailsRow extends SummaryRow {
   verified_at: Date | null;
   failed_at: Date | null;
   wrong_guesses: number;
-  request_id: string | null;
+  request_id: string;
   traceparent: string | null;
   lists: {
     wrong_guess_times: string[];

@@ -5,7 +5,6 @@ import type { Database } from '../client/database.js';
 export interface Refusal {
   senderId: string;
   attemptId: string;
-  errorCode: number | null;
   /** Milliseconds to wait after the first, second and further refusals in a row; the last one counts for all that follow. */
   waitsMs: readonly number[];
 }
@@ -19,7 +18,7 @@ export interface Refusal {
 export async function recordThrottle(
   database: Database,
   scope: Exclude<ThrottleScope, 'recipient_window'>,
-  { senderId, attemptId, errorCode, waitsMs }: Refusal,
+  { senderId, attemptId, waitsMs }: Refusal,
 ): Promise<boolean> {
   const [written] = await database.sql.query<{ refusals: number }[]>`
     with refused as (
@@ -32,8 +31,8 @@ export async function recordThrottle(
         where sender_throttle_subject(${scope}, c.id, c.business_account_id) = refused.subject
       ) as full_rate from refused
     )
-    insert into throttles as t (scope, subject, refusals, rate, throttled_at, error_code, free_at)
-    select ${scope}, subject, 1, greatest(1, full_rate / 2), clock_timestamp(), ${errorCode}::integer,
+    insert into throttles as t (scope, subject, refusals, rate, throttled_at, free_at)
+    select ${scope}, subject, 1, greatest(1, full_rate / 2), clock_timestamp(),
       clock_timestamp() + waits[1] * interval '1 millisecond'
     from covered
     on conflict (scope, subject) do update set
@@ -42,7 +41,7 @@ export async function recordThrottle(
       rate = case when t.refusals > 0 then t.rate else greatest(1, least(
         excluded.rate, (t.rate + excluded.rate / 10 * extract(epoch from clock_timestamp() - t.recovered_at)) / 2
       )) end,
-      throttled_at = excluded.throttled_at, recovered_at = null, error_code = excluded.error_code, promised_to = 'epoch',
+      throttled_at = excluded.throttled_at, recovered_at = null, promised_to = 'epoch',
       free_at = clock_timestamp() + (select waits[least(t.refusals + 1, cardinality(waits))] from covered) * interval '1 millisecond'
     where t.throttled_at < coalesce((select started_at from covered), clock_timestamp())
     returning refusals`;

@@ -35,7 +35,7 @@ export interface NewSend {
   /** Points that a wrong guess at the code takes from the recipient's guess budget. */
   guessCost: number;
   /** A UUID, which log lines about the send carry. */
-  requestId: string | null;
+  requestId: string;
   /** The trace that the creation belongs to, as W3C's `traceparent`. */
   traceparent: string | null;
 }

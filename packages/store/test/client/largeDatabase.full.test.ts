@@ -103,10 +103,10 @@ describe('a database with much in it', () => {
   /** Most sends are over, some wait for a retry or a sender, a few are due. */
   async function fillBusy(): Promise<void> {
     await store.sql(
-      `insert into sends (id, account_id, application_id, mode, account_number, application_number, idempotency_key,
+      `insert into sends (id, request_id, account_id, application_id, mode, account_number, application_number, idempotency_key,
          body_hash, recipient, canonical_recipient, country, locale, charged_from, code_hash, sealed_code, status, channel, from_number, sender_id,
          awaiting_sender, due_at, next_enqueue_at, sent_at, created_at, expires_at)
-       select gen_random_uuid(), $1, $2, 'live', n, n, convert_to('key ' || n, 'utf8'), sha256('{}'),
+       select gen_random_uuid(), gen_random_uuid(), $1, $2, 'live', n, n, convert_to('key ' || n, 'utf8'), sha256('{}'),
          phone, phone, 'BR', 'pt-BR', 'free_quota', convert_to(repeat('h', 33), 'utf8'),
          case when waits then 'sealed'::bytea end, case when waits then 'sending' else 'sent' end, 'whatsapp',
          senders.number, senders.id, n % 40 = 1,
@@ -150,9 +150,9 @@ describe('a database with much in it', () => {
   async function fillLarge(): Promise<void> {
     const { accountId } = large;
     await store.sql(
-      `insert into sends (id, account_id, application_id, mode, account_number, application_number, recipient, canonical_recipient,
+      `insert into sends (id, request_id, account_id, application_id, mode, account_number, application_number, recipient, canonical_recipient,
          locale, charged_from, code_hash, status, verification, channel, from_number, sender_id, sent_at, delivered_at, read_at, verified_at, created_at, expires_at)
-       select gen_random_uuid(), $1, case when n % 2 = 0 then $2 else $3 end::uuid, 'live', n, (n + 1) / 2, phone, phone,
+       select gen_random_uuid(), gen_random_uuid(), $1, case when n % 2 = 0 then $2 else $3 end::uuid, 'live', n, (n + 1) / 2, phone, phone,
          case when n % 3 = 0 then 'en' else 'pt-BR' end, 'credit', convert_to(repeat('h', 33), 'utf8'),
          case when n <= 20 then 'sent' else 'read' end, case when n % 10 = 0 then 'pending' else 'verified' end,
          'whatsapp', s.number, s.id, at, case when n > 20 then at + interval '4 seconds' end,
@@ -495,7 +495,7 @@ describe('a database with much in it', () => {
     expect(await rowsRead()).toBe(1);
     await releaseHold(store.database, TEST_ACTOR, { kind: 'live', target: '' });
     expect(await rowsRead()).toBe(some);
-    await store.sql(`update senders set paused_at = now(), pause_reason = 'test'`);
+    await store.sql(`update senders set paused_at = now(), pause_reason = 'test', pause_source = 'operator'`);
     expect(await rowsRead()).toBe(1);
   });
 

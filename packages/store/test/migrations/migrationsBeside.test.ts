@@ -1,4 +1,4 @@
-import { commitsInSteps, concurrentIndex } from '@onecode/store/migrations';
+import { concurrentIndex } from '@onecode/store/migrations';
 import { until } from '@onecode/testing';
 import pg from 'pg';
 import { useMigrationFolder } from './migrationFolder.js';
@@ -93,56 +93,5 @@ describe('migrating beside a service that runs', () => {
     ['select 1; create index concurrently made_n on made (n);', null],
   ])('takes only a single statement out of its transaction: %j', (text, index) => {
     expect(concurrentIndex(text)).toBe(index);
-  });
-
-  const STEPS = (change: string): string => `-- Why.
-    do $$
-    declare v_n integer;
-    begin
-      for v_n in select n from made where n < 10 order by n loop
-        ${change};
-        commit;
-      end loop;
-    end
-    $$;`;
-
-  it('changes rows step by step, keeps the steps of one that was cut off, and goes on there', async () => {
-    await write(
-      '1_first',
-      'create table made (n integer check (n <> 12)); insert into made values (1), (2), (3);',
-    );
-    await up();
-    await write('2_second', STEPS('update made set n = v_n + 10 where n = v_n'));
-    await expect(up()).rejects.toThrow('made_n_check');
-    expect(await applied()).toEqual(['1_first']);
-    expect(await sql('select n from made order by n')).toEqual([{ n: 2 }, { n: 3 }, { n: 11 }]);
-    await sql('alter table made drop constraint made_n_check');
-    expect(await up()).toEqual(['2_second']);
-    expect(await sql('select n from made order by n')).toEqual([{ n: 11 }, { n: 12 }, { n: 13 }]);
-  });
-
-  it('gives up a step whose row is not to be had', async () => {
-    await write('1_first', 'create table made (n integer); insert into made values (1), (2);');
-    await up();
-    await write('2_second', STEPS('update made set n = v_n + 10 where n = v_n'));
-    const other = new pg.Client({ connectionString: url() });
-    await other.connect();
-    try {
-      await other.query('begin; update made set n = n where n = 2');
-      await expect(up()).rejects.toThrow('lock timeout');
-    } finally {
-      await other.end();
-    }
-    expect(await sql('select n from made order by n')).toEqual([{ n: 2 }, { n: 11 }]);
-  });
-
-  it.each([
-    [STEPS('null'), true],
-    ['do $$ begin null; end $$;', false],
-    [`${STEPS('null')} select 1;`, false],
-    [`select 1; ${STEPS('null')}`, false],
-    ['do $$ begin null; end $$; commit; do $$ begin null; end $$;', false],
-  ])('takes only a single block out of its transaction: %j', (text, inSteps) => {
-    expect(commitsInSteps(text)).toBe(inSteps);
   });
 });

@@ -43,11 +43,11 @@ export async function insertSends(
          created_at timestamptz, recipient text, locale text, status text, verification text, delivery_ms integer)
        join accounts a on a.id = g.account_id join applications p on p.id = g.application_id
      ), written as (
-       insert into sends (id, account_id, application_id, mode, account_number, application_number, recipient, canonical_recipient, country,
+       insert into sends (id, request_id, account_id, application_id, mode, account_number, application_number, recipient, canonical_recipient, country,
          locale, charged_from,
          code_hash, sealed_code, status, verification, wrong_guesses, channel, from_number, sender_id, due_at, next_enqueue_at, sent_at,
          delivered_at, read_at, verified_at, locked_at, failed_at, failure_reason, created_at, expires_at)
-       select g.id, account_id, application_id, mode, account_number, application_number, recipient, recipient, 'BR', locale,
+       select g.id, gen_random_uuid(), account_id, application_id, mode, account_number, application_number, recipient, recipient, 'BR', locale,
          case when is_live then 'credit' end, convert_to(repeat('h', 33), 'utf8'), case when is_live and waits then 'sealed'::bytea end,
          status, verification, case when verification = 'locked' then 5 else 0 end,
          case when status <> 'queued' then case when is_live then 'whatsapp' else 'sandbox' end end,

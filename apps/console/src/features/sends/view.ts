@@ -44,7 +44,7 @@ export interface SendDetailsView extends SendView {
   from: string | null;
   guessesLeft: number;
   /** Of the request that created it: `X-Request-Id` of its answer; null where none was kept. */
-  requestId: string | null;
+  requestId: string;
   /** Oldest first. */
   timeline: TimelineEvent[];
   /** What the send still waits for, the next event first. */

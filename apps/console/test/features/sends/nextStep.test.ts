@@ -36,7 +36,7 @@ const SEND: SendDetails = {
   units: [],
   deniedAt: [],
   identityChangedAt: null,
-  requestId: null,
+  requestId: '0199d3c8-0000-7000-8000-000000000000',
   traceparent: null,
 };
 

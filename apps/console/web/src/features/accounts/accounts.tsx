@@ -42,10 +42,10 @@ export function Accounts() {
       <Loaded read={list}>
         {(pages) => {
           const accounts = pages.flatMap((page) => page.accounts);
-          const nothing = text === '' ? 'list.none' : 'list.notFound';
+          const nothing = text === '' ? 'none' : 'notFound';
           return accounts.length === 0 ? (
-            <EmptyState icon={IconBuilding} title={t(`${nothing}.title`)}>
-              {t(`${nothing}.text`)}
+            <EmptyState icon={IconBuilding} title={t(`list.${nothing}.title`)}>
+              {t(`list.${nothing}.text`)}
             </EmptyState>
           ) : (
             <Stack>

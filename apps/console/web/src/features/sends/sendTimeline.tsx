@@ -78,7 +78,7 @@ export function SendTimeline({
             title={<Heading text={<Title event={event} />} at={event.at} />}
           >
             <Body event={event} />
-            {event.kind === 'created' && send.requestId !== null && <Request id={send.requestId} />}
+            {event.kind === 'created' && <Request id={send.requestId} />}
           </Timeline.Item>
         ))}
         {send.waiting.map(({ kind, until }) => (

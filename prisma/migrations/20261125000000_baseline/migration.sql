@@ -1,4 +1,5 @@
--- The database of Onecode 1.0.0. Later migrations change it; `prisma/schema.sql` shows it as it is after all of them.
+-- The database of the first release. What its tables and columns mean stands in schema.prisma, and what its functions do in functions/;
+-- here are the reasons for what neither can say.
 
 -- ── What operators set ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -8,9 +9,8 @@ create table settings (
   -- Ninety minutes is the longest expiry that the provider lets a template state.
   code_validity_seconds integer not null default 600 check (code_validity_seconds between 1 and 5400),
   account_rate_per_minute integer not null default 600 check (account_rate_per_minute between 1 and 1000000),
-  -- Null is off. A hundred is the most that NIST SP 800-63B-4, 3.2.2, allows.
+  -- A hundred is the most that NIST SP 800-63B-4, 3.2.2, allows.
   guess_budget integer default 100 check (guess_budget between 5 and 100),
-  -- Live sends that all trial accounts share.
   trial_sends_per_day integer not null default 500 check (trial_sends_per_day between 0 and 1000000),
   sign_ups_per_network_day integer not null default 20 check (sign_ups_per_network_day between 1 and 1000000),
   sign_ups_per_domain_day integer not null default 100 check (sign_ups_per_domain_day between 1 and 1000000),
@@ -20,7 +20,6 @@ insert into settings default values;
 
 -- ── Accounts, applications and keys ──────────────────────────────────────────────────────────────────────────────────────────────
 
--- The words of a name in small letters, for a search by their beginnings.
 create or replace function name_words(p_name text) returns text[]
 language sql immutable parallel safe as $$
   select array_remove(regexp_split_to_array(lower(p_name), '[\x01-\x2f\x3a-\x40\x5b-\x60\x7b-\x7f]+'), '')
@@ -32,20 +31,17 @@ create table accounts (
   language text not null check (language in ('pt-BR', 'en')),
   free_quota integer not null check (free_quota >= 0),
   credits integer not null default 0 check (credits >= 0),
-  -- Null follows the setting.
   rate_per_minute integer check (rate_per_minute between 1 and 1000000),
-  -- Numbers the next send.
   sends_created bigint not null default 0,
+  rate_window_number bigint not null default 1,
   created_at timestamptz(3) not null default now(),
-  -- Null is every country, and numbers of none.
   allowed_countries text[] check (array_to_string(allowed_countries, ',', '?') ~ '^[A-Z]{2}(,[A-Z]{2})*$'),
-  -- Null is off.
   breaker_unverified_percent integer check (breaker_unverified_percent between 1 and 100),
   breaker_min_sends integer check (breaker_min_sends between 1 and 1000),
   suspended_at timestamptz(3),
   suspension_reason text check (length(suspension_reason) between 1 and 200),
-  -- Where a trial account may send. Null for accounts that operators made, and from the first credit on.
   trial_countries text[] check (array_to_string(trial_countries, ',', '?') ~ '^[A-Z]{2}(,[A-Z]{2})*$'),
+  weight integer not null default 1 check (weight between 1 and 100),
   constraint breaker_is_whole check ((breaker_unverified_percent is null) = (breaker_min_sends is null)),
   constraint accounts_suspension_check check ((suspended_at is null) = (suspension_reason is null))
 )
@@ -62,6 +58,8 @@ create table applications (
   per_minute integer check (per_minute between 1 and 1000000),
   per_recipient_hour integer check (per_recipient_hour between 1 and 1000000),
   sends_created bigint not null default 0,
+  rate_window_number bigint not null default 1,
+  identity_check text not null default 'off' check (identity_check in ('off', 'observe', 'enforce')),
   created_at timestamptz(3) not null default now(),
   unique (id, account_id, mode)
 ) with (fillfactor = 50);
@@ -70,17 +68,19 @@ create index applications_account_id_idx on applications (account_id);
 create table api_keys (
   id uuid primary key,
   application_id uuid not null references applications,
-  -- SHA-256 of the key.
   hash bytea not null unique check (octet_length(hash) = 32),
   hint text not null,
-  -- What its owner calls it.
   name text check (length(name) between 1 and 100),
   created_at timestamptz(3) not null default now(),
   revoked_at timestamptz(3),
-  -- To the minute, more or less.
-  last_used_at timestamptz(3)
+  last_used_at timestamptz(3),
+  user_id uuid,
+  sealed_key bytea,
+  expires_at timestamptz(3),
+  constraint api_keys_visit_check check (num_nulls(user_id, sealed_key, expires_at) in (0, 3))
 );
 create index api_keys_application_id_idx on api_keys (application_id);
+create index api_keys_expires_at on api_keys (expires_at) where expires_at is not null;
 
 -- Gets another token with every change that may take a caller away from a key or give it another one, in the same transaction, so that
 -- a process which remembers callers need only ask for it. Random, not a number: a fail-over to a standby that lacks the last commit
@@ -92,7 +92,6 @@ create table callers_version (
 );
 insert into callers_version default values;
 
--- Gives `callers_version` another token, in the transaction that takes a caller away from a key.
 create or replace function raise_callers_version() returns trigger
 language plpgsql as $$
 begin
@@ -109,30 +108,48 @@ create trigger applications_raise_callers_version after update of account_id, mo
 create trigger accounts_raise_callers_version after update of suspended_at on accounts
   for each statement execute function raise_callers_version();
 
+-- For fourteen days. Without foreign keys: their checks would lock the account's row, which every creation takes.
+create table refused_requests (
+  request_id uuid primary key,
+  account_id uuid not null,
+  application_id uuid not null,
+  key_id uuid not null,
+  refused_at timestamptz(3) not null,
+  route text not null,
+  status smallint not null,
+  code text not null,
+  detail text not null,
+  fields text[],
+  idempotency_key_hash bytea,
+  count integer not null check (count > 0)
+);
+create index refused_requests_account on refused_requests (account_id, refused_at, request_id);
+create index refused_requests_refused_at on refused_requests (refused_at);
+
 -- ── Senders ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 create table senders (
   id uuid primary key,
   phone_number_id text not null unique check (phone_number_id ~ '^[0-9]{1,32}$'),
   number text not null check (number ~ '^\+[1-9][0-9]{4,14}$'),
+  business_account_id text check (business_account_id ~ '^[0-9]{1,32}$'),
   sealed_token bytea not null,
   template text not null check (template ~ '^[a-z0-9_]+$' and length(template) <= 512),
-  -- The language under which the English template was approved.
   english_template_language text not null check (english_template_language in ('en', 'en_US')),
-  -- Messages a second that the provider takes from this number.
   throughput integer not null default 80 check (throughput between 1 and 1000),
-  -- Faults of its own in a row, which lengthen the next cool-down.
   consecutive_failures integer not null default 0 check (consecutive_failures >= 0),
   paused_at timestamptz(3),
-  -- Null while paused: until an operator resumes it. Otherwise it cools down until then.
   paused_until timestamptz(3),
   pause_reason text,
+  pause_source text check (pause_source in ('operator', 'answer', 'receipt', 'webhook', 'read')),
+  faulted_at timestamptz(3),
   created_at timestamptz(3) not null default now(),
-  constraint pause_says_why check ((paused_at is null) = (pause_reason is null)),
+  constraint pause_says_why check (
+    (paused_at is null) = (pause_reason is null) and (paused_at is null) = (pause_source is null)
+  ),
   constraint pause_has_a_beginning check (paused_at is not null or paused_until is null)
 );
 
--- Countries that a sender may not message for now.
 create table sender_country_blocks (
   sender_id uuid not null references senders,
   country text not null check (country ~ '^[A-Z]{2}$'),
@@ -141,12 +158,61 @@ create table sender_country_blocks (
   primary key (sender_id, country)
 );
 
--- What was sent lately. It may be forgotten in a crash of the database: unlogged, so that a send slot costs no write-ahead log.
+create table sender_language_stops (
+  sender_id uuid not null references senders on delete cascade,
+  locale text not null check (locale in ('pt-BR', 'en')),
+  code integer,
+  source text not null check (source in ('answer', 'receipt', 'webhook', 'read')),
+  reason text not null,
+  consecutive_failures integer not null default 0 check (consecutive_failures >= 0),
+  stopped_at timestamptz(3) not null default now(),
+  stopped_until timestamptz(3),
+  primary key (sender_id, locale)
+);
+
+create table provider_changes (
+  id bigint primary key generated always as identity,
+  digest bytea not null unique,
+  business_account_id text not null,
+  field text not null,
+  value jsonb not null,
+  occurred_at timestamptz(3) not null,
+  received_at timestamptz(3) not null default now(),
+  due_at timestamptz(3) default now(),
+  result text check (result in ('applied', 'ignored')),
+  constraint provider_changes_done_check check ((due_at is null) = (result is not null))
+);
+create index provider_changes_due_at on provider_changes (due_at, id) where due_at is not null;
+create index provider_changes_received_at on provider_changes (received_at);
+
+create table business_accounts (
+  id text primary key,
+  facts jsonb not null
+);
+
+create table message_templates (
+  business_account_id text not null,
+  name text not null,
+  language text not null,
+  facts jsonb not null,
+  primary key (business_account_id, name, language)
+);
+
+create table sender_readings (
+  sender_id uuid primary key references senders on delete cascade,
+  facts jsonb not null default '{}',
+  due_at timestamptz(3) not null default now(),
+  tried_at timestamptz(3),
+  read_at timestamptz(3),
+  failures jsonb not null default '{}',
+  recipients_24h integer
+);
+create index sender_readings_due_at on sender_readings (due_at);
+
+-- What was sent lately may be forgotten in a crash of the database: unlogged, so that a send slot costs no write-ahead log.
 create unlogged table send_slots (
   sender_id uuid primary key references senders on delete cascade,
-  -- When the next slot begins; in the past while slots are to be had at once.
   free_at timestamptz(6) not null default 'epoch',
-  -- Slots before this one are promised to sends that were woken and have not come for them yet.
   promised_to timestamptz(6) not null default 'epoch'
 ) with (fillfactor = 50);
 
@@ -154,11 +220,32 @@ create unlogged table send_slots (
 create unlogged table sender_recipient_windows (
   sender_id uuid not null,
   recipient_hash bigint not null,
-  -- When the next message to this recipient may go; in the past while several may go at once.
   free_at timestamptz(6) not null,
+  refusals smallint not null default 0,
   primary key (sender_id, recipient_hash)
 );
 create index sender_recipient_windows_free_at on sender_recipient_windows (free_at);
+
+-- A crash forgets whose turn it was. No reference to `accounts`, whose check would lock their rows.
+create unlogged table account_turns (
+  account_id uuid primary key,
+  starts_at double precision not null,
+  ends_at double precision not null check (ends_at > starts_at)
+);
+create index account_turns_starts_at_idx on account_turns (starts_at);
+
+create table throttles (
+  scope text not null check (scope in ('sender', 'business', 'app')),
+  subject text not null,
+  refusals smallint not null check (refusals >= 0),
+  rate double precision not null check (rate > 0),
+  throttled_at timestamptz(3) not null,
+  recovered_at timestamptz(3),
+  free_at timestamptz(6) not null,
+  promised_to timestamptz(6) not null default 'epoch',
+  primary key (scope, subject),
+  constraint recovered_says_when check ((refusals = 0) = (recovered_at is not null))
+);
 
 -- ── Sends ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -167,43 +254,35 @@ create table sends (
   account_id uuid not null references accounts,
   application_id uuid not null,
   mode text not null,
-  -- The how-manieth send of its account and of its application: exact rate windows by one index probe.
   account_number bigint not null,
   application_number bigint not null,
   idempotency_key bytea,
   body_hash bytea,
   recipient text not null,
-  -- The form of the recipient's number that all numbers of one person share.
   canonical_recipient text not null,
   country text,
   locale text not null,
-  -- The bucket that the unit came from; null in test mode.
   charged_from text,
   code_hash bytea not null,
-  -- AES-GCM, while the code may still be sent.
   sealed_code bytea,
-  -- Points of a wrong guess at this code: chances in a million. A shorter code is easier.
   guess_cost smallint not null default 1,
   status text not null default 'queued',
   verification text not null default 'pending',
   wrong_guesses smallint not null default 0,
-  -- Null before the first.
   wrong_guess_times timestamptz(3)[],
   channel text,
   from_number text,
   sender_id uuid references senders,
   attempts smallint not null default 0,
-  -- The attempt under way, whose lease ends at `due_at`.
   attempt_id uuid,
-  -- Until when a receipt may tell of an attempt whose outcome is unknown.
   receipt_until timestamptz(3),
   awaiting_sender boolean not null default false,
-  -- Nobody acts on the delivery before this time; null when nothing is left to do.
+  promised_until timestamptz(3),
   due_at timestamptz(3),
-  -- When the sweeper enqueues it next.
   next_enqueue_at timestamptz(3),
   created_at timestamptz(3) not null,
   expires_at timestamptz(3) not null,
+  lost_at timestamptz(3),
   sent_at timestamptz(3),
   delivered_at timestamptz(3),
   read_at timestamptz(3),
@@ -211,8 +290,9 @@ create table sends (
   locked_at timestamptz(3),
   failed_at timestamptz(3),
   failure_reason text,
-  -- Goes up with every change: a write names the version that it was decided on.
   version integer not null default 0,
+  request_id uuid not null,
+  traceparent text,
   foreign key (application_id, account_id, mode) references applications (id, account_id, mode)
 );
 create unique index sends_idempotency_key on sends (application_id, idempotency_key) where idempotency_key is not null;
@@ -223,17 +303,15 @@ create index sends_next_enqueue_at on sends (next_enqueue_at) where next_enqueue
 create index sends_awaiting_sender on sends (created_at) where awaiting_sender;
 create index sends_failed on sends (application_id, application_number) where failed_at is not null;
 create index sends_locked_at on sends (application_id, application_number) where locked_at is not null;
+-- Apart by what decides which senders may serve them; first the one whose code lives longest.
+create index sends_awaiting_turn on sends (account_id, coalesce(country, 'ZZ'), locale, expires_at desc) where awaiting_sender;
 
--- Whether a row of `sends` says nothing that contradicts itself. One check instead of forty: PostgreSQL prepares each check of a table
--- anew for each statement (decision 23). A row that breaks a rule is refused with the rule's name as the constraint; as in a check, a
--- rule that is null is not broken. It uses nothing but what PostgreSQL brings along: a dump that is being restored has no other schema
--- in sight.
 create or replace function send_is_valid(send sends) returns boolean
 language plpgsql immutable as $$
 declare
   v_broken text := case
-    when not (send.sealed_code is null or send.status in ('queued', 'sending')) then 'sealed_code_only_while_needed'
-    when not (send.mode = 'test' or send.sealed_code is not null or send.status not in ('queued', 'sending'))
+    when not (send.sealed_code is null or send.status in ('queued', 'sending', 'sent')) then 'sealed_code_only_while_needed'
+    when not (send.mode = 'test' or send.sealed_code is not null or (send.status not in ('queued', 'sending') and send.lost_at is null))
       then 'sealed_code_while_needed'
     when not (send.channel = case send.mode when 'test' then 'sandbox' else 'whatsapp' end) then 'channel_fits_mode'
     when not (send.status = 'failed' or (send.status = 'queued') = (send.channel is null)) then 'channel_once_routed'
@@ -247,7 +325,7 @@ declare
     when not ((send.mode = 'live') = (send.charged_from is not null)) then 'live_takes_a_unit'
     when not ((send.verification = 'locked') = (send.wrong_guesses = 5)) then 'locked_after_five'
     when not ((send.verification = 'locked') = (send.locked_at is not null)) then 'locked_says_when'
-    when not (not send.awaiting_sender or send.status in ('queued', 'sending')) then 'only_waiting_sends_await'
+    when not (not send.awaiting_sender or send.status in ('queued', 'sending') or send.lost_at is not null) then 'only_waiting_sends_await'
     when not (
       (send.channel is not distinct from 'whatsapp') = (send.from_number is not null)
       and (send.from_number is null) = (send.sender_id is null)
@@ -264,6 +342,7 @@ declare
     when not (send.recipient ~ '^\+[1-9][0-9]{4,14}$') then 'sends_recipient_check'
     when not (send.status in ('queued', 'sending', 'sent', 'delivered', 'read', 'failed')) then 'sends_status_check'
     when not (send.charged_from in ('free_quota', 'credit')) then 'sends_charged_from_check'
+    when not (send.traceparent ~ '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$') then 'sends_traceparent_check'
     when not (send.verification in ('pending', 'verified', 'locked')) then 'sends_verification_check'
     when not (cardinality(send.wrong_guess_times) <= 5) then 'sends_wrong_guess_times_check'
     when not (send.wrong_guesses between 0 and 5) then 'sends_wrong_guesses_check'
@@ -282,8 +361,9 @@ declare
     ) then 'times_in_order'
     when not (send.verified_at is null or send.verified_at < send.expires_at) then 'verified_in_time'
     when not ((send.verification = 'verified') = (send.verified_at is not null)) then 'verified_says_when'
+    when not (send.lost_at is null or send.status = 'sent') then 'only_sent_is_lost'
     -- No waiting send that nothing would ever enqueue again.
-    when not ((send.status in ('queued', 'sending')) = (send.due_at is not null)) then 'waiting_is_enqueued'
+    when not ((send.status in ('queued', 'sending') or send.lost_at is not null) = (send.due_at is not null)) then 'waiting_is_enqueued'
   end;
 begin
   if v_broken is not null then
@@ -294,12 +374,9 @@ begin
   return true;
 end
 $$;
-
 alter table sends add constraint sends_are_valid check (send_is_valid(sends));
 
--- One call to the provider.
 create table attempts (
-  -- Sent along as opaque data, so that a receipt finds its attempt.
   id uuid primary key,
   send_id uuid not null references sends,
   sender_id uuid references senders,
@@ -313,29 +390,59 @@ create table attempts (
 create index attempts_send_id_idx on attempts (send_id);
 create index attempts_message_id_idx on attempts (message_id) where message_id is not null;
 
--- A provider's status report, stored before it is answered.
 create table receipts (
   id bigint primary key generated always as identity,
   message_id text not null,
   attempt_id uuid,
   status text not null check (status in ('sent', 'delivered', 'read', 'failed')),
   occurred_at timestamptz(3) not null,
-  -- The classified error of a failed one.
   failure jsonb,
   received_at timestamptz(3) not null default now(),
-  -- When it is to be applied next; null once it is done with.
   due_at timestamptz(3) default now(),
   tries integer not null default 0,
   result text check (result in ('applied', 'ignored', 'unmatched')),
+  pricing jsonb,
+  identity_hash text,
   constraint result_when_done check ((due_at is null) = (result is not null))
 );
 create unique index receipts_by_attempt on receipts (attempt_id, message_id, status) nulls not distinct;
 create index receipts_due_at on receipts (due_at) where due_at is not null;
 create index receipts_received_at on receipts (received_at);
 
--- ── The ledger ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+create table code_erasure (
+  id boolean primary key default true check (id),
+  up_to uuid not null
+);
+insert into code_erasure (up_to) values ('00000000-0000-0000-0000-000000000000');
 
--- What was granted, reserved and returned.
+create table send_identities (
+  send_id uuid primary key references sends,
+  application_id uuid not null references applications,
+  canonical_recipient text not null,
+  identity_hash text,
+  has_changed boolean not null,
+  seen_at timestamptz(3) not null default now()
+);
+create index send_identities_recipient on send_identities (application_id, canonical_recipient, seen_at);
+
+create table denials (
+  message_id text primary key,
+  occurred_at timestamptz(3) not null,
+  received_at timestamptz(3) not null default now(),
+  send_id uuid references sends,
+  account_id uuid references accounts,
+  application_id uuid references applications,
+  country text,
+  due_at timestamptz(3) default now(),
+  tries integer not null default 0
+);
+create index denials_send_id on denials (send_id) where send_id is not null;
+create index denials_account_id on denials (account_id, received_at) where account_id is not null;
+create index denials_due_at on denials (due_at) where due_at is not null;
+create index denials_unmatched on denials (received_at) where send_id is null;
+
+-- ── The ledger and costs ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
 create table ledger_entries (
   id bigint primary key generated always as identity,
   account_id uuid not null references accounts,
@@ -352,7 +459,6 @@ create table ledger_entries (
 create unique index ledger_entries_once on ledger_entries (send_id, kind) where send_id is not null;
 create index ledger_entries_account_id_idx on ledger_entries (account_id, id);
 
--- Grants of credits by the ids that whoever grants chose for them: a request that is sent again grants nothing again.
 create table credit_grants (
   id uuid primary key,
   account_id uuid not null references accounts,
@@ -360,8 +466,6 @@ create table credit_grants (
   reason text not null
 );
 
--- Grants credits once for each grant id. `outcome` is `granted`, `repeated` (the same grant again), `other_grant` (the id is another
--- grant's), `too_many` or `unknown` (no such account). One statement, so that a caller who falls silent holds no lock.
 create or replace function grant_credits(
   p_account_id uuid,
   p_amount integer,
@@ -412,41 +516,63 @@ begin
 end
 $$;
 
+create table message_costs (
+  day date not null,
+  country text not null,
+  category text not null,
+  type text not null,
+  billable boolean not null,
+  pricing_model text not null,
+  messages bigint not null,
+  delivered bigint not null,
+  free_sends bigint not null,
+  credits bigint not null,
+  primary key (day, country, category, type, billable, pricing_model)
+);
+
+-- Their receipts repeat for seven days.
+create table counted_messages (
+  attempt_id uuid not null,
+  is_delivery boolean not null,
+  primary key (attempt_id, is_delivery)
+);
+
 -- ── Against abuse ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
--- Wrong codes in a row of a canonical recipient, whatever send they were guesses at, as of the last one. A success deletes the row. Test
--- and live stand apart, so that playing in test mode locks nobody out.
+-- A success deletes the row. Test and live stand apart, so that playing in test mode locks nobody out.
 create table guess_budgets (
   account_id uuid not null references accounts,
   mode text not null check (mode in ('test', 'live')),
   recipient text not null check (recipient ~ '^\+[1-9][0-9]{4,14}$'),
-  -- Stands for the recipient where its number must not.
   id uuid not null default gen_random_uuid(),
   wrong_in_a_row integer not null check (wrong_in_a_row > 0),
   guess_points integer not null default 0 check (guess_points >= 0),
-  -- Of the easiest code among the wrong guesses.
   guess_cost smallint not null default 1,
   last_wrong_at timestamptz(3) not null,
   primary key (account_id, mode, recipient)
 );
 
--- What is left of wrong guesses, or of their points, some time after the last one: five of either come back each day (decision 26).
+-- It refuses as little as a table can: whatever keeps a guess from being counted must not keep it out of here too.
+create table uncounted_guesses (
+  id uuid primary key default gen_random_uuid(),
+  send_id uuid not null,
+  judged_at timestamptz(3) not null default clock_timestamp(),
+  due_at timestamptz(3) not null default clock_timestamp()
+);
+create index uncounted_guesses_send_id on uncounted_guesses (send_id);
+create index uncounted_guesses_due_at on uncounted_guesses (due_at);
+
 create or replace function guesses_left_at(guesses integer, last_wrong_at timestamptz, at timestamptz) returns double precision
 language sql immutable as $$
   -- Of two guesses at once, the one that is written last may be the earlier one.
   select greatest(0, guesses - 5 * greatest(0, extract(epoch from at - last_wrong_at))::double precision / 86400)
 $$;
 
--- How many points wrong and open guesses may have together: as many as guesses are allowed, and always what three of the easiest
--- codes take.
 create or replace function guess_points_max(budget integer, guess_cost integer) returns integer
 language sql immutable as $$
   select case when guess_cost = 1 then budget else greatest(budget, 15 * guess_cost) end
 $$;
 
--- An account's live codes to a recipient that may still be guessed at: when each ends, how many guesses it has left, and the points of
--- one. A code counts for fifteen seconds after its end, for guesses that were judged before it and are being written. No code is valid
--- for more than 90 minutes.
 create or replace function open_codes(p_account_id uuid, p_recipient text)
 returns table (expires_at timestamptz, guesses integer, guess_cost integer)
 language sql stable as $$
@@ -458,14 +584,12 @@ language sql stable as $$
   order by s.created_at desc
 $$;
 
--- The last time that an account was stopped from sending to a country. Numbers of no country are `ZZ`, which ISO 3166 leaves to its
--- users. A trip that is over stays, because only sends after its end are evidence for another.
+-- A trip that is over stays, because only sends after its end are evidence for another.
 create table breaker_trips (
   account_id uuid not null references accounts,
   country text not null check (country ~ '^[A-Z]{2}$'),
   tripped_at timestamptz(3) not null,
   open_until timestamptz(3) not null,
-  -- What it was judged by.
   sends integer not null,
   unverified integer not null,
   primary key (account_id, country),
@@ -473,14 +597,11 @@ create table breaker_trips (
   constraint trip_counts_its_sends check (unverified between 0 and sends)
 );
 
--- Live sends of all trial accounts together, by the day (UTC).
 create table trial_sends (
   day date primary key,
   sends integer not null check (sends >= 0)
 );
 
--- What operators stopped: sends wait in their rows until it is released. `live` is every live send; a country is one of ISO 3166, or
--- `ZZ` for numbers of no country.
 create table holds (
   kind text not null check (kind in ('live', 'country', 'account')),
   target text not null,
@@ -496,7 +617,6 @@ create table holds (
 );
 create type active_holds as (all_live boolean, countries text[], accounts uuid[]);
 
--- What is held now, read once: whether all live sends are, and which countries and accounts.
 create or replace function active_holds() returns active_holds
 language sql stable as $$
   select (
@@ -507,8 +627,6 @@ language sql stable as $$
   from holds
 $$;
 
--- Whether one of these holds keeps a live send of this account to this country back. Numbers of no country are held as `ZZ`. PostgreSQL
--- writes the expression into the statement that calls it.
 create or replace function is_held(holds active_holds, account_id uuid, country text) returns boolean
 language sql immutable as $$
   select (holds).all_live or coalesce(country, 'ZZ') = any ((holds).countries) or account_id = any ((holds).accounts)
@@ -516,14 +634,46 @@ $$;
 
 -- ── What creates and routes sends ────────────────────────────────────────────────────────────────────────────────────────────────
 
--- Creates sends, or says of each why not. The account's row lock puts creations of one account in a line, so that idempotency keys,
--- windows and units are exact under any concurrency; a refusal writes nothing. Accounts are locked in the order of their ids, so that
--- two calls never wait for each other. What an earlier request of the same call has created counts for the later ones.
---
--- The order of checks: key, idempotency key, country, limits, unit, insert.
---
--- p_wait_ms: null takes only the accounts that nobody else has locked, and answers `busy` for the others; else how long one waits for
--- the locks.
+create or replace function sender_throttle_subject(p_scope text, p_sender_id uuid, p_business_account_id text) returns text
+language sql immutable return case p_scope
+  when 'sender' then p_sender_id::text
+  when 'business' then coalesce(p_business_account_id, p_sender_id::text)
+  else ''
+end;
+
+create or replace function active_throttles(p_now timestamptz)
+returns table (scope text, subject text, free_at timestamptz, promised_to timestamptz, spacing interval, rate double precision)
+language sql stable
+begin atomic
+  select w.scope, w.subject, w.free_at, w.promised_to,
+    case when w.refusals > 0 then interval '5 seconds' else make_interval(secs => 1 / w.rate) end, w.rate
+  from (
+    select t.scope, t.subject, t.free_at, t.promised_to, t.refusals, f.rate as full_rate,
+      case when t.refusals > 0 then t.rate else t.rate + f.rate / 20 * extract(epoch from p_now - t.recovered_at) end as rate
+    from throttles t cross join lateral (
+      select sum(r.throughput) * 0.9::double precision as rate from senders r
+      where sender_throttle_subject(t.scope, r.id, r.business_account_id) = t.subject
+    ) f
+  ) w
+  where w.refusals > 0 or w.rate < w.full_rate;
+end;
+
+create or replace function direct_slot_wait_ms() returns integer
+language sql immutable as $$ select 250 $$;
+
+create or replace function slots_are_taken() returns boolean
+language sql as $$
+  select coalesce(bool_and(
+    coalesce(greatest(s.free_at, s.promised_to, t.free_at, t.promised_to), '-infinity')
+      > clock_timestamp() + make_interval(secs => direct_slot_wait_ms() / 1000.0)
+  ), false)
+  from senders r left join send_slots s on s.sender_id = r.id cross join lateral (
+    select max(a.free_at) as free_at, max(a.promised_to) as promised_to from active_throttles(clock_timestamp()) a
+    where a.subject = sender_throttle_subject(a.scope, r.id, r.business_account_id)
+  ) t
+  where r.paused_at is null or r.paused_until <= clock_timestamp()
+$$;
+
 create or replace function create_sends(
   p_ids uuid[],
   p_key_ids uuid[],
@@ -539,8 +689,20 @@ create or replace function create_sends(
   p_code_hashes bytea[],
   p_sealed_codes bytea[],
   p_guess_costs integer[],
+  p_request_ids uuid[],
+  p_traceparents text[],
   p_wait_ms integer
-) returns table (ordinal bigint, outcome text, cause text, retry_after_seconds integer, now timestamptz, send sends)
+) returns table (
+  ordinal bigint,
+  outcome text,
+  cause text,
+  retry_after_seconds integer,
+  now timestamptz,
+  send sends,
+  account_window integer[],
+  application_window integer[],
+  recipient_window integer[]
+)
 language plpgsql as $$
 declare
   w record;
@@ -558,8 +720,20 @@ declare
   v_open_at timestamptz;
   v_other_at timestamptz;
   v_number bigint;
+  -- When the oldest send left the window, or is going to; null until it has been looked for.
+  v_account_open_at timestamptz;
+  v_application_open_at timestamptz;
+  v_recipient_open_at timestamptz;
+  v_account_limit integer;
+  v_account_left integer;
+  v_application_left integer;
+  v_recipient_left integer;
+  -- What this request takes of each quota.
+  v_taken integer;
   v_known integer;
   v_charged_from text;
+  -- Whether live sends have to wait for a sender; null until one is created.
+  v_awaits boolean;
   -- How many more guesses, and points of guesses, may be open for the recipient beside this code's own; those that are; and those of
   -- codes that this call has made.
   v_guesses integer;
@@ -607,10 +781,10 @@ begin
       o.guesses as open_guesses, o.points as open_points, o.guess_cost as open_cost
     from unnest(
       p_ids, p_key_ids, p_account_ids, p_application_ids, p_idempotency_keys, p_body_hashes, p_recipients, p_canonical_recipients,
-      p_countries, p_costly, p_locales, p_code_hashes, p_sealed_codes, p_guess_costs
+      p_countries, p_costly, p_locales, p_code_hashes, p_sealed_codes, p_guess_costs, p_request_ids, p_traceparents
     ) with ordinality as u (
       id, key_id, account_id, application_id, idempotency_key, body_hash, recipient, canonical_recipient, country, is_costly, locale,
-      code_hash, sealed_code, guess_cost, ordinal
+      code_hash, sealed_code, guess_cost, request_id, traceparent, ordinal
     )
     left join api_keys k on k.id = u.key_id
     left join applications p on p.id = u.application_id
@@ -644,15 +818,21 @@ begin
           v_open_costs := '{}';
           -- After the lock, so that numbers and times of one account grow together.
           now := clock_timestamp();
+          v_account_limit := coalesce(v_account.rate_per_minute, v_settings.account_rate_per_minute);
+          v_account_open_at := null;
         end if;
         v_application := v_locked.application;
         v_application_before := v_application.sends_created;
+        v_application_open_at := null;
       end if;
     end if;
     ordinal := w.ordinal;
     cause := null;
     retry_after_seconds := null;
     send := null;
+    account_window := null;
+    application_window := null;
+    recipient_window := null;
 
     if not v_is_locked then
       if v_has_waited then
@@ -717,48 +897,54 @@ begin
       end if;
     end if;
 
-    -- Each window opens again when the nth latest send leaves it; the numbers make that one index probe. The last one to open is told.
+    -- A window begins with its oldest send. That of the latest creation is kept: those before it have left the window since, so that each
+    -- send is met once. Sends from more than a window ahead are from before the clock stepped back, and would hold the window for as long.
+    -- (Times are compared in a form that tempts PostgreSQL to no index of times.) The last window to open is told.
     v_open_at := now;
-    v_number := v_account.sends_created + 1 - coalesce(v_account.rate_per_minute, v_settings.account_rate_per_minute);
-    if v_number > v_account_before then
-      v_open_at := now + interval '1 minute';
+    if v_account_open_at is null then
+      select s.account_number, s.created_at + interval '1 minute' into v_number, v_account_open_at from sends s
+        where s.account_id = w.account_id
+          and s.account_number >= greatest(v_account.rate_window_number, v_account_before + 1 - v_account_limit)
+          and s.created_at + interval '1 minute' > now and s.created_at - interval '1 minute' < now
+        order by s.account_number limit 1;
+      v_account.rate_window_number := coalesce(v_number, v_account_before + 1);
+      v_account_open_at := coalesce(v_account_open_at, now + interval '1 minute');
+    end if;
+    v_account_left := v_account_limit + v_account.rate_window_number - v_account.sends_created - 1;
+    if v_account_left <= 0 then
+      v_open_at := v_account_open_at;
       cause := 'account_rate';
-    elsif v_number > 0 then
-      select s.created_at + interval '1 minute' into v_other_at from sends s
-        where s.account_id = w.account_id and s.account_number = v_number;
-      if v_other_at > v_open_at then
-        v_open_at := v_other_at;
-        cause := 'account_rate';
-      end if;
     end if;
     if v_application.per_minute is not null then
-      v_number := v_application.sends_created + 1 - v_application.per_minute;
-      v_other_at := case
-        when v_number > v_application_before then now + interval '1 minute'
-        else (
-          select s.created_at + interval '1 minute' from sends s
-            where s.application_id = w.application_id and s.application_number = v_number
-        )
-      end;
-      if v_other_at > v_open_at then
-        v_open_at := v_other_at;
+      if v_application_open_at is null then
+        select s.application_number, s.created_at + interval '1 minute' into v_number, v_application_open_at from sends s
+          where s.application_id = w.application_id
+            and s.application_number >= greatest(v_application.rate_window_number, v_application_before + 1 - v_application.per_minute)
+            and s.created_at + interval '1 minute' > now and s.created_at - interval '1 minute' < now
+          order by s.application_number limit 1;
+        v_application.rate_window_number := coalesce(v_number, v_application_before + 1);
+        v_application_open_at := coalesce(v_application_open_at, now + interval '1 minute');
+      end if;
+      v_application_left := v_application.per_minute + v_application.rate_window_number - v_application.sends_created - 1;
+      if v_application_left <= 0 and v_application_open_at > v_open_at then
+        v_open_at := v_application_open_at;
         cause := 'application_rate';
       end if;
     end if;
     if v_application.per_recipient_hour is not null then
-      v_number := v_application.per_recipient_hour - cardinality(array_positions(v_recipients, w.canonical_recipient));
-      v_other_at := case
-        when v_number <= 0 then now + interval '1 hour'
-        else (
-          select s.created_at + interval '1 hour' from sends s
-            where s.account_id = w.account_id and s.mode = v_application.mode and s.canonical_recipient = w.canonical_recipient
-              and s.created_at > now - interval '1 hour' and s.application_id = w.application_id
-            order by s.created_at desc
-            offset v_number - 1 limit 1
-        )
-      end;
-      if v_other_at > v_open_at then
-        v_open_at := v_other_at;
+      v_recipient_left := v_application.per_recipient_hour - cardinality(array_positions(v_recipients, w.canonical_recipient));
+      select v_recipient_left - count(*), coalesce(min(s.created_at), now) + interval '1 hour'
+        into v_recipient_left, v_recipient_open_at
+        from (
+          select s.created_at from sends s
+          where s.account_id = w.account_id and s.mode = v_application.mode and s.canonical_recipient = w.canonical_recipient
+            and s.created_at > now - interval '1 hour' and s.created_at < now + interval '1 hour'
+            and s.application_id = w.application_id
+          order by s.created_at desc
+          limit greatest(v_recipient_left, 0)
+        ) s;
+      if v_recipient_left <= 0 and v_recipient_open_at > v_open_at then
+        v_open_at := v_recipient_open_at;
         cause := 'recipient_rate';
       end if;
     end if;
@@ -827,26 +1013,45 @@ begin
         cause := 'trial_ceiling';
       end if;
     end if;
+    v_charged_from := null;
+    outcome := 'created';
     if v_open_at > now then
       outcome := 'rate_limited';
       retry_after_seconds := ceil(extract(epoch from v_open_at - now));
+    elsif v_application.mode = 'live' then
+      v_charged_from := case when v_account.free_quota > 0 then 'free_quota' when v_account.credits > 0 then 'credit' end;
+      if v_charged_from is null then
+        outcome := 'insufficient_credits';
+      end if;
+    end if;
+    v_taken := (outcome = 'created')::integer;
+    account_window := array[
+      v_account_limit, greatest(v_account_left - v_taken, 0), ceil(extract(epoch from v_account_open_at - now))::integer
+    ];
+    if v_application.per_minute is not null then
+      application_window := array[
+        v_application.per_minute, greatest(v_application_left - v_taken, 0),
+        ceil(extract(epoch from v_application_open_at - now))::integer
+      ];
+    end if;
+    if v_application.per_recipient_hour is not null then
+      recipient_window := array[
+        v_application.per_recipient_hour, greatest(v_recipient_left - v_taken, 0),
+        ceil(extract(epoch from v_recipient_open_at - now))::integer
+      ];
+    end if;
+    if outcome <> 'created' then
       return next;
       continue;
     end if;
 
-    v_charged_from := null;
     if v_application.mode = 'live' then
-      v_charged_from := case when v_account.free_quota > 0 then 'free_quota' when v_account.credits > 0 then 'credit' end;
-      if v_charged_from is null then
-        outcome := 'insufficient_credits';
-        return next;
-        continue;
-      end if;
       v_open_recipients := v_open_recipients || w.canonical_recipient;
       v_open_costs := v_open_costs || w.guess_cost;
       if v_account.trial_countries is not null then
         v_trial_sends := v_trial_sends + 1;
       end if;
+      v_awaits := coalesce(v_awaits, slots_are_taken());
     end if;
 
     v_account.sends_created := v_account.sends_created + 1;
@@ -869,68 +1074,70 @@ begin
     send.code_hash := w.code_hash;
     send.sealed_code := w.sealed_code;
     send.guess_cost := w.guess_cost;
+    send.request_id := w.request_id;
+    send.traceparent := w.traceparent;
     send.status := 'queued';
     send.verification := 'pending';
     send.wrong_guesses := 0;
     send.attempts := 0;
-    send.awaiting_sender := false;
-    send.due_at := now;
-    send.next_enqueue_at := now + interval '2 seconds';
     send.created_at := now;
     send.expires_at := now + make_interval(secs => v_settings.code_validity_seconds);
+    send.awaiting_sender := v_application.mode = 'live' and v_awaits;
+    send.due_at := case when send.awaiting_sender then send.expires_at else now end;
+    send.next_enqueue_at := send.due_at + interval '2 seconds';
     send.version := 0;
     v_sends := v_sends || send;
     v_keys := v_keys || w.idempotency_key;
     v_recipients := v_recipients || w.canonical_recipient;
-    outcome := 'created';
     return next;
   end loop;
 
   v_created := v_created || v_sends;
   v_accounts := v_accounts || v_account;
   v_applications := v_applications || v_application;
-  update accounts a set sends_created = v.sends_created, free_quota = v.free_quota, credits = v.credits
-    from unnest(v_accounts) v where a.id = v.id and a.sends_created < v.sends_created;
-  update applications a set sends_created = v.sends_created
-    from unnest(v_applications) v where a.id = v.id and a.sends_created < v.sends_created;
+  -- A refusal too moves the beginning of a window that has a hundred fewer to look through then, unless the look began within it.
+  update accounts a set
+      sends_created = v.sends_created, rate_window_number = v.rate_window_number, free_quota = v.free_quota, credits = v.credits
+    from unnest(v_accounts) v where a.id = v.id and (
+      a.sends_created < v.sends_created
+      or v.rate_window_number >= a.rate_window_number + 100
+        and v.rate_window_number > v.sends_created + 1 - coalesce(v.rate_per_minute, v_settings.account_rate_per_minute)
+    );
+  update applications a set sends_created = v.sends_created, rate_window_number = v.rate_window_number
+    from unnest(v_applications) v where a.id = v.id and (
+      a.sends_created < v.sends_created
+      or v.rate_window_number >= a.rate_window_number + 100 and v.rate_window_number > v.sends_created + 1 - v.per_minute
+    );
   if v_day is not null then
     update trial_sends t set sends = v_trial_sends where t.day = v_day and t.sends < v_trial_sends;
   end if;
   insert into sends (
     id, account_id, application_id, mode, account_number, application_number, idempotency_key, body_hash, recipient,
     canonical_recipient, country, locale, charged_from, code_hash, sealed_code, guess_cost, status, verification, wrong_guesses, attempts,
-    awaiting_sender, due_at, next_enqueue_at, created_at, expires_at, version
+    awaiting_sender, due_at, next_enqueue_at, created_at, expires_at, version, request_id, traceparent
   ) select
     id, account_id, application_id, mode, account_number, application_number, idempotency_key, body_hash, recipient,
     canonical_recipient, country, locale, charged_from, code_hash, sealed_code, guess_cost, status, verification, wrong_guesses, attempts,
-    awaiting_sender, due_at, next_enqueue_at, created_at, expires_at, version
+    awaiting_sender, due_at, next_enqueue_at, created_at, expires_at, version, request_id, traceparent
   from unnest(v_created);
   insert into ledger_entries (account_id, send_id, kind, bucket, units)
     select account_id, id, 'reserved', charged_from, 1 from unnest(v_created) where charged_from is not null;
 end
 $$;
 
--- How far apart the messages of one sender to one recipient lie in the long run: the provider takes one in six seconds (its "pair rate
--- limit", error 131056).
 create or replace function recipient_window_spacing() returns interval
 language sql immutable return interval '6 seconds';
 
--- How much one sender may send to one recipient at once: the provider takes a burst of 45. One of them is kept for messages that overtake
--- each other on their way, so 44 go at once: the first one and those of this time.
 create or replace function recipient_window_burst() returns interval
 language sql immutable return 43 * recipient_window_spacing();
 
--- Gives each of these recipients a sender and a time within the horizon, or none, and none to one that is held. Send slots of a sender
--- lie a tenth further apart than its throughput asks for, and a tenth of the throughput may go at once: no second ever holds more than
--- the throughput. The lock on the send slots makes that exact for any number of callers; all take it in the order of the ids.
---
--- p_promise: the slots are not taken but promised to sends that are about to be woken, and then take slots themselves.
 create or replace function take_send_slots(
   p_account_ids uuid[],
   p_recipients text[],
   p_countries text[],
+  p_locales text[],
   p_horizon_ms integer,
-  p_promise boolean default false
+  p_promise boolean
 ) returns table (ordinal integer, sender_id uuid, wait_ms integer, slot_at timestamptz)
 language plpgsql
 -- Planned once for each connection: to plan anew takes longer than to choose a sender.
@@ -943,6 +1150,16 @@ declare
   v_start timestamptz[];
   v_free timestamptz[];
   v_spacing interval[];
+  -- The throttles, and by sender their positions: of its own, of its business account's and of the app's.
+  v_scopes text[];
+  v_subjects text[];
+  v_throttle_start timestamptz[];
+  v_throttle_free timestamptz[];
+  v_throttle_spacing interval[];
+  v_own integer[];
+  v_business integer[];
+  v_app integer;
+  v_throttle integer;
   v_pick integer;
   v_at timestamptz;
   v_hash bigint;
@@ -959,13 +1176,27 @@ begin
   -- After the lock: time, pauses of a sender and holds may have moved on while this call waited.
   v_now := clock_timestamp();
   v_end := v_now + make_interval(secs => p_horizon_ms / 1000.0);
+  perform from throttles t order by t.scope, t.subject for update;
+  if found then
+    select array_agg(t.scope), array_agg(t.subject), array_agg(t.spacing),
+      array_agg(greatest(t.free_at, case when p_promise then t.promised_to end, v_now))
+      into v_scopes, v_subjects, v_throttle_spacing, v_throttle_start
+    from active_throttles(v_now) t;
+    v_throttle_free := v_throttle_start;
+    v_app := array_position(v_scopes, 'app');
+  end if;
   select array_agg(a.id), array_agg(a.spacing), array_agg(greatest(
-      a.free_at, case when p_promise then a.promised_to end, v_now - a.spacing * greatest(0, a.throughput / 10.0 - 1)
-    )) into v_ids, v_spacing, v_start
+      a.free_at, case when p_promise then a.promised_to end, v_now - a.spacing * greatest(0, a.burst - 1)
+    )), array_agg(a.own), array_agg(a.business) into v_ids, v_spacing, v_start, v_own, v_business
   from (
-    select r.id, r.throughput, s.free_at, s.promised_to,
-      ceil(10000000.0 / (9 * r.throughput)) * interval '1 microsecond' as spacing
-    from send_slots s join senders r on r.id = s.sender_id
+    select r.id, s.free_at, s.promised_to, t.own, t.business,
+      case when r.paused_at is null then ceil(10000000.0 / (9 * r.throughput)) * interval '1 microsecond' else interval '1 second' end as spacing,
+      case when r.paused_at is null then r.throughput / 10.0 else 0 end as burst
+    from send_slots s join senders r on r.id = s.sender_id cross join lateral (
+      select max(u.position) filter (where u.scope = 'sender') as own, max(u.position) filter (where u.scope = 'business') as business
+      from unnest(v_scopes, v_subjects) with ordinality as u (scope, subject, position)
+      where u.subject = sender_throttle_subject(u.scope, r.id, r.business_account_id)
+    ) t
     where r.paused_at is null or r.paused_until <= v_now
   ) a;
   v_free := v_start;
@@ -983,7 +1214,9 @@ begin
     v_hash := hashtextextended(p_recipients[v_ordinal], 0);
     select c.position, c.at into v_pick, v_at
     from (
-      select a.id, a.position, greatest(a.free_at, v_now) as at, random() as chance
+      select a.id, a.position, random() as chance, greatest(
+        a.free_at, v_now, v_throttle_free[v_own[a.position]], v_throttle_free[v_business[a.position]], v_throttle_free[v_app]
+      ) as at
       from unnest(v_ids, v_free) with ordinality as a (id, free_at, position)
       order by at, chance
     ) c
@@ -992,6 +1225,10 @@ begin
       -- planned while the tables were empty.
       and coalesce(v_now >= (
         select b.blocked_until from sender_country_blocks b where b.sender_id = c.id and b.country = p_countries[v_ordinal]
+      ), true)
+      and coalesce(v_now >= (
+        select coalesce(l.stopped_until, 'infinity') from sender_language_stops l
+        where l.sender_id = c.id and l.locale = p_locales[v_ordinal]
       ), true)
       and coalesce(c.at >= (
         select p.free_at from sender_recipient_windows p where p.sender_id = c.id and p.recipient_hash = v_hash
@@ -1004,6 +1241,9 @@ begin
 
     if v_pick is not null then
       v_free[v_pick] := v_free[v_pick] + v_spacing[v_pick];
+      foreach v_throttle in array array_remove(array[v_own[v_pick], v_business[v_pick], v_app], null) loop
+        v_throttle_free[v_throttle] := v_at + v_throttle_spacing[v_throttle];
+      end loop;
       if not p_promise then
         insert into sender_recipient_windows as p (sender_id, recipient_hash, free_at)
           values (v_ids[v_pick], v_hash, v_at - recipient_window_burst() + recipient_window_spacing())
@@ -1018,13 +1258,18 @@ begin
     promised_to = case when p_promise then a.free_at else s.promised_to end
   from unnest(v_ids, v_start, v_free) as a (id, start, free_at)
   where s.sender_id = a.id and a.free_at > a.start;
+  if v_throttle_free is not null then
+    update throttles t set
+      free_at = case when p_promise then t.free_at else a.free_at end,
+      promised_to = case when p_promise then a.free_at else t.promised_to end
+    from unnest(v_scopes, v_subjects, v_throttle_start, v_throttle_free) as a (scope, subject, start, free_at)
+    where t.scope = a.scope and t.subject = a.subject and a.free_at > a.start;
+  end if;
 end
 $$;
 
 -- ── Reports ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
--- The first number of an account's sends that were created at this time or later; one more than the last number when there is none.
--- Numbers and times of one account grow together, so a binary search finds it in some twenty probes of an index.
 create or replace function account_number_at(p_account_id uuid, p_at timestamptz) returns bigint
 language plpgsql stable as $$
 declare
@@ -1049,7 +1294,6 @@ begin
 end
 $$;
 
--- The first number of an application's sends whose number in the account is this one or a later one, by the same search.
 create or replace function application_number_at(p_application_id uuid, p_account_number bigint) returns bigint
 language plpgsql stable as $$
 declare
@@ -1074,15 +1318,52 @@ begin
 end
 $$;
 
--- When each worker last ended a round of each of its loops. It may be forgotten in a crash of the database, so it costs no write-ahead
--- log: the next rounds say it again.
+create table traffic_counts (
+  began_at timestamptz(3) not null,
+  event text not null,
+  country text not null,
+  sender_id text not null,
+  reason text not null,
+  count bigint not null check (count > 0),
+  primary key (began_at, event, country, sender_id, reason)
+);
+
+create table health_readings (
+  id boolean primary key default true check (id),
+  read_at timestamptz(3) not null,
+  reading jsonb not null
+);
+
+-- ── Processes and releases ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+-- Both may be forgotten in a crash of the database, so they cost no write-ahead log: the next rounds say it again.
 create unlogged table heartbeats (
   loop text not null check (loop in ('sweep', 'wake', 'breaker', 'clean_up')),
-  -- A new one each time that a worker starts.
   worker_id uuid not null,
   ran_at timestamptz(3) not null default clock_timestamp(),
   primary key (loop, worker_id)
 ) with (fillfactor = 50);
+
+create unlogged table processes (
+  id uuid primary key,
+  kind text not null check (kind in ('api', 'worker', 'console')),
+  release text not null,
+  last_migration text not null,
+  started_at timestamptz(3) not null default clock_timestamp(),
+  seen_at timestamptz(3) not null default clock_timestamp(),
+  stopped_at timestamptz(3),
+  clock_ahead_ms double precision not null
+);
+
+create table releases (
+  release text primary key
+);
+
+create table schema_contracts (
+  migration_name text primary key,
+  oldest_release text,
+  reason text not null
+);
 
 -- ── The users of the console ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -1094,16 +1375,14 @@ create table users (
   email text not null unique check (email = lower(email)),
   email_verified boolean not null default false,
   image text,
-  -- Null: the browser's language, until the person chooses one.
   language text default 'pt-BR' check (language in ('pt-BR', 'en')),
-  -- Null for those who are not of the staff. On-call staff read what operators may change.
   staff text check (staff in ('operator', 'on_call')),
   two_factor_enabled boolean default false,
   created_at timestamptz(3) not null default now(),
   updated_at timestamptz(3) not null default now(),
-  -- When they made the one account that they may make by themselves. Whoever leaves it does not get another one with its free sends.
   account_made_at timestamptz(3)
 );
+alter table api_keys add foreign key (user_id) references users on delete cascade;
 
 create table user_sessions (
   id uuid primary key,
@@ -1114,7 +1393,6 @@ create table user_sessions (
   expires_at timestamptz(3) not null,
   created_at timestamptz(3) not null default now(),
   updated_at timestamptz(3) not null,
-  -- When whoever uses it last showed that it is them: by signing in, or by a code or password given since.
   confirmed_at timestamptz(3)
 );
 create index user_sessions_user_id_idx on user_sessions (user_id);
@@ -1130,7 +1408,6 @@ create table user_credentials (
   access_token_expires_at timestamptz(3),
   refresh_token_expires_at timestamptz(3),
   scope text,
-  -- A salted scrypt hash.
   password text,
   created_at timestamptz(3) not null default now(),
   updated_at timestamptz(3) not null
@@ -1150,7 +1427,6 @@ create index user_verifications_identifier_idx on user_verifications (identifier
 create table user_two_factors (
   id uuid primary key,
   user_id uuid not null references users on delete cascade,
-  -- Both are sealed with the key of the sessions.
   secret text not null,
   backup_codes text not null,
   verified boolean default true,
@@ -1160,7 +1436,6 @@ create table user_two_factors (
 create index user_two_factors_user_id_idx on user_two_factors (user_id);
 create index user_two_factors_secret_idx on user_two_factors (secret);
 
--- Counts of requests to sign up and in, over all replicas.
 create table sign_in_limits (
   id uuid primary key,
   key text not null unique,
@@ -1168,8 +1443,6 @@ create table sign_in_limits (
   last_request bigint not null
 );
 
--- Tries within a window: of passwords for an e-mail address from wherever, whether or not somebody has it; of sign-ups by network; of
--- people who signed up, by network and by mail domain. SHA-256 of what is counted: it may be anything that was typed.
 create table counted_tries (
   key_hash bytea primary key check (octet_length(key_hash) = 32),
   tries integer not null check (tries >= 0),
@@ -1178,7 +1451,6 @@ create table counted_tries (
 );
 create index counted_tries_first_at_idx on counted_tries (first_at);
 
--- Codes of an authenticator that let somebody in: each does so once, though it holds for a minute and a half.
 create table used_two_factor_codes (
   user_id uuid not null references users on delete cascade,
   code_hash bytea not null check (octet_length(code_hash) = 32),
@@ -1186,7 +1458,6 @@ create table used_two_factor_codes (
   primary key (user_id, code_hash)
 );
 
--- Who may do what in an account.
 create table members (
   account_id uuid not null references accounts,
   user_id uuid not null references users on delete cascade,
@@ -1201,7 +1472,6 @@ create table invitations (
   account_id uuid not null references accounts,
   email text not null check (email = lower(email)),
   role text not null check (role in ('admin', 'developer', 'viewer')),
-  -- SHA-256 of the token in the link.
   token_hash bytea not null unique check (octet_length(token_hash) = 32),
   invited_by uuid references users on delete set null,
   created_at timestamptz(3) not null default now(),
@@ -1211,10 +1481,9 @@ create table invitations (
 
 -- ── The audit log ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
--- What people changed by hand: from the console or the command line. No reference to `accounts`: a log outlives what it tells of, and
--- the check would lock the row that every creation locks.
+-- No reference to `accounts`: a log outlives what it tells of, and the check would lock the row that every creation locks.
 create table audit_entries (
-  id bigint generated always as identity primary key,
+  id bigint primary key generated always as identity,
   at timestamptz(3) not null default clock_timestamp(),
   actor_kind text not null check (actor_kind in ('user', 'command_line')),
   actor_id uuid,
@@ -1228,18 +1497,15 @@ create table audit_entries (
 create index audit_entries_account_id on audit_entries (account_id, id);
 create index audit_entries_action on audit_entries (action, id);
 
--- The audit log is only added to.
 create or replace function refuse_audit_change() returns trigger
 language plpgsql as $$
 begin
   raise exception 'the audit log is only added to';
 end
 $$;
-
 create trigger audit_entries_append_only before update or delete or truncate on audit_entries
   for each statement execute function refuse_audit_change();
 
--- What somebody of the staff read, and when the audit log was last told: a page that reads again by itself is logged once an hour.
 create table logged_reads (
   user_id uuid not null references users on delete cascade,
   action text not null,

@@ -1,0 +1,294 @@
+-- What the database accepts, and what it refuses: a statement that ends in `; -- name` breaks the check, index or rule of that name, and
+-- all others are valid. `:account` and the like are the ids of rows that checks.test.ts makes.
+
+-- ── One valid row of each kind ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+update sends set status = 'sending', channel = 'whatsapp', from_number = '+15550783881', sender_id = :sender where id = :sending;
+update sends set status = 'sent', channel = 'whatsapp', from_number = '+15550783881', sender_id = :sender, sealed_code = null,
+  due_at = null, next_enqueue_at = null, sent_at = now() where id = :sent;
+update sends set status = 'failed', failed_at = now(), failure_reason = 'attempts_exhausted', sealed_code = null,
+  due_at = null, next_enqueue_at = null where id = :failed;
+insert into attempts (id, send_id, outcome, finished_at) values (:attempt, :sent, 'retry', now());
+insert into ledger_entries (account_id, send_id, kind, bucket, units) values (:account, :failed, 'returned', 'free_quota', 1);
+insert into credit_grants (id, account_id, amount, reason) values (gen_random_uuid(), :account, 1, 'why');
+insert into receipts (message_id, attempt_id, status, occurred_at)
+  values ('wamid.taken', null, 'sent', now()), ('wamid.taken', :attempt, 'sent', now());
+insert into account_turns (account_id, starts_at, ends_at) values (:account, 1, 2);
+insert into breaker_trips (account_id, country, tripped_at, open_until, sends, unverified) values (:account, 'ZZ', now(), now(), 50, 50);
+insert into guess_budgets (account_id, mode, recipient, wrong_in_a_row, last_wrong_at) values (:account, 'live', '+5511987654321', 1, now());
+insert into trial_sends (day, sends) values ('2026-11-20', 0);
+insert into holds (kind, target, reason, set_by) values ('account', :account, repeat('r', 200), 'n');
+insert into sender_country_blocks (sender_id, country, blocked_until) values (:sender, 'BR', now());
+insert into sender_language_stops (sender_id, locale, source, reason) values (:sender, 'en', 'answer', 'why');
+insert into sender_readings (sender_id) values (:sender);
+insert into provider_changes (digest, business_account_id, field, value, occurred_at) values ('\x00', '1', 'security', '{}', now());
+insert into throttles (scope, subject, refusals, rate, throttled_at, free_at) values ('app', '', 1, 1, now(), now());
+insert into users (id, name, email, language, staff) values (:user, repeat('n', 200), 'right@example.com', 'en', 'on_call');
+insert into user_sessions (id, user_id, token, expires_at, updated_at) values (gen_random_uuid(), :user, 'token', now(), now());
+insert into sign_in_limits (id, key, count, last_request) values (gen_random_uuid(), 'key', 1, 1);
+insert into counted_tries (key_hash, tries) values (sha256('r'), 0);
+insert into used_two_factor_codes (user_id, code_hash) values (:user, sha256('r'));
+insert into members (account_id, user_id, role) values (:account, :user, 'viewer');
+insert into invitations (id, account_id, email, role, token_hash, expires_at)
+  values (gen_random_uuid(), :account, 'right@example.com', 'admin', sha256('r'), now());
+insert into heartbeats (loop, worker_id) values ('sweep', gen_random_uuid());
+insert into processes (id, kind, release, last_migration, clock_ahead_ms) values (gen_random_uuid(), 'api', '0.9.0', '', 0);
+insert into traffic_counts values (now(), 'accepted', 'BR', '', '', 1);
+insert into refused_requests (request_id, account_id, application_id, key_id, refused_at, route, status, code, detail, count)
+  values (gen_random_uuid(), :account, :application, :nothing, now(), 'POST /v1/send', 422, 'invalid_json', 'why', 1);
+insert into health_readings values (true, now(), '{}');
+
+-- ── Settings, accounts, applications and keys ────────────────────────────────────────────────────────────────────────────────────
+
+insert into settings (id) values (false); -- settings_id_check
+update settings set free_sends = -1; -- settings_free_sends_check
+update settings set free_sends = 1000001; -- settings_free_sends_check
+update settings set code_validity_seconds = 0; -- settings_code_validity_seconds_check
+update settings set code_validity_seconds = 5401; -- settings_code_validity_seconds_check
+update settings set account_rate_per_minute = 0; -- settings_account_rate_per_minute_check
+update settings set account_rate_per_minute = 1000001; -- settings_account_rate_per_minute_check
+update settings set guess_budget = 4; -- settings_guess_budget_check
+update settings set guess_budget = 101; -- settings_guess_budget_check
+update settings set trial_sends_per_day = -1; -- settings_trial_sends_per_day_check
+update settings set sign_ups_per_network_day = 0; -- settings_sign_ups_per_network_day_check
+update settings set sign_ups_per_domain_day = 0; -- settings_sign_ups_per_domain_day_check
+update settings set staff_two_factor = 'on'; -- settings_staff_two_factor_check
+update settings set free_sends = 0, code_validity_seconds = 5400, account_rate_per_minute = 1000000, guess_budget = null;
+
+update accounts set name = ''; -- accounts_name_check
+update accounts set name = repeat('n', 201); -- accounts_name_check
+update accounts set language = 'pt_BR'; -- accounts_language_check
+update accounts set free_quota = -1; -- accounts_free_quota_check
+update accounts set credits = -1; -- accounts_credits_check
+update accounts set rate_per_minute = 0; -- accounts_rate_per_minute_check
+update accounts set weight = 0; -- accounts_weight_check
+update accounts set allowed_countries = '{}'; -- accounts_allowed_countries_check
+update accounts set allowed_countries = '{BR,Brazil}'; -- accounts_allowed_countries_check
+update accounts set allowed_countries = '{BR,null}'; -- accounts_allowed_countries_check
+update accounts set trial_countries = '{}'; -- accounts_trial_countries_check
+update accounts set trial_countries = '{Brazil}'; -- accounts_trial_countries_check
+update accounts set breaker_unverified_percent = 0, breaker_min_sends = 50; -- accounts_breaker_unverified_percent_check
+update accounts set breaker_unverified_percent = 101, breaker_min_sends = 50; -- accounts_breaker_unverified_percent_check
+update accounts set breaker_unverified_percent = 90, breaker_min_sends = 0; -- accounts_breaker_min_sends_check
+update accounts set breaker_unverified_percent = 90, breaker_min_sends = 1001; -- accounts_breaker_min_sends_check
+update accounts set breaker_unverified_percent = 90; -- breaker_is_whole
+update accounts set suspended_at = now(); -- accounts_suspension_check
+update accounts set suspension_reason = 'why'; -- accounts_suspension_check
+update accounts set suspended_at = now(), suspension_reason = ''; -- accounts_suspension_reason_check
+update accounts set name = repeat('n', 200), free_quota = 0, allowed_countries = '{BR}', trial_countries = '{BR}',
+  breaker_unverified_percent = 100, breaker_min_sends = 1000, suspended_at = now(), suspension_reason = repeat('r', 200);
+
+update applications set name = ''; -- applications_name_check
+update applications set mode = 'demo'; -- applications_mode_check
+update applications set identity_check = 'maybe'; -- applications_identity_check_check
+update applications set per_minute = 0; -- applications_per_minute_check
+update applications set per_recipient_hour = 0; -- applications_per_recipient_hour_check
+insert into applications (id, account_id, name, mode) values (gen_random_uuid(), :nothing, 'n', 'test'); -- applications_account_id_fkey
+update applications set per_minute = 1, per_recipient_hour = 1;
+
+update api_keys set name = ''; -- api_keys_name_check
+update api_keys set expires_at = now(); -- api_keys_visit_check
+update api_keys set hash = 'ak_live_x'; -- api_keys_hash_check
+update api_keys set hash = sha256('the same'); -- api_keys_hash_key
+insert into callers_version (id) values (false); -- callers_version_id_check
+update refused_requests set count = 0; -- refused_requests_count_check
+
+-- ── Senders ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+update senders set phone_number_id = '1a'; -- senders_phone_number_id_check
+update senders set number = '15550783881'; -- senders_number_check
+update senders set business_account_id = 'x'; -- senders_business_account_id_check
+update senders set template = 'Code'; -- senders_template_check
+update senders set template = repeat('a', 513); -- senders_template_check
+update senders set english_template_language = 'en_GB'; -- senders_english_template_language_check
+update senders set throughput = 0; -- senders_throughput_check
+update senders set throughput = 1001; -- senders_throughput_check
+update senders set consecutive_failures = -1; -- senders_consecutive_failures_check
+update senders set paused_at = now(), pause_source = 'operator'; -- pause_says_why
+update senders set paused_at = now(), pause_reason = 'why'; -- pause_says_why
+update senders set paused_at = now(), pause_reason = 'why', pause_source = 'rumour'; -- senders_pause_source_check
+update senders set paused_until = now(); -- pause_has_a_beginning
+insert into senders (id, phone_number_id, number, sealed_token, template, english_template_language)
+  select gen_random_uuid(), phone_number_id, number, sealed_token, template, english_template_language
+  from senders; -- senders_phone_number_id_key
+update senders set paused_at = now(), paused_until = now(), pause_reason = 'why', pause_source = 'answer', template = repeat('a', 512);
+
+update sender_country_blocks set country = 'br'; -- sender_country_blocks_country_check
+update sender_language_stops set locale = 'fr'; -- sender_language_stops_locale_check
+update sender_language_stops set source = 'rumour'; -- sender_language_stops_source_check
+update sender_language_stops set consecutive_failures = -1; -- sender_language_stops_consecutive_failures_check
+update sender_language_stops set sender_id = :nothing; -- sender_language_stops_sender_id_fkey
+update sender_readings set sender_id = :nothing; -- sender_readings_sender_id_fkey
+insert into provider_changes (digest, business_account_id, field, value, occurred_at)
+  select digest, business_account_id, field, value, occurred_at from provider_changes; -- provider_changes_digest_key
+update provider_changes set due_at = null, result = 'unmatched'; -- provider_changes_result_check
+update provider_changes set result = 'applied'; -- provider_changes_done_check
+update account_turns set ends_at = starts_at; -- account_turns_check
+update throttles set scope = 'world'; -- throttles_scope_check
+update throttles set refusals = -1; -- throttles_refusals_check
+update throttles set rate = 0; -- throttles_rate_check
+update throttles set recovered_at = now(); -- recovered_says_when
+
+-- ── Sends ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+update sends set status = 'lost' where id = :sent; -- sends_status_check
+update sends set traceparent = '00-4BF92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' where id = :sent; -- sends_traceparent_check
+update sends set traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-00' where id = :sent; -- sends_traceparent_check
+update sends set verification = 'expired' where id = :sent; -- sends_verification_check
+update sends set wrong_guesses = 6, verification = 'pending' where id = :sent; -- sends_wrong_guesses_check
+update sends set wrong_guesses = -1 where id = :sent; -- sends_wrong_guesses_check
+update sends set wrong_guess_times = array_fill(now(), array[6]) where id = :sent; -- sends_wrong_guess_times_check
+update sends set attempts = -1 where id = :sent; -- sends_attempts_check
+update sends set idempotency_key = '' where id = :keyed; -- sends_idempotency_key_check
+update sends set idempotency_key = repeat('k', 256)::bytea where id = :keyed; -- sends_idempotency_key_check
+update sends set body_hash = 'short' where id = :keyed; -- sends_body_hash_check
+update sends set body_hash = null where id = :keyed; -- idempotency_key_with_body
+update sends set body_hash = sha256('a body') where id = :queued; -- idempotency_key_with_body
+update sends set recipient = '5511987654321' where id = :sent; -- sends_recipient_check
+update sends set recipient = '+1234567890123456' where id = :sent; -- sends_recipient_check
+update sends set recipient = 'ana@example.com' where id = :sent; -- sends_recipient_check
+update sends set canonical_recipient = '5511987654321' where id = :queued; -- canonical_recipient_is_a_number
+update sends set country = '001' where id = :sent; -- sends_country_check
+update sends set locale = 'pt' where id = :sent; -- sends_locale_check
+update sends set charged_from = 'gift' where id = :sent; -- sends_charged_from_check
+update sends set charged_from = null where id = :sent; -- live_takes_a_unit
+update sends set charged_from = 'credit' where id = :testQueued; -- live_takes_a_unit
+update sends set code_hash = '042913' where id = :sent; -- sends_code_hash_check
+update sends set guess_cost = 2 where id = :queued; -- guess_cost_is_of_a_length
+update sends set lost_at = now() where id = :sending; -- only_sent_is_lost
+update sends set lost_at = now(), sealed_code = 'x' where id = :sent; -- waiting_is_enqueued
+update sends set due_at = null, next_enqueue_at = null where id = :queued; -- waiting_is_enqueued
+update sends set due_at = now(), next_enqueue_at = now() where id = :sent; -- waiting_is_enqueued
+update sends set next_enqueue_at = null where id = :queued; -- due_is_enqueued
+update sends set lost_at = now(), due_at = now(), next_enqueue_at = now() where id = :sent; -- sealed_code_while_needed
+update sends set sealed_code = null where id = :queued; -- sealed_code_while_needed
+update sends set sealed_code = 'x' where id = :testQueued; -- test_has_no_sealed_code
+update sends set status = 'delivered', delivered_at = now(), sealed_code = 'x' where id = :sent; -- sealed_code_only_while_needed
+update sends set sealed_code = 'x' where id = :failed; -- sealed_code_only_while_needed
+update sends set channel = 'sms' where id = :sent; -- channel_fits_mode
+update sends set channel = 'sandbox' where id = :sent; -- channel_fits_mode
+update sends set channel = 'whatsapp', from_number = '+15550783881', sender_id = :sender where id = :testQueued; -- channel_fits_mode
+update sends set channel = null, from_number = null, sender_id = null where id = :sending; -- channel_once_routed
+update sends set channel = 'whatsapp', from_number = '+15550783881', sender_id = :sender where id = :queued; -- channel_once_routed
+update sends set from_number = '+15550783881' where id = :queued; -- sender_fits_channel
+update sends set from_number = null where id = :sending; -- sender_fits_channel
+update sends set sender_id = null where id = :sending; -- sender_fits_channel
+update sends set from_number = '+15550783881', sender_id = :sender where id = :queued; -- sender_fits_channel
+update sends set sent_at = null where id = :sent; -- state_says_when
+update sends set status = 'delivered' where id = :sent; -- state_says_when
+update sends set status = 'read' where id = :sent; -- state_says_when
+update sends set status = 'read', channel = 'sandbox', read_at = now(), due_at = null, next_enqueue_at = null
+  where id = :testQueued; -- state_says_when
+update sends set sent_at = created_at - interval '1 ms' where id = :sent; -- times_in_order
+update sends set delivered_at = sent_at - interval '1 ms' where id = :sent; -- times_in_order
+update sends set delivered_at = sent_at + interval '2 ms', read_at = sent_at + interval '1 ms' where id = :sent; -- times_in_order
+update sends set awaiting_sender = true where id = :sent; -- only_waiting_sends_await
+update sends set status = 'failed', failed_at = now(), failure_reason = 'attempts_exhausted', due_at = null, next_enqueue_at = null
+  where id = :testQueued; -- test_is_queued_or_read
+update sends set status = 'sent', channel = 'sandbox', sent_at = now(), due_at = null, next_enqueue_at = null
+  where id = :testQueued; -- test_is_queued_or_read
+update sends set failed_at = null where id = :failed; -- failed_says_why
+update sends set failure_reason = null where id = :failed; -- failed_says_why
+update sends set failed_at = now() where id = :sent; -- failed_says_why
+update sends set failure_reason = 'bad_luck' where id = :failed; -- sends_failure_reason_check
+update sends set verification = 'verified' where id = :sent; -- verified_says_when
+update sends set verified_at = now() where id = :sent; -- verified_says_when
+update sends set verification = 'verified', verified_at = expires_at where id = :sent; -- verified_in_time
+update sends set verification = 'locked', locked_at = now() where id = :sent; -- locked_after_five
+update sends set wrong_guesses = 5 where id = :sent; -- locked_after_five
+update sends set verification = 'locked', wrong_guesses = 5 where id = :sent; -- locked_says_when
+update sends set locked_at = now() where id = :sent; -- locked_says_when
+update sends set expires_at = created_at where id = :sent; -- sends_check
+update sends set application_id = :testApplication where id = :sent; -- sends_application_id_account_id_mode_fkey
+update sends set account_id = :otherAccount, account_number = 999 where id = :sent; -- sends_application_id_account_id_mode_fkey
+update sends set sender_id = :nothing where id = :sent; -- sends_sender_id_fkey
+update sends set idempotency_key = 'taken', body_hash = sha256('a body') where id = :queued; -- sends_idempotency_key
+update sends set account_number = (select account_number from sends where id = :queued) where id = :sent; -- sends_account_number
+update sends set application_number = (select application_number from sends where id = :queued) where id = :sent; -- sends_application_number
+update sends set idempotency_key = repeat('k', 255)::bytea where id = :keyed;
+update sends set recipient = '+123456789012345', country = 'BR' where id = :sent;
+update sends set wrong_guesses = 5, verification = 'locked', locked_at = now() where id = :sent;
+update sends set status = 'read', channel = 'sandbox', sent_at = now(), delivered_at = now(), read_at = now(),
+  due_at = null, next_enqueue_at = null where id = :testQueued;
+
+update attempts set outcome = 'lost'; -- attempts_outcome_check
+update attempts set finished_at = null; -- outcome_says_when
+update attempts set outcome = null; -- outcome_says_when
+update attempts set send_id = :nothing; -- attempts_send_id_fkey
+update receipts set status = 'held'; -- receipts_status_check
+update receipts set due_at = null, result = 'lost'; -- receipts_result_check
+update receipts set due_at = null; -- result_when_done
+update receipts set result = 'applied'; -- result_when_done
+insert into receipts (message_id, status, occurred_at) values ('wamid.taken', 'sent', now()); -- receipts_by_attempt
+insert into receipts (message_id, attempt_id, status, occurred_at) values ('wamid.taken', :attempt, 'sent', now()); -- receipts_by_attempt
+insert into receipts (message_id, status, occurred_at) values ('wamid.taken', 'read', now());
+insert into receipts (message_id, attempt_id, status, occurred_at) values ('wamid.taken', :nothing, 'sent', now());
+insert into code_erasure (id, up_to) values (false, gen_random_uuid()); -- code_erasure_id_check
+
+-- ── The ledger ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+update ledger_entries set kind = 'lost' where send_id = :sent; -- ledger_entries_kind_check
+update ledger_entries set bucket = 'gift'; -- ledger_entries_bucket_check
+update ledger_entries set units = 0; -- ledger_entries_units_check
+update ledger_entries set units = -5; -- ledger_entries_units_check
+update ledger_entries set units = 2; -- one_unit_a_send
+update ledger_entries set kind = 'granted' where send_id = :sent; -- granted_to_no_send
+update ledger_entries set send_id = null where send_id = :sent; -- granted_to_no_send
+insert into ledger_entries (account_id, send_id, kind, bucket, units)
+  values (:account, :sent, 'reserved', 'credit', 1); -- ledger_entries_once
+insert into ledger_entries (account_id, send_id, kind, bucket, units)
+  values (:account, :failed, 'returned', 'free_quota', 1); -- ledger_entries_once
+insert into ledger_entries (account_id, send_id, kind, bucket, units)
+  values (:account, :failed, 'returned', 'credit', 1); -- ledger_entries_once
+insert into ledger_entries (account_id, send_id, kind, bucket, units) values (:account, :sent, 'returned', 'free_quota', 1);
+update credit_grants set amount = 0; -- credit_grants_amount_check
+
+-- ── Against abuse, and what operators do ─────────────────────────────────────────────────────────────────────────────────────────
+
+update guess_budgets set mode = 'demo'; -- guess_budgets_mode_check
+update guess_budgets set recipient = '5511987654321'; -- guess_budgets_recipient_check
+update guess_budgets set wrong_in_a_row = 0; -- guess_budgets_wrong_in_a_row_check
+update guess_budgets set guess_points = -1; -- guess_budgets_guess_points_check
+update trial_sends set sends = -1; -- trial_sends_sends_check
+update breaker_trips set country = ''; -- breaker_trips_country_check
+update breaker_trips set open_until = tripped_at - interval '1 s'; -- trip_ends_after_it_begins
+update breaker_trips set unverified = 51; -- trip_counts_its_sends
+update holds set kind = 'sender'; -- holds_kind_check
+update holds set kind = 'live', target = 'BR'; -- holds_target_check
+update holds set kind = 'country', target = 'Brazil'; -- holds_target_check
+update holds set kind = 'account', target = ''; -- holds_target_check
+update holds set reason = ''; -- holds_reason_check
+update holds set reason = repeat('r', 201); -- holds_reason_check
+insert into audit_entries (actor_kind, actor_name, action) values ('worker', 'n', 'account.credit'); -- audit_entries_actor_kind_check
+insert into audit_entries (actor_kind, actor_name, action) values ('user', 'n', 'credit'); -- audit_entries_action_check
+
+-- ── The console's people ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+update users set name = ''; -- users_name_check
+update users set name = repeat('n', 201); -- users_name_check
+update users set email = 'A@example.com'; -- users_email_check
+update users set language = 'fr'; -- users_language_check
+update users set staff = 'admin'; -- users_staff_check
+insert into users (id, name, email) values (gen_random_uuid(), 'm', 'right@example.com'); -- users_email_key
+insert into user_sessions (id, user_id, token, expires_at, updated_at)
+  values (gen_random_uuid(), :user, 'token', now(), now()); -- user_sessions_token_key
+insert into sign_in_limits (id, key, count, last_request) values (gen_random_uuid(), 'key', 1, 1); -- sign_in_limits_key_key
+update counted_tries set tries = -1; -- counted_tries_tries_check
+update counted_tries set window_seconds = 60; -- counted_tries_window_seconds_check
+update counted_tries set key_hash = 'a@example.com'; -- counted_tries_key_hash_check
+update used_two_factor_codes set code_hash = '123456'; -- used_two_factor_codes_code_hash_check
+update members set role = 'owner'; -- members_role_check
+update invitations set email = 'A@example.com'; -- invitations_email_check
+update invitations set role = 'owner'; -- invitations_role_check
+update invitations set token_hash = 'token'; -- invitations_token_hash_check
+insert into invitations (id, account_id, email, role, token_hash, expires_at)
+  values (gen_random_uuid(), :account, 'b@example.com', 'viewer', sha256('r'), now()); -- invitations_token_hash_key
+insert into invitations (id, account_id, email, role, token_hash, expires_at)
+  values (gen_random_uuid(), :account, 'right@example.com', 'viewer', sha256('s'), now()); -- invitations_account_id_email_key
+
+-- ── Processes, counts and readings ───────────────────────────────────────────────────────────────────────────────────────────────
+
+update heartbeats set loop = 'dance'; -- heartbeats_loop_check
+update processes set kind = 'dance'; -- processes_kind_check
+update traffic_counts set count = 0; -- traffic_counts_count_check
+update health_readings set id = false; -- health_readings_id_check
