@@ -83,8 +83,6 @@ COPY --from=build /app/packages/code-samples/dist packages/code-samples/dist
 COPY --from=build /app/apps/console/dist apps/console/dist
 # What the queue board says.
 COPY apps/console/web/src/locales apps/console/web/src/locales
-# What the Metrics page draws.
-COPY deploy/grafana/onecode.json deploy/grafana/
 EXPOSE 3001
 CMD ["node", "apps/console/dist/main.js"]
 

@@ -56,15 +56,19 @@ create table api_keys (
   created_at timestamp(3) with time zone default now() not null,
   revoked_at timestamp(3) with time zone,
   last_used_at timestamp(3) with time zone,
-  purpose text,
+  user_id uuid,
+  sealed_key bytea,
+  expires_at timestamp(3) with time zone,
   constraint api_keys_pkey PRIMARY KEY (id),
   constraint api_keys_hash_key UNIQUE (hash),
   constraint api_keys_application_id_fkey FOREIGN KEY (application_id) REFERENCES applications(id),
+  constraint api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
   constraint api_keys_hash_check CHECK (octet_length(hash) = 32),
   constraint api_keys_name_check CHECK (length(name) >= 1 AND length(name) <= 100),
-  constraint api_keys_purpose_check CHECK (purpose = 'tryout'::text)
+  constraint api_keys_visit_check CHECK (num_nulls(user_id, sealed_key, expires_at) = ANY (ARRAY[0, 3]))
 );
 CREATE INDEX api_keys_application_id_idx ON public.api_keys USING btree (application_id);
+CREATE INDEX api_keys_expires_at ON public.api_keys USING btree (expires_at) WHERE (expires_at IS NOT NULL);
 CREATE TRIGGER keys_raise_callers_version AFTER DELETE OR UPDATE OF hash, application_id, revoked_at ON public.api_keys FOR EACH STATEMENT EXECUTE FUNCTION raise_callers_version();
 
 create table applications (

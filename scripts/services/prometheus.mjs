@@ -32,12 +32,11 @@ function runs({ prometheus, promtool }) {
  * @param {import('../processes/processes.mjs').Processes} options.processes
  * @param {string} options.rules file of its rules
  * @param {Record<string, string[]>} options.jobs host and port of each target, by job
- * @param {number} [options.port] a free one unless given
  * @returns {Promise<import('../processes/processes.mjs').Started & { url: string }>}
  */
-export async function startPrometheus(program, { processes, rules, jobs, port: given }) {
+export async function startPrometheus(program, { processes, rules, jobs }) {
   const folder = mkdtempSync(join(processes.folder, 'prometheus-'));
-  const port = given ?? (await freePort());
+  const port = await freePort();
   const file = join(folder, 'prometheus.yml');
   // JSON is YAML.
   const config = {

@@ -238,7 +238,13 @@ describe('a key', () => {
     expect(await findCaller(store.database, hashApiKey(made.key))).toEqual(caller);
 
     const revoked = await json(`key revoke ${made.id}`);
-    const row = { id: made.id, application_id: applicationId, mode, hint: hintOf(made.key) };
+    const row = {
+      id: made.id,
+      application_id: applicationId,
+      mode,
+      hint: hintOf(made.key),
+      expires_at: null,
+    };
     expect(revoked).toEqual({ ...row, created_at: TIME, revoked_at: TIME });
     expect(await findCaller(store.database, hashApiKey(made.key))).toMatchObject({ refusal: 'revoked' });
     expect(await json(`key revoke ${made.id}`)).toEqual(revoked);
@@ -253,14 +259,14 @@ describe('a key', () => {
     await json(`key revoke ${first.keyId}`);
 
     const list = `key list --application ${first.applicationId}`;
-    const row = { application_id: first.applicationId, mode: 'live', created_at: TIME };
+    const row = { application_id: first.applicationId, mode: 'live', created_at: TIME, expires_at: null };
     expect(await json(list)).toEqual([
       { ...row, id: first.keyId, hint: hintOf(first.key), revoked_at: TIME },
       { ...row, id: ID, hint: hintOf(second), revoked_at: null },
     ]);
     const [header, ...lines] = (await text(list)).trimEnd().split('\n');
-    expect(header).toMatch(/^id +application id +mode +hint +created at +revoked at$/);
-    expect(lines).toEqual([expect.stringMatching(/Z$/), expect.stringMatching(/ -$/)]);
+    expect(header).toMatch(/^id +application id +mode +hint +created at +revoked at +expires at$/);
+    expect(lines).toEqual([expect.stringMatching(/Z +-$/), expect.stringMatching(/ - +-$/)]);
     expect(lines.join()).not.toContain(second);
 
     await store.sql('delete from api_keys where application_id = $1', [first.applicationId]);

@@ -6,7 +6,6 @@ import { boardRouter } from './board/router.js';
 import type { ConsoleContext, ConsoleDependencies } from './context.js';
 import { securityHeaders } from './http/securityHeaders.js';
 import { createStatisticsReader } from './features/health/statistics.js';
-import { createMetrics } from './features/metrics/panelReader.js';
 import { createIdentity } from './auth/identity.js';
 import { sameOrigin } from './http/csrf.js';
 import { webApplicationRouter } from './http/webApplication.js';
@@ -29,7 +28,6 @@ export function createApp(dependencies: ConsoleDependencies): Express {
     ...dependencies,
     identity: createIdentity(dependencies),
     readHealth: createStatisticsReader(dependencies),
-    metrics: createMetrics(dependencies),
   };
   const app = express();
   app.disable('x-powered-by').disable('etag').set('query parser', 'simple');

@@ -28,7 +28,6 @@ export function readConsoleConfig(environment: NodeJS.ProcessEnv) {
     CONSOLE_URL: address(['http', 'https']),
     SESSION_SECRET: secret(variable(parseSessionSecret)),
     SECRET_KEY: secret(variable(parseKeyring)),
-    PROMETHEUS_URL: secret(variable(parsePrometheusUrl, '')),
     PROXY_HOPS: wholeNumber(0, 9, 0),
     QUEUE_PREFIX: text('onecode'),
     SHUTDOWN_DELAY_MS,
@@ -44,19 +43,6 @@ export function readConsoleConfig(environment: NodeJS.ProcessEnv) {
 /** Signs session cookies and seals two-factor secrets: 32 random bytes. */
 function parseSessionSecret(value: string): string {
   if (!/^[A-Za-z0-9+/]{43}=$/.test(value)) throw new Error('must be 32 bytes in base64');
-  return value;
-}
-
-/** An address without query, whose credentials can be sent in a header. */
-function parsePrometheusUrl(value: string): string {
-  const url = URL.canParse(value) ? new URL(value) : null;
-  if (url === null || !/^https?:\/\/[^\s?#]+$/.test(value))
-    throw new Error('must be an address that begins with http:// or https://, without a query');
-  try {
-    decodeURIComponent(url.username + url.password);
-  } catch {
-    throw new Error('must have its user and password percent-encoded');
-  }
   return value;
 }
 

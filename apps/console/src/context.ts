@@ -2,7 +2,6 @@ import type { Logger, Queues } from '@onecode/runtime';
 import type { Database } from '@onecode/store';
 import type { ConsoleConfig } from './config.js';
 import type { ConsoleHealthStatistics } from './features/health/statistics.js';
-import type { Metrics } from './features/metrics/panelReader.js';
 import type { Identity } from './auth/identity.js';
 
 /** What the server is built from. */
@@ -17,5 +16,4 @@ export interface ConsoleDependencies {
 export interface ConsoleContext extends ConsoleDependencies {
   identity: Identity;
   readHealth: () => Promise<ConsoleHealthStatistics>;
-  metrics: Metrics;
 }

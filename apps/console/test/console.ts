@@ -13,6 +13,8 @@ export interface ConsoleEnvironment {
   db: TestDatabase;
   /** The queues' prefix in the shared Redis. */
   prefix: string;
+  /** Signs the session cookies. */
+  sessionSecret: string;
 }
 
 type Timeouts = Parameters<typeof createHttpServer>[0];
@@ -33,6 +35,9 @@ export function useConsole(overrides?: Partial<ConsoleConfig>, timeouts?: Timeou
     },
     get prefix() {
       return server.prefix;
+    },
+    get sessionSecret() {
+      return server.sessionSecret;
     },
   };
 }
@@ -77,6 +82,7 @@ export async function startConsole(
     url,
     db,
     prefix,
+    sessionSecret: config.SESSION_SECRET,
     async close() {
       server.closeAllConnections();
       await closeHttpServer(server);

@@ -1,8 +1,9 @@
-import { randomBytes, randomInt } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import type { Windows } from '@onecode/testing';
+import { hashPassword } from 'better-auth/crypto';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import type { MemberRole } from '@onecode/store';
-import type { SessionView } from '../src/features/session/view.js';
+import { newId, SESSION_MS_MAX, type MemberRole } from '@onecode/store';
+import { csrfTokenOf } from '../src/http/csrf.js';
 import type { ConsoleEnvironment } from './console.js';
 
 export const PASSWORD = 'correct horse battery';
@@ -60,7 +61,9 @@ export const cookieOf = ({ headers }: Answer): string =>
     .map((line) => line.split(';')[0])
     .join('; ');
 
-/** Signs somebody up, and gives them roles: in accounts, or on the staff. */
+let passwordHash: Promise<string> | undefined;
+
+/** Builds somebody who has just signed in, with these roles: in accounts, or on the staff. */
 export async function person(
   server: ConsoleEnvironment,
   roles: {
@@ -69,27 +72,36 @@ export async function person(
     email?: string;
   } = {},
 ): Promise<TestPerson> {
+  const { prisma } = server.db.database;
+  const [id, token] = [newId(), randomBytes(24).toString('base64url')];
   const email = roles.email ?? `${randomBytes(6).toString('hex')}@example.com`;
-  const signedUp = await callConsole(server, 'POST', '/auth/sign-up/email', {
-    body: { name: 'Ana Souza', email, password: PASSWORD, language: 'en' },
-    // Each from an address of their own: one address may not sign up without end.
-    headers: { 'x-forwarded-for': `198.18.${randomInt(256)}.${randomInt(256)}` },
-  });
-  if (signedUp.status !== 204) throw new Error(`sign-up answered ${signedUp.status}`);
-  const cookie = cookieOf(signedUp);
-  const session = await callConsole<SessionView>(server, 'GET', '/session', { headers: { cookie } });
-  const { csrfToken, user } = session.body;
-  const { id } = user;
-  for (const [accountId, role] of Object.entries(roles.accounts ?? {}))
-    await server.db.sql('insert into members (account_id, user_id, role) values ($1, $2, $3)', [
-      accountId,
+  const credential = { id, accountId: id, providerId: 'credential' };
+  await prisma.user.create({
+    data: {
       id,
-      role,
-    ]);
-  if (roles.staff !== undefined)
-    await server.db.sql('update users set staff = $1 where id = $2', [roles.staff, id]);
-
-  return inSession(server, { id, email }, { cookie, csrfToken });
+      name: 'Ana Souza',
+      email,
+      language: 'en',
+      staff: roles.staff ?? null,
+      credentials: { create: { ...credential, password: await (passwordHash ??= hashPassword(PASSWORD)) } },
+      sessions: {
+        create: {
+          id: newId(),
+          token,
+          ipAddress: '198.18.0.1',
+          userAgent: 'test',
+          expiresAt: new Date(Date.now() + SESSION_MS_MAX),
+          confirmedAt: new Date(),
+        },
+      },
+      members: {
+        create: Object.entries(roles.accounts ?? {}).map(([accountId, role]) => ({ accountId, role })),
+      },
+    },
+  });
+  const signature = createHmac('sha256', server.sessionSecret).update(token).digest('base64');
+  const cookie = `__Host-onecode.session_token=${encodeURIComponent(`${token}.${signature}`)}`;
+  return inSession(server, { id, email }, { cookie, csrfToken: csrfTokenOf(server.sessionSecret, token) });
 }
 
 /** Somebody as the session of this cookie speaks for them. */
@@ -111,6 +123,23 @@ export function inSession(
     put: (path, body = {}) => call('PUT', path, body),
     delete: (path) => call('DELETE', path),
   };
+}
+
+/** Runs `use` on a page where this person is signed in. */
+export async function inWindow(
+  browser: Windows,
+  server: ConsoleEnvironment,
+  who: TestPerson,
+  use: (page: Page) => Promise<void>,
+): Promise<void> {
+  const { context, page } = await windowOf(browser, server, who);
+  // Shorter than the timeout of the test, so that a failure names the missing element.
+  page.setDefaultTimeout(25_000);
+  try {
+    await use(page);
+  } finally {
+    await context.close();
+  }
 }
 
 /** A browser window in which this person is signed in. The caller closes its context. */

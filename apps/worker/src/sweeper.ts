@@ -3,6 +3,7 @@ import { recordSpan } from '@onecode/runtime';
 import {
   changeSend,
   countUncountedGuess,
+  deleteEndedKeys,
   deleteOldCountedMessages,
   deleteOldHeartbeats,
   deleteOldProcesses,
@@ -150,6 +151,7 @@ export async function cleanUp({ database }: Pick<WorkerContext, 'database'>): Pr
   await untilFewer(BATCH, () => deleteOldProviderChanges(database, PROVIDER_CHANGE_DAYS, BATCH));
   await untilFewer(BATCH, () => deleteOldSenderRecipientWindows(database, BATCH));
   await untilFewer(BATCH, () => deleteOldRefusedRequests(database, BATCH));
+  await deleteEndedKeys(database);
   await deletePastTurns(database);
   await deleteOldThrottles(database);
   await deleteOldUncountedGuesses(database);

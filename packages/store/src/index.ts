@@ -1,7 +1,17 @@
 export { allowCountries, findAbuseControls, type AbuseControls } from './accounts/abuseControls.js';
 export * from './accounts/accountChanges.js';
 export { createAccount, findAccount, type Account, type NewAccount } from './accounts/accounts.js';
-export * from './accounts/apiKeys.js';
+export {
+  createApiKey,
+  findCaller,
+  listApiKeys,
+  readCallersVersion,
+  recordKeyUsage,
+  revokeApiKey,
+  type ApiKey,
+  type Caller,
+  type RefusedKey,
+} from './accounts/apiKeys.js';
 export * from './accounts/applications.js';
 export * from './accounts/breaker.js';
 export {

@@ -1,9 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import { createUser, type NewUser } from '@onecode/store';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { launchBrowser } from './browser.js';
+import { TEST_ACTOR } from './builders.js';
 import { ProcessStack, type ProcessStackOptions } from './processStack.js';
 import { startProcess, untilReady, type StartedProcess } from './startedProcess.js';
 import { closedPort } from './tcpServer.js';
+
+const PASSWORD = 'correct horse battery';
 
 /** What a person types on the sign-in page. */
 export interface Credentials {
@@ -47,11 +51,16 @@ export class ConsoleEnvironment {
     return context.newPage();
   }
 
-  /** Creates a user with the command line. @param role `--staff ROLE`, or `--account ID --role ROLE` */
-  async createUser(role: string): Promise<Credentials> {
-    const email = `${randomBytes(6).toString('hex')}@example.com`;
-    const created = await this.stack.onecode(`user create --email ${email} --name Ana --language en ${role}`);
-    return { email, password: String(created['password']) };
+  /** Creates a user with this role: on the staff, or in an account. */
+  async createUser(role: Pick<NewUser, 'staff'> | NonNullable<NewUser['membership']>): Promise<Credentials> {
+    const credentials = { email: `${randomBytes(6).toString('hex')}@example.com`, password: PASSWORD };
+    await createUser(this.stack.db.database, TEST_ACTOR, {
+      ...credentials,
+      name: 'Ana',
+      language: 'en',
+      ...('staff' in role ? { ...role, membership: null } : { staff: null, membership: role }),
+    });
+    return credentials;
   }
 
   /** A window in which this person has signed in on the sign-in page. */

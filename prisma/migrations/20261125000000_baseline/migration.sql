@@ -74,9 +74,13 @@ create table api_keys (
   created_at timestamptz(3) not null default now(),
   revoked_at timestamptz(3),
   last_used_at timestamptz(3),
-  purpose text check (purpose = 'tryout')
+  user_id uuid,
+  sealed_key bytea,
+  expires_at timestamptz(3),
+  constraint api_keys_visit_check check (num_nulls(user_id, sealed_key, expires_at) in (0, 3))
 );
 create index api_keys_application_id_idx on api_keys (application_id);
+create index api_keys_expires_at on api_keys (expires_at) where expires_at is not null;
 
 -- Gets another token with every change that may take a caller away from a key or give it another one, in the same transaction, so that
 -- a process which remembers callers need only ask for it. Random, not a number: a fail-over to a standby that lacks the last commit
@@ -1378,6 +1382,7 @@ create table users (
   updated_at timestamptz(3) not null default now(),
   account_made_at timestamptz(3)
 );
+alter table api_keys add foreign key (user_id) references users on delete cascade;
 
 create table user_sessions (
   id uuid primary key,

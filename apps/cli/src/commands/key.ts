@@ -13,6 +13,7 @@ const rowOf = (key: ApiKey): Row => ({
   hint: key.hint,
   created_at: key.createdAt.toISOString(),
   revoked_at: key.revokedAt?.toISOString() ?? null,
+  expires_at: key.expiresAt?.toISOString() ?? null,
 });
 
 /** `key create`, `revoke` and `list`. */

@@ -6,7 +6,6 @@ import { costRoutes } from './costs/routes.js';
 import { recipientRoutes } from './recipients/routes.js';
 import { healthRoutes } from './health/routes.js';
 import { ledgerRoutes } from './ledger/routes.js';
-import { metricsRoutes } from './metrics/routes.js';
 import { overviewRoutes } from './overview/routes.js';
 import { profileRoutes } from './profile/routes.js';
 import { refusedRequestRoutes } from './refusedRequests/routes.js';
@@ -33,7 +32,6 @@ export const ROUTES: readonly Route[] = [
   ...auditRoutes,
   ...costRoutes,
   ...healthRoutes,
-  ...metricsRoutes,
   ...senderRoutes,
   ...settingsRoutes,
   ...accountRoutes,

@@ -1,5 +1,6 @@
 import { isCountry } from '@onecode/domain';
 import { Type } from 'typebox';
+import { Format } from 'typebox/format';
 import { ConsoleProblem } from './problem.js';
 
 /**
@@ -28,6 +29,9 @@ export const pageFields = {
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 }),
   before: Type.Optional(Type.String({ maxLength: 200 })),
 };
+
+/** Without what TypeBox takes and nobody means: quoted names, IP addresses, and domains without a dot. */
+Format.Set('email', (value) => Format.IsEmail(value) && /^[^"]+@[^[]+\.[^.]+$/.test(value));
 
 /** An e-mail address in any case; routes lower it. */
 export const emailField = Type.String({ format: 'email', maxLength: 254 });

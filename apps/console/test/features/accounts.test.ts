@@ -174,38 +174,6 @@ describe('operators and accounts', () => {
     expect(await show()).toEqual(before);
     expect(await latest()).toEqual(last);
   });
-
-  it('says that there is no account with an unknown id, and writes nothing down', async () => {
-    const last = await latest();
-    const unknown = newId();
-    const answers = [
-      await onCall.get(at('', unknown)),
-      await operator.post(at('/credits', unknown), { amount: 1, reason: 'why', grantId: newId() }),
-      await operator.put(at('/rate', unknown), { ratePerMinute: 5 }),
-      await operator.put(at('/countries', unknown), { countries: ['BR'] }),
-      await operator.put(at('/breaker', unknown), { rule: null }),
-      await operator.post(at('/breaker/reset', unknown)),
-      await operator.post(at('/suspend', unknown), { reason: 'why' }),
-      await operator.post(at('/resume', unknown)),
-    ];
-    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404));
-    expect(await latest()).toEqual(last);
-  });
-
-  it('lets on-call staff change nothing', async () => {
-    const last = await latest();
-    const answers = [
-      await onCall.post(at('/credits'), { amount: 1, reason: 'why' }),
-      await onCall.put(at('/rate'), { ratePerMinute: 5 }),
-      await onCall.put(at('/countries'), { countries: ['BR'] }),
-      await onCall.put(at('/breaker'), { rule: null }),
-      await onCall.post(at('/breaker/reset')),
-      await onCall.post(at('/suspend'), { reason: 'why' }),
-      await onCall.post(at('/resume')),
-    ];
-    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 403));
-    expect(await latest()).toEqual(last);
-  });
 });
 
 describe('the settings', () => {

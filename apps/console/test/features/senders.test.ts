@@ -212,21 +212,4 @@ describe('senders', () => {
       body: { errors: { phoneNumberId: 'taken' } },
     });
   });
-
-  it('are changed by operators only, and only when they exist', async () => {
-    const { id } = await buildSender(server.db.database);
-    const last = await latest();
-    const changes = (who: TestPerson, sender: string) => [
-      who.put(`/staff/senders/${sender}/token`, { token: 'another' }),
-      who.put(`/staff/senders/${sender}/throughput`, { throughput: 5 }),
-      who.post(`/staff/senders/${sender}/pause`, { reason: 'why' }),
-      who.post(`/staff/senders/${sender}/resume`),
-      who.post(`/staff/senders/${sender}/check`),
-    ];
-    const refused = await Promise.all([onCall.post('/staff/senders', NEW), ...changes(onCall, id)]);
-    expect(refused.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403, 403]);
-    const unknown = await Promise.all(changes(operator, newId()));
-    expect(unknown.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
-    expect(await latest()).toEqual(last);
-  });
 });

@@ -1,7 +1,5 @@
 const DAY_MS = 86_400_000;
 
-const TRIED = { send: '01a1fa05-b8ff-7465-ba7e-fd4e947cdd5c', proof: 'no-such-proof' };
-
 /** A body that each route with one would accept, so that what it answers with is about who asks and not about what. */
 export const BODIES: Readonly<Record<string, object>> = {
   'post /accounts': { name: 'Loja', language: 'en', countries: ['BR'] },
@@ -13,9 +11,8 @@ export const BODIES: Readonly<Record<string, object>> = {
   'put /accounts/:account/applications/:application/identity-check': { identityCheck: 'observe' },
   'put /accounts/:account/applications/:application/limits': { perMinute: 60, perRecipientHour: 5 },
   'post /accounts/:account/applications/:application/keys': { label: 'Server' },
-  'post /accounts/:account/applications/:application/tryout/send': { to: '+5511987654321', isLive: true },
-  'post /accounts/:account/applications/:application/tryout/status': TRIED,
-  'post /accounts/:account/applications/:application/tryout/verify': { ...TRIED, code: '000000' },
+  'post /accounts/:account/applications/:application/tryout/sends': { to: '+5511987654321', isLive: true },
+  'post /accounts/:account/applications/:application/tryout/sends/:send/verify': { code: '000000' },
   'post /accounts/:account/sends/search': { recipient: '+5511987654321' },
   'post /accounts/:account/refused-requests/search': { text: 'order-7' },
   'put /accounts/:account/members/:member': { role: 'viewer' },
@@ -55,5 +52,4 @@ export const QUERIES: Readonly<Record<string, Record<string, string>>> = {
     bucket: 'hour',
     timeZone: 'America/Sao_Paulo',
   },
-  'get /staff/metrics/panel': { id: '7', range: '1h' },
 };

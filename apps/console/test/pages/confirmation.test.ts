@@ -2,24 +2,14 @@ import { buildAccount, describeInBrowser, TEST_ACTOR, useBrowser } from '@onecod
 import type { Page } from 'playwright-core';
 import { changeSetting, findAccount, listHolds } from '@onecode/store';
 import { useConsole } from '../console.js';
-import { PASSWORD, person, windowOf, type TestPerson } from '../people.js';
+import { inWindow, PASSWORD, person, type TestPerson } from '../people.js';
 import { letConfirmationPass, withTwoFactor } from '../secondFactor.js';
 import { codeOf } from '../totp.js';
 
 const server = useConsole();
 const browser = useBrowser();
 
-/** Runs `use` on a page where this person is signed in. */
-async function asPerson(who: TestPerson, use: (page: Page) => Promise<void>): Promise<void> {
-  const { context, page } = await windowOf(browser, server, who);
-  // Shorter than the timeout of the test, so that a failure names the missing element.
-  page.setDefaultTimeout(25_000);
-  try {
-    await use(page);
-  } finally {
-    await context.close();
-  }
-}
+const asPerson = (who: TestPerson, use: (page: Page) => Promise<void>) => inWindow(browser, server, who, use);
 
 describeInBrowser('a change that requires a fresh confirmation of identity', () => {
   it('asks for a code, keeps the input, and makes the change', async () => {

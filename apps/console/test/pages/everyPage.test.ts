@@ -19,28 +19,41 @@ import type { AxeResults, RunOptions } from 'axe-core';
 import type { Page } from 'playwright-core';
 import { useConsole } from '../console.js';
 import { person, windowOf, type TestPerson } from '../people.js';
-import { startPrometheusStandIn, type PrometheusStandIn } from '../prometheusStandIn.js';
 import { letConfirmationPass, withTwoFactor } from '../secondFactor.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** Screenshots for a visual review; ignored by Git. */
 const PICTURES = '.data/pictures';
 
-const ALL_THEMES = [
+const THEMES = [
   { name: 'desktop-light-en', width: 1280, height: 860, colorScheme: 'light', language: 'en' },
   { name: 'phone-dark-pt', width: 390, height: 844, colorScheme: 'dark', language: 'pt-BR' },
   { name: 'desktop-dark-pt', width: 1280, height: 860, colorScheme: 'dark', language: 'pt-BR' },
   { name: 'phone-light-en', width: 390, height: 844, colorScheme: 'light', language: 'en' },
 ] as const;
-type Theme = (typeof ALL_THEMES)[number];
-/** The first two cover each width, colour scheme and language once. ALL_THEMES=1 adds the others and takes a picture of each page, after a visual change. */
-const TAKES_PICTURES = Boolean(process.env['ALL_THEMES']);
-const THEMES: readonly Theme[] = TAKES_PICTURES ? ALL_THEMES : ALL_THEMES.slice(0, 2);
+type Theme = (typeof THEMES)[number];
+
+/** `npm run test:all` shows everything in every theme, and takes pictures. */
+const IS_WHOLE = process.env['ALL_TESTS'] === '1';
+const SAMPLE_OF = 7;
+
+/** What is shown in a theme: in the first one everything, in the others a sample. */
+function shownIn(theme: Theme): Visit[] {
+  const at = THEMES.indexOf(theme);
+  const visits = [...PAGES, ...TRIED, ...CONFIRMATIONS, ...REQUIRED];
+  // The buttons of dialogs are found by their English names.
+  if (theme.language === 'en') visits.push(...DIALOGS.map(dialogVisit));
+  return visits.filter((_, index) => IS_WHOLE || at === 0 || index % SAMPLE_OF === at);
+}
 
 interface Visit {
   name: string;
   path: string;
   as: 'nobody' | keyof typeof people;
+  /** What is done on the page before it is looked at. */
+  act?: (page: Page) => Promise<void>;
+  /** Whether the operators require a second factor meanwhile. */
+  isRequired?: true;
 }
 
 const PAGES: readonly Visit[] = [
@@ -69,7 +82,6 @@ const PAGES: readonly Visit[] = [
   { name: 'empty-recipients', path: '/accounts/EMPTY/recipients', as: 'member' },
   { name: 'empty-applications', path: '/accounts/EMPTY/applications', as: 'member' },
   { name: 'health', path: '/staff/health', as: 'operator' },
-  { name: 'metrics', path: '/staff/metrics', as: 'onCall' },
   { name: 'accounts', path: '/staff/accounts', as: 'operator' },
   { name: 'account', path: '/staff/accounts/ACCOUNT', as: 'operator' },
   { name: 'account-on-trial', path: '/staff/accounts/EMPTY', as: 'operator' },
@@ -83,8 +95,14 @@ const PAGES: readonly Visit[] = [
   { name: 'senders-on-call', path: '/staff/senders', as: 'onCall' },
 ];
 
-/** Dialogs, by the button that opens them; `confirm` is a button in the dialog, clicked with empty fields. */
-const DIALOGS: readonly (Visit & { opener: string; confirm?: string })[] = [
+interface DialogVisit extends Visit {
+  /** The button that opens it. */
+  opener: string;
+  /** A button in the dialog, clicked with empty fields. */
+  confirm?: string;
+}
+
+const DIALOGS: readonly DialogVisit[] = [
   {
     name: 'dialog-create-application',
     path: '/accounts/ACCOUNT/applications',
@@ -130,21 +148,102 @@ const DIALOGS: readonly (Visit & { opener: string; confirm?: string })[] = [
   { name: 'dialog-sender', path: '/staff/senders', as: 'operator', opener: 'Add sender' },
 ];
 
-let prometheus: PrometheusStandIn;
-beforeAll(async () => {
-  prometheus = await startPrometheusStandIn();
-});
-afterAll(() => prometheus.close());
-const API_PORT = await closedPort();
-const server = useConsole({
-  API_URL: `http://127.0.0.1:${API_PORT}`,
-  get PROMETHEUS_URL() {
-    return prometheus.url;
+const dialogVisit = ({ opener, confirm, ...visit }: DialogVisit): Visit => ({
+  ...visit,
+  async act(page) {
+    await page.getByRole('button', { name: opener }).first().click();
+    const dialog = page.getByRole('dialog');
+    await dialog.waitFor();
+    if (confirm !== undefined) await dialog.getByRole('button', { name: confirm }).click();
+    // The clicked button may have disappeared with its step.
+    await dialog.locator(':focus').waitFor();
   },
 });
+
+const submit = (page: Page, step: number): Promise<void> =>
+  page.getByRole('main').locator('form').nth(step).locator('[type=submit]').click();
+const TEST_TRYOUT = { path: '/accounts/ACCOUNT/applications/TRIED/tryout', as: 'member' } as const;
+
+/** What the page of an application shows of its calls, with an API behind the console and no worker. */
+const TRIED: readonly Visit[] = [
+  {
+    ...TEST_TRYOUT,
+    name: 'tryout-verified',
+    async act(page) {
+      await submit(page, 0);
+      await page.getByText('000000', { exact: true }).waitFor();
+      await page.getByRole('main').locator('form').nth(1).locator('input').fill('000000');
+      await submit(page, 1);
+      await page.getByText('valid: true', { exact: true }).waitFor();
+    },
+  },
+  {
+    ...TEST_TRYOUT,
+    name: 'tryout-refused',
+    async act(page) {
+      await page.locator('input[type=tel]').fill('07700 900123');
+      await page.locator('input[inputmode=numeric]').fill('42');
+      await submit(page, 0);
+      await page.getByText('invalid_recipient', { exact: true }).waitFor();
+    },
+  },
+  {
+    name: 'tryout-question',
+    path: '/accounts/ACCOUNT/applications/APPLICATION/tryout',
+    as: 'member',
+    async act(page) {
+      await page.locator('input[type=tel]').fill('+5511987654321');
+      await submit(page, 0);
+      await page.getByRole('dialog').locator(':focus').waitFor();
+    },
+  },
+];
+
+/** Staff confirm who they are, with a second factor or without one. */
+const CONFIRMATIONS: readonly Visit[] = (['withCode', 'withPassword'] as const).map((as) => ({
+  name: `dialog-confirm-${as}`,
+  path: '/staff/holds',
+  as,
+  async act(page) {
+    await page.getByRole('main').getByRole('region').getByRole('button').first().click();
+    await page.getByRole('dialog').locator('input').fill('a test');
+    await page.getByRole('dialog').locator('[type=submit]').click();
+    await page.locator('input[type=password]:focus, input[maxlength="20"]:focus').waitFor();
+  },
+}));
+
+/** Of an operator who lacks a second factor that is required, and of one who has it. */
+const REQUIRED: readonly Visit[] = [
+  { name: 'required-health', path: '/staff/health', as: 'operator', isRequired: true },
+  { name: 'required-profile', path: '/profile', as: 'operator', isRequired: true },
+  { name: 'required-has-profile', path: '/profile', as: 'withCode', isRequired: true },
+  { name: 'required-has-settings', path: '/staff/settings', as: 'withCode', isRequired: true },
+];
+
+const API_PORT = await closedPort();
+const server = useConsole({ API_URL: `http://127.0.0.1:${API_PORT}` });
 const browser = useBrowser();
 let people: Record<'member' | 'newcomer' | 'operator' | 'onCall' | 'withCode' | 'withPassword', TestPerson>;
 const ids: Record<string, string> = {};
+
+let api: StartedProcess;
+beforeAll(async () => {
+  const base64 = (bytes: number) => randomBytes(bytes).toString('base64');
+  api = startProcess('apps/api/dist/main.js', {
+    DATABASE_URL: server.db.url,
+    REDIS_URL: testRedisUrl(),
+    QUEUE_PREFIX: server.prefix,
+    BASE_URL: 'https://api.example.test',
+    CODE_PEPPER: base64(32),
+    SECRET_KEY: base64(32),
+    WHATSAPP_APP_SECRET: base64(16),
+    WHATSAPP_VERIFY_TOKEN: base64(16),
+    PORT: String(API_PORT),
+    METRICS_PORT: '0',
+  });
+  await untilReady(api);
+});
+afterAll(() => api.stop());
 
 beforeAll(async () => {
   const { database } = server.db;
@@ -273,8 +372,8 @@ async function violationsOf(page: Page): Promise<string[]> {
   );
 }
 
-/** Opens a page, runs `act` on it, and checks accessibility, layout and network requests. */
-async function inspect(visit: Visit, theme: Theme, act?: (page: Page) => Promise<void>): Promise<void> {
+/** Opens a page, does what the visit says, and checks accessibility, layout and network requests. */
+async function inspect({ act, ...visit }: Visit, theme: Theme): Promise<void> {
   const { page, faults } = await windowFor(visit, theme);
   faults.length = 0;
   // A change of the fragment alone would not reload the page.
@@ -282,10 +381,10 @@ async function inspect(visit: Visit, theme: Theme, act?: (page: Page) => Promise
   await page.goto(visit.path.replaceAll(/[A-Z]{4,}/g, (name) => ids[name] ?? name));
   await settled(page);
   await act?.(page);
-  if (TAKES_PICTURES)
+  if (IS_WHOLE)
     await page.screenshot({
       path: `${PICTURES}/${theme.name}/${visit.name}.png`,
-      fullPage: act === undefined || visit.name.startsWith('tryout'),
+      fullPage: !visit.name.startsWith('dialog'),
     });
 
   expect(await page.locator('h1').count()).toBe(1);
@@ -299,110 +398,23 @@ async function inspect(visit: Visit, theme: Theme, act?: (page: Page) => Promise
 }
 
 describeInBrowser.each(THEMES)('every page, $name', (theme) => {
-  beforeAll(() => mkdirSync(`${PICTURES}/${theme.name}`, { recursive: true }));
-
-  it.each(PAGES)('$name is accessible, fits its viewport, and loads from its own server only', (visit) =>
-    inspect(visit, theme),
-  );
-});
-
-describeInBrowser.each(THEMES.filter(({ language }) => language === 'en'))('every dialog, $name', (theme) => {
-  beforeAll(() => mkdirSync(`${PICTURES}/${theme.name}`, { recursive: true }));
-
-  it.each(DIALOGS)('$name is accessible, fits its viewport, and holds the focus', (visit) =>
-    inspect(visit, theme, async (page) => {
-      await page.getByRole('button', { name: visit.opener }).first().click();
-      const dialog = page.getByRole('dialog');
-      await dialog.waitFor();
-      if (visit.confirm !== undefined) await dialog.getByRole('button', { name: visit.confirm }).click();
-      // The clicked button may have disappeared with its step.
-      await dialog.locator(':focus').waitFor();
-    }),
-  );
-});
-
-/** What the page of an application shows of its calls, with an API behind the console and no worker. */
-describeInBrowser.each(THEMES)('an application that is tried, $name', (theme) => {
-  let api: StartedProcess;
   beforeAll(async () => {
     mkdirSync(`${PICTURES}/${theme.name}`, { recursive: true });
-    const base64 = (bytes: number) => randomBytes(bytes).toString('base64');
-    api = startProcess('apps/api/dist/main.js', {
-      DATABASE_URL: server.db.url,
-      REDIS_URL: testRedisUrl(),
-      QUEUE_PREFIX: server.prefix,
-      BASE_URL: 'https://api.example.test',
-      CODE_PEPPER: base64(32),
-      SECRET_KEY: base64(32),
-      WHATSAPP_APP_SECRET: base64(16),
-      WHATSAPP_VERIFY_TOKEN: base64(16),
-      PORT: String(API_PORT),
-      METRICS_PORT: '0',
-    });
-    await untilReady(api);
     // One person may not try so often in a minute as all themes together.
     await server.db.sql('delete from counted_tries');
   });
-  afterAll(() => api.stop());
 
-  const submit = (page: Page, step: number): Promise<void> =>
-    page.getByRole('main').locator('form').nth(step).locator('[type=submit]').click();
-  const tryout = { path: '/accounts/ACCOUNT/applications/TRIED/tryout', as: 'member' } as const;
-
-  it('a code that was sent and verified', () =>
-    inspect({ ...tryout, name: 'tryout-verified' }, theme, async (page) => {
-      await submit(page, 0);
-      await page.getByText('000000', { exact: true }).waitFor();
-      await page.getByRole('main').locator('form').nth(1).locator('input').fill('000000');
-      await submit(page, 1);
-      await page.getByText('valid: true', { exact: true }).waitFor();
-    }));
-
-  it('a number that the API refuses', () =>
-    inspect({ ...tryout, name: 'tryout-refused' }, theme, async (page) => {
-      await page.locator('input[type=tel]').fill('07700 900123');
-      await page.locator('input[inputmode=numeric]').fill('42');
-      await submit(page, 0);
-      await page.getByText('invalid_recipient', { exact: true }).waitFor();
-    }));
-
-  it('a question before a real message', () =>
-    inspect(
-      { name: 'tryout-question', path: '/accounts/ACCOUNT/applications/APPLICATION/tryout', as: 'member' },
-      theme,
-      async (page) => {
-        await page.locator('input[type=tel]').fill('+5511987654321');
-        await submit(page, 0);
-        await page.getByRole('dialog').locator(':focus').waitFor();
-      },
-    ));
-});
-
-describeInBrowser.each(THEMES)('confirmations asked of staff, $name', (theme) => {
-  beforeAll(() => mkdirSync(`${PICTURES}/${theme.name}`, { recursive: true }));
-
-  it.each(['withCode', 'withPassword'] as const)(
-    'a confirmation of identity, of an operator %s',
-    async (as) => {
-      const visit = { name: `dialog-confirm-${as}`, path: '/staff/holds', as };
-      await inspect(visit, theme, async (page) => {
-        await page.getByRole('main').getByRole('region').getByRole('button').first().click();
-        await page.getByRole('dialog').locator('input').fill('a test');
-        await page.getByRole('dialog').locator('[type=submit]').click();
-        await page.locator('input[type=password]:focus, input[maxlength="20"]:focus').waitFor();
-      });
+  it.each(shownIn(theme))(
+    '$name is accessible, fits its viewport, and loads from its own server only',
+    async (visit) => {
+      const setTwoFactor = (to: 'required' | 'optional'): Promise<unknown> =>
+        server.db.sql('update settings set staff_two_factor = $1', [to]);
+      if (visit.isRequired) await setTwoFactor('required');
+      try {
+        await inspect(visit, theme);
+      } finally {
+        if (visit.isRequired) await setTwoFactor('optional');
+      }
     },
   );
-
-  it('two-factor authentication, of an operator who lacks it while it is required', async () => {
-    await server.db.sql(`update settings set staff_two_factor = 'required'`);
-    try {
-      for (const path of ['/staff/health', '/profile'])
-        await inspect({ name: `required${path.replaceAll('/', '-')}`, path, as: 'operator' }, theme);
-      for (const path of ['/profile', '/staff/settings'])
-        await inspect({ name: `required-has${path.replaceAll('/', '-')}`, path, as: 'withCode' }, theme);
-    } finally {
-      await server.db.sql(`update settings set staff_two_factor = 'optional'`);
-    }
-  });
 });

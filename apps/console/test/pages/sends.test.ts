@@ -10,7 +10,7 @@ import type { Page } from 'playwright-core';
 import type { Sender } from '@onecode/store';
 import { useConsole } from '../console.js';
 import { attempt, report, type } from '../delivery.js';
-import { person, windowOf, type TestPerson } from '../people.js';
+import { inWindow, person, type TestPerson } from '../people.js';
 
 const PHONE = '+5511912345678';
 const MESSAGE = 'wamid.pages';
@@ -28,20 +28,13 @@ beforeAll(async () => {
 });
 
 /** Runs `look` on a page of the account as its viewer, with the URLs of all requests so far. */
-async function open(
-  path: string,
-  look: (page: Page, asked: readonly string[]) => Promise<void>,
-): Promise<void> {
-  const { context, page } = await windowOf(browser, server, viewer);
-  const asked: string[] = [];
-  page.on('request', (request) => asked.push(request.url()));
-  try {
+const open = (path: string, look: (page: Page, asked: readonly string[]) => Promise<void>): Promise<void> =>
+  inWindow(browser, server, viewer, async (page) => {
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
     await page.goto(`/accounts/${caller.accountId}/${path}`);
     await look(page, asked);
-  } finally {
-    await context.close();
-  }
-}
+  });
 
 describeInBrowser('the pages of sends', () => {
   it('find a send by phone number and follow it live', async () => {
@@ -104,8 +97,7 @@ describeInBrowser('the overview', () => {
   it('counts what was sent, by application, and leads to the first verified code', async () => {
     const newcomer = await buildCaller(server.db.database, 'test', { freeQuota: 7 });
     const reader = await person(server, { accounts: { [newcomer.accountId]: 'viewer' } });
-    const { context, page } = await windowOf(browser, server, reader);
-    try {
+    await inWindow(browser, server, reader, async (page) => {
       await page.goto(`/accounts/${newcomer.accountId}/overview`);
       const steps = page.getByRole('region', { name: 'Get started' });
       await steps.getByText('2 of 4 done').waitFor();
@@ -119,8 +111,6 @@ describeInBrowser('the overview', () => {
         .getByRole('row', { name: /Test test 1/ })
         .waitFor();
       await page.getByRole('table', { name: 'Sends by outcome' }).waitFor({ state: 'attached' });
-    } finally {
-      await context.close();
-    }
+    });
   });
 });

@@ -18,7 +18,7 @@ import {
 } from '@onecode/testing';
 import type { Page } from 'playwright-core';
 import { useConsole } from '../console.js';
-import { person, windowOf, type TestPerson } from '../people.js';
+import { inWindow, person, type TestPerson } from '../people.js';
 
 const server = useConsole();
 const browser = useBrowser();
@@ -29,17 +29,7 @@ beforeAll(async () => {
   account = await buildAccount(server.db.database, { name: 'Loja Azul', credits: 12 });
 });
 
-/** Runs `use` on a page where this person is signed in. */
-async function asPerson(who: TestPerson, use: (page: Page) => Promise<void>): Promise<void> {
-  const { context, page } = await windowOf(browser, server, who);
-  // Shorter than the timeout of the test, so that a failure names the missing element.
-  page.setDefaultTimeout(25_000);
-  try {
-    await use(page);
-  } finally {
-    await context.close();
-  }
-}
+const asPerson = (who: TestPerson, use: (page: Page) => Promise<void>) => inWindow(browser, server, who, use);
 
 describeInBrowser('the pages of staff', () => {
   it('let an operator find an account and grant it credits, with the resulting balance', () =>

@@ -1,5 +1,5 @@
-import { apiKeyHint, generateApiKey, hashApiKey, type Mode } from '@onecode/domain';
-import { type Actor, audited } from '../audit/audit.js';
+import { apiKeyHint, generateApiKey, hashApiKey, seal, type Keyring, type Mode } from '@onecode/domain';
+import { type Actor, audited, type AuditNote } from '../audit/audit.js';
 import {
   byOrdinal,
   createBatcher,
@@ -37,6 +37,8 @@ export interface ApiKey {
   revokedAt: Date | null;
   /** Accurate to about a minute; null when the key was never used. */
   lastUsedAt: Date | null;
+  /** Of a key for a visit to the page Try it; null for a key that somebody made. */
+  expiresAt: Date | null;
 }
 
 /**
@@ -92,6 +94,13 @@ export async function readCallersVersion(database: Database): Promise<string> {
   return row.version;
 }
 
+interface NewApiKey {
+  id: string;
+  key: string;
+  applicationId: string;
+  mode: Mode;
+}
+
 /**
  * Creates a key. The key itself is in the answer and nowhere else.
  *
@@ -103,29 +112,48 @@ export async function createApiKey(
   actor: Actor,
   applicationId: string,
   name: string | null = null,
-): Promise<{ id: string; key: string; applicationId: string; mode: Mode } | null> {
-  return audited(database, actor, async (connection) => {
-    const application = await connection.prisma.application.findUnique({
-      where: { id: applicationId },
-      select: { mode: true, accountId: true },
-    });
-    if (application === null) return { result: null, note: null };
-    const mode = application.mode as Mode;
-    const key = generateApiKey(mode);
-    const [id, hint] = [newId(), apiKeyHint(key)];
-    await connection.prisma.apiKey.create({
-      data: { id, applicationId, hash: new Uint8Array(hashApiKey(key)), hint, name },
-    });
-    return {
-      result: { id, key, applicationId, mode },
-      note: {
-        action: 'key.create',
-        accountId: application.accountId,
-        subject: id,
-        details: { hint, name, applicationId, mode },
-      },
-    };
+): Promise<NewApiKey | null> {
+  return audited(database, actor, (connection) =>
+    insertApiKey(connection, applicationId, { name, visit: null }),
+  );
+}
+
+/**
+ * Inserts a key, and says what the audit log records of it.
+ *
+ * @param visit of a key that ends by itself: whom it is for, what seals it, and how long it lives
+ */
+export async function insertApiKey(
+  connection: Connection,
+  applicationId: string,
+  {
+    name,
+    visit,
+  }: { name: string | null; visit: { userId: string; keyring: Keyring; seconds: number } | null },
+): Promise<{ result: NewApiKey | null; note: AuditNote | null }> {
+  const application = await connection.prisma.application.findUnique({
+    where: { id: applicationId },
+    select: { mode: true, accountId: true },
   });
+  if (application === null) return { result: null, note: null };
+  const mode = application.mode as Mode;
+  const key = generateApiKey(mode);
+  const [id, hint] = [newId(), apiKeyHint(key)];
+  const sealedKey = visit && new Uint8Array(seal(visit.keyring, id, key));
+  const [{ expires_at: expiresAt }] = await connection.sql.query<[{ expires_at: Date | null }]>`
+    insert into api_keys (id, application_id, hash, hint, name, user_id, sealed_key, expires_at)
+    values (${id}::uuid, ${applicationId}::uuid, ${new Uint8Array(hashApiKey(key))}::bytea, ${hint}, ${name}, ${visit?.userId ?? null}::uuid,
+      ${sealedKey}::bytea, now() + make_interval(secs => ${visit?.seconds ?? null}))
+    returning expires_at`;
+  return {
+    result: { id, key, applicationId, mode },
+    note: {
+      action: 'key.create',
+      accountId: application.accountId,
+      subject: id,
+      details: { hint, name, applicationId, mode, ...(expiresAt !== null && { expiresAt }) },
+    },
+  };
 }
 
 /** Revokes a key; one that is revoked already keeps its time. @returns null when there is no such key */
@@ -133,7 +161,7 @@ export async function revokeApiKey(database: Database, actor: Actor, id: string)
   return audited(database, actor, async (connection) => {
     const [revoked] = await connection.sql.query<{ account_id: string }[]>`
       update api_keys k set revoked_at = now() from applications a
-      where k.id = ${id}::uuid and k.revoked_at is null and k.purpose is null and a.id = k.application_id returning a.account_id`;
+      where k.id = ${id}::uuid and k.revoked_at is null and a.id = k.application_id returning a.account_id`;
     const [key] = await listKeys(connection, { id });
     if (key === undefined || revoked === undefined) return { result: key ?? null, note: null };
     const { hint, applicationId, mode } = key;
@@ -149,7 +177,7 @@ export async function revokeApiKey(database: Database, actor: Actor, id: string)
   });
 }
 
-/** The keys that people made for an application, oldest first; null when there is no such application. */
+/** The keys of an application, oldest first; null when there is no such application. */
 export async function listApiKeys(database: Connection, applicationId: string): Promise<ApiKey[] | null> {
   const application = await database.prisma.application.findUnique({
     where: { id: applicationId },
@@ -163,7 +191,7 @@ async function listKeys(
   where: { id: string } | { applicationId: string },
 ): Promise<ApiKey[]> {
   const keys = await database.prisma.apiKey.findMany({
-    where: { ...where, purpose: null },
+    where,
     orderBy: { id: 'asc' },
     include: { application: { select: { mode: true } } },
   });
@@ -176,6 +204,7 @@ async function listKeys(
     createdAt: key.createdAt,
     revokedAt: key.revokedAt,
     lastUsedAt: key.lastUsedAt,
+    expiresAt: key.expiresAt,
   }));
 }
 

@@ -168,7 +168,7 @@ async function readApplications(
       perRecipientHour: true,
       identityCheck: true,
       createdAt: true,
-      _count: { select: { keys: { where: { revokedAt: null, purpose: null } } } },
+      _count: { select: { keys: { where: { revokedAt: null, expiresAt: null } } } },
     },
   });
   return applications.map(({ _count, ...application }) => ({

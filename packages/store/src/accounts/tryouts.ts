@@ -1,64 +1,84 @@
-import { apiKeyHint, generateApiKey, hashApiKey, type Mode } from '@onecode/domain';
+import { randomUUID } from 'node:crypto';
+import { unseal, type Keyring, type Mode } from '@onecode/domain';
 import { audited, type Actor } from '../audit/audit.js';
 import type { Database } from '../client/database.js';
-import { newId } from '../client/ids.js';
 import { takeTry } from '../users/countedTries.js';
+import { insertApiKey } from './apiKeys.js';
 
-/** Longer than any call with a tryout key: one that is older was left behind by a process that ended. */
-const KEY_SECONDS_MAX = 120;
+/** How long a visit's key lives; a longer visit gets another one. */
+const KEY_SECONDS = 600;
+/** A key with less left is not used for another call. */
+const KEY_SECONDS_LEFT_MIN = 30;
+
+/**
+ * The key with which the console's server calls the API for somebody who visits an application's page Try it: an ordinary key that ends
+ * by itself. Every replica of the console opens it with `SECRET_KEY`.
+ *
+ * @returns null when there is no such application
+ */
+export async function keyOfVisit(
+  database: Database,
+  actor: Actor,
+  keyring: Keyring,
+  { userId, applicationId }: { userId: string; applicationId: string },
+): Promise<string | null> {
+  return audited(database, actor, async (connection) => {
+    const [known] = await connection.sql.query<{ id: string; sealed_key: Uint8Array }[]>`
+      select id, sealed_key from api_keys
+      where application_id = ${applicationId}::uuid and user_id = ${userId}::uuid and revoked_at is null
+        and expires_at > now() + make_interval(secs => ${KEY_SECONDS_LEFT_MIN})
+      limit 1`;
+    if (known !== undefined) return { result: unseal(keyring, known.id, known.sealed_key), note: null };
+    const visit = { userId, keyring, seconds: KEY_SECONDS };
+    const { result, note } = await insertApiKey(connection, applicationId, { name: null, visit });
+    return { result: result?.key ?? null, note };
+  });
+}
+
+/** Deletes the keys of visits that have ended. */
+export async function deleteEndedKeys(database: Database): Promise<void> {
+  const ended = await database.sql.query<object[]>`select from api_keys where expires_at < now() limit 1`;
+  // Even a deletion of no row empties every API's cache of callers.
+  if (ended.length > 0) await database.sql.execute`delete from api_keys where expires_at < now()`;
+}
 
 /** How much of a recipient's number the audit log shows. */
 const DIGITS_SHOWN = 4;
 
-/** A creation that somebody tries. */
-export interface TriedSend {
-  /** E.164; null when what was given is no number. */
-  recipient: string | null;
-}
-
-/**
- * Makes a key for one call that the console makes to the API for somebody who tries their application. The key is given to `use` and to
- * nobody else, is in no list of keys, and ends when `use` does. Keys that a crash left behind in the application end with it.
- *
- * @param application that exists
- * @param tried what the audit log records of a creation, in the transaction that makes the key; null for a call about an earlier one
- * @returns what `use` returns
- */
-export async function withTryoutKey<R>(
+/** Records that somebody is about to try a creation. @param recipient E.164; null when what was given is no number */
+export async function auditTriedSend(
   database: Database,
   actor: Actor,
   application: { id: string; accountId: string; mode: Mode },
-  tried: TriedSend | null,
-  use: (key: string) => Promise<R>,
-): Promise<R> {
-  const { mode, accountId } = application;
-  const id = newId();
-  const key = generateApiKey(mode);
-  await audited(database, actor, async (connection) => {
-    await connection.sql.execute`
-      insert into api_keys (id, application_id, hash, hint, purpose)
-      values (${id}::uuid, ${application.id}::uuid, ${new Uint8Array(hashApiKey(key))}::bytea, ${apiKeyHint(key)}, 'tryout')`;
-    const note = tried && {
-      action: 'application.try_send',
-      accountId,
-      subject: application.id,
-      details: {
-        mode,
-        ...(tried.recipient !== null && { recipientEndsWith: tried.recipient.slice(-DIGITS_SHOWN) }),
-      },
-    };
-    return { result: undefined, note };
-  });
-  try {
-    return await use(key);
-  } finally {
-    // One statement, because each of its kind empties every API's cache of callers. Nothing refers to a key, so that none is kept.
-    await database.sql.execute`
-      delete from api_keys
-      where id = ${id}::uuid
-        or application_id = ${application.id}::uuid and purpose = 'tryout'
-          and created_at < now() - make_interval(secs => ${KEY_SECONDS_MAX})`;
-  }
+  recipient: string | null,
+): Promise<void> {
+  const { id: subject, accountId, mode } = application;
+  const details = { mode, ...(recipient !== null && { recipientEndsWith: recipient.slice(-DIGITS_SHOWN) }) };
+  await audited(database, actor, async () => ({
+    result: undefined,
+    note: { action: 'application.try_send', accountId, subject, details },
+  }));
+}
+
+const idempotencyPrefix = (userId: string): string => `tryout-${userId}-`;
+
+/** The idempotency key of a creation that somebody tries. It stays with the send, and so says who created it there. */
+export const newTryoutIdempotencyKey = (userId: string): string =>
+  idempotencyPrefix(userId) + randomUUID().slice(0, 8);
+
+/**
+ * Whether this person created a send on the application's page Try it. Looking at one and guessing at its code there is not audited, so
+ * that the page must not be a way to other sends.
+ */
+export async function hasTriedSend(
+  database: Database,
+  { userId, applicationId, sendId }: { userId: string; applicationId: string; sendId: string },
+): Promise<boolean> {
+  const sends = await database.sql.query<object[]>`
+    select from sends
+    where id = ${sendId}::uuid and application_id = ${applicationId}::uuid
+      and starts_with(encode(idempotency_key, 'escape'), ${idempotencyPrefix(userId)})`;
+  return sends.length > 0;
 }
 
 /** What somebody may do in a minute, in all applications together: creations, and looks at sends with guesses at their codes. */

@@ -1,100 +1,128 @@
-import { hashApiKey, isApiKey } from '@onecode/domain';
+import { hashApiKey } from '@onecode/domain';
 import {
+  deleteEndedKeys,
   findApplication,
   findCaller,
+  hasTriedSend,
+  keyOfVisit,
   listApiKeys,
   newId,
+  newTryoutIdempotencyKey,
   readCallersVersion,
   revokeApiKey,
   takeTryout,
-  withTryoutKey,
 } from '@onecode/store';
-import { buildCaller, tableContents, TEST_ACTOR, useTestDatabase, type TestCaller } from '@onecode/testing';
+import {
+  buildCaller,
+  buildSend,
+  tableContents,
+  TEST_ACTOR,
+  TEST_SECRET_KEY,
+  useTestDatabase,
+  type TestCaller,
+} from '@onecode/testing';
 
 const store = useTestDatabase();
 
 const callerOf = (key: string) => findCaller(store.database, hashApiKey(key));
-const tryoutKeys = (applicationId: string) =>
-  store.sql<{ id: string }>(`select id from api_keys where application_id = $1 and purpose = 'tryout'`, [
-    applicationId,
-  ]);
-const useKey = <R>({ applicationId, accountId, mode }: TestCaller, use: (key: string) => R) =>
-  withTryoutKey(store.database, TEST_ACTOR, { id: applicationId, accountId, mode }, null, async (key) =>
-    use(key),
-  );
-
-/** A key that a crash left behind, this many seconds ago. */
-async function leaveBehind(applicationId: string, secondsAgo: number): Promise<string> {
+async function buildUser(): Promise<string> {
   const id = newId();
-  await store.sql(
-    `insert into api_keys (id, application_id, hash, hint, purpose, created_at)
-     values ($1, $2, sha256($3::text::bytea), 'ak_test_…left', 'tryout', now() - make_interval(secs => $4))`,
-    [id, applicationId, id, secondsAgo],
-  );
+  await store.database.prisma.user.create({ data: { id, name: 'Ana', email: `${id}@example.com` } });
   return id;
 }
+/** The key of a visit that is there or begins. */
+async function visit(userId: string, { applicationId }: TestCaller): Promise<string> {
+  const which = { userId, applicationId };
+  return (await keyOfVisit(store.database, TEST_ACTOR, TEST_SECRET_KEY, which)) ?? '';
+}
+const keysOf = async ({ applicationId, keyId }: TestCaller) =>
+  (await listApiKeys(store.database, applicationId))?.filter(({ id }) => id !== keyId) ?? [];
+const leave = (key: string, seconds: number) =>
+  store.sql('update api_keys set expires_at = now() + make_interval(secs => $2) where hash = $1', [
+    hashApiKey(key),
+    seconds,
+  ]);
 
-describe('a tryout key', () => {
+describe('the key of a visit', () => {
   it.each(['test', 'live'] as const)(
-    'speaks for its %s application while it is used, and for nobody afterwards',
+    'speaks for its %s application, and is the same for each call of the visit',
     async (mode) => {
-      const caller = await buildCaller(store.database, mode);
-      const { applicationId, accountId } = caller;
-      const { key, during } = await useKey(caller, async (key) => ({ key, during: await callerOf(key) }));
-      expect(isApiKey(key)).toBe(true);
-      expect(during).toMatchObject({ applicationId, accountId, mode });
-      expect(await callerOf(key)).toBeNull();
-      expect(await tryoutKeys(applicationId)).toEqual([]);
+      const [ana, ben, caller] = [
+        await buildUser(),
+        await buildUser(),
+        await buildCaller(store.database, mode),
+      ];
+      const key = await visit(ana, caller);
+      expect(await callerOf(key)).toMatchObject({ applicationId: caller.applicationId, mode });
+      expect(await visit(ana, caller)).toBe(key);
+      expect(await visit(ben, caller)).not.toBe(key);
+      expect(await visit(ana, await buildCaller(store.database, mode))).not.toBe(key);
     },
   );
 
-  it('ends when its use fails, too, and every API learns of it', async () => {
-    const caller = await buildCaller(store.database, 'test');
-    const before = await readCallersVersion(store.database);
-    let used = '';
-    const failing = useKey(caller, (key) => {
-      used = key;
-      throw new Error('no answer');
-    });
-    await expect(failing).rejects.toThrow('no answer');
-    expect(await callerOf(used)).toBeNull();
-    expect(await readCallersVersion(store.database)).not.toBe(before);
-  });
-
-  it('is in no list and no count of keys, and nobody can revoke it', async () => {
+  it('is listed with its end, is no key that people count, and stands nowhere in clear', async () => {
     const caller = await buildCaller(store.database, 'live');
-    const { applicationId, accountId, keyId } = caller;
-    await useKey(caller, async () => {
-      const [{ id } = { id: '' }] = await tryoutKeys(applicationId);
-      expect((await listApiKeys(store.database, applicationId))?.map((key) => key.id)).toEqual([keyId]);
-      expect((await findApplication(store.database, accountId, applicationId))?.keysInUse).toBe(1);
-      expect(await revokeApiKey(store.database, TEST_ACTOR, id)).toBeNull();
-      expect(await tryoutKeys(applicationId)).toHaveLength(1);
-    });
-  });
-
-  it('takes with it what crashes left behind in its application, and nobody else’s call', async () => {
-    const caller = await buildCaller(store.database, 'test');
-    const other = await buildCaller(store.database, 'test');
-    await leaveBehind(caller.applicationId, 130);
-    const recent = await leaveBehind(caller.applicationId, 30);
-    const foreign = await leaveBehind(other.applicationId, 130);
-    await useKey(caller, () => undefined);
-    expect(await tryoutKeys(caller.applicationId)).toEqual([{ id: recent }]);
-    expect(await tryoutKeys(other.applicationId)).toEqual([{ id: foreign }]);
-  });
-
-  it('is in the audit log as what it was made for, and not as a key', async () => {
-    const { applicationId, accountId } = await buildCaller(store.database, 'test');
-    const entries = () =>
-      store.sql('select action, subject from audit_entries where account_id = $1 order by id', [accountId]);
-    const before = await entries();
-    const application = { id: applicationId, accountId, mode: 'test' as const };
-    const tried = { recipient: '+5511987654321' };
-    const key = await withTryoutKey(store.database, TEST_ACTOR, application, tried, async (key) => key);
-    expect(await entries()).toEqual([...before, { action: 'application.try_send', subject: applicationId }]);
+    const key = await visit(await buildUser(), caller);
+    const [listed] = await keysOf(caller);
+    expect(listed!.expiresAt!.getTime() - listed!.createdAt.getTime()).toBe(600_000);
+    const { accountId, applicationId } = caller;
+    expect((await findApplication(store.database, accountId, applicationId))?.keysInUse).toBe(1);
     expect([...(await tableContents(store)).values()].join('\n')).not.toContain(key.slice(8, -4));
   });
+
+  it('can be revoked; the visit goes on with another', async () => {
+    const [ana, caller] = [await buildUser(), await buildCaller(store.database, 'test')];
+    const key = await visit(ana, caller);
+    const [listed] = await keysOf(caller);
+    await revokeApiKey(store.database, TEST_ACTOR, listed!.id);
+    expect(await callerOf(key)).toMatchObject({ refusal: 'revoked' });
+    expect(await visit(ana, caller)).not.toBe(key);
+  });
+
+  it('is used no more shortly before its end, and deleted after it, which every API learns', async () => {
+    const [ana, caller] = [await buildUser(), await buildCaller(store.database, 'test')];
+    const ended = await visit(ana, caller);
+    await leave(ended, -1);
+    const ending = await visit(ana, caller);
+    await leave(ending, 5);
+    expect(await visit(ana, caller)).not.toBe(ending);
+    const before = await readCallersVersion(store.database);
+    await deleteEndedKeys(store.database);
+    expect(await readCallersVersion(store.database)).not.toBe(before);
+    expect(await callerOf(ended)).toBeNull();
+    expect(await keysOf(caller)).toHaveLength(2);
+    expect(await callerOf(caller.key)).toMatchObject({ keyId: caller.keyId });
+  });
+
+  it('that has not ended costs no API its cache', async () => {
+    await visit(await buildUser(), await buildCaller(store.database, 'test'));
+    await deleteEndedKeys(store.database);
+    const before = await readCallersVersion(store.database);
+    await deleteEndedKeys(store.database);
+    expect(await readCallersVersion(store.database)).toBe(before);
+  });
+});
+
+it('a send is one that somebody tried if they created it on the page of its application', async () => {
+  const [ana, ben] = [newId(), newId()];
+  const [here, elsewhere] = [
+    await buildCaller(store.database, 'test'),
+    await buildCaller(store.database, 'test'),
+  ];
+  const tried = await buildSend(store.database, here, { idempotencyKey: newTryoutIdempotencyKey(ana) });
+  const other = await buildSend(store.database, here, { idempotencyKey: 'order-7' });
+  const without = await buildSend(store.database, here);
+  const isTried = (userId: string, { applicationId }: TestCaller, sendId: string): Promise<boolean> =>
+    hasTriedSend(store.database, { userId, applicationId, sendId });
+  expect(await isTried(ana, here, tried)).toBe(true);
+  for (const [who, where, send] of [
+    [ben, here, tried],
+    [ana, elsewhere, tried],
+    [ana, here, other],
+    [ana, here, without],
+    [ana, here, newId()],
+  ] as const)
+    expect(await isTried(who, where, send)).toBe(false);
 });
 
 describe('how often somebody may try', () => {

@@ -1,5 +1,5 @@
 import * as store from '@onecode/store';
-import { buildSend, TEST_SECRET_KEY, type TestCaller } from '@onecode/testing';
+import { buildSend, TEST_SECRET_KEY } from '@onecode/testing';
 import { ACTOR, type AuditedChange, type Fixture } from './fixture.js';
 
 export const TOKEN = 'EAAGplantedTokenOfTheAuditLog';
@@ -29,15 +29,8 @@ const guessedAt = ({ database, caller: { accountId } }: Fixture): Promise<unknow
     },
   });
 
-/** Uses a tryout key. @param isFirst whether the call begins a tryout, which is what the log records */
-const tryOut = (database: store.Database, caller: TestCaller, isFirst: boolean): Promise<void> =>
-  store.withTryoutKey(
-    database,
-    ACTOR,
-    { id: caller.applicationId, accountId: caller.accountId, mode: caller.mode },
-    isFirst ? { recipient: RECIPIENT } : null,
-    async () => {},
-  );
+const visit = (database: store.Database, { applicationId }: { applicationId: string }) =>
+  store.keyOfVisit(database, ACTOR, TEST_SECRET_KEY, { userId: ACTOR.id, applicationId });
 
 const accountOf = ({ caller }: Fixture): string => caller.accountId;
 const applicationOf = ({ caller }: Fixture): string => caller.applicationId;
@@ -152,11 +145,16 @@ export const OPERATOR_CHANGES: Record<string, AuditedChange> = {
     isRepeatable: true,
     change: ({ database }, id) => store.createApiKey(database, ACTOR, id),
   },
-  withTryoutKey: {
+  keyOfVisit: {
+    action: 'key.create',
+    change: ({ database, caller }) => visit(database, caller),
+    changesNothing: ({ database }) => visit(database, { applicationId: store.newId() }),
+  },
+  auditTriedSend: {
     action: 'application.try_send',
     isRepeatable: true,
-    change: ({ database, caller }) => tryOut(database, caller, true),
-    changesNothing: ({ database, caller }) => tryOut(database, caller, false),
+    change: ({ database, caller: { applicationId: id, accountId, mode } }) =>
+      store.auditTriedSend(database, ACTOR, { id, accountId, mode }, RECIPIENT),
   },
   revokeApiKey: {
     action: 'key.revoke',

@@ -87,7 +87,7 @@ insert into applications (id, account_id, name, mode) values (gen_random_uuid(),
 update applications set per_minute = 1, per_recipient_hour = 1;
 
 update api_keys set name = ''; -- api_keys_name_check
-update api_keys set purpose = 'other'; -- api_keys_purpose_check
+update api_keys set expires_at = now(); -- api_keys_visit_check
 update api_keys set hash = 'ak_live_x'; -- api_keys_hash_check
 update api_keys set hash = sha256('the same'); -- api_keys_hash_key
 insert into callers_version (id) values (false); -- callers_version_id_check

@@ -7,7 +7,7 @@ export interface ApplicationView {
   mode: Mode;
   limits: LimitsView;
   identityCheck: IdentityCheck;
-  /** How many keys are not revoked. */
+  /** How many keys that people made are not revoked. */
   keysInUse: number;
   createdAt: string;
 }
@@ -27,6 +27,8 @@ export interface KeyView {
   /** Accurate to about a minute. */
   lastUsedAt: string | null;
   revokedAt: string | null;
+  /** Of a key for a visit to the page Try it; null for a key that somebody made. */
+  expiresAt: string | null;
 }
 
 /** The only answer that ever holds a key. */
@@ -48,7 +50,7 @@ export function applicationView(application: ApplicationSummary): ApplicationVie
   };
 }
 
-export function keyView({ id, hint, name, createdAt, lastUsedAt, revokedAt }: ApiKey): KeyView {
+export function keyView({ id, hint, name, createdAt, lastUsedAt, revokedAt, expiresAt }: ApiKey): KeyView {
   return {
     id,
     hint,
@@ -56,5 +58,6 @@ export function keyView({ id, hint, name, createdAt, lastUsedAt, revokedAt }: Ap
     createdAt: createdAt.toISOString(),
     lastUsedAt: lastUsedAt?.toISOString() ?? null,
     revokedAt: revokedAt?.toISOString() ?? null,
+    expiresAt: expiresAt?.toISOString() ?? null,
   };
 }

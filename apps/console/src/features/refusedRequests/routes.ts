@@ -22,8 +22,8 @@ const QUERY = Type.Object(
     hours: Type.Optional(Type.Integer({ minimum: 1, maximum: REFUSED_REQUEST_DAYS * 24 })),
     /** What was said: code, sentence and faulty fields of the answer. */
     code: Type.Optional(Type.String({ pattern: '^[a-z_]{1,64}$' })),
-    detail: Type.Optional(Type.String({ maxLength: 500 })),
-    fields: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 10 })),
+    detail: Type.Optional(Type.String({ maxLength: 500, pattern: '^[^\\p{Cc}\\p{Cs}]*$' })),
+    fields: Type.Optional(Type.Array(Type.String({ pattern: '^[a-z_]{1,64}$' }), { maxItems: 10 })),
     /** A request id or an idempotency key, which has 255 bytes at the most. */
     text: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
     before: Type.Optional(idField),

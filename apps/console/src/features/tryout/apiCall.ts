@@ -1,117 +1,107 @@
-import * as http from 'node:http';
-import * as https from 'node:https';
-import { isIP } from 'node:net';
+import { performance } from 'node:perf_hooks';
+import { apiKeyHint } from '@onecode/domain';
 import { VERSION } from '@onecode/runtime';
+import type { ConsoleConfig } from '../../config.js';
+import type { ApiProblemView, CallView } from './view.js';
 
 /** How long the API may take for a whole answer. */
 const CALL_MS_MAX = 8_000;
-/** More than any answer of the API. */
-const ANSWER_BYTES_MAX = 64 * 1024;
 
-type Header = readonly [name: string, value: string];
-
-/** A request to the API, byte by byte. */
-export interface ApiRequest {
+/** A call to the API. */
+interface ApiCall {
   method: 'GET' | 'POST';
-  /** With the path of the API's address before it. */
   path: string;
-  /** All of them, in the order in which they are sent. */
-  headers: readonly Header[];
-  body: string | null;
+  key: string;
+  idempotencyKey?: string;
+  body?: Record<string, string | undefined>;
+  /** What is shown in place of members of the body. */
+  hidden?: Record<string, string>;
 }
 
-export interface ApiAnswer {
-  httpVersion: string;
-  status: number;
-  statusText: string;
-  headers: Header[];
-  body: string;
-}
+/** The members of a JSON object. */
+type Members = Readonly<Record<string, unknown>>;
 
-/** Why there is no answer. After each of them but `unreachable`, the request may have been carried out. */
-export type ApiFault = 'unreachable' | 'broken' | 'timed_out' | 'too_large';
-
-/** Builds a request. Its host is that of the public address, which is what callers send, and not the one within a private network. */
-export function apiRequest(
-  { apiUrl, publicUrl }: { apiUrl: string; publicUrl: string },
-  call: { method: 'GET' | 'POST'; path: string; key: string; body: string | null; idempotencyKey?: string },
-): ApiRequest {
-  const { method, path, key, body, idempotencyKey } = call;
-  return {
-    method,
-    path: new URL(apiUrl).pathname.replace(/\/$/, '') + path,
-    headers: [
-      ['Host', new URL(publicUrl).host],
-      ['User-Agent', `onecode-console/${VERSION}`],
-      ['Accept', 'application/json'],
-      ['Authorization', `Bearer ${key}`],
-      ...(idempotencyKey === undefined ? [] : [['Idempotency-Key', idempotencyKey] as const]),
-      ...(body === null
-        ? []
-        : [
-            ['Content-Type', 'application/json'] as const,
-            ['Content-Length', String(Buffer.byteLength(body))] as const,
-          ]),
-      ['Connection', 'close'],
-    ],
-    body,
+/**
+ * Calls the API once, and follows no redirect. What is shown of it holds a hint in place of the key; the answers of the API have neither
+ * numbers nor codes.
+ *
+ * @returns what the page shows, and the members of a success
+ */
+export async function callApi(
+  { API_URL, BASE_URL }: Pick<ConsoleConfig, 'API_URL' | 'BASE_URL'>,
+  { method, path, key, idempotencyKey, body, hidden }: ApiCall,
+): Promise<{ call: CallView; success: Members | null }> {
+  const headers = {
+    Authorization: `Bearer ${key}`,
+    ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
+    ...(body !== undefined && { 'Content-Type': 'application/json' }),
+    Accept: 'application/json',
+    'User-Agent': `onecode-console/${VERSION}`,
   };
-}
-
-/** Makes a request to the API, on a connection of its own. It is made once, and no redirect is followed. */
-export async function callApi(apiUrl: string, request: ApiRequest): Promise<ApiAnswer | ApiFault> {
-  const { protocol, hostname, port } = new URL(apiUrl);
-  const host = hostname.replace(/^\[|\]$/g, '');
-  const signal = AbortSignal.timeout(CALL_MS_MAX);
-  return new Promise((resolve) => {
-    let isSent = false;
-    const fail = (): void => resolve(faultOf(signal, isSent));
-    const sent = (protocol === 'https:' ? https : http).request({
-      host,
-      ...(port !== '' && { port }),
-      // The certificate is that of the address, whatever host the request names.
-      ...(isIP(host) === 0 && { servername: host }),
-      method: request.method,
-      path: request.path,
-      headers: request.headers.flat(),
-      agent: false,
-      signal,
+  const jsonOf = (members: object | undefined): string | null =>
+    body === undefined ? null : JSON.stringify({ ...body, ...members });
+  const shown = (line: string, all: Record<string, string>, text: string | null): string =>
+    [line, ...Object.entries(all).map(([name, value]) => `${name}: ${value}`), '', text ?? '']
+      .join('\n')
+      .trimEnd()
+      .replaceAll(key, apiKeyHint(key));
+  // The host is that of the public address, as callers write it, and not the one within a private network.
+  const { host } = new URL(BASE_URL);
+  const request = shown(`${method} ${path} HTTP/1.1`, { Host: host, ...headers }, jsonOf(hidden));
+  const beganAt = performance.now();
+  const tookMs = (): number => Math.round(performance.now() - beganAt);
+  try {
+    const response = await fetch(API_URL.replace(/\/$/, '') + path, {
+      method,
+      headers,
+      body: jsonOf({}),
+      redirect: 'manual',
+      signal: AbortSignal.timeout(CALL_MS_MAX),
     });
-    sent.on('error', fail);
-    sent.on('finish', () => {
-      isSent = true;
-    });
-    sent.on('response', (response) => {
-      readAnswer(response).then(resolve, fail);
-    });
-    sent.end(request.body ?? undefined);
-  });
-}
-
-function faultOf(signal: AbortSignal, isSent: boolean): ApiFault {
-  if (signal.aborted) return 'timed_out';
-  return isSent ? 'broken' : 'unreachable';
-}
-
-async function readAnswer(response: http.IncomingMessage): Promise<ApiAnswer | 'too_large'> {
-  const parts: Buffer[] = [];
-  let bytes = 0;
-  for await (const part of response as AsyncIterable<Buffer>) {
-    bytes += part.length;
-    if (bytes > ANSWER_BYTES_MAX) {
-      response.destroy();
-      return 'too_large';
-    }
-    parts.push(part);
+    const text = await response.text();
+    const { status, statusText, ok } = response;
+    const answer = shown(`HTTP/1.1 ${status} ${statusText}`, Object.fromEntries(response.headers), text);
+    const problem = ok ? null : problemOf(response, membersOf(text));
+    return {
+      call: { request, answer, fault: null, tookMs: tookMs(), problem },
+      success: ok ? membersOf(text) : null,
+    };
+  } catch (error) {
+    const fault = wasSent(error) ? 'unanswered' : 'unreachable';
+    return { call: { request, answer: null, fault, tookMs: tookMs(), problem: null }, success: null };
   }
-  const { rawHeaders, httpVersion, statusCode = 0, statusMessage = '' } = response;
+}
+
+/** After any other fault, the request may have been carried out. */
+const UNSENT = new Set<unknown>([
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+const wasSent = (error: unknown): boolean =>
+  !UNSENT.has((error as { cause?: { code?: unknown } }).cause?.code);
+
+/** Empty for a text that is no JSON, or no object. */
+function membersOf(text: string): Members {
+  try {
+    return Object(JSON.parse(text)) as Members;
+  } catch {
+    return {};
+  }
+}
+
+function problemOf({ headers }: Response, { code, detail, type, errors }: Members): ApiProblemView | null {
+  if (typeof code !== 'string') return null;
+  const retryAfter = headers.get('retry-after');
   return {
-    httpVersion,
-    status: statusCode,
-    statusText: statusMessage,
-    headers: rawHeaders.flatMap((name, index) =>
-      index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? ''] as const] : [],
-    ),
-    body: Buffer.concat(parts).toString('utf8'),
+    code,
+    detail: typeof detail === 'string' ? detail : null,
+    fields: Object.keys(Object(errors) as object),
+    retryAfterSeconds: retryAfter === null ? null : Number(retryAfter),
+    docs: typeof type === 'string' && /^https?:/.test(type) ? type : null,
   };
 }

@@ -1,42 +1,52 @@
-import { randomUUID } from 'node:crypto';
-import { setTimeout } from 'node:timers/promises';
 import { Type } from 'typebox';
-import { parseRecipient, TEST_CODE } from '@onecode/domain';
+import { maskRecipient, parseRecipient, TEST_CODE } from '@onecode/domain';
+import {
+  auditTriedSend,
+  hasTriedSend,
+  keyOfVisit,
+  newTryoutIdempotencyKey,
+  takeTryout,
+  type ApplicationSummary,
+} from '@onecode/store';
 import { idField, languageField } from '../../http/fields.js';
-import { ConsoleProblem } from '../../http/problem.js';
-import { route, type Route } from '../../http/route.js';
+import { ConsoleProblem, orNotFound } from '../../http/problem.js';
+import { route, type Call, type Route } from '../../http/route.js';
 import { applicationOf } from '../applications/routes.js';
-import { resultIn, sendIn } from './answers.js';
-import { applicationOfTried, countCall, samplesFor, withApi } from './calls.js';
-import { hiddenRecipient, HIDDEN_CODE } from './exchange.js';
-import { proofOf } from './proof.js';
-import type { TryoutSendView, TryoutStatusView, TryoutVerifyView, TryoutView } from './view.js';
+import { callApi } from './apiCall.js';
+import { tryoutSamples } from './samples.js';
+import type {
+  SendStateView,
+  TryoutSendView,
+  TryoutStatusView,
+  TryoutVerifyView,
+  TryoutView,
+} from './view.js';
 
 const STRICT = { additionalProperties: false };
 /** The API judges what is in them; here only their length is bounded. */
 const TO = Type.String({ minLength: 1, maxLength: 320 });
 const CODE = Type.String({ minLength: 1, maxLength: 64 });
-const TRIED = { send: idField, proof: Type.String({ minLength: 1, maxLength: 100 }) };
-
-/** A look at a send lasts this long while nothing changes: each one costs a key, and with it every API's cache of callers. */
-const LOOK_MS = 4_000;
-const LOOK_PAUSE_MS = 400;
+/** Shown in place of a code that only its recipient may know, and of a recipient that is no number. */
+const DOTS = '•••••';
 
 const PATH = '/accounts/:account/applications/:application/tryout';
 
-/** Trying an application: the server makes real requests to the API with a key of its own, and shows what went over the wire. */
+/** Trying an application: the server calls the API with a key of its own, and shows what it wrote and read. */
 export const tryoutRoutes: readonly Route[] = [
   route({
     method: 'get',
     path: PATH,
     access: 'developer',
+    query: Type.Object({ send: Type.Optional(idField) }, STRICT),
     async handle(call): Promise<TryoutView> {
-      return { samples: samplesFor(call, await applicationOf(call), { name: 'createSend' }) };
+      const { context, person, query } = call;
+      const reader = { baseUrl: context.config.BASE_URL, language: person.language };
+      return tryoutSamples(await applicationOf(call), query.send ?? null, reader);
     },
   }),
   route({
     method: 'post',
-    path: `${PATH}/send`,
+    path: `${PATH}/sends`,
     access: 'developer',
     body: Type.Object(
       {
@@ -49,90 +59,92 @@ export const tryoutRoutes: readonly Route[] = [
       STRICT,
     ),
     async handle(call): Promise<TryoutSendView> {
-      const { context, person } = call;
-      const { to, code, locale, isLive = false } = call.body;
+      const { context, person, actor, accountId } = call;
+      const { isLive = false, ...body } = call.body;
       const application = await applicationOf(call);
-      const { id, mode } = application;
+      const { mode } = application;
       if (isLive !== (mode === 'live'))
         throw new ConsoleProblem('invalid_input', { errors: { isLive: 'mode' } });
       // The code of a live send is for its recipient alone, and so nobody chooses it here.
-      if (isLive && code !== undefined)
+      if (isLive && body.code !== undefined)
         throw new ConsoleProblem('invalid_input', { errors: { code: 'mode' } });
       await countCall(call, 'send');
 
-      const recipient = hiddenRecipient(to);
-      const number = parseRecipient(to);
-      const tried = { recipient: number.kind === 'phone' ? number.e164 : null };
-      return withApi(call, application, tried, async (make) => {
-        const { answer, exchange, problem } = await make({
-          method: 'POST',
-          path: '/v1/send',
-          body: { to, ...(code !== undefined && { code }), ...(locale !== undefined && { locale }) },
-          hidden: { to: recipient },
-          recipient: to,
-          idempotencyKey: randomUUID(),
-        });
-        const send = sendIn(answer);
-        const proof = (sendId: string): string =>
-          proofOf(context.config.SESSION_SECRET, { userId: person.id, applicationId: id, sendId });
-        return {
-          exchange,
-          problem,
-          hiddenRecipient: recipient,
-          samples: samplesFor(call, application, {
-            name: 'createSend',
-            ...(code !== undefined && { code }),
-            ...(locale !== undefined && { locale }),
-          }),
-          send: send && { ...send, proof: proof(send.id), mode, code: isLive ? null : (code ?? TEST_CODE) },
-        };
+      const recipient = parseRecipient(body.to);
+      const number = recipient.kind === 'phone' ? recipient.e164 : null;
+      await auditTriedSend(context.database, actor, { ...application, accountId }, number);
+      const { call: made, success } = await callApi(context.config, {
+        method: 'POST',
+        path: '/v1/send',
+        key: await keyFor(call, application),
+        idempotencyKey: newTryoutIdempotencyKey(person.id),
+        body,
+        hidden: { to: number === null ? DOTS : maskRecipient(number) },
       });
+      const id = success?.['id'];
+      const code = isLive ? null : (body.code ?? TEST_CODE);
+      const state = stateOf(success);
+      return { call: made, send: typeof id === 'string' && state ? { id, mode, code, state } : null };
     },
   }),
   route({
-    method: 'post',
-    path: `${PATH}/status`,
+    method: 'get',
+    path: `${PATH}/sends/:send`,
     access: 'developer',
-    body: Type.Object({ ...TRIED, seen: Type.Optional(Type.String({ maxLength: 20 })) }, STRICT),
-    /** Looks until the status is another one than the one that was seen, for a while. */
     async handle(call): Promise<TryoutStatusView> {
-      const { send, seen } = call.body;
-      const application = await applicationOfTried(call);
-      return withApi(call, application, null, async (make) => {
-        for (const endsAt = Date.now() + LOOK_MS; ; await setTimeout(LOOK_PAUSE_MS)) {
-          const made = await make({ method: 'GET', path: `/v1/send/${send}/status`, body: null });
-          const state = sendIn(made.answer)?.state ?? null;
-          if (state !== null && state.status === seen && Date.now() < endsAt) continue;
-          const { exchange, problem } = made;
-          const samples = samplesFor(call, application, { name: 'getSendStatus', send });
-          return { exchange, problem, samples, state };
-        }
+      const { application, send } = await triedSend(call);
+      const { call: made, success } = await callApi(call.context.config, {
+        method: 'GET',
+        path: `/v1/send/${send}/status`,
+        key: await keyFor(call, application),
       });
+      return { call: made, state: stateOf(success) };
     },
   }),
   route({
     method: 'post',
-    path: `${PATH}/verify`,
+    path: `${PATH}/sends/:send/verify`,
     access: 'developer',
-    body: Type.Object({ ...TRIED, code: CODE }, STRICT),
+    body: Type.Object({ code: CODE }, STRICT),
     async handle(call): Promise<TryoutVerifyView> {
-      const { send, code } = call.body;
-      const application = await applicationOfTried(call);
-      const isLive = application.mode === 'live';
-      return withApi(call, application, null, async (make) => {
-        const { answer, exchange, problem } = await make({
-          method: 'POST',
-          path: `/v1/send/${send}/verify`,
-          body: { code },
-          hidden: isLive ? { code: HIDDEN_CODE } : {},
-        });
-        const samples = samplesFor(call, application, {
-          name: 'verifyCode',
-          send,
-          ...(!isLive && { code }),
-        });
-        return { exchange, problem, samples, result: resultIn(answer) };
+      const { application, send } = await triedSend(call);
+      const { call: made, success } = await callApi(call.context.config, {
+        method: 'POST',
+        path: `/v1/send/${send}/verify`,
+        key: await keyFor(call, application),
+        body: call.body,
+        hidden: application.mode === 'live' ? { code: DOTS } : {},
       });
+      const { valid, verification, attempts_left: attemptsLeft } = success ?? {};
+      const result = { valid, verification, attemptsLeft } as NonNullable<TryoutVerifyView['result']>;
+      return { call: made, result: typeof valid === 'boolean' ? result : null };
     },
   }),
 ];
+
+/** Counts a call of this person. @throws ConsoleProblem `rate_limited` when they made too many in this minute */
+async function countCall({ context, person }: Call, kind: 'send' | 'look'): Promise<void> {
+  if (!(await takeTryout(context.database, person.id, kind))) throw new ConsoleProblem('rate_limited');
+}
+
+/** The send in the path, which this person created on the page of its application, when they may make one more call about it. */
+async function triedSend(call: Call): Promise<{ application: ApplicationSummary; send: string }> {
+  const application = await applicationOf(call);
+  const { context, person, params } = call;
+  const send = params['send'] ?? '';
+  const which = { userId: person.id, applicationId: application.id, sendId: send };
+  if (!(await hasTriedSend(context.database, which))) throw new ConsoleProblem('not_found');
+  await countCall(call, 'look');
+  return { application, send };
+}
+
+async function keyFor({ context, actor, person }: Call, { id }: ApplicationSummary): Promise<string> {
+  const visit = { userId: person.id, applicationId: id };
+  return orNotFound(await keyOfVisit(context.database, actor, context.config.SECRET_KEY, visit));
+}
+
+/** The state of a send in an answer of the API; null where the answer has none. */
+function stateOf(answer: Readonly<Record<string, unknown>> | null): SendStateView | null {
+  const { status, verification, expires_at: expiresAt } = answer ?? {};
+  return typeof status === 'string' ? ({ status, verification, expiresAt } as SendStateView) : null;
+}

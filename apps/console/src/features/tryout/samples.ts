@@ -1,6 +1,6 @@
 import { samplesOf } from '@onecode/code-samples';
-import type { Locale, Mode } from '@onecode/domain';
-import type { SampleView } from './view.js';
+import { TEST_CODE, type Locale, type Mode } from '@onecode/domain';
+import type { TryoutView } from './view.js';
 
 /** From the range that Ofcom reserves for fiction: the number belongs to nobody. Samples never hold the number that somebody typed. */
 const EXAMPLE_RECIPIENT = '+447700900123';
@@ -11,46 +11,31 @@ const KEY_NOTES: Readonly<Record<Locale, (mode: Mode, id: string) => string>> = 
   'pt-BR': (mode, id) => `uma chave de ${mode === 'test' ? 'teste' : 'produção'} da aplicação ${id}`,
 };
 
-/** The operations of the contract that can be tried. */
-type Operation =
-  | { name: 'createSend'; code?: string; locale?: Locale }
-  | { name: 'getSendStatus'; send: string }
-  | { name: 'verifyCode'; send: string; code?: string };
-
-/** Whether the contract accepts it. What it refuses would make a sample that does not work. */
-const isCode = (code: string | undefined): code is string => /^\d{4,10}$/.test(code ?? '');
-
-/** The same call in six languages, for this application and the API's public address. @param language of the person who reads them */
+/**
+ * The page's calls in six languages, for this application and the API's public address.
+ *
+ * @param send of which the page shows the state; null before the first one
+ * @param language of the person who reads them
+ */
 export function tryoutSamples(
-  operation: Operation,
-  application: { id: string; mode: Mode },
+  { id, mode }: { id: string; mode: Mode },
+  send: string | null,
   { baseUrl, language }: { baseUrl: string; language: Locale },
-): SampleView[] {
-  const keyNote = KEY_NOTES[language](application.mode, application.id);
-  const samples = samplesOf(
-    operation.name,
-    { ...requestOf(operation), needsKey: true, isCreation: operation.name === 'createSend' },
-    { baseUrl, keyNote },
-  );
-  return samples.map(({ label, code }) => ({ label, code }));
-}
-
-function requestOf(operation: Operation): {
-  method: string;
-  path: string;
-  body: Record<string, string> | null;
-} {
-  switch (operation.name) {
-    case 'createSend': {
-      const { code, locale } = operation;
-      const body = { to: EXAMPLE_RECIPIENT, ...(isCode(code) && { code }), ...(locale && { locale }) };
-      return { method: 'POST', path: '/v1/send', body };
-    }
-    case 'getSendStatus':
-      return { method: 'GET', path: `/v1/send/${operation.send}/status`, body: null };
-    case 'verifyCode': {
-      const body = { code: isCode(operation.code) ? operation.code : EXAMPLE_CODE };
-      return { method: 'POST', path: `/v1/send/${operation.send}/verify`, body };
-    }
-  }
+): TryoutView {
+  const code = mode === 'test' ? TEST_CODE : EXAMPLE_CODE;
+  const calls = [
+    { call: 'createSend', method: 'POST', path: '/v1/send', body: { to: EXAMPLE_RECIPIENT } },
+    { call: 'getSendStatus', method: 'GET', path: `/v1/send/${send}/status`, body: null },
+    { call: 'verifyCode', method: 'POST', path: `/v1/send/${send}/verify`, body: { code } },
+  ] as const;
+  return {
+    samples: calls.slice(0, send === null ? 1 : calls.length).map(({ call, ...request }) => ({
+      call,
+      samples: samplesOf(
+        call,
+        { ...request, needsKey: true, isCreation: call === 'createSend' },
+        { baseUrl, keyNote: KEY_NOTES[language](mode, id) },
+      ).map(({ label, code: text }) => ({ label, code: text })),
+    })),
+  };
 }

@@ -6,58 +6,42 @@ export interface SampleView {
   code: string;
 }
 
-/** What the page shows before anything was sent. */
+/** The page's calls in several languages; those about a send once there is one. */
 export interface TryoutView {
-  /** A creation with a number that belongs to nobody. */
-  samples: SampleView[];
+  samples: { call: 'createSend' | 'getSendStatus' | 'verifyCode'; samples: SampleView[] }[];
 }
 
-/** A request to the API and its answer, as they went over the wire, but for what is hidden: most of the key, and most digits of the number. */
-export interface ExchangeView {
-  request: MessageView;
+/** A call to the API: what was written and what was read, as text, with most of the key and of the number's digits hidden. */
+export interface CallView {
+  request: string;
   /** Null when none came. */
-  answer: MessageView | null;
-  /** Why none came: the API was not reached; the connection broke; no answer came in time; it was too large. */
-  fault: 'unreachable' | 'broken' | 'timed_out' | 'too_large' | null;
+  answer: string | null;
+  /** Why none came: nothing was sent; or the request may have been carried out. */
+  fault: 'unreachable' | 'unanswered' | null;
   tookMs: number;
-}
-
-export interface MessageView {
-  /** The first line. */
-  line: string;
-  headers: { name: string; value: string }[];
-  body: string | null;
+  problem: ApiProblemView | null;
 }
 
 /** An error of the API. */
 export interface ApiProblemView {
   code: string;
   detail: string | null;
-  /** Those of the page's fields that the API did not accept. */
-  fields: ('to' | 'code')[];
+  /** The fields that the API did not accept. */
+  fields: string[];
   retryAfterSeconds: number | null;
-  /** The page that explains it. */
-  docs: string;
-}
-
-interface CallView {
-  exchange: ExchangeView;
-  problem: ApiProblemView | null;
-  samples: SampleView[];
+  /** The page that explains it, where the API names one. */
+  docs: string | null;
 }
 
 /** The answer to a creation. */
-export interface TryoutSendView extends CallView {
-  /** What stands in the request's body in place of the number. */
-  hiddenRecipient: string;
+export interface TryoutSendView {
+  call: CallView;
   send: TriedSendView | null;
 }
 
 /** A send that was created on the page. */
 export interface TriedSendView {
   id: string;
-  /** Proves that this person created the send here; the calls about it ask for it. */
-  proof: string;
   mode: Mode;
   /** The code of a test send; null for a live one. */
   code: string | null;
@@ -71,11 +55,13 @@ export interface SendStateView {
 }
 
 /** The answer to a look at a send. */
-export interface TryoutStatusView extends CallView {
+export interface TryoutStatusView {
+  call: CallView;
   state: SendStateView | null;
 }
 
 /** The answer to a verification. */
-export interface TryoutVerifyView extends CallView {
+export interface TryoutVerifyView {
+  call: CallView;
   result: { valid: boolean; verification: Verification; attemptsLeft: number } | null;
 }

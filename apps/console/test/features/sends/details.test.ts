@@ -1,4 +1,4 @@
-import { placeHold, newId, releaseHold, storeDenials } from '@onecode/store';
+import { placeHold, releaseHold, storeDenials } from '@onecode/store';
 import { TEST_ACTOR } from '@onecode/testing';
 import { useConsole } from '../../console.js';
 import { attempt, report, type } from '../../delivery.js';
@@ -8,8 +8,6 @@ const MESSAGE = 'wamid.HBgMNTUxMTkxMjM0NTY3OA';
 
 const server = useConsole();
 let live: SendsEnvironment['live'];
-let test: SendsEnvironment['test'];
-let foreign: SendsEnvironment['foreign'];
 let sender: SendsEnvironment['sender'];
 let viewer: SendsEnvironment['viewer'];
 let path: SendsEnvironment['path'];
@@ -17,8 +15,7 @@ let list: SendsEnvironment['list'];
 let details: SendsEnvironment['details'];
 let build: SendsEnvironment['build'];
 beforeAll(async () => {
-  ({ live, test, foreign, sender, viewer, path, list, details, build } =
-    await createSendsEnvironment(server));
+  ({ live, sender, viewer, path, list, details, build } = await createSendsEnvironment(server));
 });
 
 describe('a send', () => {
@@ -179,32 +176,6 @@ describe('a send', () => {
     expect(JSON.stringify(answer.body)).not.toContain('secret');
   });
 
-  it.each(['live', 'account'] as const)(
-    'is held by a hold on everything that is %s, unless it is a test',
-    async (kind) => {
-      const { database } = server.db;
-      const [real, mere] = [await build(live), await build(test)];
-      const what = { kind, target: kind === 'live' ? '' : live.accountId };
-      await placeHold(database, TEST_ACTOR, { ...what, reason: 'a test' });
-      const steps = [(await details(real)).next.step, (await details(mere)).next.step];
-      await releaseHold(database, TEST_ACTOR, what);
-      expect(steps).toEqual(['held', 'queued']);
-    },
-  );
-
-  it('is not held by holds on others', async () => {
-    const { database } = server.db;
-    const id = await build(live);
-    const others = [
-      { kind: 'country', target: 'PT' },
-      { kind: 'account', target: foreign.accountId },
-    ] as const;
-    for (const what of others) await placeHold(database, TEST_ACTOR, { ...what, reason: 'a test' });
-    const { next } = await details(id);
-    for (const what of others) await releaseHold(database, TEST_ACTOR, what);
-    expect(next.step).toBe('queued');
-  });
-
   it('that was locked says so after the fifth wrong code', async () => {
     const { database } = server.db;
     const id = await build(live);
@@ -226,12 +197,6 @@ describe('a send', () => {
     expect(
       (await details(id)).timeline.flatMap((event) => ('status' in event ? [event.status] : [])),
     ).toEqual(['delivered', 'read']);
-  });
-
-  it('of another account is unknown, like one that does not exist', async () => {
-    const theirs = await viewer.get(`${path}/${await build(foreign)}`);
-    const none = await viewer.get(`${path}/${newId()}`);
-    expect([theirs.status, theirs.body]).toEqual([404, none.body]);
   });
 });
 

@@ -3,7 +3,6 @@ import {
   IconActivityHeartbeat,
   IconApps,
   IconBuilding,
-  IconChartDots,
   IconChartLine,
   IconCoins,
   IconCircleX,
@@ -33,7 +32,6 @@ const ACCOUNT_PAGES = [
 
 const STAFF_PAGES = [
   ['health', IconActivityHeartbeat],
-  ['metrics', IconChartDots],
   ['accounts', IconBuilding],
   ['senders', IconDeviceMobileMessage],
   ['holds', IconHandStop],

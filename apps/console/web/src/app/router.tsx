@@ -65,7 +65,6 @@ export const router = createBrowserRouter([
             path: '/staff',
             children: [
               page('health', () => import('../features/health/health.js'), 'Health'),
-              page('metrics', () => import('../features/metrics/metrics.js'), 'Metrics'),
               page('accounts', () => import('../features/accounts/accounts.js'), 'Accounts'),
               page(
                 'accounts/:target',

@@ -29,6 +29,8 @@ export const theme = createTheme({
   components: {
     // Without a minimum width, a narrow column would truncate the badge's text.
     Badge: { defaultProps: { variant: 'light', tt: 'none', fw: 550, miw: 'max-content' } },
+    // Forms say what is wrong with a number, rather than change it.
+    NumberInput: { defaultProps: { allowDecimal: false, clampBehavior: 'none' } },
     // A table that scrolls sideways must be reachable by keyboard.
     TableScrollContainer: {
       defaultProps: { scrollAreaProps: { offsetScrollbars: 'present', viewportProps: { tabIndex: 0 } } },

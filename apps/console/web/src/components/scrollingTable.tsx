@@ -4,20 +4,16 @@ import { Table, type TableProps } from '@mantine/core';
 export function ScrollingTable({
   label,
   minWidth,
-  maxHeight,
   ...table
 }: TableProps & {
   /** Its name. */
   label: string;
   /** In pixels; it scrolls where there are fewer. */
   minWidth: number;
-  /** In pixels; more rows scroll. */
-  maxHeight?: number;
 }) {
   return (
     <Table.ScrollContainer
       minWidth={minWidth}
-      {...(maxHeight !== undefined && { maxHeight })}
       scrollAreaProps={{
         offsetScrollbars: 'present',
         viewportProps: { tabIndex: 0, role: 'group', 'aria-label': label },

@@ -9,13 +9,15 @@ export function SearchForm({
   isRefused = false,
   onSearch,
 }: {
-  texts: { label: string; placeholder: string; button: string; invalid: string };
+  /** Without a placeholder, the label is shown above the field. */
+  texts: { label: string; placeholder?: string; button: string; invalid: string };
   isValid: (text: string) => boolean;
   /** Whether the server refused the last text. */
   isRefused?: boolean;
   /** Gets a valid text without outer spaces. */
   onSearch: (text: string) => void;
 }) {
+  const { placeholder } = texts;
   const [text, setText] = useState('');
   const [isInvalid, setInvalid] = useState(false);
 
@@ -29,9 +31,9 @@ export function SearchForm({
     <form onSubmit={search} noValidate>
       <Group gap="xs" align="flex-start" wrap="nowrap" maw={560}>
         <TextInput
-          aria-label={texts.label}
-          placeholder={texts.placeholder}
-          leftSection={<IconSearch size={16} />}
+          {...(placeholder === undefined
+            ? { label: texts.label }
+            : { 'aria-label': texts.label, placeholder, leftSection: <IconSearch size={16} /> })}
           value={text}
           onChange={({ currentTarget }) => {
             setText(currentTarget.value);
@@ -42,7 +44,7 @@ export function SearchForm({
           spellCheck={false}
           style={{ flexGrow: 1 }}
         />
-        <Button type="submit" variant="default">
+        <Button type="submit" variant="default" mt={placeholder === undefined ? 24 : 0}>
           {texts.button}
         </Button>
       </Group>

@@ -50,6 +50,22 @@ export function Failure({ problem, onRetry }: { problem: ApiProblem; onRetry?: (
   );
 }
 
+/** What a page reads: that it loads, why it cannot be read, and what `children` make of it, also of what was read before. */
+export function Loaded<T>({
+  read: { data, error, refetch },
+  children,
+}: {
+  read: { data: T | undefined; error: ApiProblem | null; refetch: () => Promise<unknown> };
+  children: (data: T) => ReactNode;
+}) {
+  return (
+    <>
+      {error !== null && <Failure problem={error} onRetry={() => void refetch()} />}
+      {data === undefined ? error === null && <Loading /> : children(data)}
+    </>
+  );
+}
+
 /** Shown in place of an empty list: what would be here, and how to get there. */
 export function EmptyState({
   icon: Icon,

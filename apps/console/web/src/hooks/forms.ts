@@ -1,6 +1,7 @@
 import { useTranslation } from 'react-i18next';
 import type { ApiProblem } from '../api/http.js';
 import common from '../locales/en/common.json';
+import { useNumbers } from './formats.js';
 
 /** Messages for the fields that the server refused, by field. */
 export function useFieldErrors(): (problem: ApiProblem) => Record<string, string> {
@@ -31,6 +32,16 @@ export function useNameRule(lengthMax: number, { optional = false } = {}): (type
     if ([...name].length > lengthMax) return t('rules.nameTooLong', { max: lengthMax });
     return /\p{Cc}/u.test(name) ? t('fieldErrors.unfit') : null;
   };
+}
+
+/** Makes rules for whole numbers from `min` to `max`. */
+export function useRangeRule(): (min: number, max: number) => (typed: unknown) => string | null {
+  const { t } = useTranslation();
+  const { whole } = useNumbers();
+  return (min, max) => (typed) =>
+    typeof typed === 'number' && Number.isInteger(typed) && typed >= min && typed <= max
+      ? null
+      : t('rules.range', { min: whole(min), max: whole(max) });
 }
 
 /** A `ref` that focuses the first field of a page or step when it appears. */

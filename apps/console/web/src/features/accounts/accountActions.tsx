@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { StaffAccountDetailsView } from '../../../../src/features/accounts/view.js';
 import { useMayOperate } from '../../app/session.js';
-import { Confirm } from '../../components/dialog.js';
+import { ConfirmChange } from '../../components/confirmChange.js';
 import { ReasonDialog } from '../../components/reasonDialog.js';
 import { ReleaseButton, useHoldChange } from '../holds/holdChange.js';
 import { useAccountChange } from '../../hooks/staffChange.js';
@@ -13,7 +13,7 @@ type DialogName = 'credits' | 'suspend' | 'resume' | 'hold';
 
 /** Actions of operators on an account. */
 export function AccountActions({ account }: { account: StaffAccountDetailsView }) {
-  const { t } = useTranslation(['accounts', 'holds']);
+  const { t } = useTranslation(['accounts', 'holds', 'common']);
   const [open, setOpen] = useState<DialogName | null>(null);
   const close = (): void => setOpen(null);
   const change = useAccountChange(account.id, close);
@@ -59,18 +59,18 @@ export function AccountActions({ account }: { account: StaffAccountDetailsView }
       >
         {t('suspend.what')}
       </ReasonDialog>
-      <Confirm
+      <ConfirmChange
         opened={open === 'resume'}
         onClose={close}
         title={t('resume.title')}
         color="brand"
         action={t('resume.button')}
-        pending={change.pending}
-        problem={change.problem}
-        onConfirm={() => change.send({ method: 'POST', path: '/resume' })}
+        change={{ method: 'POST', path: `/staff/accounts/${account.id}/resume` }}
+        stale={['/staff/accounts', '/staff/audit']}
+        done={t('common:saved')}
       >
         {t('resume.what')}
-      </Confirm>
+      </ConfirmChange>
     </>
   );
 }

@@ -11,7 +11,7 @@ import { Id } from '../../components/copy.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { Page, Section } from '../../components/page.js';
 import { AccountBadge, ReadOnlyBadge } from '../../components/badges.js';
-import { Failure, Loading } from '../../components/states.js';
+import { Loaded } from '../../components/states.js';
 import { Time } from '../../components/times.js';
 import { AccountActions } from './accountActions.js';
 import { ApplicationsSection, MembersSection } from './accountSections.js';
@@ -23,9 +23,9 @@ import { RateSection } from './rateSection.js';
 export function AccountDetails() {
   const { t } = useTranslation(['accounts', 'common']);
   const { target } = useParams();
-  const { data, error, refetch } = useData<StaffAccountDetailsView>(`/staff/accounts/${target}`);
+  const read = useData<StaffAccountDetailsView>(`/staff/accounts/${target}`);
   // While another account loads, the query still holds the previous one.
-  const account = data?.id === target ? data : undefined;
+  const account = read.data?.id === target ? read.data : undefined;
   return (
     <Page
       title={account?.name ?? t('title')}
@@ -53,9 +53,7 @@ export function AccountDetails() {
         </>
       }
     >
-      {error !== null && <Failure problem={error} onRetry={() => void refetch()} />}
-      {account === undefined && error === null && <Loading />}
-      {account && <Details account={account} />}
+      <Loaded read={{ ...read, data: account }}>{(shown) => <Details account={shown} />}</Loaded>
     </Page>
   );
 }

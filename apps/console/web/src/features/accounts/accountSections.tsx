@@ -1,7 +1,8 @@
-import { Group, Stack, Table, Text } from '@mantine/core';
+import { Group, Stack, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { StaffAccountDetailsView } from '../../../../src/features/accounts/view.js';
 import { ModeBadge } from '../../components/badges.js';
+import { DataTable } from '../../components/dataTable.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { Section } from '../../components/page.js';
 
@@ -45,40 +46,27 @@ export function ApplicationsSection({ account: { applications } }: Props) {
           {t('applications.none')}
         </Text>
       ) : (
-        <Table.ScrollContainer minWidth={300}>
-          <Table verticalSpacing="xs" aria-label={t('applications.title')}>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>{t('applications.columns.name')}</Table.Th>
-                <Table.Th>{t('applications.columns.mode')}</Table.Th>
-                <Table.Th ta="right">{t('applications.columns.keys')}</Table.Th>
-                <Table.Th ta="right" visibleFrom="sm">
-                  {t('applications.columns.perMinute')}
-                </Table.Th>
-                <Table.Th ta="right" visibleFrom="sm">
-                  {t('applications.columns.perRecipientHour')}
-                </Table.Th>
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {applications.map(({ id, name, mode, keysInUse, limits }) => (
-                <Table.Tr key={id}>
-                  <Table.Td>{name}</Table.Td>
-                  <Table.Td>
-                    <ModeBadge mode={mode} />
-                  </Table.Td>
-                  <Table.Td ta="right">{whole(keysInUse)}</Table.Td>
-                  <Table.Td ta="right" visibleFrom="sm">
-                    {limit(limits.perMinute)}
-                  </Table.Td>
-                  <Table.Td ta="right" visibleFrom="sm">
-                    {limit(limits.perRecipientHour)}
-                  </Table.Td>
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
-          </Table>
-        </Table.ScrollContainer>
+        <DataTable
+          label={t('applications.title')}
+          minWidth={300}
+          rows={applications}
+          keyOf={({ id }) => id}
+          columns={[
+            { title: t('applications.columns.name'), render: ({ name }) => name },
+            { title: t('applications.columns.mode'), render: ({ mode }) => <ModeBadge mode={mode} /> },
+            {
+              title: t('applications.columns.keys'),
+              ta: 'right',
+              render: ({ keysInUse }) => whole(keysInUse),
+            },
+            ...(['perMinute', 'perRecipientHour'] as const).map((name) => ({
+              title: t(`applications.columns.${name}`),
+              ta: 'right' as const,
+              visibleFrom: 'sm' as const,
+              render: ({ limits }: (typeof applications)[number]) => limit(limits[name]),
+            })),
+          ]}
+        />
       )}
     </Section>
   );

@@ -1,4 +1,4 @@
-import { Anchor, SimpleGrid, Stack, Table, TextInput } from '@mantine/core';
+import { Anchor, SimpleGrid, Stack, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconBuilding, IconSearch } from '@tabler/icons-react';
 import { useState } from 'react';
@@ -6,7 +6,8 @@ import { useTranslation } from 'react-i18next';
 import { Link, useSearchParams } from 'react-router';
 import type { StaffAccountsView, StaffAccountView } from '../../../../src/features/accounts/view.js';
 import { usePages } from '../../api/queries.js';
-import { EmptyState, Failure, Loading, LoadMore } from '../../components/states.js';
+import { EmptyState, Loaded, LoadMore } from '../../components/states.js';
+import { DataTable } from '../../components/dataTable.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { Page } from '../../components/page.js';
 import { Time } from '../../components/times.js';
@@ -22,7 +23,6 @@ export function Accounts() {
   const [typed, setTyped] = useState(search.get('text') ?? '');
   const [text] = useDebouncedValue(typed.trim(), DEBOUNCE_MS);
   const list = usePages<StaffAccountsView>(`/staff/accounts?text=${encodeURIComponent(text)}`);
-  const accounts = list.data?.flatMap((page) => page.accounts) ?? [];
   return (
     <Page title={t('list.title')} description={t('list.description')}>
       <SimpleGrid cols={{ base: 1, sm: 2 }}>
@@ -39,19 +39,22 @@ export function Accounts() {
         />
         <FindStaffSend />
       </SimpleGrid>
-      {list.error !== null && <Failure problem={list.error} onRetry={() => void list.refetch()} />}
-      {list.data === undefined && list.error === null && <Loading />}
-      {list.data !== undefined && accounts.length === 0 && (
-        <EmptyState icon={IconBuilding} title={t(text === '' ? 'list.none.title' : 'list.notFound.title')}>
-          {t(text === '' ? 'list.none.text' : 'list.notFound.text')}
-        </EmptyState>
-      )}
-      {accounts.length > 0 && (
-        <Stack>
-          <AccountTable accounts={accounts} />
-          <LoadMore list={list} />
-        </Stack>
-      )}
+      <Loaded read={list}>
+        {(pages) => {
+          const accounts = pages.flatMap((page) => page.accounts);
+          const nothing = text === '' ? 'none' : 'notFound';
+          return accounts.length === 0 ? (
+            <EmptyState icon={IconBuilding} title={t(`list.${nothing}.title`)}>
+              {t(`list.${nothing}.text`)}
+            </EmptyState>
+          ) : (
+            <Stack>
+              <AccountTable accounts={accounts} />
+              <LoadMore list={list} />
+            </Stack>
+          );
+        }}
+      </Loaded>
     </Page>
   );
 }
@@ -60,49 +63,44 @@ function AccountTable({ accounts }: { accounts: readonly StaffAccountView[] }) {
   const { t } = useTranslation('accounts');
   const { whole } = useNumbers();
   return (
-    <Table.ScrollContainer minWidth={300}>
-      <Table highlightOnHover verticalSpacing="xs" aria-label={t('list.title')}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{t('list.columns.name')}</Table.Th>
-            <Table.Th>{t('list.columns.state')}</Table.Th>
-            <Table.Th ta="right" visibleFrom="sm">
-              {t('list.columns.freeQuota')}
-            </Table.Th>
-            <Table.Th ta="right">{t('list.columns.credits')}</Table.Th>
-            <Table.Th ta="right" visibleFrom="sm">
-              {t('list.columns.sends')}
-            </Table.Th>
-            <Table.Th visibleFrom="sm" pl="xl">
-              {t('list.columns.created')}
-            </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {accounts.map((account) => (
-            <Table.Tr key={account.id}>
-              <Table.Td maw={320} style={{ overflowWrap: 'anywhere' }}>
-                <Anchor component={Link} to={`/staff/accounts/${account.id}`} size="sm" fw={550}>
-                  {account.name}
-                </Anchor>
-              </Table.Td>
-              <Table.Td>
-                <AccountBadge account={account} />
-              </Table.Td>
-              <Table.Td ta="right" visibleFrom="sm">
-                {whole(account.freeQuota)}
-              </Table.Td>
-              <Table.Td ta="right">{whole(account.credits)}</Table.Td>
-              <Table.Td ta="right" visibleFrom="sm">
-                {whole(account.sendsCreated)}
-              </Table.Td>
-              <Table.Td visibleFrom="sm" pl="xl">
-                <Time at={account.createdAt} />
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <DataTable
+      label={t('list.title')}
+      minWidth={300}
+      highlightOnHover
+      rows={accounts}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          title: t('list.columns.name'),
+          maw: 320,
+          style: { overflowWrap: 'anywhere' },
+          render: ({ id, name }) => (
+            <Anchor component={Link} to={`/staff/accounts/${id}`} size="sm" fw={550}>
+              {name}
+            </Anchor>
+          ),
+        },
+        { title: t('list.columns.state'), render: (account) => <AccountBadge account={account} /> },
+        {
+          title: t('list.columns.freeQuota'),
+          ta: 'right',
+          visibleFrom: 'sm',
+          render: ({ freeQuota }) => whole(freeQuota),
+        },
+        { title: t('list.columns.credits'), ta: 'right', render: ({ credits }) => whole(credits) },
+        {
+          title: t('list.columns.sends'),
+          ta: 'right',
+          visibleFrom: 'sm',
+          render: ({ sendsCreated }) => whole(sendsCreated),
+        },
+        {
+          title: t('list.columns.created'),
+          visibleFrom: 'sm',
+          pl: 'xl',
+          render: ({ createdAt }) => <Time at={createdAt} />,
+        },
+      ]}
+    />
   );
 }

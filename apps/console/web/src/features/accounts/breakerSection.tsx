@@ -1,11 +1,14 @@
-import { Alert, Button, Group, NumberInput, Switch, Table, Text } from '@mantine/core';
+import { Alert, Button, Group, NumberInput, Switch, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { StaffAccountDetailsView } from '../../../../src/features/accounts/view.js';
 import { useMayOperate } from '../../app/session.js';
 import { useCountryName } from '../../hooks/countries.js';
-import { Confirm, DialogForm } from '../../components/dialog.js';
+import { ConfirmChange } from '../../components/confirmChange.js';
+import { DataTable } from '../../components/dataTable.js';
+import { DialogForm } from '../../components/dialog.js';
+import { useRangeRule } from '../../hooks/forms.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { Time } from '../../components/times.js';
 import { useAccountChange } from '../../hooks/staffChange.js';
@@ -49,11 +52,10 @@ export function BreakerSection({ account }: Props) {
 }
 
 function Stopped({ account }: Props) {
-  const { t, i18n } = useTranslation('accounts');
+  const { t, i18n } = useTranslation(['accounts', 'common']);
   const nameOf = useCountryName();
   const mayOperate = useMayOperate();
   const [confirming, setConfirming] = useState(false);
-  const change = useAccountChange(account.id, () => setConfirming(false));
   const names = new Intl.ListFormat(i18n.language, { type: 'conjunction' });
   return (
     <Alert color="orange" variant="light">
@@ -68,18 +70,18 @@ function Stopped({ account }: Props) {
           </Button>
         )}
       </Group>
-      <Confirm
+      <ConfirmChange
         opened={confirming}
         onClose={() => setConfirming(false)}
         title={t('breaker.reset')}
         color="brand"
         action={t('breaker.reset')}
-        pending={change.pending}
-        problem={change.problem}
-        onConfirm={() => change.send({ method: 'POST', path: '/breaker/reset' })}
+        change={{ method: 'POST', path: `/staff/accounts/${account.id}/breaker/reset` }}
+        stale={['/staff/accounts', '/staff/audit']}
+        done={t('common:saved')}
       >
         {t('breaker.resetWhat')}
-      </Confirm>
+      </ConfirmChange>
     </Alert>
   );
 }
@@ -89,47 +91,32 @@ function Trips({ trips }: { trips: StaffAccountDetailsView['trips'] }) {
   const { whole } = useNumbers();
   const nameOf = useCountryName();
   return (
-    <Table.ScrollContainer minWidth={320}>
-      <Table verticalSpacing="xs" aria-label={t('breaker.trips')}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{t('breaker.columns.country')}</Table.Th>
-            <Table.Th>{t('breaker.columns.at')}</Table.Th>
-            <Table.Th ta="right">{t('breaker.columns.unverified')}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {trips.map((trip) => (
-            <Table.Tr key={trip.country}>
-              <Table.Td>{nameOf(trip.country)}</Table.Td>
-              <Table.Td>
-                <Time at={trip.trippedAt} />
-              </Table.Td>
-              <Table.Td ta="right">
-                {t('breaker.evidence', {
-                  unverified: whole(trip.unverified),
-                  sends: whole(trip.sends),
-                })}
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <DataTable
+      label={t('breaker.trips')}
+      rows={trips}
+      keyOf={({ country }) => country}
+      columns={[
+        { title: t('breaker.columns.country'), render: ({ country }) => nameOf(country) },
+        { title: t('breaker.columns.at'), render: ({ trippedAt }) => <Time at={trippedAt} /> },
+        {
+          title: t('breaker.columns.unverified'),
+          ta: 'right',
+          render: ({ unverified, sends }) =>
+            t('breaker.evidence', { unverified: whole(unverified), sends: whole(sends) }),
+        },
+      ]}
+    />
   );
 }
 
 function BreakerForm({ account, onClose }: Props & { onClose: () => void }) {
   const { t } = useTranslation(['accounts', 'common']);
-  const { whole } = useNumbers();
   const change = useAccountChange(account.id, onClose);
+  const rangeRule = useRangeRule();
   const rule =
     (name: keyof typeof BOUNDS) =>
-    (value: number, { isOn }: { isOn: boolean }) => {
-      const { min, max } = BOUNDS[name];
-      const isValid = !isOn || (Number.isInteger(value) && value >= min && value <= max);
-      return isValid ? null : t('common:rules.range', { min: whole(min), max: whole(max) });
-    };
+    (value: number, { isOn }: { isOn: boolean }) =>
+      isOn ? rangeRule(BOUNDS[name].min, BOUNDS[name].max)(value) : null;
   const form = useForm({
     initialValues: { isOn: account.breaker !== null, ...(account.breaker ?? INITIAL) },
     validate: { unverifiedPercent: rule('unverifiedPercent'), minSends: rule('minSends') },
@@ -156,8 +143,6 @@ function BreakerForm({ account, onClose }: Props & { onClose: () => void }) {
             key={name}
             label={t(`breaker.fields.${name}`)}
             {...BOUNDS[name]}
-            allowDecimal={false}
-            clampBehavior="none"
             {...form.getInputProps(name)}
           />
         ))}

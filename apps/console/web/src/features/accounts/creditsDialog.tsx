@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { StaffAccountDetailsView } from '../../../../src/features/accounts/view.js';
 import { Dialog, DialogForm } from '../../components/dialog.js';
+import { useRangeRule } from '../../hooks/forms.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { useReasonRule } from '../../components/reasonDialog.js';
 import { useAccountChange } from '../../hooks/staffChange.js';
@@ -37,10 +38,7 @@ function CreditsForm({ account, onClose }: Props) {
   const form = useForm<{ amount: number | ''; reason: string }>({
     initialValues: { amount: '', reason: '' },
     validate: {
-      amount: (amount) =>
-        amount !== '' && Number.isInteger(amount) && amount >= 1 && amount <= AMOUNT_MAX
-          ? null
-          : t('common:rules.range', { min: whole(1), max: whole(AMOUNT_MAX) }),
+      amount: useRangeRule()(1, AMOUNT_MAX),
       reason: reasonRule,
     },
   });
@@ -64,8 +62,6 @@ function CreditsForm({ account, onClose }: Props) {
         required
         min={1}
         max={AMOUNT_MAX}
-        allowDecimal={false}
-        clampBehavior="none"
         data-autofocus
         {...form.getInputProps('amount')}
       />

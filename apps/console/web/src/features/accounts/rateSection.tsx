@@ -5,6 +5,7 @@ import type { SettingsView } from '../../../../src/features/settings/view.js';
 import type { StaffAccountDetailsView } from '../../../../src/features/accounts/view.js';
 import { useData } from '../../api/queries.js';
 import { DialogForm } from '../../components/dialog.js';
+import { useRangeRule } from '../../hooks/forms.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { useAccountChange } from '../../hooks/staffChange.js';
 import { EditableSection } from './editableSection.js';
@@ -42,13 +43,11 @@ function RateForm({ account, onClose }: Props & { onClose: () => void }) {
   const { data } = useData<SettingsView>('/staff/settings');
   const { min, max } = data?.bounds.accountRatePerMinute ?? { min: 1, max: 1_000_000 };
   const change = useAccountChange(account.id, onClose);
+  const rangeRule = useRangeRule();
   const form = useForm({
     initialValues: { isOwn: account.ownRatePerMinute !== null, rate: account.ratePerMinute },
     validate: {
-      rate: (rate, { isOwn }) =>
-        !isOwn || (Number.isInteger(rate) && rate >= min && rate <= max)
-          ? null
-          : t('common:rules.range', { min: whole(min), max: whole(max) }),
+      rate: (rate, { isOwn }) => (isOwn ? rangeRule(min, max)(rate) : null),
     },
   });
   return (
@@ -68,14 +67,7 @@ function RateForm({ account, onClose }: Props & { onClose: () => void }) {
         {...form.getInputProps('isOwn', { type: 'checkbox' })}
       />
       {form.values.isOwn && (
-        <NumberInput
-          label={t('rate.label')}
-          min={min}
-          max={max}
-          allowDecimal={false}
-          clampBehavior="none"
-          {...form.getInputProps('rate')}
-        />
+        <NumberInput label={t('rate.label')} min={min} max={max} {...form.getInputProps('rate')} />
       )}
     </DialogForm>
   );

@@ -9,7 +9,7 @@ import { useAccount } from '../../app/session.js';
 import { Id } from '../../components/copy.js';
 import { ModeBadge } from '../../components/badges.js';
 import { Page } from '../../components/page.js';
-import { Failure, Loading } from '../../components/states.js';
+import { Loaded } from '../../components/states.js';
 import { IdentityCheck } from './identityCheck.js';
 import { Keys } from './keys.js';
 import { Limits } from './limits.js';
@@ -21,12 +21,13 @@ export function ApplicationDetails() {
   const { path, mayChange } = useAccount();
   const { application: id = '' } = useParams();
   const [renaming, { open, close }] = useDisclosure();
-  const { data, error, refetch } = useData<ApplicationView>(`${path}/applications/${encodeURIComponent(id)}`);
+  const read = useData<ApplicationView>(`${path}/applications/${encodeURIComponent(id)}`);
+  const { data } = read;
   const back = { to: `${path}/applications`, label: t('list.back') };
   if (data === undefined)
     return (
       <Page title={t('common:nav.applications')} back={back}>
-        {error === null ? <Loading /> : <Failure problem={error} onRetry={() => void refetch()} />}
+        <Loaded read={read}>{() => null}</Loaded>
       </Page>
     );
   return (

@@ -1,4 +1,4 @@
-import { Anchor, Button, List, Table, Text } from '@mantine/core';
+import { Anchor, Button, List, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconApps, IconPlus } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
@@ -7,9 +7,10 @@ import type { ApplicationView, LimitsView } from '../../../../src/features/appli
 import { useData } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { ModeBadge } from '../../components/badges.js';
+import { DataTable } from '../../components/dataTable.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { Page } from '../../components/page.js';
-import { EmptyState, Failure, Loading } from '../../components/states.js';
+import { EmptyState, Loaded } from '../../components/states.js';
 import { Time } from '../../components/times.js';
 import { CreateApplication } from './applicationForms.js';
 
@@ -18,25 +19,24 @@ export function Applications() {
   const { t } = useTranslation(['applications', 'common']);
   const account = useAccount();
   const [creating, { open, close }] = useDisclosure();
-  const { data, error, refetch } = useData<{ applications: ApplicationView[] }>(
-    `${account.path}/applications`,
-  );
+  const read = useData<{ applications: ApplicationView[] }>(`${account.path}/applications`);
   const create = account.mayChange && (
     <Button leftSection={<IconPlus size={16} />} onClick={open}>
       {t('list.create')}
     </Button>
   );
-  const isEmpty = data?.applications.length === 0;
+  const isEmpty = read.data?.applications.length === 0;
   return (
     <Page
       title={t('common:nav.applications')}
       description={t('list.description')}
-      actions={isEmpty || data === undefined ? undefined : create}
+      actions={isEmpty || read.data === undefined ? undefined : create}
     >
-      {data === undefined &&
-        (error === null ? <Loading /> : <Failure problem={error} onRetry={() => void refetch()} />)}
-      {isEmpty && <FirstSteps action={create} />}
-      {data !== undefined && !isEmpty && <ApplicationTable applications={data.applications} />}
+      <Loaded read={read}>
+        {({ applications }) =>
+          isEmpty ? <FirstSteps action={create} /> : <ApplicationTable applications={applications} />
+        }
+      </Loaded>
       <CreateApplication opened={creating} onClose={close} />
     </Page>
   );
@@ -63,42 +63,37 @@ function ApplicationTable({ applications }: { applications: readonly Application
   const { t } = useTranslation('applications');
   const { whole } = useNumbers();
   return (
-    <Table.ScrollContainer minWidth={320}>
-      <Table verticalSpacing="sm" highlightOnHover aria-label={t('list.caption')}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{t('list.columns.name')}</Table.Th>
-            <Table.Th>{t('list.columns.mode')}</Table.Th>
-            <Table.Th ta="end">{t('list.columns.keys')}</Table.Th>
-            <Table.Th visibleFrom="sm" pl="xl">
-              {t('list.columns.limits')}
-            </Table.Th>
-            <Table.Th visibleFrom="sm">{t('list.columns.created')}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {applications.map(({ id, name, mode, keysInUse, limits, createdAt }) => (
-            <Table.Tr key={id}>
-              <Table.Td maw={320}>
-                <Anchor component={Link} to={id} size="sm" fw={550} style={{ overflowWrap: 'anywhere' }}>
-                  {name}
-                </Anchor>
-              </Table.Td>
-              <Table.Td>
-                <ModeBadge mode={mode} />
-              </Table.Td>
-              <Table.Td ta="end">{whole(keysInUse)}</Table.Td>
-              <Table.Td visibleFrom="sm" pl="xl">
-                <LimitsText limits={limits} />
-              </Table.Td>
-              <Table.Td visibleFrom="sm">
-                <Time at={createdAt} />
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <DataTable
+      label={t('list.caption')}
+      verticalSpacing="sm"
+      highlightOnHover
+      rows={applications}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          title: t('list.columns.name'),
+          maw: 320,
+          render: ({ id, name }) => (
+            <Anchor component={Link} to={id} size="sm" fw={550} style={{ overflowWrap: 'anywhere' }}>
+              {name}
+            </Anchor>
+          ),
+        },
+        { title: t('list.columns.mode'), render: ({ mode }) => <ModeBadge mode={mode} /> },
+        { title: t('list.columns.keys'), ta: 'end', render: ({ keysInUse }) => whole(keysInUse) },
+        {
+          title: t('list.columns.limits'),
+          visibleFrom: 'sm',
+          pl: 'xl',
+          render: ({ limits }) => <LimitsText limits={limits} />,
+        },
+        {
+          title: t('list.columns.created'),
+          visibleFrom: 'sm',
+          render: ({ createdAt }) => <Time at={createdAt} />,
+        },
+      ]}
+    />
   );
 }
 

@@ -1,16 +1,16 @@
-import { Alert, Badge, Box, Button, Code, Stack, Table, Text } from '@mantine/core';
+import { Alert, Badge, Box, Button, Code, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { notifications } from '@mantine/notifications';
 import { IconAlertTriangle, IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ApplicationView, KeyView } from '../../../../src/features/applications/view.js';
 import { NewKey } from './newKey.js';
-import { useChange, useData } from '../../api/queries.js';
+import { useData } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
-import { Confirm } from '../../components/dialog.js';
+import { ConfirmChange } from '../../components/confirmChange.js';
+import { DataTable } from '../../components/dataTable.js';
 import { Section } from '../../components/page.js';
-import { Failure, Loading } from '../../components/states.js';
+import { Loaded } from '../../components/states.js';
 import { Ago, Time } from '../../components/times.js';
 
 /** The keys of an application, active and revoked. */
@@ -24,9 +24,7 @@ export function Keys({ application }: { application: ApplicationView }) {
     setAsked(key);
     question.open();
   };
-  const { data, error, refetch } = useData<{ keys: KeyView[] }>(
-    `${path}/applications/${application.id}/keys`,
-  );
+  const read = useData<{ keys: KeyView[] }>(`${path}/applications/${application.id}/keys`);
   return (
     <Section
       title={t('keys.title')}
@@ -39,23 +37,24 @@ export function Keys({ application }: { application: ApplicationView }) {
         )
       }
     >
-      {data === undefined &&
-        (error === null ? <Loading /> : <Failure problem={error} onRetry={() => void refetch()} />)}
-      {data?.keys.length === 0 && (
-        <Text size="sm" ta="center" py="lg">
-          {t(mayChange ? 'keys.empty' : 'keys.emptyViewer')}
-        </Text>
-      )}
-      {data !== undefined && data.keys.length > 0 && (
-        <KeyTable keys={data.keys} onRevoke={mayChange ? ask : null} />
-      )}
+      <Loaded read={read}>
+        {({ keys }) =>
+          keys.length === 0 ? (
+            <Text size="sm" ta="center" py="lg">
+              {t(mayChange ? 'keys.empty' : 'keys.emptyViewer')}
+            </Text>
+          ) : (
+            <KeyTable keys={keys} onRevoke={mayChange && ask} />
+          )
+        }
+      </Loaded>
       <NewKey application={application} opened={creating} onClose={close} />
       {asked !== null && (
         <RevokeKey
           application={application}
           apiKey={asked}
           opened={asking}
-          isLast={application.keysInUse === 1}
+          isLast={application.keysInUse === 1 && asked.expiresAt === null}
           onClose={question.close}
         />
       )}
@@ -63,91 +62,101 @@ export function Keys({ application }: { application: ApplicationView }) {
   );
 }
 
-/** Keys, newest first, active before revoked. `onRevoke` is null for users who may not revoke. */
+/** Keys, newest first, active before revoked. `onRevoke` is false for users who may not revoke. */
 function KeyTable({
   keys,
   onRevoke,
 }: {
   keys: readonly KeyView[];
-  onRevoke: ((key: KeyView) => void) | null;
+  onRevoke: ((key: KeyView) => void) | false;
 }) {
   const { t } = useTranslation('applications');
   const newest = keys.toReversed();
-  const ordered = [
-    ...newest.filter(({ revokedAt }) => revokedAt === null),
-    ...newest.filter(({ revokedAt }) => revokedAt !== null),
-  ];
   return (
-    <Table.ScrollContainer minWidth={300}>
-      <Table verticalSpacing="sm" aria-label={t('keys.caption')}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{t('keys.columns.key')}</Table.Th>
-            <Table.Th visibleFrom="sm">{t('keys.columns.created')}</Table.Th>
-            <Table.Th visibleFrom="sm">{t('keys.columns.lastUsed')}</Table.Th>
-            <Table.Th visibleFrom="sm">{t('keys.columns.state')}</Table.Th>
-            {onRevoke && <Table.Th ta="end">{t('keys.columns.actions')}</Table.Th>}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {ordered.map((key) => (
-            <KeyRow key={key.id} apiKey={key} onRevoke={onRevoke} />
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <DataTable
+      label={t('keys.caption')}
+      minWidth={300}
+      verticalSpacing="sm"
+      rows={[...newest.filter((key) => !isRevoked(key)), ...newest.filter(isRevoked)]}
+      keyOf={({ id }) => id}
+      propsOf={(key) => (isRevoked(key) ? { c: 'dimmed' } : {})}
+      columns={[
+        { title: t('keys.columns.key'), maw: 280, render: (key) => <KeyName apiKey={key} /> },
+        {
+          title: t('keys.columns.created'),
+          visibleFrom: 'sm',
+          render: ({ createdAt }) => <Time at={createdAt} />,
+        },
+        {
+          title: t('keys.columns.lastUsed'),
+          visibleFrom: 'sm',
+          render: ({ lastUsedAt }) => (lastUsedAt === null ? t('keys.never') : <Ago at={lastUsedAt} />),
+        },
+        {
+          title: t('keys.columns.state'),
+          visibleFrom: 'sm',
+          render: (key) => (
+            <>
+              <KeyState apiKey={key} />
+              {key.revokedAt !== null && (
+                <Text size="xs" mt={2} component="div">
+                  <Time at={key.revokedAt} />
+                </Text>
+              )}
+            </>
+          ),
+        },
+        onRevoke && {
+          title: t('keys.columns.actions'),
+          ta: 'end',
+          render: (key) =>
+            !isRevoked(key) && (
+              <Button
+                size="xs"
+                variant="default"
+                aria-label={t('keys.revokeNamed', { key: key.label ?? key.hint })}
+                onClick={() => onRevoke(key)}
+              >
+                {t('keys.revoke')}
+              </Button>
+            ),
+        },
+      ]}
+    />
   );
 }
 
-function KeyRow({ apiKey, onRevoke }: { apiKey: KeyView; onRevoke: ((key: KeyView) => void) | null }) {
+const isRevoked = ({ revokedAt }: KeyView): boolean => revokedAt !== null;
+
+function KeyState({ apiKey }: { apiKey: KeyView }) {
   const { t } = useTranslation('applications');
-  const { hint, label, createdAt, lastUsedAt, revokedAt } = apiKey;
-  const isRevoked = revokedAt !== null;
-  const dimmed = isRevoked ? { c: 'dimmed' } : {};
-  const state = (
-    <Badge color={isRevoked ? 'gray' : 'green'}>{t(isRevoked ? 'keys.revoked' : 'keys.inUse')}</Badge>
-  );
+  const revoked = isRevoked(apiKey);
+  return <Badge color={revoked ? 'gray' : 'green'}>{t(revoked ? 'keys.revoked' : 'keys.inUse')}</Badge>;
+}
+
+/** Label and hint; on a phone, state and last use stand below them. */
+function KeyName({ apiKey }: { apiKey: KeyView }) {
+  const { t } = useTranslation('applications');
+  const { hint, label, lastUsedAt, expiresAt } = apiKey;
+  const revoked = isRevoked(apiKey);
   return (
-    <Table.Tr {...dimmed}>
-      <Table.Td maw={280}>
-        <Text size="sm" fw={isRevoked ? 400 : 550} style={{ overflowWrap: 'anywhere' }}>
-          {label ?? t('keys.noLabel')}
+    <>
+      <Text size="sm" fw={revoked ? 400 : 550} style={{ overflowWrap: 'anywhere' }}>
+        {label ?? t(expiresAt === null ? 'keys.noLabel' : 'keys.tryout')}
+      </Text>
+      <Code {...(revoked && { c: 'dimmed' })}>{hint}</Code>
+      {expiresAt !== null && (
+        <Text size="xs" c="dimmed" mt={4} component="div">
+          {t('keys.ends')} <Time at={expiresAt} />
         </Text>
-        <Code {...dimmed}>{hint}</Code>
-        <Box hiddenFrom="sm" mt={4}>
-          {state}
-        </Box>
-        <Text size="xs" c="dimmed" hiddenFrom="sm" mt={4} component="div">
-          {t('keys.columns.lastUsed')}: {lastUsedAt === null ? t('keys.never') : <Time at={lastUsedAt} />}
-        </Text>
-      </Table.Td>
-      <Table.Td visibleFrom="sm">
-        <Time at={createdAt} />
-      </Table.Td>
-      <Table.Td visibleFrom="sm">{lastUsedAt === null ? t('keys.never') : <Ago at={lastUsedAt} />}</Table.Td>
-      <Table.Td visibleFrom="sm">
-        {state}
-        {isRevoked && (
-          <Text size="xs" mt={2} component="div">
-            <Time at={revokedAt} />
-          </Text>
-        )}
-      </Table.Td>
-      {onRevoke && (
-        <Table.Td ta="end">
-          {!isRevoked && (
-            <Button
-              size="xs"
-              variant="default"
-              aria-label={t('keys.revokeNamed', { key: label ?? hint })}
-              onClick={() => onRevoke(apiKey)}
-            >
-              {t('keys.revoke')}
-            </Button>
-          )}
-        </Table.Td>
       )}
-    </Table.Tr>
+      <Box hiddenFrom="sm" mt={4}>
+        <KeyState apiKey={apiKey} />
+      </Box>
+      <Text size="xs" c="dimmed" hiddenFrom="sm" mt={4} component="div">
+        {t('keys.columns.lastUsed')}: {lastUsedAt === null ? t('keys.never') : <Time at={lastUsedAt} />}
+      </Text>
+    </>
   );
 }
 
@@ -167,32 +176,17 @@ function RevokeKey({
 }) {
   const { t } = useTranslation('applications');
   const list = `${useAccount().path}/applications`;
-  const revoke = useChange(list);
   const { label, hint } = apiKey;
   const name = label === null ? hint : `${label} (${hint})`;
-  const close = (): void => {
-    revoke.reset();
-    onClose();
-  };
   return (
-    <Confirm
+    <ConfirmChange
       opened={opened}
-      onClose={close}
+      onClose={onClose}
       title={t('keys.revokeTitle')}
       action={t('keys.revoke')}
-      pending={revoke.isPending}
-      problem={revoke.error}
-      onConfirm={() =>
-        revoke.mutate(
-          { method: 'POST', path: `${list}/${application.id}/keys/${apiKey.id}/revoke` },
-          {
-            onSuccess: () => {
-              notifications.show({ message: t('keys.revokedNow', { key: name }) });
-              close();
-            },
-          },
-        )
-      }
+      change={{ method: 'POST', path: `${list}/${application.id}/keys/${apiKey.id}/revoke` }}
+      stale={[list]}
+      done={t('keys.revokedNow', { key: name })}
     >
       <Stack gap="sm">
         <Text inherit style={{ overflowWrap: 'anywhere' }}>
@@ -211,6 +205,6 @@ function RevokeKey({
           </Alert>
         )}
       </Stack>
-    </Confirm>
+    </ConfirmChange>
   );
 }

@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import type { ApplicationView, LimitsView } from '../../../../src/features/applications/view.js';
 import { useChange } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
-import { useNumbers } from '../../hooks/formats.js';
+import { useRangeRule } from '../../hooks/forms.js';
 import { Section } from '../../components/page.js';
 import { Failure } from '../../components/states.js';
 
@@ -19,15 +19,12 @@ type Typed = Record<keyof LimitsView, number | string | null>;
 
 /** The creation limits of an application, each switched on and off on its own. */
 export function Limits({ application }: { application: ApplicationView }) {
-  const { t } = useTranslation(['applications', 'common']);
+  const { t } = useTranslation('applications');
   const { path, mayChange } = useAccount();
-  const { whole } = useNumbers();
   const list = `${path}/applications`;
   const save = useChange(list);
-  const rule = (typed: number | string | null): string | null =>
-    typed === null || isLimit(typed)
-      ? null
-      : t('common:rules.range', { min: whole(1), max: whole(LIMIT_MAX) });
+  const rangeRule = useRangeRule()(1, LIMIT_MAX);
+  const rule = (typed: number | string | null): string | null => (typed === null ? null : rangeRule(typed));
   const form = useForm<Typed>({
     initialValues: { ...application.limits },
     validate: { perMinute: rule, perRecipientHour: rule },
@@ -67,9 +64,6 @@ export function Limits({ application }: { application: ApplicationView }) {
                   label={t(`limits.${limit}Field`)}
                   min={1}
                   max={LIMIT_MAX}
-                  clampBehavior="none"
-                  allowDecimal={false}
-                  allowNegative={false}
                   disabled={!mayChange}
                   value={form.values[limit]}
                   onChange={(value) => form.setFieldValue(limit, value)}
@@ -90,6 +84,3 @@ export function Limits({ application }: { application: ApplicationView }) {
     </Section>
   );
 }
-
-const isLimit = (typed: number | string): boolean =>
-  typeof typed === 'number' && Number.isInteger(typed) && typed >= 1 && typed <= LIMIT_MAX;

@@ -11,7 +11,7 @@ import { useAccount, useSession } from '../../app/session.js';
 import { CodeSamples } from '../../components/codeSamples.js';
 import { CodeBlock } from '../../components/copy.js';
 import { Dialog, DialogForm } from '../../components/dialog.js';
-import { Failure, Loading } from '../../components/states.js';
+import { Loaded } from '../../components/states.js';
 import { focusOnMount, useFieldErrors, useNameRule } from '../../hooks/forms.js';
 
 /** The dialog that creates a key and shows it once. */
@@ -126,7 +126,6 @@ function Ready({
 function FirstSend({ application: { id, mode }, apiKey }: { application: ApplicationView; apiKey: string }) {
   const { t } = useTranslation('applications');
   const { path } = useAccount();
-  const { data, error, refetch } = useData<TryoutView>(`${path}/applications/${id}/tryout`);
   return (
     <>
       <div>
@@ -138,9 +137,9 @@ function FirstSend({ application: { id, mode }, apiKey }: { application: Applica
         </Text>
       </div>
       <CodeBlock code={`export ONECODE_API_KEY='${apiKey}'`} what={t('newKey.variable')} wrap />
-      {data !== undefined && <CodeSamples samples={data.samples} />}
-      {data === undefined &&
-        (error === null ? <Loading /> : <Failure problem={error} onRetry={() => void refetch()} />)}
+      <Loaded read={useData<TryoutView>(`${path}/applications/${id}/tryout`)}>
+        {({ samples }) => <CodeSamples samples={samples[0]?.samples ?? []} />}
+      </Loaded>
     </>
   );
 }

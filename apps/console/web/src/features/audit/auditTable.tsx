@@ -1,10 +1,11 @@
-import { Anchor, Group, Stack, Table, Text, useMatches } from '@mantine/core';
+import { Anchor, Group, Stack, Text, useMatches } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import type { AuditEntryView, AuditPageView } from '../../../../src/features/audit/view.js';
 import { usePages } from '../../api/queries.js';
 import { useAuditTexts } from './auditTexts.js';
-import { Failure, Loading, LoadMore } from '../../components/states.js';
+import { DataTable } from '../../components/dataTable.js';
+import { Loaded, LoadMore } from '../../components/states.js';
 import { Time } from '../../components/times.js';
 
 /** Entries of the audit log, newest first, page by page. */
@@ -22,77 +23,78 @@ export function AuditTable({
   const { t } = useTranslation('audit');
   const isNarrow = useMatches({ base: true, sm: false });
   const list = usePages<AuditPageView>(`/staff/audit?${new URLSearchParams(query).toString()}`);
-  if (list.error !== null) return <Failure problem={list.error} onRetry={() => void list.refetch()} />;
-  if (list.data === undefined) return <Loading />;
-  const entries = list.data.flatMap((page) => page.entries);
-  if (entries.length === 0)
-    return (
-      <Text size="sm" c="dimmed">
-        {empty}
-      </Text>
-    );
   return (
-    <Stack gap="sm">
-      <Table.ScrollContainer minWidth={300}>
-        <Table verticalSpacing="xs" aria-label={t('table')}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th w={isNarrow ? 130 : 230}>{t('columns.at')}</Table.Th>
-              <Table.Th>{t('columns.what')}</Table.Th>
-              {!isNarrow && <Table.Th>{t('columns.change')}</Table.Th>}
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {entries.map((entry) => (
-              <Row key={entry.id} entry={entry} withAccount={withAccount} isNarrow={isNarrow} />
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
-      <LoadMore list={list} />
-    </Stack>
+    <Loaded read={list}>
+      {(pages) => {
+        const entries = pages.flatMap((page) => page.entries);
+        if (entries.length === 0)
+          return (
+            <Text size="sm" c="dimmed">
+              {empty}
+            </Text>
+          );
+        return (
+          <Stack gap="sm">
+            <DataTable
+              label={t('table')}
+              minWidth={300}
+              rows={entries}
+              keyOf={({ id }) => id}
+              propsOf={() => ({ style: { verticalAlign: 'top', overflowWrap: 'anywhere' } })}
+              columns={[
+                {
+                  title: t('columns.at'),
+                  w: isNarrow ? 130 : 230,
+                  render: (entry) => <When entry={entry} isNarrow={isNarrow} />,
+                },
+                {
+                  title: t('columns.what'),
+                  // On a phone, the changes stand below the action.
+                  render: (entry) => (
+                    <>
+                      <What entry={entry} withAccount={withAccount} />
+                      {isNarrow && <Changes entry={entry} />}
+                    </>
+                  ),
+                },
+                !isNarrow && { title: t('columns.change'), render: (entry) => <Changes entry={entry} /> },
+              ]}
+            />
+            <LoadMore list={list} />
+          </Stack>
+        );
+      }}
+    </Loaded>
   );
 }
 
-/** On a phone, the changes stand below the action. */
-function Row({
-  entry,
-  withAccount,
-  isNarrow,
-}: {
-  entry: AuditEntryView;
-  withAccount: boolean;
-  isNarrow: boolean;
-}) {
+function When({ entry: { at, actor }, isNarrow }: { entry: AuditEntryView; isNarrow: boolean }) {
   const { t } = useTranslation('audit');
+  return (
+    <>
+      <Time at={at} seconds={!isNarrow} wraps={isNarrow} />
+      <Text size="xs" c="dimmed">
+        {actor.kind === 'command_line' && t('commandLine', { name: actor.name })}
+        {actor.kind === 'user' && actor.name}
+        {actor.kind === 'nobody' && t('nobody')}
+      </Text>
+    </>
+  );
+}
+
+function What({ entry: { action, account }, withAccount }: { entry: AuditEntryView; withAccount: boolean }) {
   const texts = useAuditTexts();
   return (
-    <Table.Tr style={{ verticalAlign: 'top', overflowWrap: 'anywhere' }}>
-      <Table.Td>
-        <Time at={entry.at} seconds={!isNarrow} wraps={isNarrow} />
-        <Text size="xs" c="dimmed">
-          {entry.actor.kind === 'command_line' && t('commandLine', { name: entry.actor.name })}
-          {entry.actor.kind === 'user' && entry.actor.name}
-          {entry.actor.kind === 'nobody' && t('nobody')}
-        </Text>
-      </Table.Td>
-      <Table.Td>
-        <Text size="sm" fw={550}>
-          {texts.action(entry.action)}
-        </Text>
-        {withAccount && entry.account !== null && (
-          <Anchor component={Link} to={`/staff/accounts/${entry.account.id}`} size="sm">
-            {entry.account.name ?? entry.account.id}
-          </Anchor>
-        )}
-        {isNarrow && <Changes entry={entry} />}
-      </Table.Td>
-      {!isNarrow && (
-        <Table.Td>
-          <Changes entry={entry} />
-        </Table.Td>
+    <>
+      <Text size="sm" fw={550}>
+        {texts.action(action)}
+      </Text>
+      {withAccount && account !== null && (
+        <Anchor component={Link} to={`/staff/accounts/${account.id}`} size="sm">
+          {account.name ?? account.id}
+        </Anchor>
       )}
-    </Table.Tr>
+    </>
   );
 }
 

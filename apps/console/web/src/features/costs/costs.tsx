@@ -1,11 +1,10 @@
-import { Table } from '@mantine/core';
 import { IconCoins } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import type { CostsView, CostView } from '../../../../src/features/costs/view.js';
 import { useData } from '../../api/queries.js';
+import { DataTable } from '../../components/dataTable.js';
 import { Page, Section } from '../../components/page.js';
-import { ScrollingTable } from '../../components/scrollingTable.js';
-import { EmptyState, Failure, Loading } from '../../components/states.js';
+import { EmptyState, Loaded } from '../../components/states.js';
 import { useCountryName } from '../../hooks/countries.js';
 import { useNumbers } from '../../hooks/formats.js';
 
@@ -14,21 +13,22 @@ const REFRESH_MS = 60_000;
 /** What Meta charges for messages, by day, country and price, beside what customers were charged. */
 export function Costs() {
   const { t } = useTranslation('costs');
-  const { data, error, refetch } = useData<CostsView>('/staff/costs', { refreshMs: REFRESH_MS });
+  const read = useData<CostsView>('/staff/costs', { refreshMs: REFRESH_MS });
   return (
     <Page title={t('title')} description={t('description')}>
-      {error !== null && <Failure problem={error} onRetry={() => void refetch()} />}
-      {data === undefined && error === null && <Loading />}
-      {data?.costs.length === 0 && (
-        <EmptyState icon={IconCoins} title={t('none.title')}>
-          {t('none.text')}
-        </EmptyState>
-      )}
-      {data !== undefined && data.costs.length > 0 && (
-        <Section title={t('last')}>
-          <CostTable costs={data.costs} />
-        </Section>
-      )}
+      <Loaded read={read}>
+        {({ costs }) =>
+          costs.length === 0 ? (
+            <EmptyState icon={IconCoins} title={t('none.title')}>
+              {t('none.text')}
+            </EmptyState>
+          ) : (
+            <Section title={t('last')}>
+              <CostTable costs={costs} />
+            </Section>
+          )
+        }
+      </Loaded>
     </Page>
   );
 }
@@ -39,37 +39,28 @@ function CostTable({ costs }: { costs: readonly CostView[] }) {
   const countryName = useCountryName();
   const dayOf = (day: string): string =>
     new Date(`${day}T00:00:00Z`).toLocaleDateString(i18n.language, { dateStyle: 'medium', timeZone: 'UTC' });
+  const priceOf = ({ category, type, pricingModel }: CostView): string =>
+    [category, type, pricingModel].join(' · ');
+  const counts = (['messages', 'delivered', 'freeSends', 'credits'] as const).map((name) => ({
+    title: t(`columns.${name}`),
+    ta: 'right' as const,
+    render: (cost: CostView) => whole(cost[name]),
+  }));
   return (
-    <ScrollingTable label={t('last')} minWidth={640}>
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>{t('columns.day')}</Table.Th>
-          <Table.Th>{t('columns.country')}</Table.Th>
-          <Table.Th>{t('columns.price')}</Table.Th>
-          <Table.Th ta="right">{t('columns.messages')}</Table.Th>
-          <Table.Th ta="right">{t('columns.delivered')}</Table.Th>
-          <Table.Th ta="right">{t('columns.freeSends')}</Table.Th>
-          <Table.Th ta="right">{t('columns.credits')}</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {costs.map((cost) => {
-          const price = [cost.category, cost.type, cost.pricingModel].join(' · ');
-          return (
-            <Table.Tr key={`${cost.day} ${cost.country} ${price} ${cost.billable}`}>
-              <Table.Td>{dayOf(cost.day)}</Table.Td>
-              <Table.Td>{countryName(cost.country)}</Table.Td>
-              <Table.Td>
-                {price} ({t(cost.billable ? 'charged' : 'notCharged')})
-              </Table.Td>
-              <Table.Td ta="right">{whole(cost.messages)}</Table.Td>
-              <Table.Td ta="right">{whole(cost.delivered)}</Table.Td>
-              <Table.Td ta="right">{whole(cost.freeSends)}</Table.Td>
-              <Table.Td ta="right">{whole(cost.credits)}</Table.Td>
-            </Table.Tr>
-          );
-        })}
-      </Table.Tbody>
-    </ScrollingTable>
+    <DataTable
+      label={t('last')}
+      minWidth={640}
+      rows={costs}
+      keyOf={(cost) => `${cost.day} ${cost.country} ${priceOf(cost)} ${cost.billable}`}
+      columns={[
+        { title: t('columns.day'), render: ({ day }) => dayOf(day) },
+        { title: t('columns.country'), render: ({ country }) => countryName(country) },
+        {
+          title: t('columns.price'),
+          render: (cost) => `${priceOf(cost)} (${t(cost.billable ? 'charged' : 'notCharged')})`,
+        },
+        ...counts,
+      ]}
+    />
   );
 }

@@ -2,12 +2,12 @@ import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { HoldView } from '../../../../src/features/holds/view.js';
-import { Confirm } from '../../components/dialog.js';
+import { ConfirmChange } from '../../components/confirmChange.js';
 import { useStaffChange } from '../../hooks/staffChange.js';
 
 type Hold = Pick<HoldView, 'kind' | 'target'>;
 
-/** Sets and releases holds. */
+/** Sets holds. */
 export function useHoldChange(onDone: () => void) {
   const { t } = useTranslation('holds');
   const { send, ...change } = useStaffChange(['/staff/holds', '/staff/accounts'], onDone);
@@ -18,39 +18,30 @@ export function useHoldChange(onDone: () => void) {
         { method: 'POST', path: '/staff/holds', body: { kind, target, reason } },
         t(kind === 'live' ? 'live.held' : 'set'),
       ),
-    release: ({ kind, target }: Hold): void =>
-      send({ method: 'POST', path: '/staff/holds/release', body: { kind, target } }, t('release.done')),
   };
 }
 
 /** A button that releases a hold after a confirmation. */
-export function ReleaseButton({
-  hold,
-  size = 'xs',
-}: {
-  hold: Pick<HoldView, 'kind' | 'target'>;
-  size?: 'xs' | 'sm';
-}) {
+export function ReleaseButton({ hold: { kind, target }, size = 'xs' }: { hold: Hold; size?: 'xs' | 'sm' }) {
   const { t } = useTranslation('holds');
   const [confirming, setConfirming] = useState(false);
-  const { release, pending, problem } = useHoldChange(() => setConfirming(false));
   return (
     <>
       <Button variant="default" size={size} onClick={() => setConfirming(true)}>
         {t('release.button')}
       </Button>
-      <Confirm
+      <ConfirmChange
         opened={confirming}
         onClose={() => setConfirming(false)}
-        title={t(`release.${hold.kind}`)}
+        title={t(`release.${kind}`)}
         color="brand"
         action={t('release.button')}
-        pending={pending}
-        problem={problem}
-        onConfirm={() => release(hold)}
+        change={{ method: 'POST', path: '/staff/holds/release', body: { kind, target } }}
+        stale={['/staff/holds', '/staff/accounts', '/staff/audit']}
+        done={t('release.done')}
       >
         {t('release.what')}
-      </Confirm>
+      </ConfirmChange>
     </>
   );
 }

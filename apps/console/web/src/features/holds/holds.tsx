@@ -8,20 +8,22 @@ import { useData } from '../../api/queries.js';
 import { useMayOperate } from '../../app/session.js';
 import { Page, Section } from '../../components/page.js';
 import { ReadOnlyBadge } from '../../components/badges.js';
-import { EmptyState, Failure, Loading } from '../../components/states.js';
+import { EmptyState, Loaded } from '../../components/states.js';
 import { HoldDialog } from './holdDialog.js';
 import { HoldTable } from './holdTable.js';
 import { LiveDelivery } from './liveDelivery.js';
 
 const REFRESH_MS = 3_000;
 
+/** Countries and accounts. */
+const othersOf = ({ holds }: HoldsView) => holds.filter(({ kind }) => kind !== 'live');
+
 /** The holds: all live delivery, countries and accounts. */
 export function Holds() {
   const { t } = useTranslation('holds');
   const mayOperate = useMayOperate();
   const [holding, setHolding] = useState<'country' | 'account' | null>(null);
-  const { data, error, refetch } = useData<HoldsView>('/staff/holds', { refreshMs: REFRESH_MS });
-  const otherHolds = data?.holds.filter(({ kind }) => kind !== 'live') ?? [];
+  const read = useData<HoldsView>('/staff/holds', { refreshMs: REFRESH_MS });
   return (
     <Page
       title={t('title')}
@@ -35,36 +37,36 @@ export function Holds() {
       }
       actions={<ReadOnlyBadge />}
     >
-      {error !== null && <Failure problem={error} onRetry={() => void refetch()} />}
-      {data === undefined && error === null && <Loading />}
-      {data !== undefined && (
-        <>
-          <LiveDelivery view={data} />
-          <Section
-            title={t('others')}
-            actions={
-              mayOperate && (
-                <Group gap="xs">
-                  <Button variant="default" size="xs" onClick={() => setHolding('country')}>
-                    {t('target.country.set')}
-                  </Button>
-                  <Button variant="default" size="xs" onClick={() => setHolding('account')}>
-                    {t('target.account.set')}
-                  </Button>
-                </Group>
-              )
-            }
-          >
-            {otherHolds.length === 0 ? (
-              <EmptyState icon={IconHandStop} title={t('none.title')}>
-                {t('none.text')}
-              </EmptyState>
-            ) : (
-              <HoldTable holds={otherHolds} isCapped={data.isCapped} />
-            )}
-          </Section>
-        </>
-      )}
+      <Loaded read={read}>
+        {(data) => (
+          <>
+            <LiveDelivery view={data} />
+            <Section
+              title={t('others')}
+              actions={
+                mayOperate && (
+                  <Group gap="xs">
+                    <Button variant="default" size="xs" onClick={() => setHolding('country')}>
+                      {t('target.country.set')}
+                    </Button>
+                    <Button variant="default" size="xs" onClick={() => setHolding('account')}>
+                      {t('target.account.set')}
+                    </Button>
+                  </Group>
+                )
+              }
+            >
+              {othersOf(data).length === 0 ? (
+                <EmptyState icon={IconHandStop} title={t('none.title')}>
+                  {t('none.text')}
+                </EmptyState>
+              ) : (
+                <HoldTable holds={othersOf(data)} isCapped={data.isCapped} />
+              )}
+            </Section>
+          </>
+        )}
+      </Loaded>
       <HoldDialog kind={holding} onClose={() => setHolding(null)} />
     </Page>
   );

@@ -6,7 +6,7 @@ import type { BalanceView, LedgerView } from '../../../../src/features/ledger/vi
 import { useData, usePages } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { Statistic } from '../../components/facts.js';
-import { EmptyState, Failure, Loading, LoadMore } from '../../components/states.js';
+import { EmptyState, Failure, Loaded, LoadMore } from '../../components/states.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { Page } from '../../components/page.js';
 import { LedgerTable } from './ledgerTable.js';
@@ -19,8 +19,6 @@ export function Ledger() {
   const { path } = useAccount();
   const [kind, setKind] = useState('all');
   const ledger = usePages<LedgerView>(`${path}/ledger${kind === 'all' ? '' : `?kind=${kind}`}`);
-  const { data, error, hasNextPage } = ledger;
-  const entries = data?.flatMap((page) => page.entries) ?? [];
   return (
     <Page title={t('common:nav.ledger')} description={t('description')}>
       <Balance />
@@ -35,12 +33,16 @@ export function Ledger() {
           ]}
         />
       </Group>
-      {error !== null && <Failure problem={error} onRetry={() => void ledger.refetch()} />}
-      {data === undefined && error === null && <Loading />}
-      {entries.length > 0 && <LedgerTable entries={entries} />}
-      {data !== undefined && entries.length === 0 && (
-        <NoEntries isAll={kind === 'all'} isEnd={!hasNextPage} />
-      )}
+      <Loaded read={ledger}>
+        {(pages) => {
+          const entries = pages.flatMap((page) => page.entries);
+          return entries.length === 0 ? (
+            <NoEntries isAll={kind === 'all'} isEnd={!ledger.hasNextPage} />
+          ) : (
+            <LedgerTable entries={entries} />
+          );
+        }}
+      </Loaded>
       <LoadMore list={ledger} />
     </Page>
   );

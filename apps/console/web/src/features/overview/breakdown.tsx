@@ -1,9 +1,9 @@
-import { Table, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { StatisticsView } from '../../../../src/features/overview/view.js';
 import { useNumbers } from '../../hooks/formats.js';
+import { DataTable } from '../../components/dataTable.js';
 import { Section } from '../../components/page.js';
-import { ScrollingTable } from '../../components/scrollingTable.js';
 import { useShares } from './statistics.js';
 
 /** Statistics by application or language, most sends first. */
@@ -22,36 +22,39 @@ export function OverviewBreakdown({
   const { share, seconds } = useShares();
   return (
     <Section title={title}>
-      <ScrollingTable label={title} minWidth={320} horizontalSpacing={6}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{column}</Table.Th>
-            <Table.Th ta="right">{t('statistics.sends')}</Table.Th>
-            <Table.Th ta="right">{t('statistics.delivered')}</Table.Th>
-            <Table.Th ta="right">{t('statistics.verified')}</Table.Th>
-            <Table.Th ta="right" visibleFrom="sm">
-              {t('columns.time')}
-            </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {rows.map((row) => (
-            <Table.Tr key={row.id}>
-              <Table.Td>
-                <Text size="sm" truncate maw={180}>
-                  {row.name}
-                </Text>
-              </Table.Td>
-              <Table.Td ta="right">{whole(row.sends)}</Table.Td>
-              <Table.Td ta="right">{share(row.deliveredShare)}</Table.Td>
-              <Table.Td ta="right">{share(row.verifiedShare)}</Table.Td>
-              <Table.Td ta="right" visibleFrom="sm">
-                {seconds(row.deliverySecondsMedian)}
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </ScrollingTable>
+      <DataTable
+        label={title}
+        horizontalSpacing={6}
+        rows={rows}
+        keyOf={({ id }) => id}
+        columns={[
+          {
+            title: column,
+            render: ({ name }) => (
+              <Text size="sm" truncate maw={180}>
+                {name}
+              </Text>
+            ),
+          },
+          { title: t('statistics.sends'), ta: 'right', render: ({ sends }) => whole(sends) },
+          {
+            title: t('statistics.delivered'),
+            ta: 'right',
+            render: ({ deliveredShare }) => share(deliveredShare),
+          },
+          {
+            title: t('statistics.verified'),
+            ta: 'right',
+            render: ({ verifiedShare }) => share(verifiedShare),
+          },
+          {
+            title: t('columns.time'),
+            ta: 'right',
+            visibleFrom: 'sm',
+            render: ({ deliverySecondsMedian }) => seconds(deliverySecondsMedian),
+          },
+        ]}
+      />
     </Section>
   );
 }

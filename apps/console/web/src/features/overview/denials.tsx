@@ -1,8 +1,7 @@
-import { Table } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { DenialView } from '../../../../src/features/overview/view.js';
+import { DataTable } from '../../components/dataTable.js';
 import { Section } from '../../components/page.js';
-import { ScrollingTable } from '../../components/scrollingTable.js';
 import { NO_COUNTRY, useCountryName } from '../../hooks/countries.js';
 import { useNumbers } from '../../hooks/formats.js';
 
@@ -14,24 +13,17 @@ export function Denials({ denials }: { denials: readonly DenialView[] }) {
   const title = t('denials.title');
   return (
     <Section title={title} description={t('denials.text')}>
-      <ScrollingTable label={title} minWidth={320} horizontalSpacing={6}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{t('columns.application')}</Table.Th>
-            <Table.Th>{t('denials.country')}</Table.Th>
-            <Table.Th ta="right">{t('denials.messages')}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {denials.map(({ applicationId, name, country, denials: count }) => (
-            <Table.Tr key={`${applicationId} ${country}`}>
-              <Table.Td>{name}</Table.Td>
-              <Table.Td>{countryName(country ?? NO_COUNTRY)}</Table.Td>
-              <Table.Td ta="right">{whole(count)}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </ScrollingTable>
+      <DataTable
+        label={title}
+        horizontalSpacing={6}
+        rows={denials}
+        keyOf={({ applicationId, country }) => `${applicationId} ${country}`}
+        columns={[
+          { title: t('columns.application'), render: ({ name }) => name },
+          { title: t('denials.country'), render: ({ country }) => countryName(country ?? NO_COUNTRY) },
+          { title: t('denials.messages'), ta: 'right', render: (row) => whole(row.denials) },
+        ]}
+      />
     </Section>
   );
 }

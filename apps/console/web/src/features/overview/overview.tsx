@@ -7,7 +7,7 @@ import { useData } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { Page } from '../../components/page.js';
-import { EmptyState, Failure, Loading } from '../../components/states.js';
+import { EmptyState, Loaded } from '../../components/states.js';
 import { FirstSteps, useHasSends } from './firstSteps.js';
 import { OverviewBalance } from './balance.js';
 import { OverviewBreakdown } from './breakdown.js';
@@ -31,12 +31,12 @@ export function Overview() {
   // Without a live application, the test sends are of interest.
   const defaultMode = applications?.some(({ mode }) => mode === 'live') ? 'live' : 'test';
   const mode = query.mode ?? defaultMode;
-  const { data, error, refetch } = useData<OverviewView>(
+  const read = useData<OverviewView>(
     applications === undefined ? null : overviewPath(account.path, query, mode),
     { refreshMs: REFRESH_MS },
   );
   const hasSends = useHasSends('');
-  const livePerDay = mode === 'live' && data !== undefined ? data.totals.sends / DAYS[query.period] : 0;
+  const livePerDay = mode === 'live' ? (read.data?.totals.sends ?? 0) / DAYS[query.period] : 0;
 
   return (
     <Page title={t('common:nav.overview')} description={t('description')}>
@@ -45,11 +45,11 @@ export function Overview() {
       {hasSends !== false && (
         <OverviewControls query={query} mode={mode} applications={applications ?? []} set={set} />
       )}
-      {error !== null && <Failure problem={error} onRetry={() => void refetch()} />}
-      {data === undefined && error === null && <Loading />}
-      {data !== undefined && hasSends !== false && (
-        <OverviewContent overview={data} isHourly={query.period === 'day'} />
-      )}
+      <Loaded read={read}>
+        {(overview) =>
+          hasSends !== false && <OverviewContent overview={overview} isHourly={query.period === 'day'} />
+        }
+      </Loaded>
     </Page>
   );
 }

@@ -1,4 +1,4 @@
-import { useSearchParams } from 'react-router';
+import { useUrlFilters } from '../../hooks/urlFilters.js';
 
 export const PERIODS = ['day', 'week', 'month'] as const;
 type Period = (typeof PERIODS)[number];
@@ -17,30 +17,15 @@ export interface OverviewQuery {
 }
 
 /** Reads the filters from the URL and changes them. */
-export function useOverviewQuery(): {
-  query: OverviewQuery;
-  set: (change: Partial<Record<keyof OverviewQuery, string | null>>) => void;
-} {
-  const [params, setParams] = useSearchParams();
-  return {
-    query: {
-      period: PERIODS.find((one) => one === params.get('period')) ?? 'week',
-      mode: MODES.find((one) => one === params.get('mode')) ?? null,
-      application: params.get('application'),
-      locale: params.get('locale'),
-    },
-    set: (change) =>
-      setParams(
-        (before) => {
-          const after = new URLSearchParams(before);
-          for (const [name, value] of Object.entries(change))
-            if (value === null) after.delete(name);
-            else after.set(name, value);
-          return after;
-        },
-        { replace: true },
-      ),
+export function useOverviewQuery() {
+  const { filters, set } = useUrlFilters();
+  const query: OverviewQuery = {
+    period: PERIODS.find((one) => one === filters.get('period')) ?? 'week',
+    mode: MODES.find((one) => one === filters.get('mode')) ?? null,
+    application: filters.get('application'),
+    locale: filters.get('locale'),
   };
+  return { query, set: (change: Partial<Record<keyof OverviewQuery, string | null>>) => set(change) };
 }
 
 /** The path of the overview below `/api`: whole hours, or whole days in the user's time zone, up to now. */

@@ -1,16 +1,17 @@
-import { Badge, Button, Group, Table } from '@mantine/core';
+import { Badge, Button, Group } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useTranslation } from 'react-i18next';
 import type { UserSessionView } from '../../../../src/features/profile/view.js';
 import { useChange, useData } from '../../api/queries.js';
+import { DataTable } from '../../components/dataTable.js';
 import { Section } from '../../components/page.js';
-import { Failure, Loading } from '../../components/states.js';
+import { Failure, Loaded } from '../../components/states.js';
 import { Time } from '../../components/times.js';
 
 /** The active sessions of the user. */
 export function Sessions() {
   const { t } = useTranslation('profile');
-  const { data, error, refetch } = useData<{ sessions: UserSessionView[] }>('/profile/sessions');
+  const read = useData<{ sessions: UserSessionView[] }>('/profile/sessions');
   const end = useChange('/profile/sessions');
   const endOthers = (): void =>
     end.mutate(
@@ -27,16 +28,14 @@ export function Sessions() {
           variant="default"
           onClick={endOthers}
           loading={end.isPending}
-          disabled={(data?.sessions.length ?? 0) < 2}
+          disabled={(read.data?.sessions.length ?? 0) < 2}
         >
           {t('sessions.endOthers')}
         </Button>
       }
     >
       {end.error !== null && <Failure problem={end.error} />}
-      {data === undefined &&
-        (error === null ? <Loading /> : <Failure problem={error} onRetry={() => void refetch()} />)}
-      {data !== undefined && <SessionTable sessions={data.sessions} />}
+      <Loaded read={read}>{({ sessions }) => <SessionTable sessions={sessions} />}</Loaded>
     </Section>
   );
 }
@@ -44,40 +43,37 @@ export function Sessions() {
 function SessionTable({ sessions }: { sessions: readonly UserSessionView[] }) {
   const { t } = useTranslation('profile');
   return (
-    <Table.ScrollContainer minWidth={320}>
-      <Table verticalSpacing="sm" aria-label={t('sessions.title')}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{t('sessions.columns.device')}</Table.Th>
-            <Table.Th visibleFrom="sm">{t('sessions.columns.address')}</Table.Th>
-            <Table.Th visibleFrom="md">{t('sessions.columns.begun')}</Table.Th>
-            <Table.Th>{t('sessions.columns.used')}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {sessions.map(({ id, isCurrent, clientAddress, userAgent, createdAt, lastUsedAt }) => {
+    <DataTable
+      label={t('sessions.title')}
+      verticalSpacing="sm"
+      rows={sessions}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          title: t('sessions.columns.device'),
+          render: ({ userAgent, isCurrent }) => {
             const browser = browserOf(userAgent ?? '');
             return (
-              <Table.Tr key={id}>
-                <Table.Td>
-                  <Group gap="xs">
-                    {browser === null ? t('sessions.unknown') : t('sessions.device', browser)}
-                    {isCurrent && <Badge>{t('sessions.current')}</Badge>}
-                  </Group>
-                </Table.Td>
-                <Table.Td visibleFrom="sm">{clientAddress ?? t('sessions.unknown')}</Table.Td>
-                <Table.Td visibleFrom="md">
-                  <Time at={createdAt} />
-                </Table.Td>
-                <Table.Td>
-                  <Time at={lastUsedAt} />
-                </Table.Td>
-              </Table.Tr>
+              <Group gap="xs">
+                {browser === null ? t('sessions.unknown') : t('sessions.device', browser)}
+                {isCurrent && <Badge>{t('sessions.current')}</Badge>}
+              </Group>
             );
-          })}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+          },
+        },
+        {
+          title: t('sessions.columns.address'),
+          visibleFrom: 'sm',
+          render: ({ clientAddress }) => clientAddress ?? t('sessions.unknown'),
+        },
+        {
+          title: t('sessions.columns.begun'),
+          visibleFrom: 'md',
+          render: ({ createdAt }) => <Time at={createdAt} />,
+        },
+        { title: t('sessions.columns.used'), render: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
+      ]}
+    />
   );
 }
 

@@ -4,7 +4,8 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { SenderRulesView, SenderView } from '../../../../src/features/senders/view.js';
 import { useMayOperate } from '../../app/session.js';
-import { Confirm, Dialog } from '../../components/dialog.js';
+import { ConfirmChange } from '../../components/confirmChange.js';
+import { Dialog } from '../../components/dialog.js';
 import { ReasonDialog } from '../../components/reasonDialog.js';
 import { useSenderChange } from '../../hooks/staffChange.js';
 import { ThroughputForm, TokenForm } from './senderForms.js';
@@ -62,18 +63,18 @@ export function SenderActions({ sender, rules }: { sender: SenderView; rules: Se
       >
         {t('pause.what')}
       </ReasonDialog>
-      <Confirm
+      <ConfirmChange
         opened={open === 'resume'}
         onClose={close}
         title={t('resume.title', { number: sender.number })}
         color="brand"
         action={t('resume.button')}
-        pending={change.pending}
-        problem={change.problem}
-        onConfirm={() => change.send({ method: 'POST', path: `/${sender.id}/resume` }, t('resume.done'))}
+        change={{ method: 'POST', path: `/staff/senders/${sender.id}/resume` }}
+        stale={['/staff/senders', '/staff/audit']}
+        done={t('resume.done')}
       >
         {t('resume.what')}
-      </Confirm>
+      </ConfirmChange>
       <Dialog opened={open === 'throughput'} onClose={close} title={t('throughput.title')}>
         <ThroughputForm sender={sender} rules={rules} onClose={close} />
       </Dialog>

@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import type { SenderRulesView, SenderView } from '../../../../src/features/senders/view.js';
 import { useChange } from '../../api/queries.js';
 import { Dialog, DialogForm } from '../../components/dialog.js';
-import { useNumbers } from '../../hooks/formats.js';
+import { useRangeRule } from '../../hooks/forms.js';
 import { useSenderChange } from '../../hooks/staffChange.js';
 
 interface AddSenderProps {
@@ -109,8 +109,6 @@ function AddSenderForm({ onClose, rules }: AddSenderProps) {
         label={t('throughput.label')}
         min={rules.throughput.min}
         max={rules.throughput.max}
-        allowDecimal={false}
-        clampBehavior="none"
         {...form.getInputProps('throughput')}
       />
     </DialogForm>
@@ -147,8 +145,6 @@ export function ThroughputForm({ sender, rules, onClose }: Props) {
         description={t('throughput.what')}
         min={rules.throughput.min}
         max={rules.throughput.max}
-        allowDecimal={false}
-        clampBehavior="none"
         data-autofocus
         {...form.getInputProps('throughput')}
       />
@@ -192,18 +188,13 @@ type Rule<T> = (value: T) => string | null;
 
 /** The validation of sender fields, by the server's rules. */
 function useSenderValidation({ throughput: { min, max }, patterns }: SenderRulesView) {
-  const { t } = useTranslation(['senders', 'common']);
-  const { whole } = useNumbers();
+  const { t } = useTranslation('senders');
   const matches =
     (pattern: string, message: string): Rule<string> =>
     (value) =>
       new RegExp(pattern).test(value.trim()) ? null : message;
-  const throughput: Rule<number> = (value) =>
-    Number.isInteger(value) && value >= min && value <= max
-      ? null
-      : t('common:rules.range', { min: whole(min), max: whole(max) });
   return {
-    throughput,
+    throughput: useRangeRule()(min, max),
     token: matches(patterns.token, t('fieldErrors.token')),
     phoneNumberId: matches(patterns.phoneNumberId, t('fieldErrors.phoneNumberId')),
     businessAccountId: matches(`${patterns.businessAccountId}|^$`, t('fieldErrors.phoneNumberId')),

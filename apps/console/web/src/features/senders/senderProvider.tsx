@@ -1,5 +1,6 @@
-import { Badge, Button, Group, List, SimpleGrid, Stack, Table, Text, ThemeIcon } from '@mantine/core';
+import { Badge, Button, Group, List, SimpleGrid, Stack, Text, ThemeIcon } from '@mantine/core';
 import { IconAlertTriangle, IconCheck, IconRefresh } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type {
   FactView,
@@ -8,6 +9,7 @@ import type {
   TemplateView,
 } from '../../../../src/features/senders/view.js';
 import { useMayOperate } from '../../app/session.js';
+import { DataTable } from '../../components/dataTable.js';
 import { Fact } from '../../components/facts.js';
 import { Time } from '../../components/times.js';
 import { useNumbers } from '../../hooks/formats.js';
@@ -88,44 +90,39 @@ function Told({ at, source }: Pick<FactView, 'at' | 'source'>) {
 
 function Templates({ name, templates }: { name: string; templates: readonly TemplateView[] }) {
   const { t } = useTranslation('senders');
+  const column = (
+    name: 'category' | 'quality' | 'ttl' | 'footer',
+    render: (one: TemplateView) => ReactNode,
+  ) => ({ title: t(`provider.columns.${name}`), render: (one: TemplateView) => render(one) ?? '–' });
   return (
-    <Table.ScrollContainer minWidth={560}>
-      <Table aria-label={t('provider.templates', { name })} fz="sm">
-        <Table.Thead>
-          <Table.Tr>
-            {(['language', 'status', 'category', 'quality', 'ttl', 'footer', 'at'] as const).map((column) => (
-              <Table.Th key={column}>{t(`provider.columns.${column}`)}</Table.Th>
-            ))}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {templates.map((template) => (
-            <Table.Tr key={template.language}>
-              <Table.Td>{template.language}</Table.Td>
-              <Table.Td>
-                <Badge color={template.isUsable ? 'teal' : 'red'}>{template.status ?? '–'}</Badge>
-                {template.reason !== null && (
-                  <Text size="xs" c="dimmed">
-                    {template.reason}
-                  </Text>
-                )}
-              </Table.Td>
-              <Table.Td>{template.category ?? '–'}</Table.Td>
-              <Table.Td>{template.quality ?? '–'}</Table.Td>
-              <Table.Td>
-                {template.ttlSeconds === null ? '–' : t('provider.seconds', { count: template.ttlSeconds })}
-              </Table.Td>
-              <Table.Td>
-                {template.codeExpirationMinutes === null
-                  ? '–'
-                  : t('provider.minutes', { count: template.codeExpirationMinutes })}
-              </Table.Td>
-              <Table.Td>{template.at === null ? '–' : <Time at={template.at} />}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <DataTable
+      label={t('provider.templates', { name })}
+      minWidth={560}
+      fz="sm"
+      rows={templates}
+      keyOf={({ language }) => language}
+      columns={[
+        { title: t('provider.columns.language'), render: ({ language }) => language },
+        {
+          title: t('provider.columns.status'),
+          render: ({ isUsable, status, reason }) => (
+            <>
+              <Badge color={isUsable ? 'teal' : 'red'}>{status ?? '–'}</Badge>
+              {reason !== null && (
+                <Text size="xs" c="dimmed">
+                  {reason}
+                </Text>
+              )}
+            </>
+          ),
+        },
+        column('category', ({ category }) => category),
+        column('quality', ({ quality }) => quality),
+        column('ttl', ({ ttlSeconds: count }) => count && t('provider.seconds', { count })),
+        column('footer', ({ codeExpirationMinutes: count }) => count && t('provider.minutes', { count })),
+        { title: t('provider.columns.at'), render: ({ at }) => (at === null ? '–' : <Time at={at} />) },
+      ]}
+    />
   );
 }
 

@@ -7,7 +7,7 @@ import { useData } from '../../api/queries.js';
 import { useMayOperate } from '../../app/session.js';
 import { Page } from '../../components/page.js';
 import { ReadOnlyBadge } from '../../components/badges.js';
-import { EmptyState, Failure, Loading } from '../../components/states.js';
+import { EmptyState, Loaded } from '../../components/states.js';
 import { AddSenderDialog } from './senderForms.js';
 import { SenderCard } from './senderCard.js';
 
@@ -18,12 +18,12 @@ export function Senders() {
   const { t } = useTranslation('senders');
   const mayOperate = useMayOperate();
   const [adding, setAdding] = useState(false);
-  const { data, error, refetch } = useData<SendersView>('/staff/senders', { refreshMs: REFRESH_MS });
+  const read = useData<SendersView>('/staff/senders', { refreshMs: REFRESH_MS });
   const add = mayOperate && (
     <Button
       leftSection={<IconPlus size={16} />}
       onClick={() => setAdding(true)}
-      disabled={data === undefined}
+      disabled={read.data === undefined}
     >
       {t('add.button')}
     </Button>
@@ -39,19 +39,21 @@ export function Senders() {
         </>
       }
     >
-      {error !== null && <Failure problem={error} onRetry={() => void refetch()} />}
-      {data === undefined && error === null && <Loading />}
-      {data?.senders.length === 0 && (
-        <EmptyState icon={IconDeviceMobileMessage} title={t('none.title')}>
-          {t('none.text')}
-        </EmptyState>
-      )}
-      {data?.senders.map((sender) => (
-        <SenderCard key={sender.id} sender={sender} rules={data.rules} />
-      ))}
-      {data !== undefined && (
-        <AddSenderDialog opened={adding} onClose={() => setAdding(false)} rules={data.rules} />
-      )}
+      <Loaded read={read}>
+        {({ senders, rules }) => (
+          <>
+            {senders.length === 0 && (
+              <EmptyState icon={IconDeviceMobileMessage} title={t('none.title')}>
+                {t('none.text')}
+              </EmptyState>
+            )}
+            {senders.map((sender) => (
+              <SenderCard key={sender.id} sender={sender} rules={rules} />
+            ))}
+            <AddSenderDialog opened={adding} onClose={() => setAdding(false)} rules={rules} />
+          </>
+        )}
+      </Loaded>
     </Page>
   );
 }

@@ -1,5 +1,3 @@
-import { Button, Group, TextInput } from '@mantine/core';
-import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useNavigate } from 'react-router';
 import { useAccount } from '../../app/session.js';
@@ -43,35 +41,12 @@ export function FindSend({
 export function FindStaffSend() {
   const { t } = useTranslation('sends');
   const navigate = useNavigate();
-  const [text, setText] = useState('');
-  const [isInvalidInput, setInvalidInput] = useState(false);
-
-  const find = (event: FormEvent): void => {
-    event.preventDefault();
-    const query = text.trim().toLowerCase();
-    setInvalidInput(!isId(query));
-    if (isId(query)) void navigate(`/staff/sends/${query}`);
-  };
   return (
-    <form onSubmit={find} noValidate>
-      <Group gap="xs" align="flex-start" wrap="nowrap">
-        <TextInput
-          label={t('staff.find')}
-          value={text}
-          onChange={({ currentTarget }) => {
-            setText(currentTarget.value);
-            setInvalidInput(false);
-          }}
-          error={isInvalidInput && t('staff.invalid')}
-          autoComplete="off"
-          spellCheck={false}
-          flex={1}
-        />
-        <Button type="submit" variant="default" mt={24}>
-          {t('find.button')}
-        </Button>
-      </Group>
-    </form>
+    <SearchForm
+      texts={{ label: t('staff.find'), button: t('find.button'), invalid: t('staff.invalid') }}
+      isValid={isId}
+      onSearch={(id) => void navigate(`/staff/sends/${id.toLowerCase()}`)}
+    />
   );
 }
 

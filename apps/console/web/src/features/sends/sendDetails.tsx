@@ -13,7 +13,7 @@ export function SendDetails() {
   const { t } = useTranslation(['sends', 'common']);
   const { path } = useAccount();
   const reading = useSend<SendDetailsView>(`${path}/sends`);
-  const { send } = reading;
+  const { data: send } = reading;
   return (
     <SendPage
       reading={reading}
@@ -36,7 +36,7 @@ export function SendDetails() {
 export function StaffSendDetails() {
   const { t } = useTranslation(['sends', 'accounts']);
   const reading = useSend<StaffSendView>('/staff/sends');
-  const { send } = reading;
+  const { data: send } = reading;
   return (
     <SendPage
       reading={reading}

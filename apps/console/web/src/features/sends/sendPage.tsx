@@ -9,7 +9,7 @@ import { ModeBadge, StatusBadge, VerificationBadge } from '../../components/badg
 import { Id } from '../../components/copy.js';
 import { Fact } from '../../components/facts.js';
 import { Page, Section } from '../../components/page.js';
-import { Failure, Loading } from '../../components/states.js';
+import { Loaded } from '../../components/states.js';
 import { Time } from '../../components/times.js';
 import { useCountryName } from '../../hooks/countries.js';
 
@@ -29,7 +29,7 @@ export function useSend<View extends Send>(path: string) {
     refreshMs: (read) => read?.isOpen === true && REFRESH_MS,
   });
   // While another send loads, the query still holds the previous one.
-  return { send: data?.id === id ? data : undefined, error, refetch };
+  return { data: data?.id === id ? data : undefined, error, refetch };
 }
 
 /**
@@ -38,7 +38,7 @@ export function useSend<View extends Send>(path: string) {
  * @param first shown above the timeline
  */
 export function SendPage({
-  reading: { send, error, refetch },
+  reading,
   title,
   back,
   first,
@@ -51,6 +51,7 @@ export function SendPage({
   children: ReactNode;
 }) {
   const { t } = useTranslation('sends');
+  const { data: send } = reading;
   return (
     <Page
       title={title}
@@ -66,21 +67,21 @@ export function SendPage({
         )
       }
     >
-      {error !== null && <Failure problem={error} onRetry={() => void refetch()} />}
-      {send === undefined && error === null && <Loading />}
-      {send && (
-        <>
-          {first}
-          <Grid gap="lg">
-            <Grid.Col span={{ base: 12, md: 8 }}>
-              <SendTimeline send={send} />
-            </Grid.Col>
-            <Grid.Col span={{ base: 12, md: 4 }}>
-              <SendFacts send={send}>{children}</SendFacts>
-            </Grid.Col>
-          </Grid>
-        </>
-      )}
+      <Loaded read={reading}>
+        {(send) => (
+          <>
+            {first}
+            <Grid gap="lg">
+              <Grid.Col span={{ base: 12, md: 8 }}>
+                <SendTimeline send={send} />
+              </Grid.Col>
+              <Grid.Col span={{ base: 12, md: 4 }}>
+                <SendFacts send={send}>{children}</SendFacts>
+              </Grid.Col>
+            </Grid>
+          </>
+        )}
+      </Loaded>
     </Page>
   );
 }

@@ -1,4 +1,4 @@
-import { useSearchParams } from 'react-router';
+import { useUrlFilters } from '../../hooks/urlFilters.js';
 
 export const TIMES = ['today', '7d', '30d', 'custom'] as const;
 type TimeChoice = (typeof TIMES)[number];
@@ -18,39 +18,23 @@ export interface SendQuery {
 const NAMES = ['status', 'verification', 'application', 'mode', 'time', 'from', 'to'] as const;
 
 /** Reads the filters from the URL and changes them. */
-export function useSendQuery(): {
-  query: SendQuery;
-  isFiltered: boolean;
-  set: (change: Partial<Record<keyof SendQuery, string | null>>) => void;
-  clear: () => void;
-} {
-  const [params, setParams] = useSearchParams();
-  const of = (name: keyof SendQuery): string | null => params.get(name);
-  const time = TIMES.find((one) => one === of('time')) ?? null;
+export function useSendQuery() {
+  const { filters, set } = useUrlFilters();
+  const of = (name: keyof SendQuery): string | null => filters.get(name);
   const query: SendQuery = {
     status: of('status'),
     verification: of('verification'),
     application: of('application'),
     mode: of('mode'),
-    time,
+    time: TIMES.find((one) => one === of('time')) ?? null,
     from: of('from'),
     to: of('to'),
   };
   return {
     query,
-    isFiltered: NAMES.some((name) => params.has(name)),
-    set: (change) =>
-      setParams(
-        (before) => {
-          const after = new URLSearchParams(before);
-          for (const [name, value] of Object.entries(change))
-            if (value === null || value === '') after.delete(name);
-            else after.set(name, value);
-          return after;
-        },
-        { replace: true },
-      ),
-    clear: () => setParams({}, { replace: true }),
+    isFiltered: NAMES.some((name) => filters.has(name)),
+    set: (change: Partial<Record<keyof SendQuery, string | null>>) => set(change),
+    clear: () => set(Object.fromEntries(NAMES.map((name) => [name, null]))),
   };
 }
 

@@ -6,10 +6,11 @@ import type { SettingsView } from '../../../../src/features/settings/view.js';
 import { useChange, useData } from '../../api/queries.js';
 import { useMayOperate } from '../../app/session.js';
 import { AuditTable } from '../audit/auditTable.js';
+import { useRangeRule } from '../../hooks/forms.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { Page, Section } from '../../components/page.js';
 import { ReadOnlyBadge } from '../../components/badges.js';
-import { Failure, Loading } from '../../components/states.js';
+import { Failure, Loaded } from '../../components/states.js';
 import { StaffTwoFactor } from './staffTwoFactor.js';
 
 /** The numeric settings; two-factor authentication for staff has its own section. */
@@ -21,23 +22,22 @@ const GUESS_BUDGET_INITIAL = 100;
 /** The settings of the service, and their history. */
 export function Settings() {
   const { t } = useTranslation('settings');
-  const { data, error, refetch } = useData<SettingsView>('/staff/settings');
   return (
     <Page title={t('title')} description={t('description')} actions={<ReadOnlyBadge />}>
-      {error !== null && <Failure problem={error} onRetry={() => void refetch()} />}
-      {data === undefined && error === null && <Loading />}
-      {data !== undefined && (
-        <>
-          <Section title={t('current')}>
-            {/* Remounted when somebody else changes a setting. */}
-            <SettingsForm key={JSON.stringify(data.settings)} view={data} />
-          </Section>
-          <StaffTwoFactor value={data.settings.staffTwoFactor} />
-          <Section title={t('history')}>
-            <AuditTable query={{ area: 'settings' }} empty={t('unchanged')} />
-          </Section>
-        </>
-      )}
+      <Loaded read={useData<SettingsView>('/staff/settings')}>
+        {(data) => (
+          <>
+            <Section title={t('current')}>
+              {/* Remounted when somebody else changes a setting. */}
+              <SettingsForm key={JSON.stringify(data.settings)} view={data} />
+            </Section>
+            <StaffTwoFactor value={data.settings.staffTwoFactor} />
+            <Section title={t('history')}>
+              <AuditTable query={{ area: 'settings' }} empty={t('unchanged')} />
+            </Section>
+          </>
+        )}
+      </Loaded>
     </Page>
   );
 }
@@ -47,14 +47,13 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
   const { t, i18n } = useTranslation(['settings', 'common']);
   const mayOperate = useMayOperate();
   const { whole } = useNumbers();
+  const rangeRule = useRangeRule();
   const change = useChange('/staff/settings', '/staff/audit', '/staff/accounts');
   const rule =
     (name: keyof Settings) =>
     (value: number | null | string): string | null => {
       const { min, max } = bounds[name];
-      const isValid =
-        value === null ? name === 'guessBudget' : Number.isInteger(value) && +value >= min && +value <= max;
-      return isValid ? null : t('common:rules.range', { min: whole(min), max: whole(max) });
+      return value === null && name === 'guessBudget' ? null : rangeRule(min, max)(value);
     };
   const form = useForm<Settings>({
     initialValues: settings,
@@ -79,8 +78,6 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
     label: t(`fields.${name}.label`),
     description: t(`fields.${name}.description`),
     ...bounds[name],
-    allowDecimal: false,
-    clampBehavior: 'none' as const,
     thousandSeparator: i18n.language === 'en' ? ',' : '.',
     decimalSeparator: i18n.language === 'en' ? '.' : ',',
     disabled: !mayOperate,
@@ -127,8 +124,6 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
             <NumberInput
               label={t('fields.guessBudget.label')}
               {...bounds.guessBudget}
-              allowDecimal={false}
-              clampBehavior="none"
               disabled={!mayOperate}
               {...form.getInputProps('guessBudget')}
             />

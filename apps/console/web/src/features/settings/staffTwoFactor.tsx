@@ -4,9 +4,8 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import type { SettingsView } from '../../../../src/features/settings/view.js';
 import { useMayOperate, useSession } from '../../app/session.js';
-import { Confirm } from '../../components/dialog.js';
+import { ConfirmChange } from '../../components/confirmChange.js';
 import { Section } from '../../components/page.js';
-import { useStaffChange } from '../../hooks/staffChange.js';
 
 /** Whether two-factor authentication is required for staff. Only an operator who has it may require it. */
 export function StaffTwoFactor({ value }: { value: SettingsView['settings']['staffTwoFactor'] }) {
@@ -14,13 +13,6 @@ export function StaffTwoFactor({ value }: { value: SettingsView['settings']['sta
   const { hasTwoFactor } = useSession().user;
   const mayOperate = useMayOperate();
   const [confirming, setConfirming] = useState(false);
-  const { pending, problem, reset, send } = useStaffChange(['/staff/settings', '/session'], () =>
-    setConfirming(false),
-  );
-  const close = (): void => {
-    reset();
-    setConfirming(false);
-  };
   const next = value === 'required' ? 'optional' : 'required';
   const lacksOwn = next === 'required' && !hasTwoFactor;
   return (
@@ -49,27 +41,22 @@ export function StaffTwoFactor({ value }: { value: SettingsView['settings']['sta
           </Anchor>
         </Text>
       )}
-      <Confirm
+      <ConfirmChange
         opened={confirming}
-        onClose={close}
+        onClose={() => setConfirming(false)}
         title={t(`staffTwoFactor.${next}.button`)}
         action={t(`staffTwoFactor.${next}.button`)}
         color={next === 'required' ? 'brand' : 'red.9'}
-        pending={pending}
-        problem={problem}
-        onConfirm={() =>
-          send(
-            {
-              method: 'PUT',
-              path: '/staff/settings/staff-two-factor',
-              body: { staffTwoFactor: next },
-            },
-            t('common:saved'),
-          )
-        }
+        change={{
+          method: 'PUT',
+          path: '/staff/settings/staff-two-factor',
+          body: { staffTwoFactor: next },
+        }}
+        stale={['/staff/settings', '/session', '/staff/audit']}
+        done={t('common:saved')}
       >
         {t(`staffTwoFactor.${next}.what`)}
-      </Confirm>
+      </ConfirmChange>
     </Section>
   );
 }

@@ -1,4 +1,4 @@
-import { ActionIcon, Badge, type ComboboxItem, Group, Select, Table, Text, Tooltip } from '@mantine/core';
+import { ActionIcon, Badge, type ComboboxItem, Group, Select, Text, Tooltip } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconUserMinus } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
@@ -6,84 +6,111 @@ import { useTranslation } from 'react-i18next';
 import type { MemberView } from '../../../../src/features/team/view.js';
 import { useChange } from '../../api/queries.js';
 import { useAccount, useSession } from '../../app/session.js';
-import { Confirm } from '../../components/dialog.js';
+import { ConfirmChange } from '../../components/confirmChange.js';
+import { DataTable } from '../../components/dataTable.js';
 import { useProblemText } from '../../components/states.js';
 import { Time } from '../../components/times.js';
 
 /** The members of an account; admins can change roles and remove members. */
 export function Members({ members }: { members: readonly MemberView[] }) {
   const { t } = useTranslation('team');
-  const { mayManage } = useAccount();
+  const { path, mayManage } = useAccount();
+  const { user } = useSession();
   const [removing, setRemoving] = useState<MemberView | null>(null);
+  const name = removing?.name ?? '';
   return (
     <>
-      <Table.ScrollContainer minWidth={320}>
-        <Table verticalSpacing="sm" aria-label={t('members')}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{t('columns.person')}</Table.Th>
-              <Table.Th>{t('columns.role')}</Table.Th>
-              <Table.Th visibleFrom="sm">{t('columns.twoFactor')}</Table.Th>
-              <Table.Th visibleFrom="md">{t('columns.joined')}</Table.Th>
-              {mayManage && <Table.Th w={44} aria-label={t('columns.actions')} />}
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {members.map((member) => (
-              <Row key={member.id} member={member} onRemove={() => setRemoving(member)} />
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
-      <Remove member={removing} onClose={() => setRemoving(null)} />
+      <DataTable
+        label={t('members')}
+        verticalSpacing="sm"
+        rows={members}
+        keyOf={({ id }) => id}
+        columns={[
+          {
+            title: t('columns.person'),
+            maw: 280,
+            render: (member) => <Person member={member} isSelf={member.id === user.id} />,
+          },
+          {
+            title: t('columns.role'),
+            render: (member) => (mayManage ? <Role member={member} /> : t(`roles.${member.role}`)),
+          },
+          {
+            title: t('columns.twoFactor'),
+            visibleFrom: 'sm',
+            render: ({ hasTwoFactor }) => (
+              <Badge color={hasTwoFactor ? 'teal' : 'gray'}>{t(hasTwoFactor ? 'on' : 'off')}</Badge>
+            ),
+          },
+          { title: t('columns.joined'), visibleFrom: 'md', render: ({ joinedAt }) => <Time at={joinedAt} /> },
+          mayManage && {
+            title: t('columns.actions'),
+            isTitleHidden: true,
+            w: 44,
+            render: (member) =>
+              member.id !== user.id && (
+                <RemoveIcon
+                  icon={IconUserMinus}
+                  action={t('remove.action')}
+                  label={t('remove.label', { name: member.name })}
+                  onClick={() => setRemoving(member)}
+                />
+              ),
+          },
+        ]}
+      />
+      <ConfirmChange
+        opened={removing !== null}
+        onClose={() => setRemoving(null)}
+        title={t('remove.title', { name })}
+        action={t('remove.action')}
+        change={{ method: 'DELETE', path: `${path}/members/${removing?.id}` }}
+        stale={[`${path}/members`, `${path}/invitations`]}
+        done={t('remove.done', { name })}
+      >
+        {t('remove.text')}
+      </ConfirmChange>
     </>
   );
 }
 
-function Row({ member, onRemove }: { member: MemberView; onRemove: () => void }) {
+function Person({ member: { name, email }, isSelf }: { member: MemberView; isSelf: boolean }) {
   const { t } = useTranslation('team');
-  const { mayManage } = useAccount();
-  const { user } = useSession();
-  const isSelf = member.id === user.id;
   return (
-    <Table.Tr>
-      <Table.Td maw={280}>
-        <Text size="sm" fw={550} style={{ overflowWrap: 'anywhere' }}>
-          {member.name}
-          {isSelf && (
-            <Text span inherit c="dimmed" fw={400}>
-              {` (${t('you')})`}
-            </Text>
-          )}
-        </Text>
-        <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-          {member.email}
-        </Text>
-      </Table.Td>
-      <Table.Td>{mayManage ? <Role member={member} /> : t(`roles.${member.role}`)}</Table.Td>
-      <Table.Td visibleFrom="sm">
-        <Badge color={member.hasTwoFactor ? 'teal' : 'gray'}>{t(member.hasTwoFactor ? 'on' : 'off')}</Badge>
-      </Table.Td>
-      <Table.Td visibleFrom="md">
-        <Time at={member.joinedAt} />
-      </Table.Td>
-      {mayManage && (
-        <Table.Td>
-          {!isSelf && (
-            <Tooltip label={t('remove.action')} withArrow>
-              <ActionIcon
-                variant="subtle"
-                color="red"
-                aria-label={t('remove.label', { name: member.name })}
-                onClick={onRemove}
-              >
-                <IconUserMinus size={18} stroke={1.6} />
-              </ActionIcon>
-            </Tooltip>
-          )}
-        </Table.Td>
-      )}
-    </Table.Tr>
+    <>
+      <Text size="sm" fw={550} style={{ overflowWrap: 'anywhere' }}>
+        {name}
+        {isSelf && (
+          <Text span inherit c="dimmed" fw={400}>
+            {` (${t('you')})`}
+          </Text>
+        )}
+      </Text>
+      <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+        {email}
+      </Text>
+    </>
+  );
+}
+
+/** The button in a row that takes somebody or something away. */
+export function RemoveIcon({
+  icon: Icon,
+  action,
+  label,
+  onClick,
+}: {
+  icon: typeof IconUserMinus;
+  action: string;
+  label: string;
+  onClick: () => void;
+}) {
+  return (
+    <Tooltip label={action} withArrow>
+      <ActionIcon variant="subtle" color="red" aria-label={label} onClick={onClick}>
+        <Icon size={18} stroke={1.6} />
+      </ActionIcon>
+    </Tooltip>
   );
 }
 
@@ -113,40 +140,6 @@ function Role({ member: { id, name, role } }: { member: MemberView }) {
         w={{ base: 128, sm: 150 }}
       />
     </Group>
-  );
-}
-
-function Remove({ member, onClose }: { member: MemberView | null; onClose: () => void }) {
-  const { t } = useTranslation('team');
-  const { path } = useAccount();
-  const { mutate, isPending, error, reset } = useChange(`${path}/members`, `${path}/invitations`);
-  const name = member?.name ?? '';
-  const close = (): void => {
-    reset();
-    onClose();
-  };
-  return (
-    <Confirm
-      opened={member !== null}
-      onClose={close}
-      title={t('remove.title', { name })}
-      action={t('remove.action')}
-      pending={isPending}
-      problem={error}
-      onConfirm={() =>
-        mutate(
-          { method: 'DELETE', path: `${path}/members/${member?.id ?? ''}` },
-          {
-            onSuccess: () => {
-              close();
-              notifications.show({ message: t('remove.done', { name }) });
-            },
-          },
-        )
-      }
-    >
-      {t('remove.text')}
-    </Confirm>
   );
 }
 

@@ -6,20 +6,20 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { useNavigate } from 'react-router';
 import type { MemberView } from '../../../../src/features/team/view.js';
-import { Invitations, Invite } from './invitations.js';
+import { Invitations } from './invitations.js';
+import { Invite } from './invite.js';
 import { Members } from './members.js';
 import { useChange, useData } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { Confirm } from '../../components/dialog.js';
 import { Page, Section } from '../../components/page.js';
-import { Failure, Loading } from '../../components/states.js';
+import { Loaded } from '../../components/states.js';
 
 /** The members of an account and its invitations. */
 export function Team() {
   const { t } = useTranslation(['team', 'common']);
   const account = useAccount();
   const [inviting, { open, close }] = useDisclosure();
-  const { data, error, refetch } = useData<{ members: MemberView[] }>(`${account.path}/members`);
   return (
     <Page
       title={t('common:nav.team')}
@@ -35,13 +35,13 @@ export function Team() {
         </>
       }
     >
-      {data === undefined &&
-        (error === null ? <Loading /> : <Failure problem={error} onRetry={() => void refetch()} />)}
-      {data !== undefined && (
-        <Section title={t('members')}>
-          <Members members={data.members} />
-        </Section>
-      )}
+      <Loaded read={useData<{ members: MemberView[] }>(`${account.path}/members`)}>
+        {({ members }) => (
+          <Section title={t('members')}>
+            <Members members={members} />
+          </Section>
+        )}
+      </Loaded>
       {account.mayManage && (
         <Section title={t('invitations')}>
           <Invitations />

@@ -1,62 +1,49 @@
 import { Button, Group, Select, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useDisclosure } from '@mantine/hooks';
 import { IconSend } from '@tabler/icons-react';
+import type { UseMutationResult } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ApplicationView } from '../../../../src/features/applications/view.js';
+import type { TryoutSendView } from '../../../../src/features/tryout/view.js';
+import type { ApiProblem } from '../../api/http.js';
 import { Confirm } from '../../components/dialog.js';
 import { Section } from '../../components/page.js';
 import { Failure } from '../../components/states.js';
 import { useFieldErrors, useRequired } from '../../hooks/forms.js';
 import { CallResult } from './callResult.js';
-import type { useCreation, Wanted } from './tryoutCalls.js';
 
 /** From the range that Ofcom reserves for fiction: the number belongs to nobody. */
 const NOBODY = '+447700900123';
 
+/** What somebody wants to send. */
+export interface Wanted {
+  to: string;
+  code?: string;
+  locale?: 'pt-BR' | 'en';
+  isLive: boolean;
+}
+
+type Creation = UseMutationResult<TryoutSendView, ApiProblem, Wanted>;
+
 /** The first step: a form, and what came of it. A live application asks before it sends. */
-export function SendStep({
-  application: { mode },
-  creation,
-  onNew,
-}: {
-  application: ApplicationView;
-  creation: ReturnType<typeof useCreation>;
-  onNew: () => void;
-}) {
+export function SendStep({ mode, creation }: { mode: ApplicationView['mode']; creation: Creation }) {
   const { t } = useTranslation('tryout');
-  const [asking, question] = useDisclosure();
-  const [wanted, setWanted] = useState<Wanted | null>(null);
-  const send = (what: Wanted): void => {
-    onNew();
-    creation.mutate(what, { onSettled: question.close });
-  };
-  const typed = creation.variables?.to ?? '';
+  const [asked, ask] = useState<Wanted | null>(null);
   return (
     <Section title={t('send.title')} description={t(`send.description.${mode}`)}>
-      <SendForm
-        mode={mode}
-        creation={creation}
-        onSubmit={(what) => {
-          if (!what.isLive) return send(what);
-          setWanted(what);
-          question.open();
-        }}
-      />
+      <SendForm mode={mode} creation={creation} onSubmit={mode === 'live' ? ask : creation.mutate} />
       {creation.error !== null && <Failure problem={creation.error} />}
-      {creation.data !== undefined && (
-        <CallResult call={creation.data} number={{ typed, hidden: creation.data.hiddenRecipient }} />
-      )}
+      {creation.data !== undefined && <CallResult call={creation.data.call} />}
       <Confirm
-        opened={asking && wanted !== null}
-        onClose={question.close}
+        opened={asked !== null}
+        onClose={() => ask(null)}
         title={t('confirm.title')}
         action={t('confirm.action')}
         color="brand"
         pending={creation.isPending}
         problem={null}
-        onConfirm={() => wanted !== null && send(wanted)}
+        onConfirm={() => asked !== null && creation.mutate(asked, { onSettled: () => ask(null) })}
       >
         {t('confirm.text')}
       </Confirm>
@@ -71,7 +58,7 @@ function SendForm({
   onSubmit,
 }: {
   mode: ApplicationView['mode'];
-  creation: ReturnType<typeof useCreation>;
+  creation: Creation;
   onSubmit: (wanted: Wanted) => void;
 }) {
   const { t } = useTranslation(['tryout', 'common']);
@@ -91,7 +78,7 @@ function SendForm({
     }),
   );
   const refusedByConsole = creation.error === null ? {} : fieldErrorsOf(creation.error);
-  const refusedByApi = creation.data?.problem?.fields ?? [];
+  const refusedByApi = creation.data?.call.problem?.fields ?? [];
   const inputOf = (field: 'to' | 'code') => {
     const refused = refusedByApi.includes(field) ? t(`send.refused.${field}`) : refusedByConsole[field];
     const { error = refused, ...input } = form.getInputProps(field);

@@ -1,16 +1,19 @@
-import { Alert, Stack } from '@mantine/core';
+import { Alert, SegmentedControl, Stack } from '@mantine/core';
 import { IconLock } from '@tabler/icons-react';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useParams } from 'react-router';
 import type { ApplicationView } from '../../../../src/features/applications/view.js';
+import type { TryoutSendView, TryoutView } from '../../../../src/features/tryout/view.js';
+import { call, type ApiProblem } from '../../api/http.js';
 import { useData } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { ModeBadge } from '../../components/badges.js';
-import { Page } from '../../components/page.js';
-import { Failure, Loading } from '../../components/states.js';
-import { Samples } from './samples.js';
-import { SendStep } from './sendStep.js';
-import { useCreation, useTriedSend, useVerification } from './tryoutCalls.js';
+import { CodeSamples } from '../../components/codeSamples.js';
+import { Page, Section } from '../../components/page.js';
+import { Loaded } from '../../components/states.js';
+import { SendStep, type Wanted } from './sendStep.js';
 import { VerifyStep } from './verifyStep.js';
 
 /** The page on which a developer tries an application: sends a code, follows it, verifies it, and sees each request and answer. */
@@ -19,12 +22,13 @@ export function Tryout() {
   const { path, mayChange } = useAccount();
   const { application: id = '' } = useParams();
   const application = `${path}/applications/${encodeURIComponent(id)}`;
-  const { data, error, refetch } = useData<ApplicationView>(application);
+  const read = useData<ApplicationView>(application);
+  const { data } = read;
   const back = { to: application, label: data?.name ?? t('back') };
   if (data === undefined)
     return (
       <Page title={t('title')} back={back}>
-        {error === null ? <Loading /> : <Failure problem={error} onRetry={() => void refetch()} />}
+        <Loaded read={read}>{() => null}</Loaded>
       </Page>
     );
   return (
@@ -35,7 +39,7 @@ export function Tryout() {
       facts={<ModeBadge mode={data.mode} />}
     >
       {mayChange ? (
-        <Steps key={data.id} application={data} path={`${application}/tryout`} />
+        <Steps key={data.id} mode={data.mode} path={`${application}/tryout`} />
       ) : (
         <Alert icon={<IconLock size={18} />}>{t('viewer')}</Alert>
       )}
@@ -43,30 +47,47 @@ export function Tryout() {
   );
 }
 
-function Steps({ application, path }: { application: ApplicationView; path: string }) {
-  const creation = useCreation(path);
+function Steps({ mode, path }: { mode: ApplicationView['mode']; path: string }) {
+  // `gcTime: 0` forgets number and code with the page.
+  const creation = useMutation<TryoutSendView, ApiProblem, Wanted>({
+    gcTime: 0,
+    mutationFn: (wanted) => call('POST', `${path}/sends`, wanted),
+  });
   const send = creation.data?.send ?? null;
-  const followed = useTriedSend(path, send);
-  const verification = useVerification(path, send);
   return (
     <Stack gap="lg">
-      <SendStep
-        application={application}
-        creation={creation}
-        // What was said of the send before is no longer about this one.
-        onNew={() => verification.reset()}
-      />
-      {send !== null && (
-        <VerifyStep key={send.id} send={send} followed={followed} verification={verification} />
-      )}
-      <Samples
-        path={path}
-        made={{
-          createSend: creation.data?.samples,
-          getSendStatus: followed.data?.samples,
-          verifyCode: verification.data?.samples,
-        }}
-      />
+      <SendStep mode={mode} creation={creation} />
+      {send !== null && <VerifyStep key={send.id} send={send} path={`${path}/sends/${send.id}`} />}
+      <Samples path={send === null ? path : `${path}?send=${send.id}`} />
     </Stack>
+  );
+}
+
+/** The calls of this page in six languages: the creation from the beginning, the others once there is a send. */
+function Samples({ path }: { path: string }) {
+  const { t } = useTranslation('tryout');
+  const [chosen, choose] = useState<string>('createSend');
+  return (
+    <Section title={t('samples.title')} description={t('samples.description')}>
+      <Loaded read={useData<TryoutView>(path)}>
+        {({ samples }) => (
+          <>
+            {samples.length > 1 && (
+              <SegmentedControl
+                size="xs"
+                w="fit-content"
+                aria-label={t('samples.call')}
+                value={chosen}
+                onChange={choose}
+                data={samples.map((one) => ({ value: one.call, label: t(`samples.${one.call}`) }))}
+              />
+            )}
+            <CodeSamples
+              samples={(samples.find((one) => one.call === chosen) ?? samples[0])?.samples ?? []}
+            />
+          </>
+        )}
+      </Loaded>
+    </Section>
   );
 }

@@ -1,9 +1,17 @@
 import { Alert, Anchor, Button, Code, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { IconCheck, IconX } from '@tabler/icons-react';
+import { useMutation } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
-import type { TriedSendView, TryoutVerifyView } from '../../../../src/features/tryout/view.js';
+import type {
+  SendStateView,
+  TriedSendView,
+  TryoutStatusView,
+  TryoutVerifyView,
+} from '../../../../src/features/tryout/view.js';
+import { call, type ApiProblem } from '../../api/http.js';
+import { useData } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { StatusBadge, VerificationBadge } from '../../components/badges.js';
 import { Id } from '../../components/copy.js';
@@ -11,27 +19,27 @@ import { Section } from '../../components/page.js';
 import { Failure } from '../../components/states.js';
 import { useRequired } from '../../hooks/forms.js';
 import { CallResult } from './callResult.js';
-import type { useTriedSend, useVerification } from './tryoutCalls.js';
+
+const REFRESH_MS = 2_000;
 
 /** The second step: how far the send is, and its code. Nothing is filled in: this is what its recipient would do. */
-export function VerifyStep({
-  send,
-  followed,
-  verification,
-}: {
-  send: TriedSendView;
-  followed: ReturnType<typeof useTriedSend>;
-  verification: ReturnType<typeof useVerification>;
-}) {
+export function VerifyStep({ send, path }: { send: TriedSendView; path: string }) {
   const { t } = useTranslation('tryout');
-  const { path } = useAccount();
+  const account = useAccount();
+  const followed = useData<TryoutStatusView>(path, {
+    refreshMs: (data) => !isOver(data?.state ?? send.state) && REFRESH_MS,
+  });
+  const verification = useMutation<TryoutVerifyView, ApiProblem, string>({
+    gcTime: 0,
+    mutationFn: (code) => call('POST', `${path}/verify`, { code }),
+  });
   const state = followed.data?.state ?? send.state;
   return (
     <Section title={t('verify.title')} description={t('verify.description')}>
       <Group gap="xs" role="status" aria-label={t('verify.state')}>
         <StatusBadge status={state.status} />
         <VerificationBadge verification={verification.data?.result?.verification ?? state.verification} />
-        <Anchor component={Link} to={`${path}/sends/${send.id}`} size="sm">
+        <Anchor component={Link} to={`${account.path}/sends/${send.id}`} size="sm">
           {t('verify.timeline')}
         </Anchor>
       </Group>
@@ -41,28 +49,32 @@ export function VerifyStep({
         {send.code === null ? t('verify.liveCode') : t('verify.testCode')}{' '}
         {send.code !== null && <Code fz="md">{send.code}</Code>}
       </Text>
-      <VerifyForm verification={verification} />
+      <VerifyForm onSubmit={verification.mutate} pending={verification.isPending} />
       {verification.error !== null && <Failure problem={verification.error} />}
       {verification.data !== undefined && (
         <>
-          <Result result={verification.data.result} isFault={verification.data.problem === null} />
-          <CallResult call={verification.data} />
+          <Result {...verification.data} />
+          <CallResult call={verification.data.call} />
         </>
       )}
-      {followed.data !== undefined && <CallResult call={followed.data} title={t('verify.lastLook')} />}
+      {followed.data !== undefined && <CallResult call={followed.data.call} title={t('verify.lastLook')} />}
     </Section>
   );
 }
 
+/** Nothing changes any more: it was read or failed, or its code has expired. */
+const isOver = ({ status, expiresAt }: SendStateView): boolean =>
+  status === 'read' || status === 'failed' || Date.parse(expiresAt) < Date.now();
+
 /** As with the number, the code is in no attribute of the page. */
-function VerifyForm({ verification }: { verification: ReturnType<typeof useVerification> }) {
+function VerifyForm({ onSubmit, pending }: { onSubmit: (code: string) => void; pending: boolean }) {
   const { t } = useTranslation('tryout');
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { code: '' },
     validate: { code: useRequired() },
   });
-  const submit = form.onSubmit(({ code }) => verification.mutate(code.trim()));
+  const submit = form.onSubmit(({ code }) => onSubmit(code.trim()));
   return (
     <form onSubmit={submit} noValidate>
       <Group align="flex-start" gap="sm">
@@ -76,7 +88,7 @@ function VerifyForm({ verification }: { verification: ReturnType<typeof useVerif
           {...form.getInputProps('code')}
           defaultValue=""
         />
-        <Button type="submit" mt={{ base: 0, sm: 25 }} loading={verification.isPending}>
+        <Button type="submit" mt={{ base: 0, sm: 25 }} loading={pending}>
           {t('verify.button')}
         </Button>
       </Group>
@@ -85,14 +97,15 @@ function VerifyForm({ verification }: { verification: ReturnType<typeof useVerif
 }
 
 /** What a backend would do with the answer. */
-function Result({ result, isFault }: { result: TryoutVerifyView['result']; isFault: boolean }) {
+function Result({ result, call: { problem } }: TryoutVerifyView) {
   const { t } = useTranslation('tryout');
+  if (problem !== null) return null;
   if (result === null)
-    return isFault ? (
+    return (
       <Alert color="orange" variant="light">
         {t('verify.unknown')}
       </Alert>
-    ) : null;
+    );
   const { valid, verification, attemptsLeft } = result;
   return (
     <Alert

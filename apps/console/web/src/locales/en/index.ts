@@ -7,7 +7,6 @@ import costs from './costs.json';
 import health from './health.json';
 import holds from './holds.json';
 import ledger from './ledger.json';
-import metrics from './metrics.json';
 import overview from './overview.json';
 import profile from './profile.json';
 import recipients from './recipients.json';
@@ -29,7 +28,6 @@ export const en = {
   health,
   holds,
   ledger,
-  metrics,
   overview,
   profile,
   recipients,

@@ -8,7 +8,6 @@ import findings from './findings.json';
 import health from './health.json';
 import holds from './holds.json';
 import ledger from './ledger.json';
-import metrics from './metrics.json';
 import overview from './overview.json';
 import preflight from './preflight.json';
 import profile from './profile.json';
@@ -33,7 +32,6 @@ export const ptBR = {
   health,
   holds,
   ledger,
-  metrics,
   overview,
   preflight,
   profile,

@@ -1,0 +1,221 @@
+import { apiKeyHint } from '@onecode/domain';
+import { newId, newTryoutIdempotencyKey } from '@onecode/store';
+import { buildCaller, buildSend, closedPort, startTcpServer, type TestCaller } from '@onecode/testing';
+import type { CallView, TryoutSendView, TryoutView } from '../../src/features/tryout/view.js';
+import { useConsole } from '../console.js';
+import { person, type Answer, type TestPerson } from '../people.js';
+
+/** What arrives at the API's address, and what that answers: bytes, or null for a connection that breaks. */
+let arrived = '';
+let answer: ((request: string) => string) | null = null;
+const port = await startTcpServer((socket) => {
+  arrived = '';
+  socket.on('data', (bytes) => {
+    arrived += bytes.toString('latin1');
+    const length = Number(/content-length: (\d+)/i.exec(arrived)?.[1] ?? 0);
+    if (arrived.length - arrived.indexOf('\r\n\r\n') - 4 < length) return;
+    if (answer === null) socket.destroy();
+    else socket.end(answer(arrived));
+  });
+});
+const http = (status: string, body: string, ...headers: string[]): string =>
+  [`HTTP/1.1 ${status}`, ...headers, `Content-Length: ${Buffer.byteLength(body)}`, '', body].join('\r\n');
+
+const server = useConsole({ API_URL: `http://127.0.0.1:${port}/inside` });
+/** Its API cannot be reached. */
+const cutOff = useConsole({ API_URL: `http://127.0.0.1:${await closedPort()}` });
+const RECIPIENT = '+5511987654321';
+beforeEach(() => {
+  answer = null;
+});
+
+const pathOf = ({ accountId, applicationId }: TestCaller): string =>
+  `/accounts/${accountId}/applications/${applicationId}/tryout`;
+
+interface Tried {
+  caller: TestCaller;
+  path: string;
+  developer: TestPerson;
+}
+async function application(mode: 'test' | 'live' = 'test', on = server): Promise<Tried> {
+  const caller = await buildCaller(on.db.database, mode);
+  const developer = await person(on, { accounts: { [caller.accountId]: 'developer' } });
+  return { caller, path: pathOf(caller), developer };
+}
+
+/** Sends from the page of an application. */
+async function trySend(
+  { developer, path }: Tried,
+  body: object = { to: RECIPIENT },
+): Promise<TryoutSendView> {
+  const answered = await developer.post<TryoutSendView>(`${path}/sends`, body);
+  expect(answered.status).toBe(200);
+  return answered.body;
+}
+
+/** What people have done, but for their signing in. */
+const entriesOf = ({ accountId }: TestCaller) =>
+  server.db.sql<{ action: string; details: object }>(
+    `select action, details - 'hint' - 'applicationId' - 'expiresAt' - 'name' as details from audit_entries
+     where account_id = $1 and actor_kind = 'user' order by id`,
+    [accountId],
+  );
+
+describe('trying an application', () => {
+  it('is not for a viewer', async () => {
+    const { caller, path } = await application();
+    const viewer = await person(server, { accounts: { [caller.accountId]: 'viewer' } });
+    for (const refused of [await viewer.get(path), await viewer.post(`${path}/sends`, { to: RECIPIENT })])
+      expect(refused).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+    expect(await entriesOf(caller)).toEqual([]);
+  });
+
+  it('is in the audit log: the key of the visit once, and each send with the last digits of its number', async () => {
+    const tried = await application();
+    await trySend(tried, { to: RECIPIENT, code: '4217' });
+    await trySend(tried, { to: 'ana@example.com' });
+    expect(await entriesOf(tried.caller)).toEqual([
+      { action: 'application.try_send', details: { mode: 'test', recipientEndsWith: '4321' } },
+      { action: 'key.create', details: { mode: 'test' } },
+      { action: 'application.try_send', details: { mode: 'test' } },
+    ]);
+  });
+
+  it.each([
+    ['live', { to: RECIPIENT }, { isLive: 'mode' }],
+    ['test', { to: RECIPIENT, isLive: true }, { isLive: 'mode' }],
+    ['live', { to: RECIPIENT, isLive: true, code: '4217' }, { code: 'mode' }],
+  ] as const)('of mode %s refuses %j before anything is sent', async (mode, body, errors) => {
+    const { caller, path, developer } = await application(mode);
+    expect(await developer.post(`${path}/sends`, body)).toMatchObject({
+      status: 422,
+      body: { code: 'invalid_input', errors },
+    });
+    expect(await entriesOf(caller)).toEqual([]);
+  });
+
+  it('ends after a few sends in a minute, for this person in all of their applications', async () => {
+    const [one, other] = [await buildCaller(server.db.database, 'test'), await application()];
+    await server.db.sql(`insert into members (account_id, user_id, role) values ($1, $2, 'admin')`, [
+      one.accountId,
+      other.developer.id,
+    ]);
+    const statuses: number[] = [];
+    // A minute that ends in between begins a new count; the second minute cannot end as well.
+    for (let tries = 0; tries < 14; tries++) {
+      const path = [pathOf(one), other.path][tries % 2];
+      statuses.push((await other.developer.post(`${path}/sends`, { to: RECIPIENT })).status);
+    }
+    expect(new Set(statuses)).toEqual(new Set([200, 429]));
+    const colleague = await person(server, { accounts: { [other.caller.accountId]: 'admin' } });
+    expect((await colleague.post(`${other.path}/sends`, { to: RECIPIENT })).status).toBe(200);
+  });
+});
+
+it('a send can be looked at and verified by who created it there; to others it does not exist', async () => {
+  const { caller, path, developer: ana } = await application();
+  const ben = await person(server, { accounts: { [caller.accountId]: 'admin' } });
+  const { database } = server.db;
+  const send = await buildSend(database, caller, { idempotencyKey: newTryoutIdempotencyKey(ana.id) });
+  const other = await buildSend(database, caller);
+  const contentOf = ({ status, body }: Answer): string => JSON.stringify([status, body]);
+  const unknown = contentOf(await ana.get(`/accounts/${caller.accountId}/applications/${newId()}`));
+  const look = (who: TestPerson, id: string) => who.get(`${path}/sends/${id}`);
+  const verify = (who: TestPerson, id: string) => who.post(`${path}/sends/${id}/verify`, { code: '000000' });
+  for (const call of [look, verify]) {
+    expect(await call(ana, send)).toMatchObject({ status: 200, body: { call: { fault: 'unanswered' } } });
+    for (const refused of [await call(ben, send), await call(ana, other), await call(ana, newId())])
+      expect(contentOf(refused)).toBe(unknown);
+  }
+});
+
+describe('what the page shows of a call', () => {
+  it('is what was written and read, but for the key and the number', async () => {
+    const body = JSON.stringify({
+      id: newId(),
+      status: 'queued',
+      verification: 'pending',
+      expires_at: '2030-01-01T00:00:00.000Z',
+    });
+    answer = () => http('202 Accepted', body, 'Content-Type: application/json', 'X-Request-Id: 7');
+    const { call, send } = await trySend(await application(), { to: RECIPIENT, code: '4217', locale: 'en' });
+    const [head, json] = arrived.split('\r\n\r\n');
+    const key = /Bearer (\w+)/.exec(arrived)?.[1] ?? '';
+    const [line, host, ...shown] = call.request.split('\n');
+    expect(line).toBe('POST /v1/send HTTP/1.1');
+    expect(head).toMatch(/^POST \/inside\/v1\/send HTTP\/1\.1\r\n/);
+    expect(host).toBe('Host: api.example.test');
+    expect(shown.pop()).toBe('{"to":"+55 ••••• 4321","code":"4217","locale":"en"}');
+    expect(json).toBe('{"to":"+5511987654321","code":"4217","locale":"en"}');
+    expect(shown).toContain(`Authorization: Bearer ${apiKeyHint(key)}`);
+    for (const header of shown.filter((header) => !/^(?:Authorization.*)?$/.test(header)))
+      expect(head?.toLowerCase()).toContain(header.toLowerCase());
+    expect(call.answer).toBe(
+      `HTTP/1.1 202 Accepted\ncontent-length: ${body.length}\ncontent-type: application/json\nx-request-id: 7\n\n${body}`,
+    );
+    expect(send).toMatchObject({ code: '4217', mode: 'test', state: { status: 'queued' } });
+  });
+
+  it('never has the key, also where the answer repeats it', async () => {
+    answer = (request) => http('200 OK', request.replaceAll('\r\n', ' '), 'X-Echo: yes');
+    const { call, send } = await trySend(await application());
+    const key = /Bearer (\w+)/.exec(arrived)?.[1] ?? '';
+    expect(call.answer).toContain(apiKeyHint(key));
+    expect(JSON.stringify(call)).not.toContain(key.slice(8, -4));
+    expect(send).toBeNull();
+  });
+
+  it('is a problem of the API with its page, its fields, and how long to wait', async () => {
+    const problem = {
+      type: 'https://docs.example.test/errors#rate_limited',
+      code: 'rate_limited',
+      detail: 'Wait.',
+      errors: { to: 'Too many.' },
+    };
+    answer = () => http('429 Too Many Requests', JSON.stringify(problem), 'Retry-After: 42');
+    expect((await trySend(await application())).call.problem).toEqual({
+      code: 'rate_limited',
+      detail: 'Wait.',
+      fields: ['to'],
+      retryAfterSeconds: 42,
+      docs: 'https://docs.example.test/errors#rate_limited',
+    });
+  });
+
+  it.each<[string, (() => string) | null, Partial<CallView>]>([
+    ['a connection that breaks', null, { answer: null, fault: 'unanswered' }],
+    ['no HTTP', () => 'SSH-2.0-OpenSSH_9.2\r\n', { answer: null, fault: 'unanswered' }],
+    [
+      'a redirect, which is not followed',
+      () => http('302 Found', '<html>', 'Location: http://127.0.0.1:9/'),
+      { fault: null, problem: null, answer: expect.stringContaining('HTTP/1.1 302 Found') },
+    ],
+  ])('is no send after %s', async (_, answers, call) => {
+    answer = answers;
+    expect(await trySend(await application())).toMatchObject({ send: null, call });
+  });
+
+  it('says that the API was not reached', async () => {
+    const { call } = await trySend(await application('live', cutOff), { to: RECIPIENT, isLive: true });
+    expect(call).toMatchObject({ answer: null, fault: 'unreachable' });
+    expect(call.request).not.toContain(RECIPIENT);
+  });
+});
+
+it('the samples are of the application in the path, in the language of who reads them, and hold no key', async () => {
+  const { caller, path, developer } = await application('live');
+  await developer.put('/profile', { name: 'Ana', language: 'pt-BR' });
+  const read = async (query = '') => (await developer.get<TryoutView>(path + query)).body.samples;
+  expect(await read()).toHaveLength(1);
+  const send = newId();
+  const samples = await read(`?send=${send}`);
+  expect(samples.map(({ call }) => call)).toEqual(['createSend', 'getSendStatus', 'verifyCode']);
+  for (const { call, samples: languages } of samples) {
+    expect(languages.map(({ label }) => label)).toEqual(['curl', 'Node', 'Python', 'PHP', 'Go', 'Java']);
+    for (const { code } of languages) {
+      expect(code).toContain(`ONECODE_API_KEY: uma chave de produção da aplicação ${caller.applicationId}`);
+      expect(code).toContain('https://api.example.test');
+      expect(code).toContain(call === 'createSend' ? '+447700900123' : send);
+    }
+  }
+});

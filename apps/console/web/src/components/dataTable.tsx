@@ -1,0 +1,59 @@
+import { Table, type TableProps, type TableTdProps, type TableTrProps } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { ScrollingTable } from './scrollingTable.js';
+
+/** A column: its title, and what a row has there. */
+export interface Column<Row> extends Pick<TableTdProps, 'ta' | 'maw' | 'pl' | 'w' | 'fw' | 'style'> {
+  title: string;
+  /** The title is for screen readers alone. */
+  isTitleHidden?: boolean;
+  /** The narrowest window that has the column. */
+  visibleFrom?: 'sm' | 'md' | 'lg';
+  render: (row: Row) => ReactNode;
+}
+
+/** A table with a row for each thing. Columns that are false are left out. */
+export function DataTable<Row>({
+  label,
+  minWidth = 320,
+  rows,
+  keyOf,
+  columns,
+  propsOf,
+  ...table
+}: Omit<TableProps, 'data'> & {
+  /** Its name. */
+  label: string;
+  /** In pixels; it scrolls where there are fewer. */
+  minWidth?: number;
+  rows: readonly Row[];
+  keyOf: (row: Row) => string;
+  columns: readonly (Column<Row> | false)[];
+  propsOf?: (row: Row) => TableTrProps;
+}) {
+  const shown = columns.filter((column) => column !== false);
+  return (
+    <ScrollingTable label={label} minWidth={minWidth} {...table}>
+      <Table.Thead>
+        <Table.Tr>
+          {shown.map(({ title, isTitleHidden = false, render: _render, ...props }) => (
+            <Table.Th key={title} {...props} {...(isTitleHidden && { 'aria-label': title })}>
+              {!isTitleHidden && title}
+            </Table.Th>
+          ))}
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {rows.map((row) => (
+          <Table.Tr key={keyOf(row)} {...propsOf?.(row)}>
+            {shown.map(({ title, isTitleHidden: _isTitleHidden, render, ...props }) => (
+              <Table.Td key={title} {...props}>
+                {render(row)}
+              </Table.Td>
+            ))}
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </ScrollingTable>
+  );
+}

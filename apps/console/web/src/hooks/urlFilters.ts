@@ -1,0 +1,23 @@
+import { useSearchParams } from 'react-router';
+
+/** The filters of a page, which its URL holds, and a function that changes some of them: null and an empty text take one away. */
+export function useUrlFilters(): {
+  filters: URLSearchParams;
+  set: (change: Readonly<Record<string, string | null>>) => void;
+} {
+  const [filters, setFilters] = useSearchParams();
+  return {
+    filters,
+    set: (change) =>
+      setFilters(
+        (before) => {
+          const after = new URLSearchParams(before);
+          for (const [name, value] of Object.entries(change))
+            if (value === null || value === '') after.delete(name);
+            else after.set(name, value);
+          return after;
+        },
+        { replace: true },
+      ),
+  };
+}
