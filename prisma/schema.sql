@@ -3,6 +3,12 @@
 
 create type active_holds as (all_live boolean, countries text[], accounts uuid[]);
 
+create type created_send as (ordinal bigint, mode text, locale text, charged_from text, expires_at timestamp with time zone, awaiting_sender boolean, account_number bigint, application_number bigint);
+
+create type new_send as (ordinal bigint, id uuid, key_id uuid, account_id uuid, application_id uuid, idempotency_key bytea, body_hash bytea, recipient text, canonical_recipient text, country text, is_costly boolean, locale text, code_hash bytea, sealed_code bytea, guess_cost integer, request_id uuid, traceparent text);
+
+create type rate_window as (quota integer, remaining integer, more_at timestamp with time zone);
+
 create unlogged table account_turns (
   account_id uuid not null,
   starts_at double precision not null,
@@ -20,7 +26,8 @@ create table accounts (
   credits integer default 0 not null,
   rate_per_minute integer,
   sends_created bigint default 0 not null,
-  rate_window_number bigint default 1 not null,
+  minute_times timestamp with time zone[] default '{"1970-01-01 00:00:00+00"}'::timestamp with time zone[] not null,
+  minute_totals bigint[] default '{0}'::bigint[] not null,
   created_at timestamp(3) with time zone default now() not null,
   allowed_countries text[],
   breaker_unverified_percent integer,
@@ -79,7 +86,8 @@ create table applications (
   per_minute integer,
   per_recipient_hour integer,
   sends_created bigint default 0 not null,
-  rate_window_number bigint default 1 not null,
+  minute_times timestamp with time zone[] default '{"1970-01-01 00:00:00+00"}'::timestamp with time zone[] not null,
+  minute_totals bigint[] default '{0}'::bigint[] not null,
   identity_check text default 'off'::text not null,
   created_at timestamp(3) with time zone default now() not null,
   constraint applications_pkey PRIMARY KEY (id),
@@ -217,16 +225,14 @@ create table guess_budgets (
   mode text not null,
   recipient text not null,
   id uuid default gen_random_uuid() not null,
-  wrong_in_a_row integer not null,
-  guess_points integer default 0 not null,
-  guess_cost smallint default 1 not null,
+  points integer not null,
+  guess_cost smallint not null,
   last_wrong_at timestamp(3) with time zone not null,
   constraint guess_budgets_pkey PRIMARY KEY (account_id, mode, recipient),
   constraint guess_budgets_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
-  constraint guess_budgets_guess_points_check CHECK (guess_points >= 0),
   constraint guess_budgets_mode_check CHECK (mode = ANY (ARRAY['test'::text, 'live'::text])),
-  constraint guess_budgets_recipient_check CHECK (recipient ~ '^\+[1-9][0-9]{4,14}$'::text),
-  constraint guess_budgets_wrong_in_a_row_check CHECK (wrong_in_a_row > 0)
+  constraint guess_budgets_points_check CHECK (points >= 0),
+  constraint guess_budgets_recipient_check CHECK (recipient ~ '^\+[1-9][0-9]{4,14}$'::text)
 );
 
 create table health_readings (
@@ -652,16 +658,6 @@ create table trial_sends (
   constraint trial_sends_pkey PRIMARY KEY (day),
   constraint trial_sends_sends_check CHECK (sends >= 0)
 );
-
-create table uncounted_guesses (
-  id uuid default gen_random_uuid() not null,
-  send_id uuid not null,
-  judged_at timestamp(3) with time zone default clock_timestamp() not null,
-  due_at timestamp(3) with time zone default clock_timestamp() not null,
-  constraint uncounted_guesses_pkey PRIMARY KEY (id)
-);
-CREATE INDEX uncounted_guesses_due_at ON public.uncounted_guesses USING btree (due_at);
-CREATE INDEX uncounted_guesses_send_id ON public.uncounted_guesses USING btree (send_id);
 
 create table used_two_factor_codes (
   user_id uuid not null,
