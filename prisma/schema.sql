@@ -3,7 +3,7 @@
 
 create type active_holds as (all_live boolean, countries text[], accounts uuid[]);
 
-create type created_send as (ordinal bigint, mode text, locale text, charged_from text, expires_at timestamp with time zone, awaiting_sender boolean, account_number bigint, application_number bigint);
+create type created_send as (ordinal bigint, mode text, locale text, charged_from text, expires_at timestamp with time zone, awaiting_sender boolean, application_number bigint);
 
 create type new_send as (ordinal bigint, id uuid, key_id uuid, account_id uuid, application_id uuid, idempotency_key bytea, body_hash bytea, recipient text, canonical_recipient text, country text, is_costly boolean, locale text, code_hash bytea, sealed_code bytea, guess_cost integer, request_id uuid, traceparent text);
 
@@ -539,7 +539,6 @@ create table sends (
   account_id uuid not null,
   application_id uuid not null,
   mode text not null,
-  account_number bigint not null,
   application_number bigint not null,
   idempotency_key bytea,
   body_hash bytea,
@@ -584,14 +583,13 @@ create table sends (
   constraint sends_sender_id_fkey FOREIGN KEY (sender_id) REFERENCES senders(id),
   constraint sends_are_valid CHECK (send_is_valid(sends.*))
 );
-CREATE UNIQUE INDEX sends_account_number ON public.sends USING btree (account_id, account_number);
-CREATE UNIQUE INDEX sends_application_number ON public.sends USING btree (application_id, application_number);
 CREATE INDEX sends_awaiting_sender ON public.sends USING btree (created_at) WHERE awaiting_sender;
 CREATE INDEX sends_awaiting_turn ON public.sends USING btree (account_id, COALESCE(country, 'ZZ'::text), locale, expires_at DESC) WHERE awaiting_sender;
-CREATE INDEX sends_failed ON public.sends USING btree (application_id, application_number) WHERE (failed_at IS NOT NULL);
+CREATE INDEX sends_failed ON public.sends USING btree (application_id, id) WHERE (failed_at IS NOT NULL);
 CREATE UNIQUE INDEX sends_idempotency_key ON public.sends USING btree (application_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
-CREATE INDEX sends_locked_at ON public.sends USING btree (application_id, application_number) WHERE (locked_at IS NOT NULL);
+CREATE INDEX sends_locked ON public.sends USING btree (application_id, id) WHERE (locked_at IS NOT NULL);
 CREATE INDEX sends_next_enqueue_at ON public.sends USING btree (next_enqueue_at) WHERE (next_enqueue_at IS NOT NULL);
+CREATE INDEX sends_of_application ON public.sends USING btree (application_id, id);
 CREATE INDEX sends_to_recipient ON public.sends USING btree (account_id, mode, canonical_recipient, created_at);
 
 create table settings (

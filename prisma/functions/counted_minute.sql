@@ -2,7 +2,7 @@
 create or replace function counted_minute(
   inout times timestamptz[], inout totals bigint[], total bigint, at timestamptz
 )
-language plpgsql immutable as $$
+language plpgsql stable as $$
 declare
   v_first integer := minute_begin(times, at) + 1;
   v_last integer := cardinality(times);

@@ -66,7 +66,7 @@ begin
         latest_sends_to(p, u.canonical_recipient, v_now)
       end as recipient_times, b.guess_cost as wrong_cost, points_left_at(b.points, b.last_wrong_at, v_now) as wrong_points,
       o.guess_cost as open_cost, coalesce(o.points, 0) as open_points, t.open_until as breaker_at
-    from unnest(p_sends) with ordinality u
+    from unnest(p_sends) u
     join accounts a on a.id = u.account_id
     join applications p on p.id = u.application_id
     left join api_keys k on k.id = u.key_id
@@ -112,7 +112,7 @@ begin
       continue;
     end if;
 
-    v_known := array_position(v_keys, w.idempotency_key);
+    v_known := case when w.idempotency_key is not null then array_position(v_keys, w.idempotency_key) end;
     existing_id := coalesce(w.existing_id, v_ids[v_known]);
     if existing_id is not null then
       outcome := case when coalesce(w.existing_hash, v_hashes[v_known]) = w.body_hash then 'existing' else 'reused' end;
@@ -209,7 +209,7 @@ begin
       created := (
         w.ordinal, w.mode, coalesce(w.locale, w.language), case when v_is_live then v_bucket end,
         v_now + make_interval(secs => v_settings.code_validity_seconds), v_is_live and v_awaits,
-        w.account_total + v_account_new, w.application_total + v_application_new
+        w.application_total + v_application_new
       );
       v_created := v_created || created;
     end if;

@@ -1,14 +1,15 @@
 -- Writes what `create_sends` has decided: the sends, their units' ledger entries, and what their accounts and applications have left.
 create or replace function insert_sends(p_sends new_send[], p_created created_send[], p_now timestamptz) returns void
-language sql as $$
+language plpgsql as $$
+begin
   with created as materialized (
-    select u.*, c.mode, c.locale as language, c.charged_from, c.expires_at, c.awaiting_sender, c.account_number, c.application_number
-    from unnest(p_created) c join unnest(p_sends) with ordinality u using (ordinal)
+    select u.*, c.mode, c.locale as language, c.charged_from, c.expires_at, c.awaiting_sender, c.application_number
+    from unnest(p_created) c join unnest(p_sends) u using (ordinal)
   ), accounted as (
-    update accounts a set sends_created = c.total, free_quota = a.free_quota - c.free, credits = a.credits - c.credits,
-      (minute_times, minute_totals) = (select m.times, m.totals from counted_minute(a.minute_times, a.minute_totals, c.total, p_now) m)
+    update accounts a set sends_created = a.sends_created + c.sends, free_quota = a.free_quota - c.free, credits = a.credits - c.credits,
+      (minute_times, minute_totals) = (select m.times, m.totals from counted_minute(a.minute_times, a.minute_totals, a.sends_created + c.sends, p_now) m)
     from (
-      select account_id, max(account_number) as total, count(*) filter (where charged_from = 'free_quota') as free,
+      select account_id, count(*) as sends, count(*) filter (where charged_from = 'free_quota') as free,
         count(*) filter (where charged_from = 'credit') as credits
       from created group by account_id
     ) c where a.id = c.account_id
@@ -27,12 +28,13 @@ language sql as $$
     select account_id, id, 'reserved', charged_from, 1 from created where charged_from is not null order by ordinal
   )
   insert into sends (
-    id, account_id, application_id, mode, account_number, application_number, idempotency_key, body_hash, recipient,
+    id, account_id, application_id, mode, application_number, idempotency_key, body_hash, recipient,
     canonical_recipient, country, locale, charged_from, code_hash, sealed_code, guess_cost, awaiting_sender, due_at, next_enqueue_at,
     created_at, expires_at, request_id, traceparent
-  ) select id, account_id, application_id, mode, account_number, application_number, idempotency_key, body_hash, recipient,
+  ) select id, account_id, application_id, mode, application_number, idempotency_key, body_hash, recipient,
     canonical_recipient, country, language, charged_from, code_hash, sealed_code, guess_cost, awaiting_sender,
     case when awaiting_sender then expires_at else p_now end,
     case when awaiting_sender then expires_at else p_now end + interval '2 seconds', p_now, expires_at, request_id, traceparent
-  from created
+  from created;
+end
 $$;

@@ -3,7 +3,7 @@
 -- first one has ended. Those from more than a minute ahead are from before the clock stepped back, and have ended too.
 create or replace function minute_window(quota integer, total bigint, times timestamptz[], totals bigint[], at timestamptz)
 returns rate_window
-language plpgsql immutable as $$
+language plpgsql stable as $$
 declare
   v_sent integer := total - totals[minute_begin(times, at)];
 begin

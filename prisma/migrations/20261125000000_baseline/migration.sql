@@ -256,7 +256,6 @@ create table sends (
   account_id uuid not null references accounts,
   application_id uuid not null,
   mode text not null,
-  account_number bigint not null,
   application_number bigint not null,
   idempotency_key bytea,
   body_hash bytea,
@@ -298,13 +297,12 @@ create table sends (
   foreign key (application_id, account_id, mode) references applications (id, account_id, mode)
 );
 create unique index sends_idempotency_key on sends (application_id, idempotency_key) where idempotency_key is not null;
-create unique index sends_account_number on sends (account_id, account_number);
-create unique index sends_application_number on sends (application_id, application_number);
+create index sends_of_application on sends (application_id, id);
 create index sends_to_recipient on sends (account_id, mode, canonical_recipient, created_at);
 create index sends_next_enqueue_at on sends (next_enqueue_at) where next_enqueue_at is not null;
 create index sends_awaiting_sender on sends (created_at) where awaiting_sender;
-create index sends_failed on sends (application_id, application_number) where failed_at is not null;
-create index sends_locked_at on sends (application_id, application_number) where locked_at is not null;
+create index sends_failed on sends (application_id, id) where failed_at is not null;
+create index sends_locked on sends (application_id, id) where locked_at is not null;
 -- Apart by what decides which senders may serve them; first the one whose code lives longest.
 create index sends_awaiting_turn on sends (account_id, coalesce(country, 'ZZ'), locale, expires_at desc) where awaiting_sender;
 
@@ -665,7 +663,7 @@ create type new_send as (
   request_id uuid, traceparent text
 );
 create type created_send as (
-  ordinal bigint, mode text, locale text, charged_from text, expires_at timestamptz, awaiting_sender boolean, account_number bigint,
+  ordinal bigint, mode text, locale text, charged_from text, expires_at timestamptz, awaiting_sender boolean,
   application_number bigint
 );
 create type rate_window as (quota integer, remaining integer, more_at timestamptz);
@@ -677,7 +675,7 @@ language sql immutable as $$
 $$;
 
 create or replace function minute_begin(times timestamptz[], at timestamptz) returns integer
-language sql immutable as $$
+language sql stable as $$
   select case
     when times[cardinality(times)] > at + interval '1 minute' then cardinality(times)
     else width_bucket(at - interval '1 minute', times)
@@ -686,7 +684,7 @@ $$;
 
 create or replace function minute_window(quota integer, total bigint, times timestamptz[], totals bigint[], at timestamptz)
 returns rate_window
-language plpgsql immutable as $$
+language plpgsql stable as $$
 declare
   v_sent integer := total - totals[minute_begin(times, at)];
 begin
@@ -700,7 +698,7 @@ $$;
 create or replace function counted_minute(
   inout times timestamptz[], inout totals bigint[], total bigint, at timestamptz
 )
-language plpgsql immutable as $$
+language plpgsql stable as $$
 declare
   v_first integer := minute_begin(times, at) + 1;
   v_last integer := cardinality(times);
@@ -717,7 +715,7 @@ end
 $$;
 
 create or replace function hour_window(quota integer, new integer, times timestamptz[], at timestamptz) returns rate_window
-language sql immutable as $$
+language sql stable as $$
   select case when quota is not null then (
     quota, quota - new - cardinality(times), interval '1 hour' + coalesce(times[least(cardinality(times), quota - new)], at)
   )::rate_window end
@@ -758,15 +756,16 @@ language sql stable as $$
 $$;
 
 create or replace function insert_sends(p_sends new_send[], p_created created_send[], p_now timestamptz) returns void
-language sql as $$
+language plpgsql as $$
+begin
   with created as materialized (
-    select u.*, c.mode, c.locale as language, c.charged_from, c.expires_at, c.awaiting_sender, c.account_number, c.application_number
-    from unnest(p_created) c join unnest(p_sends) with ordinality u using (ordinal)
+    select u.*, c.mode, c.locale as language, c.charged_from, c.expires_at, c.awaiting_sender, c.application_number
+    from unnest(p_created) c join unnest(p_sends) u using (ordinal)
   ), accounted as (
-    update accounts a set sends_created = c.total, free_quota = a.free_quota - c.free, credits = a.credits - c.credits,
-      (minute_times, minute_totals) = (select m.times, m.totals from counted_minute(a.minute_times, a.minute_totals, c.total, p_now) m)
+    update accounts a set sends_created = a.sends_created + c.sends, free_quota = a.free_quota - c.free, credits = a.credits - c.credits,
+      (minute_times, minute_totals) = (select m.times, m.totals from counted_minute(a.minute_times, a.minute_totals, a.sends_created + c.sends, p_now) m)
     from (
-      select account_id, max(account_number) as total, count(*) filter (where charged_from = 'free_quota') as free,
+      select account_id, count(*) as sends, count(*) filter (where charged_from = 'free_quota') as free,
         count(*) filter (where charged_from = 'credit') as credits
       from created group by account_id
     ) c where a.id = c.account_id
@@ -785,14 +784,15 @@ language sql as $$
     select account_id, id, 'reserved', charged_from, 1 from created where charged_from is not null order by ordinal
   )
   insert into sends (
-    id, account_id, application_id, mode, account_number, application_number, idempotency_key, body_hash, recipient,
+    id, account_id, application_id, mode, application_number, idempotency_key, body_hash, recipient,
     canonical_recipient, country, locale, charged_from, code_hash, sealed_code, guess_cost, awaiting_sender, due_at, next_enqueue_at,
     created_at, expires_at, request_id, traceparent
-  ) select id, account_id, application_id, mode, account_number, application_number, idempotency_key, body_hash, recipient,
+  ) select id, account_id, application_id, mode, application_number, idempotency_key, body_hash, recipient,
     canonical_recipient, country, language, charged_from, code_hash, sealed_code, guess_cost, awaiting_sender,
     case when awaiting_sender then expires_at else p_now end,
     case when awaiting_sender then expires_at else p_now end + interval '2 seconds', p_now, expires_at, request_id, traceparent
-  from created
+  from created;
+end
 $$;
 
 create or replace function lock_applications(p_sends new_send[], p_wait_ms integer) returns uuid[]
@@ -826,6 +826,11 @@ begin
   end if;
   return v_applications;
 end
+$$;
+
+create or replace function first_id_at(at timestamptz) returns uuid
+language sql immutable as $$
+  select (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '70008000000000000000')::uuid
 $$;
 
 create or replace function create_sends(p_sends new_send[], p_wait_ms integer) returns table (
@@ -889,7 +894,7 @@ begin
         latest_sends_to(p, u.canonical_recipient, v_now)
       end as recipient_times, b.guess_cost as wrong_cost, points_left_at(b.points, b.last_wrong_at, v_now) as wrong_points,
       o.guess_cost as open_cost, coalesce(o.points, 0) as open_points, t.open_until as breaker_at
-    from unnest(p_sends) with ordinality u
+    from unnest(p_sends) u
     join accounts a on a.id = u.account_id
     join applications p on p.id = u.application_id
     left join api_keys k on k.id = u.key_id
@@ -935,7 +940,7 @@ begin
       continue;
     end if;
 
-    v_known := array_position(v_keys, w.idempotency_key);
+    v_known := case when w.idempotency_key is not null then array_position(v_keys, w.idempotency_key) end;
     existing_id := coalesce(w.existing_id, v_ids[v_known]);
     if existing_id is not null then
       outcome := case when coalesce(w.existing_hash, v_hashes[v_known]) = w.body_hash then 'existing' else 'reused' end;
@@ -1032,7 +1037,7 @@ begin
       created := (
         w.ordinal, w.mode, coalesce(w.locale, w.language), case when v_is_live then v_bucket end,
         v_now + make_interval(secs => v_settings.code_validity_seconds), v_is_live and v_awaits,
-        w.account_total + v_account_new, w.application_total + v_application_new
+        w.application_total + v_application_new
       );
       v_created := v_created || created;
     end if;
@@ -1188,54 +1193,6 @@ end
 $$;
 
 -- ── Reports ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-create or replace function account_number_at(p_account_id uuid, p_at timestamptz) returns bigint
-language plpgsql stable as $$
-declare
-  v_low bigint := 1;
-  v_high bigint;
-  v_middle bigint;
-  v_number bigint;
-  v_created_at timestamptz;
-begin
-  select coalesce(max(s.account_number), 0) + 1 into v_high from sends s where s.account_id = p_account_id;
-  while v_low < v_high loop
-    v_middle := (v_low + v_high) / 2;
-    select s.account_number, s.created_at into v_number, v_created_at from sends s
-      where s.account_id = p_account_id and s.account_number >= v_middle order by s.account_number limit 1;
-    if v_created_at >= p_at then
-      v_high := v_middle;
-    else
-      v_low := v_number + 1;
-    end if;
-  end loop;
-  return v_low;
-end
-$$;
-
-create or replace function application_number_at(p_application_id uuid, p_account_number bigint) returns bigint
-language plpgsql stable as $$
-declare
-  v_low bigint := 1;
-  v_high bigint;
-  v_middle bigint;
-  v_number bigint;
-  v_account_number bigint;
-begin
-  select coalesce(max(s.application_number), 0) + 1 into v_high from sends s where s.application_id = p_application_id;
-  while v_low < v_high loop
-    v_middle := (v_low + v_high) / 2;
-    select s.application_number, s.account_number into v_number, v_account_number from sends s
-      where s.application_id = p_application_id and s.application_number >= v_middle order by s.application_number limit 1;
-    if v_account_number >= p_account_number then
-      v_high := v_middle;
-    else
-      v_low := v_number + 1;
-    end if;
-  end loop;
-  return v_low;
-end
-$$;
 
 create table traffic_counts (
   began_at timestamptz(3) not null,

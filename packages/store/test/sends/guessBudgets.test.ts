@@ -25,7 +25,7 @@ const create = (caller: TestCaller, recipient = TO, idempotencyKey?: string) =>
 /** The counts of an account, by mode and recipient. */
 async function counts(caller: TestCaller): Promise<Record<string, number>> {
   const rows = await store.sql<{ key: string; count: number }>(
-    `select mode || ' ' || recipient as key, points as count from guess_budgets where account_id = $1`,
+    `select mode || ' ' || recipient as key, points as count from guess_budgets where account_id = $1 and points > 0`,
     [caller.accountId],
   );
   return Object.fromEntries(rows.map(({ key, count }) => [key, count]));
