@@ -22,11 +22,11 @@ describe('account weight', () => {
     expect(await jsonOf(['account', 'show', id], env)).toMatchObject({ weight: 1 });
     expect(await jsonOf(['account', 'weight', id, '--weight', '3'], env)).toMatchObject({ id, weight: 3 });
     expect(await jsonOf(['account', 'show', id], env)).toMatchObject({ weight: 3 });
-    const noted = await store.sql(
+    const logged = await store.sql(
       `select details from audit_entries where account_id = $1 and action = 'account.change'`,
       [id],
     );
-    expect(noted).toEqual([{ details: { before: { weight: 1 }, after: { weight: 3 } } }]);
+    expect(logged).toEqual([{ details: { before: { weight: 1 }, after: { weight: 3 } } }]);
   });
 
   it.each(['0', '101', '1.5', 'many'])('takes no weight of %s', async (weight) => {
