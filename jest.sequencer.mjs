@@ -7,7 +7,9 @@ const { default: TestSequencer } = createRequire(import.meta.url)('@jest/test-se
 const LONGEST = [
   'test/faults/faults.test.ts',
   'apps/console/test/pages/everyPage.test.ts',
-  'test/attacks/silentConnection.test.ts',
+  'test/attacks/attacks.test.ts',
+  'test/journey.test.ts',
+  'test/telemetry.test.ts',
   'test/examples/examples.full.test.ts',
   'test/clients/clients.full.test.ts',
   'apps/console/test/http/hostileInput.test.ts',

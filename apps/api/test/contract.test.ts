@@ -1,7 +1,10 @@
-import { Problem, type ProblemCode } from '@onecode/domain';
-import { FAULTY_FIELDS, NO_GUESSES, NO_JSON, PHONE, WRONG_MEMBERS } from '@onecode/testing/contract-tests';
+import { STATUS_CODES } from 'node:http';
+import { Problem, PROBLEMS, type ProblemCode } from '@onecode/domain';
+import { openApiSource, validatorAt } from '@onecode/testing/contract';
+import { PHONE } from '@onecode/testing/contract-tests';
+import { Validator } from '@seriousme/openapi-schema-validator';
 import fc from 'fast-check';
-import { parseCreateSend, parseVerify } from '../src/contract.js';
+import { openApiDocument, parseCreateSend, parseVerify } from '../src/contract.js';
 
 const DIGITS = Array.from('0123456789');
 
@@ -38,23 +41,10 @@ describe('the body of a new send', () => {
     });
   });
 
-  it.each([...NO_JSON, ...WRONG_MEMBERS])('is invalid_json: %s', (_name, body) => {
-    expect(codeOf(parseCreateSend, body)).toBe('invalid_json');
-  });
-
   it('is invalid_json with a thousand unknown members', () => {
     const members = Array.from({ length: 1000 }, (_, index) => `"member${index}":""`);
     expect(codeOf(parseCreateSend, `{${members.join(',')}}`)).toBe('invalid_json');
   });
-
-  it.each(FAULTY_FIELDS)(
-    '%s is %s: structure first, then to, code, locale, and every faulty field is named',
-    (body, code, fields) => {
-      const problem = outcome(parseCreateSend, body) as Problem;
-      expect(problem.code).toBe(code);
-      expect(problem.errors && Object.keys(problem.errors)).toEqual(fields);
-    },
-  );
 });
 
 describe('the body of a verification', () => {
@@ -64,10 +54,6 @@ describe('the body of a verification', () => {
       expect(parseVerify(Buffer.from(JSON.stringify({ code })))).toEqual({ code });
     },
   );
-
-  it.each(NO_GUESSES)('is invalid_json with %s', (_name, body) => {
-    expect(codeOf(parseVerify, body)).toBe('invalid_json');
-  });
 });
 
 describe('whatever the bytes', () => {
@@ -149,4 +135,203 @@ describe('whatever the bytes', () => {
       }),
     );
   });
+});
+
+const document = openApiDocument('https://codes.test') as any;
+
+/** Section 4 of the specification: what each operation can answer. */
+const CREDENTIALS = ['401 missing_credentials', '401 invalid_api_key'];
+const OPERATIONS = [
+  {
+    id: 'createSend',
+    method: 'post',
+    path: '/v1/send',
+    success: '202',
+    errors: [
+      ...CREDENTIALS,
+      '402 insufficient_credits',
+      '409 idempotency_key_reused',
+      '422 invalid_json',
+      '422 invalid_recipient',
+      '422 invalid_code',
+      '422 invalid_locale',
+      '422 invalid_idempotency_key',
+      '422 channel_unavailable',
+      '429 rate_limited',
+      '500 internal_error',
+    ],
+  },
+  {
+    id: 'getSendStatus',
+    method: 'get',
+    path: '/v1/send/{id}/status',
+    success: '200',
+    errors: [...CREDENTIALS, '404 send_not_found', '500 internal_error'],
+  },
+  {
+    id: 'verifyCode',
+    method: 'post',
+    path: '/v1/send/{id}/verify',
+    success: '200',
+    errors: [...CREDENTIALS, '404 send_not_found', '422 invalid_json', '500 internal_error'],
+  },
+  {
+    id: 'getSignupSettings',
+    method: 'get',
+    path: '/v1/signup-settings',
+    success: '200',
+    errors: ['500 internal_error'],
+  },
+];
+/** Problems before an operation is reached, which the specification leaves open. */
+const TRANSPORT = ['400 bad_request', '408 request_timeout', '431 headers_too_large'];
+
+const escaped = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
+
+/** Follows a `$ref`. @returns the node with its own pointer */
+function resolve(pointer: string): { pointer: string; node: any } {
+  const keys = pointer
+    .split('/')
+    .slice(1)
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const node = keys.reduce((value, key) => value[key], document);
+  return typeof node.$ref === 'string' ? resolve(node.$ref.slice(1)) : { pointer, node };
+}
+
+/** Every media type object of the document: request and response bodies, with references followed. */
+function contents(): { pointer: string; node: any; name: string }[] {
+  return OPERATIONS.flatMap(({ id, method, path }) => {
+    const operation = `/paths/${escaped(path)}/${method}`;
+    const { requestBody, responses } = resolve(operation).node;
+    const bodies = Object.keys(responses).map((status) => ({
+      at: `${operation}/responses/${status}`,
+      name: `${id} ${status}`,
+    }));
+    if (requestBody !== undefined) bodies.push({ at: `${operation}/requestBody`, name: `${id} request` });
+    return bodies.flatMap(({ at, name }) => {
+      const { pointer, node } = resolve(at);
+      return Object.keys(node.content).map((type) => {
+        const found = resolve(`${pointer}/content/${escaped(type)}`);
+        return { ...found, name: `${name} ${type}` };
+      });
+    });
+  });
+}
+
+describe('openapi.yaml', () => {
+  it('is a valid OpenAPI 3.1 document, version 1.0.0, with the caller’s address as its server', async () => {
+    const validator = new Validator();
+    expect(await validator.validate(structuredClone(document))).toEqual({ valid: true });
+    expect(validator.version).toBe('3.1');
+    expect(document.info.version).toBe('1.0.0');
+    expect(document.servers).toEqual([{ url: 'https://codes.test' }]);
+  });
+
+  it('is what the API was built with', () => {
+    const served = openApiDocument('https://api.example.com');
+    expect(served).toEqual({ ...openApiSource, servers: [{ url: 'https://api.example.com' }] });
+  });
+
+  it('has the four operations and no other', () => {
+    const found = Object.entries<any>(document.paths).flatMap(([path, node]) =>
+      Object.entries<any>(node).map(([method, operation]) => ({ id: operation.operationId, method, path })),
+    );
+    expect(found).toEqual(OPERATIONS.map(({ id, method, path }) => ({ id, method, path })));
+  });
+
+  it.each(OPERATIONS)('$id documents exactly the answers of the specification, and ours', (operation) => {
+    const base = `/paths/${escaped(operation.path)}/${operation.method}/responses`;
+    const statuses = Object.keys(resolve(base).node);
+    const errors = statuses
+      .filter((status) => status !== operation.success)
+      .flatMap((status) => {
+        const { node } = resolve(`${base}/${status}`);
+        const media = node.content['application/problem+json'];
+        const codes: string[] = media.schema.allOf[1].properties.code.enum;
+        expect(Object.keys(media.examples)).toEqual(codes);
+        expect(media.schema.allOf[1].properties.status).toEqual({ const: Number(status) });
+        return codes.map((code) => `${status} ${code}`);
+      });
+    expect(statuses).toContain(operation.success);
+    const expected = [...operation.errors, ...TRANSPORT];
+    expect(errors).toHaveLength(expected.length);
+    expect(new Set(errors)).toEqual(new Set(expected));
+  });
+
+  it('names every problem code, each with the status of the table', () => {
+    expect(document.components.schemas.ProblemCode.enum).toEqual(Object.keys(PROBLEMS));
+    for (const line of [...OPERATIONS.flatMap(({ errors }) => errors), ...TRANSPORT]) {
+      const [status, code] = line.split(' ') as [string, ProblemCode];
+      expect(PROBLEMS[code].status).toBe(Number(status));
+    }
+  });
+
+  it.each(contents())('each example of $name is valid', ({ pointer, node }) => {
+    const validate = validatorAt(`${pointer}/schema`);
+    expect(Object.keys(node.examples)).not.toHaveLength(0);
+    for (const { value } of Object.values<any>(node.examples)) {
+      validate(value);
+      expect(validate.errors ?? []).toEqual([]);
+    }
+  });
+
+  it('gives each problem example the title of its status, and a type under the documentation address', () => {
+    const problems = contents().filter(({ name }) => name.endsWith('problem+json'));
+    for (const { node } of problems)
+      for (const { value } of Object.values<any>(node.examples)) {
+        expect(value.title).toBe(STATUS_CODES[value.status]);
+        expect(value.type).toBe(`https://codes.test/docs/errors#${value.code}`);
+        expect(value.detail).toBe(PROBLEMS[value.code as ProblemCode].meaning);
+      }
+    expect(JSON.stringify(document)).not.toContain('api.example.com');
+  });
+
+  it.each([
+    ['Send', 14],
+    ['VerifyResult', 3],
+    ['SignupSettings', 1],
+  ])('%s requires all of its %i fields and allows no other', (name, count) => {
+    const schema = document.components.schemas[name];
+    expect(Object.keys(schema.properties)).toHaveLength(count);
+    expect(schema.required).toEqual(Object.keys(schema.properties));
+    expect(schema.additionalProperties).toBe(false);
+  });
+
+  const send = (): any =>
+    resolve('/paths/~1v1~1send/post/responses/202').node.content['application/json'].examples.created.value;
+  it.each([
+    ['a missing field', { failed_at: undefined }],
+    ['a code', { code: '004217' }],
+    ['an unknown status', { status: 'lost' }],
+    ['an unknown reason', { failure_reason: 'because' }],
+    ['a local time', { created_at: '2026-03-02T14:05:09' }],
+    ['a date that is none', { expires_at: '2026-02-30T14:05:09Z' }],
+    ['a null deadline', { expires_at: null }],
+    ['another channel', { channel: 'sms' }],
+    ['a sender without +', { from: '12025550143' }],
+    ['a number as id', { id: 17 }],
+  ])('a send with %s breaks the schema', (_name, change) => {
+    const validate = validatorAt('/components/schemas/Send');
+    expect(validate(send())).toBe(true);
+    expect(validate(JSON.parse(JSON.stringify({ ...send(), ...change })))).toBe(false);
+  });
+
+  it('asks for a key everywhere but at the sign-up settings', () => {
+    expect(document.security).toEqual([{ bearer: [] }]);
+    expect(document.components.securitySchemes.bearer).toMatchObject({ type: 'http', scheme: 'bearer' });
+    for (const { id, method, path } of OPERATIONS)
+      expect(document.paths[path][method].security).toEqual(id === 'getSignupSettings' ? [] : undefined);
+  });
+
+  it.each(contents().filter(({ name }) => !name.includes('request')))(
+    '$name documents its headers',
+    ({ name, pointer }) => {
+      const { headers } = resolve(pointer.replace(/\/content\/.*$/, '')).node;
+      const status = name.split(' ')[1] ?? '';
+      expect(headers['X-Request-Id']).toBeDefined();
+      expect('WWW-Authenticate' in headers).toBe(status === '401');
+      expect('Retry-After' in headers).toBe(status === '429');
+      expect('Cache-Control' in headers).toBe(!TRANSPORT.some((line) => line.startsWith(status)));
+    },
+  );
 });

@@ -1,20 +1,13 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import * as contractTests from '@onecode/testing/contract-tests';
+import { CONTRACT_SUITES } from '@onecode/testing/contract-tests';
+import { apiTarget } from './contractTarget.js';
+import { startApi, type TestApi } from './testApi.js';
 
-const SUITES = Object.keys(contractTests).filter((name) => name.startsWith('test'));
+let api: TestApi;
+beforeAll(async () => {
+  api = await startApi();
+});
+afterAll(() => api.close());
 
-/** The suites that the test files of this folder call for the API. */
-const called = readdirSync(import.meta.dirname)
-  .filter((name) => name.endsWith('.test.ts'))
-  .flatMap((name) => {
-    const text = readFileSync(join(import.meta.dirname, name), 'utf8');
-    return [...text.matchAll(/^(test[A-Z]\w*)\(\(\) => apiTarget\(api\)\);$/gm)].map(
-      ([, suite = '']) => suite,
-    );
-  });
-
-it('every suite of the contract is held against the API, once', () => {
-  expect(SUITES.length).toBeGreaterThan(0);
-  expect(called.toSorted()).toEqual(SUITES.toSorted());
+describe.each(CONTRACT_SUITES)('the API keeps the contract: %s', (_subject, suite) => {
+  suite(() => apiTarget(api));
 });

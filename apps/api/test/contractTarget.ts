@@ -1,8 +1,23 @@
-import { unseal } from '@onecode/domain';
-import { createApiKey, findAccount, limitApplication, revokeApiKey } from '@onecode/store';
-import { buildCaller, TEST_ACTOR, TEST_SECRET_KEY, type TestCaller } from '@onecode/testing';
-import type { ContractTarget } from '@onecode/testing/contract-tests';
-import { bringTo, expire, simulateDelivery } from './deliveries.js';
+import { randomUUID } from 'node:crypto';
+import { applyReceipt, claim, settle, simulate, unseal, type Outcome, type Receipt } from '@onecode/domain';
+import {
+  changeReportedSend,
+  changeSend,
+  createApiKey,
+  findAccount,
+  limitApplication,
+  listSenderDetails,
+  revokeApiKey,
+} from '@onecode/store';
+import {
+  buildCaller,
+  buildSender,
+  TEST_ACTOR,
+  TEST_SECRET_KEY,
+  type TestCaller,
+  type TestDatabase,
+} from '@onecode/testing';
+import type { ContractTarget, DeliveryStatus } from '@onecode/testing/contract-tests';
 import type { TestApi } from './testApi.js';
 
 /** The API, over its PostgreSQL and Redis, as a target of the contract tests. */
@@ -69,4 +84,53 @@ export function apiTarget({ port, db }: TestApi): ContractTarget {
     idempotencyKeyOf: async (id) =>
       (await columnOf<Buffer | null>(id, 'idempotency_key'))?.toString('latin1') ?? null,
   };
+}
+
+const POLICY = { attemptsMax: 5, backoffMs: 1000 };
+const REJECTED: Outcome = { kind: 'recipient', errorCode: 131026, reason: 'undeliverable' };
+
+/** What the provider reports after it accepted the message. */
+const RECEIPTS = { sent: [], failed: [], delivered: ['delivered'], read: ['delivered', 'read'] } as const;
+
+/** Brings a queued live send to this status, through the decisions that the worker takes. */
+async function bringTo(db: TestDatabase, id: string, status: DeliveryStatus): Promise<void> {
+  const { database } = db;
+  if (status === 'queued') return;
+  const [sender = await buildSender(database)] = await listSenderDetails(database);
+  const attemptId = randomUUID();
+  await changeSend(database, { id }, (send, now) =>
+    claim(send, now, { attemptId, leaseMs: 30_000, policy: POLICY, slot: { sender, waitMs: 0 } }),
+  );
+  if (status === 'sending') return;
+  const messageId = `wamid.${id}`;
+  const outcome: Outcome = status === 'failed' ? REJECTED : { kind: 'accepted', messageId };
+  await changeSend(database, { id }, (send, now) => settle(send, now, attemptId, outcome, POLICY, 0));
+  for (const reported of RECEIPTS[status]) {
+    const receipt: Receipt = {
+      messageId,
+      attemptId,
+      status: reported,
+      occurredAt: new Date(),
+      failure: null,
+    };
+    await changeReportedSend(database, { attemptId, messageId }, (send, now, attempt) =>
+      applyReceipt(send, now, receipt, attempt, { policy: POLICY, claimMsMax: 30_000 }, 0),
+    );
+  }
+}
+
+/** Simulates the delivery of a test send, as the worker does. */
+export async function simulateDelivery(db: TestDatabase, id: string): Promise<void> {
+  await changeSend(db.database, { id }, simulate);
+}
+
+/** Moves a send so far into the past that its code expired a second ago. */
+export async function expire(db: TestDatabase, id: string): Promise<void> {
+  await db.sql(
+    `update sends set created_at = created_at - (expires_at - now()) - interval '1 second',
+       expires_at = now() - interval '1 second',
+       verified_at = verified_at - (expires_at - now()) - interval '1 second'
+     where id = $1`,
+    [id],
+  );
 }

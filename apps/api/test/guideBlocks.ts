@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 /** The built site. */
-export const SITE = join(ROOT, 'apps/docs/dist');
+const SITE = join(ROOT, 'apps/docs/dist');
 
 /** The blocks of a guide in a language, in their order. */
 export function guideBlocks(page: string, language: string): string[] {

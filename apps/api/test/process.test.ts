@@ -1,74 +1,59 @@
 import { createHmac } from 'node:crypto';
-import { createServer, type AddressInfo, type Server } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import {
   buildCaller,
-  closedPort,
   keysOf,
   RawConnection,
   requestBytes,
+  startProcess,
   startTcpProxy,
   testRedisUrl,
   until,
+  untilReady,
   useTestEnvironment,
+  type StartedProcess,
   type TestCaller,
 } from '@onecode/testing';
 import { rawRequest } from '@onecode/testing/contract';
-import { APP_SECRET, apiVariables, bearer, PHONE, VERIFY_TOKEN } from './testApi.js';
-import { ApiProcess } from './apiProcess.js';
+import { APP_SECRET, apiVariables, bearer, VERIFY_TOKEN } from './testApi.js';
 
 const environment = useTestEnvironment();
 let caller: TestCaller;
-const processes: ApiProcess[] = [];
-
+let started: StartedProcess | undefined;
 beforeAll(async () => {
   caller = await buildCaller(environment.db.database, 'live', { freeQuota: 100 });
 });
 afterEach(async () => {
-  await Promise.all(processes.splice(0).map((one) => one.end()));
+  started?.signal('SIGKILL');
+  await started?.exited;
 });
 
-function start(changes: Record<string, string> = {}): ApiProcess {
-  const started = ApiProcess.start({ ...apiVariables(environment), LOG_LEVEL: 'info', ...changes });
-  processes.push(started);
+function start(changes: Record<string, string>): StartedProcess {
+  started = startProcess('apps/api/dist/main.js', {
+    ...apiVariables(environment),
+    LOG_LEVEL: 'info',
+    ...changes,
+  });
   return started;
 }
-const create = (port: number, body = JSON.stringify({ to: PHONE }), ...headers: [string, string][]) =>
-  rawRequest(port, 'POST', '/v1/send', [...Object.entries(bearer(caller)), ...headers], body);
-/** A server that occupies a port. */
-async function taken(): Promise<{ server: Server; port: number }> {
-  const server = createServer().listen(0);
-  await new Promise((resolve) => server.once('listening', resolve));
-  return { server, port: (server.address() as AddressInfo).port };
+async function startReady(
+  changes: Record<string, string> = {},
+): Promise<{ running: StartedProcess; port: number; metrics: string }> {
+  const running = start(changes);
+  const { address, metrics_port: metricsPort } = await untilReady(running);
+  const { port } = address as AddressInfo;
+  return { running, port, metrics: `http://127.0.0.1:${String(metricsPort)}` };
 }
+let recipients = 0;
+/** A recipient may have few open codes at a time. */
+const newBody = (): string => JSON.stringify({ to: `+55119${80_000_000 + (recipients += 1)}` });
+const create = (port: number, body = newBody(), ...headers: [string, string][]) =>
+  rawRequest(port, 'POST', '/v1/send', [...Object.entries(bearer(caller)), ...headers], body);
 
 describe('a wrong environment', () => {
-  const lines = (text: string): string[] => text.split('\n').filter((line) => line !== '');
-
-  it('is reported in one line for each missing variable, and the exit code is 1', async () => {
-    const bare = ApiProcess.start({});
-    processes.push(bare);
-    expect(await bare.exited()).toBe(1);
-    expect(new Set(lines(bare.stderr))).toEqual(
-      new Set(
-        [
-          'DATABASE_URL',
-          'REDIS_URL',
-          'BASE_URL',
-          'CODE_PEPPER',
-          'SECRET_KEY',
-          'WHATSAPP_APP_SECRET',
-          'WHATSAPP_VERIFY_TOKEN',
-        ].map((name) => `api: ${name} is missing`),
-      ),
-    );
-    expect(bare.stdout).toBe('');
-  });
-
-  it('is reported in one line for each malformed variable, without its value', async () => {
-    const wrong = {
-      DATABASE_URL: 'mysql://user:leaked@db/x',
+  it('is reported in one line for each faulty variable, without its value, and the exit code is 1', async () => {
+    const malformed = {
       REDIS_URL: 'leaked',
-      BASE_URL: 'ftp://leaked',
       DOCS_URL: '/leaked',
       PORT: '65536',
       METRICS_PORT: '-1',
@@ -80,37 +65,38 @@ describe('a wrong environment', () => {
       OTEL_TRACES_SAMPLER: 'leaked',
       OTEL_TRACES_SAMPLER_ARG: '1.leaked',
     };
-    const faulty = start({ ...wrong, WHATSAPP_APP_SECRET: '' });
-    expect(await faulty.exited()).toBe(1);
-    const told = lines(faulty.stderr);
-    for (const name of Object.keys(wrong))
+    const missing = { DATABASE_URL: '', BASE_URL: '', WHATSAPP_APP_SECRET: '', WHATSAPP_VERIFY_TOKEN: '' };
+    const faulty = start({ ...malformed, ...missing });
+    expect((await faulty.exited).code).toBe(1);
+    const told = faulty.stderr().trimEnd().split('\n');
+    for (const name of Object.keys(malformed))
       expect(told.filter((line) => line.startsWith(`api: ${name} must `))).toHaveLength(1);
-    expect(told).toContain('api: WHATSAPP_APP_SECRET is missing');
-    expect(told).toHaveLength(Object.keys(wrong).length + 1);
-    expect(faulty.stderr).not.toMatch(/leaked|bGVha2Vk|65536/);
-    expect(faulty.stdout).toBe('');
+    for (const name of Object.keys(missing)) expect(told).toContain(`api: ${name} is missing`);
+    expect(told).toHaveLength(15);
+    expect(faulty.stderr()).not.toMatch(/leaked|bGVha2Vk|65536/);
+    expect(faulty.stdout()).toBe('');
   });
 
   it.each(['PORT', 'METRICS_PORT'])(
     'with a busy %s is told in one line, and ends the process with 1',
     async (name) => {
-      const { server, port } = await taken();
+      const server = createServer().listen(0);
+      await new Promise((resolve) => server.once('listening', resolve));
+      const { port } = server.address() as AddressInfo;
       const late = start({ [name]: String(port) });
-      expect(await late.exited()).toBe(1);
-      expect(late.stderr).toBe(`api: port ${port} is in use\n`);
+      expect((await late.exited).code).toBe(1);
+      expect(late.stderr()).toBe(`api: port ${port} is in use\n`);
       await new Promise((resolve) => server.close(resolve));
     },
   );
 });
 
 describe('a running process', () => {
-  it('starts, is ready and accepts sends without Redis', async () => {
-    const { port, metricsPort } = await start({
-      REDIS_URL: `redis://127.0.0.1:${await closedPort()}`,
-    }).ready();
-    expect((await rawRequest(port, 'GET', '/readyz')).status).toBe(200);
-    for (const path of ['/livez', '/readyz'])
-      expect((await fetch(`http://127.0.0.1:${metricsPort}${path}`)).status).toBe(200);
+  it('starts and accepts sends without Redis, enqueues once it is there, and does not wait for a frozen one', async () => {
+    const proxy = await startTcpProxy(testRedisUrl(), 'cut');
+    const { running, port, metrics } = await startReady({ REDIS_URL: proxy.url });
+    for (const base of [`http://127.0.0.1:${port}`, metrics])
+      for (const path of ['/livez', '/readyz']) expect((await fetch(`${base}${path}`)).status).toBe(200);
     const created = await create(port);
     expect(created).toMatchObject({ status: 202, json: { status: 'queued' } });
     const [row] = await environment.db.sql(
@@ -118,11 +104,8 @@ describe('a running process', () => {
       [created.json['id']],
     );
     expect(row).toEqual({ isDue: true });
-  });
 
-  it('does not wait for a frozen Redis', async () => {
-    const proxy = await startTcpProxy(testRedisUrl());
-    const { port } = await start({ REDIS_URL: proxy.url }).ready();
+    await proxy.open();
     await until('a send that was enqueued', async () => {
       await create(port);
       return (await keysOf(environment.redis, `${environment.prefix}:deliver`)).length > 0;
@@ -132,46 +115,40 @@ describe('a running process', () => {
     for (let n = 0; n < 10; n++) expect((await create(port)).status).toBe(202);
     // The API abandons an enqueue after two seconds. Creations that waited for that would take twenty.
     expect(performance.now() - begun).toBeLessThan(10_000);
+    await proxy.open();
+
+    // Stops at once on SIGINT too when nothing is under way.
+    running.signal('SIGINT');
+    expect((await running.exited).code).toBe(0);
+    expect(running.log().at(-1)?.msg).toBe('stopped');
     await proxy.close();
   });
 
-  it('counts its requests by route, and shows no path', async () => {
-    const { port, metricsPort } = await start().ready();
-    await create(port);
-    await rawRequest(port, 'GET', '/v1/send/leaked-id/status');
-    const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
-    expect(metrics).toMatch(
-      /onecode_http_request_seconds_count\{.*route="\/v1\/send",.*status="202".*\} 1\n/,
-    );
-    expect(metrics).toContain('route="/v1/send/:id/status"');
-    expect(metrics).not.toContain('leaked-id');
-  });
-
-  it('stops on SIGTERM within ten seconds with exit code 0: it answers requests under way, and does not wait for those that never end', async () => {
-    const running = start();
-    const { port } = await running.ready();
+  it('stops on SIGTERM within ten seconds: it answers requests under way, writes what it counted, and does not wait for those that never end', async () => {
+    const { running, port } = await startReady();
     const [asking, silent, idle] = [
       await RawConnection.open(port),
       await RawConnection.open(port),
       await RawConnection.open(port),
     ];
-    const body = JSON.stringify({ to: PHONE });
-    const headers = [
+    const body = newBody();
+    const headers: [string, string][] = [
       ['Host', 'x'],
       ...Object.entries(bearer(caller)),
       ['Content-Length', String(body.length)],
     ];
-    const head = requestBytes('POST', '/v1/send', headers as [string, string][]);
+    const head = requestBytes('POST', '/v1/send', headers);
     idle.write(requestBytes('GET', '/livez', [['Host', 'x']]));
     await idle.answer();
     asking.write(head, body.slice(0, 5));
     silent.write(head);
     // Its answer comes after those bytes, so they have been read.
     await create(port);
+    await environment.db.sql('update api_keys set last_used_at = null');
 
     const signalledAt = Date.now();
     running.signal('SIGTERM');
-    await running.line('stopping');
+    await until('the line of its stop', () => running.log().some(({ msg }) => msg === 'stopping'));
     await idle.closed(5_000);
     await until('a refused connection', async () => {
       const late = await RawConnection.open(port).catch(() => null);
@@ -181,21 +158,11 @@ describe('a running process', () => {
     asking.write(body.slice(5));
     expect((await asking.answer('POST')).status).toBe(202);
     await asking.closed(5_000);
-    expect(await running.exited()).toBe(0);
+    expect((await running.exited).code).toBe(0);
     expect(Date.now() - signalledAt).toBeLessThan(10_000);
     silent.destroy();
-  });
-
-  it('stops at once on SIGTERM and on SIGINT when nothing is under way', async () => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      const running = start();
-      const { port } = await running.ready();
-      await create(port);
-      running.signal(signal);
-      expect(await running.exited()).toBe(0);
-      expect(running.log.at(-1)?.msg).toBe('stopped');
-      expect(running.stderr).toBe('');
-    }
+    const [key] = await environment.db.sql('select last_used_at from api_keys where id = $1', [caller.keyId]);
+    expect(key).toEqual({ last_used_at: expect.any(Date) });
   });
 });
 
@@ -206,8 +173,7 @@ describe('the log at level trace', () => {
   const WAMID = 'wamid.HBgNNTUxMTkxMjM0NTY3OA==';
 
   it('has one line for each request, with the id of its answer, and no secret in any', async () => {
-    const running = start({ LOG_LEVEL: 'trace' });
-    const { port } = await running.ready();
+    const { running, port, metrics: metricsUrl } = await startReady({ LOG_LEVEL: 'trace' });
     const key: [string, string] = ['Idempotency-Key', KEY];
     const own = Object.entries(bearer(caller));
     const body = JSON.stringify({ to: TO, code: CODE });
@@ -217,6 +183,7 @@ describe('the log at level trace', () => {
     const signature = `sha256=${createHmac('sha256', APP_SECRET).update(webhook).digest('hex')}`;
     const post = (path: string, headers: [string, string][], text: string) =>
       rawRequest(port, 'POST', path, headers, text);
+    const get = (path: string, headers: [string, string][] = []) => rawRequest(port, 'GET', path, headers);
 
     const created = await create(port, body, key);
     const path = `/v1/send/${String(created.json['id'])}`;
@@ -226,21 +193,17 @@ describe('the log at level trace', () => {
       await create(port, `${body} `, key),
       await create(port, `{"to":"x${TO}","code":"${CODE}"}`, key),
       await create(port, body.slice(1), key),
-      await rawRequest(port, 'GET', `${path}/status?code=${CODE}&to=${encodeURIComponent(TO)}`, own),
-      await rawRequest(port, 'GET', `/v1/send/${CODE}/status`, own),
-      await rawRequest(port, 'GET', `/${CODE}/${caller.key}`),
+      await get(`${path}/status?code=${CODE}&to=${encodeURIComponent(TO)}`, own),
+      await get(`/v1/send/${CODE}/status`, own),
+      await get(`/${CODE}/${caller.key}`),
       await post(`${path}/verify`, own, `{"code":"${CODE}x"}`),
       await post(`${path}/verify`, own, `{"code":"${CODE}"}`),
       await post('/v1/send', [['Authorization', `Bearer ${caller.key}x`]], body),
       await post('/v1/send', [['Authorization', `Basic ${caller.key}`]], body),
       await post('/webhooks/whatsapp', [['X-Hub-Signature-256', signature]], webhook),
       await post('/webhooks/whatsapp', [], webhook),
-      await rawRequest(
-        port,
-        'GET',
-        `/webhooks/whatsapp?hub.verify_token=${encodeURIComponent(VERIFY_TOKEN)}`,
-      ),
-      await rawRequest(port, 'GET', '/v1/signup-settings', [
+      await get(`/webhooks/whatsapp?hub.verify_token=${encodeURIComponent(VERIFY_TOKEN)}`),
+      await get('/v1/signup-settings', [
         ['Cookie', `code=${CODE}`],
         ['Referer', `http://x/${CODE}`],
       ]),
@@ -252,11 +215,16 @@ describe('the log at level trace', () => {
     answers.push(await create(port, body, ['Idempotency-Key', `${KEY}-2`]));
     await environment.db.sql('alter table sends drop constraint leaked');
     expect(answers.at(-1)?.status).toBe(500);
+    const metrics = await (await fetch(`${metricsUrl}/metrics`)).text();
+    expect(metrics).toMatch(
+      /^onecode_http_request_seconds_count\{.*route="\/v1\/send",.*status="202".*\} 2$/m,
+    );
+    expect(metrics).toContain('route="/v1/send/:id/status"');
     running.signal('SIGTERM');
-    expect(await running.exited()).toBe(0);
+    expect(await running.exited).toEqual({ code: 0, signal: null });
 
-    const requestLines = running.log.filter(({ msg }) => msg === 'request');
-    const summary = requestLines.map((line) => [line.request_id, line['status']]);
+    const requestLines = running.log().filter(({ msg }) => msg === 'request');
+    const summary = requestLines.map((line) => [line['request_id'], line['status']]);
     expect(summary).toEqual(answers.map(({ headers, status }) => [headers['x-request-id'], status]));
     for (const line of requestLines)
       expect(line).toMatchObject({
@@ -265,12 +233,11 @@ describe('the log at level trace', () => {
         duration_ms: expect.any(Number),
       });
     // A failure has one line at error level, whatever the request's own line says.
-    const failures = running.log.filter(({ level }) => level === 'error');
-    expect(failures).toMatchObject([
+    expect(running.log().filter(({ level }) => level === 'error')).toMatchObject([
       { msg: 'a request failed', request_id: answers.at(-1)?.headers['x-request-id'] },
     ]);
 
-    const output = running.stdout + running.stderr;
+    const output = running.output() + metrics;
     const variables = apiVariables(environment);
     const { username, password } = new URL(environment.db.url);
     for (const secret of [
@@ -285,10 +252,10 @@ describe('the log at level trace', () => {
       signature.slice(7),
       APP_SECRET,
       VERIFY_TOKEN,
-      variables['CODE_PEPPER'] as string,
-      variables['SECRET_KEY'] as string,
+      variables['CODE_PEPPER']!,
+      variables['SECRET_KEY']!,
       `${username}:${password}@`,
     ])
-      expect(output.includes(secret) ? `the log holds ${secret}` : 'clean').toBe('clean');
+      expect(output.includes(secret) ? `the output holds ${secret}` : 'clean').toBe('clean');
   });
 });

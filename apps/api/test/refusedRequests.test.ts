@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { IncomingMessage, ServerResponse } from 'node:http';
-import { Socket } from 'node:net';
+import { Socket, type AddressInfo } from 'node:net';
 import { Problem } from '@onecode/domain';
 import { createLog, Registry, requestLog } from '@onecode/runtime';
 import {
@@ -17,16 +17,17 @@ import {
 import {
   buildCaller,
   refuseSendWrites,
+  startProcess,
   startTcpProxy,
   TEST_ACTOR,
   until,
+  untilReady,
   type TestCaller,
 } from '@onecode/testing';
 import { rawRequest } from '@onecode/testing/contract';
 import { apiMetrics } from '../src/metrics.js';
 import { createRefusedRequestRecorder } from '../src/refusedRequests.js';
 import { setCaller, routeOf } from '../src/requests.js';
-import { ApiProcess } from './apiProcess.js';
 import { apiVariables, bearer, PHONE, startApi, type TestApi } from './testApi.js';
 
 let api: TestApi;
@@ -138,21 +139,23 @@ describe('a refused request of a known key', () => {
 
   it('is written by a running process within seconds, and when it stops', async () => {
     const other = await buildCaller(api.db.database, 'live', { freeQuota: 0 });
-    const started = ApiProcess.start({ ...apiVariables(api), LOG_LEVEL: 'info' });
+    const started = startProcess('apps/api/dist/main.js', { ...apiVariables(api), LOG_LEVEL: 'info' });
     const listed = async (of: TestCaller) =>
       (await listRefusedRequests(api.db.database, of.accountId, {}, { limit: 5 })).requests;
     try {
-      const { port } = await started.ready();
+      const { address } = await untilReady(started);
+      const { port } = address as AddressInfo;
       const ask = (of: TestCaller) =>
         rawRequest(port, 'POST', '/v1/send', Object.entries(bearer(of)), JSON.stringify({ to: PHONE }));
       expect((await ask(caller)).status).toBe(402);
       await until('the refused request', async () => (await listed(caller)).length === 1);
       expect((await ask(other)).status).toBe(402);
       started.signal('SIGTERM');
-      expect(await started.exited()).toBe(0);
+      expect((await started.exited).code).toBe(0);
       expect(await listed(other)).toHaveLength(1);
     } finally {
-      await started.end();
+      started.signal('SIGKILL');
+      await started.exited;
     }
   });
 });

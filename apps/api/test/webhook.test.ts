@@ -1,7 +1,8 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { buildCaller, buildSend, redisContents, until, type RawAnswer } from '@onecode/testing';
 import { rawRequest } from '@onecode/testing/contract';
-import { APP_SECRET, startApi, VERIFY_TOKEN, type TestApi } from './testApi.js';
+import { readApiConfig } from '../src/config.js';
+import { apiVariables, APP_SECRET, startApi, VERIFY_TOKEN, type TestApi } from './testApi.js';
 
 let api: TestApi;
 beforeAll(async () => {
@@ -349,4 +350,22 @@ describe('a signed post', () => {
     expect(texts).toContain('"data":"{}"');
     for (const secret of ['wamid', id, '5511987654321']) expect(texts).not.toContain(secret);
   });
+});
+
+describe('WHATSAPP_APP_SECRET', () => {
+  const read = (secrets: string): string[] =>
+    readApiConfig({ ...apiVariables(api), WHATSAPP_APP_SECRET: secrets }).WHATSAPP_APP_SECRET;
+
+  it('is one secret, or several while it is rotated', () => {
+    expect(read('one')).toEqual(['one']);
+    expect(read('new, old')).toEqual(['new', 'old']);
+  });
+
+  it.each(['leaked,', ',leaked', 'leaked,,old', ' , '])(
+    'holds no empty secret, which anybody could sign with: %j',
+    (secrets) => {
+      expect(() => read(secrets)).toThrow('WHATSAPP_APP_SECRET must be one secret or several');
+      expect(() => read(secrets)).not.toThrow('leaked');
+    },
+  );
 });

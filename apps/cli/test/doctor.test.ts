@@ -1,11 +1,18 @@
 import type { DeploymentCheck } from '@onecode/domain';
-import { closedPort, createTestDatabase, ProcessStack, STACK_START_MS_MAX, until } from '@onecode/testing';
+import {
+  buildCaller,
+  closedPort,
+  createTestDatabase,
+  ProcessStack,
+  STACK_START_MS_MAX,
+  until,
+} from '@onecode/testing';
 import { onecode } from './onecode.js';
 
 /** The tests' own PostgreSQL need not survive a crash, and says so. */
 const NOT_DURABLE = expect.stringMatching(/^database_durability: Set .*fsync/) as unknown as string;
 
-describe('onecode doctor', () => {
+describe('the command line of a deployment', () => {
   let stack: ProcessStack;
   let sender: string;
   let env: Record<string, string>;
@@ -33,7 +40,7 @@ describe('onecode doctor', () => {
       .filter(({ check, ok }) => !ok && check !== 'health_postgresql_slow')
       .map(({ check, detail }) => `${check}: ${detail}`);
 
-  it('finds a whole deployment well, once the provider has been read, and tells no secret', async () => {
+  it('doctor finds a whole deployment well, once the provider has been read, and tells no secret', async () => {
     const { checks } = await until(
       'a deployment without a fault',
       async () => {
@@ -64,7 +71,7 @@ describe('onecode doctor', () => {
         detail: expect.any(String),
       });
     const text = JSON.stringify(checks);
-    for (const secret of [stack.secrets.secretKey, '5550783881', 'a-token'])
+    for (const secret of [stack.secrets.secretKey, '5550783881', 'test-token'])
       expect(text).not.toContain(secret);
     const { code, stdout } = await onecode(['doctor'], env);
     expect([code, stdout]).toEqual([
@@ -73,14 +80,14 @@ describe('onecode doctor', () => {
     ]);
   });
 
-  it('says what it could not check, and by which variable it would', async () => {
+  it('doctor says what it could not check, and by which variable it would', async () => {
     const { code, checks } = await doctor({ SECRET_KEY: '', BASE_URL: '', REDIS_URL: '' });
     const skipped = checks.filter(({ detail }) => detail.startsWith('Skipped'));
     expect(code).toBe(1);
     expect(skipped.map(({ check }) => check)).toEqual(['secret_key', 'redis', 'webhook']);
   });
 
-  it('finds a Redis that is away, a webhook that leads nowhere, and a key that is missing', async () => {
+  it('doctor finds a Redis that is away, a webhook that leads nowhere, and a key that is missing', async () => {
     const port = await closedPort();
     const other = `7:${Buffer.alloc(32, 7).toString('base64')}`;
     const { code, checks } = await doctor({
@@ -100,7 +107,7 @@ describe('onecode doctor', () => {
     ]);
   });
 
-  it('names a Redis that can be reached and not be used as that, not as away', async () => {
+  it('doctor names a Redis that can be reached and not be used as that, not as away', async () => {
     const { host, username, password } = new URL(env['REDIS_URL']!);
     const { checks } = await doctor({ REDIS_URL: `redis+cluster://${username}:${password}@${host}` });
     expect(faultsOf(checks)).toEqual([
@@ -112,7 +119,7 @@ describe('onecode doctor', () => {
     ]);
   });
 
-  it('finds a database that a lock holds up', async () => {
+  it('doctor finds a database that a lock holds up', async () => {
     const connection = await stack.db.connect();
     await connection.query('begin; lock table senders in access exclusive mode');
     const { checks } = await doctor();
@@ -122,7 +129,7 @@ describe('onecode doctor', () => {
     ]);
   });
 
-  it('finds a database that is away, and one without tables', async () => {
+  it('doctor finds a database that is away, and one without tables', async () => {
     const away = await doctor({ DATABASE_URL: `postgresql://nobody@127.0.0.1:${await closedPort()}/none` });
     expect(away.code).toBe(1);
     expect(faultsOf(away.checks)).toEqual([
@@ -142,7 +149,7 @@ describe('onecode doctor', () => {
     await empty.drop();
   });
 
-  it('names a process whose clock is off', async () => {
+  it('doctor names a process whose clock is off', async () => {
     const id = '019ab000-0000-7000-8000-000000000001';
     await stack.db.sql(
       `insert into processes (id, kind, release, last_migration, clock_ahead_ms)
@@ -157,7 +164,7 @@ describe('onecode doctor', () => {
     ]);
   });
 
-  it('finds that no worker runs', async () => {
+  it('doctor finds that no worker runs', async () => {
     await stack.stopWorker(0);
     const { code, checks } = await doctor();
     expect(code).toBe(1);
@@ -168,5 +175,86 @@ describe('onecode doctor', () => {
       async () => faultsOf((await doctor()).checks).length === 1,
       STACK_START_MS_MAX,
     );
+  });
+
+  describe('sender', () => {
+    const json = async (...args: string[]): Promise<{ code: number | null; json: unknown }> => {
+      const { code, stdout } = await onecode([...args, '--json'], env);
+      return { code, json: JSON.parse(stdout) };
+    };
+    const checkIt = async (): Promise<{ code: number | null; checks: DeploymentCheck[] }> => {
+      const { code, json: checks } = await json('sender', 'check', sender);
+      return { code, checks: checks as DeploymentCheck[] };
+    };
+    const untilRead = () =>
+      until(
+        'a reading of the provider',
+        async () => ((await json('sender', 'show', sender)).json as { checked_at: string | null }).checked_at,
+      );
+
+    it('show says what the provider knows of a sender', async () => {
+      const { key } = await buildCaller(stack.db.database, 'live', { credits: 9 });
+      for (const to of ['+5511987650101', '+5511987650102', '+5511987650101']) {
+        const send = await stack.create(key, { to });
+        await stack.untilStatus(key, send.id, 'delivered');
+      }
+      await untilRead();
+      const template = {
+        name: 'verification_code',
+        status: 'APPROVED',
+        category: 'AUTHENTICATION',
+        quality: 'GREEN',
+        reason: null,
+        ttl_seconds: 600,
+      };
+      expect((await json('sender', 'show', sender)).json).toMatchObject({
+        id: sender,
+        state: 'active',
+        business_account_id: '102290129340398',
+        quality: 'GREEN',
+        messaging_limit: 'TIER_UNLIMITED',
+        unique_recipients_24h: 2,
+        checked_at: expect.any(String),
+        templates: ['en', 'en_US', 'pt_BR'].map((language) => ({ ...template, language })),
+      });
+    });
+
+    it('check lets a worker ask the provider, says what to do, and ends with 1 when something is not ok', async () => {
+      await stack.db.sql('update settings set code_validity_seconds = 600');
+      const well = await checkIt();
+      expect(well.code).toBe(0);
+      expect(well.checks.map(({ check }) => check)).toEqual([
+        'token_valid',
+        'token_scopes',
+        'number_connected',
+        'template_pt_br',
+        'template_en',
+        'template_ttl',
+        'template_footer',
+        'webhook_subscribed',
+        'business_verified',
+        'messaging_limit',
+      ]);
+      // Every value is filled in.
+      for (const { detail } of well.checks) expect(detail).toMatch(/^[^{}]+$/);
+
+      await stack.db.sql('update settings set code_validity_seconds = 300');
+      const { code, checks } = await checkIt();
+      expect(code).toBe(1);
+      expect(checks.filter(({ ok }) => !ok)).toEqual([
+        { check: 'template_ttl', ok: false, detail: expect.stringContaining('600 s') },
+        { check: 'template_footer', ok: false, detail: expect.stringContaining('300 s') },
+      ]);
+    });
+
+    it('settings set warns where templates disagree', async () => {
+      await untilRead();
+      const set = ['settings', 'set', 'code_validity_seconds', '240', '--json'];
+      const { stderr } = await onecode(set, env);
+      expect(stderr).toMatch(
+        /^warning: the template verification_code \(pt_BR\) of \+\d+ says 10 minutes in its footer$/m,
+      );
+      expect(stderr).toMatch(/delivered for up to 600 seconds$/m);
+    });
   });
 });

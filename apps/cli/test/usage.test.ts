@@ -1,6 +1,21 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { startTcpServer } from '@onecode/testing';
-import { expectFault, onecode, onecodeHere, UNKNOWN_ID, type Ended } from './onecode.js';
+import {
+  expectFault,
+  MAIN,
+  onecode,
+  onecodeProcess,
+  UNKNOWN_ID,
+  useCommandLine,
+  type Ended,
+} from './onecode.js';
+
+const commandLine = useCommandLine();
 
 /** Nobody listens on port 1: a command that gets as far as the database says that it cannot be reached. */
 const NOWHERE = { DATABASE_URL: 'postgres://operator:leaked-password@127.0.0.1:1/onecode' };
@@ -11,6 +26,10 @@ const CREATE = ['account', 'create'];
 const CREDIT = ['account', 'credit', UNKNOWN_ID];
 const MAKE = ['application', 'create', '--account', UNKNOWN_ID, '--name', 'Shop'];
 const LIMITS = ['application', 'limits', UNKNOWN_ID];
+const COUNTRIES = ['account', 'countries', UNKNOWN_ID];
+const BREAKER = ['account', 'breaker', UNKNOWN_ID];
+const ONE_OF = 'exactly one of --unverified-percent, --off and --reset is required';
+const USER = ['user', 'create', '--email', 'x@example.com', '--name', 'Ana'];
 const ADD = ['sender', 'add', '--phone-number-id', '1', '--number', '+15550783881', '--token', TOKEN];
 /** The last of an option that stands twice counts. */
 const ADD_WITH = (...rest: string[]): string[] => [...ADD, ...rest];
@@ -101,6 +120,22 @@ describe('a command that was not written right ends with 2 and one line, before 
     [['settings', 'set'], /missing required argument 'setting'/],
     [['settings', 'set', 'free_sends'], /missing required argument 'value'/],
     [['settings', 'set', 'freeSends', '5'], 'the setting must be free_sends or'],
+    ...[
+      ['free_sends', '-1', 'free_sends must be a whole number from 0 to 1000000'],
+      ['free_sends', '1000001', 'from 0 to 1000000'],
+      ['free_sends', 'off', 'free_sends must be a whole number'],
+      ['code_validity_seconds', '0', 'code_validity_seconds must be a whole number from 1 to 5400'],
+      ['code_validity_seconds', '5401', 'from 1 to 5400'],
+      ['account_rate_per_minute', '0', 'account_rate_per_minute must be a whole number from 1 to 1000000'],
+      ['account_rate_per_minute', '1e3', 'from 1 to 1000000'],
+      ['guess_budget', '4', 'guess_budget must be a whole number from 5 to 100'],
+      ['guess_budget', '101', 'from 5 to 100'],
+      ['guess_budget', 'none', 'guess_budget must be off, on or a whole number from 5 to 100'],
+      ['trial_sends_per_day', '1000001', 'trial_sends_per_day must be a whole number from 0 to 1000000'],
+      ['sign_ups_per_network_day', '0', 'from 1 to 1000000'],
+      ['sign_ups_per_domain_day', 'off', 'sign_ups_per_domain_day must be a whole number'],
+      ['staff_two_factor', '1', 'staff_two_factor must be optional or required'],
+    ].map(([name, value, line]): [string[], string] => [['settings', 'set', name!, value!], line!]),
 
     [['sender', 'add'], /required option '--phone-number-id <id>'/],
     [ADD.slice(0, 6), /required option '--token <token>'/],
@@ -127,6 +162,33 @@ describe('a command that was not written right ends with 2 and one line, before 
     [['sender', 'pause'], /missing required argument 'id'/],
     [['sender', 'resume', 'x'], 'the sender must be an id'],
 
+    [[...COUNTRIES], /required option '--allow <list>'/],
+    ...['', 'BR,', 'BR,Brazil', 'ZZ', 'BR,all'].map((list): [string[], string] => [
+      [...COUNTRIES, '--allow', list],
+      '--allow must be all or country codes',
+    ]),
+    [BREAKER, ONE_OF],
+    [[...BREAKER, '--off', '--reset'], ONE_OF],
+    [[...BREAKER, '--off', '--unverified-percent', '90'], ONE_OF],
+    [[...BREAKER, '--off', '--min-sends', '50'], '--min-sends belongs to --unverified-percent'],
+    [[...BREAKER, '--unverified-percent', '0'], '--unverified-percent must be a whole number from 1 to 100'],
+    [[...BREAKER, '--unverified-percent', '101'], 'from 1 to 100'],
+    [[...BREAKER, '--unverified-percent', '9', '--min-sends', '1001'], '--min-sends must be a whole number'],
+    [['account', 'forgive', UNKNOWN_ID], /required option '--to <number>'/],
+    [['account', 'forgive', UNKNOWN_ID, '--to', '5511987654321'], '--to must be a phone number with +'],
+    ...['0', '101', '1.5', 'many'].map((weight): [string[], string] => [
+      ['account', 'weight', UNKNOWN_ID, '--weight', weight],
+      '--weight must be a whole number',
+    ]),
+    [['application', 'set', UNKNOWN_ID, 'identity_check', 'on'], /off or observe or enforce/],
+    [['cost', 'list', '--days', '0'], '--days must be a whole number'],
+
+    [[...USER, '--password', 'seven purple kettles'], 'read from standard input'],
+    [[...USER, '--account', UNKNOWN_ID], '--account and --role go together'],
+    [[...USER, '--role', 'admin'], '--account and --role go together'],
+    [[...USER, '--email', 'ana'], '--email must be an e-mail address'],
+    [[...USER, '--staff', 'admin'], '--staff must be operator or on-call or none'],
+
     [['account', 'suspend', UNKNOWN_ID], /required option '--reason <text>'/],
     [['account', 'resume', 'x'], 'the account must be an id'],
     [['hold', 'set', 'sender', '--reason', 'r'], 'the kind must be live or country or account'],
@@ -146,20 +208,19 @@ describe('a command that was not written right ends with 2 and one line, before 
   ];
   function expectUsageError(ended: Ended, line: RegExp | string): void {
     expectFault(ended, 2, line);
-    expect(ended.stderr).not.toContain(KEY);
-    expect(ended.stderr).not.toContain(TOKEN);
+    for (const typed of [KEY, TOKEN, '987654321']) expect(ended.stderr).not.toContain(typed);
   }
 
   it.each(rows.map(([args, line]) => ({ name: named(args), args, line })))(
     '$name',
     async ({ args, line }) => {
-      expectUsageError(await onecodeHere(args), line);
+      expectUsageError(await onecode(args), line);
     },
   );
 
   it('in a process of its own too', async () => {
-    const sample = rows.filter((_, row) => row % 12 === 0);
-    for (const [args, line] of sample) expectUsageError(await onecode(args), line);
+    const [args, line] = rows.at(-1)!;
+    expectUsageError(await onecodeProcess(args), line);
   });
 });
 
@@ -214,67 +275,131 @@ it('takes --json anywhere', async () => {
 });
 
 describe('help needs nothing and has an example', () => {
-  const commands = [
-    [],
-    ...[
-      'account',
-      'application',
-      'key',
-      'settings',
-      'sender',
-      'send',
-      'request',
-      'user',
-      'hold',
-      'release',
-      'audit',
-    ].map((group) => [group]),
-    ...[
-      'create',
-      'show',
-      'credit',
-      'countries',
-      'breaker',
-      'forgive',
-      'suspend',
-      'resume',
-      'trials',
-      'list',
-    ].map((name) => ['account', name]),
-    ...['create', 'show', 'list', 'limits'].map((name) => ['application', name]),
-    ...['create', 'revoke', 'list'].map((name) => ['key', name]),
-    ...['get', 'set'].map((name) => ['settings', name]),
-    ...['add', 'list', 'show', 'pause', 'resume', 'throughput', 'token', 'reseal'].map((name) => [
-      'sender',
-      name,
-    ]),
-    ['send', 'show'],
-    ['request', 'list'],
-    ...['create', 'list', 'show', 'password', 'staff', 'remove-two-factor'].map((name) => ['user', name]),
-    ...['set', 'release', 'list'].map((name) => ['hold', name]),
-    ['release', 'list'],
-    ['audit', 'list'],
-  ];
-  it.each(commands.map((command) => ({ name: named(command), command })))(
-    '$name --help',
-    async ({ command }) => {
-      const { code, stdout, stderr } = await onecodeHere([...command, '--help']);
-      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      expect(stdout).toContain(['Usage: onecode', ...command].join(' '));
-      expect(stdout).toMatch(new RegExp(`^Example:\n {2}\\$ ${['onecode', ...command].join(' ')}`, 'm'));
-      expect(stdout).toContain('--json');
-    },
-  );
+  const helpOf = (command: readonly string[]): Promise<Ended> => onecode([...command, '--help']);
+  /** The commands that a help text lists. */
+  const membersOf = ({ stdout }: Ended): string[] =>
+    [...(/^Commands:$(.*?)(?:^$|(?![^]))/ms.exec(stdout)?.[1] ?? '').matchAll(/^ {2}([a-z-]+)/gm)]
+      .map(([, name]) => name!)
+      .filter((name) => name !== 'help');
 
-  it('in a process of its own too', async () => {
-    const { code, stdout, stderr } = await onecode(['sender', 'add', '--help']);
+  async function check(command: readonly string[]): Promise<number> {
+    const help = await helpOf(command);
+    const { code, stdout, stderr } = help;
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain('Usage: onecode sender add');
+    expect(stdout).toContain(['Usage: onecode', ...command].join(' '));
+    expect(stdout).toMatch(new RegExp(`^Example:\\n {2}\\$ ${['onecode', ...command].join(' ')}`, 'm'));
+    expect(stdout).toContain('--json');
+    let count = 1;
+    for (const member of membersOf(help)) count += await check([...command, member]);
+    return count;
+  }
+
+  it('of every command', async () => {
+    expect(await check([])).toBeGreaterThan(50);
   });
 });
 
-it('--version prints the version of the release', async () => {
+it('--version prints the version of the release, in a process of its own too', async () => {
   const release = await readFile(new URL('../../../package.json', import.meta.url), 'utf8');
   const { version } = JSON.parse(release) as { version: string };
-  expect(await onecode(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+  expect(await onecodeProcess(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+});
+
+describe('the variables of a command', () => {
+  const NO_SUCH = { DATABASE_URL: 'postgres://operator@127.0.0.1:1/onecode' };
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'onecode-cli-'));
+    mkdirSync(join(folder, '.data'));
+    writeFileSync(join(folder, '.data/environment.json'), JSON.stringify(commandLine.env));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const beside = (args: readonly string[], env: Record<string, string> = {}) =>
+    onecodeProcess([...args, '--json'], env, folder);
+
+  it('are those of the Onecode that npm start runs in the folder', async () => {
+    expect(await beside(['account', 'list'])).toEqual({ code: 0, stdout: '[]\n', stderr: '' });
+    expect(await beside(ADD, { DATABASE_URL: '' })).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('are its own where a database is set, and then no key of another one', async () => {
+    expectFault(await beside(['account', 'list'], NO_SUCH), 1, 'cannot be reached');
+    const { DATABASE_URL } = commandLine.env as { DATABASE_URL: string };
+    expectFault(await beside(ADD, { DATABASE_URL }), 1, 'SECRET_KEY is missing');
+  });
+
+  it('may be in files', async () => {
+    const files = Object.entries(commandLine.env).map(([name, value]) => {
+      const file = join(folder, name);
+      writeFileSync(file, `${value}\n`);
+      return [`${name}_FILE`, file] as const;
+    });
+    const add = ['sender', 'add', '--phone-number-id', '2', '--number', '+15550783882', '--token', TOKEN];
+    const ended = await onecode([...add, '--json'], Object.fromEntries(files));
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('are asked for anywhere else', async () => {
+    const line = 'DATABASE_URL is missing: set it, or run npm start in this folder';
+    expectFault(await onecodeProcess(['account', 'list']), 1, line);
+  });
+});
+
+describe('who is at the command line', () => {
+  const CHANGE = ['account', 'create', '--name', 'A'];
+  const { store } = commandLine;
+  /** The variables of a process in an image. */
+  const image = () => ({ ...commandLine.env, NODE_ENV: 'production' });
+  /** Whom the newest entry of the audit log names, and how many there are. */
+  const log = async (): Promise<[string | undefined, number]> => {
+    const entries = await store.sql<{ actor_name: string }>(
+      'select actor_name from audit_entries order by id',
+    );
+    return [entries.at(-1)?.actor_name, entries.length];
+  };
+
+  it.each(['Ana Souza', 'deploy-bot@ci #4711', 'João', 'x', 'é'.repeat(200), '王芳'])(
+    'is whom ONECODE_ACTOR names: %s',
+    async (name) => {
+      expect(await onecode(CHANGE, { ...commandLine.env, ONECODE_ACTOR: name })).toMatchObject({ code: 0 });
+      expect((await log())[0]).toBe(name);
+    },
+  );
+
+  it.each([
+    ['two lines', 'Ana\nSouza'],
+    ['only spaces', '   '],
+    ['a space before it', ' Ana'],
+    ['a control character', 'Ana\u001b[31m'],
+    ['a character that turns the line round', 'Ana\u202e'],
+    ['a line separator', 'Ana\u2028Souza'],
+    ['more than 200 characters', 'a'.repeat(201)],
+  ])('is no name with %s: the command is refused, and changes nothing', async (_, name) => {
+    const before = await log();
+    const ended = await onecode(CHANGE, { ...commandLine.env, ONECODE_ACTOR: name });
+    expectFault(ended, 1, 'ONECODE_ACTOR must be one line of 1 to 200 visible characters');
+    expect(await log()).toEqual(before);
+  });
+
+  it('has to be named in an image without a terminal for a command that changes something', async () => {
+    const before = await log();
+    for (const unnamed of [{}, { ONECODE_ACTOR: '' }])
+      expectFault(await onecodeProcess(CHANGE, { ...image(), ...unnamed }), 1, 'ONECODE_ACTOR is missing');
+    expect(await log()).toEqual(before);
+    expect(await onecodeProcess(['settings', 'get'], image())).toMatchObject({ code: 0 });
+    expect(await onecodeProcess(CHANGE, { ...image(), ONECODE_ACTOR: 'ci' })).toMatchObject({ code: 0 });
+    expect((await log())[0]).toBe('ci');
+  });
+
+  it('is the user of the operating system outside of an image, and at a terminal in one', async () => {
+    expect(await onecode(CHANGE, commandLine.env)).toMatchObject({ code: 0 });
+    expect((await log())[0]).toBe(userInfo().username);
+    await onecode(CHANGE, { ...commandLine.env, ONECODE_ACTOR: 'somebody else' });
+    // `script` of util-linux gives the command a terminal.
+    const command = [process.execPath, MAIN, ...CHANGE].join(' ');
+    await promisify(execFile)('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
+      env: { ...image(), PATH: process.env['PATH'] },
+    });
+    expect((await log())[0]).toBe(userInfo().username);
+  });
 });

@@ -1,5 +1,6 @@
+import { getEventListeners } from 'node:events';
 import { inspect } from 'node:util';
-import { json, KEY, problem, resets, text, useService } from '@onecode/testing/breaking-service';
+import { aSend, json, KEY, problem, resets, text, useService } from '@onecode/testing/breaking-service';
 import { Onecode, OnecodeError } from '../src/index.js';
 
 const service = useService();
@@ -179,5 +180,94 @@ describe('a client', () => {
       await expect(call()).rejects.toThrow(OnecodeError);
     expect(service.requests.map(({ path }) => path)).not.toContain('/stolen');
     expect(service.requests).toHaveLength(4);
+  });
+});
+
+const INPUT = { to: '+447700900123' };
+const patient = (): Onecode => make({ baseUrl: service.url, maxRetries: 1 });
+/** How many timers this process has; those of earlier work may end meanwhile. */
+const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+
+describe('a signal that outlives its calls, as that of a whole server', () => {
+  it('has no listener left of them, nor the process a timer, however they end', async () => {
+    const { signal } = new AbortController();
+    const before = timers();
+    const sent = aSend({ status: 'sent' });
+    service.script(
+      resets,
+      json(202, sent),
+      problem(422, 'invalid_recipient'),
+      json(200, aSend()),
+      json(200, sent),
+      resets,
+      json(200, sent),
+      json(200, { free_sends: 10 }),
+    );
+    await patient().send(INPUT, { signal });
+    await expect(patient().send(INPUT, { signal })).rejects.toThrow(OnecodeError);
+    await patient().waitFor('the-send', { until: 'sent', signal });
+    await expect(patient().verify('the-send', '004217', { signal })).rejects.toThrow(OnecodeError);
+    await patient().status('the-send', { signal });
+    await patient().signupSettings({ signal });
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+    expect(timers()).toBeLessThanOrEqual(before);
+  });
+
+  it('has one listener for all calls and waits at a time, which ends each of them: Node 20 warns of more than ten', async () => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error): void => void warnings.push(warning);
+    process.on('warning', onWarning);
+    // The first half is answered and waits for its next try; the others have no answer.
+    let requests = 0;
+    service.script((response, request) => {
+      requests += 1;
+      if (requests <= 20) problem(429, 'rate_limited', { 'retry-after': '30' })(response, request);
+      if (requests === 40) controller.abort('enough');
+    });
+    const waiting = Array.from({ length: 20 }, () => patient().send(INPUT, { signal }));
+    const answered = (): boolean => requests === 20;
+    while (!answered()) await new Promise((resolve) => setImmediate(resolve));
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+    const open = Array.from({ length: 20 }, () => patient().status('the-send', { signal }));
+    const ends = await Promise.allSettled([...waiting, ...open]);
+    process.off('warning', onWarning);
+    expect(ends).toEqual(ends.map(() => ({ status: 'rejected', reason: 'enough' })));
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+    expect(warnings).toEqual([]);
+  });
+});
+
+describe('a signal that is aborted', () => {
+  it('ends a send at once with its reason, during a try or a pause', async () => {
+    const reason = { why: 'shutting down' };
+    const duringTry = new AbortController();
+    service.script(() => duringTry.abort(reason));
+    await expect(patient().send(INPUT, { signal: duringTry.signal })).rejects.toBe(reason);
+
+    const duringWait = new AbortController();
+    service.script((response, request) => {
+      response.on('close', () => setImmediate(() => duringWait.abort(reason)));
+      problem(429, 'rate_limited', { 'retry-after': '30' })(response, request);
+    });
+    await expect(patient().send(INPUT, { signal: duringWait.signal })).rejects.toBe(reason);
+    expect(service.requests).toHaveLength(2);
+
+    const before = AbortSignal.abort(reason);
+    await expect(patient().send(INPUT, { signal: before })).rejects.toBe(reason);
+    expect(service.requests).toHaveLength(2);
+  });
+
+  it('ends the wait for a send at once with its reason', async () => {
+    const controller = new AbortController();
+    service.script(json(200, aSend()));
+    const waiting = patient().waitFor('the-send', {
+      until: 'sent',
+      signal: controller.signal,
+      onUpdate: () => void setImmediate(() => controller.abort('enough')),
+    });
+    await expect(waiting).rejects.toBe('enough');
+    expect(service.requests).toHaveLength(1);
   });
 });

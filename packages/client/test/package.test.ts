@@ -11,6 +11,7 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
 const COMPILER = join(ROOT, 'node_modules/typescript/bin/tsc');
 const PACKED_BYTES_MAX = 24_000;
+const isLongRun = process.env['ALL_TESTS'] === '1';
 const manifest = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as Record<string, unknown>;
 
 /** An empty project elsewhere, with the packed package installed. */
@@ -22,7 +23,7 @@ beforeAll(() => {
     { filename: string },
   ];
   packed = join(project, made.filename);
-  write('package.json', '{ "name": "integrator", "private": true }');
+  write('package.json', '{ "name": "integrator", "private": true, "type": "module" }');
   runNpm(project, 'install', '--offline', '--ignore-scripts', packed);
 }, 120_000);
 afterAll(() => rmSync(project, { recursive: true, force: true }));
@@ -159,30 +160,24 @@ describe('the types', () => {
     expect(written).toBe(await clientTypes());
   });
 
-  it.each<[string, string, string[]]>([
-    ['an ES module', 'types.mts', ['--module', 'nodenext', '--target', 'es2022']],
-    ['a CommonJS module', 'types.cts', ['--module', 'nodenext', '--target', 'es2022']],
+  const NODE = ['--module', 'nodenext', '--target', 'es2022'];
+  const COMPILED: [string, string, string[]][] = [
+    ['an ES module', 'types.mts', NODE],
+    ['a CommonJS module', 'types.cts', NODE],
+  ];
+  const COMPILED_IN_LONG_RUNS: [string, string, string[]][] = [
     ['a CommonJS module of Node 16’s rules', 'types.cts', ['--module', 'node16', '--target', 'es2022']],
     ['a bundler', 'types.ts', ['--module', 'esnext', '--moduleResolution', 'bundler', '--target', 'es2022']],
     ['a bundler that makes CommonJS', 'types.ts', ['--module', 'commonjs', '--moduleResolution', 'bundler']],
-    [
-      'a program without the DOM and without Node’s types',
-      'types.mts',
-      ['--module', 'nodenext', '--target', 'es2022', '--lib', 'es2022'],
-    ],
+    ['a program without the DOM and without Node’s types', 'types.mts', [...NODE, '--lib', 'es2022']],
     [
       'a program as strict as can be',
       'types.mts',
-      [
-        '--module',
-        'nodenext',
-        '--target',
-        'es2022',
-        '--exactOptionalPropertyTypes',
-        '--noUncheckedIndexedAccess',
-      ],
+      [...NODE, '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess'],
     ],
-  ])('compile in %s', (_, file, options) => {
+  ];
+
+  it.each([...COMPILED, ...(isLongRun ? COMPILED_IN_LONG_RUNS : [])])('compile in %s', (_, file, options) => {
     write(file, PROGRAM_OF_TYPES);
     const words = [
       COMPILER,
@@ -199,4 +194,50 @@ describe('the types', () => {
     expect(stdout).toBe('');
     expect(status).toBe(0);
   });
+});
+
+/** The code blocks of the README that begin with the name of their file. */
+function examples(): Map<string, string> {
+  const readme = readFileSync(join(PACKAGE, 'README.md'), 'utf8');
+  const blocks = readme.matchAll(/^```js\n\/\/ (\S+\.js)\n(.*?)^```$/gms);
+  return new Map([...blocks].map(([, name = '', text = '']) => [name, text]));
+}
+
+it('the README’s example passes with node --test, and leaves nothing open', () => {
+  for (const [name, text] of examples()) write(name, text);
+  const output = execFileSync(process.execPath, ['--test', '--test-reporter=tap', 'signIn.test.js'], {
+    cwd: project,
+    encoding: 'utf8',
+    // The runner of this test must not be taken for that of the example.
+    env: { PATH: process.env['PATH'] },
+  });
+  expect(output).toMatch(/^# pass 5$/m);
+  expect(output).toMatch(/^# fail 0$/m);
+});
+
+it('the README’s example passes in Jest with the change that the README names', () => {
+  const files = examples();
+  for (const [name, text] of files) write(name, text);
+  const text = files.get('signIn.test.js') ?? '';
+  const imports = "import { after, before, it } from 'node:test';\n";
+  expect(text).toContain(imports);
+  write(
+    'jest.test.js',
+    text
+      .replace(imports, '')
+      .replace(/^before\(/m, 'beforeAll(')
+      .replace(/^after\(/m, 'afterAll('),
+  );
+  write(
+    'jest.config.json',
+    '{ "transform": {}, "testMatch": ["<rootDir>/jest.test.js"], "watchman": false }',
+  );
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    ['--experimental-vm-modules', join(ROOT, 'node_modules/jest/bin/jest.js'), '-i', '--no-cache'],
+    { cwd: project, encoding: 'utf8', env: { PATH: process.env['PATH'] } },
+  );
+  expect(stderr).toMatch(/^Tests: +5 passed, 5 total$/m);
+  expect(stderr).not.toContain('did not exit');
+  expect(status).toBe(0);
 });

@@ -11,7 +11,6 @@ import {
   stopsAfterHeaders,
   text,
   useService,
-  type Behaviour,
 } from '@onecode/testing/breaking-service';
 import {
   ConnectionError,
@@ -21,22 +20,17 @@ import {
   type Fetch,
   type FetchInit,
   type OnecodeOptions,
+  type Send,
 } from '../src/index.js';
+import { usePauses } from './pauses.js';
 
 const service = useService();
+const pauses = usePauses();
 const client = (options: Partial<OnecodeOptions> = {}): Onecode =>
   new Onecode({ apiKey: KEY, baseUrl: service.url, ...options });
 const failureOf = (promise: Promise<unknown>): Promise<unknown> => promise.catch((error: unknown) => error);
 const INPUT = { to: '+447700900123' };
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-
-/** The times at which requests came, in milliseconds. */
-const timed =
-  (times: number[], behaviour: Behaviour): Behaviour =>
-  (response, request) => {
-    times.push(performance.now());
-    behaviour(response, request);
-  };
 
 describe('a send', () => {
   it('is returned with the names of the contract', async () => {
@@ -104,26 +98,25 @@ describe('a send', () => {
     });
   });
 
-  it('waits longer after each try', async () => {
-    const times: number[] = [];
-    service.script(timed(times, resets));
+  it('waits longer after each try, half of the time at random', async () => {
+    service.script(resets);
     await failureOf(client().send(INPUT));
-    expect(times).toHaveLength(4);
-    const waits = times.slice(1).map((time, index) => time - times[index]!);
-    // The least of each wait; what comes on top is random, or the machine's.
-    expect(waits[0]).toBeGreaterThan(245);
-    expect(waits[1]).toBeGreaterThan(495);
-    expect(waits[2]).toBeGreaterThan(995);
+    expect(service.requests).toHaveLength(4);
+    expect(pauses).toHaveLength(3);
+    for (const [index, pause] of pauses.entries()) {
+      expect(pause).toBeGreaterThanOrEqual(250 * 2 ** index);
+      expect(pause).toBeLessThanOrEqual(500 * 2 ** index);
+    }
   });
 
   it.each([
-    ['seconds', () => ({ 'retry-after': '1' })],
-    ['a date', () => ({ date: new Date(0).toUTCString(), 'retry-after': new Date(1000).toUTCString() })],
+    ['seconds', { 'retry-after': '1' }],
+    ['a date', { date: new Date(0).toUTCString(), 'retry-after': new Date(1000).toUTCString() }],
   ])('waits for the Retry-After of a limit, in %s', async (_, headers) => {
-    const times: number[] = [];
-    service.script(timed(times, problem(429, 'rate_limited', headers())), timed(times, json(202, aSend())));
+    service.script(problem(429, 'rate_limited', headers), json(202, aSend()));
     await client().send(INPUT);
-    expect(times[1]! - times[0]!).toBeGreaterThan(995);
+    expect(pauses).toEqual([expect.any(Number)]);
+    expect(pauses[0]).toBeGreaterThanOrEqual(1_000);
   });
 
   it('says how long a limit lasts when that is longer than it waits', async () => {
@@ -136,25 +129,6 @@ describe('a send', () => {
     service.script(stopsAfterHeaders);
     const error = await failureOf(client({ timeoutMs: 100, maxRetries: 0 }).send(INPUT));
     expect(error).toMatchObject({ message: expect.stringContaining('no answer within 100 ms'), status: 202 });
-  });
-
-  it('ends at once when its signal is aborted, during a try or a wait, with the signal’s reason', async () => {
-    const reason = { why: 'shutting down' };
-    const duringTry = new AbortController();
-    service.script(() => duringTry.abort(reason));
-    await expect(client().send(INPUT, { signal: duringTry.signal })).rejects.toBe(reason);
-
-    const duringWait = new AbortController();
-    service.script((response, request) => {
-      response.on('close', () => setImmediate(() => duringWait.abort(reason)));
-      problem(429, 'rate_limited', { 'retry-after': '30' })(response, request);
-    });
-    await expect(client().send(INPUT, { signal: duringWait.signal })).rejects.toBe(reason);
-    expect(service.requests).toHaveLength(2);
-
-    const before = AbortSignal.abort(reason);
-    await expect(client().send(INPUT, { signal: before })).rejects.toBe(reason);
-    expect(service.requests).toHaveLength(2);
   });
 
   it('has the same bytes for the same input, and hides nothing from the service', async () => {
@@ -234,5 +208,92 @@ describe('reading', () => {
   ])('of %s is no send', async (_, behaviour) => {
     service.script(behaviour);
     await expect(client().status('the-send')).rejects.toThrow(ConnectionError);
+  });
+});
+
+const soon = (ms: number): string => new Date(Date.now() + ms).toISOString();
+
+describe('waiting for a send', () => {
+  it('ends at the state, and tells of each change once', async () => {
+    const queued = aSend();
+    const sent = { ...queued, status: 'sent' as const, sent_at: soon(0) };
+    service.script(json(200, queued), json(200, queued), json(200, sent));
+    const updates: Send[] = [];
+    await expect(
+      client().waitFor('the-send', { until: 'sent', onUpdate: (send) => void updates.push(send) }),
+    ).resolves.toEqual(sent);
+    expect(updates).toEqual([queued, sent]);
+    expect(service.requests).toHaveLength(3);
+  });
+
+  it.each([
+    ['sent', 'read'],
+    ['delivered', 'read'],
+    ['sent', 'delivered'],
+    ['read', 'read'],
+  ] as const)('until %s ends at %s', async (until, status) => {
+    const send = aSend({ status });
+    service.script(json(200, send));
+    await expect(client().waitFor('the-send', { until })).resolves.toEqual(send);
+    expect(service.requests).toHaveLength(1);
+  });
+
+  it('ends at a failure, with the send that says why', async () => {
+    const failed = aSend({ status: 'failed', failed_at: soon(0), failure_reason: 'rejected_by_provider' });
+    service.script(json(200, failed));
+    await expect(client().waitFor('the-send', { until: 'delivered' })).resolves.toEqual(failed);
+  });
+
+  it('ends when the code has expired', async () => {
+    const expired = aSend({ status: 'sent', verification: 'expired' });
+    service.script(json(200, expired));
+    await expect(client().waitFor('the-send', { until: 'delivered' })).resolves.toEqual(expired);
+  });
+
+  it('ends at the deadline by the server’s clock, whatever this machine’s says', async () => {
+    const passed = aSend({ expires_at: '2020-01-01T00:10:00Z' });
+    service.script(json(200, passed, { date: new Date('2020-01-01T00:09:59Z').toUTCString() }));
+    await expect(client().waitFor('the-send', { until: 'sent' })).resolves.toEqual(passed);
+    // One before the deadline, and one when it had passed.
+    expect(service.requests).toHaveLength(2);
+  });
+
+  it('ends at the deadline by this machine’s clock where the server tells no time', async () => {
+    const send = aSend({ expires_at: soon(-1) });
+    service.script((response, request) => {
+      response.sendDate = false;
+      json(200, send)(response, request);
+    });
+    await expect(client().waitFor('the-send', { until: 'sent' })).resolves.toEqual(send);
+    expect(service.requests).toHaveLength(1);
+  });
+
+  it('goes on when single readings fail', async () => {
+    const sent = aSend({ status: 'sent' });
+    service.script(resets, json(200, aSend()), problem(500, 'internal_error'), json(200, sent));
+    await expect(client().waitFor('the-send', { until: 'sent' })).resolves.toEqual(sent);
+  });
+
+  it('fails when the last reading before the deadline failed', async () => {
+    service.script(json(200, aSend({ expires_at: soon(1_500) })), resets);
+    await expect(client().waitFor('the-send', { until: 'sent' })).rejects.toThrow(ConnectionError);
+  });
+
+  it('fails when no reading came, after maxRetries more', async () => {
+    service.script(resets);
+    const onecode = client({ maxRetries: 1 });
+    await expect(onecode.waitFor('the-send', { until: 'sent' })).rejects.toThrow(ConnectionError);
+    expect(service.requests).toHaveLength(2);
+  });
+
+  it('fails at once where reading again helps nothing', async () => {
+    service.script(problem(404, 'send_not_found'));
+    await expect(client().waitFor('the-send', { until: 'sent' })).rejects.toThrow(ProblemError);
+    expect(service.requests).toHaveLength(1);
+  });
+
+  it('knows the states that can be waited for', async () => {
+    await expect(client().waitFor('the-send', { until: 'verified' as 'sent' })).rejects.toThrow(OnecodeError);
+    expect(service.requests).toHaveLength(0);
   });
 });

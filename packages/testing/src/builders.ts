@@ -83,16 +83,19 @@ export async function buildSender(
   > & {
     token?: string;
     businessAccountId?: string;
+    /** What seals the token. */
+    secretKey?: Keyring;
   } = {},
 ): Promise<Sender> {
   senders += 1;
-  const made = await addSender(database, TEST_ACTOR, TEST_SECRET_KEY, {
+  const { secretKey = TEST_SECRET_KEY, ...rest } = sender;
+  const made = await addSender(database, TEST_ACTOR, secretKey, {
     phoneNumberId: String(106_540_352_242_922 + senders),
     number: `+1555078${String(3880 + senders)}`,
     token: 'test-token',
     template: 'verification_code',
     englishTemplateLanguage: 'en',
-    ...sender,
+    ...rest,
   });
   if (made === null) throw new Error('the phone number id is taken');
   return made;

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { parseKeyring, type Mode } from '@onecode/domain';
 import { bodyOf, request, type Answer, type RequestParts, type SendView } from './apiRequest.js';
+import { buildCaller, buildSender } from './builders.js';
 import { SimulatorControl } from './simulatorControl.js';
 import { startProcess, untilReady, type StartedProcess } from './startedProcess.js';
 import { createTestDatabase, type TestDatabase } from './testDatabase.js';
@@ -246,20 +248,18 @@ export class ProcessStack extends TestEnvironment {
   }
 
   /** Creates an application with a key. @returns the key */
-  async makeKey(accountId: string, mode: 'test' | 'live'): Promise<string> {
-    const application = await this.onecode(
-      `application create --account ${accountId} --name ${mode} --mode ${mode}`,
-    );
-    const { key } = await this.onecode(`key create --application ${application['id']}`);
-    return String(key);
+  async makeKey(accountId: string, mode: Mode): Promise<string> {
+    return (await buildCaller(this.db.database, mode, { id: accountId })).key;
   }
 
   /** Adds the sender with this last digit: +1555078388… @returns its id */
   async addSender(digit = 1): Promise<string> {
-    const sender = await this.onecode(
-      `sender add --phone-number-id 10654035224292${digit} --number +1555078388${digit} --token a-token`,
-    );
-    return String(sender['id']);
+    const sender = await buildSender(this.db.database, {
+      phoneNumberId: `10654035224292${digit}`,
+      number: `+1555078388${digit}`,
+      secretKey: parseKeyring(this.secrets.secretKey),
+    });
+    return sender.id;
   }
 
   /** Stops every process and closes the environment. @throws when a process ends with another exit code than 0 */

@@ -73,9 +73,9 @@ export class RawConnection {
     });
   }
 
-  /** Reads the next answer. An answer to the method HEAD has no body. */
-  async answer(method = 'GET'): Promise<RawAnswer> {
-    await this.wait(() => this.received.includes('\r\n\r\n') || this.ended);
+  /** Reads the next answer, which may take so long. An answer to the method HEAD has no body. */
+  async answer(method = 'GET', msMax = ANSWER_MS_MAX): Promise<RawAnswer> {
+    await this.wait(() => this.received.includes('\r\n\r\n') || this.ended, msMax);
     const headEnd = this.received.indexOf('\r\n\r\n');
     if (headEnd < 0) throw new Error('the connection was closed without an answer');
     const [statusLine = '', ...lines] = this.received.subarray(0, headEnd).toString('latin1').split('\r\n');
@@ -89,7 +89,7 @@ export class RawConnection {
     }
     const length = method === 'HEAD' ? 0 : Number(headers['content-length'] ?? Infinity);
     const end = headEnd + 4 + length;
-    await this.wait(() => this.received.length >= end || this.ended);
+    await this.wait(() => this.received.length >= end || this.ended, msMax);
     const body = this.received.subarray(headEnd + 4, end).toString('utf8');
     this.received = this.received.subarray(end);
     const isJson = /json/.test(headers['content-type'] ?? '') && body !== '';

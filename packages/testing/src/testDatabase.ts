@@ -119,6 +119,29 @@ export async function tableContents(db: Pick<TestDatabase, 'sql'>): Promise<Map<
   return contents;
 }
 
+/**
+ * Makes the database refuse every new send and every new status of one, with errors that quote the whole row, as constraint
+ * violations do.
+ *
+ * @returns a function that ends this
+ */
+export async function refuseSendWrites(db: Pick<TestDatabase, 'sql'>): Promise<() => Promise<void>> {
+  await db.sql(
+    `create function refuse() returns trigger language plpgsql as $$ begin
+       raise exception 'refused by a test: % %', ltrim(new.recipient, '+'), row_to_json(new)
+         using detail = 'Failing row contains ' || new::text, hint = new::text;
+     end $$`,
+  );
+  // Times of enqueueing may change, so that sweeps go on; attempts too, so that workers meet refusals as well.
+  await db.sql(
+    'create trigger refuse before insert or update of status, verification on sends for each row execute function refuse()',
+  );
+  return async () => {
+    await db.sql('drop trigger refuse on sends');
+    await db.sql('drop function refuse()');
+  };
+}
+
 async function withServer(use: (server: pg.Client) => Promise<unknown>): Promise<void> {
   const server = new pg.Client({ connectionString: serverUrl() });
   await server.connect();

@@ -216,15 +216,18 @@ export function testCreation(open: () => ContractTarget): void {
         await send([LONG_KEY], '{'),
         await send([...key, LONG_KEY], '{'),
         await send([...key, once], '{'),
+        await send([...key, once], '{"to":"x"}'.padEnd(65_537)),
         await send([...key, once], '{"to":"x"}'),
         await send([...key, once], `${good} `),
         await send(key, good),
       ].map(({ json }) => json.code);
       await api.target.age(caller, 61);
       codes.push((await send(key, good)).json.code);
+      expect((await send([...key, once], good)).status).toBe(202);
       expect(codes).toEqual([
         'missing_credentials',
         'invalid_idempotency_key',
+        'invalid_json',
         'invalid_json',
         'invalid_recipient',
         'idempotency_key_reused',

@@ -50,27 +50,29 @@ export async function contractAnswers(target: ContractTarget): Promise<Map<strin
   );
 }
 
-/** The headers of every answer. */
-export function testHeaders(open: () => ContractTarget): void {
-  const api = contractTest(open);
-  let answers: Map<string, RawAnswer>;
-  beforeAll(async () => {
-    answers = await contractAnswers(api.target);
-  });
+/** Holds the headers that every answer has. @param isPublic whether any cache may keep the answer with this name */
+export function testAnswerHeaders(
+  answersOf: () => Promise<Map<string, RawAnswer>>,
+  isPublic: (name: string) => boolean = () => false,
+): void {
+  describe('every kind of answer', () => {
+    let answers: Map<string, RawAnswer>;
+    beforeAll(async () => {
+      answers = await answersOf();
+    });
 
-  describe('every kind of answer of the contract', () => {
     it('has a request id of its own', () => {
       const ids = [...answers.values()].map(({ headers }) => headers['x-request-id'] ?? '');
       for (const id of ids) expect(id).toMatch(UUID);
       expect(new Set(ids).size).toBe(answers.size);
     });
 
-    it('forbids guessing its type, and keeping it', () => {
+    it('forbids guessing its type, and keeping it unless it is public', () => {
       for (const [name, { headers }] of answers)
         expect([name, headers['x-content-type-options'], headers['cache-control']]).toEqual([
           name,
           'nosniff',
-          'no-store',
+          isPublic(name) ? expect.stringMatching(/^public, max-age=\d+$/) : 'no-store',
         ]);
     });
 
@@ -84,26 +86,29 @@ export function testHeaders(open: () => ContractTarget): void {
     });
 
     it('has a media type', () => {
+      const success = /^(application\/json|text\/[a-z]+;|text\/css|image\/svg\+xml;)/;
       for (const [name, { status, headers }] of answers)
         expect([name, headers['content-type']]).toEqual([
           name,
-          status >= 400 ? 'application/problem+json' : 'application/json',
+          status >= 400 ? 'application/problem+json' : expect.stringMatching(success),
         ]);
     });
 
-    it('that is a problem says what happened', () => {
-      for (const [name, { status, json }] of answers)
-        if (status >= 400) expect([name, json['detail']]).toEqual([name, expect.stringMatching(/\S/)]);
-    });
-
-    it('that is a problem has one base of its types', () => {
-      const types = [...answers.values()].flatMap(({ json }) =>
-        json.code === undefined ? [] : [String(json['type']).replace(`/errors#${json.code}`, '')],
-      );
-      expect(new Set(types).size).toBe(1);
-      expect(URL.canParse(types[0] ?? '')).toBe(true);
+    it('that is a problem says what happened, and has one base of its types', () => {
+      const problems = [...answers].filter(([, { status }]) => status >= 400);
+      for (const [name, { json }] of problems)
+        expect([name, json['detail']]).toEqual([name, expect.stringMatching(/\S/)]);
+      const bases = problems.map(([, { json }]) => String(json['type']).replace(`/errors#${json.code}`, ''));
+      expect(new Set(bases).size).toBe(1);
+      expect(URL.canParse(bases[0] ?? '')).toBe(true);
     });
   });
+}
+
+/** The headers of every answer. */
+export function testHeaders(open: () => ContractTarget): void {
+  const api = contractTest(open);
+  testAnswerHeaders(() => contractAnswers(api.target));
 
   it('a request id is ours, whatever the client sends', async () => {
     const { headers } = await api.raw('GET', '/v1/signup-settings', [['X-Request-Id', 'leaked']]);

@@ -4,15 +4,19 @@ import {
   type OnecodeServer,
   type RecordedSend,
 } from '@onecode/client/testing';
-import type { ContractTarget } from '@onecode/testing/contract-tests';
+import { CONTRACT_SUITES, type ContractTarget } from '@onecode/testing/contract-tests';
+
+describe.each(CONTRACT_SUITES)('the test double keeps the contract: %s', (_subject, suite) => {
+  let double: OnecodeServer;
+  beforeAll(async () => {
+    // As with an API that has no worker: live sends stay where they are.
+    double = await startOnecode({ delivery: { status: 'queued' } });
+  });
+  afterAll(() => double.close());
+  suite(() => targetOf(double));
+});
 
 /** The test double as a target of the contract tests. */
-export async function openDoubleTarget(): Promise<{ target: ContractTarget; close(): Promise<void> }> {
-  // As with an API that has no worker: live sends stay where they are.
-  const server = await startOnecode({ delivery: { status: 'queued' } });
-  return { target: targetOf(server), close: () => server.close() };
-}
-
 function targetOf(server: OnecodeServer): ContractTarget {
   const applications = new Map<string, Application>();
   const applicationOf = ({ key }: { key: string }): Application => {

@@ -1,18 +1,30 @@
 import { generateApiKey, type ProblemCode } from '@onecode/domain';
-import { buildCaller, RawConnection, type TestCaller } from '@onecode/testing';
+import { buildCaller, RawConnection, requestBytes, type TestCaller } from '@onecode/testing';
 import { checkResponse } from '@onecode/testing/contract';
-import { testBodies } from '@onecode/testing/contract-tests';
-import { apiTarget } from './contractTarget.js';
 import { PHONE, startApi, type TestApi } from './testApi.js';
 
 let api: TestApi;
 let caller: TestCaller;
 
+/** Clients that send a byte now and then, in their headers or their body, while all other tests of this file are served. */
+let slow: RawConnection[];
+let dripping: NodeJS.Timeout;
 beforeAll(async () => {
   api = await startApi();
-  caller = await buildCaller(api.db.database, 'test', { ratePerMinute: 10_000 });
+  caller = await buildCaller(api.db.database, 'test', { ratePerMinute: 100_000 });
+  slow = [await RawConnection.open(api.port), await RawConnection.open(api.port)];
+  const head = post('', '').replace('KEY', caller.key).trimEnd();
+  slow[0]!.write(`${head}\r\n`);
+  slow[1]!.write(`${head}\r\nContent-Length: 60000\r\n\r\n`);
+  dripping = setInterval(() => {
+    for (const [index, connection] of slow.entries())
+      if (!connection.isClosed) connection.write(['X-Slow: 1\r\n', ' '][index]!);
+  }, 250);
 });
-afterAll(() => api.close());
+afterAll(async () => {
+  clearInterval(dripping);
+  await api.close();
+});
 afterEach(async () => {
   await api.create(caller).expect(202);
 });
@@ -198,4 +210,125 @@ describe('unusual but good HTTP is served', () => {
   });
 });
 
-testBodies(() => apiTarget(api));
+const GIGABYTE = ['Content-Length', String(2 ** 30)] as const;
+const MEGABYTE = 2 ** 20;
+const CHUNK = Buffer.concat([
+  Buffer.from(`${MEGABYTE.toString(16)}\r\n`),
+  Buffer.alloc(MEGABYTE, ' '),
+  Buffer.from('\r\n'),
+]);
+const KEY = ['Authorization', 'Bearer KEY'] as const;
+const FORGED = ['X-Hub-Signature-256', `sha256=${'0'.repeat(64)}`] as const;
+
+type LargeRequest = [
+  name: string,
+  method: string,
+  path: string,
+  headers: (readonly [string, string])[],
+  answer: object,
+];
+const INVALID = { status: 422, code: 'invalid_json' };
+const ID = '0199c7a2-5b1e-7c3a-9f40-2d6a8e1b4c57';
+/** Requests whose answer is certain by the first bytes of the body. */
+const REQUESTS: LargeRequest[] = [
+  ['a creation', 'POST', '/v1/send', [KEY], INVALID],
+  ['a guess', 'POST', `/v1/send/${ID}/verify`, [KEY], INVALID],
+  ['a webhook', 'POST', '/webhooks/whatsapp', [FORGED], { status: 413, code: 'payload_too_large' }],
+  ['a wrong key', 'POST', '/v1/send', [['Authorization', 'Bearer x']], { code: 'invalid_api_key' }],
+  ['a body where none belongs', 'GET', '/v1/signup-settings', [], { free_sends: 10 }],
+];
+const MORE_REQUESTS: LargeRequest[] = [
+  ['no credential', 'POST', '/v1/send', [], { code: 'missing_credentials' }],
+  ['a webhook without a signature', 'POST', '/webhooks/whatsapp', [], { code: 'invalid_signature' }],
+  [
+    'a long key',
+    'POST',
+    '/v1/send',
+    [KEY, ['Idempotency-Key', 'k'.repeat(256)]],
+    { code: 'invalid_idempotency_key' },
+  ],
+  ['a guess for no id', 'POST', '/v1/send/x/verify', [KEY], { code: 'send_not_found' }],
+  ['a header twice', 'POST', '/v1/send', [KEY, KEY], { code: 'bad_request' }],
+  ['an unknown path', 'POST', '/v2/send', [], { code: 'not_found' }],
+  ['a wrong method', 'PUT', '/v1/send', [], { code: 'method_not_allowed' }],
+];
+
+const open = async (
+  [, method, path, headers]: LargeRequest,
+  framing: readonly [string, string],
+): Promise<RawConnection> => {
+  const connection = await RawConnection.open(api.port);
+  const own = headers.map(([name, value]) => [name, value.replace('KEY', caller.key)] as const);
+  return connection.write(requestBytes(method, path, [['Host', 'codes.test'], ...own, framing]));
+};
+
+/** Reads the single answer to a request, and checks that the connection closes after it. */
+async function onlyAnswer(
+  connection: RawConnection,
+  [, method, path, , expected]: LargeRequest,
+): Promise<void> {
+  const answer = await connection.answer(method);
+  checkResponse({ method, path, ...answer });
+  expect(answer.json).toMatchObject(expected);
+  if (answer.status >= 400) expect(answer.headers['connection']).toBe('close');
+  await connection.closed(8_000);
+  expect(connection.rest).toBe('');
+}
+
+describe('the answer does not wait for the body, and the connection is closed', () => {
+  it('of a gigabyte, whatever the request', async () => {
+    await Promise.all(
+      [...REQUESTS, ...MORE_REQUESTS].map(async (one) => onlyAnswer(await open(one, GIGABYTE), one)),
+    );
+  });
+
+  it('without end, in flat memory', async () => {
+    const before = process.memoryUsage().arrayBuffers;
+    let highest = before;
+    const endless = async (one: LargeRequest): Promise<void> => {
+      const connection = await open(one, ['Transfer-Encoding', 'chunked']);
+      const answering = onlyAnswer(connection, one);
+      while (!connection.isClosed) {
+        await connection.push(CHUNK);
+        highest = Math.max(highest, process.memoryUsage().arrayBuffers);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      await answering;
+    };
+    await Promise.all(REQUESTS.map(endless));
+    expect((highest - before) / MEGABYTE).toBeLessThan(150);
+  });
+});
+
+it('a client that goes on sending after its answer is listened to for a while and not reset, so that it can read it', async () => {
+  const goOn = async (head: string): Promise<void> => {
+    const connection = await RawConnection.open(api.port);
+    connection.write(
+      `${head}Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n`,
+      ...Array<Buffer>(4).fill(CHUNK),
+    );
+    expect((await connection.answer()).status).toBeGreaterThanOrEqual(400);
+    await connection.push(CHUNK);
+    connection.socket.end('0\r\n\r\n');
+    await connection.closed();
+    expect([head, connection.error, connection.rest]).toEqual([head, null, '']);
+  };
+  await Promise.all(
+    [
+      'POST /v1/send HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer x\r\n',
+      'POST /webhooks/whatsapp HTTP/1.1\r\nHost: x\r\n',
+      'POST /v1/send HTTP/1.1\r\nHost : x\r\n',
+      `POST /v1/send HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n`,
+      'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n',
+    ].map(goOn),
+  );
+});
+
+it('slow clients are cut off in their headers and in their body', async () => {
+  for (const connection of slow) {
+    await connection.closed(25_000);
+    const answer = await connection.answer('POST');
+    checkResponse({ method: 'POST', path: '/v1/send', ...answer });
+    expect(answer.json).toMatchObject({ status: 408, code: 'request_timeout' });
+  }
+});

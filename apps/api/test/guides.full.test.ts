@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { transformSync } from '@swc/core';
 import { PROBLEMS } from '@onecode/domain';
 import { buildCaller, describeIf, type TestCaller } from '@onecode/testing';
-import { simulateDelivery } from './deliveries.js';
+import { simulateDelivery } from './contractTarget.js';
 import { guideBlocks, makeGuideFolder, ROOT } from './guideBlocks.js';
 import { startApi, type TestApi } from './testApi.js';
 

@@ -1,0 +1,527 @@
+import { hashApiKey, type Mode } from '@onecode/domain';
+import {
+  allowCountries,
+  changeSetting,
+  closeDatabase,
+  createAccount,
+  createApiKey,
+  findAccount,
+  listApiKeys,
+  openDatabase,
+  resumeAccount,
+  revokeApiKey,
+  setBreaker,
+  suspendAccount,
+  tripBreaker,
+  type Settings,
+} from '@onecode/store';
+import {
+  buildAccount,
+  buildCaller,
+  startTcpProxy,
+  TEST_ACTOR,
+  until,
+  type TestCaller,
+} from '@onecode/testing';
+import { rawRequest } from '@onecode/testing/contract';
+import { UUID } from '@onecode/testing/contract-tests';
+import type { Response } from 'supertest';
+import { createKeyUsageTracker } from '../src/keyUsage.js';
+import { expire } from './contractTarget.js';
+import { PHONE, startApi, type TestApi } from './testApi.js';
+
+/** What the four operations do beyond the contract's own tests: in the database, by the settings, and while something is broken. */
+const CODE = '004217';
+const VALID = { valid: true, verification: 'verified', attempts_left: 0 };
+const LOCKED = { valid: false, verification: 'locked', attempts_left: 0 };
+const OTHER_PHONE = '+5511987654322';
+const GERMAN = '+4915123456789';
+/** A valid number that belongs to no country: one of a company with calls in many countries. */
+const OF_NO_COUNTRY = '+80012345678';
+const NEW_KEY = { 'Idempotency-Key': 'new' };
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startApi();
+});
+afterAll(() => api.close());
+afterEach(() =>
+  api.db.sql(
+    'update settings set code_validity_seconds = 600, account_rate_per_minute = 600, free_sends = 10, guess_budget = 100',
+  ),
+);
+
+const build = (mode: Mode, account?: Parameters<typeof buildCaller>[2]): Promise<TestCaller> =>
+  buildCaller(api.db.database, mode, account);
+const set = <Name extends keyof Settings>(name: Name, value: Settings[Name]) =>
+  changeSetting(api.db.database, TEST_ACTOR, name, value);
+/** Everything that the database holds of a send. */
+const rowOf = async (id: string): Promise<Record<string, unknown> | undefined> =>
+  (await api.db.sql('select * from sends where id = $1', [id]))[0];
+
+describe('a new send', () => {
+  it.each(['pt-BR', 'en'] as const)(
+    'has the language of the account when it is left out: %s',
+    async (language) => {
+      const caller = await build('test', { language });
+      const localeOf = async (body: object) =>
+        (await rowOf((await api.create(caller, { to: PHONE, ...body })).body.id))?.['locale'];
+      expect(await localeOf({})).toBe(language);
+      for (const locale of ['pt-BR', 'en']) expect(await localeOf({ locale })).toBe(locale);
+    },
+  );
+
+  it('keeps the trace of the caller and the id of its request', async () => {
+    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+    const { headers, body } = await api.create(await build('test'), { to: PHONE }, { traceparent });
+    expect(await rowOf(body.id)).toMatchObject({ traceparent, request_id: headers['x-request-id'] });
+  });
+
+  it('has a code that lives as long as the setting says then, without a restart', async () => {
+    const caller = await build('test');
+    const life = ({ body }: Response): number => Date.parse(body.expires_at) - Date.parse(body.created_at);
+    const old = await api.create(caller);
+    expect(life(old)).toBe(600_000);
+    await set('codeValiditySeconds', 90);
+    expect(life(await api.create(caller))).toBe(90_000);
+    expect((await api.status(caller, old.body.id)).body.expires_at).toBe(old.body.expires_at);
+  });
+});
+
+describe('a refusal consumes nothing', () => {
+  /** A live caller who has created one send with the key `used`, and what the database holds of the account. */
+  async function scene(units: number, ratePerMinute: number) {
+    const caller = await build('live', { freeQuota: units, ratePerMinute });
+    const create = (body: object | string, headers = {}) => api.create(caller, body, headers);
+    await create({ to: PHONE }, { 'Idempotency-Key': 'used' }).expect(202);
+    const holdings = async (): Promise<unknown> =>
+      (
+        await api.db.sql(
+          `select to_jsonb(a) as account,
+            (select jsonb_agg(to_jsonb(p) order by p.id) from applications p where p.account_id = a.id) as applications,
+            (select jsonb_agg(to_jsonb(s) order by s.id) from sends s where s.account_id = a.id) as sends,
+            (select jsonb_agg(to_jsonb(l) order by l.id) from ledger_entries l where l.account_id = a.id) as ledger
+           from accounts a where a.id = $1`,
+          [caller.accountId],
+        )
+      )[0];
+    return { caller, create, holdings, before: await holdings() };
+  }
+
+  it('neither a unit nor a place in a limit nor the key: 401, 409 and 422', async () => {
+    const { create, holdings, before } = await scene(2, 2);
+    for (const [body, headers, status] of [
+      [{ to: PHONE }, { Authorization: 'Bearer ak_live_x' }, 401],
+      [{ to: PHONE, code: '1234' }, { 'Idempotency-Key': 'used' }, 409],
+      ['{"to"', NEW_KEY, 422],
+      [{ to: 'x' }, NEW_KEY, 422],
+      [{ to: 'a@example.com' }, NEW_KEY, 422],
+      [{ to: PHONE, code: '1' }, NEW_KEY, 422],
+      [{ to: PHONE, locale: 'x' }, NEW_KEY, 422],
+      [{ to: PHONE }, { 'Idempotency-Key': 'k'.repeat(256) }, 422],
+    ] as const)
+      for (let round = 0; round < 3; round++) await create(body, headers).expect(status);
+    expect(await holdings()).toEqual(before);
+    await create({ to: PHONE, code: '9999' }, NEW_KEY).expect(202);
+  });
+
+  it.each([
+    ['402', 1, 2, 402, 'update accounts set credits = 1 where id = $1'],
+    [
+      '429',
+      5,
+      1,
+      429,
+      `update sends set created_at = created_at - interval '1 minute' where account_id = $1`,
+    ],
+  ])(
+    '%s: nothing, and after its end the same key goes with another body',
+    async (_, units, rate, status, end) => {
+      const { caller, create, holdings, before } = await scene(units, rate);
+      for (let round = 0; round < 3; round++) await create({ to: PHONE }, NEW_KEY).expect(status);
+      expect(await holdings()).toEqual(before);
+      await api.db.sql(end, [caller.accountId]);
+      await create({ to: PHONE, code: '9999' }, NEW_KEY).expect(202);
+    },
+  );
+
+  it('an internal error leaves nothing behind, and the same request works afterwards', async () => {
+    const { create, holdings, before } = await scene(2, 2);
+    await api.db.sql('alter table ledger_entries rename to ledger_away');
+    const failed = await create({ to: PHONE }, NEW_KEY);
+    await api.db.sql('alter table ledger_away rename to ledger_entries');
+    expect(failed.body).toMatchObject({ status: 500, code: 'internal_error' });
+    expect(await holdings()).toEqual(before);
+    await create({ to: PHONE }, NEW_KEY).expect(202);
+  });
+
+  it('with two faults is that of the first: a wrong key before all else, recipients before an earlier use', async () => {
+    const { create } = await scene(2, 2);
+    const wrong = { Authorization: 'Bearer ak_test_x', 'Idempotency-Key': 'k'.repeat(256) };
+    expect((await create(' '.repeat(65_537), wrong)).body).toMatchObject({ code: 'invalid_api_key' });
+    const used = { 'Idempotency-Key': 'used' };
+    expect((await create({ to: PHONE, locale: 'fr' }, used)).body.code).toBe('invalid_locale');
+  });
+});
+
+describe('limits', () => {
+  it('are 600 a minute for an account', async () => {
+    const caller = await build('test');
+    expect(await findAccount(api.db.database, caller.accountId)).toMatchObject({ ratePerMinute: 600 });
+    // Sets the counters as 598 more sends would.
+    await api.create(caller).expect(202);
+    await api.db.sql('update accounts set sends_created = 599 where id = $1', [caller.accountId]);
+    await api.create(caller).expect(202);
+    await api.create(caller).expect(429);
+  });
+
+  it('follow the setting without a restart, except where the account has its own', async () => {
+    const ordinary = await build('test');
+    const special = await build('test', { ratePerMinute: 5 });
+    for (const caller of [ordinary, special]) await api.create(caller).expect(202);
+    await set('accountRatePerMinute', 1);
+    await api.create(ordinary).expect(429);
+    await api.create(special).expect(202);
+    await set('accountRatePerMinute', 2);
+    await api.create(ordinary).expect(202);
+    await api.create(ordinary).expect(429);
+  });
+
+  it('tell to retry after at least 1 second when the window opens within it', async () => {
+    const caller = await build('test', { ratePerMinute: 1 });
+    await api.create(caller).expect(202);
+    // The clock goes on meanwhile, so a slow machine may need more than one round.
+    await until('an answer within half a second', async () => {
+      await api.db.sql(
+        `update sends set created_at = clock_timestamp() - interval '59.5 seconds' where account_id = $1`,
+        [caller.accountId],
+      );
+      const { status, headers } = await api.create(caller);
+      if (status === 429) expect(headers['retry-after']).toBe('1');
+      else
+        await api.db.sql(
+          `with gone as (delete from sends where account_id = $1 and account_number > 1)
+           update accounts set sends_created = 1, rate_window_number = 1 where id = $1`,
+          [caller.accountId],
+        );
+      return status === 429;
+    });
+  });
+});
+
+describe('the guess budget', () => {
+  /** Guesses wrongly at sends to one number until each of them is locked. */
+  async function lock(caller: TestCaller, sends: number): Promise<void> {
+    for (let n = 0; n < sends; n++) {
+      const { id } = (await api.create(caller).expect(202)).body;
+      for (let guess = 0; guess < 5; guess++) await api.verify(caller, id, '1').expect(200);
+    }
+  }
+
+  it('refuses the 21st send to a recipient after 20 locked ones until a right code, and refuses no other recipient', async () => {
+    const [caller, stranger] = [await build('test'), await build('test')];
+    const key = { 'Idempotency-Key': 'first' };
+    const { id } = (await api.create(caller, { to: PHONE }, key).expect(202)).body;
+    await lock(caller, 20);
+
+    const refused = await api.create(caller).expect(429);
+    expect(refused.body).toMatchObject({ code: 'rate_limited' });
+    expect(refused.body.detail).toMatch(/^Too many wrong codes in a row/);
+    expect(refused.headers['retry-after']).toBe(String(86_400 / 5));
+    expect((await api.create(caller, { to: PHONE }, key).expect(202)).body.id).toBe(id);
+    await api.create(caller, { to: OTHER_PHONE }).expect(202);
+    await api.create(stranger).expect(202);
+
+    expect((await api.verify(caller, id, '000000')).body).toMatchObject({ valid: true });
+    await api.create(caller).expect(202);
+  });
+
+  it('refuses nobody while it is off', async () => {
+    await set('guessBudget', 5);
+    const caller = await build('test');
+    await lock(caller, 1);
+    await api.create(caller).expect(429);
+    await set('guessBudget', null);
+    await lock(caller, 2);
+    await api.create(caller).expect(202);
+  });
+});
+
+describe('a list of countries', () => {
+  it.each(['test', 'live'] as const)('refuses other numbers in %s mode as a fault of "to"', async (mode) => {
+    const caller = await build(mode, { freeQuota: 2 });
+    const key = { 'Idempotency-Key': 'before' };
+    await api.create(caller, { to: GERMAN }, key).expect(202);
+    await allowCountries(api.db.database, TEST_ACTOR, caller.accountId, ['BR', 'US']);
+    for (const to of [GERMAN, OF_NO_COUNTRY])
+      expect((await api.create(caller, { to }, NEW_KEY).expect(422)).body).toMatchObject({
+        code: 'invalid_recipient',
+        detail: 'This account does not send to the country of this number.',
+        errors: { to: 'Must be a number of a country that this account sends to.' },
+      });
+    await api.create(caller, { to: GERMAN }, key).expect(202);
+    // The refusals bound no key and reserved no unit.
+    await api.create(caller, { to: PHONE }, NEW_KEY).expect(202);
+  });
+
+  it('is checked after the form of the request and before the limits', async () => {
+    const caller = await build('test', { ratePerMinute: 1 });
+    await api.create(caller).expect(202);
+    await allowCountries(api.db.database, TEST_ACTOR, caller.accountId, ['BR']);
+    expect((await api.create(caller, { to: GERMAN, code: '1' })).body.code).toBe('invalid_code');
+    expect((await api.create(caller, { to: GERMAN })).body.code).toBe('invalid_recipient');
+    expect((await api.create(caller)).body.code).toBe('rate_limited');
+  });
+});
+
+it('a tripped breaker answers 429 with the seconds left for that country, and 202 for others and for repeats', async () => {
+  const caller = await build('live');
+  const rule = { unverifiedPercent: 100, minSends: 1 };
+  await setBreaker(api.db.database, TEST_ACTOR, caller.accountId, rule);
+  const key = { 'Idempotency-Key': 'pumped' };
+  await api.create(caller, { to: GERMAN }, key).expect(202);
+  const evidence = { accountId: caller.accountId, country: 'DE', sends: 1, unverified: 1, denying: 0 };
+  expect(await tripBreaker(api.db.database, { ...evidence, lastOpenUntil: null, rule }, 90)).toBe(true);
+  const seconds = Number((await api.create(caller, { to: GERMAN }).expect(429)).headers['retry-after']);
+  expect(seconds).toBeLessThanOrEqual(90);
+  expect(seconds).toBeGreaterThan(60);
+  await api.create(caller, { to: GERMAN }, key).expect(202);
+  await api.create(caller).expect(202);
+});
+
+describe('a status', () => {
+  it('is expired by the clock alone, and reading it changes nothing', async () => {
+    const caller = await build('live');
+    const { id } = (await api.create(caller).expect(202)).body;
+    await expire(api.db, id);
+    const before = await rowOf(id);
+    for (let round = 0; round < 3; round++)
+      expect((await api.status(caller, id)).body).toMatchObject({
+        status: 'queued',
+        verification: 'expired',
+      });
+    expect(before).toMatchObject({ verification: 'pending' });
+    expect(await rowOf(id)).toEqual(before);
+  });
+});
+
+describe('a guess', () => {
+  let test: TestCaller;
+  beforeAll(async () => {
+    test = await build('test');
+  });
+  const create = async (): Promise<string> =>
+    (await api.create(test, { to: PHONE, code: CODE }).expect(202)).body.id;
+  const guess = async (id: string, code: string): Promise<unknown> =>
+    (await api.verify(test, id, code).expect(200)).body;
+
+  it('that meets an internal error is never valid, and leaves the code as it was', async () => {
+    const id = await create();
+    await api.db.sql('alter table guess_budgets rename to guess_budgets_away');
+    const { body } = await api.verify(test, id, CODE);
+    await api.db.sql('alter table guess_budgets_away rename to guess_budgets');
+    expect(body).toMatchObject({ status: 500, code: 'internal_error' });
+    expect(await guess(id, CODE)).toEqual(VALID);
+  });
+
+  describe('while the fifth wrong one cannot be written', () => {
+    beforeAll(() =>
+      api.db.sql('alter table sends add constraint of_a_test check (wrong_guesses < 5) not valid'),
+    );
+    afterAll(() => api.db.sql('alter table sends drop constraint of_a_test'));
+
+    it('counts all the same: after twelve, the right code is not valid', async () => {
+      const id = await create();
+      const answers: unknown[] = [];
+      for (let n = 0; n < 12; n++) answers.push((await api.verify(test, id, '000000')).body);
+      expect(answers).toEqual([
+        ...[4, 3, 2, 1].map((left) => ({ valid: false, verification: 'pending', attempts_left: left })),
+        expect.objectContaining({ status: 500 }),
+        ...Array.from({ length: 7 }, () => LOCKED),
+      ]);
+      expect(await guess(id, CODE)).toEqual(LOCKED);
+    });
+
+    it('counts all the same when many come at once', async () => {
+      const id = await create();
+      await Promise.all(Array.from({ length: 60 }, () => api.verify(test, id, '000000')));
+      expect(await guess(id, CODE)).toEqual(LOCKED);
+    });
+  });
+});
+
+describe('a key', () => {
+  it('of a suspended account is refused within a second, and accepted again once the account is resumed', async () => {
+    const [caller, other] = [await build('test'), await build('test')];
+    const answer = async () => {
+      const { status, body } = await api.create(caller);
+      return [status, body.code, body.detail];
+    };
+    expect(await answer()).toEqual([202, undefined, undefined]);
+    await suspendAccount(api.db.database, TEST_ACTOR, caller.accountId, 'unpaid');
+    const begin = performance.now();
+    let latestAccepted = begin;
+    await until('a refusal', async () => {
+      const asked = performance.now();
+      const [status] = await answer();
+      if (status === 202) latestAccepted = asked;
+      return status === 401;
+    });
+    expect(latestAccepted - begin).toBeLessThan(1_000);
+    expect(await answer()).toEqual([401, 'invalid_api_key', 'The account of this key is suspended.']);
+    await api.create(other).expect(202);
+    await resumeAccount(api.db.database, TEST_ACTOR, caller.accountId);
+    expect(await answer()).toEqual([202, undefined, undefined]);
+  });
+
+  it('works at once even if it was refused a moment ago', async () => {
+    const caller = await build('test');
+    const revoke = (at: string) =>
+      api.db.sql(`update api_keys set revoked_at = ${at} where id = $1`, [caller.keyId]);
+    await revoke('now()');
+    await api.create(caller).expect(401);
+    await revoke('null');
+    await api.create(caller).expect(202);
+  });
+});
+
+describe('the last use of a key', () => {
+  let caller: TestCaller;
+  beforeEach(async () => {
+    caller = await build('test');
+  });
+  const uses = async (): Promise<(Date | null)[]> =>
+    (await listApiKeys(api.db.database, caller.applicationId))!.map((key) => key.lastUsedAt);
+  const age = (seconds: number) =>
+    api.db.sql('update api_keys set last_used_at = now() - make_interval(secs => $1) where id = $2', [
+      seconds,
+      caller.keyId,
+    ]);
+
+  it('is recorded for this key only, after the request rather than in it, whatever its answer', async () => {
+    await createApiKey(api.db.database, TEST_ACTOR, caller.applicationId);
+    await api.create(caller, { to: 'nobody' }).expect(422);
+    expect(await uses()).toEqual([null, null]);
+    await api.keyUsage.flush();
+    expect(await uses()).toEqual([expect.any(Date), null]);
+  });
+
+  it('is none when the request was refused for its key', async () => {
+    await revokeApiKey(api.db.database, TEST_ACTOR, caller.keyId);
+    await api.create(caller).expect(401);
+    await api.keyUsage.flush();
+    expect(await uses()).toEqual([null]);
+  });
+
+  it('is written once a minute, however often the key is used', async () => {
+    await api.create(caller).expect(202);
+    await api.keyUsage.flush();
+    await age(3600);
+    const before = await uses();
+    await api.create(caller).expect(202);
+    await api.keyUsage.flush();
+    expect(await uses()).toEqual(before);
+  });
+
+  it.each([
+    [30, false],
+    [90, true],
+  ])('that another process wrote %i seconds ago is written again: %s', async (seconds, isWritten) => {
+    await age(seconds);
+    const [before] = await uses();
+    await api.create(caller).expect(202);
+    await api.keyUsage.flush();
+    const [after] = await uses();
+    expect(after!.getTime() > before!.getTime()).toBe(isWritten);
+  });
+
+  it('is kept while the database is down, and written when it is back', async () => {
+    const proxy = await startTcpProxy(api.db.url, 'cut');
+    const database = openDatabase(proxy.url, { connectionsMax: 1 });
+    const keyUsage = createKeyUsageTracker(database);
+    keyUsage.record(hashApiKey(caller.key).toString('latin1'));
+    await expect(keyUsage.flush()).rejects.toThrow();
+    await proxy.open();
+    await keyUsage.flush();
+    expect(await uses()).toEqual([expect.any(Date)]);
+    await closeDatabase(database);
+    await proxy.close();
+  });
+});
+
+describe('the sign-up settings', () => {
+  const freeSends = async (): Promise<unknown> =>
+    (await api.request.get('/v1/signup-settings').expect(200)).body.free_sends;
+
+  it('follow a change within five seconds, down to none, for new accounts only', async () => {
+    const old = await buildAccount(api.db.database);
+    for (const wanted of [25, 0]) {
+      await set('freeSends', wanted);
+      await until('the changed setting', async () => (await freeSends()) === wanted, 5_000);
+      const account = {
+        name: 'New',
+        language: 'en',
+        freeQuota: null,
+        credits: 0,
+        ratePerMinute: null,
+      } as const;
+      const made = await createAccount(api.db.database, TEST_ACTOR, account);
+      expect(made.freeQuota).toBe(wanted);
+      expect(await findAccount(api.db.database, old)).toMatchObject({ freeQuota: 10 });
+    }
+  });
+
+  it('are internal_error when they cannot be read', async () => {
+    await api.db.sql('alter table settings rename to settings_away');
+    const failed = await until('an answer without the setting', async () => {
+      const { body } = await api.request.get('/v1/signup-settings');
+      return body.free_sends === undefined && (body as unknown);
+    });
+    await api.db.sql('alter table settings_away rename to settings');
+    expect(failed).toMatchObject({ status: 500, code: 'internal_error' });
+    expect(await freeSends()).toBe(10);
+  });
+});
+
+describe('while PostgreSQL is away', () => {
+  let cutOff: TestApi;
+  const database = openDatabase('postgres://nobody:leaked@127.0.0.1:1/none', { connectionsMax: 1 });
+  beforeAll(async () => {
+    cutOff = await startApi({ database });
+  });
+  afterAll(async () => {
+    await cutOff.close();
+    await closeDatabase(database);
+  });
+
+  it('is live but not ready, and names what is missing and nothing else', async () => {
+    expect((await rawRequest(cutOff.port, 'GET', '/livez')).status).toBe(200);
+    const unready = { status: 503, body: 'not ready: database\n' };
+    expect(await rawRequest(cutOff.port, 'GET', '/readyz')).toMatchObject(unready);
+  });
+
+  it('answers with internal_error, with the headers of every answer, and reveals nothing of the cause', async () => {
+    const { key } = await build('test');
+    const body = JSON.stringify({ to: PHONE });
+    const bearer = [['Authorization', `Bearer ${key}`]] as const;
+    for (const answer of [
+      await rawRequest(cutOff.port, 'POST', '/v1/send', bearer, body),
+      await rawRequest(cutOff.port, 'GET', '/v1/signup-settings'),
+    ]) {
+      expect(answer.json).toMatchObject({ status: 500, code: 'internal_error' });
+      expect(answer.headers).toMatchObject({
+        'x-request-id': expect.stringMatching(UUID),
+        'x-content-type-options': 'nosniff',
+        'cache-control': 'no-store',
+        'strict-transport-security': expect.stringMatching(/^max-age/),
+      });
+      expect(answer.body).not.toMatch(/leaked|127|ECONN|prisma|postgres/i);
+    }
+  });
+
+  it('recognises a key with a typo without a look-up', async () => {
+    const { key } = await build('test');
+    const typo = `${key.slice(0, -1)}${key.endsWith('a') ? 'b' : 'a'}`;
+    expect((await cutOff.create({ key: typo })).body.code).toBe('invalid_api_key');
+  });
+});

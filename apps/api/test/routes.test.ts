@@ -1,0 +1,222 @@
+import { createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { PROBLEMS } from '@onecode/domain';
+import { buildCaller, RawConnection, type RawAnswer, type TestCaller } from '@onecode/testing';
+import { rawRequest } from '@onecode/testing/contract';
+import { contractAnswers, METHODS, testAnswerHeaders } from '@onecode/testing/contract-tests';
+import { apiTarget } from './contractTarget.js';
+import { APP_SECRET, bearer, startApi, VERIFY_TOKEN, type TestApi } from './testApi.js';
+
+/** Answers that any cache may keep. */
+const PUBLIC = new Set([
+  'the contract',
+  'the way to the documentation',
+  'the documentation',
+  'the page of errors',
+  'an asset',
+]);
+/** Those take an outage, a slow client or a flood, not a single request. */
+const ELSEWHERE = new Set(['internal_error', 'request_timeout', 'too_busy']);
+
+let api: TestApi;
+let caller: TestCaller;
+beforeAll(async () => {
+  api = await startApi();
+  caller = await buildCaller(api.db.database, 'test');
+});
+afterAll(() => api.close());
+
+/** One answer of every kind that the API gives. */
+async function answersOf(of: TestApi): Promise<Map<string, RawAnswer>> {
+  const contract = await contractAnswers(apiTarget(of));
+  const get = (path: string, headers: [string, string][] = []) => rawRequest(of.port, 'GET', path, headers);
+  const post = (headers: [string, string][], body: string) =>
+    rawRequest(of.port, 'POST', '/webhooks/whatsapp', headers, body);
+  const signed: [string, string] = [
+    'X-Hub-Signature-256',
+    `sha256=${createHmac('sha256', APP_SECRET).update('{}').digest('hex')}`,
+  ];
+  const token = encodeURIComponent(VERIFY_TOKEN);
+  const broken = await RawConnection.open(of.port);
+  broken.write('nonsense\r\n\r\n');
+  return new Map(
+    Object.entries({
+      ...Object.fromEntries(contract),
+      'broken HTTP': await broken.answer(),
+      'huge headers': await get('/v1/signup-settings', [['X', 'x'.repeat(20_000)]]),
+      'a handshake': await get(
+        `/webhooks/whatsapp?hub.mode=subscribe&hub.challenge=1&hub.verify_token=${token}`,
+      ),
+      'a wrong handshake': await get('/webhooks/whatsapp'),
+      'a webhook': await post([signed], '{}'),
+      'a webhook that is not signed': await post([], '{}'),
+      'a webhook too large': await post([signed, ['Content-Length', '4000000']], '{'),
+      'the liveness': await get('/livez'),
+      'the readiness': await get('/readyz'),
+      'the contract': await get('/openapi.json'),
+      'the way to the documentation': await get('/docs'),
+      'the documentation': await get('/docs/'),
+      'the page of errors': await get('/docs/errors'),
+      'an asset': await get('/docs/icon.svg'),
+    }),
+  );
+}
+
+testAnswerHeaders(
+  () => answersOf(api),
+  (name) => PUBLIC.has(name),
+);
+
+describe('the kinds of answers', () => {
+  it('are all there, have a type with an anchor that explains it, and require HTTPS', async () => {
+    const answers = await answersOf(api);
+    const codes = new Set([...answers.values()].flatMap(({ json }) => json.code ?? []));
+    expect(codes).toEqual(new Set(Object.keys(PROBLEMS).filter((code) => !ELSEWHERE.has(code))));
+    const { text: page } = await api.request.get('/docs/errors').expect(200);
+    for (const [name, { headers, json }] of answers) {
+      expect([name, headers['strict-transport-security']]).toEqual([
+        name,
+        expect.stringMatching(/^max-age=\d{8}/),
+      ]);
+      if (json.code === undefined) continue;
+      expect(json['type']).toBe(`${api.docsUrl}/errors#${json.code}`);
+      expect(page).toContain(`id="${json.code}"`);
+    }
+  });
+
+  it('do not require HTTPS where the service is reached without', async () => {
+    const plain = await startApi({ baseUrl: 'http://codes.test' });
+    for (const [name, { headers }] of await answersOf(plain))
+      expect([name, headers['strict-transport-security']]).toEqual([name, undefined]);
+    await plain.close();
+  });
+});
+
+describe('an unknown path is not_found, with and without a key', () => {
+  it.each([
+    '/webhooks',
+    '/webhooks/whatsapp/',
+    '/webhooks/other',
+    '/livez/',
+    '/metrics',
+    '/openapi.yaml',
+    '/docs/unknown',
+    '/docs/errors/',
+  ])('%s', async (path) => {
+    for (const method of ['GET', 'POST', 'DELETE']) {
+      const headers = method === 'GET' ? [] : Object.entries(bearer(caller));
+      const { json } = await rawRequest(api.port, method, path, headers);
+      expect(json).toMatchObject({ status: 404, code: 'not_found' });
+    }
+  });
+});
+
+describe.each([
+  ['/webhooks/whatsapp', 'GET, HEAD, POST'],
+  ['/livez', 'GET, HEAD'],
+  ['/readyz', 'GET, HEAD'],
+  ['/openapi.json', 'GET, HEAD'],
+  ['/docs', 'GET, HEAD'],
+  ['/docs/', 'GET, HEAD'],
+])('%s', (path, allow) => {
+  it(`takes ${allow}, and answers every other method with 405 and just that in Allow`, async () => {
+    for (const method of METHODS) {
+      // Which methods Node's parser knows depends on its version.
+      const { status, headers, json } = await rawRequest(api.port, method, path);
+      if (method === 'QUERY' && status === 400) continue;
+      if (allow.split(', ').includes(method)) {
+        expect([404, 405]).not.toContain(status);
+        continue;
+      }
+      expect([method, status, headers['allow']]).toEqual([method, 405, allow]);
+      if (method !== 'HEAD') expect(json.code).toBe('method_not_allowed');
+    }
+  });
+});
+
+it.each(['/livez', '/readyz'])(
+  '%s is ok while PostgreSQL answers, and HEAD is GET without the body',
+  async (path) => {
+    const [get, head] = [await rawRequest(api.port, 'GET', path), await rawRequest(api.port, 'HEAD', path)];
+    expect(get).toMatchObject({ status: 200, body: 'ok\n' });
+    expect(head).toMatchObject({ status: 200, body: '' });
+    expect(head.headers['content-type']).toBe(get.headers['content-type']);
+  },
+);
+
+it.each([
+  ['a range', { Range: 'bytes=0-1' }],
+  ['a condition that does not hold', { 'If-Match': '"another"' }],
+])('%s in a request for a file is ignored: the answer is the whole file', async (_, headers) => {
+  const { status, body } = await api.request.get('/docs/icon.svg').set(headers);
+  expect([status, String(body)]).toEqual([200, expect.stringContaining('</svg>')]);
+});
+
+const ERRORS_PAGE = readFileSync(new URL('../../docs/dist/errors.md', import.meta.url), 'utf8');
+
+interface Shown {
+  code: string;
+  status: number;
+  request: string;
+  answer: object;
+}
+
+/** What the page shows of each problem: its status, a request, and the answer to that. */
+const SHOWN: Shown[] = ERRORS_PAGE.split(/^### /m)
+  .slice(1)
+  .map((section) => {
+    const [, code, status] = /^(\w+) · (\d+)$/m.exec(section)!;
+    const [, request] = /^```http\n([\s\S]*?)\n```$/m.exec(section)!;
+    const [, answer] = /^```json\n([\s\S]*?)^```$/m.exec(section)!;
+    return { code: code!, status: Number(status), request: request!, answer: JSON.parse(answer!) as object };
+  });
+
+/** A caller who has done what the problem needs beforehand. */
+async function callerFor(code: string, request: string): Promise<TestCaller> {
+  const caller = await buildCaller(api.db.database, 'live', {
+    ...(code === 'insufficient_credits' && { freeQuota: 0 }),
+    ...(code === 'rate_limited' && { ratePerMinute: 1 }),
+  });
+  const key = /^Idempotency-Key: (.*)$/m.exec(request)?.[1];
+  if (code === 'rate_limited') await api.create(caller).expect(202);
+  if (code === 'idempotency_key_reused')
+    await api.create(caller, undefined, { 'Idempotency-Key': key! }).expect(202);
+  return caller;
+}
+
+/** The bytes of a request, with what the page leaves out: a key, the host, the body's length, the rest of a long header. */
+function bytesOf(request: string, { key }: TestCaller): string {
+  const [head = '', body = ''] = request.split('\n\n');
+  const lines = head
+    .replace('ak_live_…', key)
+    .replace(/x… \((\d+) kB\)/, (_, kilobytes) => 'x'.repeat(Number(kilobytes) * 1_024))
+    .split('\n');
+  if (!head.includes('\nHost:')) lines.push('Host: codes.test');
+  if (body !== '') lines.push(`Content-Length: ${body.length}`);
+  return `${lines.join('\r\n')}\r\n\r\n${body}`;
+}
+
+describe('the page of errors', () => {
+  it('has a request for every problem', () => {
+    expect(SHOWN.map(({ code }) => code).toSorted()).toEqual(Object.keys(PROBLEMS).toSorted());
+  });
+
+  it.each(SHOWN.filter(({ code }) => !ELSEWHERE.has(code)))(
+    'shows a request that is answered as it says: $code',
+    async ({ code, status, request, answer }) => {
+      const connection = await RawConnection.open(api.port);
+      const got = await connection.write(bytesOf(request, await callerFor(code, request))).answer();
+      connection.socket.destroy();
+      expect([got.status, got.json.code]).toEqual([status, code]);
+      // The texts may be more exact than the example's, and the address is this service's own.
+      const shape = (problem: object) => ({ ...problem, type: '', detail: 'detail' in problem });
+      expect(shape(got.json)).toEqual(shape(answer));
+    },
+  );
+
+  it('keeps what the provider’s webhooks are answered with apart', () => {
+    const [ofApi = '', ofWebhooks = ''] = ERRORS_PAGE.split(/^## .*webhooks$/m);
+    expect(ofApi).not.toContain(' /webhooks/');
+    expect(ofWebhooks.match(/^### /gm)).toHaveLength(ofWebhooks.match(/^\w+ \/webhooks\//gm)!.length);
+  });
+});

@@ -1,0 +1,325 @@
+import { userInfo } from 'node:os';
+import { hashApiKey, isApiKey } from '@onecode/domain';
+import { createApplication, findCaller, setBreaker, tripBreaker } from '@onecode/store';
+import { buildAccount, buildCaller, buildSend, TEST_ACTOR } from '@onecode/testing';
+import { ID, TIME, UNKNOWN_ID, useCommandLine } from './onecode.js';
+
+const { store, json, text, expectFault } = useCommandLine();
+const { username } = userInfo();
+/** As a date; a test that begins before midnight (UTC) may end after it. */
+const TODAY = expect.stringMatching(/^20\d{2}-\d{2}-\d{2}$/) as string;
+
+describe('an account', () => {
+  it('is created with what is left out from the settings and in pt-BR, and shown', async () => {
+    await store.sql('update settings set free_sends = 13, account_rate_per_minute = 77');
+    const account = await json('account create --name', 'Loja Azul');
+    const rest = { language: 'pt-BR', free_quota: 13, credits: 0, rate_per_minute: 77 };
+    expect(account).toEqual({ id: ID, name: 'Loja Azul', ...rest });
+    expect(await json(`account show ${String(account['id'])}`)).toMatchObject(account);
+  });
+
+  it('keeps everything that is given, with the units in the ledger and up to 200 characters in its name', async () => {
+    const name = '😀'.repeat(200);
+    const options = '--language en --free-quota 0 --credits 250 --rate-per-minute 1000000';
+    const account = await json(`account create ${options} --name`, `  ${name} `);
+    const rest = { language: 'en', free_quota: 0, credits: 250, rate_per_minute: 1_000_000 };
+    expect(account).toEqual({ id: ID, name, ...rest });
+    const ledger = await store.sql(
+      'select kind, bucket, units, reason from ledger_entries where account_id = $1',
+      [account['id']],
+    );
+    expect(ledger).toEqual([{ kind: 'granted', bucket: 'credit', units: 250, reason: 'account created' }]);
+  });
+
+  it('is printed as aligned text without --json', async () => {
+    const printed = await text('account create --free-quota 5 --rate-per-minute 9 --name Readable');
+    expect(printed.replace(/[0-9a-f-]{36}/, 'ID')).toBe(
+      [
+        'id               ID',
+        'name             Readable',
+        'language         pt-BR',
+        'free quota       5',
+        'credits          0',
+        'rate per minute  9',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('is given credits, with the reason in the ledger, up to what the database can hold', async () => {
+    const rest = { name: 'Buyer', freeQuota: 2, credits: 1, ratePerMinute: 9 };
+    const id = await buildAccount(store.database, rest);
+    expect(await json(`account credit ${id} --amount 41 --reason`, ' invoice 42 ')).toEqual({
+      id,
+      name: 'Buyer',
+      language: 'pt-BR',
+      free_quota: 2,
+      credits: 42,
+      rate_per_minute: 9,
+    });
+    const [entry] = await store.sql(
+      'select units, reason from ledger_entries where account_id = $1 order by id desc limit 1',
+      [id],
+    );
+    expect(entry).toEqual({ units: 41, reason: 'invoice 42' });
+    const full = await buildAccount(store.database, { credits: 2_147_483_647 });
+    await expectFault(
+      'the account cannot hold that many credits',
+      `account credit ${full} --amount 1 --reason r`,
+    );
+  });
+
+  it('is given more turns', async () => {
+    const id = await buildAccount(store.database);
+    expect(await json(`account show ${id}`)).toMatchObject({ weight: 1 });
+    expect(await json(`account weight ${id} --weight 3`)).toMatchObject({ id, weight: 3 });
+    expect(await json(`account show ${id}`)).toMatchObject({ weight: 3 });
+  });
+
+  it('is suspended with a reason, until it is resumed', async () => {
+    const id = await buildAccount(store.database);
+    const suspended = { id, suspended_at: TIME, suspension_reason: 'unpaid' };
+    expect(await json(`account suspend ${id} --reason unpaid`)).toMatchObject(suspended);
+    expect(await json(`account show ${id}`)).toMatchObject(suspended);
+    const free = { id, suspended_at: null, suspension_reason: null };
+    expect(await json(`account resume ${id}`)).toMatchObject(free);
+    expect(await json(`account show ${id}`)).toMatchObject(free);
+  });
+
+  it('is listed from the newest on, a page at a time, and found by the beginnings of words in its name', async () => {
+    const first = await buildAccount(store.database, { name: 'Padaria Sol' });
+    const second = await buildAccount(store.database, { name: 'Clínica Vida Nova' });
+    const [listed] = await json<object[]>('account list --limit 1');
+    expect(listed).toMatchObject({ id: second, name: 'Clínica Vida Nova', suspended_at: null });
+    expect(await json(`account show ${second}`)).toMatchObject(listed!);
+    expect(await json(`account list --before ${second} --limit 1`)).toMatchObject([{ id: first }]);
+    expect(await json('account list --search', 'vida nov')).toMatchObject([{ id: second }]);
+    expect(await json('account list --search nothing')).toEqual([]);
+  });
+
+  it('on trial is told where it may send, and what trials sent today of what they share', async () => {
+    expect(await json('account trials')).toEqual({ day: TODAY, sends: 0, sends_per_day: 500 });
+    await store.sql(
+      `insert into trial_sends (day, sends) values ((now() at time zone 'UTC')::date, 37), ('2026-01-01', 500)`,
+    );
+    expect(await json('account trials')).toEqual({ day: TODAY, sends: 37, sends_per_day: 500 });
+    const id = await buildAccount(store.database);
+    expect(await json(`account show ${id}`)).toMatchObject({ trial_countries: null });
+    await store.sql(`update accounts set trial_countries = '{BR,PT}' where id = $1`, [id]);
+    expect(await json(`account show ${id}`)).toMatchObject({ trial_countries: ['BR', 'PT'] });
+  });
+});
+
+describe('abuse controls', () => {
+  const TO = '+5511987654321';
+  const OPEN = {
+    allowed_countries: 'all',
+    breaker_unverified_percent: null,
+    breaker_min_sends: null,
+    stopped_countries: [],
+    stopped_until: null,
+    refused_recipients: 0,
+  };
+  let id: string;
+  beforeEach(async () => {
+    id = await buildAccount(store.database);
+  });
+
+  it('keep an account to the countries that are listed, in any case and order, until all are allowed', async () => {
+    expect(await json(`account show ${id}`)).toMatchObject(OPEN);
+    const listed = { id, ...OPEN, allowed_countries: ['BR', 'US'] };
+    expect(await json(`account countries ${id} --allow us,BR,br`)).toEqual(listed);
+    expect(await json(`account show ${id}`)).toMatchObject({ allowed_countries: ['BR', 'US'] });
+    const printed = await text(`account countries ${id} --allow BR,US`);
+    expect(printed).toMatch(/^allowed countries +BR,US\n(?:.*\n)*stopped countries +-$/m);
+    expect(await json(`account countries ${id} --allow all`)).toEqual({ id, ...OPEN });
+  });
+
+  it('have a breaker that is set with 50 sends unless told, changed, reset, and turned off', async () => {
+    const ruled = (percent: number | null, sends: number | null) => ({
+      ...OPEN,
+      id,
+      breaker_unverified_percent: percent,
+      breaker_min_sends: sends,
+    });
+    expect(await json(`account breaker ${id} --unverified-percent 90`)).toEqual(ruled(90, 50));
+    const changed = ruled(75, 200);
+    expect(await json(`account breaker ${id} --unverified-percent 75 --min-sends 200`)).toEqual(changed);
+    const rule = { unverifiedPercent: 90, minSends: 50 };
+    await setBreaker(store.database, TEST_ACTOR, id, rule);
+    for (const country of ['NG', 'ZZ']) {
+      const evidence = { accountId: id, country, sends: 50, unverified: 50, denying: 0, lastOpenUntil: null };
+      expect(await tripBreaker(store.database, { ...evidence, rule }, 3600)).toBe(true);
+    }
+    const stopped = { stopped_countries: ['NG', 'ZZ'], stopped_until: TIME };
+    expect(await json(`account show ${id}`)).toMatchObject(stopped);
+    expect(await json(`account breaker ${id} --reset`)).toEqual(ruled(90, 50));
+    expect(await json(`account breaker ${id} --off`)).toEqual(ruled(null, null));
+  });
+
+  it('give a recipient the guess budget back, and say how much of it was used', async () => {
+    await store.sql(
+      `insert into guess_budgets (account_id, mode, recipient, wrong_in_a_row, last_wrong_at) values ($1, 'live', $2, 100, now()), ($1, 'test', $2, 3, now()), ($1, 'live', '+5511987654322', 95, now())`,
+      [id, TO],
+    );
+    expect(await json(`account show ${id}`)).toMatchObject({ refused_recipients: 1 });
+    expect(await json(`account forgive ${id} --to`, '+55 11 98765-4321')).toEqual({
+      id,
+      forgiven_wrong_codes: 103,
+    });
+    expect(await json(`account show ${id}`)).toMatchObject({ refused_recipients: 0 });
+  });
+});
+
+describe('an application', () => {
+  let accountId: string;
+  beforeAll(async () => {
+    accountId = await buildAccount(store.database);
+  });
+
+  it.each(['test', 'live'])('in %s mode is created with its limits off, listed and shown', async (mode) => {
+    const made = await json(`application create --account ${accountId} --name Shop --mode ${mode}`);
+    expect(made).toEqual({ id: ID, account_id: accountId, name: 'Shop', mode });
+    const row = { ...made, per_minute: null, per_recipient_hour: null, identity_check: 'off' };
+    expect(await json('application list --limit 1')).toEqual([row]);
+    expect((await json<object[]>(`application list --account ${accountId}`))[0]).toEqual(row);
+    expect(await json(`application show ${String(made['id'])}`)).toEqual(row);
+  });
+
+  it('is limited: on with the initial values of the specification, by numbers, one alone, or off', async () => {
+    const application = { accountId, name: 'Limited', mode: 'live' } as const;
+    const { id } = (await createApplication(store.database, TEST_ACTOR, application))!;
+    const limits = async (words: string) => {
+      const row = await json(`application limits ${id} ${words}`);
+      expect(row).toMatchObject({
+        id,
+        account_id: accountId,
+        name: 'Limited',
+        mode: 'live',
+        identity_check: 'off',
+      });
+      return [row['per_minute'], row['per_recipient_hour']];
+    };
+    expect(await limits('--per-minute on --per-recipient-hour on')).toEqual([60, 5]);
+    expect(await limits('--per-minute 1')).toEqual([1, 5]);
+    expect(await limits('--per-recipient-hour 1000000')).toEqual([1, 1_000_000]);
+    expect(await limits('--per-minute off')).toEqual([null, 1_000_000]);
+    const printed = await text(`application limits ${id} --per-recipient-hour off`);
+    expect(printed).toMatch(/^per minute {10}off\nper recipient hour {2}off\n/m);
+  });
+
+  it('checks identities, and forgets who had a number', async () => {
+    const caller = await buildCaller(store.database, 'live', { credits: 1 });
+    const id = caller.applicationId;
+    const enforced = { id, identity_check: 'enforce' };
+    expect(await json(`application set ${id} identity_check enforce`)).toMatchObject(enforced);
+    const sendId = await buildSend(store.database, caller, { recipient: '+5511987654321' });
+    await store.sql(
+      `insert into send_identities (send_id, application_id, canonical_recipient, identity_hash, has_changed)
+       select id, application_id, canonical_recipient, 'DF2lS5v2W6x=', false from sends where id = $1`,
+      [sendId],
+    );
+    const trust = `application trust ${id} --to +5511987654321`;
+    expect(await json(trust)).toEqual({ application_id: id, forgotten: 1 });
+    expect(await json(trust)).toEqual({ application_id: id, forgotten: 0 });
+  });
+});
+
+describe('a key', () => {
+  const hintOf = (key: string): string => `${key.slice(0, 8)}…${key.slice(-4)}`;
+
+  it.each(['test', 'live'] as const)('in %s mode is made, and works until it is revoked', async (mode) => {
+    const { applicationId, accountId } = await buildCaller(store.database, mode);
+    const made = await json<{ id: string; key: string }>(`key create --application ${applicationId}`);
+    const key = expect.stringMatching(new RegExp(`^ak_${mode}_`)) as string;
+    expect(made).toEqual({ id: ID, key, application_id: applicationId, mode });
+    expect(isApiKey(made.key)).toBe(true);
+    const caller = { keyId: made.id, applicationId, accountId, mode };
+    expect(await findCaller(store.database, hashApiKey(made.key))).toEqual(caller);
+
+    const revoked = await json(`key revoke ${made.id}`);
+    const row = {
+      id: made.id,
+      application_id: applicationId,
+      mode,
+      hint: hintOf(made.key),
+      expires_at: null,
+    };
+    expect(revoked).toEqual({ ...row, created_at: TIME, revoked_at: TIME });
+    expect(await findCaller(store.database, hashApiKey(made.key))).toMatchObject({ refusal: 'revoked' });
+    expect(await json(`key revoke ${made.id}`)).toEqual(revoked);
+  });
+
+  it('is listed with the others of its application, oldest first, and never shown again', async () => {
+    const first = await buildCaller(store.database, 'live');
+    await buildCaller(store.database, 'live', { id: first.accountId });
+    const printed = await text(`key create --application ${first.applicationId}`);
+    const [, second = ''] = /^key {13}(ak_live_\w+)$/m.exec(printed)!;
+    expect(printed).toContain('The key cannot be shown again: keep it now.');
+    await json(`key revoke ${first.keyId}`);
+
+    const list = `key list --application ${first.applicationId}`;
+    const row = { application_id: first.applicationId, mode: 'live', created_at: TIME, expires_at: null };
+    expect(await json(list)).toEqual([
+      { ...row, id: first.keyId, hint: hintOf(first.key), revoked_at: TIME },
+      { ...row, id: ID, hint: hintOf(second), revoked_at: null },
+    ]);
+    const [header, ...lines] = (await text(list)).trimEnd().split('\n');
+    expect(header).toMatch(/^id +application id +mode +hint +created at +revoked at +expires at$/);
+    expect(lines).toEqual([expect.stringMatching(/Z +-$/), expect.stringMatching(/ - +-$/)]);
+    expect(lines.join()).not.toContain(second);
+
+    await store.sql('delete from api_keys where application_id = $1', [first.applicationId]);
+    expect(await json(list)).toEqual([]);
+    expect(await text(list)).toBe('none\n');
+  });
+});
+
+describe('a hold', () => {
+  it('is set once, listed and released', async () => {
+    const brazil = { kind: 'country', target: 'BR', reason: 'pumped', since: TIME, set_by: username };
+    const all = { kind: 'live', target: null, reason: 'template', since: TIME, set_by: username };
+    expect(await json('hold set country br --reason pumped')).toEqual(brazil);
+    expect(await json('hold set country BR --reason again')).toEqual(brazil);
+    expect(await json('hold set live --reason template')).toEqual(all);
+    expect(await json('hold list')).toEqual([brazil, all]);
+    expect(await json('hold release country BR')).toEqual(brazil);
+    expect(await json('hold release live')).toEqual(all);
+    expect(await json('hold list')).toEqual([]);
+    await expectFault('there is no such hold', 'hold release country US');
+  });
+});
+
+it.each([
+  'account show ID',
+  'account credit ID --amount 1 --reason r',
+  'account weight ID --weight 2',
+  'account suspend ID --reason r',
+  'account resume ID',
+  'account countries ID --allow BR',
+  'account breaker ID --off',
+  'account breaker ID --reset',
+  'account breaker ID --unverified-percent 90',
+  'account forgive ID --to +5511987654321',
+  'application create --account ID --name Shop --mode test',
+  'application list --account ID',
+  'application show ID',
+  'application limits ID --per-minute off',
+  'application set ID identity_check off',
+  'application trust ID --to +5511987654321',
+  'key create --application ID',
+  'key list --application ID',
+  'key revoke ID',
+  'hold set account ID --reason r',
+  'request list --account ID',
+  'send show ID',
+  'sender show ID',
+  'sender pause ID',
+  'sender resume ID',
+  'sender throughput ID 80',
+  'sender token ID --token EAAG',
+])('onecode %s says what is not there', async (typed) => {
+  const [group] = typed.split(' ');
+  const noun = /(?:--|hold set )(account|application)/.exec(typed)?.[1] ?? group;
+  await expectFault(`there is no ${noun} with this id`, typed.replace('ID', UNKNOWN_ID));
+});

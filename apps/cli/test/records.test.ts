@@ -1,0 +1,334 @@
+import { randomUUID } from 'node:crypto';
+import { userInfo } from 'node:os';
+import { newId, readSettings } from '@onecode/store';
+import { buildAccount, buildCaller, buildSend, refuseRequests } from '@onecode/testing';
+import { expectFault, ID, onecode, TIME, useCommandLine } from './onecode.js';
+
+const commandLine = useCommandLine();
+const { store, json, jsonWith, text } = commandLine;
+const ACTOR = { actor_kind: 'command_line', actor: userInfo().username };
+
+describe('the settings', () => {
+  const DEFAULTS = {
+    free_sends: 10,
+    code_validity_seconds: 600,
+    account_rate_per_minute: 600,
+    guess_budget: 100,
+    trial_sends_per_day: 500,
+    sign_ups_per_network_day: 20,
+    sign_ups_per_domain_day: 100,
+    staff_two_factor: 'optional',
+  };
+  afterEach(() =>
+    store.sql(
+      `update settings set free_sends = 10, code_validity_seconds = 600, account_rate_per_minute = 600, guess_budget = 100,
+         trial_sends_per_day = 500, sign_ups_per_network_day = 20, sign_ups_per_domain_day = 100, staff_two_factor = 'optional'`,
+    ),
+  );
+
+  it('are those of the specification by default', async () => {
+    expect(await json('settings get')).toEqual(DEFAULTS);
+  });
+
+  it.each([
+    ['free_sends', 0, 'freeSends'],
+    ['free_sends', 1_000_000, 'freeSends'],
+    ['code_validity_seconds', 1, 'codeValiditySeconds'],
+    ['code_validity_seconds', 5400, 'codeValiditySeconds'],
+    ['account_rate_per_minute', 1, 'accountRatePerMinute'],
+    ['account_rate_per_minute', 1_000_000, 'accountRatePerMinute'],
+    ['guess_budget', 5, 'guessBudget'],
+    ['trial_sends_per_day', 0, 'trialSendsPerDay'],
+    ['sign_ups_per_network_day', 1, 'signUpsPerNetworkDay'],
+    ['sign_ups_per_domain_day', 1_000_000, 'signUpsPerDomainDay'],
+    ['staff_two_factor', 'required', 'staffTwoFactor'],
+  ] as const)('change one at a time: %s to %s', async (name, value, stored) => {
+    const before = await readSettings(store.database);
+    expect(await json(`settings set ${name} ${value}`)).toEqual({ ...DEFAULTS, [name]: value });
+    expect(await readSettings(store.database)).toEqual({ ...before, [stored]: value });
+  });
+
+  it('turn the guess budget off and on', async () => {
+    expect(await json('settings set guess_budget off')).toEqual({ ...DEFAULTS, guess_budget: null });
+    expect(await text('settings get')).toMatch(/^guess budget +off$/m);
+    expect(await json('settings set guess_budget on')).toEqual(DEFAULTS);
+  });
+
+  it('remind of the template that says how long codes live, in text only', async () => {
+    const printed = await text('settings set code_validity_seconds 300');
+    expect(printed).toMatch(/^code validity seconds +300$/m);
+    expect(printed).toMatch(/template: it has to fit 300 seconds\.\n$/);
+  });
+});
+
+it('the audit log tells who changed what at the command line, newest first, also of one account', async () => {
+  const id = await buildAccount(store.database);
+  await json(`account credit ${id} --amount 5 --reason`, 'invoice 42');
+  await json('settings set free_sends 25');
+  const setting = {
+    ...ACTOR,
+    id: expect.stringMatching(/^\d+$/) as string,
+    at: TIME,
+    actor_id: null,
+    action: 'settings.change',
+    account_id: null,
+    subject: 'freeSends',
+    details: { name: 'freeSends', before: 10, after: 25 },
+  };
+  const credit = {
+    action: 'account.credit',
+    account_id: id,
+    details: { amount: 5, reason: 'invoice 42', before: { credits: 0 }, after: { credits: 5 } },
+  };
+  const [newest, ...rest] = await json<object[]>('audit list --limit 2');
+  expect(newest).toEqual(setting);
+  expect(rest).toMatchObject([credit]);
+  expect(await json(`audit list --account ${id} --limit 1`)).toMatchObject([credit]);
+  expect(await text('audit list --limit 2')).toContain('{"name":"freeSends","after":25,"before":10}');
+});
+
+it('cost list counts messages by day and price, of the days that are asked for', async () => {
+  await store.sql(
+    `insert into message_costs select (now() at time zone 'UTC')::date - n, 'BR', 'authentication', 'regular', true, 'PMP', 12, 11, 4, 7
+     from unnest(array[0, 40]) n`,
+  );
+  expect(await json('cost list')).toEqual([
+    {
+      day: expect.stringMatching(/^\d{4}-\d\d-\d\d$/) as string,
+      country: 'BR',
+      category: 'authentication',
+      type: 'regular',
+      billable: true,
+      pricing_model: 'PMP',
+      messages: 12,
+      delivered: 11,
+      free_sends: 4,
+      credits: 7,
+    },
+  ]);
+  expect(await json('cost list --days 60')).toHaveLength(2);
+});
+
+it('request list shows an account’s own refused requests, finds one by its id, and counts them all in its text', async () => {
+  const caller = await buildCaller(store.database, 'live');
+  const other = await buildCaller(store.database, 'live');
+  const ids = [randomUUID(), randomUUID()] as const;
+  for (const [index, of] of [caller, other].entries())
+    await refuseRequests(store.database, of, 'invalid_recipient', [
+      { requestId: ids[index]!, fields: ['to'], ageMs: 1 },
+      { count: 29 },
+    ]);
+  const list = `request list --account ${caller.accountId}`;
+  const listed = await json<object[]>(list);
+  expect(listed).toHaveLength(2);
+  expect(listed.at(-1)).toEqual({
+    at: TIME,
+    request_id: ids[0],
+    route: 'POST /v1/send',
+    status: 422,
+    code: 'invalid_recipient',
+    detail: 'A sentence.',
+    fields: ['to'],
+    count: 1,
+    application_id: caller.applicationId,
+    application: 'Test live',
+    key: expect.stringMatching(/^ak_live_/) as string,
+  });
+  expect(await json(`${list} --application ${other.applicationId}`)).toEqual([]);
+  expect(await json(`${list} --id ${ids[0]}`)).toMatchObject([{ request_id: ids[0] }]);
+  expect(await json(`${list} --id ${ids[1]}`)).toEqual([]);
+  const printed = await text(list);
+  expect(printed).toMatch(/^at +request id +route +status +code/);
+  const reasons = '29 × invalid_recipient: A sentence.\n1 × invalid_recipient';
+  expect(printed).toContain(`\nRefused in 14 days:\n${reasons}`);
+});
+
+describe('send show', () => {
+  it('tells what happened to a send without its recipient, and the audit log records it', async () => {
+    const recipient = '+5511987654321';
+    const caller = await buildCaller(store.database, 'live');
+    const requestId = '7d3a5c1e-2b4f-4a6d-8e90-1c2b3a4d5e6f';
+    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+    const id = await buildSend(store.database, caller, { recipient, requestId, traceparent });
+    expect(await json(`send show ${id}`)).toMatchObject({
+      id,
+      account_id: caller.accountId,
+      application_id: caller.applicationId,
+      mode: 'live',
+      status: 'queued',
+      verification: 'pending',
+      guesses_left: 5,
+      awaiting_sender: false,
+      created_at: TIME,
+      expires_at: TIME,
+      attempts: [],
+      receipts: [],
+      units: [{ kind: 'reserved', bucket: 'free_quota', at: TIME }],
+      request_id: requestId,
+      traceparent,
+      waits_for: 'worker',
+      holds: [],
+      refunded_at: null,
+      wrong_guesses: [],
+      denied_at: [],
+      timeline: [{ at: TIME, event: 'created', charged_from: 'free_quota' }],
+    });
+    const printed = await text(`send show ${id}`);
+    expect(printed).toMatch(/\n\n\S+Z created free_quota\n$/);
+    expect(printed).not.toContain(recipient.slice(-6));
+    const read = { ...ACTOR, action: 'send.read', subject: id };
+    expect(await json(`audit list --account ${caller.accountId} --limit 2`)).toMatchObject([read, read]);
+  });
+
+  it('prints what is true of an event, and is silent about what is not', async () => {
+    const id = await buildSend(store.database, await buildCaller(store.database, 'live'));
+    const attempt = newId();
+    await store.sql(
+      `insert into attempts (id, send_id, outcome, message_id, finished_at) values ($1, $2, 'accepted', 'wamid.1', now())`,
+      [attempt, id],
+    );
+    await store.sql(
+      `insert into receipts (attempt_id, message_id, status, occurred_at, due_at, result)
+       values ($1, 'wamid.1', 'sent', now(), null, 'applied')`,
+      [attempt],
+    );
+    expect(await text(`send show ${id}`)).toMatch(/Z receipt sent$/m);
+  });
+
+  it('names the holds that stop a send, and no others', async () => {
+    const caller = await buildCaller(store.database, 'live');
+    const id = await buildSend(store.database, caller);
+    await json('hold set country AR --reason elsewhere');
+    await json(`hold set account ${caller.accountId} --reason`, 'under review');
+    expect(await json(`send show ${id}`)).toMatchObject({
+      waits_for: 'release',
+      waits_until: TIME,
+      holds: [{ since: TIME, kind: 'account', target: caller.accountId, reason: 'under review' }],
+    });
+    await json('hold release country AR');
+    await json(`hold release account ${caller.accountId}`);
+  });
+});
+
+describe('a user', () => {
+  const create = (email: string): string => `user create --name Ana --email ${email}`;
+  const passwordOf = async (email: string): Promise<unknown> => {
+    const [row] = await store.sql(
+      'select c.password from user_credentials c join users u on u.id = c.user_id where u.email = $1',
+      [email],
+    );
+    return row?.['password'];
+  };
+  const logOf = (subject: string) =>
+    store.sql('select actor_kind, action, details from audit_entries where subject = $1 order by id', [
+      subject,
+    ]);
+
+  it('of the staff is created with a password that is printed once and kept as a hash', async () => {
+    const made = await json<{ id: string }>(`${create('Ana@Example.com')} --staff operator`);
+    expect(made).toEqual({
+      id: ID,
+      email: 'ana@example.com',
+      name: 'Ana',
+      staff: 'operator',
+      account_id: null,
+      role: null,
+      password: expect.stringMatching(/^[\w-]{22}$/) as string,
+    });
+    expect(await passwordOf('ana@example.com')).toMatch(/^[0-9a-f]{32}:[0-9a-f]{128}$/);
+    const after = { name: 'Ana', email: 'ana@example.com', language: 'pt-BR', staff: 'operator', role: null };
+    expect(await logOf(made.id)).toEqual([
+      { actor_kind: 'command_line', action: 'user.create', details: { after } },
+    ]);
+  });
+
+  it('of an account is created with the password from standard input, which is not printed', async () => {
+    const account = await buildAccount(store.database);
+    const rest = `--account ${account} --role developer --password -`;
+    const made = await jsonWith('seven purple kettles\n', `${create('bia@example.com')} ${rest}`);
+    expect(made).toMatchObject({ account_id: account, role: 'developer', staff: 'none', password: null });
+    expect(await store.sql('select role from members where user_id = $1', [made['id']])).toEqual([
+      { role: 'developer' },
+    ]);
+  });
+
+  it('is not created when the address is taken, the account is none, or the password is weak', async () => {
+    await json(create('carla@example.com'));
+    await commandLine.expectFault('somebody has this e-mail address already', create('carla@example.com'));
+    const elsewhere = `${create('dora@example.com')} --account ${randomUUID()} --role admin`;
+    await commandLine.expectFault('there is no account with this id', elsewhere);
+    const weak = `${create('dora@example.com')} --password -`.split(' ');
+    for (const [password, line] of [
+      ['short\n', 'the password must have 12 characters or more'],
+      ['password1234\n', 'the password is a common one'],
+    ] as const)
+      expectFault(await onecode(weak, commandLine.env, password), 2, line);
+    expect(await passwordOf('dora@example.com')).toBeUndefined();
+  });
+
+  /** Somebody with a session, a second factor and no tries left. */
+  async function lockedOut(email: string): Promise<string> {
+    const { id } = await json<{ id: string }>(create(email));
+    await store.sql(
+      `insert into user_sessions (id, user_id, token, expires_at, updated_at)
+       values (gen_random_uuid(), $1::uuid, $1::uuid::text, now() + interval '1 day', now())`,
+      [id],
+    );
+    await store.sql(
+      `insert into user_two_factors (id, user_id, secret, backup_codes)
+       values (gen_random_uuid(), $1, 'sealed', 'sealed')`,
+      [id],
+    );
+    await store.sql('update users set two_factor_enabled = true where id = $1', [id]);
+    await store.sql('insert into counted_tries (key_hash, tries) values (sha256($1::bytea), 10)', [
+      Buffer.from(email),
+    ]);
+    return id;
+  }
+  const sessionsOf = (id: string) => store.sql('select from user_sessions where user_id = $1', [id]);
+
+  it('who cannot get in is given another password, loses the sessions, and may try at once', async () => {
+    const email = 'eva@example.com';
+    const id = await lockedOut(email);
+    const before = await passwordOf(email);
+    const password = expect.stringMatching(/^[\w-]{22}$/) as string;
+    expect(await json(`user password ${email}`)).toEqual({ email, password });
+    expect(await passwordOf(email)).not.toBe(before);
+    expect(await sessionsOf(id)).toEqual([]);
+    const tries = 'select from counted_tries where key_hash = sha256($1::bytea)';
+    expect(await store.sql(tries, [Buffer.from(email)])).toEqual([]);
+    expect((await logOf(id)).at(-1)).toMatchObject({ action: 'user.password', details: {} });
+  });
+
+  it('who lost the second factor is freed of it, and loses the sessions', async () => {
+    const email = 'fabi@example.com';
+    const id = await lockedOut(email);
+    expect(await json(`user remove-two-factor ${email}`)).toEqual({ email, two_factor: 'off' });
+    expect(await store.sql('select from user_two_factors where user_id = $1', [id])).toEqual([]);
+    expect(await sessionsOf(id)).toEqual([]);
+    expect((await logOf(id)).at(-1)).toMatchObject({ action: 'user.two_factor_removed' });
+  });
+
+  it('joins and leaves the staff, and is listed and shown', async () => {
+    const email = 'gabi@example.com';
+    const { id } = await json<{ id: string }>(`${create(email)} --language browser`);
+    const row = {
+      id,
+      email,
+      name: 'Ana',
+      language: 'browser',
+      staff: 'on-call',
+      two_factor: 'off',
+      created_at: TIME,
+    };
+    expect(await json(`user staff ${email} on-call`)).toEqual(row);
+    expect(await json('user list')).toContainEqual(row);
+    expect(await json(`user show ${email}`)).toEqual(row);
+    expect(await json(`user staff ${email} none`)).toMatchObject({ staff: 'none' });
+    expect(await logOf(id)).toHaveLength(3);
+  });
+
+  it.each(['password', 'remove-two-factor', 'show'])('%s says that nobody has the address', async (name) => {
+    await commandLine.expectFault('nobody has this e-mail address', `user ${name} nobody@example.com`);
+  });
+});

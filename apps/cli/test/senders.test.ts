@@ -1,0 +1,216 @@
+import { randomBytes } from 'node:crypto';
+import { parseKeyring, seal, unseal } from '@onecode/domain';
+import { coolDownSender, newId } from '@onecode/store';
+import { buildSender, tableContents } from '@onecode/testing';
+import { argsOf, expectFault, ID, onecode, SECRET_KEY, TIME, useCommandLine } from './onecode.js';
+
+const TOKEN = 'EAAGplantedTokenOfASender';
+const ADD = 'sender add --phone-number-id 106540352242922 --number +15550783881';
+
+const commandLine = useCommandLine();
+const { store, json, jsonWith } = commandLine;
+beforeEach(() => store.sql('delete from senders'));
+
+const ACTIVE = {
+  throughput: 80,
+  state: 'active',
+  paused_until: null,
+  pause_reason: null,
+  faults: 0,
+  created_at: TIME,
+};
+const ADDED = {
+  ...ACTIVE,
+  id: ID,
+  phone_number_id: '106540352242922',
+  number: '+15550783881',
+  template: 'verification_code',
+  english: 'en',
+};
+
+async function tokenOf(id: unknown, secretKey = SECRET_KEY): Promise<string> {
+  const [row] = await store.sql<{ token: Buffer }>(
+    'select sealed_token as token from senders where id = $1',
+    [id],
+  );
+  return unseal(parseKeyring(secretKey), String(id), row!.token);
+}
+
+describe('sender add', () => {
+  it('adds an active sender whose token is stored sealed and nowhere else', async () => {
+    const added = await json(`${ADD} --token ${TOKEN}`);
+    expect(added).toEqual(ADDED);
+    expect(await tokenOf(added['id'])).toBe(TOKEN);
+    const everything = [...(await tableContents(store)).values()].join('\n');
+    expect(everything).toContain('106540352242922');
+    for (const leaked of [TOKEN, Buffer.from(TOKEN).toString('hex')])
+      expect(everything).not.toContain(leaked);
+  });
+
+  it('reads the token from standard input', async () => {
+    const added = await jsonWith(`${TOKEN}\n`, `${ADD} --token -`);
+    expect(added).toEqual(ADDED);
+    expect(await tokenOf(added['id'])).toBe(TOKEN);
+  });
+
+  it('normalises the number, and takes a template, the language it was approved under and a throughput', async () => {
+    const options = `--template codigo_2 --english en_US --throughput 1000 --token ${TOKEN}`;
+    const added = await json(`sender add --phone-number-id 7 ${options} --number`, '+55 (11) 98765-4321');
+    expect(added).toEqual({
+      ...ADDED,
+      phone_number_id: '7',
+      number: '+5511987654321',
+      template: 'codigo_2',
+      english: 'en_US',
+      throughput: 1000,
+    });
+  });
+
+  it('refuses a phone number id that is there already', async () => {
+    await json(`${ADD} --token ${TOKEN}`);
+    const line = 'there is a sender with this phone number id already';
+    await commandLine.expectFault(line, `${ADD} --token another`);
+    expect(await store.sql('select from senders')).toHaveLength(1);
+  });
+
+  it.each(['', '\n', 'two\nlines', 'a b', 'tokén', '-', '-\n'])(
+    'refuses %j as the token on standard input',
+    async (input) => {
+      const ended = await onecode(argsOf([`${ADD} --token -`]), commandLine.env, input);
+      expectFault(ended, 2, '--token on standard input must be 1 to 4096 visible ASCII characters');
+    },
+  );
+});
+
+describe('senders', () => {
+  it('are listed, oldest first, and never with a token', async () => {
+    const first = await buildSender(store.database, { token: TOKEN });
+    const second = await buildSender(store.database, { englishTemplateLanguage: 'en_US' });
+    const rowOf = (sender: typeof first) => ({
+      ...ACTIVE,
+      id: sender.id,
+      phone_number_id: sender.phoneNumberId,
+      number: sender.number,
+      template: sender.template,
+      english: sender.englishTemplateLanguage,
+    });
+    const listed = await json('sender list');
+    expect(listed).toEqual([rowOf(first), rowOf(second)]);
+    expect(await json(`sender show ${first.id}`)).toEqual({
+      ...rowOf(first),
+      business_account_id: null,
+      quality: 'UNKNOWN',
+      messaging_limit: null,
+      unique_recipients_24h: 0,
+      checked_at: null,
+      templates: [],
+    });
+  });
+
+  it('pause until they are resumed', async () => {
+    const { id } = await buildSender(store.database);
+    const paused = { state: 'paused', paused_until: null, pause_reason: 'paused by an operator' };
+    expect(await json(`sender pause ${id}`)).toMatchObject(paused);
+    expect(await json('sender list')).toMatchObject([{ id, ...paused }]);
+    expect(await json(`sender resume ${id}`)).toMatchObject(ACTIVE);
+    expect(await json('sender list')).toMatchObject([{ id, ...ACTIVE }]);
+  });
+
+  it('are shown with how long a rest lasts and why, and as active once it is over', async () => {
+    const { id } = await buildSender(store.database);
+    const fault = { senderId: id, attemptId: newId(), isOfBusiness: false, source: 'answer' } as const;
+    await coolDownSender(store.database, fault, {
+      failuresBefore: 0,
+      seconds: 600,
+      sharedSeconds: [],
+      reason: 'quality',
+    });
+    const resting = { state: 'paused', paused_until: TIME, pause_reason: 'quality', faults: 1 };
+    expect(await json('sender list')).toMatchObject([resting]);
+    await store.sql(`update senders set paused_until = now() - interval '1 second'`);
+    const active = { state: 'active', paused_until: null, pause_reason: null, faults: 1 };
+    expect(await json('sender list')).toMatchObject([active]);
+  });
+
+  it('have a throughput of their own', async () => {
+    const { id } = await buildSender(store.database);
+    await buildSender(store.database);
+    expect(await json(`sender throughput ${id} 250`)).toMatchObject({ id, throughput: 250 });
+    expect(await json('sender list')).toMatchObject([{ throughput: 250 }, { throughput: 80 }]);
+  });
+
+  it('take another token, also from standard input, and print none', async () => {
+    const { id } = await buildSender(store.database);
+    expect(await json(`sender token ${id} --token another`)).toEqual({ id, token: 'set' });
+    expect(await tokenOf(id)).toBe('another');
+    expect(await jsonWith(`${TOKEN}\n`, `sender token ${id} --token -`)).toEqual({ id, token: 'set' });
+    expect(await tokenOf(id)).toBe(TOKEN);
+  });
+});
+
+describe('sender reseal', () => {
+  const OLD_KEY = randomBytes(32).toString('base64');
+  const BOTH = `2:${SECRET_KEY},1:${OLD_KEY}`;
+  const reseal = async (secretKey: string, ...more: string[]) => {
+    const ended = await onecode(['sender', 'reseal', ...more], {
+      ...commandLine.env,
+      SECRET_KEY: secretKey,
+    });
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    return ended.stdout;
+  };
+  let id: string;
+  beforeEach(async () => {
+    ({ id } = await buildSender(store.database));
+    await store.sql('update senders set sealed_token = $1', [seal(parseKeyring(OLD_KEY), id, TOKEN)]);
+  });
+
+  it('seals every token with the first key, and says so for each sender without its token', async () => {
+    for (const token of ['resealed', 'current'])
+      expect(JSON.parse(await reseal(BOTH, '--json'))).toEqual([
+        { id, phone_number_id: expect.any(String), number: expect.any(String), token },
+      ]);
+    expect(await tokenOf(id, `2:${SECRET_KEY}`)).toBe(TOKEN);
+  });
+
+  it('names a token whose key is missing, and says what to do', async () => {
+    expect(await reseal(`2:${SECRET_KEY}`)).toMatch(
+      /unreadable\n\nunreadable: the key that sealed it is not in SECRET_KEY/,
+    );
+    expect(await tokenOf(id, OLD_KEY)).toBe(TOKEN);
+  });
+
+  it('has nothing to say without senders', async () => {
+    await store.sql('delete from senders');
+    expect(await reseal(BOTH, '--json')).toBe('[]\n');
+  });
+});
+
+describe('SECRET_KEY', () => {
+  it.each([
+    `${ADD} --token ${TOKEN}`,
+    'sender reseal',
+    `sender token 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f --token ${TOKEN}`,
+  ])('is needed for %s', async (typed) => {
+    for (const env of [{}, { SECRET_KEY: '' }])
+      expectFault(
+        await onecode(argsOf([typed]), { DATABASE_URL: store.url, ...env }),
+        1,
+        'SECRET_KEY is missing',
+      );
+  });
+
+  it('is needed for nothing else', async () => {
+    expect(await onecode(['sender', 'list', '--json'], { DATABASE_URL: store.url })).toEqual({
+      code: 0,
+      stdout: '[]\n',
+      stderr: '',
+    });
+  });
+
+  it('is named in one line with all else that is wrong, and repeated in none', async () => {
+    const ended = await onecode(argsOf([`${ADD} --token ${TOKEN}`]), { SECRET_KEY: 'cGxhbnRlZA==' });
+    expectFault(ended, 1, /DATABASE_URL is missing; SECRET_KEY must be 32 bytes in base64\n$/);
+    expect(ended.stderr).not.toMatch(/EAAG|cGxhbnRlZA/);
+  });
+});

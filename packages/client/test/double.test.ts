@@ -1,0 +1,423 @@
+import { request as httpRequest } from 'node:http';
+import { PROBLEMS, type ProblemCode } from '@onecode/domain';
+import { ConnectionError, IndeterminateVerificationError, Onecode, ProblemError } from '@onecode/client';
+import {
+  startOnecode,
+  type Delivery,
+  type Fault,
+  type OnecodeServer,
+  type Outcome,
+  type RecordedSend,
+} from '@onecode/client/testing';
+import { validatorAt } from '@onecode/testing/contract';
+import { usePauses } from './pauses.js';
+
+const TO = '+5511987654321';
+usePauses();
+
+let server: OnecodeServer;
+let onecode: Onecode;
+/** Gives up after its first try, so that a test meets the fault itself. */
+let single: Onecode;
+beforeEach(async () => {
+  server = await startOnecode({ freeQuota: 5 });
+  const access = { baseUrl: server.baseUrl, apiKey: server.keys.live };
+  onecode = new Onecode(access);
+  single = new Onecode({ ...access, maxRetries: 0 });
+});
+afterEach(() => server.close());
+
+const sendTo = async (to = TO): Promise<string> => (await onecode.send({ to })).id;
+const statusAfter = async (id: string, seconds: number): Promise<string> => {
+  server.advance(seconds);
+  return (await onecode.status(id)).status;
+};
+
+describe('a delivery', () => {
+  beforeEach(() => {
+    Object.assign(server.account, { freeQuota: 1, credits: 1 });
+  });
+
+  it('without a script is delivered by the first look at it', async () => {
+    const created = await onecode.send({ to: TO });
+    expect(created.status).toBe('queued');
+    const send = await onecode.status(created.id);
+    expect(send).toMatchObject({ status: 'delivered', channel: 'whatsapp', read_at: null });
+    expect(send.delivered_at).toBe(created.created_at);
+  });
+
+  it('of a test send ends in the sandbox, whatever was scripted', async () => {
+    server.script(TO, { status: 'failed', reason: 'rejected_by_provider' });
+    const sandbox = new Onecode({ baseUrl: server.baseUrl, apiKey: server.keys.test });
+    const { id } = await sandbox.send({ to: TO });
+    expect(await sandbox.status(id)).toMatchObject({ status: 'read', channel: 'sandbox', from: null });
+  });
+
+  it('comes when it was scripted, by the clock that can be moved', async () => {
+    server.script(
+      TO,
+      { status: 'sending' },
+      { status: 'sent', afterMs: 10_000 },
+      { status: 'delivered', afterMs: 20_000 },
+      { status: 'read', afterMs: 60_000 },
+    );
+    const id = await sendTo();
+    const seen = [await statusAfter(id, 0)];
+    for (const seconds of [11, 10, 30, 20]) seen.push(await statusAfter(id, seconds));
+    expect(seen).toEqual(['sending', 'sent', 'delivered', 'delivered', 'read']);
+    const { created_at, sent_at, read_at } = await onecode.status(id);
+    expect(Date.parse(sent_at ?? '') - Date.parse(created_at)).toBe(10_000);
+    expect(Date.parse(read_at ?? '') - Date.parse(created_at)).toBe(60_000);
+  });
+
+  it.each(['expired_before_delivery', 'attempts_exhausted', 'rejected_by_provider'] as const)(
+    'fails with %s, and the unit goes back once to where it came from',
+    async (reason) => {
+      const { account } = server;
+      await sendTo('+5511900000001');
+      server.script(TO, { status: 'failed', reason, afterMs: 5_000 });
+      const id = await sendTo();
+      expect(account).toMatchObject({ freeQuota: 0, credits: 0 });
+      expect(await statusAfter(id, 4)).toBe('queued');
+      expect(account.credits).toBe(0);
+      expect(await statusAfter(id, 2)).toBe('failed');
+      expect(await onecode.status(id)).toMatchObject({ failure_reason: reason, delivered_at: null });
+      server.advance(3_600);
+      expect(account).toMatchObject({ freeQuota: 0, credits: 1 });
+    },
+  );
+
+  it.each<[string, Delivery]>([
+    ['stays queued', { status: 'queued' }],
+    ['hangs while it is sent', { status: 'sending' }],
+    ['is scripted to expire', { status: 'failed', reason: 'expired_before_delivery' }],
+  ])('that %s fails at the deadline with expired_before_delivery', async (_name, outcome) => {
+    server.script(TO, outcome);
+    const id = await sendTo();
+    const before = await statusAfter(id, 599);
+    expect(before).toBe(outcome.status === 'sending' ? 'sending' : 'queued');
+    expect(await statusAfter(id, 1)).toBe('failed');
+    const send = await onecode.status(id);
+    expect(send).toMatchObject({ failure_reason: 'expired_before_delivery', failed_at: send.expires_at });
+    expect(server.account.freeQuota).toBe(1);
+  });
+
+  it('never moves back, and does not fail once it was confirmed', async () => {
+    const id = await sendTo();
+    for (const outcome of [{ status: 'sent' }, { status: 'failed', reason: 'attempts_exhausted' }] as const) {
+      server.script(TO, outcome);
+      expect(await statusAfter(id, 0)).toBe('delivered');
+    }
+    server.script(TO, { status: 'read' });
+    expect(await statusAfter(id, 0)).toBe('read');
+  });
+
+  it('under way follows a new script, counted from then on, and other numbers do not', async () => {
+    server.script(TO, { status: 'queued' });
+    const [id, other] = [await sendTo(), await sendTo('+5511900000001')];
+    expect(await statusAfter(id, 100)).toBe('queued');
+    server.script('+55 (11) 98765-4321', { status: 'delivered', afterMs: 2_000 });
+    expect(await statusAfter(id, 1)).toBe('queued');
+    expect(await statusAfter(id, 1)).toBe('delivered');
+    expect(await statusAfter(other, 0)).toBe('delivered');
+  });
+
+  it('is shown to a client that waits for it, and fails before its eyes', async () => {
+    server.script(
+      TO,
+      { status: 'sent' },
+      { status: 'failed', reason: 'attempts_exhausted', afterMs: 30_000 },
+    );
+    const id = await sendTo();
+    const seen: string[] = [];
+    const send = await onecode.waitFor(id, {
+      until: 'delivered',
+      onUpdate: ({ status }) => {
+        seen.push(status);
+        server.advance(31);
+      },
+    });
+    expect(send).toMatchObject({ status: 'failed', failure_reason: 'attempts_exhausted' });
+    expect(seen).toEqual(['sent', 'failed']);
+  });
+});
+
+describe('a code', () => {
+  it.each(['expired', 'locked', 'verified'] as const)(
+    'that was scripted as %s is pending in the answer to its creation, and then refused',
+    async (verification) => {
+      server.script(TO, { verification });
+      const created = await onecode.send({ to: TO, code: '004217' });
+      expect(created.verification).toBe('pending');
+      expect(await onecode.verify(created.id, '004217')).toEqual({
+        valid: false,
+        verification,
+        attempts_left: 0,
+      });
+      expect((await onecode.status(created.id)).verification).toBe(verification);
+    },
+  );
+
+  it('expires when the clock has moved to its deadline, and a client that waits returns', async () => {
+    server.script(TO, { status: 'sent' });
+    const id = await sendTo();
+    server.advance(599);
+    expect(await onecode.verify(id, 'wrong')).toMatchObject({ verification: 'pending', attempts_left: 4 });
+    server.advance(1);
+    expect(await onecode.verify(id, server.lastCode(TO))).toMatchObject({
+      valid: false,
+      verification: 'expired',
+    });
+    expect(await onecode.waitFor(id, { until: 'read' })).toMatchObject({ verification: 'expired' });
+  });
+
+  it('made after the clock was moved is as long for the client as for the server', async () => {
+    server.advance(86_400);
+    server.script(TO, { status: 'sent' });
+    const id = await sendTo();
+    const seen: string[] = [];
+    const send = await onecode.waitFor(id, {
+      until: 'delivered',
+      onUpdate: ({ verification }) => {
+        seen.push(verification);
+        if (verification === 'pending') server.advance(600);
+      },
+    });
+    expect(send.verification).toBe('expired');
+    expect(seen).toEqual(['pending', 'expired']);
+  });
+});
+
+it.each<[string, Outcome]>([
+  ['x', { status: 'sent' }],
+  ['5511987654321', { answer: 'lost' }],
+])('no script is taken for %s, which is no number', (to, outcome) => {
+  expect(() => server.script(to, outcome)).toThrow(RangeError);
+});
+
+const thrownBy = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => 'nothing',
+    (error: unknown) => error,
+  );
+
+describe('an answer that is lost', () => {
+  it.each([
+    ['before the work', false, 0],
+    ['after the work', true, 1],
+  ] as const)('%s of a creation leaves as many sends: %s, %i', async (_name, afterWork, sends) => {
+    server.script(TO, { answer: 'lost', afterWork });
+    const error = await thrownBy(single.send({ to: TO }));
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(server.sends).toHaveLength(sends);
+    expect(server.account.freeQuota).toBe(5 - sends);
+    const { idempotencyKey } = error as ConnectionError;
+    await single.send({ to: TO }, { idempotencyKey });
+    expect(server.sends).toHaveLength(1);
+    expect(server.account.freeQuota).toBe(4);
+  });
+
+  it.each([false, true])(
+    'is made good by the SDK: one send, one unit (after the work: %s)',
+    async (afterWork) => {
+      server.script(TO, { answer: 'lost', afterWork, times: 2 });
+      const { id } = await onecode.send({ to: TO });
+      expect(server.sends.map((send) => send.id)).toEqual([id]);
+      expect(server.account.freeQuota).toBe(4);
+    },
+  );
+
+  it.each([
+    ['lost', false, 'pending'],
+    ['lost', true, 'verified'],
+    ['internal_error', false, 'pending'],
+    ['internal_error', true, 'verified'],
+  ] as const)(
+    'to a verification (%s, after the work: %s) is indeterminate, and the code is %s',
+    async (answer, afterWork, state) => {
+      const { id } = await onecode.send({ to: TO, code: '004217' });
+      server.script(TO, { answer, on: 'verify', afterWork });
+      expect(await thrownBy(onecode.verify(id, '004217'))).toBeInstanceOf(IndeterminateVerificationError);
+      expect((await onecode.status(id)).verification).toBe(state);
+    },
+  );
+
+  it('after the work is lost as well where the work came to a refusal', async () => {
+    server.script(TO, { answer: 'lost', afterWork: true });
+    server.account.freeQuota = 0;
+    server.account.credits = 0;
+    expect(await thrownBy(single.send({ to: TO }))).toBeInstanceOf(ConnectionError);
+    expect(server.sends).toHaveLength(0);
+  });
+
+  it('to a status meets the next reading only', async () => {
+    const { id } = await onecode.send({ to: TO });
+    server.script(TO, { answer: 'lost', on: 'status' });
+    expect(await thrownBy(onecode.status(id))).toBeInstanceOf(ConnectionError);
+    expect(await onecode.status(id)).toMatchObject({ id });
+  });
+});
+
+describe('a refusal', () => {
+  it.each([
+    ['insufficient_credits', 402, undefined],
+    ['rate_limited', 429, 31],
+    ['internal_error', 500, undefined],
+  ] as const)(
+    '%s is met once, reserves nothing and binds no key',
+    async (answer, status, retryAfterSeconds) => {
+      server.script(TO, answer === 'rate_limited' ? { answer, retryAfterSeconds: 31 } : { answer });
+      const idempotencyKey = 'the same';
+      const error = await thrownBy(single.send({ to: TO }, { idempotencyKey }));
+      expect(error).toBeInstanceOf(ProblemError);
+      expect(error).toMatchObject({ code: answer, status, retryAfterSeconds });
+      expect([server.sends.length, server.account.freeQuota]).toEqual([0, 5]);
+      await single.send({ to: TO, locale: 'en' }, { idempotencyKey });
+      expect(server.sends).toHaveLength(1);
+    },
+  );
+
+  it('comes as often as it was scripted, in the order of the scripts, and to this number only', async () => {
+    server.script(TO, { answer: 'internal_error', times: 2 }, { answer: 'insufficient_credits' });
+    await single.send({ to: '+5511900000001' });
+    const codes = [];
+    for (let n = 0; n < 3; n++) codes.push(await thrownBy(single.send({ to: TO })));
+    expect(codes).toMatchObject([
+      { code: 'internal_error' },
+      { code: 'internal_error' },
+      { code: 'insufficient_credits' },
+    ]);
+    expect(await single.send({ to: TO })).toMatchObject({ status: 'queued' });
+  });
+
+  it('for want of units or by a limit comes from the fields of account and application', async () => {
+    server.account.freeQuota = 0;
+    server.account.credits = 0;
+    expect(await thrownBy(single.send({ to: TO }))).toMatchObject({ code: 'insufficient_credits' });
+    server.account.credits = 2;
+    server.applications.live.perMinute = 1;
+    await single.send({ to: TO });
+    const limited = (await thrownBy(single.send({ to: TO }))) as ProblemError;
+    expect(limited).toMatchObject({ code: 'rate_limited', retryAfterSeconds: expect.any(Number) });
+    server.advance(limited.retryAfterSeconds ?? 0);
+    await single.send({ to: TO });
+    expect(server.account.credits).toBe(0);
+  });
+});
+
+it.each<Fault>([{ answer: 'insufficient_credits' }, { answer: 'rate_limited' }])(
+  'a scripted refusal says what the service says: %j',
+  async (fault) => {
+    server.script(TO, fault);
+    const { meaning } = PROBLEMS[fault.answer as ProblemCode];
+    await expect(single.send({ to: TO })).rejects.toMatchObject({ code: fault.answer, detail: meaning });
+  },
+);
+
+it('several servers run side by side and share nothing', async () => {
+  const [one, two, three] = await Promise.all([startOnecode(), startOnecode(), startOnecode()]);
+  const servers = [one, two, three];
+  expect(new Set(servers.map(({ baseUrl }) => baseUrl)).size).toBe(3);
+  await new Onecode({ baseUrl: one.baseUrl, apiKey: one.keys.live }).send({ to: TO });
+  expect([one.sends.length, two.sends.length]).toEqual([1, 0]);
+  const astray = new Onecode({ baseUrl: two.baseUrl, apiKey: one.keys.live });
+  await expect(astray.send({ to: TO })).rejects.toMatchObject({ code: 'invalid_api_key' });
+  two.advance(60);
+  expect(two.now().getTime() - one.now().getTime()).toBeGreaterThan(59_000);
+  await Promise.all(servers.map((server) => server.close()));
+});
+
+it('a closed server has let go of its port and of connections that were kept alive or under way', async () => {
+  const server = await startOnecode();
+  const { port } = new URL(server.baseUrl);
+  const onecode = new Onecode({ baseUrl: server.baseUrl, apiKey: server.keys.test });
+  await onecode.signupSettings();
+  const unfinished = httpRequest(`${server.baseUrl}/v1/send`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${server.keys.test}`, 'Content-Length': '10' },
+  });
+  const broken = new Promise((resolve) => unfinished.once('error', resolve));
+  await new Promise<void>((resolve) => {
+    unfinished.once('socket', (socket) => socket.once('connect', () => resolve()));
+    unfinished.flushHeaders();
+  });
+  await server.close();
+  await broken;
+  const again = await startOnecode({ port: Number(port) });
+  expect(again.baseUrl).toBe(server.baseUrl);
+  await again.close();
+  await again.close();
+});
+
+it('a port that is taken is an error, and leaves nothing open', async () => {
+  const server = await startOnecode();
+  await expect(startOnecode({ port: Number(new URL(server.baseUrl).port) })).rejects.toThrow('EADDRINUSE');
+  await server.close();
+});
+
+describe('what a test sees', () => {
+  it('are the sends with the contract’s fields, and number, code, locale and key besides', async () => {
+    await onecode.send({ to: '+55 (11) 98765-4321', code: '004217', locale: 'en' }, { idempotencyKey: 'k' });
+    await onecode.send({ to: '+5511900000001' });
+    const [first, second] = server.sends;
+    const { to, code, locale, idempotencyKey, ...send } = first as RecordedSend;
+    expect({ to, code, locale, idempotencyKey }).toEqual({
+      to: TO,
+      code: '004217',
+      locale: 'en',
+      idempotencyKey: 'k',
+    });
+    expect(validatorAt('/components/schemas/Send')(send)).toBe(true);
+    expect(send).toEqual(await onecode.status(send.id));
+    expect(second).toMatchObject({ to: '+5511900000001', locale: null });
+    expect(server.lastCode('+55 11 98765 4321')).toBe('004217');
+    expect(server.lastCode('+5511900000001')).toBe(second?.code);
+    await onecode.send({ to: TO, code: '7777' });
+    expect(server.lastCode(TO)).toBe('7777');
+  });
+
+  it('is an error where no code was sent, and for a clock that would go back', async () => {
+    expect(() => server.lastCode(TO)).toThrow('Nothing was sent');
+    for (const seconds of [-1, Number.NaN]) expect(() => server.advance(seconds)).toThrow(RangeError);
+    expect(() => server.revokeKey('ak_test_unknown')).toThrow('no such key');
+  });
+});
+
+it('the options say lifetime of codes, units, limits and sign-up settings', async () => {
+  const server = await startOnecode({
+    codeValiditySeconds: 90,
+    freeSends: 3,
+    credits: 0,
+    perRecipientHour: 1,
+    delivery: [{ status: 'sent' }, { status: 'delivered', afterMs: 1_000 }],
+  });
+  const onecode = new Onecode({ baseUrl: server.baseUrl, apiKey: server.keys.live });
+  expect(await onecode.signupSettings()).toEqual({ free_sends: 3 });
+  const send = await onecode.send({ to: TO });
+  expect(Date.parse(send.expires_at) - Date.parse(send.created_at)).toBe(90_000);
+  expect(server.account).toMatchObject({ freeQuota: 2, credits: 0 });
+  expect((await onecode.status(send.id)).status).toBe('sent');
+  server.advance(1);
+  expect((await onecode.status(send.id)).status).toBe('delivered');
+  await expect(onecode.send({ to: TO })).rejects.toBeInstanceOf(ProblemError);
+  await server.close();
+});
+
+it('answers carry the clock that was moved, because clients read deadlines by it', async () => {
+  server.advance(86_400);
+  const { headers } = await fetch(`${server.baseUrl}/v1/signup-settings`);
+  const ms = server.now().getTime() - Date.parse(headers.get('date') ?? '');
+  expect(ms).toBeGreaterThanOrEqual(0);
+  expect(ms).toBeLessThan(60_000);
+});
+
+it('a key of another account knows nothing of a send, and one that was revoked nothing at all', async () => {
+  const key = server.addKey(server.applications.live);
+  const stranger = server.addKey(server.addApplication('live'));
+  const as = (apiKey: string): Onecode => new Onecode({ baseUrl: server.baseUrl, apiKey });
+  const { id } = await as(key).send({ to: TO });
+  expect((await as(server.keys.test).status(id)).id).toBe(id);
+  await expect(as(stranger).status(id)).rejects.toMatchObject({ code: 'send_not_found' });
+  server.revokeKey(key);
+  await expect(as(key).status(id)).rejects.toMatchObject({ code: 'invalid_api_key' });
+});

@@ -1,0 +1,159 @@
+import type { RequestListener } from 'node:http';
+import { STATUS_CODES } from 'node:http';
+import { PROBLEMS, type ProblemCode } from '@onecode/domain';
+import { checkResponse, contractAgent, openApiSource, type ApiResponse } from '@onecode/testing/contract';
+
+const examplesOf = (path: string, method: string, status: number): any[] =>
+  Object.values<any>(
+    (openApiSource as any).paths[path][method].responses[status].content['application/json'].examples,
+  ).map(({ value }) => value);
+const HEADERS = { 'content-type': 'application/json', 'x-request-id': 'r1', 'cache-control': 'no-store' };
+const [queued] = examplesOf('/v1/send', 'post', 202);
+
+const created: ApiResponse = {
+  method: 'POST',
+  path: '/v1/send',
+  status: 202,
+  headers: HEADERS,
+  body: queued,
+};
+const read: ApiResponse = { ...created, method: 'GET', path: '/v1/send/a-b/status', status: 200 };
+const verified: ApiResponse = {
+  ...created,
+  path: '/v1/send/%00/verify?x=1',
+  status: 200,
+  body: { valid: true, verification: 'verified', attempts_left: 0 },
+};
+function problem(code: ProblemCode, to: Partial<ApiResponse> = {}): ApiResponse {
+  const { status, meaning } = PROBLEMS[code];
+  const headers = {
+    ...HEADERS,
+    'content-type': 'application/problem+json',
+    ...(status === 401 && { 'www-authenticate': 'Bearer' }),
+    ...(status === 405 && { allow: 'POST' }),
+    ...(status === 429 && { 'retry-after': '17' }),
+  };
+  const type = `https://x.test/errors#${code}`;
+  const body = { type, title: STATUS_CODES[status], status, code, detail: meaning };
+  return { method: 'POST', path: '/v1/send', status, headers, body, ...to };
+}
+
+/** The same answer with some headers or members changed, or left out where the value is undefined. */
+const withHeaders = (response: ApiResponse, headers: Record<string, string | undefined>): ApiResponse => ({
+  ...response,
+  headers: { ...(response.headers as Record<string, string>), ...headers },
+});
+const withBody = (response: ApiResponse, change: object): ApiResponse => ({
+  ...response,
+  body: JSON.stringify({ ...(response.body as object), ...change }),
+});
+const unknown = problem('not_found', { path: '/' });
+
+describe('an answer that keeps the contract passes', () => {
+  it.each<[string, ApiResponse]>([
+    ['a new send', created],
+    ['a body as text', withBody(created, {})],
+    ['headers of fetch', { ...created, headers: new Headers(HEADERS) }],
+    ['the head of a status', { ...read, method: 'HEAD', body: '' }],
+    ['a verification under a strange id', verified],
+    ['a refused credential', problem('missing_credentials')],
+    ['a faulty field', withBody(problem('invalid_code'), { errors: { code: 'x' } })],
+    ['broken HTTP', problem('bad_request')],
+    ['an unknown route', problem('not_found', { path: '/v1/sends' })],
+    ['a wrong method', problem('method_not_allowed', { method: 'DELETE' })],
+    ['a webhook that was taken', { ...created, path: '/webhooks/whatsapp', status: 200, body: '' }],
+    ['a webhook that was refused', problem('invalid_signature', { path: '/webhooks/whatsapp' })],
+    ['a probe', { ...read, path: '/readyz', status: 503, body: { ready: false } }],
+    ...examplesOf('/v1/send/{id}/status', 'get', 200).map((body): [string, ApiResponse] => [
+      `the documented send that is ${body.status} and ${body.verification}`,
+      { ...read, body },
+    ]),
+  ])('%s', (_name, response) => {
+    expect(() => checkResponse(response)).not.toThrow();
+  });
+});
+
+describe('an answer that breaks the contract is named with its fault', () => {
+  it.each<[string, ApiResponse, string | RegExp]>([
+    ['no request id', withHeaders(created, { 'x-request-id': undefined }), 'X-Request-Id is missing'],
+    ['none on an unknown route', withHeaders(unknown, { 'x-request-id': '' }), 'X-Request-Id'],
+    ['a cached answer', withHeaders(read, { 'cache-control': 'public' }), 'Cache-Control is "public"'],
+    [
+      '429 without a wait',
+      withHeaders(problem('rate_limited'), { 'retry-after': undefined }),
+      'Retry-After is missing',
+    ],
+    [
+      'a wait of half a second',
+      withHeaders(problem('rate_limited'), { 'retry-after': '0.5' }),
+      'Retry-After is "0.5"',
+    ],
+    [
+      '405 without Allow',
+      withHeaders(problem('method_not_allowed', { method: 'PUT' }), { allow: undefined }),
+      'Allow is missing',
+    ],
+    [
+      'a problem as plain JSON',
+      withHeaders(problem('invalid_json'), { 'content-type': 'application/json' }),
+      'Content-Type',
+    ],
+    ['HTML', { ...created, body: '<html>' }, 'body'],
+    ['a status that is not documented', { ...created, status: 201 }, 'status 201 is not documented'],
+    ['404 for a creation', problem('send_not_found'), 'status 404 is not documented'],
+    ['a missing field', withBody(created, { read_at: undefined }), 'read_at'],
+    ['a field too many', withBody(created, { code: '004217' }), 'additional'],
+    ['an unknown state', withBody(created, { status: 'lost' }), '/status'],
+    ['an empty body', { ...created, body: '' }, 'must be object'],
+    ['a problem with an empty detail', withBody(problem('invalid_code'), { detail: '' }), 'no detail'],
+    ['attempts after success', withBody(verified, { attempts_left: 1 }), 'wrong state'],
+    [
+      'attempts while locked',
+      withBody(verified, { valid: false, verification: 'locked', attempts_left: 1 }),
+      'attempts_left',
+    ],
+    [
+      'failure without a reason',
+      withBody(created, { status: 'failed', failed_at: queued.created_at }),
+      'failure_reason',
+    ],
+    ['verified at no time', withBody(created, { verification: 'verified' }), 'verified_at'],
+    ['a test send over WhatsApp', withBody(created, { mode: 'test', channel: 'whatsapp' }), 'test send'],
+    ['a deadline before creation', withBody(created, { expires_at: '2020-01-01T00:00:00Z' }), 'expires_at'],
+    [
+      'a code of another operation',
+      withBody(problem('invalid_json', { path: verified.path }), { code: 'invalid_code' }),
+      '/code',
+    ],
+    ['another status inside', withBody(unknown, { status: 400 }), 'the body says status 400'],
+    [
+      'a code of another status',
+      withBody(problem('not_found', { path: '/webhooks/whatsapp' }), { code: 'forbidden' }),
+      'belongs to 403',
+    ],
+    ['another title', withBody(unknown, { title: 'Nope' }), 'title'],
+    ['a type that leads elsewhere', withBody(unknown, { type: 'https://x.test/errors#forbidden' }), 'type'],
+    ['an unknown route that answers', { ...created, path: '/v1/send/' }, 'Content-Type'],
+    [
+      'an unknown route with a wrong code',
+      problem('send_not_found', { path: '/v1/other' }),
+      'can only be not_found',
+    ],
+    ['a wrong method that answers', { ...created, method: 'PUT' }, 'Content-Type'],
+  ])('%s', (_name, response, fault) => {
+    expect(() => checkResponse(response)).toThrow(fault);
+  });
+});
+
+it('the agent lets through what keeps the contract, with its own expectations, and rejects what breaks it', async () => {
+  const server: RequestListener = (request, reply) => {
+    const { status, headers, body } = request.url === '/v1/send' ? created : verified;
+    reply.writeHead(status, headers as Record<string, string>).end(JSON.stringify(body));
+  };
+  const agent = contractAgent(server);
+  const { body } = await agent.post('/v1/send').send({ to: 'x' }).expect(202);
+  expect(body).toEqual(queued);
+  await expect(agent.post('/v1/send').expect(200)).rejects.toThrow('expected 200');
+  await agent.post('/v1/send/%ff/verify');
+  await expect(agent.get('/v1/signup-settings')).rejects.toThrow(/GET \/v1\/signup-settings answered 200/);
+});

@@ -1,0 +1,264 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { Agent, request, type IncomingMessage } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  buildCaller,
+  closedPort,
+  startProcess,
+  until,
+  untilReady,
+  useTestEnvironment,
+  type StartedProcess,
+} from '@onecode/testing';
+
+const environment = useTestEnvironment();
+const secret = (): string => randomBytes(32).toString('base64');
+const REQUESTS = 200;
+const CLIENTS = 4;
+/** Two addresses of this machine: a server that listens only on the first does not answer on the second. */
+const [LOOPBACK, OTHER] = ['127.0.0.1', '127.0.0.2'];
+
+/** The secrets that each process requires. */
+const SECRETS = {
+  api: [
+    'DATABASE_URL',
+    'REDIS_URL',
+    'CODE_PEPPER',
+    'SECRET_KEY',
+    'WHATSAPP_APP_SECRET',
+    'WHATSAPP_VERIFY_TOKEN',
+  ],
+  worker: ['DATABASE_URL', 'REDIS_URL', 'SECRET_KEY'],
+  console: ['DATABASE_URL', 'REDIS_URL', 'SESSION_SECRET', 'SECRET_KEY'],
+} as const;
+type Name = keyof typeof SECRETS;
+
+let folder: string;
+let values: Record<string, string>;
+let started: StartedProcess | null = null;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'onecode-secrets-'));
+  const { DATABASE_URL, REDIS_URL } = environment.variables;
+  values = {
+    DATABASE_URL,
+    REDIS_URL,
+    MIGRATE_DATABASE_URL: DATABASE_URL,
+    CODE_PEPPER: secret(),
+    SECRET_KEY: secret(),
+    SESSION_SECRET: secret(),
+    WHATSAPP_APP_SECRET: 'a planted app secret',
+    WHATSAPP_VERIFY_TOKEN: 'a planted verify token',
+  };
+  for (const [name, value] of Object.entries(values)) writeFileSync(join(folder, name), `${value}\n`);
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+afterEach(async () => {
+  started?.signal('SIGKILL');
+  await started?.exited;
+});
+
+const filesOf = (names: readonly string[]): Record<string, string> =>
+  Object.fromEntries(names.map((name) => [`${name}_FILE`, join(folder, name)]));
+
+/** Starts a process with these variables, and what every process needs beside its secrets. */
+function start(name: Name, env: Record<string, string>): StartedProcess {
+  started = startProcess(`apps/${name}/dist/main.js`, {
+    QUEUE_PREFIX: environment.variables.QUEUE_PREFIX,
+    BASE_URL: 'http://localhost:3000',
+    CONSOLE_URL: 'http://localhost:3001',
+    WHATSAPP_API_URL: 'http://127.0.0.1:1/v25.0',
+    PORT: '0',
+    METRICS_PORT: '0',
+    ...env,
+  });
+  return started;
+}
+
+async function isServed(host: string, port: number): Promise<boolean> {
+  const answer = await fetch(`http://${host}:${port}/livez`).catch(() => null);
+  return answer?.status === 200;
+}
+
+describe.each(['api', 'worker', 'console'] as const)('the %s', (name) => {
+  it('takes its secrets from files and tells none, serves its metrics at METRICS_HOST, and stops after SHUTDOWN_DELAY_MS', async () => {
+    const process = start(name, {
+      ...filesOf(SECRETS[name]),
+      METRICS_HOST: '0.0.0.0',
+      LOG_LEVEL: 'trace',
+      SHUTDOWN_DELAY_MS: '300',
+    });
+    const { metrics_port: port } = await untilReady(process);
+    expect(await isServed(OTHER, port as number)).toBe(true);
+    process.signal('SIGTERM');
+    expect((await process.exited).code).toBe(0);
+    const messages = process.log().filter(({ msg }) => ['stopping', 'stopped'].includes(msg ?? ''));
+    const stopping = name === 'worker' ? {} : { delay_ms: 300 };
+    expect(messages).toMatchObject([{ msg: 'stopping', ...stopping }, { msg: 'stopped' }]);
+    expect(SECRETS[name].filter((one) => process.output().includes(values[one]!))).toEqual([]);
+  });
+
+  it('ends with one line for each file that it cannot read, a secret that is given twice, and a host that is none', async () => {
+    const [first, second, ...rest] = SECRETS[name];
+    const process = start(name, {
+      ...filesOf([first, ...rest]),
+      [first]: values[first]!,
+      [`${second}_FILE`]: join(folder, 'planted'),
+      METRICS_HOST: '127.0.0.1:9090',
+    });
+    expect((await process.exited).code).toBe(1);
+    const lines = [
+      `${name}: ${first} and ${first}_FILE are both set: only one of them may be`,
+      `${name}: ${second}_FILE must be a file that can be read (ENOENT)`,
+      `${name}: METRICS_HOST must be an IP address or a host name`,
+    ];
+    expect(process.stderr().trimEnd().split('\n').toSorted()).toEqual(lines.toSorted());
+  });
+});
+
+it('an address of another machine is refused in one line', async () => {
+  const process = start('api', { ...filesOf(SECRETS.api), METRICS_HOST: '192.0.2.1' });
+  expect((await process.exited).code).toBe(1);
+  expect(process.stderr()).toBe('api: this machine has no address 192.0.2.1\n');
+});
+
+it('the simulator serves its health to this machine, or at METRICS_HOST, which has to be an address of this machine', async () => {
+  const simulate = (changes: Record<string, string>): StartedProcess => {
+    started = startProcess('packages/simulator/dist/main.js', {
+      PORT: '0',
+      HOST: '127.0.0.1',
+      WEBHOOK_URL: 'http://127.0.0.1:1/webhooks/whatsapp',
+      WHATSAPP_APP_SECRET: 'secret',
+      WHATSAPP_VERIFY_TOKEN: 'token',
+      ...changes,
+    });
+    return started;
+  };
+  for (const [METRICS_HOST, line] of [
+    ['127.0.0.1:9090', 'METRICS_HOST must be an IP address or a host name'],
+    ['192.0.2.1', 'this machine has no address 192.0.2.1'],
+  ] as const) {
+    const refused = simulate({ METRICS_PORT: '0', METRICS_HOST });
+    expect((await refused.exited).code).toBe(1);
+    expect(refused.stderr()).toBe(`simulator: ${line}\n`);
+  }
+  for (const [changes, isOpen] of [
+    [{}, false],
+    [{ METRICS_HOST: '0.0.0.0' }, true],
+  ] as const) {
+    const port = await closedPort();
+    const process = simulate({ METRICS_PORT: String(port), ...changes });
+    await until('a simulator that is up', () => isServed(LOOPBACK, port));
+    expect(await isServed(OTHER, port)).toBe(isOpen);
+    expect((await process.stop()).code).toBe(0);
+  }
+});
+
+describe('the migrations', () => {
+  const migrate = (env: Record<string, string>) => startProcess('packages/store/dist/migrate.js', env);
+
+  it.each(['DATABASE_URL', 'MIGRATE_DATABASE_URL'])('take %s from a file', async (name) => {
+    const process = migrate(filesOf([name]));
+    expect((await process.exited).code).toBe(0);
+    expect(process.output()).toBe('The database is up to date.\n');
+  });
+
+  it('end with one line for a file that cannot be read', async () => {
+    const process = migrate({ DATABASE_URL_FILE: join(folder, 'planted') });
+    expect((await process.exited).code).toBe(1);
+    expect(process.output()).toBe('DATABASE_URL_FILE must be a file that can be read (ENOENT)\n');
+  });
+});
+
+interface Answer {
+  status: number;
+  body: string;
+  connection: string | undefined;
+}
+
+/** @param agent false opens a connection for this request alone */
+function ask(
+  port: number,
+  path: string,
+  agent: Agent | false,
+  send?: { headers: Record<string, string>; body: string },
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const asking = request(
+      {
+        host: '127.0.0.1',
+        port,
+        path,
+        agent,
+        method: send === undefined ? 'GET' : 'POST',
+        headers: send?.headers,
+      },
+      (response: IncomingMessage) => {
+        let body = '';
+        response
+          .setEncoding('utf8')
+          .on('data', (chunk: string) => (body += chunk))
+          .on('error', reject)
+          .on('end', () =>
+            resolve({ status: response.statusCode ?? 0, body, connection: response.headers.connection }),
+          );
+      },
+    );
+    asking.on('error', reject).end(send?.body);
+  });
+}
+
+describe.each(['api', 'console'] as const)('the %s with SHUTDOWN_DELAY_MS', (name) => {
+  it('answers every request after SIGTERM, on connections new and old, while it says that it is not ready', async () => {
+    const account = { freeQuota: 1_000_000, ratePerMinute: 1_000_000 };
+    const caller = await buildCaller(environment.db.database, 'live', account);
+    const headers = { Authorization: `Bearer ${caller.key}`, 'Content-Type': 'application/json' };
+    /** Each send has a recipient of its own: a person may have only so many open codes. */
+    let recipients = 0;
+    const work = (at: number, agent: Agent | false): Promise<Answer> => {
+      if (name === 'console') return ask(at, '/', agent);
+      const body = JSON.stringify({ to: `+55119${String(10_000_000 + ++recipients)}` });
+      return ask(at, '/v1/send', agent, { headers, body });
+    };
+
+    const process = start(name, { ...filesOf(SECRETS[name]), SHUTDOWN_DELAY_MS: '120000' });
+    const ready = await untilReady(process);
+    const { port } = ready['address'] as { port: number };
+    const metricsPort = ready['metrics_port'] as number;
+    expect(await isServed(OTHER, metricsPort)).toBe(false);
+    const kept = new Agent({ keepAlive: true, maxSockets: CLIENTS });
+    const answers: Answer[] = [];
+    let isEnough = false;
+    const clients = [kept, false as const].flatMap((agent) =>
+      Array.from({ length: CLIENTS }, async () => {
+        while (!isEnough) answers.push(await work(port, agent));
+      }),
+    );
+    const all = Promise.all(clients);
+    all.catch(() => {});
+    try {
+      await until('answers on connections that stay open', () =>
+        answers.some(({ connection }) => connection === 'keep-alive'),
+      );
+      process.signal('SIGTERM');
+      for (const one of name === 'api' ? [port, metricsPort] : [metricsPort])
+        await until('a process that says that it is not ready', async () => {
+          const { status, body } = await ask(one, '/readyz', false);
+          return status === 503 && body.startsWith('not ready: stopping\n');
+        });
+      expect((await ask(metricsPort, '/livez', false)).status).toBe(200);
+      const before = answers.length;
+      await until('many more answers', () => answers.length >= before + REQUESTS, 45_000);
+    } finally {
+      isEnough = true;
+    }
+    // No request failed: a failure would have rejected.
+    await all;
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([name === 'api' ? 202 : 200]));
+    // A client that keeps its connection is told to leave it.
+    expect((await work(port, kept)).connection).toBe('close');
+    expect(process.ended()).toBeNull();
+    kept.destroy();
+  });
+});
