@@ -8,9 +8,9 @@ const store = useTestDatabase();
 
 describe('the heartbeats of a worker’s loops', () => {
   it('record successful rounds only, at most one in two seconds', async () => {
-    const noted = withHeartbeats(store.database, newId());
-    const failing = noted('wake', () => Promise.reject(new Error('of a test')));
-    const sweep = noted('sweep', async () => {});
+    const beating = withHeartbeats(store.database, newId());
+    const failing = beating('wake', () => Promise.reject(new Error('of a test')));
+    const sweep = beating('sweep', async () => {});
     await expect(failing()).rejects.toThrow('of a test');
     await sweep();
     const [first] = await store.sql('select ran_at from heartbeats');

@@ -148,7 +148,7 @@ describe('what the health page reads of the provider', () => {
   });
 });
 
-describe('what workers note of their loops', () => {
+describe('what workers record of their loops', () => {
   it('is the last round of each, newest first, and is forgotten within the hour', async () => {
     const [one, other, gone] = [newId(), newId(), newId()];
     await recordHeartbeat(store.database, 'sweep', one);
