@@ -253,7 +253,7 @@ create table throttles (
 
 create table sends (
   id uuid primary key,
-  account_id uuid not null references accounts,
+  account_id uuid not null,
   application_id uuid not null,
   mode text not null,
   application_number bigint not null,
@@ -445,8 +445,8 @@ create index denials_unmatched on denials (received_at) where send_id is null;
 
 create table ledger_entries (
   id bigint primary key generated always as identity,
-  account_id uuid not null references accounts,
-  send_id uuid references sends,
+  account_id uuid not null,
+  send_id uuid,
   kind text not null check (kind in ('granted', 'reserved', 'returned')),
   bucket text not null check (bucket in ('free_quota', 'credit')),
   units integer not null check (units > 0),
