@@ -25,5 +25,7 @@ export function hashCode(pepper: Keyring, sendId: string, code: string): Buffer 
  * takes tells nothing, since nobody without the key can choose a hash.
  */
 export function hashesOf(pepper: Keyring, sendId: string, guess: string): Buffer[] {
-  return [...pepper.keys].map(([version, key]) => Buffer.concat([Buffer.of(version), macOf(key, sendId, guess)]));
+  return [...pepper.keys].map(([version, key]) =>
+    Buffer.concat([Buffer.of(version), macOf(key, sendId, guess)]),
+  );
 }

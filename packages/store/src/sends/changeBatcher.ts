@@ -46,10 +46,7 @@ interface UpdateOptions {
  * The first steps of a statement that writes changes of different sends: `changed` returns those whose rows still had the version.
  * Everybody locks sends in the order of their ids, so that no two statements wait for each other.
  */
-export function updateSends(
-  changes: readonly Change[],
-  { records, returning }: UpdateOptions,
-): Prisma.Sql {
+export function updateSends(changes: readonly Change[], { records, returning }: UpdateOptions): Prisma.Sql {
   const isAlone = changes.length === 1;
   const json = JSON.stringify(
     changes.map((change) => ({

@@ -226,7 +226,14 @@ async function creationOf(database: Database, send: NewSend, row: CreationRow): 
 /** A send as `create_sends` has inserted it. */
 const createdSend = (
   { id, accountId, applicationId, recipient, country, codeHash, sealedCode, requestId, traceparent }: NewSend,
-  { mode, locale, charged_from: chargedFrom, now, expires_at: expiresAt, awaiting_sender: awaitingSender }: CreationRow,
+  {
+    mode,
+    locale,
+    charged_from: chargedFrom,
+    now,
+    expires_at: expiresAt,
+    awaiting_sender: awaitingSender,
+  }: CreationRow,
 ): Send => ({
   id,
   accountId,

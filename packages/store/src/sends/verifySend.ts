@@ -50,7 +50,9 @@ const verifierOf = oncePerClient((database: Database) => {
       for (const guess of guesses) if (!first.has(guess.id)) first.set(guess.id, guess);
       const rows = await judgeGuesses(database, [...first.values()]);
       const judged = new Map([...first.keys()].map((id, index) => [id, rows[index]]));
-      return guesses.map((guess) => (first.get(guess.id) === guess ? (judged.get(guess.id) ?? null) : 'again'));
+      return guesses.map((guess) =>
+        first.get(guess.id) === guess ? (judged.get(guess.id) ?? null) : 'again',
+      );
     },
     { batchSizeMax: GUESSES_MAX, ...OVERLAPPING_BATCHES },
   );
