@@ -158,8 +158,13 @@ export function useWorker({ senders = 1, answerInstead, ...options }: UseWorkerO
   beforeAll(async () => {
     const environment = await WorkerEnvironment.open(answerInstead);
     const worker = await startWorker(environment, options);
-    const { database, sql } = environment.db;
-    Object.assign(used, environment, worker, { environment, database, sql });
+    const { db } = environment;
+    const shortcuts: Partial<UsedWorker> = {
+      environment,
+      database: db.database,
+      sql: (text, values) => db.sql(text, values),
+    };
+    Object.assign(used, environment, worker, shortcuts);
     end = async () => {
       await worker.stop();
       await environment.close();
