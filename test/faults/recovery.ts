@@ -2,9 +2,7 @@ import type { FaultCluster } from './cluster/faultCluster.js';
 
 /** Milliseconds from the end of a fault; null where it did not happen while the recovery was watched. */
 export interface Recovery {
-  /** Until every API answered a new creation with 202. */
-  createdMs: number | null;
-  /** Until the provider had accepted each of those sends. */
+  /** Until every API answered a new creation with 202, and the provider had accepted each of those sends. */
   resumedMs: number | null;
   /** Until no send from the time of the fault was undelivered. It is known later, possibly during other faults. */
   drainedMs: Promise<number | null>;
@@ -42,14 +40,12 @@ export async function watchRecovery(cluster: FaultCluster, startedAt: Date): Pro
       const resumedMs = id === null ? null : await untilMs(since, () => isAccepted(cluster, id as string));
       const isSlow = id !== null && (resumedMs === null || resumedMs - (createdMs ?? 0) > SLOW_MS);
       return {
-        createdMs,
         resumedMs,
         slowSends: isSlow ? await attemptsOf(cluster, id as unknown as string) : [],
       };
     }),
   );
   return {
-    createdMs: worst(recoveries.map(({ createdMs }) => createdMs)),
     resumedMs: worst(recoveries.map(({ resumedMs }) => resumedMs)),
     drainedMs,
     slowSends: recoveries.flatMap(({ slowSends }) => slowSends),
