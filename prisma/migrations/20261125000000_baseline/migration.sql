@@ -546,7 +546,7 @@ create table guess_budgets (
   recipient text not null check (recipient ~ '^\+[1-9][0-9]{4,14}$'),
   id uuid not null default gen_random_uuid(),
   points integer not null check (points >= 0),
-  guess_cost smallint not null,
+  guess_cost smallint not null default 1,
   last_wrong_at timestamptz(3) not null,
   primary key (account_id, mode, recipient)
 );

@@ -25,15 +25,15 @@ export interface SendPage {
   next: string | null;
 }
 
-/** Sends of an application that are searched for one page at the most, whatever the filter. */
-const SCANNED_MAX = 100_000;
+/** Sends of an application that are searched for one page at the most. */
+const SEARCHED_MAX = 100_000;
 /** Longer than any code is valid (5400 seconds), with time for the sweeper: older sends wait for nothing. */
 const OPEN_MS_MAX = 6_000_000;
 const BEYOND_ALL = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /**
- * An account's sends, newest first by their ids. Sends that are created between two pages change no later page. A cursor works with any
- * filter. Of waiting sends (`queued`, `sending`, `pending`) it finds only those that are younger than the longest validity.
+ * An account's sends, newest first: by their ids, those to one recipient by their times. Sends that are created between two pages change
+ * no later page. Of waiting sends (`queued`, `sending`, `pending`) it finds only those that are younger than the longest validity.
  *
  * @throws InvalidCursor
  */
@@ -44,40 +44,53 @@ export async function listSends(
   { limit, before }: Page,
 ): Promise<SendPage> {
   if (before !== undefined && !isId(before)) throw new InvalidCursor();
-  const high = Prisma.sql`${before ?? endOf(filter)}::uuid`;
-  const low = beginOf(filter);
-  const scanned = isSearch(filter)
-    ? Prisma.sql`(
-        select x.id from applications a cross join lateral (
-          select s.id from sends s where s.application_id = a.id and s.id < ${high} order by s.id desc offset ${SCANNED_MAX}::integer limit 1
-        ) x where a.account_id = ${accountId}::uuid and x.id > ${low}::uuid order by x.id desc limit 1
-      )`
-    : Prisma.sql`null::uuid`;
-  const rows = await database.sql.query<(SummaryRow & { scanned_to: string | null })[]>`
-    with scanned as materialized (select ${scanned} as id)
-    select scanned.id as scanned_to, statement_timestamp() as now, found.*
-    from scanned left join lateral (
-      select ${SUMMARY_COLUMNS}
-      from applications a cross join lateral (
-        select s.* from sends s
-        where ${whose(accountId, filter)} and s.id < ${high} and s.id >= coalesce(scanned.id, ${low}::uuid) ${matches(filter)}
-        order by s.id desc limit ${limit + 1}::integer
+  const isByTime = filter.canonicalRecipient !== undefined;
+  const order = isByTime ? Prisma.sql`s.created_at desc, s.id desc` : Prisma.sql`s.id desc`;
+  const rows = await database.sql.query<(SummaryRow & { is_last: boolean; is_found: boolean })[]>`
+    select ${SUMMARY_COLUMNS}, s.is_last, s.is_found, statement_timestamp() as now
+    from (
+      select s.* from ${isByTime ? Prisma.sql`unnest(array['test', 'live'])` : Prisma.sql`applications`} a
+      cross join lateral (
+        -- Whether it is found or not, the last one that was looked at tells where the next page begins.
+        select * from (
+          select s.*, row_number() over (order by ${order}) = ${SEARCHED_MAX} as is_last, ${matches(filter)} as is_found
+          from sends s where ${isByTime ? toRecipient(accountId, filter, before) : ofApplication(filter, before)}
+          order by ${order} limit ${SEARCHED_MAX}::integer
+        ) s
+        where s.is_found or s.is_last order by ${order} limit ${limit + 2}::integer
       ) s
-      where a.account_id = ${accountId}::uuid ${ofApplication(filter)}
-      order by s.id desc limit ${limit + 1}::integer
-    ) found on true
-    order by found.id desc`;
-  const found = rows.filter((row) => row.id !== null);
-  const last = found[limit - 1];
-  const next = found.length > limit && last !== undefined ? last.id : (rows[0]?.scanned_to ?? null);
-  return { sends: found.slice(0, limit).map(summaryOf), next };
+      where ${isByTime ? Prisma.sql`true` : whichApplications(accountId, filter)}
+    ) s join applications a on a.id = s.application_id
+    order by ${order}`;
+  const end = rows.findIndex((row) => row.is_last);
+  const found = (end === -1 ? rows : rows.slice(0, end + 1)).filter((row) => row.is_found);
+  const next = found.length > limit ? found[limit - 1] : rows[end];
+  return { sends: found.slice(0, limit).map(summaryOf), next: next?.id ?? null };
 }
 
-/** Whether the filter has to test sends that no index tells apart. */
-function isSearch({ status, verification, canonicalRecipient }: SendFilter): boolean {
-  if (canonicalRecipient !== undefined || status === 'failed' || verification === 'locked') return false;
-  return status !== undefined || verification !== undefined;
-}
+/** The sends `s` of an application `a` that may match, along an index by id. */
+const ofApplication = (filter: SendFilter, before: string | undefined): Prisma.Sql => Prisma.sql`
+  s.application_id = a.id and s.id < ${before ?? endOf(filter)}::uuid and s.id >= ${beginOf(filter)}::uuid
+  ${filter.status === 'failed' ? Prisma.sql`and s.failed_at is not null` : Prisma.empty}
+  ${filter.verification === 'locked' ? Prisma.sql`and s.locked_at is not null` : Prisma.empty}`;
+
+const whichApplications = (accountId: string, { applicationId, mode }: SendFilter): Prisma.Sql => Prisma.sql`
+  a.account_id = ${accountId}::uuid
+  ${applicationId === undefined ? Prisma.empty : Prisma.sql`and a.id = ${applicationId}::uuid`}
+  ${mode === undefined ? Prisma.empty : Prisma.sql`and a.mode = ${mode}`}`;
+
+/** The sends `s` of a mode `a` to a recipient, along the index by recipient. */
+const toRecipient = (
+  accountId: string,
+  { canonicalRecipient }: SendFilter,
+  before: string | undefined,
+): Prisma.Sql => Prisma.sql`
+  s.account_id = ${accountId}::uuid and s.mode = a and s.canonical_recipient = ${canonicalRecipient}
+  ${
+    before === undefined
+      ? Prisma.empty
+      : Prisma.sql`and (s.created_at, s.id) < (select b.created_at, b.id from sends b where b.id = ${before}::uuid)`
+  }`;
 
 const isOpen = ({ status, verification }: SendFilter): boolean =>
   status === 'queued' || status === 'sending' || verification === 'pending';
@@ -93,36 +106,24 @@ function beginOf(filter: SendFilter): string {
   return firstIdAt(new Date(Math.max(0, Math.max(from, openSince) - CLOCKS_APART_MS)));
 }
 
-/** Which sends `s` are looked at for an application `a`: along the index by application, or by recipient. */
-const whose = (accountId: string, { canonicalRecipient }: SendFilter): Prisma.Sql =>
-  canonicalRecipient === undefined
-    ? Prisma.sql`s.application_id = a.id`
-    : // "is true" keeps other indexes away.
-      Prisma.sql`s.account_id = ${accountId}::uuid and s.mode = a.mode and s.canonical_recipient = ${canonicalRecipient}
-        and (s.application_id = a.id) is true`;
-
-const ofApplication = ({ applicationId, mode }: SendFilter): Prisma.Sql => Prisma.sql`
-  ${applicationId === undefined ? Prisma.empty : Prisma.sql`and a.id = ${applicationId}::uuid`}
-  ${mode === undefined ? Prisma.empty : Prisma.sql`and a.mode = ${mode}`}`;
-
-const matches = ({ createdFrom, createdTo, status, verification }: SendFilter): Prisma.Sql => Prisma.sql`
+const matches = ({
+  applicationId,
+  mode,
+  createdFrom,
+  createdTo,
+  status,
+  verification,
+}: SendFilter): Prisma.Sql => Prisma.sql`(true
+  ${applicationId === undefined ? Prisma.empty : Prisma.sql`and s.application_id = ${applicationId}::uuid`}
+  ${mode === undefined ? Prisma.empty : Prisma.sql`and s.mode = ${mode}`}
   ${createdFrom === undefined ? Prisma.empty : Prisma.sql`and s.created_at >= ${createdFrom}`}
   ${createdTo === undefined ? Prisma.empty : Prisma.sql`and s.created_at < ${createdTo}`}
-  ${status === undefined ? Prisma.empty : STATUS[status]}
-  ${verification === undefined ? Prisma.empty : VERIFICATION[verification]}`;
+  ${status === undefined ? Prisma.empty : Prisma.sql`and s.status = ${status}`}
+  ${verification === undefined ? Prisma.empty : VERIFICATION[verification]})`;
 
-/** Literals instead of parameters: a generic plan could use no partial index. */
-const STATUS: Record<DeliveryState, Prisma.Sql> = {
-  queued: Prisma.sql`and s.status = 'queued'`,
-  sending: Prisma.sql`and s.status = 'sending'`,
-  sent: Prisma.sql`and s.status = 'sent'`,
-  delivered: Prisma.sql`and s.status = 'delivered'`,
-  read: Prisma.sql`and s.status = 'read'`,
-  failed: Prisma.sql`and s.failed_at is not null`,
-};
 const VERIFICATION: Record<Verification, Prisma.Sql> = {
   pending: Prisma.sql`and s.verification = 'pending' and s.expires_at > statement_timestamp()`,
   expired: Prisma.sql`and s.verification = 'pending' and s.expires_at <= statement_timestamp()`,
   verified: Prisma.sql`and s.verification = 'verified'`,
-  locked: Prisma.sql`and s.locked_at is not null`,
+  locked: Prisma.sql`and s.verification = 'locked'`,
 };

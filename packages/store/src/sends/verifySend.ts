@@ -136,9 +136,10 @@ async function judgeGuesses(database: Database, guesses: readonly Guess[]): Prom
       -- In the order of the keys, and nothing for those who guess right at once.
       insert into guess_budgets as b (account_id, mode, recipient, points, guess_cost, last_wrong_at)
       select account_id, mode, recipient, case when is_right then 0 else points end, guess_cost, clock_timestamp() from by_recipient r
-      where not is_right or exists (
-        select from guess_budgets g where g.account_id = r.account_id and g.mode = r.mode and g.recipient = r.recipient and g.points > 0
-      )
+      where not is_right or (
+        select g.points from guess_budgets g
+        where g.account_id = r.account_id and g.mode = r.mode and g.recipient = r.recipient limit 1
+      ) > 0
       order by account_id, mode, recipient
       on conflict (account_id, mode, recipient) do update set
         points = case when excluded.points > 0 then ceil(points_left_at(b.points, b.last_wrong_at, excluded.last_wrong_at)) + excluded.points else 0 end,

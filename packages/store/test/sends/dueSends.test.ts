@@ -1,6 +1,13 @@
-import { judge, simulate } from '@onecode/domain';
+import { simulate } from '@onecode/domain';
 import { changeSend, eraseExpiredCodes, takeDueSends, type DueSend } from '@onecode/store';
-import { buildCaller, buildSend, buildSender, useTestDatabase, type TestCaller } from '@onecode/testing';
+import {
+  buildCaller,
+  buildSend,
+  buildSender,
+  guessCode,
+  useTestDatabase,
+  type TestCaller,
+} from '@onecode/testing';
 import { v7 as uuidv7 } from 'uuid';
 import { sendActions } from './sendActions.js';
 
@@ -27,7 +34,7 @@ describe('sends that are due to be enqueued', () => {
       [seconds, id],
     );
   /** The right code was given. */
-  const use = (id: string) => changeSend(store.database, { id }, (send, now) => judge(send, now, () => true));
+  const use = (id: string) => guessCode(store.database, id, true);
 
   it('are not those that were made less than two seconds ago: their own job is under way', async () => {
     const id = await buildSend(store.database, live);
@@ -152,8 +159,7 @@ describe('the codes of sent messages', () => {
     const id = uuidv7({ msecs: createdAt.getTime() });
     numbers += 1;
     await store.sql(
-      `insert into sends select (jsonb_populate_record(s, jsonb_build_object('id', $2::uuid, 'account_number', $3::bigint,
-         'application_number', $3::bigint, 'created_at', $4::timestamptz, 'expires_at', $4::timestamptz + $5::interval))).*
+      `insert into sends select (jsonb_populate_record(s, jsonb_build_object('id', $2::uuid, 'application_number', $3::bigint, 'created_at', $4::timestamptz, 'expires_at', $4::timestamptz + $5::interval))).*
        from sends s where id = $1`,
       [model, id, numbers, createdAt, `${lifeSeconds} seconds`],
     );
